@@ -1,0 +1,76 @@
+import { styleText } from 'node:util';
+import type { Route } from '../plan/plan.ts';
+import { codeFrame } from '../problem/frame.ts';
+import type { Problem, Range } from '../problem/problem.ts';
+
+type Style = 'bold' | 'dim' | 'red' | 'yellow' | 'cyan' | 'green';
+
+export function paint(text: string, style: Style, colour: boolean): string {
+  return colour ? styleText(style, text, { validateStream: false }) : text;
+}
+
+/**
+ * Problems as a person reads them, in reading order; each begins with `file:line:column`.
+ *
+ * @param text the text of the file that they are in, for the code frames
+ */
+export function formatProblems(problems: readonly Problem[], text: string, colour: boolean): string {
+  return problems.map((problem) => `${formatProblem(problem, text, colour)}\n`).join('\n');
+}
+
+function formatProblem(problem: Problem, text: string, colour: boolean): string {
+  const { file, range, severity, message, rule, related } = problem;
+  const style = severity === 'error' ? 'red' : severity === 'warning' ? 'yellow' : 'cyan';
+  const place = paint(`${file}:${at(range)}`, 'bold', colour);
+  const lines = [
+    `${place} ${paint(severity, style, colour)} ${message} ${paint(`[${rule}]`, 'dim', colour)}`,
+    indent(codeFrame(text, range)),
+  ];
+  if (related !== undefined) lines.push(`  ${related.message}: ${file}:${at(related.range)}`);
+  return lines.join('\n');
+}
+
+function at({ line, column }: Range): string {
+  return `${line}:${column}`;
+}
+
+function indent(text: string): string {
+  return text.replaceAll(/^/gm, '  ');
+}
+
+export function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+/** The compiled routes in columns, in the manifest's order. */
+export function formatRoutes(routes: readonly Route[], colour: boolean): string {
+  const rows = routes.map((route) => [
+    route.methods.join(','),
+    route.path,
+    route.access,
+    route.upstream.id,
+    rulesOf(route),
+    route.id,
+  ]);
+  const all = [['METHODS', 'PATH', 'ACCESS', 'UPSTREAM', 'RULES', 'ID'], ...rows];
+  const widths = all.reduce<number[]>(
+    (most, row) => row.map((cell, index) => Math.max(cell.length, most[index] ?? 0)),
+    [],
+  );
+  const lines = all.map((row) =>
+    row
+      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+  return `${[paint(lines[0] ?? '', 'bold', colour), ...lines.slice(1)].join('\n')}\n`;
+}
+
+function rulesOf(route: Route): string {
+  const rules = [
+    route.login && 'login',
+    route.body?.judge && 'schema',
+    route.body && !route.body.judge && 'maxBytes',
+  ].filter(Boolean);
+  return rules.join(',') || '-';
+}

@@ -1,0 +1,84 @@
+#!/usr/bin/env node
+import { dev } from './dev.ts';
+import { lint } from './lint.ts';
+import { routes } from './routes.ts';
+import { run } from './run.ts';
+import { type ExitCode, type Terminal, UsageError, type Verb, WorkError } from './terminal.ts';
+import { version } from './version.ts';
+
+const VERBS: Readonly<Record<string, Verb>> = { run, dev, lint, routes };
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(argv: readonly string[]): Promise<ExitCode> {
+  const [name = '', ...args] = argv;
+  if (name === '--version' || name === '-v') return say(`${version}\n`);
+  if (name === '--help' || name === '-h' || name === 'help') return say(help());
+  const verb = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
+  if (verb === undefined) return complain(name === '' ? 'name a verb' : `there is no verb "${name}"`, help());
+  if (args.includes('--help') || args.includes('-h')) return say(verbHelp(verb));
+  try {
+    return await verb.run(terminal(args));
+  } catch (error) {
+    if (error instanceof WorkError) return complain(error.message);
+    if (error instanceof UsageError || isArgumentError(error))
+      return complain((error as Error).message, verbHelp(verb));
+    throw error;
+  }
+}
+
+function terminal(args: readonly string[]): Terminal {
+  const stop = new AbortController();
+  const ask = () => {
+    // The second time is meant: end now.
+    if (stop.signal.aborted) process.exit(2);
+    stop.abort();
+  };
+  process.on('SIGTERM', ask).on('SIGINT', ask);
+  return {
+    args,
+    env: process.env,
+    out: (text) => void process.stdout.write(text),
+    err: (text) => void process.stderr.write(text),
+    outColour: showsColour(process.stdout),
+    errColour: showsColour(process.stderr),
+    stop: stop.signal,
+  };
+}
+
+/** See https://no-color.org for NO_COLOR. */
+function showsColour(stream: NodeJS.WriteStream): boolean {
+  return stream.isTTY === true && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb';
+}
+
+function isArgumentError(error: unknown): boolean {
+  return error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
+}
+
+function say(text: string): ExitCode {
+  process.stdout.write(text);
+  return 0;
+}
+
+function complain(message: string, usage = ''): ExitCode {
+  process.stderr.write(`signing-gateway: ${message}\n${usage === '' ? '' : `\n${usage}`}`);
+  return 2;
+}
+
+function help(): string {
+  const verbs = Object.entries(VERBS).map(([name, { summary }]) => `  ${name.padEnd(8)}${summary}`);
+  return `${[
+    'A declarative API gateway: one YAML manifest, checked, compiled and served.',
+    '',
+    'Usage: signing-gateway VERB [OPTIONS]',
+    '',
+    ...verbs,
+    '',
+    '  VERB --help shows its options and examples; --version prints the version.',
+    '  Exit codes: 0 clean, 1 problems found, 2 wrong usage or the work could not be done.',
+  ].join('\n')}\n`;
+}
+
+function verbHelp({ summary, usage, examples }: Verb): string {
+  return `${[`${usage}`, `  ${summary}`, '', 'Examples:', ...examples.map((example) => `  ${example}`)].join('\n')}\n`;
+}

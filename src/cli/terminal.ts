@@ -1,0 +1,31 @@
+/** What a verb may do to the world: everything that `main.ts` takes from the process. */
+export interface Terminal {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Results, and nothing but results. */
+  readonly out: (text: string) => void;
+  /** Everything that is said to a person on the way. */
+  readonly err: (text: string) => void;
+  /** Whether `out` and `err` are terminals that show colour. */
+  readonly outColour: boolean;
+  readonly errColour: boolean;
+  /** Aborted when the process is asked to stop. */
+  readonly stop: AbortSignal;
+}
+
+/** 0: clean; 1: problems were found; 2: wrong usage, or the work could not be done. */
+export type ExitCode = 0 | 1 | 2;
+
+/** A verb of the command line. */
+export interface Verb {
+  readonly summary: string;
+  readonly usage: string;
+  readonly examples: readonly string[];
+  readonly run: (terminal: Terminal) => Promise<ExitCode>;
+}
+
+/** The call cannot be understood; the message says what to type. */
+export class UsageError extends Error {}
+
+/** The work cannot be done, for a reason that is not the manifest's. */
+export class WorkError extends Error {}

@@ -1,0 +1,27 @@
+import type { Auth, Principal } from '../plan/plan.ts';
+import type { Head } from './message.ts';
+import { Refusal } from './refusal.ts';
+
+const BEARER = /^bearer /i;
+
+/**
+ * The verified caller of a request (RFC 6750 section 2.1; no other place for a token is looked at).
+ *
+ * @throws Refusal `token_missing`, `token_invalid` or `keys_unavailable`
+ */
+export function authenticate(auth: Auth, head: Head): Principal | Promise<Principal> {
+  const { authorization } = head;
+  if (authorization === undefined || !BEARER.test(authorization)) {
+    throw new Refusal('token_missing', { headers: { 'WWW-Authenticate': 'Bearer' } });
+  }
+  const token = authorization.slice('bearer '.length);
+  return auth.verifier.cached(token) ?? verify(auth, token);
+}
+
+async function verify(auth: Auth, token: string): Promise<Principal> {
+  const verdict = await auth.verifier.verify(token);
+  if ('principal' in verdict) return verdict.principal;
+  if (verdict.fault === 'keys_unavailable') throw new Refusal('keys_unavailable', { headers: { 'Retry-After': '5' } });
+  const challenge = 'Bearer error="invalid_token", error_description="the bearer token is not valid"';
+  throw new Refusal('token_invalid', { headers: { 'WWW-Authenticate': challenge }, reason: verdict.fault });
+}

@@ -1,0 +1,9 @@
+import type { Auth, Principal } from '../plan/plan.ts';
+import { Refusal } from './refusal.ts';
+
+/** @throws Refusal `role_not_allowed`, with the manifest's message word for word */
+export function authorize(auth: Auth, principal: Principal): void {
+  if (auth.role.allows(principal)) return;
+  const challenge = 'Bearer error="insufficient_scope"';
+  throw new Refusal('role_not_allowed', { detail: auth.role.message, headers: { 'WWW-Authenticate': challenge } });
+}

@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Route } from '../plan/plan.ts';
+import type { Head } from './message.ts';
+import type { Target } from './path.ts';
+import type { Refusal } from './refusal.ts';
+
+/** One request and its answer, with what became known of them on the way; the access log reads it at the end. */
+export class Exchange {
+  readonly id = randomUUID();
+  readonly startedAt = performance.now();
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** The client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1). */
+  readonly expectsContinue: boolean;
+  head: Head | undefined;
+  target: Target | undefined;
+  route: Route | undefined;
+  refusal: Refusal | undefined;
+  /** Milliseconds after `startedAt`. */
+  forwardedAt: number | undefined;
+  answeredAt: number | undefined;
+
+  constructor(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean) {
+    this.request = request;
+    this.response = response;
+    this.expectsContinue = expectsContinue;
+  }
+
+  /** Asks a waiting client for the body, once everything that could refuse it has passed. */
+  askForBody(): void {
+    if (this.expectsContinue && !this.response.headersSent) this.response.writeContinue();
+  }
+
+  elapsedMs(): number {
+    return performance.now() - this.startedAt;
+  }
+}

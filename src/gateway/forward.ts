@@ -1,0 +1,114 @@
+import { ProxyServer, type ServerOptions } from 'http-proxy-3';
+import { type Dispatcher, Pool } from 'undici';
+import type { Plan, Upstream } from '../plan/plan.ts';
+import type { AnswerReceiver } from './answer.ts';
+import type { Exchange } from './exchange.ts';
+import { requestHeaders } from './headers.ts';
+import type { Head } from './message.ts';
+import type { Target } from './path.ts';
+import { RequestBody } from './request-body.ts';
+
+/** A request that was matched and authorised. */
+export interface Outgoing {
+  readonly exchange: Exchange;
+  readonly head: Head;
+  readonly target: Target;
+  readonly upstream: Upstream;
+  /** The body that was read and checked; `undefined`: it is streamed from the client. */
+  readonly body: Buffer | undefined;
+  /** A longer body that is streamed fails. */
+  readonly limitBytes: number;
+  readonly receiver: AnswerReceiver;
+}
+
+export interface Forwarder {
+  /** Sends a request on. What comes of it, failures too, comes to the receiver. */
+  send(outgoing: Outgoing): void;
+  /** Keeps the connections to the upstreams of this plan, and lets the others drain and close. */
+  adopt(plan: Plan): void;
+  /** Lets all exchanges end, then closes. */
+  close(): Promise<void>;
+}
+
+/**
+ * http-proxy-3 with a pass of our own before its `stream` pass. As it comes, that pass rewrites paths, joins
+ * repeated headers, unframes the bodies of DELETE and hangs where an upstream dies; ours does the exchange
+ * with undici, raw header lists both ways.
+ */
+export function createForwarder(): Forwarder {
+  const pools = new Map<string, Pool>();
+  const poolOf = (upstream: Upstream): Pool => {
+    const known = pools.get(upstream.key);
+    if (known !== undefined) return known;
+    const pool = createPool(upstream);
+    pools.set(upstream.key, pool);
+    return pool;
+  };
+
+  const proxy = new ProxyServer({});
+  proxy.before('web', 'stream', (_request, _response, options) => {
+    const { outgoing } = options as ForwardOptions;
+    poolOf(outgoing.upstream).dispatch(dispatchOptions(outgoing), outgoing.receiver as Dispatcher.DispatchHandler);
+    return true;
+  });
+
+  return {
+    send(outgoing) {
+      const { request, response } = outgoing.exchange;
+      const options: ForwardOptions = { target: outgoing.upstream.url, outgoing };
+      proxy.web(request, response, options);
+    },
+    adopt(plan) {
+      const kept = new Set(plan.upstreams.map(({ key }) => key));
+      for (const [key, pool] of pools) {
+        if (kept.has(key)) continue;
+        pools.delete(key);
+        void pool.close();
+      }
+    },
+    async close() {
+      await Promise.all([...pools.values()].map((pool) => pool.close()));
+    },
+  };
+}
+
+interface ForwardOptions extends ServerOptions {
+  readonly outgoing: Outgoing;
+}
+
+function createPool(upstream: Upstream): Pool {
+  return new Pool(upstream.url.origin, {
+    connect: { timeout: upstream.connectTimeoutMs },
+    headersTimeout: upstream.responseTimeoutMs,
+    bodyTimeout: upstream.idleTimeoutMs,
+    // undici 8 would offer HTTP/2 by itself; everything here is measured and tested with HTTP/1.1.
+    allowH2: false,
+    pipelining: 1,
+  });
+}
+
+function dispatchOptions(outgoing: Outgoing): Dispatcher.DispatchOptions {
+  const { exchange, head, target, upstream, body } = outgoing;
+  const { request } = exchange;
+  const headers = requestHeaders(request.rawHeaders, {
+    requestId: exchange.id,
+    peer: request.socket.remoteAddress ?? 'unknown',
+    protocol: 'encrypted' in request.socket ? 'https' : 'http',
+    host: head.host,
+  });
+  if (typeof head.body === 'number') headers.push('Content-Length', String(head.body));
+  return {
+    path: target.path + target.query,
+    method: request.method as Dispatcher.HttpMethod,
+    headers,
+    body: body ?? streamedBody(outgoing),
+    // Otherwise the client's Host would choose the certificate that is asked for.
+    ...(upstream.url.protocol === 'https:' ? { servername: upstream.url.hostname } : {}),
+  };
+}
+
+function streamedBody({ exchange, head, limitBytes }: Outgoing): RequestBody | null {
+  if (head.body === undefined) return null;
+  exchange.askForBody();
+  return new RequestBody(exchange.request, limitBytes);
+}

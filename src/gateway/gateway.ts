@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Log } from '../log.ts';
+import type { Plan } from '../plan/plan.ts';
+import { accessLine } from './access-log.ts';
+import { Exchange } from './exchange.ts';
+import { createForwarder } from './forward.ts';
+import { Refusal } from './refusal.ts';
+import { rawRefusal, refuse } from './refuse.ts';
+import { serve } from './serve.ts';
+
+export interface Gateway {
+  /** The plan in force. */
+  readonly plan: Plan;
+  /** Begins to serve; answers the address that was bound. Rejects with what `net` says, `EADDRINUSE` say. */
+  listen(): Promise<AddressInfo>;
+  /** From the next request on, this plan is in force; requests in flight end by the one they began with. */
+  swap(plan: Plan): void;
+  /** Takes no new connections, lets requests in flight end for `graceMs`, then cuts what is left. */
+  close(graceMs: number): Promise<void>;
+}
+
+const HEADER_BYTES = 16_384;
+
+/** The server of a plan. */
+export function createGateway(first: Plan, log: Log): Gateway {
+  let plan = first;
+  let isClosing = false;
+  const forwarder = createForwarder();
+
+  const server = createServer({ maxHeaderSize: HEADER_BYTES, headersTimeout: 20_000, keepAliveTimeout: 75_000 });
+  // Node drops the headers above its own count in silence; the head is counted where it is read.
+  server.maxHeadersCount = 0;
+
+  const begin = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean) => {
+    const exchange = new Exchange(request, response, expectsContinue);
+    if (isClosing) response.shouldKeepAlive = false;
+    response.on('close', () => log.line(accessLine(exchange)));
+    // A client that resets its connection shows here too; the answer's end says all there is to say.
+    request.on('error', () => undefined);
+    return exchange;
+  };
+  server.on('request', (request, response) => void serve(plan, begin(request, response, false), forwarder));
+  server.on('checkContinue', (request, response) => void serve(plan, begin(request, response, true), forwarder));
+  server.on('checkExpectation', (request, response) =>
+    refuse(begin(request, response, false), new Refusal('expectation_failed')),
+  );
+  server.on('connect', (_request, socket) => refuseSocket(socket, new Refusal('method_not_allowed')));
+  server.on('clientError', (error: Error & { code?: string }, socket) => {
+    refuseSocket(socket, CLIENT_ERRORS[error.code ?? ''] ?? new Refusal('message_malformed'));
+  });
+
+  return {
+    get plan() {
+      return plan;
+    },
+    listen: () =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject);
+        server.listen(plan.listen.port, plan.listen.host, () => {
+          server.off('error', reject);
+          resolve(server.address() as AddressInfo);
+        });
+      }),
+    swap(next) {
+      plan = next;
+      forwarder.adopt(next);
+    },
+    async close(graceMs) {
+      isClosing = true;
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeIdleConnections();
+      const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+      await closed;
+      clearTimeout(timer);
+      await forwarder.close();
+    },
+  };
+}
+
+const CLIENT_ERRORS: Readonly<Record<string, Refusal>> = {
+  HPE_HEADER_OVERFLOW: new Refusal('headers_too_large'),
+  ERR_HTTP_REQUEST_TIMEOUT: new Refusal('request_timeout'),
+};
+
+/** For bytes that are no request. An answer that is under way on the connection is cut rather than mixed with another. */
+function refuseSocket(socket: Duplex & { _httpMessage?: ServerResponse | null }, refusal: Refusal): void {
+  if (!socket.writable || socket._httpMessage?.headersSent === true) {
+    socket.destroy();
+    return;
+  }
+  socket.end(rawRefusal(refusal, randomUUID()));
+}

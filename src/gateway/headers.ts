@@ -1,0 +1,74 @@
+/** RFC 9110 section 7.6.1: these speak of one connection and stop at each hop. */
+const HOP_BY_HOP = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+]);
+/** What a client says of these ends here: the gateway says it anew, or does not pass it on at all. */
+const OWN = new Set(['expect', 'trailer', 'content-length', 'forwarded', 'x-request-id']);
+/** What a client cannot have removed by naming it in `Connection`. */
+const KEPT = new Set(['authorization', 'host', 'content-type']);
+
+/** Names and values in turn, as they came: repeated ones repeated, names in their case. */
+export type RawHeaders = readonly string[];
+
+/** What the gateway says of a request to the upstream. */
+export interface Forwarded {
+  readonly requestId: string;
+  readonly peer: string;
+  readonly protocol: 'http' | 'https';
+  readonly host: string | undefined;
+}
+
+/** The headers of a request on their way to the upstream. */
+export function requestHeaders(raw: RawHeaders, forwarded: Forwarded): string[] {
+  const named = connectionNames(raw);
+  const headers: string[] = [];
+  for (let index = 0; index < raw.length; index += 2) {
+    const written = raw[index] as string;
+    const name = written.toLowerCase();
+    if (HOP_BY_HOP.has(name) || (named?.has(name) && !KEPT.has(name)) || isOwn(name)) continue;
+    headers.push(written, raw[index + 1] as string);
+  }
+  headers.push('X-Forwarded-For', forwarded.peer, 'X-Forwarded-Proto', forwarded.protocol);
+  if (forwarded.host !== undefined) headers.push('X-Forwarded-Host', forwarded.host);
+  headers.push('X-Request-Id', forwarded.requestId);
+  return headers;
+}
+
+/** The headers of an answer on their way to the client, as the library gives them: latin-1 bytes. */
+export function responseHeaders(bytes: readonly (Buffer | string)[]): string[] {
+  const raw = bytes.map((item) => (typeof item === 'string' ? item : item.toString('latin1')));
+  const named = connectionNames(raw);
+  const headers: string[] = [];
+  for (let index = 0; index < raw.length; index += 2) {
+    const written = raw[index] as string;
+    const name = written.toLowerCase();
+    if (HOP_BY_HOP.has(name) || (named?.has(name) && name !== 'content-length')) continue;
+    headers.push(written, raw[index + 1] as string);
+  }
+  return headers;
+}
+
+/** Some servers take `X_Forwarded_For` for `X-Forwarded-For`: no spelling of a header of ours goes on. */
+function isOwn(name: string): boolean {
+  if (OWN.has(name) || name.startsWith('x-forwarded-')) return true;
+  return name.includes('_') && isOwn(name.replaceAll('_', '-'));
+}
+
+function connectionNames(raw: RawHeaders): Set<string> | undefined {
+  let names: Set<string> | undefined;
+  for (let index = 0; index < raw.length; index += 2) {
+    const name = raw[index] as string;
+    if (name.length !== 10 || name.toLowerCase() !== 'connection') continue;
+    const value = (raw[index + 1] as string).toLowerCase();
+    if (value === 'keep-alive' || value === 'close') continue;
+    names ??= new Set();
+    for (const token of value.split(',')) names.add(token.trim());
+  }
+  return names;
+}

@@ -1,0 +1,60 @@
+import type { IncomingMessage } from 'node:http';
+import { Refusal } from './refusal.ts';
+
+const MAX_HEADERS = 100;
+/** RFC 3986 section 3.2.2, less what no client sends: userinfo, commas, spaces. */
+const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=-]+)(?::(\d{1,5}))?$/;
+const LENGTH = /^(?:0|[1-9]\d{0,15})$/;
+/** Of these a second one would be read by one server and not by another. */
+const SINGLE = new Set(['host', 'authorization', 'content-type', 'content-length', 'transfer-encoding']);
+
+/** What is known of a request's head once it was found to have one reading. */
+export interface Head {
+  readonly host: string | undefined;
+  readonly authorization: string | undefined;
+  readonly contentType: string | undefined;
+  /** `undefined`: no body; a number: of this many bytes; `'chunked'`: of unknown length. */
+  readonly body: number | 'chunked' | undefined;
+}
+
+/**
+ * Reads the headers that decide over routing, access and framing from the raw list, since Node silently
+ * drops or joins repeated ones (RFC 9112 sections 3.2 and 6.3).
+ *
+ * @throws Refusal `message_malformed` or `headers_too_large`
+ */
+export function readHead(request: IncomingMessage): Head {
+  const raw = request.rawHeaders;
+  if (raw.length > 2 * MAX_HEADERS) throw new Refusal('headers_too_large', { reason: 'headers_too_many' });
+  const found: Record<string, string> = Object.create(null);
+  for (let index = 0; index < raw.length; index += 2) {
+    const name = (raw[index] as string).toLowerCase();
+    if (!SINGLE.has(name)) continue;
+    if (name in found) throw malformed('header_repeated');
+    found[name] = raw[index + 1] as string;
+  }
+  const host = found['host'];
+  if (host !== undefined) checkHost(host);
+  const body = bodyFraming(found['content-length'], found['transfer-encoding'], request.httpVersion);
+  return { host, authorization: found['authorization'], contentType: found['content-type'], body };
+}
+
+function checkHost(host: string): void {
+  const port = HOST.exec(host);
+  if (port === null || Number(port[1] ?? 0) > 65_535) throw malformed('host');
+}
+
+function bodyFraming(length: string | undefined, encoding: string | undefined, version: string): Head['body'] {
+  if (encoding !== undefined) {
+    if (length !== undefined || version !== '1.1' || encoding.toLowerCase() !== 'chunked')
+      throw malformed('transfer_encoding');
+    return 'chunked';
+  }
+  if (length === undefined) return undefined;
+  if (!LENGTH.test(length)) throw malformed('content_length');
+  return length === '0' ? undefined : Number(length);
+}
+
+function malformed(reason: string): Refusal {
+  return new Refusal('message_malformed', { reason });
+}

@@ -1,0 +1,54 @@
+import { STATUS_CODES } from 'node:http';
+import type { Exchange } from './exchange.ts';
+import type { Refusal } from './refusal.ts';
+
+/** How long a client that is still sending may go on after it was refused. */
+const LINGER_MS = 1_000;
+
+/**
+ * Answers with a refusal. A client that is still sending its body gets the answer at once; what it sends is
+ * thrown away for a moment (closing at once would reset the connection and lose the answer), then the
+ * connection is closed, so that the rest of the body is never read as a request.
+ */
+export function refuse(exchange: Exchange, refusal: Refusal): void {
+  const { request, response } = exchange;
+  exchange.refusal = refusal;
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return;
+  }
+  const body = refusal.body(exchange.id);
+  // Without a head nothing is known of the body; and a request of two readings may hide another one.
+  const isSending = (exchange.head === undefined || exchange.head.body !== undefined) && !request.complete;
+  const isLast = isSending || refusal.status === 400;
+  response.writeHead(refusal.status, STATUS_CODES[refusal.status], {
+    'Content-Type': 'application/problem+json',
+    'Content-Length': Buffer.byteLength(body),
+    'Cache-Control': 'no-store',
+    ...(isLast ? { Connection: 'close' } : {}),
+    ...refusal.headers,
+  });
+  if (!isSending || exchange.expectsContinue) {
+    response.end(body);
+    return;
+  }
+  response.write(body);
+  const timer = setTimeout(() => response.end(), LINGER_MS);
+  request.once('close', () => clearTimeout(timer));
+  request.once('end', () => response.end());
+  request.resume();
+}
+
+/** The same for a connection on which no request could be read. */
+export function rawRefusal(refusal: Refusal, requestId: string): string {
+  const body = refusal.body(requestId);
+  const head = [
+    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`,
+    'Content-Type: application/problem+json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: no-store',
+    'Connection: close',
+    ...Object.entries(refusal.headers).map(([name, value]) => `${name}: ${value}`),
+  ];
+  return `${head.join('\r\n')}\r\n\r\n${body}`;
+}

@@ -1,0 +1,46 @@
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { BodyTooLong } from './answer.ts';
+
+/**
+ * A request's body on its way to the upstream. It stands between the two because the HTTP client destroys
+ * the body of an exchange that fails, and the request must live on to be answered.
+ */
+export class RequestBody extends Readable {
+  readonly #request: IncomingMessage;
+  readonly #limitBytes: number;
+  #size = 0;
+  #isBegun = false;
+
+  /** @param limitBytes a longer body fails with `BodyTooLong` */
+  constructor(request: IncomingMessage, limitBytes: number) {
+    super({ highWaterMark: 65_536 });
+    this.#request = request;
+    this.#limitBytes = limitBytes;
+  }
+
+  override _read(): void {
+    if (this.#isBegun) this.#request.resume();
+    else this.#begin();
+  }
+
+  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
+    this.#request.off('data', this.#take);
+    callback(error);
+  }
+
+  #begin(): void {
+    this.#isBegun = true;
+    this.#request.on('data', this.#take);
+    this.#request.on('end', () => this.push(null));
+    this.#request.on('close', () => {
+      if (!this.#request.complete) this.destroy(new Error('the client left'));
+    });
+  }
+
+  readonly #take = (chunk: Buffer): void => {
+    this.#size += chunk.length;
+    if (this.#size > this.#limitBytes) this.destroy(new BodyTooLong());
+    else if (!this.push(chunk)) this.#request.pause();
+  };
+}

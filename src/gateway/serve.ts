@@ -1,0 +1,79 @@
+import type { Plan, Route } from '../plan/plan.ts';
+import { HeldAnswer, StreamedAnswer } from './answer.ts';
+import { authenticate } from './authenticate.ts';
+import { authorize } from './authorize.ts';
+import type { Exchange } from './exchange.ts';
+import type { Forwarder } from './forward.ts';
+import { judgeLogin } from './login.ts';
+import { type Head, readHead } from './message.ts';
+import { readTarget } from './path.ts';
+import { checkLength, readBody } from './read-body.ts';
+import { Refusal } from './refusal.ts';
+import { refuse } from './refuse.ts';
+
+/**
+ * The whole life of a request, by the plan that was in force when it came. Never rejects: what is refused on
+ * the way, by whatever step, is answered here.
+ */
+export async function serve(plan: Plan, exchange: Exchange, forwarder: Forwarder): Promise<void> {
+  const { request, response } = exchange;
+  try {
+    const head = readHead(request);
+    exchange.head = head;
+    if (request.url === '*' && request.method === 'OPTIONS') {
+      response.writeHead(204, { Allow: 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT' }).end();
+      return;
+    }
+    const target = readTarget(request.url ?? '', head.host);
+    exchange.target = target;
+    const route = findRoute(plan, request.method ?? '', target.path);
+    exchange.route = route;
+    if (route.access === 'protected') {
+      const auth = authOf(plan);
+      authorize(auth, await authenticate(auth, head));
+    }
+    const body = await bodyOf(route, exchange, head);
+    const limitBytes = route.body?.limitBytes ?? Number.POSITIVE_INFINITY;
+    exchange.forwardedAt = exchange.elapsedMs();
+    forwarder.send({
+      exchange,
+      head,
+      target,
+      upstream: route.upstream,
+      body,
+      limitBytes,
+      receiver: receiverOf(plan, route, exchange),
+    });
+  } catch (error) {
+    refuse(exchange, error instanceof Refusal ? error : new Refusal('internal_error', { reason: String(error) }));
+  }
+}
+
+function findRoute(plan: Plan, method: string, path: string): Route {
+  const route = plan.router.match(method, path);
+  if (route !== undefined) return route;
+  const allowed = plan.router.allowed(path);
+  if (allowed.length === 0) throw new Refusal('route_unknown');
+  throw new Refusal('method_not_allowed', { headers: { Allow: allowed.join(', ') } });
+}
+
+function bodyOf(route: Route, exchange: Exchange, head: Head): Promise<Buffer> | undefined {
+  const rule = route.body;
+  if (rule === undefined) return undefined;
+  const { judge } = rule;
+  if (judge !== undefined) return readBody(exchange, head, { ...rule, judge });
+  checkLength(head, rule.limitBytes);
+  return undefined;
+}
+
+function receiverOf(plan: Plan, route: Route, exchange: Exchange): StreamedAnswer | HeldAnswer {
+  const { login } = route;
+  if (login === undefined) return new StreamedAnswer(exchange);
+  return new HeldAnswer(exchange, login.limitBytes, (answer) => judgeLogin(authOf(plan), login, answer));
+}
+
+function authOf(plan: Plan) {
+  // The compiler lets no plan through that needs `auth` and has none: this stays closed if it ever did.
+  if (plan.auth === undefined) throw new Refusal('internal_error', { reason: 'auth_missing' });
+  return plan.auth;
+}

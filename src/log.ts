@@ -1,0 +1,24 @@
+import pino, { type Logger } from 'pino';
+
+export interface Log {
+  readonly logger: Logger;
+  /** Writes a line that is made already, to where the logger writes. */
+  line(json: string): void;
+  /** Writes out what is buffered. */
+  flush(): void;
+}
+
+/**
+ * The log of a process: JSON lines to a file descriptor.
+ *
+ * @param destination a file descriptor, or a path
+ */
+export function createLog(destination: number | string): Log {
+  const stream = pino.destination({ dest: destination, sync: false, minLength: 0 });
+  const logger = pino({ base: null }, stream);
+  return {
+    logger,
+    line: (json) => void stream.write(`${json}\n`),
+    flush: () => stream.flushSync(),
+  };
+}

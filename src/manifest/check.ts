@@ -1,0 +1,177 @@
+import type { ErrorObject, ValidateFunction } from 'ajv';
+import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
+import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
+import type { Value } from './document.ts';
+import type { Manifest } from './manifest.generated.ts';
+import type { Substituted } from './substitute.ts';
+import { validate as generated } from './validate.generated.ts';
+
+const validate = generated as unknown as ValidateFunction;
+
+/**
+ * Holds the substituted values to the JSON Schema and fills the defaults in. Every mistake is found, not the
+ * first only; what has findings is a manifest in name only.
+ */
+export function check({ value, isSecret }: Substituted): { manifest: Manifest; findings: Finding[] } {
+  // The validator writes the defaults into what it is given: it gets a copy of its own.
+  const manifest = structuredClone(value) as unknown as Manifest;
+  if (validate(manifest)) return { manifest, findings: [] };
+  const errors = validate.errors ?? [];
+  const quote: Quote = (path) => {
+    const at = valueAt(value, path);
+    return isSecret(path) ? 'what the environment gave here' : shown(at);
+  };
+  return {
+    manifest,
+    findings: withoutMisspelt(withoutStrayBranches(errors)).flatMap((error) => toFinding(error, value, quote)),
+  };
+}
+
+type Quote = (path: Path) => string;
+
+/**
+ * Of an `anyOf` that failed, keeps the errors of the branch that was meant: those inside of the value, or the
+ * list of words where a word was written. Without either, the `anyOf` speaks for all of its branches.
+ */
+function withoutStrayBranches(errors: readonly ErrorObject[]): ErrorObject[] {
+  const dropped = new Set<ErrorObject>();
+  for (const any of errors.filter((error) => error.keyword === 'anyOf')) {
+    const isDeeper = (error: ErrorObject) => error.instancePath.startsWith(`${any.instancePath}/`);
+    const isMeant = (error: ErrorObject) =>
+      isDeeper(error) || (error.keyword === 'enum' && typeof any.data === 'string');
+    const branches = errors.filter(
+      (error) => error !== any && (error.instancePath === any.instancePath || isDeeper(error)),
+    );
+    for (const error of branches) if (!isMeant(error)) dropped.add(error);
+    if (branches.some(isMeant)) dropped.add(any);
+  }
+  return errors.filter((error) => !dropped.has(error));
+}
+
+/** A misspelt key is one mistake, not a key too many and another too few. */
+function withoutMisspelt(errors: readonly ErrorObject[]): ErrorObject[] {
+  const meant = new Set<string>();
+  for (const { keyword, instancePath, params, parentSchema } of errors) {
+    if (keyword !== 'additionalProperties') continue;
+    const near = didYouMean(params['additionalProperty'], Object.keys(parentSchema?.['properties'] ?? {}));
+    if (near !== undefined) meant.add(`${instancePath}/${near}`);
+  }
+  return errors.filter(
+    ({ keyword, instancePath, params }) =>
+      keyword !== 'required' || !meant.has(`${instancePath}/${params['missingProperty']}`),
+  );
+}
+
+function toFinding(error: ErrorObject, root: Value, quote: Quote): Finding[] {
+  const path = pathOf(error.instancePath, root);
+  const rule = 'schema';
+  const { params, keyword } = error;
+  const noun: string | undefined = error.parentSchema?.['title'];
+  const examples = exampleText(error.parentSchema?.['examples']);
+  switch (keyword) {
+    case 'required': {
+      const missing: string = params['missingProperty'];
+      return [errorAtKey(path, rule, `"${missing}" is missing; add ${missing}: ${hint(error, missing)}`)];
+    }
+    case 'additionalProperties': {
+      const name: string = params['additionalProperty'];
+      const known = Object.keys(error.parentSchema?.['properties'] ?? {});
+      return [errorAtKey([...path, name], rule, `unknown key "${name}"${suggestion(name, known)}`)];
+    }
+    case 'propertyNames':
+      return [
+        errorAtKey(
+          [...path, params['propertyName']],
+          rule,
+          `"${params['propertyName']}" is not a name; write lower-case words joined by hyphens, such as contacts or login-mfa`,
+        ),
+      ];
+    case 'enum':
+      return [
+        errorAt(
+          path,
+          rule,
+          `${quote(path)} is not ${noun ?? 'known here'}${suggestion(String(valueAt(root, path)), params['allowedValues'].map(String))}`,
+        ),
+      ];
+    case 'const':
+      return [errorAt(path, rule, `${quote(path)} is not known here; write ${JSON.stringify(params['allowedValue'])}`)];
+    case 'pattern':
+      // A name that does not fit is told of once, by the `propertyNames` that asked for it.
+      return error.propertyName === undefined
+        ? [errorAt(path, rule, `${quote(path)} is not ${noun ?? 'well formed'}${examples}`)]
+        : [];
+    case 'type':
+      return [
+        errorAt(
+          path,
+          rule,
+          `${quote(path)} is not ${noun ?? TYPES[String(params['type'])] ?? params['type']}${examples}`,
+        ),
+      ];
+    case 'anyOf':
+      return [errorAt(path, rule, `${quote(path)} does not fit here${examples}`)];
+    case 'minItems':
+    case 'minProperties':
+    case 'minLength':
+      return [errorAt(path, rule, `this must not be empty${examples}`)];
+    case 'maxProperties':
+      return [
+        errorAt(path, rule, `only one of these may stand here: ${Object.keys(valueAt(root, path) ?? {}).join(', ')}`),
+      ];
+    case 'uniqueItems':
+      return [
+        errorAt([...path, params['i']], rule, `${quote([...path, params['i']])} stands in this list twice; remove one`),
+      ];
+    default:
+      return [errorAt(path, rule, error.message ?? keyword)];
+  }
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  object: 'a map of keys to values',
+  array: 'a list',
+  string: 'a string; put it in quotes',
+  boolean: 'true or false',
+  integer: 'a whole number',
+};
+
+/** What may be written for a member that is missing, from the schema's own examples. */
+function hint(error: ErrorObject, missing: string): string {
+  const member = error.parentSchema?.['properties']?.[missing];
+  if (Array.isArray(member?.enum)) return member.enum.join(' or ');
+  const example: unknown = member?.examples?.[0];
+  return example === undefined || typeof example === 'object' ? '…' : String(example);
+}
+
+function exampleText(examples: unknown): string {
+  if (!Array.isArray(examples) || examples.length === 0) return '';
+  return `; write for example ${examples.map((example) => (typeof example === 'string' ? example : JSON.stringify(example))).join(' or ')}`;
+}
+
+function shown(value: Value): string {
+  if (value === null) return 'an empty value';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'a map';
+  const text = JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 57)}…"` : text;
+}
+
+/** A JSON Pointer of the validator as a path: digits are an index where the value is a list. */
+function pathOf(pointer: string, root: Value): Path {
+  const path: (string | number)[] = [];
+  for (const raw of pointer.split('/').slice(1)) {
+    const name = raw.replaceAll('~1', '/').replaceAll('~0', '~');
+    path.push(Array.isArray(valueAt(root, path)) ? Number(name) : name);
+  }
+  return path;
+}
+
+function valueAt(root: Value, path: Path): Value {
+  let value = root;
+  for (const step of path) {
+    if (value === null || typeof value !== 'object' || !Object.hasOwn(value, step)) return null;
+    value = (value as Record<string | number, Value>)[step] ?? null;
+  }
+  return value;
+}

@@ -1,0 +1,210 @@
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseDocument,
+  type YAMLError,
+} from 'yaml';
+import type { Finding, Path, Where } from '../problem/finding.ts';
+import type { Locator, Range } from '../problem/problem.ts';
+import type { Source } from './source.ts';
+
+/** A manifest of 10,000 routes has about 2 MB; far above that it is no manifest any more. */
+const MAX_CHARACTERS = 5_000_000;
+const MAX_DEPTH = 100;
+/** Counted after aliases are followed, so a few lines cannot stand for billions of nodes. */
+const MAX_NODES = 2_000_000;
+
+export type Value = null | boolean | number | string | readonly Value[] | { readonly [key: string]: Value };
+
+/** A parsed manifest: plain values, and the place of each. */
+export interface Document extends Locator {
+  readonly value: Value;
+}
+
+/** Reads YAML 1.2 (core schema) into plain values. Never throws on any text. */
+export function parse(source: Source): { document: Document; findings: Finding[] } {
+  const lines = new LineCounter();
+  const text = source.text;
+  if (text.length > MAX_CHARACTERS) {
+    const message = `the manifest has ${text.length} characters; at most ${MAX_CHARACTERS} are read`;
+    return { document: emptyDocument(source, lines), findings: [syntax(0, 0, message)] };
+  }
+  let root: Node | null;
+  let findings: Finding[];
+  try {
+    const options = {
+      lineCounter: lines,
+      prettyErrors: false,
+      version: '1.2',
+      uniqueKeys: true,
+      merge: false,
+    } as const;
+    const parsed = parseDocument(text, options);
+    root = parsed.contents;
+    findings = [...parsed.errors, ...parsed.warnings].map(toFinding);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    const message = `the manifest is nested too deeply; at most ${MAX_DEPTH} levels are read`;
+    return { document: emptyDocument(source, lines), findings: [syntax(0, 0, message)] };
+  }
+  const reader: Reader = { nodes: 0, open: new Set(), anchors: new Map(), findings };
+  const value = readNode(root, 0, reader);
+  const locate = (where: Where) => toRange(lines, 'path' in where ? offsetsOf(root, where, reader.anchors) : where);
+  return { document: { value, file: source.path, locate }, findings };
+}
+
+interface Reader {
+  nodes: number;
+  /** The anchored nodes being read now: meeting one again is a circle. */
+  readonly open: Set<Node>;
+  readonly anchors: Map<string, Node>;
+  readonly findings: Finding[];
+}
+
+function readNode(node: Node | null | undefined, depth: number, reader: Reader): Value {
+  reader.nodes += 1;
+  if (node === null || node === undefined) return null;
+  const fault = limitFault(node, depth, reader);
+  if (fault !== undefined) {
+    reader.findings.push(syntaxAt(node, fault));
+    return null;
+  }
+  if ('anchor' in node && typeof node.anchor === 'string') reader.anchors.set(node.anchor, node);
+  if (isAlias(node)) return readAlias(node, node.source, depth, reader);
+  if (isScalar(node)) return readScalar(node, reader);
+  reader.open.add(node);
+  const value = isSeq(node)
+    ? node.items.map((item) => readNode(item as Node | null, depth + 1, reader))
+    : isMap(node)
+      ? readMap(node.items as Pair<Node, Node | null>[], depth, reader)
+      : null;
+  reader.open.delete(node);
+  return value;
+}
+
+function limitFault(node: Node, depth: number, reader: Reader): string | undefined {
+  if (depth > MAX_DEPTH) return `the manifest is nested too deeply here; at most ${MAX_DEPTH} levels are read`;
+  // Said once, at the node that went over: the rest is skipped in silence.
+  if (reader.nodes === MAX_NODES)
+    return `the manifest holds too many values; at most ${MAX_NODES} are read, aliases followed`;
+  if (reader.open.has(node)) return 'this alias refers to a value that contains it';
+  return undefined;
+}
+
+function readAlias(node: Node, name: string, depth: number, reader: Reader): Value {
+  const target = reader.anchors.get(name);
+  if (target === undefined) {
+    reader.findings.push(syntaxAt(node, `no anchor "&${name}" stands before this alias`));
+    return null;
+  }
+  if (reader.open.has(target)) {
+    reader.findings.push(syntaxAt(node, `the alias "*${name}" refers to a value that contains it`));
+    return null;
+  }
+  return reader.nodes > MAX_NODES ? null : readNode(target, depth, reader);
+}
+
+function readScalar(node: Node & { value: unknown }, reader: Reader): Value {
+  const { value } = node;
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    reader.findings.push(syntaxAt(node, `${String(value)} is not a number that a manifest can hold`));
+    return null;
+  }
+  return value === null || typeof value === 'boolean' || typeof value === 'number' ? value : String(value);
+}
+
+function readMap(pairs: readonly Pair<Node, Node | null>[], depth: number, reader: Reader): Value {
+  const entries: [string, Value][] = [];
+  for (const pair of pairs) {
+    if (!isScalar(pair.key) || typeof pair.key.value !== 'string') {
+      reader.findings.push(syntaxAt(pair.key, 'a key must be a string; put it in quotes'));
+    } else if (pair.key.value === '<<') {
+      reader.findings.push(syntaxAt(pair.key, 'merge keys ("<<") are not part of YAML 1.2; write the keys out'));
+    } else if (reader.nodes <= MAX_NODES) {
+      entries.push([pair.key.value, readNode(pair.value, depth + 1, reader)]);
+    }
+  }
+  // fromEntries defines own properties, so that a key "__proto__" is a key like any other.
+  return Object.fromEntries(entries);
+}
+
+type Offsets = { readonly start: number; readonly end: number };
+
+/** Follows a path through the tree as far as it goes; a missing member is placed at what should hold it. */
+function offsetsOf(root: Node | null, where: { path: Path; at: 'key' | 'value' }, anchors: Map<string, Node>): Offsets {
+  let node = root;
+  let key: Node | null = null;
+  for (const step of where.path) {
+    while (node !== null && isAlias(node)) node = anchors.get(node.source) ?? null;
+    if (isMap(node)) {
+      const pair = (node.items as Pair<Node, Node | null>[]).find(
+        (item) => isScalar(item.key) && item.key.value === step,
+      );
+      if (pair === undefined) break;
+      key = pair.key;
+      node = pair.value;
+    } else if (isSeq(node) && typeof step === 'number' && step < node.items.length) {
+      key = null;
+      node = node.items[step] as Node | null;
+    } else {
+      break;
+    }
+  }
+  if (where.at === 'key' && key !== null) return offsets(key);
+  return offsets(firstOf(node) ?? key);
+}
+
+/** A collection is shown by its first key: its whole extent would underline half of the file. */
+function firstOf(node: Node | null): Node | null {
+  if (isMap(node) && node.flow !== true) return ((node.items[0] as Pair<Node>)?.key as Node) ?? node;
+  if (isSeq(node) && node.flow !== true) return firstOf((node.items[0] as Node | null) ?? null) ?? node;
+  return node;
+}
+
+function offsets(node: Node | null): Offsets {
+  return { start: node?.range?.[0] ?? 0, end: node?.range?.[1] ?? 0 };
+}
+
+function toRange(lines: LineCounter, { start, end }: Offsets): Range {
+  const from = lines.linePos(start);
+  const to = lines.linePos(Math.max(start, end));
+  return {
+    line: Math.max(1, from.line),
+    column: Math.max(1, from.col),
+    endLine: Math.max(1, to.line),
+    endColumn: Math.max(1, to.col),
+  };
+}
+
+function toFinding(error: YAMLError): Finding {
+  const message =
+    MESSAGES[error.code] ?? error.message.charAt(0).toLowerCase() + error.message.slice(1).replace(/\.$/, '');
+  return syntax(error.pos[0], error.pos[1], message);
+}
+
+/** The parser's messages that do not yet say what to write. */
+const MESSAGES: Readonly<Record<string, string>> = {
+  DUPLICATE_KEY: 'this key stands here a second time; keep one of the two',
+  TAB_AS_INDENT: 'a tab cannot indent YAML; use spaces',
+  MULTIPLE_DOCS: 'a second document begins here; a manifest is one document, remove the "---"',
+  TAG_RESOLVE_FAILED: 'a manifest has no tags; remove it',
+  BLOCK_AS_IMPLICIT_KEY: 'a value with ": " in it must be quoted, or the lines below it indented less',
+};
+
+function syntaxAt(node: Node, message: string): Finding {
+  const { start, end } = offsets(node);
+  return syntax(start, end, message);
+}
+
+function syntax(start: number, end: number, message: string): Finding {
+  return { rule: 'syntax', severity: 'error', where: { start, end }, message };
+}
+
+function emptyDocument(source: Source, lines: LineCounter): Document {
+  return { value: null, file: source.path, locate: () => toRange(lines, { start: 0, end: 0 }) };
+}

@@ -1,0 +1,219 @@
+import type {
+  Auth as AuthEntry,
+  Manifest,
+  RouteEntry,
+  Upstream as UpstreamEntry,
+} from '../manifest/manifest.generated.ts';
+import type { World } from '../manifest/source.ts';
+import { durationMs, sizeBytes } from '../manifest/units.ts';
+import { suggestion } from '../problem/did-you-mean.ts';
+import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
+import { compileBody } from './body.ts';
+import { createSchemaCompiler, type SchemaCompiler } from './json-schema.ts';
+import { PatternFault, parsePattern, patternKey } from './pattern.ts';
+import type { Address, Auth, LoginRule, Plan, Route, Upstream } from './plan.ts';
+import { compilePointer } from './pointer.ts';
+import { createRouter } from './router.ts';
+import { parseStrictJson } from './strict-json.ts';
+import { createJwtVerifier } from './tokens.ts';
+
+const ANY = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
+
+export interface CompileOptions {
+  readonly hash: string;
+  readonly readFile: World['readFile'];
+  /** The plan in force: what did not change is taken over from it. */
+  readonly previous: Plan | undefined;
+  readonly faulty: ReadonlySet<number>;
+}
+
+/** A route as written, with what is known of it at first sight. */
+interface Written {
+  readonly entry: RouteEntry;
+  readonly index: number;
+  /** Equal for paths that match the same requests; `undefined` when the path is faulty. */
+  readonly key: string | undefined;
+}
+
+/**
+ * Makes the plan of a checked manifest, or tells everything that stands in its way. Routes named in
+ * `faulty` by their index are passed over: the schema has told of them already.
+ */
+export function compile(manifest: Manifest, options: CompileOptions): { plan?: Plan; findings: Finding[] } {
+  const findings: Finding[] = [];
+  const upstreams = new Map(
+    Object.entries(manifest.upstreams).map(([id, entry]) => [id, compileUpstream(id, entry, findings)]),
+  );
+  const auth = manifest.auth && compileAuth(manifest.auth, options, findings);
+  const schemas = createSchemaCompiler(manifest);
+  for (const name of Object.keys(manifest.schemas)) schemas.compile(['schemas', name], findings);
+  const listen = compileAddress(manifest.listen, 'listen', findings);
+  const admin = manifest.admin === undefined ? undefined : compileAddress(manifest.admin, 'admin', findings);
+  const written = manifest.routes.flatMap((entry, index) =>
+    options.faulty.has(index) ? [] : [readRoute(entry, index, findings)],
+  );
+  findTwins(written, findings);
+  const heads = new Set(written.filter(({ entry }) => writtenMethods(entry).includes('HEAD')).map(({ key }) => key));
+  const routes = written.flatMap((route) => compileRoute(route, { manifest, upstreams, schemas, heads }, findings));
+  if (findings.length > 0) return { findings };
+  const plan = {
+    hash: options.hash,
+    listen,
+    admin,
+    upstreams: [...upstreams.values()],
+    routes,
+    router: createRouter(routes),
+    auth,
+  };
+  return { plan: Object.freeze(plan), findings };
+}
+
+function compileAddress(text: string, key: string, findings: Finding[]): Address {
+  const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(text) ?? [];
+  if (Number(port) > 65_535)
+    findings.push(errorAt([key], 'address', `${port} is no port; write a number from 0 to 65535`));
+  return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
+}
+
+function compileUpstream(id: string, entry: UpstreamEntry, findings: Finding[]): Upstream {
+  let url = new URL('http://invalid');
+  try {
+    url = new URL(entry.url);
+  } catch {
+    findings.push(
+      errorAt(
+        ['upstreams', id, 'url'],
+        'upstream-url',
+        'this is no URL; write scheme, host and port, such as http://127.0.0.1:7001',
+      ),
+    );
+  }
+  return Object.freeze({
+    id,
+    key: JSON.stringify([id, entry]),
+    url,
+    connectTimeoutMs: durationMs(entry.timeouts.connect),
+    responseTimeoutMs: durationMs(entry.timeouts.response),
+    idleTimeoutMs: durationMs(entry.timeouts.idle),
+  });
+}
+
+function compileAuth(entry: AuthEntry, options: CompileOptions, findings: Finding[]): Auth | undefined {
+  const roleAt = compilePointer(entry.role.claim);
+  const allowed = new Set<unknown>(entry.role.allow);
+  const role = {
+    allows: ({ claims }: { claims: unknown }) => allowed.has(roleAt(claims)),
+    message: entry.role.message,
+  };
+  const { jwt } = entry.tokens;
+  if (jwt === undefined) return undefined;
+  try {
+    return Object.freeze({
+      verifier: createJwtVerifier(jwt, options.readFile, options.previous?.auth?.verifier),
+      role,
+    });
+  } catch (error) {
+    const reason =
+      error instanceof Error && 'code' in error
+        ? `it cannot be read (${String(error.code)})`
+        : 'it is no JWKS: an object with a list "keys"';
+    const message = `the key file cannot be used: ${reason}; write a URL, or a file by a path relative to the manifest`;
+    findings.push(errorAt(['auth', 'tokens', 'jwt', 'jwks'], 'jwks', message));
+    return undefined;
+  }
+}
+
+function readRoute(entry: RouteEntry, index: number, findings: Finding[]): Written {
+  try {
+    return { entry, index, key: patternKey(parsePattern(entry.path)) };
+  } catch (error) {
+    if (!(error instanceof PatternFault)) throw error;
+    findings.push(errorAt(['routes', index, 'path'], 'path', error.message));
+    return { entry, index, key: undefined };
+  }
+}
+
+interface RouteContext {
+  readonly manifest: Manifest;
+  readonly upstreams: ReadonlyMap<string, Upstream>;
+  readonly schemas: SchemaCompiler;
+  /** The keys of the paths that have a HEAD of their own. */
+  readonly heads: ReadonlySet<string | undefined>;
+}
+
+function compileRoute({ entry, index, key }: Written, context: RouteContext, findings: Finding[]): Route[] {
+  const { manifest, upstreams, schemas, heads } = context;
+  const path = ['routes', index];
+  if (manifest.auth === undefined && (entry.access === 'protected' || entry.login !== undefined)) {
+    const at = [...path, entry.login === undefined ? 'access' : 'login'];
+    findings.push(
+      errorAtKey(
+        at,
+        'auth-missing',
+        'this needs "auth", which the manifest does not have; add auth: with tokens and role',
+      ),
+    );
+  }
+  const upstream = upstreams.get(entry.upstream);
+  if (upstream === undefined) {
+    const message = `no upstream is named "${entry.upstream}"${suggestion(entry.upstream, [...upstreams.keys()])}`;
+    findings.push(errorAt([...path, 'upstream'], 'upstream-unknown', message));
+  }
+  const methods = methodsOf(entry, heads.has(key));
+  const body = compileBody(entry, methods, path, schemas, findings);
+  const login = entry.login && compileLogin(entry.login);
+  if (upstream === undefined) return [];
+  return [Object.freeze({ id: entry.id, methods, path: entry.path, access: entry.access, upstream, login, body })];
+}
+
+function compileLogin(entry: NonNullable<RouteEntry['login']>): LoginRule {
+  const tokenAt = compilePointer(entry.token);
+  return {
+    limitBytes: sizeBytes(entry.maxBytes),
+    find: (body) => {
+      const parsed = parseStrictJson(body);
+      return 'fault' in parsed ? undefined : { token: tokenAt(parsed.value) };
+    },
+  };
+}
+
+function writtenMethods(entry: RouteEntry): readonly string[] {
+  if (entry.method === 'any') return ANY;
+  return typeof entry.method === 'string' ? [entry.method] : entry.method;
+}
+
+/** GET answers HEAD (RFC 9110 section 9.3.2), so that no wider route takes the HEAD of a narrower one. */
+function methodsOf(entry: RouteEntry, hasHead: boolean): readonly string[] {
+  const written = writtenMethods(entry);
+  return written.includes('GET') && !hasHead ? [...written, 'HEAD'].sort() : written.toSorted();
+}
+
+/** Two routes of one id, and two routes that match the same requests. */
+function findTwins(routes: readonly Written[], findings: Finding[]): void {
+  const ids = new Map<string, Written>();
+  const matches = new Map<string, Written>();
+  for (const route of routes) {
+    const { entry, index, key } = route;
+    const namesake = ids.get(entry.id);
+    if (namesake === undefined) ids.set(entry.id, route);
+    else
+      findings.push(
+        duplicate(index, namesake.index, 'id', 'route-id', `another route has the id "${entry.id}"; give each its own`),
+      );
+    if (key === undefined) continue;
+    const requests = writtenMethods(entry).map((method) => `${method} ${key}`);
+    const taken = requests.find((request) => matches.has(request));
+    const twin = taken === undefined ? undefined : matches.get(taken);
+    for (const request of requests) if (!matches.has(request)) matches.set(request, route);
+    if (twin === undefined) continue;
+    const message = `the route "${twin.entry.id}" already has ${taken?.split(' ')[0]} ${twin.entry.path}; remove one, or change its path or method`;
+    findings.push(duplicate(index, twin.index, 'path', 'route-equal', message));
+  }
+}
+
+function duplicate(index: number, other: number, key: string, rule: string, message: string): Finding {
+  return {
+    ...errorAt(['routes', index, key], rule, message),
+    related: { path: ['routes', other, key], message: 'the other one' },
+  };
+}

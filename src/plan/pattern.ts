@@ -1,0 +1,82 @@
+/** One segment of a route's path: literal text, a parameter, or (last only) any rest. */
+export type Segment =
+  | { readonly kind: 'literal'; readonly text: string }
+  | { readonly kind: 'parameter'; readonly name: string }
+  | { readonly kind: 'rest' };
+
+export type Pattern = readonly Segment[];
+
+/** What the path guard lets through, less what would need a second spelling: `;`, and escapes not in upper case. */
+const LITERAL = /^(?:[A-Za-z0-9._~!$&'()*+,=:@-]|%[0-9A-F]{2})+$/;
+const PARAMETER = /^\{([A-Za-z_][A-Za-z0-9_]*)\}$/;
+const NEEDLESS_ESCAPE = /%(?:[0-7][0-9A-F])/g;
+
+/** Reads a route's path; throws a sentence that says what to write instead. */
+export function parsePattern(path: string): Pattern {
+  if (path === '/') return [];
+  if (/[?#]/.test(path)) throw new PatternFault('a path has no query and no fragment; leave out what follows the path');
+  if (path.endsWith('/'))
+    throw new PatternFault(`a trailing slash is never needed; write ${path.replace(/\/+$/, '') || '/'}`);
+  const texts = path.slice(1).split('/');
+  const segments = texts.map((text, index) => parseSegment(text, index === texts.length - 1));
+  const names = segments.flatMap((segment) => (segment.kind === 'parameter' ? [segment.name] : []));
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new PatternFault(`the parameter {${twice}} stands here twice; give each its own name`);
+  return segments;
+}
+
+export class PatternFault extends Error {}
+
+/** Patterns that match the same paths have the same text here: the names of parameters do not count. */
+export function patternKey(pattern: Pattern): string {
+  return (
+    pattern
+      .map((segment) =>
+        segment.kind === 'literal' ? `/${segment.text}` : segment.kind === 'parameter' ? '/{}' : '/**',
+      )
+      .join('') || '/'
+  );
+}
+
+function parseSegment(text: string, isLast: boolean): Segment {
+  if (text === '') throw new PatternFault('a path has no empty segments; write one slash');
+  if (text === '**') {
+    if (isLast) return { kind: 'rest' };
+    throw new PatternFault('"**" stands for any rest, so it can only come last');
+  }
+  const name = PARAMETER.exec(text)?.[1];
+  if (name !== undefined) return { kind: 'parameter', name };
+  if (/[{}]/.test(text))
+    throw new PatternFault(
+      `a parameter is a whole segment with a name of letters, digits and _; write {name} in place of "${text}"`,
+    );
+  if (text.startsWith(':')) throw new PatternFault(`write a parameter as {${text.slice(1)}}, not "${text}"`);
+  if (text.includes('*'))
+    throw new PatternFault(
+      `"${text}": a "*" has no meaning here; write {name} for one segment, a final ** for any rest`,
+    );
+  if (text === '.' || text === '..')
+    throw new PatternFault(`a path has no "${text}" segments; write the path that is meant`);
+  if (!LITERAL.test(text))
+    throw new PatternFault(
+      `"${text}" has characters that a path cannot hold; percent-encode them in upper case, as in %C3%A9`,
+    );
+  checkEscapes(text);
+  return { kind: 'literal', text };
+}
+
+/** The path guard refuses requests with such escapes, so no request could ever match. */
+function checkEscapes(text: string): void {
+  for (const [escape] of text.matchAll(NEEDLESS_ESCAPE)) {
+    const character = String.fromCharCode(Number.parseInt(escape.slice(1), 16));
+    if (/[A-Za-z0-9._~-]/.test(character))
+      throw new PatternFault(`"${escape}" is a needless escape; write ${character}`);
+    if (/[/\\]|[\0-\x1f\x7f]/.test(character))
+      throw new PatternFault(`"${escape}" is refused in every request's path; leave it out`);
+  }
+  try {
+    decodeURIComponent(text);
+  } catch {
+    throw new PatternFault(`"${text}" does not decode to UTF-8; correct its escapes`);
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * What a request needs, made once from a manifest. A plan is frozen: the gateway changes by replacing it.
+ * These are the only things of this folder that the gateway's code may know.
+ */
+export interface Plan {
+  /** SHA-256 of the manifest's text, in hex. */
+  readonly hash: string;
+  readonly listen: Address;
+  readonly admin: Address | undefined;
+  readonly upstreams: readonly Upstream[];
+  /** In the manifest's order. */
+  readonly routes: readonly Route[];
+  readonly router: Router;
+  /** Present as soon as one route is protected or has a login gate. */
+  readonly auth: Auth | undefined;
+}
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface Upstream {
+  readonly id: string;
+  /** Equal for equal definitions: what is kept for an upstream, connections above all, is kept by this. */
+  readonly key: string;
+  readonly url: URL;
+  readonly connectTimeoutMs: number;
+  readonly responseTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+}
+
+export interface Route {
+  readonly id: string;
+  /** Upper case, sorted; HEAD among them where GET is, unless another route has it for the same path. */
+  readonly methods: readonly string[];
+  /** As written in the manifest. */
+  readonly path: string;
+  readonly access: 'public' | 'protected';
+  readonly upstream: Upstream;
+  readonly login: LoginRule | undefined;
+  readonly body: BodyRule | undefined;
+}
+
+export interface Router {
+  /** The route of a path that the path guard has passed, still encoded; `undefined` when there is none. */
+  readonly match: (method: string, path: string) => Route | undefined;
+  /** The methods that some route has for a path, sorted; empty when no route knows the path. */
+  readonly allowed: (path: string) => readonly string[];
+}
+
+export interface BodyRule {
+  /** A longer body is refused as soon as that is known. */
+  readonly limitBytes: number;
+  /** Present when the body must be JSON: reads and judges the whole body. */
+  readonly judge: ((body: Buffer) => readonly BodyFault[]) | undefined;
+}
+
+/** What is wrong with a body, without a value of it. */
+export interface BodyFault {
+  /** JSON Pointer (RFC 6901) into the body. */
+  readonly pointer: string;
+  readonly message: string;
+}
+
+export interface LoginRule {
+  /**
+   * Finds the token in an answer's decoded body: `undefined` as the token when there is none, in an MFA
+   * challenge say; `undefined` altogether when the body is not JSON with one reading.
+   */
+  readonly find: (body: Buffer) => { readonly token: unknown } | undefined;
+  /** How long the answer may be, as sent and decoded. */
+  readonly limitBytes: number;
+}
+
+export interface Auth {
+  readonly verifier: Verifier;
+  readonly role: RoleRule;
+}
+
+export interface Verifier {
+  /** Equal for equal definitions: a verifier outlives a reload that did not change it. */
+  readonly key: string;
+  /** The principal of a token that was verified before and is still good, at once. */
+  readonly cached: (token: string) => Principal | undefined;
+  readonly verify: (token: string) => Promise<Verdict>;
+}
+
+export type Verdict = { readonly principal: Principal } | { readonly fault: TokenFault };
+
+/** Why a token was not accepted; for the log only. `keys_unavailable` is no fault of the token's. */
+export type TokenFault =
+  | 'token_malformed'
+  | 'token_expired'
+  | 'token_not_yet_valid'
+  | 'issuer_wrong'
+  | 'audience_wrong'
+  | 'algorithm_not_allowed'
+  | 'key_unknown'
+  | 'signature_wrong'
+  | 'claims_wrong'
+  | 'keys_unavailable';
+
+/** A caller whose token was verified. Only a verifier makes one. */
+export interface Principal {
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+export interface RoleRule {
+  readonly allows: (principal: Principal) => boolean;
+  /** What the 403 says, word for word. */
+  readonly message: string;
+}

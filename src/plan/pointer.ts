@@ -1,0 +1,23 @@
+/**
+ * A JSON Pointer (RFC 6901) as a function from a value to what it points at, or to `undefined`. Own members
+ * only: a pointer never reaches what every object inherits.
+ */
+export function compilePointer(pointer: string): (value: unknown) => unknown {
+  const names = pointer
+    .split('/')
+    .slice(1)
+    .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return (value) => {
+    let found = value;
+    for (const name of names) {
+      if (found === null || typeof found !== 'object' || !Object.hasOwn(found, name)) return undefined;
+      found = (found as Record<string, unknown>)[name];
+    }
+    return found;
+  };
+}
+
+/** One name as a step of a JSON Pointer. */
+export function pointerStep(name: string | number): string {
+  return `/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}

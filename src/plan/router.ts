@@ -1,0 +1,63 @@
+import { addRoute, createRouter as createTree, findRoute } from 'rou3';
+import { type Pattern, parsePattern } from './pattern.ts';
+import type { Route, Router } from './plan.ts';
+
+/**
+ * Makes the router of a plan. Literal segments win over parameters, parameters over `/**`, from the left;
+ * the order of the routes has no part in it. One trailing slash is ignored.
+ *
+ * Some servers take `/Admin`, `/admin.` and `/admin;x` for `/admin`. So a path that reaches a public route
+ * is looked up once more with letter case, trailing dots and `;` parameters folded away, and has no route at
+ * all when that would be a protected one.
+ */
+export function createRouter(routes: readonly Route[]): Router {
+  const exact = createTree<Route>();
+  const folded = createTree<Route>();
+  // Of two routes that fold into one, the tree keeps the first: it must be the protected one.
+  const protectedFirst = routes.toSorted((a, b) => Number(a.access === 'public') - Number(b.access === 'public'));
+  for (const route of protectedFirst) {
+    const pattern = parsePattern(route.path);
+    for (const method of route.methods) {
+      addRoute(exact, method, treePath(pattern), route);
+      addRoute(folded, method, treePath(pattern.map(foldLiteral)), route);
+    }
+  }
+  const methods = [...new Set(routes.flatMap((route) => route.methods))].sort();
+  const match = (method: string, path: string) => {
+    const route = findRoute(exact, method, path, WITHOUT_PARAMS)?.data;
+    if (route === undefined || route.access === 'protected') return route;
+    const twin = findRoute(folded, method, foldPath(path), WITHOUT_PARAMS)?.data;
+    return twin?.access === 'protected' ? undefined : route;
+  };
+  return { match, allowed: (path) => methods.filter((method) => match(method, path) !== undefined) };
+}
+
+const WITHOUT_PARAMS = { params: false };
+
+/** A pattern in the tree's own language. */
+function treePath(pattern: Pattern): string {
+  const segments = pattern.map((segment) => {
+    if (segment.kind === 'rest') return '**';
+    return segment.kind === 'parameter' ? `:${segment.name}` : segment.text.replaceAll(/[:*()+?{}\\]/g, '\\$&');
+  });
+  return `/${segments.join('/')}`;
+}
+
+function foldLiteral<S extends Pattern[number]>(segment: S): S {
+  return segment.kind === 'literal' ? { ...segment, text: foldSegment(segment.text) } : segment;
+}
+
+function foldPath(path: string): string {
+  return path.split('/').map(foldSegment).join('/');
+}
+
+function foldSegment(segment: string): string {
+  const lower = segment.toLowerCase();
+  const parameters = lower.search(/;|%3b/);
+  let end = parameters === -1 ? lower.length : parameters;
+  for (;;) {
+    if (lower[end - 1] === '.') end -= 1;
+    else if (lower.startsWith('%20', end - 3)) end -= 3;
+    else return lower.slice(0, end);
+  }
+}

@@ -1,0 +1,34 @@
+/** The way to a value in the manifest: `['routes', 3, 'path']`. The empty path is the whole document. */
+export type Path = readonly (string | number)[];
+
+export type Severity = 'error' | 'warning' | 'info';
+
+/**
+ * Where in the manifest a finding stands. Checks speak in paths; only the parser, which fails before
+ * there are any, speaks in offsets (UTF-16 code units from the start of the text, `end` exclusive).
+ */
+export type Where =
+  | { readonly path: Path; readonly at: 'key' | 'value' }
+  | { readonly start: number; readonly end: number };
+
+/** Something to tell the author of a manifest, before it has a line and a column. */
+export interface Finding {
+  /** Kebab-case id of the check that found it, stable across versions. */
+  readonly rule: string;
+  readonly severity: Severity;
+  readonly where: Where;
+  /** What is wrong, then what to write: lower case, no full stop. */
+  readonly message: string;
+  /** The other place, when there are two. */
+  readonly related?: { readonly path: Path; readonly message: string };
+}
+
+/** An error at a value. */
+export function errorAt(path: Path, rule: string, message: string): Finding {
+  return { rule, severity: 'error', where: { path, at: 'value' }, message };
+}
+
+/** An error at the key that holds a value. */
+export function errorAtKey(path: Path, rule: string, message: string): Finding {
+  return { rule, severity: 'error', where: { path, at: 'key' }, message };
+}

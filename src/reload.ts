@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
+import { watch } from 'chokidar';
+import type { Gateway } from './gateway/gateway.ts';
+import { load } from './load.ts';
+import type { Source, World } from './manifest/source.ts';
+import type { Problem } from './problem/problem.ts';
+
+/** Editors write in several steps: what follows within this time belongs to one save. */
+const SETTLE_MS = 50;
+/** Some mounts tell of no change at all; this finds it. */
+const POLL_MS = 5_000;
+
+/** How the last attempt to take over the file ended. */
+export type Reload =
+  | { readonly kind: 'loaded'; readonly at: Date; readonly hash: string }
+  | { readonly kind: 'kept'; readonly at: Date; readonly source: Source; readonly problems: readonly Problem[] }
+  | { readonly kind: 'unreadable'; readonly at: Date; readonly reason: string };
+
+export interface Reloader {
+  /** `undefined` until the file changed for the first time. */
+  readonly last: Reload | undefined;
+  close(): Promise<void>;
+}
+
+/** The file system and the environment, as a manifest in this file sees them. */
+export function worldOf(manifestPath: string, env: World['env']): World {
+  const folder = dirname(resolve(manifestPath));
+  return { env, readFile: (path) => readFileSync(resolve(folder, path), 'utf8') };
+}
+
+/**
+ * Watches the manifest's folder, since a rename replaces the file itself. A changed text is loaded, and if it
+ * loads, one assignment puts it in force; if it does not, the last good plan stays.
+ *
+ * @param tell hears of every attempt that was made
+ */
+export function createReloader(path: string, world: World, gateway: Gateway, tell: (reload: Reload) => void): Reloader {
+  let seen: string | undefined = readText(path).text;
+  let last: Reload | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  const attempt = () => {
+    const { text, reason } = readText(path);
+    if (text === seen) return;
+    seen = text;
+    const at = new Date();
+    if (text === undefined) {
+      last = { kind: 'unreadable', at, reason };
+    } else {
+      const source = { path, text };
+      const { plan, problems } = load(source, world, gateway.plan);
+      if (plan !== undefined) gateway.swap(plan);
+      last = plan === undefined ? { kind: 'kept', at, source, problems } : { kind: 'loaded', at, hash: plan.hash };
+    }
+    tell(last);
+  };
+  const settle = () => {
+    clearTimeout(timer);
+    timer = setTimeout(attempt, SETTLE_MS);
+  };
+
+  const folder = dirname(resolve(path));
+  const name = basename(path);
+  // Kubernetes swaps a link beside the file, so a change of any name beside it may be a change of the file.
+  const watcher = watch(folder, {
+    depth: 0,
+    ignoreInitial: true,
+    ignored: (other) => isNeighbour(other, folder, name),
+  });
+  watcher.on('all', settle).on('error', settle);
+  const poll = setInterval(attempt, POLL_MS);
+  return {
+    get last() {
+      return last;
+    },
+    async close() {
+      clearTimeout(timer);
+      clearInterval(poll);
+      await watcher.close();
+    },
+  };
+}
+
+function isNeighbour(path: string, folder: string, name: string): boolean {
+  return resolve(path) !== folder && basename(path) !== name && basename(path) !== '..data';
+}
+
+function readText(path: string): { text: string | undefined; reason: string } {
+  try {
+    return { text: readFileSync(path, 'utf8'), reason: '' };
+  } catch (error) {
+    return { text: undefined, reason: error instanceof Error ? error.message : String(error) };
+  }
+}

@@ -1,0 +1,57 @@
+import { pino } from 'pino';
+import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
+import { load } from '../../src/load.ts';
+import type { Log } from '../../src/log.ts';
+import { AUDIENCE, ISSUER } from './issuer.ts';
+
+export interface Running {
+  readonly url: string;
+  readonly port: number;
+  readonly gateway: Gateway;
+  /** The access lines so far, parsed. */
+  readonly lines: Record<string, unknown>[];
+  close(): Promise<void>;
+}
+
+/** A gateway on a free port that serves this manifest; its log is kept in memory. */
+export async function startGateway(manifest: string, env: Record<string, string> = {}): Promise<Running> {
+  const { plan, problems } = load({ path: 'gateway.yaml', text: manifest }, worldOf(env));
+  if (plan === undefined)
+    throw new Error(problems.map(({ range, message }) => `${range.line}:${range.column} ${message}`).join('\n'));
+  const lines: Record<string, unknown>[] = [];
+  const log: Log = {
+    logger: pino({ level: 'silent' }),
+    line: (json) => void lines.push(JSON.parse(json)),
+    flush: () => undefined,
+  };
+  const gateway = createGateway(plan, log);
+  const { port } = await gateway.listen();
+  return { url: `http://127.0.0.1:${port}`, port, gateway, lines, close: () => gateway.close(0) };
+}
+
+export function worldOf(env: Record<string, string> = {}) {
+  const readFile = (path: string) => {
+    throw new Error(`no file ${path}`);
+  };
+  return { env, readFile };
+}
+
+/** A manifest whose routes are given; `up` is its one upstream, `jwks` the place of the keys. */
+export function manifest(
+  routes: string,
+  { up, jwks = 'http://127.0.0.1:9/jwks.json', timeouts = '{}' }: { up: string; jwks?: string; timeouts?: string },
+): string {
+  return `version: 1
+listen: 127.0.0.1:0
+upstreams:
+  up: { url: '${up}', timeouts: ${timeouts} }
+auth:
+  tokens:
+    jwt: { jwks: '${jwks}', algorithms: [ES256], issuer: '${ISSUER}', audience: ${AUDIENCE} }
+  role: { claim: /company_role, allow: [admin, user], message: admins and users only }
+routes:
+${routes}`;
+}
+
+export const PUBLIC_ALL = `  - { id: all, method: any, path: /**, upstream: up, access: public }
+`;
