@@ -1,4 +1,5 @@
-import { rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createSandbox, type Sandbox } from '../sandbox/sandbox.ts';
 import { DEFAULT_MANIFEST } from './manifest-file.ts';
@@ -22,6 +23,7 @@ export const dev: Verb = {
     });
     if (positionals.length > 0) throw new UsageError(`dev takes its manifest by -c: dev -c ${positionals[0]}`);
     if (values.reset) for (const file of [DATA, `${DATA}-wal`, `${DATA}-shm`]) rmSync(file, { force: true });
+    mkdirSync(dirname(DATA), { recursive: true });
     const sandbox = await createSandbox({ file: DATA });
     try {
       // The sandbox is found through the manifest alone; what the caller has set wins.

@@ -45,7 +45,7 @@ export function count(number: number, noun: string): string {
 /** The compiled routes in columns, in the manifest's order. */
 export function formatRoutes(routes: readonly Route[], colour: boolean): string {
   const rows = routes.map((route) => [
-    route.methods.join(','),
+    route.methods.length === ANY ? 'any' : route.methods.join(','),
     route.path,
     route.access,
     route.upstream.id,
@@ -65,6 +65,9 @@ export function formatRoutes(routes: readonly Route[], colour: boolean): string 
   );
   return `${[paint(lines[0] ?? '', 'bold', colour), ...lines.slice(1)].join('\n')}\n`;
 }
+
+/** How many methods `any` stands for. */
+const ANY = 7;
 
 function rulesOf(route: Route): string {
   const rules = [

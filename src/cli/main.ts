@@ -8,6 +8,9 @@ import { version } from './version.ts';
 
 const VERBS: Readonly<Record<string, Verb>> = { run, dev, lint, routes };
 
+// A reader that has seen enough, `| head` say, is no fault.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 2));
+
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(argv: readonly string[]): Promise<ExitCode> {

@@ -67,12 +67,12 @@ function parseSegment(text: string, isLast: boolean): Segment {
 
 /** The path guard refuses requests with such escapes, so no request could ever match. */
 function checkEscapes(text: string): void {
-  for (const [escape] of text.matchAll(NEEDLESS_ESCAPE)) {
-    const character = String.fromCharCode(Number.parseInt(escape.slice(1), 16));
+  for (const [triplet] of text.matchAll(NEEDLESS_ESCAPE)) {
+    const character = String.fromCharCode(Number.parseInt(triplet.slice(1), 16));
     if (/[A-Za-z0-9._~-]/.test(character))
-      throw new PatternFault(`"${escape}" is a needless escape; write ${character}`);
+      throw new PatternFault(`"${triplet}" is a needless escape; write ${character}`);
     if (/[/\\]|[\0-\x1f\x7f]/.test(character))
-      throw new PatternFault(`"${escape}" is refused in every request's path; leave it out`);
+      throw new PatternFault(`"${triplet}" is refused in every request's path; leave it out`);
   }
   try {
     decodeURIComponent(text);

@@ -1,0 +1,44 @@
+/** What a route answers: bytes go out as they are, anything else as JSON. */
+export interface Answer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+/** An error the caller is told about: `{status: 'error', message}` with this HTTP status. */
+export class Fault extends Error {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+/** One thing, enveloped as `{data}`. */
+export function data(body: unknown, status = 200): Answer {
+  return { status, body: { data: body } };
+}
+
+/** A short confirmation without data. */
+export function success(message: string, status = 200): Answer {
+  return { status, body: { status: 'success', message } };
+}
+
+export const noContent: Answer = { status: 204 };
+
+/** The one answer for what is not there and for what belongs to another company. */
+export function found<T>(thing: T | undefined, name: string): T {
+  if (thing === undefined) throw new Fault(404, `no such ${name}`);
+  return thing;
+}
+
+/** The answer to an error: a fault speaks for itself, anything else is ours. */
+export function failure(error: unknown): Answer {
+  if (error instanceof Fault) {
+    return { status: error.status, headers: error.headers, body: { status: 'error', message: error.message } };
+  }
+  return { status: 500, body: { status: 'error', message: `the sandbox failed: ${String(error)}` } };
+}

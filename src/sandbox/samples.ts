@@ -1,0 +1,44 @@
+/** An account to try the sandbox with. */
+export interface DemoAccount {
+  readonly email: string;
+  readonly password: string;
+  readonly role: 'admin' | 'user' | 'auditor';
+  /** The base32 secret of its TOTP factor; login then asks for a code. */
+  readonly totpSecret?: string;
+}
+
+/** Known to everyone, so of no use anywhere else. */
+const DEMO_PASSWORD = 'demo-password';
+
+/** One account a role, one with a second factor, and one of another company. */
+export const ACCOUNTS: readonly DemoAccount[] = [
+  { email: 'admin@acme.example', password: DEMO_PASSWORD, role: 'admin' },
+  { email: 'user@acme.example', password: DEMO_PASSWORD, role: 'user' },
+  { email: 'auditor@acme.example', password: DEMO_PASSWORD, role: 'auditor' },
+  { email: 'mfa@acme.example', password: DEMO_PASSWORD, role: 'user', totpSecret: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ' },
+  { email: 'admin@globex.example', password: DEMO_PASSWORD, role: 'admin' },
+];
+
+/** The tokens a social provider would vouch for; here the table does. */
+export const SOCIAL_TOKENS: readonly { readonly provider: string; readonly token: string; readonly email: string }[] = [
+  { provider: 'google', token: 'google-demo-token-of-the-user', email: 'user@acme.example' },
+  { provider: 'google', token: 'google-demo-token-of-the-auditor', email: 'auditor@acme.example' },
+  { provider: 'facebook', token: 'facebook-demo-token-of-the-admin', email: 'admin@acme.example' },
+];
+
+/** Ids of seeded things. They never change, so examples may quote them. */
+export const SAMPLES = {
+  certificate: 'acme-signing',
+  documentUuid: '0198f2c4-7a10-7c3e-9b1d-5f6a2e8c4d01',
+  secondDocumentUuid: '0198f2c4-7a10-7c3e-9b1d-5f6a2e8c4d02',
+  /** Its bytes were altered after it was signed. */
+  tamperedDocumentUuid: '0198f2c4-7a10-7c3e-9b1d-5f6a2e8c4d03',
+  attachmentUuid: '0198f2c4-7a10-7c3e-9b1d-5f6a2e8c4d11',
+  workflowId: '0198f2c4-7a10-7c3e-9b1d-5f6a2e8c4d21',
+  contactId: '0198f2c4-7a10-7c3e-9b1d-5f6a2e8c4d31',
+  folderId: '0198f2c4-7a10-7c3e-9b1d-5f6a2e8c4d41',
+  edmDocumentId: '0198f2c4-7a10-7c3e-9b1d-5f6a2e8c4d51',
+} as const;
+
+/** Every seeded date is counted from here, so that a new file looks the same on any day. */
+export const SEEDED_AT = '2026-01-05T09:00:00.000Z';

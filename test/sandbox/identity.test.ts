@@ -1,0 +1,176 @@
+import { createLocalJWKSet, jwtVerify } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { totp } from '../../src/sandbox/totp.ts';
+import { type Asked, ask, openSandbox, tokenOf } from './client.ts';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+  sandbox = await openSandbox();
+});
+afterAll(() => sandbox.close());
+
+const identity = (line: string, asked?: Asked) => ask(sandbox.identityUrl, line, asked);
+const lastMail = async () => (await identity('GET /outbox')).body.data.at(-1);
+
+describe('login', () => {
+  it.each(['admin', 'user', 'auditor'])('gives the %s a token that the published key verifies', async (role) => {
+    const json = { email: `${role}@acme.example`, password: 'demo-password' };
+    const login = await identity('POST /api/v1/login', { json });
+    expect(login.body.data).toMatchObject({ token_type: 'Bearer', expires_in: 3600, role });
+    const keys = createLocalJWKSet((await identity('GET /.well-known/jwks.json')).body);
+    const { payload, protectedHeader } = await jwtVerify(login.body.data.access_token, keys);
+    expect(protectedHeader).toMatchObject({ alg: 'ES256', typ: 'JWT', kid: expect.any(String) });
+    expect(payload).toMatchObject({
+      iss: 'https://identity.signing.example',
+      aud: 'signing-gateway',
+      company_role: role,
+      company_id: 'acme',
+      email: json.email,
+      jti: expect.any(String),
+    });
+    expect(Number(payload.exp) - Number(payload.iat)).toBe(3600);
+  });
+
+  it('refuses a wrong password and an unknown address in the same words', async () => {
+    const refused = { status: 401, body: { status: 'error', message: 'invalid credentials' } };
+    for (const email of ['user@acme.example', 'nobody@acme.example']) {
+      const reply = await identity('POST /api/v1/login', { json: { email, password: 'wrong' } });
+      expect(reply).toMatchObject(refused);
+    }
+  });
+
+  it('names what is missing, and what is not JSON', async () => {
+    const missing = await identity('POST /api/v1/login', { json: { email: 'user@acme.example' } });
+    expect(missing).toMatchObject({ status: 400, body: { message: '"password" is required' } });
+    expect(await identity('POST /api/v1/login', { body: '{' })).toMatchObject({ status: 400 });
+    expect(await identity('POST /api/v1/login', { body: '[]' })).toMatchObject({ status: 400 });
+  });
+
+  it.each([
+    ['google', 'google-demo-token-of-the-user', 'user'],
+    ['google', 'google-demo-token-of-the-auditor', 'auditor'],
+    ['facebook', 'facebook-demo-token-of-the-admin', 'admin'],
+  ])('takes the token of %s: %s', async (provider, access_token, role) => {
+    const reply = await identity('POST /api/v1/social-auth', { json: { provider, access_token } });
+    expect(reply.body.data).toMatchObject({ role, access_token: expect.any(String) });
+  });
+
+  it('refuses a social token of another provider', async () => {
+    const json = { provider: 'facebook', access_token: 'google-demo-token-of-the-user' };
+    expect(await identity('POST /api/v1/social-auth', { json })).toMatchObject({ status: 401 });
+  });
+});
+
+describe('the second factor', () => {
+  const credentials = { email: 'mfa@acme.example', password: 'demo-password' };
+  const challenge = async () => (await identity('POST /api/v1/login', { json: credentials })).body.data;
+  const answer = (challenge_id: string, code: string) =>
+    identity('POST /api/v1/login/mfa/totp', { json: { challenge_id, code } });
+
+  it('makes the codes of RFC 6238', () => {
+    expect(totp('GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ', 59_000)).toBe('287082');
+    expect(totp('GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ', 1_111_111_109_000)).toBe('081804');
+  });
+
+  it('asks for a code and takes it once', async () => {
+    const first = await challenge();
+    expect(first).toMatchObject({ mfa_required: true, methods: ['totp'], expires_in: 300 });
+    expect(first).not.toHaveProperty('access_token');
+    const secret = sandbox.accounts.find(({ email }) => email === credentials.email)?.totpSecret ?? '';
+    const code = totp(secret, Date.now());
+    expect(await answer(first.challenge_id, '000')).toMatchObject({ status: 401 });
+    expect((await answer(first.challenge_id, code)).body.data.access_token).toEqual(expect.any(String));
+    expect(await answer(first.challenge_id, totp(secret, Date.now() + 30_000))).toMatchObject({ status: 401 });
+    expect(await answer((await challenge()).challenge_id, code)).toMatchObject({ status: 401 });
+  });
+
+  it('ends a challenge after five wrong codes', async () => {
+    const { challenge_id } = await challenge();
+    for (let tries = 0; tries < 5; tries += 1) await answer(challenge_id, 'wrong');
+    const reply = await answer(challenge_id, 'wrong');
+    expect(reply.body.message).toBe('the challenge is over: log in again');
+  });
+
+  it('is enrolled by TOTP and by e-mail, and asked for at the next login', async () => {
+    const token = await tokenOf(sandbox, 'admin@globex.example');
+    const { secret, otpauth_url } = (await identity('POST /api/v1/mfa/totp/enroll', { token })).body.data;
+    expect(otpauth_url).toContain(secret);
+    const code = totp(secret, Date.now());
+    expect(await identity('POST /api/v1/mfa/totp/confirm', { token, json: { code: 'no' } })).toMatchObject({
+      status: 400,
+    });
+    expect(await identity('POST /api/v1/mfa/totp/confirm', { token, json: { code } })).toMatchObject({ status: 200 });
+    expect(await identity('POST /api/v1/mfa/totp/enroll', { token })).toMatchObject({ status: 409 });
+
+    await identity('POST /api/v1/mfa/email/enroll', { token });
+    const json = { code: (await lastMail()).body };
+    expect(await identity('POST /api/v1/mfa/email/confirm', { token, json })).toMatchObject({ status: 200 });
+    const login = { email: 'admin@globex.example', password: 'demo-password' };
+    const { methods, challenge_id } = (await identity('POST /api/v1/login', { json: login })).body.data;
+    expect(methods).toEqual(['totp', 'email']);
+    const mailed = { challenge_id, code: (await lastMail()).body };
+    expect(await identity('POST /api/v1/login/mfa/email', { json: mailed })).toMatchObject({ status: 200 });
+
+    const factors = (await identity('GET /api/v1/mfa/factors', { token })).body.data;
+    expect(factors).toHaveLength(2);
+    for (const { id } of factors) {
+      expect(await identity(`DELETE /api/v1/mfa/factors/${id}`, { token })).toMatchObject({ status: 204 });
+    }
+    expect(await tokenOf(sandbox, 'admin@globex.example')).toEqual(expect.any(String));
+  });
+
+  it('says that it has no WebAuthn', async () => {
+    const token = await tokenOf(sandbox, 'user@acme.example');
+    expect(await identity('POST /api/v1/mfa/webauthn/challenge', { token })).toMatchObject({ status: 501 });
+  });
+});
+
+describe('recovery', () => {
+  it('resets a password with the mailed token, once', async () => {
+    const email = 'auditor@acme.example';
+    const known = await identity('POST /api/v1/password/forgot', { json: { email } });
+    const token = (await lastMail()).body.replace('token: ', '');
+    const unknown = await identity('POST /api/v1/password/forgot', { json: { email: 'nobody@acme.example' } });
+    expect([unknown.status, unknown.body]).toEqual([202, known.body]);
+    const json = { token, password: 'another password' };
+    expect(await identity('POST /api/v1/password/reset', { json: { token, password: 'short' } })).toMatchObject({
+      status: 400,
+    });
+    expect(await identity('POST /api/v1/password/reset', { json })).toMatchObject({ status: 200 });
+    expect(await identity('POST /api/v1/password/reset', { json })).toMatchObject({ status: 400 });
+    const login = await identity('POST /api/v1/login', { json: { email, password: json.password } });
+    expect(login).toMatchObject({ status: 200 });
+  });
+
+  it('verifies an address, but not with a token meant for something else', async () => {
+    const json = { email: 'user@acme.example' };
+    await identity('POST /api/v1/email/verification', { json });
+    const token = (await lastMail()).body.replace('token: ', '');
+    const misuse = await identity('POST /api/v1/password/reset', { json: { token, password: 'long enough' } });
+    expect(misuse).toMatchObject({ status: 400 });
+    expect(await identity('POST /api/v1/email/verify', { json: { token } })).toMatchObject({ status: 200 });
+  });
+});
+
+describe('the company', () => {
+  it('shows and changes its settings, its users and its license', async () => {
+    const token = await tokenOf(sandbox, 'admin@acme.example');
+    const changed = await identity('PATCH /api/company/settings', { token, json: { reminder_days: 7 } });
+    expect(changed.body.data).toMatchObject({ locale: 'en', reminder_days: 7 });
+    expect((await identity('GET /api/company/settings', { token })).body.data).toEqual(changed.body.data);
+    const wrong = await identity('PATCH /api/company/settings', { token, json: { constructor: 1 } });
+    expect(wrong).toMatchObject({ status: 400 });
+    const users = (await identity('GET /api/company/users', { token })).body;
+    expect(users.meta.total).toBe(4);
+    expect(JSON.stringify(users)).not.toContain('globex');
+    expect((await identity('GET /api/company/license', { token })).body.data).toMatchObject({ seats_used: 4 });
+  });
+
+  it('is for nobody without a token', async () => {
+    const reply = await identity('GET /api/company/settings');
+    expect(reply.status).toBe(401);
+    expect(reply.headers.get('www-authenticate')).toBe('Bearer');
+    expect(await identity('GET /api/company/settings', { token: 'a.b.c' })).toMatchObject({ status: 401 });
+  });
+});

@@ -1,0 +1,223 @@
+import { X509Certificate } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { type Asked, ask, openSandbox, settled, tokenOf } from './client.ts';
+
+let sandbox: Sandbox;
+let token: string;
+let stranger: string;
+beforeAll(async () => {
+  sandbox = await openSandbox();
+  token = await tokenOf(sandbox, 'user@acme.example');
+  stranger = await tokenOf(sandbox, 'admin@globex.example');
+});
+afterAll(() => sandbox.close());
+
+const open = (line: string, asked?: Asked) => ask(sandbox.platformUrl, line, asked);
+const platform = (line: string, asked?: Asked) => open(line, { token, ...asked });
+
+describe('contacts', () => {
+  it('are paged and searched', async () => {
+    const { body } = await platform('GET /api/contacts?search=lind&per_page=2&page=2');
+    expect(body.meta).toEqual({ page: 2, per_page: 2, total: 5, pages: 3 });
+    expect(body.data).toHaveLength(2);
+    expect(body.links.next).toBe('/api/contacts?search=lind&per_page=2&page=3');
+    expect((await platform('GET /api/contacts')).body.meta).toMatchObject({ per_page: 20, total: 25 });
+    expect((await platform('GET /api/contacts?per_page=5000')).body.meta.per_page).toBe(100);
+    expect((await platform('GET /api/contacts?search=%25')).body.meta.total).toBe(0);
+    expect(await platform('GET /api/contacts?page=0')).toMatchObject({ status: 400 });
+  });
+
+  it('are made, changed and deleted, within the company', async () => {
+    const json = { name: 'Mia Berg', email: 'Mia@partner.example' };
+    const { status, body } = await platform('POST /api/contacts', { json });
+    expect([status, body.data.email]).toEqual([201, 'mia@partner.example']);
+    const path = `/api/contacts/${body.data.id}`;
+    expect(await platform('POST /api/contacts', { json })).toMatchObject({ status: 409 });
+    expect(await platform('POST /api/contacts', { json: { ...json, email: 'mia' } })).toMatchObject({ status: 400 });
+    expect((await platform(`PATCH ${path}`, { json: { phone: '+49 30 1' } })).body.data).toMatchObject({
+      phone: '+49 30 1',
+    });
+    const taken = { email: 'ada.lind@partner.example' };
+    expect(await platform(`PATCH ${path}`, { json: taken })).toMatchObject({ status: 409 });
+    expect(await platform(`GET ${path}`, { token: stranger })).toMatchObject({ status: 404 });
+    expect(await platform(`DELETE ${path}`, { token: stranger })).toMatchObject({ status: 404 });
+    expect(await platform(`DELETE ${path}`)).toMatchObject({ status: 204 });
+    expect(await platform(`GET ${path}`)).toMatchObject({ status: 404 });
+  });
+});
+
+describe('the import of contacts', () => {
+  const csv =
+    '\uFEFFname,email,phone\r\n"Böll, Eva",eva@csv.example,030\r\nNo Address,nowhere\r\nEva,EVA@csv.example\r\n';
+
+  it('imports what it can and says why it rejects the rest', async () => {
+    const queued = await platform('POST /api/contacts/imports/csv', {
+      body: csv,
+      headers: { 'content-type': 'text/csv' },
+    });
+    expect([queued.status, queued.body.data.status]).toEqual([202, 'queued']);
+    const line = `GET /api/contacts/imports/${queued.body.data.id}`;
+    expect(await settled(sandbox.platformUrl, line, token)).toEqual({
+      id: queued.body.data.id,
+      status: 'completed',
+      total: 3,
+      imported: 1,
+      rejected: 2,
+      errors: [
+        { row: 3, message: '"nowhere" is not an e-mail address' },
+        { row: 4, message: 'there is a contact with the address eva@csv.example' },
+      ],
+    });
+    expect((await platform('GET /api/contacts?search=eva@')).body.data).toMatchObject([
+      { name: 'Böll, Eva', phone: '030' },
+    ]);
+    expect(await platform(line, { token: stranger })).toMatchObject({ status: 404 });
+    expect(await platform(line.replace('contacts/imports', 'edm/export'))).toMatchObject({ status: 404 });
+  });
+
+  it('takes a file part, too', async () => {
+    const body = new FormData();
+    body.set('file', new File(['email,name\nform@csv.example,Form\n'], 'contacts.csv', { type: 'text/csv' }));
+    const { data } = (await platform('POST /api/contacts/imports/csv', { body })).body;
+    expect(await settled(sandbox.platformUrl, `GET /api/contacts/imports/${data.id}`, token)).toMatchObject({
+      imported: 1,
+    });
+  });
+
+  it.each([
+    ['mail,who\na,b\n', 'the first row must name the columns name and email'],
+    ['name,email\n"open,a@b.example\n', expect.stringContaining('Quote')],
+  ])('fails on %j', async (body, message) => {
+    const { data } = (await platform('POST /api/contacts/imports/csv', { body })).body;
+    const job = await settled(sandbox.platformUrl, `GET /api/contacts/imports/${data.id}`, token);
+    expect(job).toMatchObject({ status: 'failed', message });
+  });
+
+  it('refuses an empty file, and one that is too large', async () => {
+    expect(await platform('POST /api/contacts/imports/csv', { body: ' ' })).toMatchObject({ status: 400 });
+    const large = 'x'.repeat(1024 * 1024 + 1);
+    expect(await platform('POST /api/contacts', { body: large })).toMatchObject({ status: 413 });
+  });
+});
+
+describe('workflows', () => {
+  it('are listed, made and shown', async () => {
+    const json = { name: 'Sign the lease', signers: [{ name: 'Ada', email: 'ada@partner.example' }] };
+    const { body } = await platform('POST /api/workflows', { json });
+    expect(body.data).toMatchObject({ ...json, status: 'draft' });
+    expect((await platform(`GET /api/workflows/${body.data.id}`)).body).toEqual(body);
+    expect((await platform('GET /api/workflows?search=lease')).body.meta.total).toBe(1);
+    expect((await platform('GET /api/workflows', { token: stranger })).body.data).toEqual([]);
+    expect(await platform('POST /api/workflows', { json: { ...json, signers: [1] } })).toMatchObject({ status: 400 });
+  });
+
+  it('list the documents of those completed', async () => {
+    const { body } = await platform('GET /api/workflows/completed/documents/list');
+    expect(body).toMatchObject({ status: 'success', message: expect.any(String) });
+    expect(body.data[0]).toMatchObject({ uuid: sandbox.samples.documentUuid });
+  });
+});
+
+describe('EDM', () => {
+  it('lists, adds and exports the documents of a folder', async () => {
+    const folder_id = sandbox.samples.folderId;
+    const json = { title: 'Letter', folder_id, content: 'abc' };
+    expect(await platform('POST /api/edm/documents', { json })).toMatchObject({ status: 201 });
+    expect(await platform('POST /api/edm/documents', { json: { title: 'x' } })).toMatchObject({ status: 400 });
+    expect((await platform('GET /api/edm/documents')).body.meta.total).toBe(4);
+    expect((await platform(`GET /api/edm/documents?folder_id=${folder_id}&search=letter`)).body.meta.total).toBe(1);
+    expect((await platform('GET /api/edm/folders')).body.data).toHaveLength(2);
+    const queued = await platform('POST /api/edm/export', { json: { folder_id } });
+    expect(queued.status).toBe(202);
+    const job = await settled(sandbox.platformUrl, `GET /api/edm/export/${queued.body.data.id}`, token);
+    expect(job.result.count).toBe(3);
+    expect(job.result.documents[2]).toMatchObject({
+      title: 'Letter',
+      folder: 'Contracts',
+      bytes: 3,
+      sha256: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+    });
+  });
+});
+
+describe('AI', () => {
+  it('counts the words of a document, at once or as a job', async () => {
+    const json = { document_uuid: sandbox.samples.documentUuid };
+    const now = await platform('POST /api/ai/analyses', { json });
+    expect(now.body.data).toMatchObject({
+      method: expect.stringContaining('no language model'),
+      sentences: 4,
+      terms: expect.arrayContaining([{ term: 'agreement', count: 3 }]),
+      dates: ['2026-01-07', '2027-12-31'],
+    });
+    const queued = await platform('POST /api/ai/analyses?async=true', { json });
+    expect(queued.status).toBe(202);
+    const job = await settled(sandbox.platformUrl, `GET /api/ai/jobs/${queued.body.data.id}`, token);
+    expect(job).toMatchObject({ status: 'completed', result: now.body.data });
+    expect(await platform('POST /api/ai/analyses', { json, token: stranger })).toMatchObject({ status: 404 });
+  });
+});
+
+describe('audit', () => {
+  it('has an event for each write, between two dates', async () => {
+    const start = new Date().toISOString();
+    const { data } = (await platform('POST /api/contacts', { json: { name: 'A', email: 'a@audit.example' } })).body;
+    const { body } = await platform(`GET /api/audit/events?from=${start}`);
+    expect(body.data).toMatchObject([{ actor: 'user@acme.example', action: 'contact.create', target: data.id }]);
+    const seeded = await platform('GET /api/audit/events?from=2026-01-05&to=2026-01-05');
+    expect(seeded.body.data).toMatchObject([{ action: 'company.create' }]);
+    const strange = await platform(`GET /api/audit/events?from=${start}`, { token: stranger });
+    expect(strange.body.data).toEqual([]);
+  });
+
+  it.each(['yesterday', '2026-02-31', '2026-13-01', '2026-01-01T25:00Z', ''])('refuses the date %j', async (date) => {
+    expect(await platform(`GET /api/audit/events?from=${date}`)).toMatchObject({ status: 400 });
+  });
+});
+
+describe('notifications', () => {
+  const json = { email: 'eva@partner.example', subject: 'Please sign', body: '<p>Hello</p>' };
+
+  it('puts the e-mail and its attachment in the outbox', async () => {
+    const attachments = [{ filename: 'a.txt', content: 'YWJj', content_type: 'text/plain' }];
+    const reply = await platform('POST /api/notifications/email', { json: { ...json, attachments } });
+    expect(reply).toMatchObject({ status: 202, body: { status: 'success', message: expect.any(String) } });
+    const outbox = (await ask(sandbox.identityUrl, 'GET /outbox')).body.data;
+    expect(outbox.at(-1)).toMatchObject({
+      to: json.email,
+      subject: json.subject,
+      body: json.body,
+      attachments: [
+        { filename: 'a.txt', bytes: 3, sha256: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad' },
+      ],
+    });
+  });
+
+  it.each(['not base64!', 'YWJ'])('refuses the attachment %j', async (content) => {
+    const attachments = [{ filename: 'a.txt', content }];
+    const reply = await platform('POST /api/notifications/email', { json: { ...json, attachments } });
+    expect(reply).toMatchObject({ status: 400, body: { status: 'error' } });
+  });
+});
+
+describe('certificates', () => {
+  it('are X.509, self-signed', async () => {
+    expect((await platform('GET /api/v1/certificates')).body.data).toMatchObject([{ id: sandbox.samples.certificate }]);
+    const { headers, body } = await open(`GET /api/v1/certificates/${sandbox.samples.certificate}/download`);
+    expect(headers.get('content-type')).toBe('application/x-pem-file');
+    const certificate = new X509Certificate(body);
+    expect(certificate.subject).toContain('CN=Acme Signing (sandbox)');
+    expect(certificate.verify(certificate.publicKey)).toBe(true);
+  });
+});
+
+describe('routes', () => {
+  it('answer 401, 404 and 405 in the shape of an error', async () => {
+    expect(await open('GET /api/contacts')).toMatchObject({ status: 401, body: { status: 'error' } });
+    expect(await platform('GET /api/nothing')).toMatchObject({ status: 404, body: { status: 'error' } });
+    const wrongMethod = await platform('DELETE /api/contacts');
+    expect([wrongMethod.status, wrongMethod.headers.get('allow')]).toEqual([405, 'GET, POST']);
+    expect(await platform('GET /api/v4/documents/%zz')).toMatchObject({ status: 400 });
+  });
+});
