@@ -23,12 +23,6 @@ export interface Reloader {
   close(): Promise<void>;
 }
 
-/** The file system and the environment, as a manifest in this file sees them. */
-export function worldOf(manifestPath: string, env: World['env']): World {
-  const folder = dirname(resolve(manifestPath));
-  return { env, readFile: (path) => readFileSync(resolve(folder, path), 'utf8') };
-}
-
 /**
  * Watches the manifest's folder, since a rename replaces the file itself. A changed text is loaded, and if it
  * loads, one assignment puts it in force; if it does not, the last good plan stays.

@@ -4,7 +4,6 @@ import { DEFAULT_MANIFEST, loadFile } from './manifest-file.ts';
 import { UsageError, type Verb } from './terminal.ts';
 
 export const lint: Verb = {
-  summary: 'check a manifest without serving it',
   usage: 'signing-gateway lint [FILE]',
   examples: ['signing-gateway lint', 'signing-gateway lint deploy/gateway.yaml'],
   async run({ args, env, out, err, outColour, errColour }) {

@@ -1,12 +1,25 @@
 #!/usr/bin/env node
-import { dev } from './dev.ts';
-import { lint } from './lint.ts';
-import { routes } from './routes.ts';
-import { run } from './run.ts';
 import { type ExitCode, type Terminal, UsageError, type Verb, WorkError } from './terminal.ts';
 import { version } from './version.ts';
 
-const VERBS: Readonly<Record<string, Verb>> = { run, dev, lint, routes };
+interface Entry {
+  readonly summary: string;
+  /** Each verb is read when it is asked for: checking a manifest needs no server. */
+  readonly load: () => Promise<Verb>;
+}
+
+const VERBS: Readonly<Record<string, Entry>> = {
+  run: {
+    summary: 'serve a manifest, and reload it when the file changes',
+    load: async () => (await import('./run.ts')).run,
+  },
+  dev: {
+    summary: 'serve a manifest in front of the sandbox, a local stand-in for the upstream services',
+    load: async () => (await import('./dev.ts')).dev,
+  },
+  lint: { summary: 'check a manifest without serving it', load: async () => (await import('./lint.ts')).lint },
+  routes: { summary: 'print the compiled table of routes', load: async () => (await import('./routes.ts')).routes },
+};
 
 // A reader that has seen enough, `| head` say, is no fault.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 2));
@@ -17,15 +30,16 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
   const [name = '', ...args] = argv;
   if (name === '--version' || name === '-v') return say(`${version}\n`);
   if (name === '--help' || name === '-h' || name === 'help') return say(help());
-  const verb = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
-  if (verb === undefined) return complain(name === '' ? 'name a verb' : `there is no verb "${name}"`, help());
-  if (args.includes('--help') || args.includes('-h')) return say(verbHelp(verb));
+  const entry = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
+  if (entry === undefined) return complain(name === '' ? 'name a verb' : `there is no verb "${name}"`, help());
+  const verb = await entry.load();
+  const usage = `${verb.usage}\n  ${entry.summary}\n\nExamples:\n${verb.examples.map((example) => `  ${example}\n`).join('')}`;
+  if (args.includes('--help') || args.includes('-h')) return say(usage);
   try {
     return await verb.run(terminal(args));
   } catch (error) {
     if (error instanceof WorkError) return complain(error.message);
-    if (error instanceof UsageError || isArgumentError(error))
-      return complain((error as Error).message, verbHelp(verb));
+    if (error instanceof UsageError || isArgumentError(error)) return complain((error as Error).message, usage);
     throw error;
   }
 }
@@ -80,8 +94,4 @@ function help(): string {
     '  VERB --help shows its options and examples; --version prints the version.',
     '  Exit codes: 0 clean, 1 problems found, 2 wrong usage or the work could not be done.',
   ].join('\n')}\n`;
-}
-
-function verbHelp({ summary, usage, examples }: Verb): string {
-  return `${[`${usage}`, `  ${summary}`, '', 'Examples:', ...examples.map((example) => `  ${example}`)].join('\n')}\n`;
 }

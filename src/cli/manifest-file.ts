@@ -1,10 +1,16 @@
 import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { type Loaded, load } from '../load.ts';
 import type { World } from '../manifest/source.ts';
-import { worldOf } from '../reload.ts';
 import { WorkError } from './terminal.ts';
 
 export const DEFAULT_MANIFEST = 'gateway.yaml';
+
+/** The file system and the environment, as a manifest in this file sees them. */
+export function worldOf(manifestPath: string, env: World['env']): World {
+  const folder = dirname(resolve(manifestPath));
+  return { env, readFile: (path) => readFileSync(resolve(folder, path), 'utf8') };
+}
 
 /** Reads and loads a manifest file. Throws a `WorkError` when it cannot be read. */
 export function loadFile(path: string, env: World['env']): Loaded & { readonly text: string } {

@@ -4,7 +4,6 @@ import { DEFAULT_MANIFEST, loadFile } from './manifest-file.ts';
 import { UsageError, type Verb } from './terminal.ts';
 
 export const routes: Verb = {
-  summary: 'print the compiled table of routes',
   usage: 'signing-gateway routes [FILE]',
   examples: ['signing-gateway routes', 'signing-gateway routes gateway.yaml | grep public'],
   async run({ args, env, out, err, outColour, errColour }) {

@@ -3,9 +3,9 @@ import { type Admin, createAdmin } from '../admin/admin.ts';
 import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import { createLog, type Log } from '../log.ts';
 import type { Plan } from '../plan/plan.ts';
-import { createReloader, type Reload, worldOf } from '../reload.ts';
+import { createReloader, type Reload } from '../reload.ts';
 import { formatProblems } from './format.ts';
-import { DEFAULT_MANIFEST, loadFile } from './manifest-file.ts';
+import { DEFAULT_MANIFEST, loadFile, worldOf } from './manifest-file.ts';
 import { type ExitCode, type Terminal, UsageError, type Verb, WorkError } from './terminal.ts';
 import { version } from './version.ts';
 
@@ -13,7 +13,6 @@ import { version } from './version.ts';
 const GRACE_MS = 30_000;
 
 export const run: Verb = {
-  summary: 'serve a manifest, and reload it when the file changes',
   usage: 'signing-gateway run [-c FILE]',
   examples: ['signing-gateway run', 'signing-gateway run -c /etc/signing-gateway/gateway.yaml'],
   async run(terminal) {

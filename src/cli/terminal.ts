@@ -18,7 +18,6 @@ export type ExitCode = 0 | 1 | 2;
 
 /** A verb of the command line. */
 export interface Verb {
-  readonly summary: string;
   readonly usage: string;
   readonly examples: readonly string[];
   readonly run: (terminal: Terminal) => Promise<ExitCode>;

@@ -28,6 +28,7 @@ const HEADER_BYTES = 16_384;
 export function createGateway(first: Plan, log: Log): Gateway {
   let plan = first;
   let isClosing = false;
+  const inFlight = new Set<ServerResponse>();
   const forwarder = createForwarder();
 
   const server = createServer({ maxHeaderSize: HEADER_BYTES, headersTimeout: 20_000, keepAliveTimeout: 75_000 });
@@ -37,7 +38,13 @@ export function createGateway(first: Plan, log: Log): Gateway {
   const begin = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean) => {
     const exchange = new Exchange(request, response, expectsContinue);
     if (isClosing) response.shouldKeepAlive = false;
-    response.on('close', () => log.line(accessLine(exchange)));
+    inFlight.add(response);
+    response.on('close', () => {
+      inFlight.delete(response);
+      log.line(accessLine(exchange));
+      // Its answer may have said keep-alive before the closing began.
+      if (isClosing) setImmediate(() => server.closeIdleConnections());
+    });
     // A client that resets its connection shows here too; the answer's end says all there is to say.
     request.on('error', () => undefined);
     return exchange;
@@ -70,6 +77,7 @@ export function createGateway(first: Plan, log: Log): Gateway {
     },
     async close(graceMs) {
       isClosing = true;
+      for (const response of inFlight) response.shouldKeepAlive = false;
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
       const timer = setTimeout(() => server.closeAllConnections(), graceMs);

@@ -67,11 +67,15 @@ function checkSegment(segment: string): void {
     throw ambiguous('path_not_utf8');
   }
   if (/[\u0080-\u009f]/.test(decoded)) throw ambiguous('path_characters');
-  // What is left when a server strips `;` parameters and trailing blanks must still be a segment.
-  const semicolon = decoded.indexOf(';');
-  const stripped = (semicolon === -1 ? decoded : decoded.slice(0, semicolon)).trim();
-  if (stripped === '.' || stripped === '..') throw ambiguous('path_dot_segment');
-  if (stripped === '' && segment !== '') throw ambiguous('path_empty_segment');
+  // What is left when a server strips `;` parameters and trailing blanks must still be a segment; and a server
+  // that decodes before it cuts query and fragment off must not be left with a dot segment.
+  if (/^\.\.?$/.test(textBefore(/[;?#]/, decoded).trim())) throw ambiguous('path_dot_segment');
+  if (textBefore(/;/, decoded).trim() === '' && segment !== '') throw ambiguous('path_empty_segment');
+}
+
+function textBefore(mark: RegExp, text: string): string {
+  const end = text.search(mark);
+  return end === -1 ? text : text.slice(0, end);
 }
 
 function ambiguous(reason: string): Refusal {

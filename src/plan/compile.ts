@@ -49,9 +49,11 @@ export function compile(manifest: Manifest, options: CompileOptions): { plan?: P
   for (const name of Object.keys(manifest.schemas)) schemas.compile(['schemas', name], findings);
   const listen = compileAddress(manifest.listen, 'listen', findings);
   const admin = manifest.admin === undefined ? undefined : compileAddress(manifest.admin, 'admin', findings);
-  const written = manifest.routes.flatMap((entry, index) =>
-    options.faulty.has(index) ? [] : [readRoute(entry, index, findings)],
-  );
+  const written = manifest.routes.flatMap((entry, index) => {
+    if (!options.faulty.has(index)) return [readRoute(entry, index, findings)];
+    glanceAt(entry, index, upstreams, findings);
+    return [];
+  });
   findTwins(written, findings);
   const heads = new Set(written.filter(({ entry }) => writtenMethods(entry).includes('HEAD')).map(({ key }) => key));
   const routes = written.flatMap((route) => compileRoute(route, { manifest, upstreams, schemas, heads }, findings));
@@ -133,9 +135,26 @@ function readRoute(entry: RouteEntry, index: number, findings: Finding[]): Writt
   }
 }
 
+/** What can be told of a route that the schema has refused already, so that all of its mistakes show at once. */
+function glanceAt(entry: Partial<RouteEntry> | null, index: number, upstreams: Upstreams, findings: Finding[]): void {
+  if (typeof entry?.upstream === 'string') findUpstream(entry.upstream, index, upstreams, findings);
+  if (typeof entry?.path === 'string') readRoute(entry as RouteEntry, index, findings);
+}
+
+function findUpstream(id: string, index: number, upstreams: Upstreams, findings: Finding[]): Upstream | undefined {
+  const upstream = upstreams.get(id);
+  if (upstream === undefined) {
+    const message = `no upstream is named "${id}"${suggestion(id, [...upstreams.keys()])}`;
+    findings.push(errorAt(['routes', index, 'upstream'], 'upstream-unknown', message));
+  }
+  return upstream;
+}
+
+type Upstreams = ReadonlyMap<string, Upstream>;
+
 interface RouteContext {
   readonly manifest: Manifest;
-  readonly upstreams: ReadonlyMap<string, Upstream>;
+  readonly upstreams: Upstreams;
   readonly schemas: SchemaCompiler;
   /** The keys of the paths that have a HEAD of their own. */
   readonly heads: ReadonlySet<string | undefined>;
@@ -154,11 +173,7 @@ function compileRoute({ entry, index, key }: Written, context: RouteContext, fin
       ),
     );
   }
-  const upstream = upstreams.get(entry.upstream);
-  if (upstream === undefined) {
-    const message = `no upstream is named "${entry.upstream}"${suggestion(entry.upstream, [...upstreams.keys()])}`;
-    findings.push(errorAt([...path, 'upstream'], 'upstream-unknown', message));
-  }
+  const upstream = findUpstream(entry.upstream, index, upstreams, findings);
   const methods = methodsOf(entry, heads.has(key));
   const body = compileBody(entry, methods, path, schemas, findings);
   const login = entry.login && compileLogin(entry.login);

@@ -39,24 +39,11 @@ export function createJobs(store: Store, works: Readonly<Record<JobKind, Work>>)
   const enqueue = (id: string) => {
     last = last.then(() => runJob(store, works, id, closing.signal));
   };
-  for (const { id } of store.all<{ id: string }>(
-    "SELECT id FROM jobs WHERE status IN ('queued', 'running') ORDER BY rowid",
-  )) {
-    enqueue(id);
-  }
+  const unfinished = "SELECT id FROM jobs WHERE status IN ('queued', 'running') ORDER BY rowid";
+  for (const { id } of store.all<{ id: string }>(unfinished)) enqueue(id);
   return {
     start: (user, kind, input) => {
-      const id = randomUUID();
-      store.run(
-        "INSERT INTO jobs (id, company_id, actor, kind, status, input, output, created_at) VALUES (?, ?, ?, ?, 'queued', ?, '{}', ?)",
-        id,
-        user.companyId,
-        user.email,
-        kind,
-        input,
-        now(),
-      );
-      audit(store, user, `${kind}.queued`, id);
+      const id = insertJob(store, user, kind, input);
       enqueue(id);
       return data({ id, status: 'queued' }, 202);
     },
@@ -77,6 +64,17 @@ export function createJobs(store: Store, works: Readonly<Record<JobKind, Work>>)
   };
 }
 
+function insertJob(store: Store, user: User, kind: JobKind, input: string): string {
+  const id = randomUUID();
+  return store.transaction(() => {
+    const insert = "INSERT INTO jobs VALUES (?, ?, ?, ?, 'queued', '{}', ?)";
+    store.run(insert, id, user.companyId, user.email, kind, now());
+    store.run('INSERT INTO job_inputs VALUES (?, ?)', id, input);
+    audit(store, user, `${kind}.queued`, id);
+    return id;
+  });
+}
+
 interface JobRow {
   readonly company_id: string;
   readonly actor: string;
@@ -89,7 +87,8 @@ interface JobRow {
 async function runJob(store: Store, works: Readonly<Record<JobKind, Work>>, id: string, signal: AbortSignal) {
   await setImmediate();
   if (signal.aborted) return;
-  const job = store.one<JobRow>('SELECT company_id, actor, kind, input, output FROM jobs WHERE id = ?', id);
+  const select = 'SELECT company_id, actor, kind, input, output FROM jobs JOIN job_inputs ON job_id = id WHERE id = ?';
+  const job = store.one<JobRow>(select, id);
   if (job === undefined) return;
   const settle = (status: string, output: JobOutput) =>
     store.run('UPDATE jobs SET status = ?, output = ? WHERE id = ?', status, JSON.stringify(output), id);

@@ -82,8 +82,10 @@ CREATE TABLE IF NOT EXISTS edm_documents (id TEXT PRIMARY KEY, company_id TEXT N
   folder_id TEXT NOT NULL REFERENCES edm_folders, title TEXT NOT NULL, content TEXT NOT NULL,
   sha256 TEXT NOT NULL, created_at TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS jobs (id TEXT PRIMARY KEY, company_id TEXT NOT NULL REFERENCES companies,
-  actor TEXT NOT NULL, kind TEXT NOT NULL, status TEXT NOT NULL, input TEXT NOT NULL, output TEXT NOT NULL,
+  actor TEXT NOT NULL, kind TEXT NOT NULL, status TEXT NOT NULL, output TEXT NOT NULL,
   created_at TEXT NOT NULL) STRICT;
+-- apart from the job: saving progress would rewrite the whole input each time
+CREATE TABLE IF NOT EXISTS job_inputs (job_id TEXT PRIMARY KEY REFERENCES jobs, input TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS audit_events (id TEXT PRIMARY KEY, company_id TEXT NOT NULL REFERENCES companies,
   actor TEXT NOT NULL, action TEXT NOT NULL, target TEXT NOT NULL, at TEXT NOT NULL) STRICT;
 `;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { type Message, readMessage } from './message.ts';
 
 export interface Recorded {
   readonly method: string;
@@ -43,6 +44,65 @@ export async function startUpstream(
       await once(server, 'close');
     },
   };
+}
+
+export interface Listening {
+  readonly url: string;
+  readonly server: Server;
+  close(): Promise<void>;
+}
+
+/** An upstream that reads and answers as it likes, body and all. */
+export async function startListening(listener: RequestListener): Promise<Listening> {
+  const server = createServer((request, response) => {
+    request.on('error', () => undefined);
+    response.on('error', () => undefined);
+    listener(request, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    server,
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+export interface WireUpstream extends RawUpstream {
+  /** Every whole request that came, as it stood on the wire. */
+  readonly messages: Message[];
+  /** Every byte that came. */
+  bytes(): Buffer;
+}
+
+/** What a wire upstream does with a request: bytes to answer with, or anything with the connection. */
+export type WireAnswer = string | Buffer | ((socket: Socket, request: Message) => void);
+
+/** An upstream that reads requests strictly off the wire and answers each with the bytes it is told. */
+export async function startWireUpstream(answer: (request: Message) => WireAnswer): Promise<WireUpstream> {
+  const messages: Message[] = [];
+  const received: Buffer[] = [];
+  const upstream = await startRawUpstream((socket) => {
+    let rest = Buffer.alloc(0);
+    socket.on('data', (chunk) => {
+      received.push(chunk);
+      rest = Buffer.concat([rest, chunk]);
+      for (;;) {
+        const message = rest.length === 0 ? undefined : readMessage(rest, { isRequest: true });
+        if (message === undefined) return;
+        rest = rest.subarray(message.size);
+        messages.push(message);
+        const said = answer(message);
+        if (typeof said === 'function') said(socket, message);
+        else socket.write(said);
+      }
+    });
+  });
+  return { ...upstream, messages, bytes: () => Buffer.concat(received) };
 }
 
 export interface RawUpstream {

@@ -1,0 +1,157 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path/posix';
+import { describe, expect, it } from 'vitest';
+
+const root = new URL('../', import.meta.url).pathname;
+
+interface Import {
+  readonly file: string;
+  /** A path from the project's root, or the name of a package. */
+  readonly target: string;
+  readonly isTypeOnly: boolean;
+}
+
+const files = globSync('src/**/*.ts', { cwd: root }).map((file) => file.replaceAll('\\', '/'));
+const imports = files.flatMap(importsOf);
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(root, file), 'utf8');
+  const statements = text.matchAll(/^(?:import|export)\s+(type\s)?([^;]*?)from '([^']+)';|^import '([^']+)';/gm);
+  return [...statements].map(([, type, names = '', from, bare]) => {
+    const written = from ?? bare ?? '';
+    const target = written.startsWith('.') ? normalize(join(dirname(file), written)) : written;
+    const named = names
+      .replace(/[{}]/g, '')
+      .split(',')
+      .map((name) => name.trim())
+      .filter(Boolean);
+    return {
+      file,
+      target,
+      isTypeOnly: type !== undefined || (names.includes('{') && named.every((name) => name.startsWith('type '))),
+    };
+  });
+}
+
+/** The room of a file: the folder under src, or the file itself. */
+function room(path: string): string {
+  const [, first = '', rest] = path.split('/');
+  return rest === undefined ? first.replace(/\.ts$/, '') : first;
+}
+
+/** Whom each room may import; the order is the direction in which data flows. */
+const DOORS: Readonly<Record<string, readonly string[]>> = {
+  problem: [],
+  manifest: ['problem'],
+  plan: ['manifest', 'problem'],
+  gateway: ['plan', 'log'],
+  log: [],
+  load: ['manifest', 'plan', 'problem'],
+  reload: ['gateway', 'load', 'manifest', 'problem'],
+  admin: ['gateway', 'plan', 'reload'],
+  sandbox: [],
+  cli: ['admin', 'gateway', 'load', 'log', 'manifest', 'plan', 'problem', 'reload', 'sandbox'],
+  index: ['gateway', 'load', 'log', 'manifest', 'plan', 'problem'],
+};
+
+/** One file for each foreign library; the sandbox has its own. */
+const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
+  yaml: ['src/manifest/document.ts'],
+  'fastest-levenshtein': ['src/problem/did-you-mean.ts'],
+  ajv: ['src/manifest/check.ts', 'src/manifest/generate.ts', 'src/plan/json-schema.ts'],
+  'ajv-formats': ['src/plan/json-schema.ts'],
+  re2js: ['src/plan/json-schema.ts'],
+  rou3: ['src/plan/router.ts'],
+  jose: ['src/plan/tokens.ts', 'src/sandbox/tokens.ts'],
+  'lru-cache': ['src/plan/tokens.ts'],
+  'http-proxy-3': ['src/gateway/forward.ts'],
+  undici: ['src/gateway/forward.ts'],
+  'fast-json-stringify': ['src/gateway/access-log.ts'],
+  pino: ['src/log.ts'],
+  chokidar: ['src/reload.ts'],
+  'csv-parse': ['src/sandbox/platform/contacts-import.ts'],
+  'json-schema-to-typescript': ['src/manifest/generate.ts'],
+};
+
+describe('the doors between the rooms', () => {
+  it('lead one way', () => {
+    const crossings = imports.filter(({ target }) => target.startsWith('src/'));
+    const wrong = crossings.filter(
+      ({ file, target }) => room(file) !== room(target) && !DOORS[room(file)]?.includes(room(target)),
+    );
+    expect(wrong.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
+    expect([...new Set(files.map(room))].sort()).toEqual(Object.keys(DOORS).sort());
+  });
+
+  it('let only the types of plan.ts and of the log into the hot path', () => {
+    const outside = imports.filter(
+      ({ file, target }) => room(file) === 'gateway' && target.startsWith('src/') && room(target) !== 'gateway',
+    );
+    const wrong = outside.filter(
+      ({ target, isTypeOnly }) => !isTypeOnly || !['src/plan/plan.ts', 'src/log.ts'].includes(target),
+    );
+    expect(wrong.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
+    expect(outside.length).toBeGreaterThan(5);
+  });
+
+  it('have no circles', () => {
+    const circle = findCircle();
+    expect(circle).toEqual([]);
+  });
+});
+
+describe('foreign libraries', () => {
+  it('are each known to one file', () => {
+    const foreign = imports.filter(
+      ({ target, isTypeOnly }) => !target.startsWith('src/') && !target.startsWith('node:') && !isTypeOnly,
+    );
+    const wrong = foreign.filter(({ file, target }) => !LIBRARIES[packageOf(target)]?.includes(file));
+    expect(wrong.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
+  });
+
+  it('are those of package.json, pinned exactly', () => {
+    const { dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    const used = new Set(imports.map(({ target }) => packageOf(target)));
+    expect(Object.keys(dependencies).filter((name) => !used.has(name))).toEqual([]);
+    const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(
+      ([, version]) => !/^\d/.test(String(version)),
+    );
+    expect(loose).toEqual([]);
+  });
+});
+
+describe('the process', () => {
+  it('is touched by cli/main.ts alone', () => {
+    const wrong = files.filter(
+      (file) =>
+        file !== 'src/cli/main.ts' &&
+        file !== 'src/manifest/generate.ts' &&
+        /\bprocess(?:\.(?!nextTick)\w|\[)/.test(readFileSync(join(root, file), 'utf8')),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
+function packageOf(target: string): string {
+  return target
+    .split('/')
+    .slice(0, target.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+function findCircle(): string[] {
+  const edges = new Map<string, string[]>();
+  for (const { file, target, isTypeOnly } of imports)
+    if (!isTypeOnly) edges.set(file, [...(edges.get(file) ?? []), target]);
+  const done = new Set<string>();
+  const visit = (file: string, trail: string[]): string[] => {
+    if (trail.includes(file)) return [...trail.slice(trail.indexOf(file)), file];
+    if (done.has(file)) return [];
+    const circle = (edges.get(file) ?? [])
+      .map((next) => visit(next, [...trail, file]))
+      .find(({ length }) => length > 0);
+    done.add(file);
+    return circle ?? [];
+  };
+  return files.map((file) => visit(file, [])).find(({ length }) => length > 0) ?? [];
+}

@@ -1,0 +1,89 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { runCli } from '../support/cli.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+function folderWith(manifest: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'cli-'));
+  writeFileSync(join(folder, 'gateway.yaml'), manifest);
+  return folder;
+}
+
+const GOOD = `version: 1
+upstreams: { up: { url: http://127.0.0.1:7002 } }
+routes:
+  - { id: one, method: GET, path: /one, upstream: up, access: public }
+  - { id: rest, method: any, path: /**, upstream: up, access: public, body: { maxBytes: 1KB } }
+`;
+
+describe('the command line', () => {
+  it('prints version and help with exit code 0', async () => {
+    expect(await runCli(['--version'], root)).toEqual({ code: 0, out: `${version}\n`, err: '' });
+    const { code, out } = await runCli(['--help'], root);
+    expect([code, out]).toEqual([0, expect.stringContaining('Usage: signing-gateway VERB')]);
+  });
+
+  it.each(['run', 'dev', 'lint', 'routes'])('%s --help shows its usage and examples', async (verb) => {
+    const { code, out } = await runCli([verb, '--help'], root);
+    expect(code).toBe(0);
+    expect(out.match(/^ {2}signing-gateway /gm)?.length).toBeGreaterThanOrEqual(2);
+  });
+
+  it.each([
+    ['no verb', []],
+    ['an unknown verb', ['serve']],
+    ['an unknown option', ['lint', '--fast']],
+    ['two files', ['lint', 'a.yaml', 'b.yaml']],
+    ['a manifest in the wrong place', ['run', 'gateway.yaml']],
+    ['a file that is not there', ['lint', 'nothing.yaml']],
+    ['a name that every object has', ['constructor']],
+  ])('says what is wrong and exits with 2: %s', async (_name, args) => {
+    const { code, out, err } = await runCli(args, root);
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toMatch(/^signing-gateway: \S/);
+    expect(err).not.toMatch(/\n\s+at /);
+  });
+});
+
+describe('lint', () => {
+  it('exits with 0 and prints nothing to stdout for a clean manifest', async () => {
+    const { code, out, err } = await runCli(['lint'], folderWith(GOOD));
+    expect([code, out]).toEqual([0, '']);
+    expect(err).toBe('no problems in gateway.yaml: 2 routes\n');
+  });
+
+  it('exits with 1 and begins each problem with file:line:column', async () => {
+    const { code, out, err } = await runCli(['lint'], folderWith(GOOD.replace('GET', 'get').replace('1KB', '1kb')));
+    expect(code).toBe(1);
+    expect(out.match(/^gateway\.yaml:\d+:\d+ error /gm)).toEqual([
+      'gateway.yaml:4:24 error ',
+      'gateway.yaml:5:89 error ',
+    ]);
+    expect(err).toBe('2 problems in gateway.yaml\n');
+  });
+
+  it('never colours what is not read on a terminal', async () => {
+    const { out } = await runCli(['lint'], folderWith('version: 2\n'), { TERM: 'xterm-256color' });
+    expect(out).not.toContain('\u001b');
+  });
+});
+
+describe('routes', () => {
+  it('prints the compiled table', async () => {
+    const { code, out } = await runCli(['routes'], folderWith(GOOD));
+    expect(code).toBe(0);
+    expect(out).toBe(
+      [
+        'METHODS   PATH  ACCESS  UPSTREAM  RULES     ID',
+        'GET,HEAD  /one  public  up        -         one',
+        'any       /**   public  up        maxBytes  rest',
+        '',
+      ].join('\n'),
+    );
+  });
+});

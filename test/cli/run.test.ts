@@ -1,0 +1,181 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Started, startCli } from '../support/cli.ts';
+import { MANIFEST } from '../support/platform.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+const manifest = readFileSync(MANIFEST, 'utf8');
+const started: Started[] = [];
+const upstreams: Upstream[] = [];
+
+afterEach(async () => {
+  for (const { child, ended } of started.splice(0)) {
+    child.kill('SIGKILL');
+    await ended;
+  }
+  for (const upstream of upstreams.splice(0)) await upstream.close();
+});
+
+function start(args: string[], files: Record<string, string>, env: Record<string, string> = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'run-'));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  const cli = startCli(args, folder, { LISTEN: '127.0.0.1:0', ADMIN: '127.0.0.1:0', ...env });
+  started.push(cli);
+  return { folder, ...cli };
+}
+
+const GOOD = (url: string) => `version: 1
+listen: 127.0.0.1:0
+upstreams: { up: { url: ${url} } }
+routes:
+  - { id: one, method: GET, path: /one, upstream: up, access: public }
+`;
+
+const SERVING = /"url":"(http:[^"]+)".*"msg":"serving"/;
+
+describe('dev', () => {
+  it('serves the platform in front of the sandbox; the lines it shows work when pasted', async () => {
+    const cli = start(['dev'], { 'gateway.yaml': manifest });
+    await cli.seen(/Try:\n(.*\n){3}/);
+    const lines = cli.err().split('Try:\n')[1]?.trimEnd() ?? '';
+    const { stdout } = await promisify(execFile)('bash', ['-c', lines]);
+    expect(stdout).toContain('"data":[{');
+    expect(stdout).toContain('"per_page":2');
+    expect(stdout).toContain('"message":"API gateway is restricted to company admin and user roles"');
+    cli.child.kill('SIGTERM');
+    expect((await cli.ended).code).toBe(0);
+  });
+
+  it('keeps the sandbox data over a restart, and --reset begins anew', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'run-'));
+    writeFileSync(join(folder, 'gateway.yaml'), manifest);
+    const mails = async (args: string[], act: (url: string) => Promise<void>) => {
+      const cli = startCli(['dev', ...args], folder, { LISTEN: '127.0.0.1:0', ADMIN: '127.0.0.1:0' });
+      started.push(cli);
+      const [, url = ''] = await cli.seen(/served at (\S+) by/);
+      const [, outbox = ''] = await cli.seen(/mails (\S+)/);
+      await act(url);
+      const { data } = (await (await fetch(outbox)).json()) as { data: unknown[] };
+      cli.child.kill('SIGTERM');
+      await cli.ended;
+      return data.length;
+    };
+    const forgot = async (url: string) => {
+      await fetch(`${url}/api/v1/password/forgot`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: '{"email":"user@acme.example"}',
+      });
+    };
+    const nothing = async () => undefined;
+    expect(await mails([], forgot)).toBe(1);
+    expect(await mails([], nothing)).toBe(1);
+    expect(await mails(['--reset'], nothing)).toBe(0);
+  });
+});
+
+describe('run', () => {
+  it('takes over a saved manifest, and keeps the last good one when a save is faulty', async () => {
+    const upstream = await startUpstream();
+    upstreams.push(upstream);
+    const cli = start(['run'], { 'gateway.yaml': GOOD(upstream.url) });
+    const [, url = ''] = await cli.seen(SERVING);
+    const file = join(cli.folder, 'gateway.yaml');
+    const status = async (path: string) => (await fetch(url + path)).status;
+    expect([await status('/one'), await status('/two')]).toEqual([200, 404]);
+
+    writeFileSync(file, GOOD(upstream.url).replace('/one', '/two'));
+    await cli.seen(/manifest reloaded/);
+    expect([await status('/one'), await status('/two')]).toEqual([404, 200]);
+
+    writeFileSync(file, GOOD(upstream.url).replace('access', 'acess'));
+    await cli.seen(/manifest refused/);
+    await cli.seen(/gateway\.yaml:5:\d+ error unknown key "acess"; did you mean "access"\?/);
+    expect([await status('/one'), await status('/two')]).toEqual([404, 200]);
+
+    rmSync(file);
+    await cli.seen(/manifest cannot be read/);
+    expect(await status('/two')).toBe(200);
+  });
+
+  it('exits with 1 and the problems when there is no good manifest at the start', async () => {
+    const cli = start(['run'], { 'gateway.yaml': 'version: 2\n' });
+    const { code, out, err } = await cli.ended;
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(/^gateway\.yaml:1:10 error 2 is not known here; write 1/m);
+  });
+
+  it('exits with 2 when its port is taken, and says what to write', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => taken.once('listening', resolve));
+    const { port } = taken.address() as { port: number };
+    const cli = start(['run'], { 'gateway.yaml': GOOD('http://127.0.0.1:9').replace(':0\n', `:${port}\n`) });
+    const { code, err } = await cli.ended;
+    taken.close();
+    expect(code).toBe(2);
+    expect(err).toBe(
+      `signing-gateway: cannot listen on 127.0.0.1:${port}: another process listens there; write another address at "listen" in the manifest\n`,
+    );
+  });
+
+  it('lets a request in flight end on SIGTERM, and exits with 0', async () => {
+    let answer: () => void = () => undefined;
+    const asked = new Promise<void>((resolve) => {
+      void startUpstream((_request, response) => {
+        answer = () => response.end('late');
+        resolve();
+      }).then((upstream) => upstreams.push(upstream));
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    while (upstreams.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const cli = start(['run'], { 'gateway.yaml': GOOD(upstreams[0]?.url ?? '') });
+    const [, url = ''] = await cli.seen(SERVING);
+    const response = fetch(`${url}/one`).then((each) => each.text());
+    await asked;
+    cli.child.kill('SIGTERM');
+    await cli.seen(/"msg":"stopping"/);
+    answer();
+    expect(await response).toBe('late');
+    expect((await cli.ended).code).toBe(0);
+    expect(cli.out()).toMatch(/"msg":"stopped"/);
+  });
+
+  it('ends at once on a second signal', async () => {
+    const upstream = await startUpstream(() => undefined);
+    upstreams.push(upstream);
+    const cli = start(['run'], { 'gateway.yaml': GOOD(upstream.url) });
+    const [, url = ''] = await cli.seen(SERVING);
+    const response = fetch(`${url}/one`).catch(() => 'cut');
+    while (upstream.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    cli.child.kill('SIGTERM');
+    await cli.seen(/"msg":"stopping"/);
+    cli.child.kill('SIGTERM');
+    expect((await cli.ended).code).toBe(2);
+    expect(await response).toBe('cut');
+  });
+});
+
+describe('the admin side', () => {
+  it('answers liveness, readiness and status, and says when a save was refused', async () => {
+    const probe = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => probe.once('listening', resolve));
+    const { port } = probe.address() as { port: number };
+    await new Promise((resolve) => probe.close(resolve));
+    const text = `${GOOD('http://127.0.0.1:9')}admin: 127.0.0.1:${port}\n`;
+    const cli = start(['run'], { 'gateway.yaml': text });
+    await cli.seen(SERVING);
+    const ask = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).json();
+    expect(await ask('/livez')).toEqual({ status: 'alive' });
+    expect(await ask('/readyz')).toEqual({ status: 'ready' });
+    expect(await ask('/status')).toMatchObject({ manifest: { routes: 1 }, last_reload: null });
+    writeFileSync(join(cli.folder, 'gateway.yaml'), text.replace('method: GET', 'method: get'));
+    await cli.seen(/manifest refused/);
+    expect(await ask('/readyz')).toEqual({ status: 'degraded' });
+    expect(await ask('/status')).toMatchObject({ last_reload: { kind: 'kept', problems: [{ line: 5, column: 24 }] } });
+  });
+});

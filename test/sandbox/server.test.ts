@@ -1,0 +1,31 @@
+import { connect } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import type { Call } from '../../src/sandbox/call.ts';
+import { listen } from '../../src/sandbox/server.ts';
+import { ask } from './client.ts';
+
+it('answers 500 to what goes wrong, survives who hangs up, and closes with a request under way', async () => {
+  const server = await listen(
+    0,
+    [
+      ['GET', '/broken', 'public', () => Promise.reject(new Error('no luck'))],
+      ['GET', '/slow', 'public', () => setTimeout(100, { status: 204 })],
+      ['POST', '/body', 'public', async (call: Call) => ({ status: 200, body: await call.json() })],
+    ],
+    () => Promise.resolve(undefined),
+  );
+  const broken = await ask(server.url, 'GET /broken');
+  expect([broken.status, broken.body.status]).toEqual([500, 'error']);
+
+  const caller = connect(Number(new URL(server.url).port), '127.0.0.1');
+  caller.write('POST /body HTTP/1.1\r\nhost: sandbox\r\ncontent-length: 100\r\n\r\n{"half"');
+  await setTimeout(20);
+  caller.destroy();
+  expect(await ask(server.url, 'POST /body', { json: { a: 1 } })).toMatchObject({ status: 200, body: { a: 1 } });
+
+  const cutShort = expect(fetch(`${server.url}/slow`)).rejects.toThrow();
+  await setTimeout(20);
+  await server.close();
+  await cutShort;
+});

@@ -1,0 +1,47 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { load } from '../../src/load.ts';
+import { worldOf } from '../support/gateway.ts';
+
+const root = new URL('../../', import.meta.url);
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
+
+const page = read('docs/specification-coverage.md');
+const { plan } = load({ path: 'gateway.yaml', text: read('gateway.yaml') }, worldOf());
+const tests = new Map([...page.matchAll(/\*\*(\w)\*\* `([^`]+)`/g)].map(([, name, path]) => [name, read(path ?? '')]));
+const rows = page
+  .split('\n')
+  .filter((line) => line.startsWith('| ') && !line.startsWith('| Statement'))
+  .map((line) => line.slice(2, -2).split(' | '));
+
+describe('docs/specification-coverage.md', () => {
+  it('has a row of three cells for each statement', () => {
+    expect(rows.length).toBeGreaterThan(60);
+    for (const row of rows) expect([row[0], row.length]).toEqual([row[0], 3]);
+  });
+
+  it('names routes that the manifest has, and leaves out none', () => {
+    const named = new Set([...page.matchAll(/`route ([a-z-]+)`/g)].map(([, id]) => id));
+    const known = new Set(plan?.routes.map(({ id }) => id));
+    expect([...named].filter((id) => !known.has(id ?? ''))).toEqual([]);
+    const unnamed = [...known].filter((id) => !named.has(id));
+    // Each area's other routes are its own choice, not the specification's.
+    expect(unnamed).toEqual(['attachments']);
+  });
+
+  it('names files that are there', () => {
+    const files = [...page.matchAll(/`((?:src|test|docs)\/[^`]+)`/g)].map(([, path]) => path ?? '');
+    expect(files.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
+  });
+
+  it('names tests that are there', () => {
+    const missing = rows.filter(([, , shown = '']) => {
+      const [, file, title] = /^(\w): (.+)$/.exec(shown) ?? [];
+      return (
+        title === undefined ||
+        (!tests.get(file)?.includes(`'${title.replaceAll("'", "\\'")}'`) && !tests.get(file)?.includes(`"${title}"`))
+      );
+    });
+    expect(missing.map(([, , shown]) => shown)).toEqual([]);
+  });
+});

@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Platform, startPlatform } from '../support/platform.ts';
+
+let platform: Platform;
+let token: string;
+beforeAll(async () => {
+  platform = await startPlatform();
+  token = await platform.login('admin@acme.example');
+});
+afterAll(() => platform.close());
+
+interface List {
+  readonly data: Record<string, unknown>[];
+  readonly meta: Record<string, unknown>;
+  readonly links: Record<string, unknown>;
+}
+
+async function list(path: string): Promise<List> {
+  const response = await platform.call('GET', path, { token });
+  expect([path, response.status]).toEqual([path, 200]);
+  return (await response.json()) as List;
+}
+
+/** Polls a job until it has ended. */
+async function poll(path: string): Promise<Record<string, unknown>> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const response = await platform.call('GET', path, { token });
+    const { data } = (await response.json()) as { data: Record<string, unknown> };
+    if (data['status'] === 'completed' || data['status'] === 'failed') return data;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`the job at ${path} did not end`);
+}
+
+async function startJob(method: string, path: string, options: Parameters<Platform['call']>[2]): Promise<string> {
+  const response = await platform.call(method, path, { token, ...options });
+  expect(response.status).toBe(202);
+  const { data } = (await response.json()) as { data: { id: string; status: string } };
+  expect(data.status).toBe('queued');
+  return data.id;
+}
+
+describe('public routes', () => {
+  it('download certificates, documents and attachments without a token', async () => {
+    const { certificate, documentUuid, attachmentUuid } = platform.sandbox.samples;
+    for (const path of [
+      `/api/v1/certificates/${certificate}/download`,
+      `/api/v4/documents/${documentUuid}/download`,
+      `/api/v4/attachments/${attachmentUuid}/download`,
+    ]) {
+      const response = await platform.call('GET', path);
+      expect([path, response.status]).toEqual([path, 200]);
+      expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(0);
+    }
+  });
+
+  it('answer ranges and HEAD', async () => {
+    const path = `/api/v4/documents/${platform.sandbox.samples.documentUuid}/download`;
+    const part = await platform.call('GET', path, { headers: { Range: 'bytes=0-3' } });
+    expect([part.status, await part.text()]).toEqual([206, '%PDF']);
+    const head = await platform.call('HEAD', path);
+    expect(Number(head.headers.get('content-length'))).toBeGreaterThan(100);
+  });
+
+  it('verify a signature by uuid, and tell a document that was altered', async () => {
+    const verify = async (uuid: string) => {
+      const response = await platform.call('GET', `/api/v4/verify/${uuid}`);
+      return (await response.json()) as { data: { valid: boolean } };
+    };
+    expect((await verify(platform.sandbox.samples.documentUuid)).data.valid).toBe(true);
+    expect((await verify(platform.sandbox.samples.tamperedDocumentUuid)).data.valid).toBe(false);
+  });
+
+  it('are the only ones that need no token', () => {
+    const open = platform.gateway.plan.routes.filter(({ access }) => access === 'public').map(({ id }) => id);
+    expect(open).toEqual([
+      'login',
+      'social-auth',
+      'login-mfa',
+      'password-reset',
+      'email-verification',
+      'certificate-download',
+      'document-download',
+      'document-verification',
+      'attachment-download',
+    ]);
+  });
+});
+
+describe('workflows', () => {
+  it('list completed documents with status and message', async () => {
+    const response = await platform.call('GET', '/api/workflows/completed/documents/list', { token });
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ status: 'success', message: expect.any(String) });
+  });
+});
+
+describe('notifications', () => {
+  const mail = { email: 'signer@partner.example', subject: 'Please sign', body: '<p>Hello</p>' };
+
+  it('take an e-mail with 202, attachments included', async () => {
+    const attachments = [{ filename: 'a.txt', content: Buffer.from('hello').toString('base64') }];
+    const response = await platform.call('POST', '/api/notifications/email', { token, body: { ...mail, attachments } });
+    expect(response.status).toBe(202);
+    expect(await response.json()).toMatchObject({ status: 'success', message: expect.any(String) });
+    const outbox = await fetch(`${platform.sandbox.identityUrl}/outbox`);
+    expect(await outbox.text()).toContain('Please sign');
+  });
+
+  it.each(['email', 'subject', 'body'] as const)('refuse an e-mail without %s, naming it', async (member) => {
+    const { [member]: _left, ...body } = mail;
+    const response = await platform.call('POST', '/api/notifications/email', { token, body });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ errors: [{ pointer: `/${member}`, message: 'is missing' }] });
+  });
+
+  it('refuse another content type with 415', async () => {
+    const headers = { 'Content-Type': 'text/plain' };
+    const response = await platform.call('POST', '/api/notifications/email', {
+      token,
+      headers,
+      body: JSON.stringify(mail),
+    });
+    expect(response.status).toBe(415);
+  });
+});
+
+describe('jobs', () => {
+  it('import contacts from CSV, polled to completion', async () => {
+    const body = 'name,email\nNew One,new.one@partner.example\nBroken,not-an-address\n';
+    const id = await startJob('POST', '/api/contacts/imports/csv', { body, headers: { 'Content-Type': 'text/csv' } });
+    expect(await poll(`/api/contacts/imports/${id}`)).toMatchObject({ status: 'completed', imported: 1, rejected: 1 });
+    expect((await list('/api/contacts?search=new.one')).data).toHaveLength(1);
+  });
+
+  it('analyse a document with async=true, polled to completion', async () => {
+    const body = { document_uuid: platform.sandbox.samples.documentUuid };
+    const id = await startJob('POST', '/api/ai/analyses?async=true', { body });
+    expect(await poll(`/api/ai/jobs/${id}`)).toMatchObject({ status: 'completed' });
+  });
+
+  it('export EDM documents, polled to completion', async () => {
+    const id = await startJob('POST', '/api/edm/export', { body: { folder_id: platform.sandbox.samples.folderId } });
+    expect(await poll(`/api/edm/export/${id}`)).toMatchObject({ status: 'completed' });
+  });
+});
+
+describe('lists', () => {
+  it('carry data, meta and links, and read their query parameters', async () => {
+    const contacts = await list('/api/contacts?page=2&per_page=10&search=partner');
+    expect(Object.keys(contacts).sort()).toEqual(['data', 'links', 'meta']);
+    expect(contacts.meta).toMatchObject({ page: 2, per_page: 10 });
+    await list('/api/workflows?page=1&search=a');
+    await list('/api/v4/documents?page=1');
+    await list(`/api/edm/documents?page=1&folder_id=${platform.sandbox.samples.folderId}&search=a`);
+  });
+
+  it('filter audit events by from and to; every write leaves one', async () => {
+    const before = await list('/api/audit/events?from=2020-01-01&page=1');
+    await platform.call('POST', '/api/contacts', { token, body: { name: 'Noted', email: 'noted@partner.example' } });
+    const after = await list('/api/audit/events?from=2020-01-01&page=1');
+    expect(after.meta['total']).toBe((before.meta['total'] as number) + 1);
+    expect((await list('/api/audit/events?to=2001-01-01')).data).toEqual([]);
+  });
+});
+
+describe('every other route', () => {
+  it.each([
+    '/api/company/settings',
+    '/api/company/users',
+    '/api/company/license',
+    '/api/v1/certificates',
+    '/api/edm/folders',
+  ])('of an area is protected: %s', async (path) => {
+    expect((await platform.call('GET', path)).status).toBe(401);
+    expect((await platform.call('GET', path, { token })).status).toBe(200);
+  });
+
+  it('that no area has is 404', async () => {
+    expect((await platform.call('GET', '/api/nothing', { token })).status).toBe(404);
+  });
+});

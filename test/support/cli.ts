@@ -1,0 +1,57 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+
+export interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface Started {
+  readonly child: ChildProcess;
+  /** What was printed so far. */
+  readonly out: () => string;
+  readonly err: () => string;
+  /** Resolves once the output matches. Rejects when the process ends first. */
+  seen(pattern: RegExp): Promise<RegExpExecArray>;
+  ended: Promise<Ended>;
+}
+
+/** Starts the command line as its own process, in a folder of its own. */
+export function startCli(args: readonly string[], cwd: string, env: Record<string, string> = {}): Started {
+  const { NO_COLOR: _no, FORCE_COLOR: _force, ...inherited } = process.env;
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd,
+    env: { ...inherited, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (chunk) => {
+    out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    err += chunk;
+  });
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, out, err }));
+  const seen = (pattern: RegExp) =>
+    new Promise<RegExpExecArray>((resolve, reject) => {
+      const look = () => {
+        const found = pattern.exec(out + err);
+        if (found !== null) resolve(found);
+      };
+      child.stdout.on('data', look);
+      child.stderr.on('data', look);
+      void ended.then(() => reject(new Error(`the process ended without ${pattern}:\n${out}${err}`)));
+      look();
+    });
+  return { child, out: () => out, err: () => err, seen, ended };
+}
+
+/** Runs the command line to its end. */
+export function runCli(args: readonly string[], cwd: string, env: Record<string, string> = {}): Promise<Ended> {
+  return startCli(args, cwd, env).ended;
+}
