@@ -28,7 +28,12 @@ export async function startUpstream(
     const chunks: Buffer[] = [];
     request.on('error', () => undefined);
     response.on('error', () => undefined);
-    for await (const chunk of request.on('error', () => undefined)) chunks.push(chunk as Buffer);
+    try {
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+    } catch {
+      // The gateway has given the exchange up.
+      return;
+    }
     const body = Buffer.concat(chunks);
     requests.push({ method: request.method ?? '', url: request.url ?? '', headers: request.rawHeaders, body });
     respond(request, response, body);
