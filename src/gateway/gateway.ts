@@ -8,7 +8,7 @@ import { accessLine } from './access-log.ts';
 import { Exchange } from './exchange.ts';
 import { createForwarder } from './forward.ts';
 import { Refusal } from './refusal.ts';
-import { rawRefusal, refuse } from './refuse.ts';
+import { LINGER_MS, rawRefusal, refuse } from './refuse.ts';
 import { serve } from './serve.ts';
 
 export interface Gateway {
@@ -99,5 +99,11 @@ function refuseSocket(socket: Duplex & { _httpMessage?: ServerResponse | null },
     socket.destroy();
     return;
   }
+  // Of a CONNECT's socket Node has taken its own listeners off: a client's reset would end the process.
+  socket.on('error', () => undefined);
   socket.end(rawRefusal(refusal, randomUUID()));
+  // A client that never closes its side would hold the connection for ever.
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(timer));
+  socket.resume();
 }

@@ -3,7 +3,7 @@ import type { Exchange } from './exchange.ts';
 import type { Refusal } from './refusal.ts';
 
 /** How long a client that is still sending may go on after it was refused. */
-const LINGER_MS = 1_000;
+export const LINGER_MS = 1_000;
 
 /**
  * Answers with a refusal. A client that is still sending its body gets the answer at once; what it sends is

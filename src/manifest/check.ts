@@ -30,8 +30,8 @@ export function check({ value, isSecret }: Substituted): { manifest: Manifest; f
 type Quote = (path: Path) => string;
 
 /**
- * Of an `anyOf` that failed, keeps the errors of the branch that was meant: those inside of the value, or the
- * list of words where a word was written. Without either, the `anyOf` speaks for all of its branches.
+ * Of an `anyOf` that failed, keeps the errors of the branch that was meant: the one whose type the value has, or
+ * the list of words where a word was written. Without either, the `anyOf` speaks for all of its branches.
  */
 function withoutStrayBranches(errors: readonly ErrorObject[]): ErrorObject[] {
   const dropped = new Set<ErrorObject>();

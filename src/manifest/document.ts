@@ -7,11 +7,13 @@ import {
   type Node,
   type Pair,
   parseDocument,
+  visit,
   type YAMLError,
 } from 'yaml';
 import type { Finding, Path, Where } from '../problem/finding.ts';
 import type { Locator, Range } from '../problem/problem.ts';
 import type { Source } from './source.ts';
+import { syntaxMessage } from './syntax.ts';
 
 /** A manifest of 10,000 routes has about 2 MB; far above that it is no manifest any more. */
 const MAX_CHARACTERS = 5_000_000;
@@ -32,7 +34,7 @@ export function parse(source: Source): { document: Document; findings: Finding[]
   const text = source.text;
   if (text.length > MAX_CHARACTERS) {
     const message = `the manifest has ${text.length} characters; at most ${MAX_CHARACTERS} are read`;
-    return { document: emptyDocument(source, lines), findings: [syntax(0, 0, message)] };
+    return { document: documentOf(source, lines, null), findings: [syntax(0, 0, message)] };
   }
   let root: Node | null;
   let findings: Finding[];
@@ -41,25 +43,39 @@ export function parse(source: Source): { document: Document; findings: Finding[]
       lineCounter: lines,
       prettyErrors: false,
       version: '1.2',
-      uniqueKeys: true,
+      // The parser would compare each key with each: duplicates are told of below.
+      uniqueKeys: false,
       merge: false,
     } as const;
     const parsed = parseDocument(text, options);
     root = parsed.contents;
-    findings = [...parsed.errors, ...parsed.warnings].map(toFinding);
+    findings = parserFindings(parsed.errors, parsed.warnings, text, root);
+    if (parsed.errors.length > 0) return { document: documentOf(source, lines, root), findings };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     const message = `the manifest is nested too deeply; at most ${MAX_DEPTH} levels are read`;
-    return { document: emptyDocument(source, lines), findings: [syntax(0, 0, message)] };
+    return { document: documentOf(source, lines, null), findings: [syntax(0, 0, message)] };
   }
-  const reader: Reader = { nodes: 0, open: new Set(), anchors: new Map(), findings };
+  const reader: Reader = { nodes: 0, path: [], open: new Set(), anchors: new Map(), findings };
   const value = readNode(root, 0, reader);
-  const locate = (where: Where) => toRange(lines, 'path' in where ? offsetsOf(root, where, reader.anchors) : where);
-  return { document: { value, file: source.path, locate }, findings };
+  return { document: documentOf(source, lines, root, value, reader.anchors), findings };
+}
+
+function documentOf(
+  source: Source,
+  lines: LineCounter,
+  root: Node | null,
+  value: Value = null,
+  anchors: Map<string, Node> = new Map(),
+): Document {
+  const locate = (where: Where) => toRange(lines, 'path' in where ? offsetsOf(root, where, anchors) : where);
+  return { value, file: source.path, locate };
 }
 
 interface Reader {
   nodes: number;
+  /** The way to the node being read now. */
+  readonly path: (string | number)[];
   /** The anchored nodes being read now: meeting one again is a circle. */
   readonly open: Set<Node>;
   readonly anchors: Map<string, Node>;
@@ -79,11 +95,18 @@ function readNode(node: Node | null | undefined, depth: number, reader: Reader):
   if (isScalar(node)) return readScalar(node, reader);
   reader.open.add(node);
   const value = isSeq(node)
-    ? node.items.map((item) => readNode(item as Node | null, depth + 1, reader))
+    ? node.items.map((item, index) => readMember(index, item as Node | null, depth, reader))
     : isMap(node)
       ? readMap(node.items as Pair<Node, Node | null>[], depth, reader)
       : null;
   reader.open.delete(node);
+  return value;
+}
+
+function readMember(step: string | number, node: Node | null, depth: number, reader: Reader): Value {
+  reader.path.push(step);
+  const value = readNode(node, depth + 1, reader);
+  reader.path.pop();
   return value;
 }
 
@@ -112,7 +135,7 @@ function readAlias(node: Node, name: string, depth: number, reader: Reader): Val
 function readScalar(node: Node & { value: unknown }, reader: Reader): Value {
   const { value } = node;
   if (typeof value === 'number' && !Number.isFinite(value)) {
-    reader.findings.push(syntaxAt(node, `${String(value)} is not a number that a manifest can hold`));
+    reader.findings.push(syntaxAt(node, 'a manifest holds no endless numbers; write a number, or a string in quotes'));
     return null;
   }
   return value === null || typeof value === 'boolean' || typeof value === 'number' ? value : String(value);
@@ -120,13 +143,19 @@ function readScalar(node: Node & { value: unknown }, reader: Reader): Value {
 
 function readMap(pairs: readonly Pair<Node, Node | null>[], depth: number, reader: Reader): Value {
   const entries: [string, Value][] = [];
+  const names = new Set<string>();
   for (const pair of pairs) {
     if (!isScalar(pair.key) || typeof pair.key.value !== 'string') {
       reader.findings.push(syntaxAt(pair.key, 'a key must be a string; put it in quotes'));
     } else if (pair.key.value === '<<') {
       reader.findings.push(syntaxAt(pair.key, 'merge keys ("<<") are not part of YAML 1.2; write the keys out'));
+    } else if (names.has(pair.key.value)) {
+      const message = `the key "${pair.key.value}" stands here a second time; keep one of the two`;
+      const related = { path: [...reader.path, pair.key.value], message: 'the first one' };
+      reader.findings.push({ ...syntaxAt(pair.key, message), related });
     } else if (reader.nodes <= MAX_NODES) {
-      entries.push([pair.key.value, readNode(pair.value, depth + 1, reader)]);
+      names.add(pair.key.value);
+      entries.push([pair.key.value, readMember(pair.key.value, pair.value, depth, reader)]);
     }
   }
   // fromEntries defines own properties, so that a key "__proto__" is a key like any other.
@@ -181,20 +210,44 @@ function toRange(lines: LineCounter, { start, end }: Offsets): Range {
   };
 }
 
-function toFinding(error: YAMLError): Finding {
-  const message =
-    MESSAGES[error.code] ?? error.message.charAt(0).toLowerCase() + error.message.slice(1).replace(/\.$/, '');
-  return syntax(error.pos[0], error.pos[1], message);
+/**
+ * The first error only: what the parser makes of the text behind it is guesswork. Its warnings are told each,
+ * save that a closing bracket stands as far left as its key, which has one reading all the same.
+ */
+function parserFindings(
+  errors: readonly YAMLError[],
+  warnings: readonly YAMLError[],
+  text: string,
+  root: Node | null,
+): Finding[] {
+  const [first] = errors.toSorted((a, b) => a.pos[0] - b.pos[0]);
+  const told = first === undefined ? warnings.filter(({ code }) => code !== 'BAD_INDENT') : [first];
+  return told.map((error) => {
+    const { start, end } = openerOf(error, root) ?? withoutIndent(error, text);
+    return syntax(start, end, syntaxMessage(error.code, error.message));
+  });
 }
 
-/** The parser's messages that do not yet say what to write. */
-const MESSAGES: Readonly<Record<string, string>> = {
-  DUPLICATE_KEY: 'this key stands here a second time; keep one of the two',
-  TAB_AS_INDENT: 'a tab cannot indent YAML; use spaces',
-  MULTIPLE_DOCS: 'a second document begins here; a manifest is one document, remove the "---"',
-  TAG_RESOLVE_FAILED: 'a manifest has no tags; remove it',
-  BLOCK_AS_IMPLICIT_KEY: 'a value with ": " in it must be quoted, or the lines below it indented less',
-};
+/** The bracket or quote that was never closed: the parser tells only where it gave up looking. */
+function openerOf({ code, message, pos }: YAMLError, root: Node | null): Offsets | undefined {
+  const isQuote = code === 'MISSING_CHAR' && message.startsWith('Missing closing');
+  if (!isQuote && !/^(?:flow|expected flow) .* end with/i.test(message)) return undefined;
+  let start: number | undefined;
+  visit(root, (_key, node) => {
+    const isOpener = isQuote
+      ? isScalar(node) && /^QUOTE/.test(node.type ?? '')
+      : (isMap(node) || isSeq(node)) && node.flow === true;
+    const range = (node as Node).range;
+    if (isOpener && range && range[0] < pos[0] && pos[0] <= range[2]) start = range[0];
+  });
+  return start === undefined ? undefined : { start, end: start + 1 };
+}
+
+function withoutIndent({ code, pos }: YAMLError, text: string): Offsets {
+  let [start] = pos;
+  if (code !== 'TAB_AS_INDENT') while (text[start] === ' ') start += 1;
+  return { start, end: Math.max(start + 1, pos[1]) };
+}
 
 function syntaxAt(node: Node, message: string): Finding {
   const { start, end } = offsets(node);
@@ -203,8 +256,4 @@ function syntaxAt(node: Node, message: string): Finding {
 
 function syntax(start: number, end: number, message: string): Finding {
   return { rule: 'syntax', severity: 'error', where: { start, end }, message };
-}
-
-function emptyDocument(source: Source, lines: LineCounter): Document {
-  return { value: null, file: source.path, locate: () => toRange(lines, { start: 0, end: 0 }) };
 }
