@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { watch } from 'chokidar';
@@ -30,7 +31,7 @@ export interface Reloader {
  * @param tell hears of every attempt that was made
  */
 export function createReloader(path: string, world: World, gateway: Gateway, tell: (reload: Reload) => void): Reloader {
-  let seen: string | undefined = readText(path).text;
+  let seen = textInForce(path, gateway.plan.hash);
   let last: Reload | undefined;
   let timer: NodeJS.Timeout | undefined;
 
@@ -62,7 +63,8 @@ export function createReloader(path: string, world: World, gateway: Gateway, tel
     ignoreInitial: true,
     ignored: (other) => isNeighbour(other, folder, name),
   });
-  watcher.on('all', settle).on('error', settle);
+  // What was saved before the watch stood was told of to nobody.
+  watcher.on('all', settle).on('error', settle).on('ready', settle);
   const poll = setInterval(attempt, POLL_MS);
   return {
     get last() {
@@ -74,6 +76,12 @@ export function createReloader(path: string, world: World, gateway: Gateway, tel
       await watcher.close();
     },
   };
+}
+
+/** The file's text if the plan was made of it; what was saved since is news. */
+function textInForce(path: string, hash: string): string | undefined {
+  const { text } = readText(path);
+  return text !== undefined && createHash('sha256').update(text).digest('hex') === hash ? text : undefined;
 }
 
 function isNeighbour(path: string, folder: string, name: string): boolean {

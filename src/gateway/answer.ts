@@ -60,9 +60,9 @@ export class StreamedAnswer extends Receiver implements AnswerReceiver {
   onResponseStart(control: AnswerControl, status: number, _headers: unknown, statusMessage = ''): void {
     if (status < 200) return;
     this.exchange.answeredAt = this.exchange.elapsedMs();
-    const headers = responseHeaders(control.rawHeaders as Buffer[]);
+    const headers = fittingHeaders(control.rawHeaders as Buffer[], this.exchange, status);
     this.#remaining = contentLength(headers);
-    this.exchange.response.writeHead(status, statusMessage, headers);
+    this.exchange.response.writeHead(status, statusMessage, headers as string[]);
     // A body that came along with the head leaves with it in one write; a head that came alone leaves alone.
     process.nextTick(flush, this.exchange);
   }
@@ -112,7 +112,7 @@ export class HeldAnswer extends Receiver implements AnswerReceiver {
     if (status < 200) return;
     this.#status = status;
     this.#statusMessage = statusMessage;
-    this.#headers = responseHeaders(control.rawHeaders as Buffer[]);
+    this.#headers = without(fittingHeaders(control.rawHeaders as Buffer[], this.exchange, status), 'trailer');
   }
 
   onResponseData(control: AnswerControl, chunk: Buffer): void {
@@ -162,6 +162,21 @@ function failure(error: Error & { code?: string }): Refusal {
   if (UNREACHABLE.has(code)) return new Refusal('upstream_unreachable', { reason });
   if (UNAVAILABLE.has(code)) return new Refusal('upstream_unavailable', { reason, headers: { 'Retry-After': '1' } });
   return new Refusal('upstream_broken', { reason });
+}
+
+/**
+ * Less what an answer without a body, or one that is not chunked, cannot have: Node throws where trailers are
+ * announced and cannot follow, and a 204 with a length could be read in two ways (RFC 9110 section 8.6).
+ */
+function fittingHeaders(raw: Buffer[], { request, response }: Exchange, status: number): readonly string[] {
+  let headers: readonly string[] = responseHeaders(raw);
+  const isBodiless = request.method === 'HEAD' || status === 204 || status === 304;
+  if (isBodiless || !response.useChunkedEncodingByDefault) headers = without(headers, 'trailer');
+  return status === 204 ? without(headers, 'content-length') : headers;
+}
+
+function without(headers: readonly string[], name: string): readonly string[] {
+  return headers.filter((_, index) => headers[index - (index % 2)]?.toLowerCase() !== name);
 }
 
 function flush({ response }: Exchange): void {

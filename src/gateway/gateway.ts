@@ -93,15 +93,18 @@ const CLIENT_ERRORS: Readonly<Record<string, Refusal>> = {
   ERR_HTTP_REQUEST_TIMEOUT: new Refusal('request_timeout'),
 };
 
-/** For bytes that are no request. An answer that is under way on the connection is cut rather than mixed with another. */
+/**
+ * For bytes that are no request. An answer that is under way on the connection is cut rather than mixed with
+ * another; what was written of it, a refusal of the same bytes say, still goes out.
+ */
 function refuseSocket(socket: Duplex & { _httpMessage?: ServerResponse | null }, refusal: Refusal): void {
-  if (!socket.writable || socket._httpMessage?.headersSent === true) {
+  if (!socket.writable) {
     socket.destroy();
     return;
   }
   // Of a CONNECT's socket Node has taken its own listeners off: a client's reset would end the process.
   socket.on('error', () => undefined);
-  socket.end(rawRefusal(refusal, randomUUID()));
+  socket.end(socket._httpMessage?.headersSent === true ? '' : rawRefusal(refusal, randomUUID()));
   // A client that never closes its side would hold the connection for ever.
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(timer));

@@ -40,7 +40,10 @@ export function requestHeaders(raw: RawHeaders, forwarded: Forwarded): string[] 
   return headers;
 }
 
-/** The headers of an answer on their way to the client, as the library gives them: latin-1 bytes. */
+/**
+ * The headers of an answer on their way to the client, as the library gives them: latin-1 bytes. Throws when
+ * the body has a transfer coding of which the client would hear nothing.
+ */
 export function responseHeaders(bytes: readonly (Buffer | string)[]): string[] {
   const raw = bytes.map((item) => (typeof item === 'string' ? item : item.toString('latin1')));
   const named = connectionNames(raw);
@@ -48,10 +51,15 @@ export function responseHeaders(bytes: readonly (Buffer | string)[]): string[] {
   for (let index = 0; index < raw.length; index += 2) {
     const written = raw[index] as string;
     const name = written.toLowerCase();
+    if (name === 'transfer-encoding' && raw[index + 1]?.toLowerCase() !== 'chunked') throw new TransferCoded();
     if (HOP_BY_HOP.has(name) || (named?.has(name) && name !== 'content-length')) continue;
     headers.push(written, raw[index + 1] as string);
   }
   return headers;
+}
+
+class TransferCoded extends Error {
+  readonly code = 'TRANSFER_ENCODING';
 }
 
 /** Some servers take `X_Forwarded_For` for `X-Forwarded-For`: no spelling of a header of ours goes on. */

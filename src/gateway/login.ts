@@ -26,13 +26,13 @@ export async function judgeLogin(auth: Auth, rule: LoginRule, answer: Answer): P
 
 type Decoder = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
 
-const DECODERS: Readonly<Record<string, Decoder>> = {
-  gzip: promisify(gunzip) as Decoder,
-  'x-gzip': promisify(gunzip) as Decoder,
-  deflate: promisify(inflate) as Decoder,
-  br: promisify(brotliDecompress) as Decoder,
-  zstd: promisify(zstdDecompress) as Decoder,
-};
+const DECODERS: ReadonlyMap<string, Decoder> = new Map([
+  ['gzip', promisify(gunzip) as Decoder],
+  ['x-gzip', promisify(gunzip) as Decoder],
+  ['deflate', promisify(inflate) as Decoder],
+  ['br', promisify(brotliDecompress) as Decoder],
+  ['zstd', promisify(zstdDecompress) as Decoder],
+]);
 
 async function decode({ headers, body }: Answer, limitBytes: number): Promise<Buffer> {
   const encodings = headers.filter(
@@ -40,7 +40,7 @@ async function decode({ headers, body }: Answer, limitBytes: number): Promise<Bu
   );
   const encoding = encodings.join(',').trim().toLowerCase();
   if (encoding === '' || encoding === 'identity') return body;
-  const decoder = DECODERS[encoding];
+  const decoder = DECODERS.get(encoding);
   if (decoder === undefined) throw unreadable('login_answer_encoding_unknown');
   try {
     return await decoder(body, { maxOutputLength: limitBytes });

@@ -14,6 +14,8 @@ export function refuse(exchange: Exchange, refusal: Refusal): void {
   const { request, response } = exchange;
   exchange.refusal = refusal;
   if (response.headersSent || response.destroyed) {
+    // A reset: to a client of HTTP/1.0 a close would be the clean end of an answer without framing.
+    response.socket?.resetAndDestroy();
     response.destroy();
     return;
   }

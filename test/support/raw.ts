@@ -14,7 +14,7 @@ export async function openSocket(port: number): Promise<Socket> {
 export async function exchangeBytes(port: number, bytes: string | Buffer): Promise<string> {
   const socket = await openSocket(port);
   const chunks: Buffer[] = [];
-  socket.on('data', (chunk) => chunks.push(chunk));
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
   socket.write(bytes);
   await once(socket, 'close');
   return Buffer.concat(chunks).toString('latin1');
@@ -55,7 +55,7 @@ export class Wire {
 
   constructor(socket: Socket) {
     this.socket = socket;
-    socket.on('data', (chunk) => {
+    socket.on('data', (chunk: Buffer) => {
       this.#received = Buffer.concat([this.#received, chunk]);
       this.#news.emit('news');
     });

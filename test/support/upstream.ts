@@ -88,12 +88,12 @@ export interface WireUpstream extends RawUpstream {
 export type WireAnswer = string | Buffer | ((socket: Socket, request: Message) => void);
 
 /** An upstream that reads requests strictly off the wire and answers each with the bytes it is told. */
-export async function startWireUpstream(answer: (request: Message) => WireAnswer): Promise<WireUpstream> {
+export async function startWireUpstream(answer: (request: Message) => WireAnswer, port = 0): Promise<WireUpstream> {
   const messages: Message[] = [];
   const received: Buffer[] = [];
   const upstream = await startRawUpstream((socket) => {
     let rest = Buffer.alloc(0);
-    socket.on('data', (chunk) => {
+    socket.on('data', (chunk: Buffer) => {
       received.push(chunk);
       rest = Buffer.concat([rest, chunk]);
       for (;;) {
@@ -106,7 +106,7 @@ export async function startWireUpstream(answer: (request: Message) => WireAnswer
         else socket.write(said);
       }
     });
-  });
+  }, port);
   return { ...upstream, messages, bytes: () => Buffer.concat(received) };
 }
 
@@ -117,14 +117,14 @@ export interface RawUpstream {
 }
 
 /** An upstream of bytes: `talk` does what it likes with each connection. */
-export async function startRawUpstream(talk: (socket: Socket) => void): Promise<RawUpstream> {
+export async function startRawUpstream(talk: (socket: Socket) => void, port = 0): Promise<RawUpstream> {
   const sockets: Socket[] = [];
   const server = createTcpServer((socket) => {
     sockets.push(socket);
     socket.on('error', () => undefined);
     talk(socket);
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

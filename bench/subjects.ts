@@ -1,0 +1,188 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, openSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Keys, manifestText } from './manifest.ts';
+
+/** The processor that the subject alone runs on; the load and the upstream share the other. */
+const SUBJECT_CPU = '0';
+const LOAD_CPU = '1';
+
+export interface Subject {
+  readonly name: string;
+  readonly url: string;
+  readonly pid: number;
+}
+
+export interface Bench {
+  readonly folder: string;
+  readonly keys: Keys;
+  readonly upstream: string;
+  readonly children: ChildProcess[];
+}
+
+interface Command {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env?: Record<string, string>;
+}
+
+/** How each subject is started on a port; `undefined` where the machine does not have it. */
+const SUBJECTS: Readonly<Record<string, (bench: Bench, port: number) => Command | undefined>> = {
+  gateway: (bench, port) => gateway(bench, port, 200),
+  'gateway, 10 routes': (bench, port) => gateway(bench, port, 10),
+  'gateway, 10,000 routes': (bench, port) => gateway(bench, port, 10_000),
+  'http-proxy-3': server('http-proxy-3'),
+  '@fastify/http-proxy': server('fastify'),
+  'undici.request': server('undici'),
+  'tcp pipe': server('tcp'),
+  nginx,
+  haproxy,
+  caddy,
+};
+
+export const subjectNames = Object.keys(SUBJECTS);
+
+export async function startUpstream(bench: Omit<Bench, 'upstream'>): Promise<string> {
+  const port = await freePort();
+  const { command, args, env } = server('upstream')({ ...bench, upstream: '' }, port) as Command;
+  bench.children.push(
+    spawn('taskset', ['-c', LOAD_CPU, command, ...args], { env: { ...process.env, ...env }, stdio: 'ignore' }),
+  );
+  await listening(port);
+  return `http://127.0.0.1:${port}`;
+}
+
+/** Starts a subject on its own processor; what it prints, access lines above all, goes to a file. */
+export async function startSubject(name: string, bench: Bench): Promise<Subject | undefined> {
+  const port = await freePort();
+  const made = SUBJECTS[name]?.(bench, port);
+  if (made === undefined) return undefined;
+  const log = openSync(join(bench.folder, `${name.replaceAll(/\W+/g, '-')}.log`), 'w');
+  const child = spawn('taskset', ['-c', SUBJECT_CPU, made.command, ...made.args], {
+    env: { ...process.env, ...made.env },
+    stdio: ['ignore', log, log],
+  });
+  bench.children.push(child);
+  await listening(port);
+  return { name, url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0 };
+}
+
+export async function stopAll({ children }: Pick<Bench, 'children'>): Promise<void> {
+  for (const child of children) {
+    if (child.exitCode !== null) continue;
+    child.kill('SIGTERM');
+    const timer = setTimeout(() => child.kill('SIGKILL'), 3000);
+    await once(child, 'exit');
+    clearTimeout(timer);
+  }
+}
+
+export function onLoadCpu(command: string, args: readonly string[]): [string, string[]] {
+  return ['taskset', ['-c', LOAD_CPU, command, ...args]];
+}
+
+function gateway({ folder, keys, upstream }: Bench, port: number, routes: number): Command {
+  const file = join(folder, `gateway-${routes}.yaml`);
+  writeFileSync(file, manifestText(port, upstream, keys.jwks, routes));
+  return {
+    command: process.execPath,
+    args: [fileURLToPath(new URL('../src/cli/main.ts', import.meta.url)), 'run', '-c', file],
+  };
+}
+
+function server(name: string) {
+  const file = fileURLToPath(new URL(`servers/${name}.ts`, import.meta.url));
+  return ({ upstream }: Bench, port: number): Command => ({
+    command: process.execPath,
+    args: [file],
+    env: { UPSTREAM: upstream, PORT: String(port) },
+  });
+}
+
+function nginx({ folder, upstream }: Bench, port: number): Command | undefined {
+  if (!isInstalled('nginx')) return undefined;
+  const root = join(folder, 'nginx');
+  mkdirSync(root, { recursive: true });
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `  ${name}_temp_path ${root}/${name};`,
+  );
+  const text = `daemon off; worker_processes 1; pid ${root}/pid; error_log ${root}/error.log;
+events { worker_connections 1024; }
+http {
+${temporary.join('\n')}
+  access_log ${root}/access.log;
+  keepalive_requests 100000000;
+  upstream up { server ${new URL(upstream).host}; keepalive 256; keepalive_requests 100000000; }
+  server { listen 127.0.0.1:${port}; location / { proxy_pass http://up; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_max_temp_file_size 0; } }
+}
+`;
+  writeFileSync(join(root, 'nginx.conf'), text);
+  return { command: 'nginx', args: ['-p', root, '-e', join(root, 'error.log'), '-c', join(root, 'nginx.conf')] };
+}
+
+function haproxy({ folder, upstream }: Bench, port: number): Command | undefined {
+  if (!isInstalled('haproxy')) return undefined;
+  const file = join(folder, 'haproxy.cfg');
+  const text = `global
+  nbthread 1
+  log stdout format raw local0
+defaults
+  mode http
+  log global
+  option httplog
+  http-reuse always
+  timeout connect 2s
+  timeout client 30s
+  timeout server 30s
+frontend in
+  bind 127.0.0.1:${port}
+  default_backend up
+backend up
+  server up ${new URL(upstream).host}
+`;
+  writeFileSync(file, text);
+  return { command: 'haproxy', args: ['-f', file] };
+}
+
+function caddy({ folder, upstream }: Bench, port: number): Command | undefined {
+  if (!isInstalled('caddy')) return undefined;
+  const file = join(folder, 'Caddyfile');
+  writeFileSync(
+    file,
+    `{\n  admin off\n  auto_https off\n}\nhttp://127.0.0.1:${port} {\n  bind 127.0.0.1\n  log {\n    output file ${folder}/caddy-access.log\n  }\n  reverse_proxy ${new URL(upstream).host}\n}\n`,
+  );
+  return {
+    command: 'caddy',
+    args: ['run', '--config', file, '--adapter', 'caddyfile'],
+    env: { GOMAXPROCS: '1', HOME: folder },
+  };
+}
+
+function isInstalled(command: string): boolean {
+  return spawnSync('which', [command]).status === 0;
+}
+
+async function freePort(): Promise<number> {
+  const { createServer } = await import('node:net');
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as { port: number };
+  probe.close();
+  return port;
+}
+
+async function listening(port: number): Promise<void> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const socket = connect(port, '127.0.0.1');
+    const isThere = await new Promise<boolean>((resolve) => {
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    });
+    socket.destroy();
+    if (isThere) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`nothing listens on port ${port}`);
+}

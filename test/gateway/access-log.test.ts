@@ -1,0 +1,229 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
+import { load } from '../../src/load.ts';
+import { manifest, worldOf } from '../support/gateway.ts';
+import { type Issuer, startIssuer } from '../support/issuer.ts';
+import { ask, chunked, head, keptHead, Wire } from '../support/raw.ts';
+import { ANSWER_OK, eventually } from '../support/site.ts';
+import { type Respond, startUpstream, type Upstream } from '../support/upstream.ts';
+
+const ROUTES = `  - { id: open, method: any, path: /open/**, upstream: up, access: public }
+  - { id: private, method: any, path: /private/**, upstream: up, access: protected }
+  - { id: login, method: POST, path: /login, upstream: up, access: public, login: { token: /token } }
+  - { id: strict, method: POST, path: /strict, upstream: up, access: public, body: { schema: { type: object } } }
+`;
+const SECRET = 'SENTINEL';
+
+let issuer: Issuer;
+let upstream: Upstream;
+let respond: Respond = ANSWER_OK;
+let gateway: Gateway;
+let port: number;
+/** The lines as they would be written. */
+const raw: string[] = [];
+const lines = () => raw.map((line) => JSON.parse(line));
+
+beforeAll(async () => {
+  issuer = await startIssuer();
+  upstream = await startUpstream((...all) => respond(...all));
+  const text = manifest(ROUTES, { up: upstream.url, jwks: issuer.jwksUrl, timeouts: '{ response: 200ms }' });
+  const { plan } = load({ path: 'gateway.yaml', text }, worldOf());
+  if (plan === undefined) throw new Error('the manifest does not load');
+  const silent = pino({ level: 'silent' });
+  gateway = createGateway(plan, { logger: silent, line: (json) => void raw.push(json), flush: () => undefined });
+  port = (await gateway.listen()).port;
+});
+
+afterAll(async () => {
+  await gateway.close(0);
+  await upstream.close();
+  await issuer.close();
+});
+
+beforeEach(() => {
+  respond = ANSWER_OK;
+  raw.length = 0;
+});
+
+async function lineOf(bytes: string | Buffer) {
+  await ask(port, bytes);
+  await eventually('the access line', () => raw.length > 0);
+  expect(raw).toHaveLength(1);
+  return lines()[0];
+}
+
+describe('the access line', () => {
+  it('of a request that was answered has these members and no others', async () => {
+    const token = await issuer.token();
+    const before = Date.now();
+    const line = await lineOf(head('POST /open/x?a=1 HTTP/1.1', 'Content-Length: 0', `Authorization: Bearer ${token}`));
+    expect(line).toEqual({
+      level: 30,
+      time: expect.any(Number),
+      msg: 'request',
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      method: 'POST',
+      path: '/open/x',
+      route: 'open',
+      upstream: 'up',
+      status: 200,
+      ms: expect.any(Number),
+      upstreamMs: expect.any(Number),
+      peer: '127.0.0.1',
+    });
+    expect(line.time).toBeGreaterThanOrEqual(before);
+    expect(line.ms).toBeGreaterThanOrEqual(line.upstreamMs);
+  });
+
+  it('has the id that the upstream got, and the one that a refusal tells', async () => {
+    upstream.requests.length = 0;
+    const { id } = await lineOf(head('GET /open/x HTTP/1.1'));
+    expect(upstream.requests[0]?.headers).toContain(id);
+    raw.length = 0;
+    const refused = await ask(port, head('GET /nowhere HTTP/1.1'));
+    await eventually('the access line', () => raw.length > 0);
+    expect(lines()[0].id).toBe(refused.json().request_id);
+  });
+
+  it.each([
+    [
+      '401',
+      head('GET /private/x HTTP/1.1'),
+      { status: 401, refusal: 'token_missing', route: 'private', path: '/private/x' },
+    ],
+    ['404', head('GET /nowhere HTTP/1.1'), { status: 404, refusal: 'route_unknown', path: '/nowhere' }],
+    ['405', head('PROPFIND /open/x HTTP/1.1'), { status: 405, refusal: 'method_not_allowed', method: 'PROPFIND' }],
+    ['400', head('GET /open/../x HTTP/1.1'), { status: 400, refusal: 'path_ambiguous', reason: 'path_dot_segment' }],
+    ['417', head('GET /open HTTP/1.1', 'Expect: x'), { status: 417, refusal: 'expectation_failed' }],
+    [
+      '415',
+      `${head('POST /strict HTTP/1.1', 'Content-Length: 2')}{}`,
+      { status: 415, refusal: 'media_type_unsupported' },
+    ],
+    ['OPTIONS *', head('OPTIONS * HTTP/1.1'), { status: 204, method: 'OPTIONS' }],
+  ])('of a request that the gateway answered itself says why: %s', async (_what, bytes, members) => {
+    const line = await lineOf(bytes);
+    expect(line).toMatchObject(members);
+    expect(line).not.toHaveProperty('upstreamMs');
+    expect(line).not.toHaveProperty('aborted');
+  });
+
+  it('of an upstream that failed says how', async () => {
+    respond = (request) => void request.socket.destroy();
+    expect(await lineOf(head('GET /open/x HTTP/1.1'))).toMatchObject({
+      status: 502,
+      refusal: 'upstream_broken',
+      reason: 'upstream_und_err_socket',
+      upstream: 'up',
+    });
+    raw.length = 0;
+    respond = () => undefined;
+    expect(await lineOf(head('GET /open/x HTTP/1.1'))).toMatchObject({ status: 504, refusal: 'upstream_timeout' });
+  });
+
+  it('is one for each request on a connection, pipelined ones too', async () => {
+    const wire = await Wire.open(port);
+    wire.write(
+      [1, 2, 3].map((n) => keptHead(`GET /open/${n} HTTP/1.1`)).join('') + keptHead('GET /private/4 HTTP/1.1'),
+    );
+    for (let index = 0; index < 4; index += 1) await wire.answer();
+    await eventually('four lines', () => raw.length === 4);
+    expect(
+      lines()
+        .map(({ path, status }) => `${path} ${status}`)
+        .sort(),
+    ).toEqual(['/open/1 200', '/open/2 200', '/open/3 200', '/private/4 401']);
+    expect(new Set(lines().map(({ id }) => id)).size).toBe(4);
+    wire.end();
+  });
+
+  it('of a client that left says so', async () => {
+    let came = () => {};
+    const coming = new Promise<void>((resolve) => {
+      came = resolve;
+    });
+    respond = () => came();
+    const wire = await Wire.open(port);
+    wire.write(keptHead('GET /open/gone HTTP/1.1'));
+    await coming;
+    wire.end();
+    await eventually('the access line', () => raw.length === 1);
+    expect(lines()[0]).toMatchObject({ path: '/open/gone', aborted: true });
+    expect(lines()[0]).not.toHaveProperty('status');
+  });
+
+  it('of an answer that broke off says so', async () => {
+    respond = (_request, response) => {
+      response.writeHead(200, { 'Content-Length': 100 });
+      response.write('half', () => response.destroy());
+    };
+    expect(await lineOf(head('GET /open/x HTTP/1.1'))).toMatchObject({ status: 200, aborted: true });
+  });
+});
+
+describe('hostile text', () => {
+  it.each(
+    [
+      'GET /open/%0a%7B%22level%22:30%7D HTTP/1.1',
+      'GET /open/"},{"a":"b HTTP/1.1',
+      'GET /open/\\n\\u000a HTTP/1.1',
+      'GET /open/%E2%80%A8%E2%80%A9 HTTP/1.1',
+      "GET /open/'$(id)`&;,=: HTTP/1.1",
+      'GET /open/\x1b[31m HTTP/1.1',
+      'GET /open/\x00 HTTP/1.1',
+      'GET /open/é\x85 HTTP/1.1',
+      'GET http://[ HTTP/1.1',
+      'M-SEARCH /open/x HTTP/1.1',
+      '{"a":1} /open/x HTTP/1.1',
+      `GET /open/${'a'.repeat(10_000)} HTTP/1.1`,
+      `GET /open/x?${'%0a"'.repeat(1_000)} HTTP/1.1`,
+    ].map((line) => [line.slice(0, 60), line]),
+  )('in a request line never breaks a line of the log: %j', async (_short, line) => {
+    await ask(port, Buffer.from(head(line), 'latin1'));
+    await ask(port, head('GET /open/after HTTP/1.1'));
+    await eventually('the line of the next request', () => raw.some((written) => written.includes('/open/after')));
+    for (const written of raw) {
+      expect(written).toMatch(/^\{[\x20-\x7e]*\}$/);
+      expect(JSON.parse(written).msg).toBe('request');
+    }
+    expect(raw.length).toBeLessThanOrEqual(2);
+  });
+});
+
+it('no line holds a query, a token, a cookie, a header or a body', async () => {
+  const token = await issuer.token({ sub: SECRET });
+  const third = await issuer.token({ company_role: SECRET });
+  const body = `{"password":"${SECRET}"}`;
+  const length = `Content-Length: ${body.length}`;
+  const headers = [`Cookie: a=${SECRET}`, `X-A: ${SECRET}`, `User-Agent: ${SECRET}`, `Referer: /${SECRET}`];
+  const requests = [
+    head(`GET /open/a?token=${SECRET} HTTP/1.1`, ...headers),
+    head(`GET http://gateway.test/open/b?${SECRET} HTTP/1.1`, ...headers),
+    head(`GET http://${SECRET}/open/c HTTP/1.1`),
+    head('GET /private/a HTTP/1.1', `Authorization: Bearer ${token}`),
+    head('GET /private/a HTTP/1.1', `Authorization: Bearer ${third}`),
+    head('GET /private/a HTTP/1.1', `Authorization: Bearer ${token}${SECRET}`),
+    head('GET /private/a HTTP/1.1', `Authorization: Basic ${SECRET}`),
+    head('GET /private/a HTTP/1.1', `Authorization: ${SECRET}`, `Authorization: ${SECRET}`),
+    `${head('POST /login HTTP/1.1', length)}${body}`,
+    `${head('POST /strict HTTP/1.1', length, 'Content-Type: application/json')}${body.slice(0, -1)}]`,
+    `${head('POST /strict HTTP/1.1', length, `Content-Type: ${SECRET}`)}${body}`,
+    head('POST /open/d HTTP/1.1', 'Transfer-Encoding: chunked') + chunked(body),
+    head('GET /open/e HTTP/1.1', `Host: ${SECRET}`),
+    head('GET /open/f HTTP/1.1', `Expect: ${SECRET}`),
+    head('GET /open/g HTTP/1.1', `${SECRET}(: x`),
+    head(`GET /open/h HTTP/1.1${SECRET}`),
+  ];
+  respond = (_request, response) => {
+    response.setHeader('Set-Cookie', SECRET);
+    response.statusMessage = SECRET;
+    response.end(`{"token":"${third}","other":"${SECRET}"}`);
+  };
+  for (const request of requests) await ask(port, request);
+  await eventually('the lines', () => raw.length >= requests.length - 2);
+  const all = raw.join('\n');
+  for (const secret of [SECRET, token.slice(-30), third.slice(-30), token.slice(0, 30)])
+    expect(all).not.toContain(secret);
+  expect(all).toContain('"/open/a"');
+});

@@ -1,0 +1,29 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { Usage } from './gateway-process.ts';
+
+export interface Forked {
+  readonly port: number;
+  usage(): Promise<Usage>;
+  /** Whether the process still runs. */
+  isAlive(): boolean;
+  close(): Promise<void>;
+}
+
+/** A gateway in a process of its own. */
+export async function forkGateway(manifest: string): Promise<Forked> {
+  const child = fork(new URL('./gateway-process.ts', import.meta.url), [manifest], { execArgv: [] });
+  const [{ port }] = await once(child, 'message');
+  return {
+    port,
+    usage: async () => {
+      child.send('usage');
+      return (await once(child, 'message'))[0];
+    },
+    isAlive: () => child.exitCode === null && child.signalCode === null,
+    close: async () => {
+      child.kill();
+      await once(child, 'close');
+    },
+  };
+}

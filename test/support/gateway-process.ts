@@ -1,0 +1,28 @@
+/** A gateway in a process of its own, for tests that measure one: `fork` it with the manifest's text as its argument. */
+import { createGateway } from '../../src/gateway/gateway.ts';
+import { load } from '../../src/load.ts';
+import { createLog } from '../../src/log.ts';
+import { worldOf } from './gateway.ts';
+
+const { plan, problems } = load({ path: 'gateway.yaml', text: process.argv[2] ?? '' }, worldOf());
+if (plan === undefined) throw new Error(JSON.stringify(problems));
+const gateway = createGateway(plan, createLog('/dev/null'));
+const { port } = await gateway.listen();
+process.on('message', () => process.send?.(usage()));
+process.send?.({ port });
+
+function usage(): Usage {
+  return {
+    maxRssBytes: process.resourceUsage().maxRSS * 1024,
+    heapBytes: process.memoryUsage().heapUsed,
+    handles: process.getActiveResourcesInfo().length,
+  };
+}
+
+export interface Usage {
+  /** The most that the process ever had. */
+  readonly maxRssBytes: number;
+  readonly heapBytes: number;
+  /** Sockets, servers and timers that keep it alive. */
+  readonly handles: number;
+}
