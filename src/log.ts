@@ -9,7 +9,7 @@ export interface Log {
 }
 
 /** Lines are written by the block: a write for each of them would cost a tenth of the throughput. */
-const BUFFERED_BYTES = 8_192;
+const BUFFERED_BYTES = 65_536;
 const FLUSH_MS = 100;
 
 /**
@@ -18,7 +18,13 @@ const FLUSH_MS = 100;
  * @param destination a file descriptor, or a path
  */
 export function createLog(destination: number | string): Log {
-  const stream = pino.destination({ dest: destination, sync: false, minLength: BUFFERED_BYTES, periodicFlush: FLUSH_MS });
+  const stream = pino.destination({
+    dest: destination,
+    sync: false,
+    minLength: BUFFERED_BYTES,
+    maxWrite: 2 * BUFFERED_BYTES,
+    periodicFlush: FLUSH_MS,
+  });
   const logger = pino({ base: null }, stream);
   return {
     logger,

@@ -66,7 +66,6 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   'lru-cache': ['src/plan/tokens.ts'],
   'http-proxy-3': ['src/gateway/forward.ts'],
   undici: ['src/gateway/forward.ts'],
-  'fast-json-stringify': ['src/gateway/access-log.ts'],
   pino: ['src/log.ts'],
   chokidar: ['src/reload.ts'],
   'csv-parse': ['src/sandbox/platform/contacts-import.ts'],

@@ -1,56 +1,24 @@
-import fastJson from 'fast-json-stringify';
 import type { Exchange } from './exchange.ts';
 
 /**
- * One JSON line for each request, made by a compiled serializer: an object call of the logger would cost 25
- * times as much. Secrets are kept out by construction: no header, no query and no body is ever put in.
+ * One JSON line for each request, put together by hand: an object call of the logger would cost 25 times as
+ * much. Secrets are kept out by construction: no header, no query and no body is ever put in. What a client
+ * wrote is escaped as JSON.
  */
 export function accessLine(exchange: Exchange): string {
   const { request, response, refusal, route } = exchange;
-  return stringify({
-    level: 30,
-    time: Date.now(),
-    msg: 'request',
-    id: exchange.id,
-    method: request.method,
-    path: exchange.target?.path,
-    route: route?.id,
-    upstream: route?.upstream.id,
-    status: response.headersSent ? response.statusCode : undefined,
-    refusal: refusal?.code,
-    reason: refusal?.reason,
-    aborted: response.writableFinished ? undefined : true,
-    ms: round(exchange.elapsedMs()),
-    upstreamMs:
-      exchange.answeredAt === undefined ? undefined : round(exchange.answeredAt - (exchange.forwardedAt ?? 0)),
-    peer: request.socket?.remoteAddress,
-  });
+  const { answeredAt, forwardedAt = 0 } = exchange;
+  let line = `{"level":30,"time":${Date.now()},"msg":"request","id":"${exchange.id}","method":${JSON.stringify(request.method)}`;
+  if (exchange.target !== undefined) line += `,"path":${JSON.stringify(exchange.target.path)}`;
+  if (route !== undefined) line += `,"route":"${route.id}","upstream":"${route.upstream.id}"`;
+  if (response.headersSent) line += `,"status":${response.statusCode}`;
+  if (refusal !== undefined) line += `,"refusal":"${refusal.code}","reason":${JSON.stringify(refusal.reason)}`;
+  if (!response.writableFinished) line += ',"aborted":true';
+  line += `,"ms":${rounded(exchange.elapsedMs())}`;
+  if (answeredAt !== undefined) line += `,"upstreamMs":${rounded(answeredAt - forwardedAt)}`;
+  return `${line},"peer":${JSON.stringify(request.socket?.remoteAddress ?? null)}}`;
 }
 
-const text = { type: 'string' } as const;
-const number = { type: 'number' } as const;
-
-const stringify = fastJson({
-  type: 'object',
-  properties: {
-    level: number,
-    time: number,
-    msg: text,
-    id: text,
-    method: text,
-    path: text,
-    route: text,
-    upstream: text,
-    status: number,
-    refusal: text,
-    reason: text,
-    aborted: { type: 'boolean' },
-    ms: number,
-    upstreamMs: number,
-    peer: text,
-  },
-});
-
-function round(ms: number): number {
+function rounded(ms: number): number {
   return Math.round(ms * 1000) / 1000;
 }

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { Exchange } from './exchange.ts';
 import { responseHeaders } from './headers.ts';
 import { Refusal } from './refusal.ts';
@@ -29,12 +30,10 @@ abstract class Receiver {
 
   constructor(exchange: Exchange) {
     this.exchange = exchange;
-    exchange.response.on('close', () => {
-      if (exchange.response.writableFinished) return;
+    exchange.onClientGone = () => {
       this.#isGone = true;
       this.#control?.abort(new ClientGone());
-    });
-    exchange.response.on('drain', () => this.#control?.resume());
+    };
   }
 
   onRequestStart(control: AnswerControl): void {
@@ -70,8 +69,11 @@ export class StreamedAnswer extends Receiver implements AnswerReceiver {
   onResponseData(control: AnswerControl, chunk: Buffer): void {
     const { response } = this.exchange;
     this.#remaining -= chunk.length;
-    if (this.#remaining === 0) response.end(chunk);
-    else if (!response.write(chunk)) control.pause();
+    if (this.#remaining === 0) endWith(response, chunk);
+    else if (!response.write(chunk)) {
+      control.pause();
+      response.once('drain', () => control.resume());
+    }
   }
 
   onResponseEnd(control: AnswerControl): void {
@@ -177,6 +179,15 @@ function fittingHeaders(raw: Buffer[], { request, response }: Exchange, status: 
 
 function without(headers: readonly string[], name: string): readonly string[] {
   return headers.filter((_, index) => headers[index - (index % 2)]?.toLowerCase() !== name);
+}
+
+/** Up to this a body is copied into the head's own write rather than written beside it. */
+const SMALL_BYTES = 16_384;
+
+function endWith(response: ServerResponse, last: Buffer): void {
+  // Node joins a string to the head that still waits; bytes it would write on their own.
+  if (last.length <= SMALL_BYTES) response.end(last.toString('latin1'), 'latin1');
+  else response.end(last);
 }
 
 function flush({ response }: Exchange): void {

@@ -17,6 +17,8 @@ export class Exchange {
   target: Target | undefined;
   route: Route | undefined;
   refusal: Refusal | undefined;
+  /** Ends what goes on behind the gateway when the client leaves before the answer is whole. */
+  onClientGone: (() => void) | undefined;
   /** Milliseconds after `startedAt`. */
   forwardedAt: number | undefined;
   answeredAt: number | undefined;

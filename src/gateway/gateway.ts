@@ -41,12 +41,11 @@ export function createGateway(first: Plan, log: Log): Gateway {
     inFlight.add(response);
     response.on('close', () => {
       inFlight.delete(response);
+      if (!response.writableFinished) exchange.onClientGone?.();
       log.line(accessLine(exchange));
       // Its answer may have said keep-alive before the closing began.
       if (isClosing) setImmediate(() => server.closeIdleConnections());
     });
-    // A client that resets its connection shows here too; the answer's end says all there is to say.
-    request.on('error', () => undefined);
     return exchange;
   };
   server.on('request', (request, response) => void serve(plan, begin(request, response, false), forwarder));

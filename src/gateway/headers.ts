@@ -30,8 +30,7 @@ export function requestHeaders(raw: RawHeaders, forwarded: Forwarded): string[] 
   const headers: string[] = [];
   for (let index = 0; index < raw.length; index += 2) {
     const written = raw[index] as string;
-    const name = written.toLowerCase();
-    if (HOP_BY_HOP.has(name) || (named?.has(name) && !KEPT.has(name)) || isOwn(name)) continue;
+    if (fateOf(written) !== 'passes' || isNamed(written, named, KEPT)) continue;
     headers.push(written, raw[index + 1] as string);
   }
   headers.push('X-Forwarded-For', forwarded.peer, 'X-Forwarded-Proto', forwarded.protocol);
@@ -44,22 +43,46 @@ export function requestHeaders(raw: RawHeaders, forwarded: Forwarded): string[] 
  * The headers of an answer on their way to the client, as the library gives them: latin-1 bytes. Throws when
  * the body has a transfer coding of which the client would hear nothing.
  */
-export function responseHeaders(bytes: readonly (Buffer | string)[]): string[] {
-  const raw = bytes.map((item) => (typeof item === 'string' ? item : item.toString('latin1')));
+export function responseHeaders(bytes: readonly Buffer[]): string[] {
+  const raw = bytes.map((item) => item.toString('latin1'));
   const named = connectionNames(raw);
   const headers: string[] = [];
   for (let index = 0; index < raw.length; index += 2) {
     const written = raw[index] as string;
-    const name = written.toLowerCase();
-    if (name === 'transfer-encoding' && raw[index + 1]?.toLowerCase() !== 'chunked') throw new TransferCoded();
-    if (HOP_BY_HOP.has(name) || (named?.has(name) && name !== 'content-length')) continue;
-    headers.push(written, raw[index + 1] as string);
+    const value = raw[index + 1] as string;
+    if (fateOf(written) === 'ends') {
+      if (isTransferCoded(written, value)) throw new TransferCoded();
+    } else if (!isNamed(written, named, LENGTH)) {
+      headers.push(written, value);
+    }
   }
   return headers;
 }
 
+const LENGTH = new Set(['content-length']);
+
+function isTransferCoded(name: string, value: string): boolean {
+  return name.length === 17 && name.toLowerCase() === 'transfer-encoding' && value.toLowerCase() !== 'chunked';
+}
+
 class TransferCoded extends Error {
   readonly code = 'TRANSFER_ENCODING';
+}
+
+/** What becomes of a header by its name: it passes, ends at this hop, or (of a request) is the gateway's own to say. */
+type Fate = 'passes' | 'ends' | 'own';
+
+/** By the name as it was written: there are few, and to fold letter case each time would show in the throughput. */
+const fates = new Map<string, Fate>();
+const MAX_FATES = 2_000;
+
+function fateOf(written: string): Fate {
+  const known = fates.get(written);
+  if (known !== undefined) return known;
+  const name = written.toLowerCase();
+  const fate = HOP_BY_HOP.has(name) ? 'ends' : isOwn(name) ? 'own' : 'passes';
+  if (fates.size < MAX_FATES) fates.set(written, fate);
+  return fate;
 }
 
 /** Some servers take `X_Forwarded_For` for `X-Forwarded-For`: no spelling of a header of ours goes on. */
@@ -68,7 +91,14 @@ function isOwn(name: string): boolean {
   return name.includes('_') && isOwn(name.replaceAll('_', '-'));
 }
 
-function connectionNames(raw: RawHeaders): Set<string> | undefined {
+function isNamed(written: string, named: ReadonlySet<string> | undefined, kept: ReadonlySet<string>): boolean {
+  if (named === undefined) return false;
+  const name = written.toLowerCase();
+  return named.has(name) && !kept.has(name);
+}
+
+/** What `Connection` names beyond the usual; `undefined` when that is nothing. */
+function connectionNames(raw: RawHeaders): ReadonlySet<string> | undefined {
   let names: Set<string> | undefined;
   for (let index = 0; index < raw.length; index += 2) {
     const name = raw[index] as string;
