@@ -61,7 +61,7 @@ export class StreamedAnswer extends Receiver implements AnswerReceiver {
     this.exchange.answeredAt = this.exchange.elapsedMs();
     const headers = fittingHeaders(control.rawHeaders as Buffer[], this.exchange, status);
     this.#remaining = contentLength(headers);
-    this.exchange.response.writeHead(status, statusMessage, headers as string[]);
+    this.exchange.writeHead(status, statusMessage, headers);
     // A body that came along with the head leaves with it in one write; a head that came alone leaves alone.
     process.nextTick(flush, this.exchange);
   }
@@ -138,7 +138,7 @@ export class HeldAnswer extends Receiver implements AnswerReceiver {
     };
     try {
       await this.#judge(answer);
-      exchange.response.writeHead(answer.status, answer.statusMessage, answer.headers as string[]);
+      exchange.writeHead(answer.status, answer.statusMessage, answer.headers);
       exchange.response.end(answer.body);
     } catch (error) {
       refuse(exchange, error instanceof Refusal ? error : new Refusal('internal_error', { reason: String(error) }));

@@ -23,10 +23,24 @@ export class Exchange {
   forwardedAt: number | undefined;
   answeredAt: number | undefined;
 
-  constructor(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean) {
+  readonly #life: { readonly isClosing: boolean };
+
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    expectsContinue: boolean,
+    life: { readonly isClosing: boolean },
+  ) {
     this.request = request;
     this.response = response;
     this.expectsContinue = expectsContinue;
+    this.#life = life;
+  }
+
+  /** Writes the head of the answer; the last one on its connection when the gateway is closing. */
+  writeHead(status: number, statusMessage: string, headers: readonly string[]): void {
+    if (this.#life.isClosing) this.response.shouldKeepAlive = false;
+    this.response.writeHead(status, statusMessage, headers as string[]);
   }
 
   /** Asks a waiting client for the body, once everything that could refuse it has passed. */

@@ -27,8 +27,9 @@ const HEADER_BYTES = 16_384;
 /** The server of a plan. */
 export function createGateway(first: Plan, log: Log): Gateway {
   let plan = first;
-  let isClosing = false;
-  const inFlight = new Set<ServerResponse>();
+  // A set of what is in flight would say it too, but cost the collector as much as all the rest: this is read
+  // when an answer's head is written.
+  const life = { isClosing: false };
   const forwarder = createForwarder();
 
   const server = createServer({ maxHeaderSize: HEADER_BYTES, headersTimeout: 20_000, keepAliveTimeout: 75_000 });
@@ -36,15 +37,12 @@ export function createGateway(first: Plan, log: Log): Gateway {
   server.maxHeadersCount = 0;
 
   const begin = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean) => {
-    const exchange = new Exchange(request, response, expectsContinue);
-    if (isClosing) response.shouldKeepAlive = false;
-    inFlight.add(response);
+    const exchange = new Exchange(request, response, expectsContinue, life);
     response.on('close', () => {
-      inFlight.delete(response);
       if (!response.writableFinished) exchange.onClientGone?.();
       log.line(accessLine(exchange));
       // Its answer may have said keep-alive before the closing began.
-      if (isClosing) setImmediate(() => server.closeIdleConnections());
+      if (life.isClosing) setImmediate(() => server.closeIdleConnections());
     });
     return exchange;
   };
@@ -75,8 +73,7 @@ export function createGateway(first: Plan, log: Log): Gateway {
       forwarder.adopt(next);
     },
     async close(graceMs) {
-      isClosing = true;
-      for (const response of inFlight) response.shouldKeepAlive = false;
+      life.isClosing = true;
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
       const timer = setTimeout(() => server.closeAllConnections(), graceMs);

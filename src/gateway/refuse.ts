@@ -23,13 +23,7 @@ export function refuse(exchange: Exchange, refusal: Refusal): void {
   // Without a head nothing is known of the body; and a request of two readings may hide another one.
   const isSending = (exchange.head === undefined || exchange.head.body !== undefined) && !request.complete;
   const isLast = isSending || refusal.status === 400;
-  response.writeHead(refusal.status, STATUS_CODES[refusal.status], {
-    'Content-Type': 'application/problem+json',
-    'Content-Length': Buffer.byteLength(body),
-    'Cache-Control': 'no-store',
-    ...(isLast ? { Connection: 'close' } : {}),
-    ...refusal.headers,
-  });
+  exchange.writeHead(refusal.status, STATUS_CODES[refusal.status] ?? '', refusalHeaders(refusal, body, isLast));
   if (!isSending || exchange.expectsContinue) {
     response.end(body);
     return;
@@ -44,13 +38,19 @@ export function refuse(exchange: Exchange, refusal: Refusal): void {
 /** The same for a connection on which no request could be read. */
 export function rawRefusal(refusal: Refusal, requestId: string): string {
   const body = refusal.body(requestId);
-  const head = [
-    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`,
-    'Content-Type: application/problem+json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Cache-Control: no-store',
-    'Connection: close',
-    ...Object.entries(refusal.headers).map(([name, value]) => `${name}: ${value}`),
+  const headers = refusalHeaders(refusal, body, true);
+  const lines = headers.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`));
+  return `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${lines.join('')}\r\n${body}`;
+}
+
+function refusalHeaders(refusal: Refusal, body: string, isLast: boolean): string[] {
+  const usual = [
+    'Content-Type',
+    'application/problem+json',
+    'Content-Length',
+    String(Buffer.byteLength(body)),
+    'Cache-Control',
+    'no-store',
   ];
-  return `${head.join('\r\n')}\r\n\r\n${body}`;
+  return [...usual, ...(isLast ? ['Connection', 'close'] : []), ...Object.entries(refusal.headers).flat()];
 }

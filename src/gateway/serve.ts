@@ -21,7 +21,8 @@ export async function serve(plan: Plan, exchange: Exchange, forwarder: Forwarder
     const head = readHead(request);
     exchange.head = head;
     if (request.url === '*' && request.method === 'OPTIONS') {
-      response.writeHead(204, { Allow: 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT' }).end();
+      exchange.writeHead(204, 'No Content', ['Allow', 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT']);
+      response.end();
       return;
     }
     const target = readTarget(request.url ?? '', head.host);
