@@ -1,11 +1,11 @@
 import { ProxyServer, type ServerOptions } from 'http-proxy-3';
 import { type Dispatcher, Pool } from 'undici';
 import type { Plan, Upstream } from '../plan/plan.ts';
-import type { AnswerReceiver } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import { requestHeaders } from './headers.ts';
 import type { Head } from './message.ts';
 import type { Target } from './path.ts';
+import type { AnswerReceiver } from './receiver.ts';
 import { RequestBody } from './request-body.ts';
 
 /** A request that was matched and authorised. */

@@ -1,8 +1,8 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import type { Auth, LoginRule } from '../plan/plan.ts';
-import type { Answer } from './answer.ts';
 import { authorize } from './authorize.ts';
+import type { Answer } from './held-answer.ts';
 import { Refusal } from './refusal.ts';
 
 /**

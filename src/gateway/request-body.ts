@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { BodyTooLong } from './answer.ts';
+import { Broken } from './failure.ts';
+import { Refusal } from './refusal.ts';
 
 /**
  * A request's body on its way to the upstream. It stands between the two because the HTTP client destroys
@@ -12,7 +13,7 @@ export class RequestBody extends Readable {
   #size = 0;
   #isBegun = false;
 
-  /** @param limitBytes a longer body fails with `BodyTooLong` */
+  /** @param limitBytes a longer body fails with `body_too_large` */
   constructor(request: IncomingMessage, limitBytes: number) {
     super({ highWaterMark: 65_536 });
     this.#request = request;
@@ -40,7 +41,7 @@ export class RequestBody extends Readable {
 
   readonly #take = (chunk: Buffer): void => {
     this.#size += chunk.length;
-    if (this.#size > this.#limitBytes) this.destroy(new BodyTooLong());
+    if (this.#size > this.#limitBytes) this.destroy(new Broken(new Refusal('body_too_large')));
     else if (!this.push(chunk)) this.#request.pause();
   };
 }

@@ -1,15 +1,16 @@
 import type { Plan, Route } from '../plan/plan.ts';
-import { HeldAnswer, StreamedAnswer } from './answer.ts';
 import { authenticate } from './authenticate.ts';
 import { authorize } from './authorize.ts';
 import type { Exchange } from './exchange.ts';
 import type { Forwarder } from './forward.ts';
+import { HeldAnswer } from './held-answer.ts';
 import { judgeLogin } from './login.ts';
 import { type Head, readHead } from './message.ts';
 import { readTarget } from './path.ts';
 import { checkLength, readBody } from './read-body.ts';
 import { Refusal } from './refusal.ts';
 import { refuse } from './refuse.ts';
+import { StreamedAnswer } from './streamed-answer.ts';
 
 /**
  * The whole life of a request, by the plan that was in force when it came. Never rejects: what is refused on

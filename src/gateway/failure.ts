@@ -1,0 +1,26 @@
+import { Refusal } from './refusal.ts';
+
+/** Breaks an exchange off; what the client is told of it comes along. */
+export class Broken extends Error {
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    super(refusal.code);
+    this.refusal = refusal;
+  }
+}
+
+const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);
+const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']);
+const UNAVAILABLE = new Set(['UND_ERR_CLOSED', 'UND_ERR_DESTROYED']);
+
+/** What the client is told when an exchange with an upstream failed, by the HTTP client's codes. */
+export function toRefusal(error: Error & { code?: string }): Refusal {
+  if (error instanceof Broken) return error.refusal;
+  const code = error.code ?? error.name;
+  const reason = `upstream_${code.toLowerCase()}`;
+  if (TIMEOUTS.has(code)) return new Refusal('upstream_timeout', { reason });
+  if (UNREACHABLE.has(code)) return new Refusal('upstream_unreachable', { reason });
+  if (UNAVAILABLE.has(code)) return new Refusal('upstream_unavailable', { reason, headers: { 'Retry-After': '1' } });
+  return new Refusal('upstream_broken', { reason });
+}

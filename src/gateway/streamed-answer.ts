@@ -1,0 +1,66 @@
+import type { ServerResponse } from 'node:http';
+import type { Exchange } from './exchange.ts';
+import { responseHeaders } from './headers.ts';
+import { type AnswerControl, type AnswerReceiver, fittingHeaders, Receiver } from './receiver.ts';
+
+/** An answer that goes to the client as it comes. */
+export class StreamedAnswer extends Receiver implements AnswerReceiver {
+  /** Bytes of the body still to come; NaN when the upstream did not say. */
+  #remaining = Number.NaN;
+
+  onResponseStart(control: AnswerControl, status: number, _headers: unknown, statusMessage = ''): void {
+    if (status < 200) return;
+    this.exchange.answeredAt = this.exchange.elapsedMs();
+    const headers = fittingHeaders(control.rawHeaders as Buffer[], this.exchange, status);
+    this.#remaining = contentLength(headers);
+    this.exchange.writeHead(status, statusMessage, headers);
+    // A body that came along with the head leaves with it in one write; a head that came alone leaves alone.
+    process.nextTick(flush, this.exchange);
+  }
+
+  onResponseData(control: AnswerControl, chunk: Buffer): void {
+    const { response } = this.exchange;
+    this.#remaining -= chunk.length;
+    if (this.#remaining === 0) endWith(response, chunk);
+    else if (!response.write(chunk)) {
+      control.pause();
+      response.once('drain', () => control.resume());
+    }
+  }
+
+  onResponseEnd(control: AnswerControl): void {
+    const { response } = this.exchange;
+    if (response.writableEnded) return;
+    const trailers = control.rawTrailers as Buffer[] | undefined;
+    if (trailers !== undefined && trailers.length > 0) response.addTrailers(pairs(responseHeaders(trailers)));
+    response.end();
+  }
+}
+
+/** Up to this a body is copied into the head's own write rather than written beside it. */
+const SMALL_BYTES = 16_384;
+
+function endWith(response: ServerResponse, last: Buffer): void {
+  // Node joins a string to the head that still waits; bytes it would write on their own.
+  if (last.length <= SMALL_BYTES) response.end(last.toString('latin1'), 'latin1');
+  else response.end(last);
+}
+
+function flush({ response }: Exchange): void {
+  if (!response.writableEnded && !response.destroyed && response.headersSent) response.flushHeaders();
+}
+
+function contentLength(headers: readonly string[]): number {
+  for (let index = 0; index < headers.length; index += 2) {
+    if (headers[index]?.length === 14 && headers[index]?.toLowerCase() === 'content-length')
+      return Number(headers[index + 1]);
+  }
+  return Number.NaN;
+}
+
+function pairs(flat: readonly string[]): [string, string][] {
+  return Array.from({ length: flat.length / 2 }, (_, index) => [
+    flat[2 * index] as string,
+    flat[2 * index + 1] as string,
+  ]);
+}
