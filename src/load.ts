@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { check } from './manifest/check.ts';
 import { parse } from './manifest/document.ts';
+import type { Manifest } from './manifest/manifest.generated.ts';
 import type { Source, World } from './manifest/source.ts';
 import { substitute } from './manifest/substitute.ts';
 import { compile } from './plan/compile.ts';
 import type { Plan } from './plan/plan.ts';
-import type { Finding } from './problem/finding.ts';
+import type { Finding, Path } from './problem/finding.ts';
 import { hasErrors, type Problem, toProblems } from './problem/problem.ts';
 
 export type Loaded =
@@ -26,22 +27,39 @@ export function load(source: Source, world: World, previous?: Plan): Loaded {
   const checked = check(substituted);
   const findings = [...substituted.findings, ...checked.findings];
 
-  const faulty = faultyRoutes(checked.findings);
+  const faulty = faultyParts(checked.findings);
   const hash = createHash('sha256').update(source.text).digest('hex');
-  const compiled = faulty && compile(checked.manifest, { hash, readFile: world.readFile, previous, faulty });
-  const problems = toProblems(firstAtEachPlace([...findings, ...(compiled?.findings ?? [])]), document);
+  // Without a list of routes there is nothing to compile.
+  const compiled = Array.isArray((checked.manifest as Partial<Manifest> | null)?.routes)
+    ? compile(checked.manifest, { hash, readFile: world.readFile, previous, faulty })
+    : undefined;
+  const refused = (compiled?.findings ?? []).map((finding) => withoutSecret(finding, substituted.holdsSecret));
+  const problems = toProblems(firstAtEachPlace([...findings, ...refused]), document);
   return { plan: hasErrors(problems) ? undefined : compiled?.plan, problems } as Loaded;
 }
 
-/** The routes that cannot be compiled, or `undefined` when it is not the routes alone that are faulty. */
-function faultyRoutes(findings: readonly Finding[]): Set<number> | undefined {
-  const faulty = new Set<number>();
+/** The parts of the manifest that the schema has refused, as `compile` names them. */
+function faultyParts(findings: readonly Finding[]): Set<string> {
+  const faulty = new Set<string>();
   for (const { where } of findings) {
-    const [key, index] = 'path' in where ? where.path : [];
-    if (key !== 'routes' || typeof index !== 'number') return undefined;
-    faulty.add(index);
+    const [key, inside] = 'path' in where ? where.path : [];
+    const isWhole = inside === undefined || !DIVISIBLE.includes(String(key));
+    faulty.add(isWhole ? String(key ?? '') : `${key}/${inside}`);
+    if (!KEYS.has(String(key))) faulty.add('');
   }
   return faulty;
+}
+
+const DIVISIBLE = ['upstreams', 'routes', 'schemas'];
+const KEYS = new Set(['version', 'listen', 'admin', 'auth', ...DIVISIBLE]);
+
+/** What the compiler says may quote the value: what came from the environment is never printed, not even in part. */
+function withoutSecret(finding: Finding, holdsSecret: (path: Path) => boolean): Finding {
+  const { where, related, rule } = finding;
+  const places = ['path' in where ? where.path : [], ...(related === undefined ? [] : [related.path])];
+  if (!places.some(holdsSecret)) return finding;
+  const message = `what the environment gave here is refused (${rule}); correct the variable, or write the value itself to read why`;
+  return { ...finding, message };
 }
 
 /** A later stage adds nothing about a value that an earlier one has refused. */

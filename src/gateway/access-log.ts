@@ -11,9 +11,10 @@ export function accessLine(exchange: Exchange): string {
   let line = `{"level":30,"time":${Date.now()},"msg":"request","id":"${exchange.id}","method":${JSON.stringify(request.method)}`;
   if (exchange.target !== undefined) line += `,"path":${JSON.stringify(exchange.target.path)}`;
   if (route !== undefined) line += `,"route":"${route.id}","upstream":"${route.upstream.id}"`;
-  if (response.headersSent) line += `,"status":${response.statusCode}`;
+  if (exchange.isTunnel) line += ',"status":101';
+  else if (response.headersSent) line += `,"status":${response.statusCode}`;
   if (refusal !== undefined) line += `,"refusal":"${refusal.code}","reason":${JSON.stringify(refusal.reason)}`;
-  if (!response.writableFinished) line += ',"aborted":true';
+  if (!response.writableFinished && !exchange.isTunnel) line += ',"aborted":true';
   line += `,"ms":${rounded(exchange.elapsedMs())}`;
   if (answeredAt !== undefined) line += `,"upstreamMs":${rounded(answeredAt - forwardedAt)}`;
   return `${line},"peer":${JSON.stringify(request.socket?.remoteAddress ?? null)}}`;

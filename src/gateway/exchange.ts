@@ -1,9 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { Route } from '../plan/plan.ts';
 import type { Head } from './message.ts';
 import type { Target } from './path.ts';
 import type { Refusal } from './refusal.ts';
+
+export interface Handshake {
+  readonly socket: Duplex;
+  readonly early: Buffer;
+}
+
+export interface Begun {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly expectsContinue?: boolean;
+  readonly handshake?: Handshake;
+  /** Shared by all exchanges of a server. */
+  readonly life: { readonly isClosing: boolean };
+}
 
 /** One request and its answer, with what became known of them on the way; the access log reads it at the end. */
 export class Exchange {
@@ -13,6 +28,10 @@ export class Exchange {
   readonly response: ServerResponse;
   /** The client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1). */
   readonly expectsContinue: boolean;
+  /** The client's socket and what came on it after a WebSocket handshake, when the request is one. */
+  readonly handshake: Handshake | undefined;
+  /** The connection became a tunnel: there is no answer, and the exchange ends with the socket. */
+  isTunnel = false;
   head: Head | undefined;
   target: Target | undefined;
   route: Route | undefined;
@@ -25,15 +44,11 @@ export class Exchange {
 
   readonly #life: { readonly isClosing: boolean };
 
-  constructor(
-    request: IncomingMessage,
-    response: ServerResponse,
-    expectsContinue: boolean,
-    life: { readonly isClosing: boolean },
-  ) {
+  constructor({ request, response, expectsContinue = false, handshake, life }: Begun) {
     this.request = request;
     this.response = response;
     this.expectsContinue = expectsContinue;
+    this.handshake = handshake;
     this.#life = life;
   }
 

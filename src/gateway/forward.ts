@@ -31,9 +31,9 @@ export interface Forwarder {
 }
 
 /**
- * http-proxy-3 with a pass of our own before its `stream` pass. As it comes, that pass rewrites paths, joins
- * repeated headers, unframes the bodies of DELETE and hangs where an upstream dies; ours does the exchange
- * with undici, raw header lists both ways.
+ * http-proxy-3 with a pass of our own before its `stream` passes. As they come, those rewrite paths, join
+ * repeated headers, unframe the bodies of DELETE and hang where an upstream dies; ours does the exchange with
+ * undici, raw header lists both ways, a WebSocket's handshake like any request.
  */
 export function createForwarder(): Forwarder {
   const pools = new Map<string, Pool>();
@@ -45,18 +45,21 @@ export function createForwarder(): Forwarder {
     return pool;
   };
 
-  const proxy = new ProxyServer({});
-  proxy.before('web', 'stream', (_request, _response, options) => {
+  const exchange = (_request: unknown, _to: unknown, options: ServerOptions): true => {
     const { outgoing } = options as ForwardOptions;
     poolOf(outgoing.upstream).dispatch(dispatchOptions(outgoing), outgoing.receiver as Dispatcher.DispatchHandler);
     return true;
-  });
+  };
+  const proxy = new ProxyServer({});
+  proxy.before('web', 'stream', exchange);
+  proxy.before('ws', 'stream', exchange);
 
   return {
     send(outgoing) {
-      const { request, response } = outgoing.exchange;
+      const { request, response, handshake } = outgoing.exchange;
       const options: ForwardOptions = { target: outgoing.upstream.url, outgoing };
-      proxy.web(request, response, options);
+      if (handshake === undefined) proxy.web(request, response, options);
+      else proxy.ws(request, handshake.socket, handshake.early, options);
     },
     adopt(plan) {
       const kept = new Set(plan.upstreams.map(({ key }) => key));
@@ -102,6 +105,7 @@ function dispatchOptions(outgoing: Outgoing): Dispatcher.DispatchOptions {
     method: request.method as Dispatcher.HttpMethod,
     headers,
     body: body ?? streamedBody(outgoing),
+    ...(exchange.handshake === undefined ? {} : { upgrade: 'websocket' }),
     // Otherwise the client's Host would choose the certificate that is asked for.
     ...(upstream.url.protocol === 'https:' ? { servername: upstream.url.hostname } : {}),
   };

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Log } from '../log.ts';
 import type { Plan } from '../plan/plan.ts';
 import { accessLine } from './access-log.ts';
 import { Exchange } from './exchange.ts';
 import { createForwarder } from './forward.ts';
+import { isHandshake, responseOn } from './handshake.ts';
 import { Refusal } from './refusal.ts';
 import { LINGER_MS, rawRefusal, refuse } from './refuse.ts';
 import { serve } from './serve.ts';
@@ -30,27 +31,46 @@ export function createGateway(first: Plan, log: Log): Gateway {
   // A set of what is in flight would say it too, but cost the collector as much as all the rest: this is read
   // when an answer's head is written.
   const life = { isClosing: false };
+  /** Sockets of handshakes and of what became of them: the server itself forgets these. */
+  const tunnels = new Set<Socket>();
   const forwarder = createForwarder();
 
-  const server = createServer({ maxHeaderSize: HEADER_BYTES, headersTimeout: 20_000, keepAliveTimeout: 75_000 });
+  const server = createServer({
+    maxHeaderSize: HEADER_BYTES,
+    headersTimeout: 20_000,
+    keepAliveTimeout: 75_000,
+    shouldUpgradeCallback: (request) => isHandshake(plan, request),
+  });
   // Node drops the headers above its own count in silence; the head is counted where it is read.
   server.maxHeadersCount = 0;
 
-  const begin = (request: IncomingMessage, response: ServerResponse, expectsContinue: boolean) => {
-    const exchange = new Exchange(request, response, expectsContinue, life);
-    response.on('close', () => {
-      if (!response.writableFinished) exchange.onClientGone?.();
-      log.line(accessLine(exchange));
-      // Its answer may have said keep-alive before the closing began.
-      if (life.isClosing) setImmediate(() => server.closeIdleConnections());
-    });
+  const end = (exchange: Exchange) => {
+    if (!exchange.response.writableFinished) exchange.onClientGone?.();
+    log.line(accessLine(exchange));
+    // Its answer may have said keep-alive before the closing began.
+    if (life.isClosing) setImmediate(() => server.closeIdleConnections());
+  };
+  const begin = (request: IncomingMessage, response: ServerResponse, expectsContinue = false) => {
+    const exchange = new Exchange({ request, response, expectsContinue, life });
+    response.on('close', () => end(exchange));
     return exchange;
   };
-  server.on('request', (request, response) => void serve(plan, begin(request, response, false), forwarder));
+  server.on('request', (request, response) => void serve(plan, begin(request, response), forwarder));
   server.on('checkContinue', (request, response) => void serve(plan, begin(request, response, true), forwarder));
   server.on('checkExpectation', (request, response) =>
-    refuse(begin(request, response, false), new Refusal('expectation_failed')),
+    refuse(begin(request, response), new Refusal('expectation_failed')),
   );
+  server.on('upgrade', (request, stream, early) => {
+    const socket = stream as Socket;
+    const response = responseOn(request, socket);
+    const exchange = new Exchange({ request, response, handshake: { socket, early }, life });
+    tunnels.add(socket);
+    socket.on('close', () => {
+      tunnels.delete(socket);
+      end(exchange);
+    });
+    void serve(plan, exchange, forwarder);
+  });
   server.on('connect', (_request, socket) => refuseSocket(socket, new Refusal('method_not_allowed')));
   server.on('clientError', (error: Error & { code?: string }, socket) => {
     refuseSocket(socket, CLIENT_ERRORS[error.code ?? ''] ?? new Refusal('message_malformed'));
@@ -76,7 +96,11 @@ export function createGateway(first: Plan, log: Log): Gateway {
       life.isClosing = true;
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
-      const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+      for (const socket of tunnels) socket.end();
+      const timer = setTimeout(() => {
+        server.closeAllConnections();
+        for (const socket of tunnels) socket.destroy();
+      }, graceMs);
       await closed;
       clearTimeout(timer);
       await forwarder.close();

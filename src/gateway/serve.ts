@@ -11,6 +11,7 @@ import { checkLength, readBody } from './read-body.ts';
 import { Refusal } from './refusal.ts';
 import { refuse } from './refuse.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
+import { TunnelAnswer } from './tunnel.ts';
 
 /**
  * The whole life of a request, by the plan that was in force when it came. Never rejects: what is refused on
@@ -21,6 +22,9 @@ export async function serve(plan: Plan, exchange: Exchange, forwarder: Forwarder
   try {
     const head = readHead(request);
     exchange.head = head;
+    if (exchange.handshake !== undefined && head.body !== undefined) {
+      throw new Refusal('message_malformed', { reason: 'handshake_with_body' });
+    }
     if (request.url === '*' && request.method === 'OPTIONS') {
       exchange.writeHead(204, 'No Content', ['Allow', 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT']);
       response.end();
@@ -70,6 +74,7 @@ function bodyOf(route: Route, exchange: Exchange, head: Head): Promise<Buffer> |
 
 function receiverOf(plan: Plan, route: Route, exchange: Exchange): StreamedAnswer | HeldAnswer {
   const { login } = route;
+  if (exchange.handshake !== undefined) return new TunnelAnswer(exchange, exchange.handshake);
   if (login === undefined) return new StreamedAnswer(exchange);
   return new HeldAnswer(exchange, login.limitBytes, (answer) => judgeLogin(authOf(plan), login, answer));
 }

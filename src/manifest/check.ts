@@ -35,30 +35,36 @@ type Quote = (path: Path) => string;
  */
 function withoutStrayBranches(errors: readonly ErrorObject[]): ErrorObject[] {
   const dropped = new Set<ErrorObject>();
-  for (const any of errors.filter((error) => error.keyword === 'anyOf')) {
+  for (const [index, any] of errors.entries()) {
+    if (any.keyword !== 'anyOf') continue;
     const isDeeper = (error: ErrorObject) => error.instancePath.startsWith(`${any.instancePath}/`);
     const isMeant = (error: ErrorObject) =>
-      isDeeper(error) || (error.keyword === 'enum' && typeof any.data === 'string');
-    const branches = errors.filter(
-      (error) => error !== any && (error.instancePath === any.instancePath || isDeeper(error)),
-    );
+      isDeeper(error) || (error.keyword === 'enum' ? typeof any.data === 'string' : error.keyword !== 'type');
+    // The validator tells of the branches right before it tells of the `anyOf`.
+    let first = index;
+    const isBranch = (error: ErrorObject) => error.instancePath === any.instancePath || isDeeper(error);
+    while (first > 0 && isBranch(errors[first - 1] as ErrorObject)) first -= 1;
+    const branches = errors.slice(first, index);
     for (const error of branches) if (!isMeant(error)) dropped.add(error);
     if (branches.some(isMeant)) dropped.add(any);
   }
   return errors.filter((error) => !dropped.has(error));
 }
 
-/** A misspelt key is one mistake, not a key too many and another too few. */
+/** A misspelt key is one mistake, not a key too many and another too few; an unknown one is not one too many besides. */
 function withoutMisspelt(errors: readonly ErrorObject[]): ErrorObject[] {
   const meant = new Set<string>();
+  const strange = new Set<string>();
   for (const { keyword, instancePath, params, parentSchema } of errors) {
     if (keyword !== 'additionalProperties') continue;
+    strange.add(instancePath);
     const near = didYouMean(params['additionalProperty'], Object.keys(parentSchema?.['properties'] ?? {}));
     if (near !== undefined) meant.add(`${instancePath}/${near}`);
   }
   return errors.filter(
     ({ keyword, instancePath, params }) =>
-      keyword !== 'required' || !meant.has(`${instancePath}/${params['missingProperty']}`),
+      !(keyword === 'required' && meant.has(`${instancePath}/${params['missingProperty']}`)) &&
+      !(keyword === 'maxProperties' && strange.has(instancePath)),
   );
 }
 
@@ -91,7 +97,7 @@ function toFinding(error: ErrorObject, root: Value, quote: Quote): Finding[] {
         errorAt(
           path,
           rule,
-          `${quote(path)} is not ${noun ?? 'known here'}${suggestion(String(valueAt(root, path)), params['allowedValues'].map(String))}`,
+          `${quote(path)} is not ${noun ?? 'known here'}${suggestion(wordAt(root, path), params['allowedValues'].map(String))}`,
         ),
       ];
     case 'const':
@@ -106,7 +112,7 @@ function toFinding(error: ErrorObject, root: Value, quote: Quote): Finding[] {
         errorAt(
           path,
           rule,
-          `${quote(path)} is not ${noun ?? TYPES[String(params['type'])] ?? params['type']}${examples}`,
+          `${quote(path)} is not ${noun ?? TYPES[String(params['type'])] ?? params['type']}${examples || (noun && params['type'] === 'string' ? '; put it in quotes' : '')}`,
         ),
       ];
     case 'anyOf':
@@ -114,7 +120,7 @@ function toFinding(error: ErrorObject, root: Value, quote: Quote): Finding[] {
     case 'minItems':
     case 'minProperties':
     case 'minLength':
-      return [errorAt(path, rule, `this must not be empty${examples}`)];
+      return [errorAt(path, rule, `this must not be empty${examples || '; write at least one'}`)];
     case 'maxProperties':
       return [
         errorAt(path, rule, `only one of these may stand here: ${Object.keys(valueAt(root, path) ?? {}).join(', ')}`),
@@ -141,7 +147,8 @@ function hint(error: ErrorObject, missing: string): string {
   const member = error.parentSchema?.['properties']?.[missing];
   if (Array.isArray(member?.enum)) return member.enum.join(' or ');
   const example: unknown = member?.examples?.[0];
-  return example === undefined || typeof example === 'object' ? '…' : String(example);
+  if (example === undefined) return '…';
+  return typeof example === 'object' ? JSON.stringify(example) : String(example);
 }
 
 function exampleText(examples: unknown): string {
@@ -174,4 +181,10 @@ function valueAt(root: Value, path: Path): Value {
     value = (value as Record<string | number, Value>)[step] ?? null;
   }
   return value;
+}
+
+/** What may be a misspelt word there. Of anything else a text is not made: its own key "toString" would be called. */
+function wordAt(root: Value, path: Path): string {
+  const value = valueAt(root, path);
+  return typeof value === 'string' ? value : '';
 }

@@ -1,17 +1,7 @@
-import {
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  type Pair,
-  parseDocument,
-  visit,
-  type YAMLError,
-} from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, parseDocument, visit, type YAMLError } from 'yaml';
 import type { Finding, Path, Where } from '../problem/finding.ts';
-import type { Locator, Range } from '../problem/problem.ts';
+import type { Locator } from '../problem/problem.ts';
+import { type Lines, linesOf } from './lines.ts';
 import type { Source } from './source.ts';
 import { syntaxMessage } from './syntax.ts';
 
@@ -19,7 +9,9 @@ import { syntaxMessage } from './syntax.ts';
 const MAX_CHARACTERS = 5_000_000;
 const MAX_DEPTH = 100;
 /** Counted after aliases are followed, so a few lines cannot stand for billions of nodes. */
-const MAX_NODES = 2_000_000;
+const MAX_NODES = 500_000;
+/** Of one list or map. The validator's time grows with the square of it when every member is faulty. */
+const MAX_MEMBERS = 20_000;
 
 export type Value = null | boolean | number | string | readonly Value[] | { readonly [key: string]: Value };
 
@@ -30,8 +22,8 @@ export interface Document extends Locator {
 
 /** Reads YAML 1.2 (core schema) into plain values. Never throws on any text. */
 export function parse(source: Source): { document: Document; findings: Finding[] } {
-  const lines = new LineCounter();
   const text = source.text;
+  const lines = linesOf(text);
   if (text.length > MAX_CHARACTERS) {
     const message = `the manifest has ${text.length} characters; at most ${MAX_CHARACTERS} are read`;
     return { document: documentOf(source, lines, null), findings: [syntax(0, 0, message)] };
@@ -40,7 +32,6 @@ export function parse(source: Source): { document: Document; findings: Finding[]
   let findings: Finding[];
   try {
     const options = {
-      lineCounter: lines,
       prettyErrors: false,
       version: '1.2',
       // The parser would compare each key with each: duplicates are told of below.
@@ -63,12 +54,15 @@ export function parse(source: Source): { document: Document; findings: Finding[]
 
 function documentOf(
   source: Source,
-  lines: LineCounter,
+  lines: Lines,
   root: Node | null,
   value: Value = null,
   anchors: Map<string, Node> = new Map(),
 ): Document {
-  const locate = (where: Where) => toRange(lines, 'path' in where ? offsetsOf(root, where, anchors) : where);
+  const locate = (where: Where) => {
+    const { start, end } = 'path' in where ? offsetsOf(root, where, anchors) : where;
+    return lines.rangeOf(start, end);
+  };
   return { value, file: source.path, locate };
 }
 
@@ -115,6 +109,8 @@ function limitFault(node: Node, depth: number, reader: Reader): string | undefin
   // Said once, at the node that went over: the rest is skipped in silence.
   if (reader.nodes === MAX_NODES)
     return `the manifest holds too many values; at most ${MAX_NODES} are read, aliases followed`;
+  if ((isMap(node) || isSeq(node)) && node.items.length > MAX_MEMBERS)
+    return `this holds ${node.items.length} members; at most ${MAX_MEMBERS} are read`;
   if (reader.open.has(node)) return 'this alias refers to a value that contains it';
   return undefined;
 }
@@ -171,9 +167,7 @@ function offsetsOf(root: Node | null, where: { path: Path; at: 'key' | 'value' }
   for (const step of where.path) {
     while (node !== null && isAlias(node)) node = anchors.get(node.source) ?? null;
     if (isMap(node)) {
-      const pair = (node.items as Pair<Node, Node | null>[]).find(
-        (item) => isScalar(item.key) && item.key.value === step,
-      );
+      const pair = pairsOf(node).get(step);
       if (pair === undefined) break;
       key = pair.key;
       node = pair.value;
@@ -188,6 +182,18 @@ function offsetsOf(root: Node | null, where: { path: Path; at: 'key' | 'value' }
   return offsets(firstOf(node) ?? key);
 }
 
+const pairs = new WeakMap<Node, Map<unknown, Pair<Node, Node | null>>>();
+
+function pairsOf(map: Node & { items: unknown[] }): Map<unknown, Pair<Node, Node | null>> {
+  const known = pairs.get(map);
+  if (known !== undefined) return known;
+  // Of equal keys the first one counts.
+  const items = (map.items as Pair<Node, Node | null>[]).toReversed();
+  const byKey = new Map(items.map((item) => [isScalar(item.key) ? item.key.value : undefined, item] as const));
+  pairs.set(map, byKey);
+  return byKey;
+}
+
 /** A collection is shown by its first key: its whole extent would underline half of the file. */
 function firstOf(node: Node | null): Node | null {
   if (isMap(node) && node.flow !== true) return ((node.items[0] as Pair<Node>)?.key as Node) ?? node;
@@ -197,17 +203,6 @@ function firstOf(node: Node | null): Node | null {
 
 function offsets(node: Node | null): Offsets {
   return { start: node?.range?.[0] ?? 0, end: node?.range?.[1] ?? 0 };
-}
-
-function toRange(lines: LineCounter, { start, end }: Offsets): Range {
-  const from = lines.linePos(start);
-  const to = lines.linePos(Math.max(start, end));
-  return {
-    line: Math.max(1, from.line),
-    column: Math.max(1, from.col),
-    endLine: Math.max(1, to.line),
-    endColumn: Math.max(1, to.col),
-  };
 }
 
 /**
@@ -237,8 +232,8 @@ function openerOf({ code, message, pos }: YAMLError, root: Node | null): Offsets
     const isOpener = isQuote
       ? isScalar(node) && /^QUOTE/.test(node.type ?? '')
       : (isMap(node) || isSeq(node)) && node.flow === true;
-    const range = (node as Node).range;
-    if (isOpener && range && range[0] < pos[0] && pos[0] <= range[2]) start = range[0];
+    const range = isOpener ? (node as Node).range : undefined;
+    if (range && range[0] < pos[0] && pos[0] <= range[2]) start = range[0];
   });
   return start === undefined ? undefined : { start, end: start + 1 };
 }

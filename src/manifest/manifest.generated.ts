@@ -150,6 +150,10 @@ upstream: string
  */
 access: ("public" | "protected")
 /**
+ * Whether a WebSocket handshake (RFC 6455) may turn the connection into a tunnel, by the same path, token and role as any request. Left out: an upgrade is a plain request.
+ */
+websocket: boolean
+/**
  * The role gate at login: a successful answer that carries a token is let out only if the token verifies and its role is allowed.
  */
 login?: {

@@ -10,6 +10,8 @@ export interface Substituted {
   readonly findings: readonly Finding[];
   /** Whether the value at a path came from the environment: such a value is never printed. */
   readonly isSecret: (path: Path) => boolean;
+  /** Whether that goes for the value at a path or for one inside of it. */
+  readonly holdsSecret: (path: Path) => boolean;
 }
 
 /**
@@ -53,7 +55,16 @@ export function substitute(value: Value, env: World['env']): Substituted {
       );
       return match;
     });
-  return { value: walk(value, []), findings, isSecret: (path) => secret.has(JSON.stringify(path)) };
+  const substituted = walk(value, []);
+  return {
+    value: substituted,
+    findings,
+    isSecret: (path) => secret.has(JSON.stringify(path)),
+    holdsSecret: (path) => {
+      const start = JSON.stringify(path).slice(0, -1);
+      return [...secret].some((other) => other === `${start}]` || other.startsWith(`${start},`));
+    },
+  };
 }
 
 function isList(value: Value): value is readonly Value[] {

@@ -13,7 +13,7 @@ export function sizeBytes(text: string): number {
 
 function measure(text: string, units: Readonly<Record<string, number>>): number {
   const [, number, unit] = /^(\d+)([A-Za-z]+)$/.exec(text) ?? [];
-  const factor = unit === undefined ? undefined : units[unit];
+  const factor = unit !== undefined && Object.hasOwn(units, unit) ? units[unit] : undefined;
   if (number === undefined || factor === undefined) throw new TypeError(`"${text}" is not a measure`);
   return Number(number) * factor;
 }

@@ -12,16 +12,16 @@ export function compileBody(
   entry: RouteEntry,
   methods: readonly string[],
   path: Path,
-  schemas: SchemaCompiler,
+  schemas: SchemaCompiler | undefined,
   findings: Finding[],
 ): BodyRule | undefined {
   if (entry.body === undefined) return undefined;
   if (methods.every((method) => WITHOUT_BODY.has(method))) {
-    findings.push(errorAtKey([...path, 'body'], 'body', `${methods[0]} takes no body; remove "body"`));
+    findings.push(errorAtKey([...path, 'body'], 'body', 'GET and HEAD take no body; remove "body"'));
   }
   const limitBytes = sizeBytes(entry.body.maxBytes);
   if (entry.body.schema === undefined) return { limitBytes, judge: undefined };
-  const judge = schemas.compile([...path, 'body', 'schema'], findings);
+  const judge = schemas?.compile([...path, 'body', 'schema'], findings);
   if (judge === undefined) return undefined;
   return {
     limitBytes,

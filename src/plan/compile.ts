@@ -6,7 +6,7 @@ import type {
 } from '../manifest/manifest.generated.ts';
 import type { World } from '../manifest/source.ts';
 import { durationMs, sizeBytes } from '../manifest/units.ts';
-import { suggestion } from '../problem/did-you-mean.ts';
+import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
 import { compileBody } from './body.ts';
 import { createSchemaCompiler, type SchemaCompiler } from './json-schema.ts';
@@ -24,7 +24,8 @@ export interface CompileOptions {
   readonly readFile: World['readFile'];
   /** The plan in force: what did not change is taken over from it. */
   readonly previous: Plan | undefined;
-  readonly faulty: ReadonlySet<number>;
+  /** What the schema has refused: `routes/3`, `upstreams/contacts`, `auth`; an empty text for a key of the manifest itself. */
+  readonly faulty: ReadonlySet<string>;
 }
 
 /** A route as written, with what is known of it at first sight. */
@@ -36,33 +37,35 @@ interface Written {
 }
 
 /**
- * Makes the plan of a checked manifest, or tells everything that stands in its way. Routes named in
- * `faulty` by their index are passed over: the schema has told of them already.
+ * Makes the plan of a checked manifest, or tells everything that stands in its way. What is named in `faulty` is
+ * passed over, since the schema has told of it already; the rest is looked at, so that all mistakes show at once.
  */
 export function compile(manifest: Manifest, options: CompileOptions): { plan?: Plan; findings: Finding[] } {
   const findings: Finding[] = [];
-  const upstreams = new Map(
-    Object.entries(manifest.upstreams).map(([id, entry]) => [id, compileUpstream(id, entry, findings)]),
-  );
-  const auth = manifest.auth && compileAuth(manifest.auth, options, findings);
-  const schemas = createSchemaCompiler(manifest);
-  for (const name of Object.keys(manifest.schemas)) schemas.compile(['schemas', name], findings);
-  const listen = compileAddress(manifest.listen, 'listen', findings);
-  const admin = manifest.admin === undefined ? undefined : compileAddress(manifest.admin, 'admin', findings);
+  const { faulty } = options;
+  const upstreams = compileUpstreams(manifest, faulty, findings);
+  const auth = faulty.has('auth') ? undefined : manifest.auth && compileAuth(manifest.auth, options, findings);
+  const schemas = faulty.has('') || faulty.has('schemas') ? undefined : createSchemaCompiler(manifest);
+  if (schemas) for (const name of Object.keys(manifest.schemas)) schemas.compile(['schemas', name], findings);
+  const addressOf = (key: 'listen' | 'admin') =>
+    manifest[key] === undefined || faulty.has(key) ? undefined : compileAddress(manifest[key], key, findings);
+  const listen = addressOf('listen');
+  const admin = addressOf('admin');
   const written = manifest.routes.flatMap((entry, index) => {
-    if (!options.faulty.has(index)) return [readRoute(entry, index, findings)];
+    if (!faulty.has(`routes/${index}`)) return [readRoute(entry, index, findings)];
     glanceAt(entry, index, upstreams, findings);
     return [];
   });
   findTwins(written, findings);
+  if (!faulty.has('')) findMissingAuth(manifest, written, findings);
   const heads = new Set(written.filter(({ entry }) => writtenMethods(entry).includes('HEAD')).map(({ key }) => key));
-  const routes = written.flatMap((route) => compileRoute(route, { manifest, upstreams, schemas, heads }, findings));
-  if (findings.length > 0) return { findings };
+  const routes = written.flatMap((route) => compileRoute(route, { upstreams, schemas, heads }, findings));
+  if (findings.length > 0 || faulty.size > 0 || listen === undefined) return { findings };
   const plan = {
     hash: options.hash,
     listen,
     admin,
-    upstreams: [...upstreams.values()],
+    upstreams: [...upstreams.values()].filter((upstream) => upstream !== undefined),
     routes,
     router: createRouter(routes),
     auth,
@@ -73,8 +76,21 @@ export function compile(manifest: Manifest, options: CompileOptions): { plan?: P
 function compileAddress(text: string, key: string, findings: Finding[]): Address {
   const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(text) ?? [];
   if (Number(port) > 65_535)
-    findings.push(errorAt([key], 'address', `${port} is no port; write a number from 0 to 65535`));
+    findings.push(errorAt([key], 'address', 'no port is as high as this; write a number from 0 to 65535'));
   return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
+}
+
+/** By name; `undefined` for one that the schema has refused. */
+type Upstreams = ReadonlyMap<string, Upstream | undefined>;
+
+function compileUpstreams(manifest: Manifest, faulty: CompileOptions['faulty'], findings: Finding[]): Upstreams {
+  const entries = Object.entries(faulty.has('upstreams') ? {} : (manifest.upstreams ?? {}));
+  return new Map(
+    entries.map(([id, entry]) => [
+      id,
+      faulty.has(`upstreams/${id}`) ? undefined : compileUpstream(id, entry, findings),
+    ]),
+  );
 }
 
 function compileUpstream(id: string, entry: UpstreamEntry, findings: Finding[]): Upstream {
@@ -142,43 +158,48 @@ function glanceAt(entry: Partial<RouteEntry> | null, index: number, upstreams: U
 }
 
 function findUpstream(id: string, index: number, upstreams: Upstreams, findings: Finding[]): Upstream | undefined {
-  const upstream = upstreams.get(id);
-  if (upstream === undefined) {
-    const message = `no upstream is named "${id}"${suggestion(id, [...upstreams.keys()])}`;
-    findings.push(errorAt(['routes', index, 'upstream'], 'upstream-unknown', message));
-  }
-  return upstream;
+  const names = [...upstreams.keys()];
+  // A name near to that of a refused upstream may be the right one, and the other the misspelt one.
+  const refused = names.filter((name) => upstreams.get(name) === undefined);
+  if (upstreams.has(id) || names.length === 0 || didYouMean(id, refused) !== undefined) return upstreams.get(id);
+  const sound = names.filter((name) => !refused.includes(name));
+  const message = `no upstream is named "${id}"${suggestion(id, sound)}`;
+  findings.push(errorAt(['routes', index, 'upstream'], 'upstream-unknown', message));
+  return undefined;
 }
 
-type Upstreams = ReadonlyMap<string, Upstream>;
+/** Told once, at the first route that needs it: it is one mistake. */
+function findMissingAuth(manifest: Manifest, routes: readonly Written[], findings: Finding[]): void {
+  if (manifest.auth !== undefined) return;
+  const needy = routes.find(({ entry }) => entry.access === 'protected' || entry.login !== undefined);
+  if (needy === undefined) return;
+  const path = ['routes', needy.index, needy.entry.login === undefined ? 'access' : 'login'];
+  const message = 'this needs "auth", which the manifest does not have; add auth: with tokens and role';
+  findings.push(errorAtKey(path, 'auth-missing', message));
+}
 
 interface RouteContext {
-  readonly manifest: Manifest;
   readonly upstreams: Upstreams;
-  readonly schemas: SchemaCompiler;
+  /** `undefined` when the schemas cannot be looked at. */
+  readonly schemas: SchemaCompiler | undefined;
   /** The keys of the paths that have a HEAD of their own. */
   readonly heads: ReadonlySet<string | undefined>;
 }
 
 function compileRoute({ entry, index, key }: Written, context: RouteContext, findings: Finding[]): Route[] {
-  const { manifest, upstreams, schemas, heads } = context;
+  const { upstreams, schemas, heads } = context;
   const path = ['routes', index];
-  if (manifest.auth === undefined && (entry.access === 'protected' || entry.login !== undefined)) {
-    const at = [...path, entry.login === undefined ? 'access' : 'login'];
-    findings.push(
-      errorAtKey(
-        at,
-        'auth-missing',
-        'this needs "auth", which the manifest does not have; add auth: with tokens and role',
-      ),
-    );
-  }
   const upstream = findUpstream(entry.upstream, index, upstreams, findings);
   const methods = methodsOf(entry, heads.has(key));
+  if (entry.websocket && !methods.includes('GET')) {
+    const message = 'a WebSocket begins with GET, which this route does not take; add GET to "method"';
+    findings.push(errorAtKey(['routes', index, 'websocket'], 'websocket', message));
+  }
   const body = compileBody(entry, methods, path, schemas, findings);
   const login = entry.login && compileLogin(entry.login);
   if (upstream === undefined) return [];
-  return [Object.freeze({ id: entry.id, methods, path: entry.path, access: entry.access, upstream, login, body })];
+  const { id, access, websocket } = entry;
+  return [Object.freeze({ id, methods, path: entry.path, access, upstream, websocket, login, body })];
 }
 
 function compileLogin(entry: NonNullable<RouteEntry['login']>): LoginRule {

@@ -2,13 +2,15 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import ajvFormats from 'ajv-formats';
 import { RE2JS } from 're2js';
 import type { Manifest } from '../manifest/manifest.generated.ts';
-import { suggestion } from '../problem/did-you-mean.ts';
+import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import type { BodyFault } from './plan.ts';
 import { pointerStep } from './pointer.ts';
+import { circleFaults, keywordsOf, schemaFaults, valueAt } from './schema-faults.ts';
 
 const MAX_FAULTS = 20;
 const MANIFEST = 'manifest:';
+const META = 'https://json-schema.org/draft/2020-12/schema';
 
 /** Judges a parsed value: empty when it fits. */
 export type Judge = (value: unknown) => readonly BodyFault[];
@@ -24,37 +26,44 @@ export interface SchemaCompiler {
  * they meet hostile input.
  */
 export function createSchemaCompiler(manifest: Manifest): SchemaCompiler {
-  const first = createAjv(manifest, false);
-  const all = createAjv(manifest, true);
+  const first = createAjv(false);
+  const all = createAjv(true);
+  const told = new Set<string>();
   let hasFaultyShared = false;
   return {
     compile(path, findings) {
-      const faults = [...ownFaults(manifest, valueAt(manifest, path), path), ...metaFaults(first, manifest, path)];
+      const own = [
+        ...schemaFaults(manifest, path, (pattern) => RE2JS.compile(pattern)),
+        ...circleFaults(manifest, path, told),
+      ];
+      const faults = own.length > 0 ? own : metaFaults(first, manifest, path);
       findings.push(...faults);
       hasFaultyShared ||= faults.length > 0 && path[0] === 'schemas';
       if (faults.length > 0) return undefined;
       try {
-        const reference = MANIFEST + path.map(pointerStep).join('').replace(/^/, '#');
-        const fits = getSchema(first, reference);
-        const explain = getSchema(all, reference);
+        const reference = `${MANIFEST}#${path.map((step) => `/${encodeURIComponent(pointerStep(step).slice(1))}`).join('')}`;
+        const fits = getSchema(first, manifest, reference);
+        const explain = getSchema(all, manifest, reference);
         return (value) =>
           fits(value) || explain(value) ? [] : (explain.errors ?? []).slice(0, MAX_FAULTS).map(toFault);
       } catch (error) {
+        const fault = wordFault(first, manifest, path, error);
         // What fails only through a shared schema that was told of already is not told of again.
-        const isShared = path[0] === 'schemas';
-        if (isShared || !hasFaultyShared) findings.push(compileFault(first, manifest, path, error));
-        hasFaultyShared ||= isShared;
+        const other = errorAt(path, 'body-schema', `this JSON Schema does not compile: ${reasonOf(error)}`);
+        if (fault !== undefined || !hasFaultyShared) findings.push(fault ?? other);
+        hasFaultyShared ||= path[0] === 'schemas';
         return undefined;
       }
     },
   };
 }
 
-function createAjv(manifest: Manifest, allErrors: boolean): Ajv2020 {
+function createAjv(allErrors: boolean): Ajv2020 {
   const ajv = new Ajv2020({
     strict: true,
     strictTypes: false,
     strictTuples: false,
+    strictRequired: false,
     allErrors,
     ownProperties: true,
     logger: false,
@@ -62,9 +71,21 @@ function createAjv(manifest: Manifest, allErrors: boolean): Ajv2020 {
   });
   // The default export of a CommonJS module, as Node and as TypeScript see it.
   (ajvFormats as unknown as typeof ajvFormats.default)(ajv);
-  // The manifest around the schemas is none itself; each of them is validated where it is compiled.
-  const root = { schemas: manifest.schemas, routes: manifest.routes };
+  return ajv;
+}
+
+function getSchema(ajv: Ajv2020, manifest: Manifest, reference: string): ValidateFunction {
+  if (ajv.schemas[MANIFEST] === undefined) addManifest(ajv, manifest);
+  const validate = ajv.getSchema(reference);
+  if (validate === undefined) throw new Error('it was not found');
+  return validate;
+}
+
+/** The manifest around the schemas is none itself; each of them is validated where it is compiled. */
+function addManifest(ajv: Ajv2020, { schemas, routes }: Manifest): void {
+  const root = { schemas, routes };
   for (const keyword of Object.keys(root)) {
+    ajv.removeKeyword(keyword);
     ajv.addKeyword({
       keyword,
       compile: (_value: unknown, parent: object) => {
@@ -74,13 +95,6 @@ function createAjv(manifest: Manifest, allErrors: boolean): Ajv2020 {
     });
   }
   ajv.addSchema(root, MANIFEST, false, false);
-  return ajv;
-}
-
-function getSchema(ajv: Ajv2020, reference: string): ValidateFunction {
-  const validate = ajv.getSchema(reference);
-  if (validate === undefined) throw new Error('it was not found');
-  return validate;
 }
 
 /** A pattern in RE2's language. `toString` must tell patterns apart: ajv keeps one of those that print alike. */
@@ -90,46 +104,9 @@ function linear(pattern: string, flags: string) {
 }
 linear.code = 'linear';
 
-/** What ajv would tell of without a place, or not at all. */
-function* ownFaults(manifest: Manifest, schema: unknown, path: Path): Generator<Finding> {
-  if (schema === null || typeof schema !== 'object') return;
-  for (const [key, value] of Object.entries(schema)) {
-    const here = [...path, Array.isArray(schema) ? Number(key) : key];
-    if (key === 'pattern' && typeof value === 'string') yield* patternFaults(value, here);
-    else if (key === '$ref' && typeof value === 'string') yield* referenceFaults(manifest, value, here);
-    else yield* ownFaults(manifest, value, here);
-  }
-}
-
-function* patternFaults(pattern: string, path: Path): Generator<Finding> {
-  try {
-    RE2JS.compile(pattern);
-  } catch (error) {
-    const message = `this pattern does not run in linear time: ${reasonOf(error)}; write it without look-around and back-references`;
-    yield errorAt(path, 'body-schema', message);
-  }
-}
-
-function* referenceFaults(manifest: Manifest, reference: string, path: Path): Generator<Finding> {
-  const name = /^#\/schemas\/([^/]+)/.exec(reference)?.[1];
-  if (name === undefined) {
-    yield errorAt(
-      path,
-      'body-schema',
-      `"${reference}" refers to something outside of "schemas"; write #/schemas/ and a name`,
-    );
-  } else if (!Object.hasOwn(manifest.schemas, name)) {
-    yield errorAt(
-      path,
-      'body-schema',
-      `no schema is named "${name}"${suggestion(name, Object.keys(manifest.schemas))}`,
-    );
-  }
-}
-
 function metaFaults(ajv: Ajv2020, manifest: Manifest, path: Path): Finding[] {
   const schema = valueAt(manifest, path) as object;
-  if (ajv.validateSchema(schema) === true) return [];
+  if (ajv.validate(META, schema)) return [];
   return (ajv.errors ?? []).slice(0, 1).map((error) => {
     const inside = error.instancePath
       .split('/')
@@ -163,37 +140,28 @@ function toFault(error: ErrorObject): BodyFault {
 }
 
 /** The compiler names an unknown keyword or format, not its place: it is looked for. */
-function compileFault(ajv: Ajv2020, manifest: Manifest, path: Path, error: unknown): Finding {
+function wordFault(ajv: Ajv2020, manifest: Manifest, path: Path, error: unknown): Finding | undefined {
   const [, kind, word] = /^unknown (keyword|format):? "([^"]+)"/.exec(reasonOf(error)) ?? [];
-  if (word === undefined) return errorAt(path, 'body-schema', `this JSON Schema does not compile: ${reasonOf(error)}`);
-  const at = findWord(manifest, path, word);
+  if (word === undefined) return undefined;
+  // In the schema itself, or in a shared one that it refers to.
+  const shared = Object.keys(manifest.schemas).map((name) => ['schemas', name]);
+  const at = [path, ...shared].map((place) => findWord(manifest, place, kind, word)).find((found) => found);
+  if (at === undefined) return undefined;
   if (kind === 'format')
     return errorAt(at, 'body-schema', `"${word}" is not a format${suggestion(word, Object.keys(ajv.formats))}`);
-  return errorAtKey(
-    at,
-    'body-schema',
-    `"${word}" is not a keyword of JSON Schema${suggestion(
-      word,
-      Object.keys(ajv.RULES.keywords).filter((known) => known !== word),
-    )}`,
+  const near = didYouMean(
+    word,
+    Object.keys(ajv.RULES.keywords).filter((known) => known !== word),
   );
+  const remedy = near === undefined ? 'remove it' : `did you mean "${near}"?`;
+  return errorAtKey(at, 'body-schema', `"${word}" is not a keyword of JSON Schema; ${remedy}`);
 }
 
-function findWord(manifest: Manifest, path: Path, word: string): Path {
-  const find = (value: unknown, at: Path): Path | undefined => {
-    if (value === null || typeof value !== 'object') return value === word ? at : undefined;
-    for (const [key, inside] of Object.entries(value)) {
-      const here = [...at, Array.isArray(value) ? Number(key) : key];
-      const found = key === word ? here : find(inside, here);
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  };
-  return find(valueAt(manifest, path), path) ?? path;
-}
-
-function valueAt(root: unknown, path: Path): unknown {
-  return path.reduce<unknown>((value, step) => (value as Record<string | number, unknown>)[step], root);
+function findWord(manifest: Manifest, path: Path, kind: string | undefined, word: string): Path | undefined {
+  for (const { key, value, at } of keywordsOf(valueAt(manifest, path), path)) {
+    if (kind === 'format' ? key === 'format' && value === word : key === word) return at;
+  }
+  return undefined;
 }
 
 function reasonOf(error: unknown): string {

@@ -48,7 +48,8 @@ export function remoteKeys(url: string): KeySource {
   return {
     async current() {
       // Without any key every request asks; one is in flight at a time, so a dead issuer is not flooded.
-      if (keys === undefined) await ask();
+      // Keys too old to serve are as none: there may have been no request for hours.
+      if (keys === undefined || age() > STALE_MS + FRESH_MS) await ask();
       else if (age() > FRESH_MS && mayAsk()) void ask();
       return age() > STALE_MS + FRESH_MS ? undefined : keys;
     },

@@ -74,8 +74,19 @@ function checkEscapes(text: string): void {
     if (/[/\\]|[\0-\x1f\x7f]/.test(character))
       throw new PatternFault(`"${triplet}" is refused in every request's path; leave it out`);
   }
+  const decoded = decode(text);
+  // Controls, an escape of an escape, and what a server that decodes first takes for a dot or an empty segment.
+  const isRefused =
+    /[\u0080-\u009f]/.test(decoded) ||
+    /%25[0-9A-Fa-f]{2}/.test(text) ||
+    /^\s*\.{1,2}\s*(?:[;?#]|$)/.test(decoded) ||
+    /^\s*(?:;|$)/.test(decoded);
+  if (isRefused) throw new PatternFault(`"${text}" is refused in every request's path; leave its escapes out`);
+}
+
+function decode(text: string): string {
   try {
-    decodeURIComponent(text);
+    return decodeURIComponent(text);
   } catch {
     throw new PatternFault(`"${text}" does not decode to UTF-8; correct its escapes`);
   }

@@ -38,6 +38,8 @@ export interface Route {
   readonly path: string;
   readonly access: 'public' | 'protected';
   readonly upstream: Upstream;
+  /** A WebSocket handshake may become a tunnel here. */
+  readonly websocket: boolean;
   readonly login: LoginRule | undefined;
   readonly body: BodyRule | undefined;
 }

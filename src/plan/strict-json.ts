@@ -84,6 +84,8 @@ function endOfString(text: string, start: number): number {
   return index;
 }
 
+const COLON_NEXT = /\s*:/y;
+
 /** Where valid JSON has a name for the second time. */
 function duplicatePointer(text: string): string {
   const open: { names: Set<string> | undefined; step: string | number }[] = [];
@@ -97,7 +99,8 @@ function duplicatePointer(text: string): string {
     else if (character === ',' && typeof top?.step === 'number') top.step += 1;
     else if (character === '"') {
       const end = endOfString(text, index);
-      const isName = top?.names !== undefined && /^\s*:/.test(text.slice(end + 1, end + 64));
+      COLON_NEXT.lastIndex = end + 1;
+      const isName = top?.names !== undefined && COLON_NEXT.test(text);
       if (isName) {
         top.step = String(JSON.parse(text.slice(index, end + 1)));
         if (top.names?.has(top.step)) return pointer();

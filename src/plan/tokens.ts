@@ -78,10 +78,17 @@ export function createJwtVerifier(jwt: Jwt, readFile: World['readFile'], previou
 /** Three parts of base64url, whose header and payload are JSON that every parser reads the same way. */
 function hasOneReading(token: string): boolean {
   if (token.length > MAX_TOKEN_LENGTH || !FORM.test(token)) return false;
-  return token
+  const [header, payload] = token
     .split('.')
     .slice(0, 2)
-    .every((part) => 'value' in parseStrictJson(Buffer.from(part, 'base64url')));
+    .map((part) => parseStrictJson(Buffer.from(part, 'base64url')));
+  if (header === undefined || payload === undefined || 'fault' in header || 'fault' in payload) return false;
+  return !isExtended(header.value);
+}
+
+/** No critical extension is understood here (RFC 7515 section 4.1.11), and no other encoding of the payload (RFC 7797). */
+function isExtended(header: unknown): boolean {
+  return header === null || typeof header !== 'object' || 'crit' in header || 'b64' in header;
 }
 
 class KeysUnavailable extends Error {}

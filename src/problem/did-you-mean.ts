@@ -1,20 +1,35 @@
 import { distance } from 'fastest-levenshtein';
 
+/** Each is compared with what was written: thousands of wrong names among thousands of words would take seconds. */
+const MAX_WORDS = 500;
+
 /**
- * The known word nearest to what was written, or `undefined` when none is near enough to be meant:
- * at most a third of its letters may differ. Letter case, `-` and `_` do not count as a difference.
+ * The known word nearest to what was written, or `undefined` when none is near enough to be meant: at most a
+ * third of its letters may differ, or two have changed places, or one begins with the other. Letter case, `-`
+ * and `_` do not count as a difference.
  */
 export function didYouMean(written: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
   let least = Number.POSITIVE_INFINITY;
-  for (const word of known) {
-    const steps = distance(fold(written), fold(word));
-    if (steps < least && steps <= Math.max(1, Math.floor(word.length / 3))) {
+  const meant = fold(written);
+  const words = known.slice(0, MAX_WORDS);
+  for (const word of words) {
+    const steps = distance(meant, fold(word));
+    const most = Math.max(isTwisted(meant, fold(word)) ? 2 : 1, Math.floor(word.length / 3));
+    if (steps < least && steps <= most) {
       best = word;
       least = steps;
     }
   }
-  return best;
+  return best ?? words.find((word) => isBeginning(meant, fold(word)) || isBeginning(fold(word), meant));
+}
+
+function isTwisted(one: string, other: string): boolean {
+  return one.length === other.length && [...one].sort().join() === [...other].sort().join();
+}
+
+function isBeginning(start: string, whole: string): boolean {
+  return start.length >= 3 && whole.startsWith(start);
 }
 
 /** `; did you mean "x"?`, or what may be written when nothing is near: `; known here: a, b`. */

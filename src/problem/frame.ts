@@ -4,7 +4,7 @@ const LINES_BEFORE = 2;
 const WIDTH = 120;
 
 /**
- * The lines around a place with a caret under the culprit.
+ * The lines around a place with a caret under the culprit. Long lines are cut, the culprit's so that it is seen.
  *
  *     3 │ routes:
  *     4 │   - id: login
@@ -12,24 +12,37 @@ const WIDTH = 120;
  *       │     ^^^^^
  */
 export function codeFrame(text: string, range: Range): string {
-  const lines = text.split(/\r?\n/);
+  const lines = linesOf(text);
   const first = Math.max(1, range.line - LINES_BEFORE);
   const gutter = String(range.line).length;
+  const from = range.column > WIDTH ? range.column - 1 - WIDTH / 2 : 0;
   const out: string[] = [];
   for (let line = first; line <= range.line; line += 1) {
-    const shown = (lines[line - 1] ?? '')
-      .slice(0, WIDTH)
-      .replaceAll('\t', ' ')
-      .replace(/^\uFEFF/, '');
+    const shown = printable((lines[line - 1] ?? '').slice(line === range.line ? from : 0)).slice(0, WIDTH);
     out.push(`${String(line).padStart(gutter)} │ ${shown}`.trimEnd());
   }
-  out.push(`${' '.repeat(gutter)} │ ${caret(lines[range.line - 1] ?? '', range)}`);
+  out.push(`${' '.repeat(gutter)} │ ${caret(lines[range.line - 1] ?? '', range, from)}`);
   return out.join('\n');
 }
 
-function caret(line: string, range: Range): string {
-  const start = Math.min(range.column - 1, WIDTH);
+let last = { text: '', lines: [''] };
+
+/** Many problems are shown of one text: it is split once. */
+function linesOf(text: string): readonly string[] {
+  if (last.text !== text) last = { text, lines: text.replace(/^\uFEFF/, '').split(/\r?\n/) };
+  return last.lines;
+}
+
+/** One column for each code unit, and nothing that steers a terminal. */
+function printable(line: string): string {
+  return line
+    .replaceAll('\t', ' ')
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (found) => '\uFFFD'.repeat(found.length));
+}
+
+function caret(line: string, range: Range, from: number): string {
+  const start = range.column - 1 - from;
   const lastColumn = range.endLine === range.line ? range.endColumn - 1 : line.trimEnd().length;
-  const end = Math.min(Math.max(lastColumn, start + 1), WIDTH + 1);
+  const end = Math.min(Math.max(lastColumn - from, start + 1), Math.max(WIDTH, start + 1));
   return ' '.repeat(start) + '^'.repeat(end - start);
 }

@@ -19,6 +19,8 @@ export interface Problem {
   readonly related?: { readonly range: Range; readonly message: string };
 }
 
+const MAX_MESSAGE = 600;
+
 /** What can tell places: a parsed document. */
 export interface Locator {
   readonly file: string;
@@ -40,11 +42,24 @@ export function hasErrors(problems: readonly { readonly severity: Severity }[]):
 }
 
 function toProblem(finding: Finding, locator: Locator): Problem {
-  const { rule, severity, where, message, related } = finding;
-  const problem = { rule, severity, file: locator.file, range: locator.locate(where), message };
+  const { rule, severity, where, related } = finding;
+  const problem = {
+    rule,
+    severity,
+    file: locator.file,
+    range: locator.locate(where),
+    message: printable(finding.message),
+  };
   if (related === undefined) return problem;
   const range = locator.locate({ path: related.path, at: 'value' });
   return { ...problem, related: { range, message: related.message } };
+}
+
+/** A message quotes what was written: without what steers a terminal or hides in it, and with both of its ends when it is long. */
+function printable(message: string): string {
+  const shown = message.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\uFFFD');
+  if (shown.length <= MAX_MESSAGE) return shown;
+  return `${shown.slice(0, MAX_MESSAGE / 2)} … ${shown.slice(-MAX_MESSAGE / 2)}`.toWellFormed();
 }
 
 function inReadingOrder(a: Problem, b: Problem): number {

@@ -27,8 +27,6 @@ export function success(message: string, status = 200): Answer {
   return { status, body: { status: 'success', message } };
 }
 
-export const noContent: Answer = { status: 204 };
-
 /** The one answer for what is not there and for what belongs to another company. */
 export function found<T>(thing: T | undefined, name: string): T {
   if (thing === undefined) throw new Fault(404, `no such ${name}`);

@@ -1,111 +1,96 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 import { type Answer, data, found } from './answer.ts';
 import { audit } from './audit.ts';
-import type { Call, User } from './call.ts';
+import type { UserCall } from './call.ts';
 import { now, type Store } from './store.ts';
+
+const BEAT_MS = 20;
 
 export type JobKind = 'contacts-import' | 'ai-analysis' | 'edm-export';
 
-/** What a job shows beside its id and status. */
-export type JobOutput = Readonly<Record<string, unknown>>;
-
-/** One run of a job, perhaps not its first: a restarted one finds in `output` what it saved before. */
-export interface JobRun {
+export interface Job {
+  readonly id: string;
   readonly companyId: string;
-  readonly input: string;
-  readonly output: JobOutput;
-  /** Aborted when the sandbox closes; who throws because of it is run again at the next start. */
-  readonly signal: AbortSignal;
-  save(output: JobOutput): void;
-}
-
-/** Does a job and returns its last output. What it throws is the reason the job failed. */
-export type Work = (store: Store, run: JobRun) => JobOutput | Promise<JobOutput>;
-
-/** The background jobs: queued, running, completed or failed; one runs at a time, in order of arrival. */
-export interface Jobs {
-  /** Answers 202 with the job's id. */
-  start(user: User, kind: JobKind, input: string): Answer;
-  /** Answers with the job of the path's `:job_id`; 404 for another kind or another company. */
-  show(call: Call, user: User, kind: JobKind): Answer;
-  close(): Promise<void>;
-}
-
-/** Starts with what an earlier process left unfinished. */
-export function createJobs(store: Store, works: Readonly<Record<JobKind, Work>>): Jobs {
-  const closing = new AbortController();
-  let last: Promise<void> = Promise.resolve();
-  const enqueue = (id: string) => {
-    last = last.then(() => runJob(store, works, id, closing.signal));
-  };
-  const unfinished = "SELECT id FROM jobs WHERE status IN ('queued', 'running') ORDER BY rowid";
-  for (const { id } of store.all<{ id: string }>(unfinished)) enqueue(id);
-  return {
-    start: (user, kind, input) => {
-      const id = insertJob(store, user, kind, input);
-      enqueue(id);
-      return data({ id, status: 'queued' }, 202);
-    },
-    show: (call, user, kind) => {
-      const job = store.one<{ id: string; status: string; output: string }>(
-        'SELECT id, status, output FROM jobs WHERE id = ? AND kind = ? AND company_id = ?',
-        call.param('job_id'),
-        kind,
-        user.companyId,
-      );
-      const { id, status, output } = found(job, 'job');
-      return data({ id, status, ...(JSON.parse(output) as JobOutput) });
-    },
-    close: () => {
-      closing.abort();
-      return last;
-    },
-  };
-}
-
-function insertJob(store: Store, user: User, kind: JobKind, input: string): string {
-  const id = randomUUID();
-  return store.transaction(() => {
-    const insert = "INSERT INTO jobs VALUES (?, ?, ?, ?, 'queued', '{}', ?)";
-    store.run(insert, id, user.companyId, user.email, kind, now());
-    store.run('INSERT INTO job_inputs VALUES (?, ?)', id, input);
-    audit(store, user, `${kind}.queued`, id);
-    return id;
-  });
-}
-
-interface JobRow {
-  readonly company_id: string;
-  readonly actor: string;
   readonly kind: JobKind;
   readonly input: string;
+  /** What an earlier process saved of it, as JSON. */
   readonly output: string;
+  /** Who started it. */
+  readonly email: string;
 }
 
-/** Never throws: the next job waits for this promise. */
-async function runJob(store: Store, works: Readonly<Record<JobKind, Work>>, id: string, signal: AbortSignal) {
-  await setImmediate();
-  if (signal.aborted) return;
-  const select = 'SELECT company_id, actor, kind, input, output FROM jobs JOIN job_inputs ON job_id = id WHERE id = ?';
-  const job = store.one<JobRow>(select, id);
-  if (job === undefined) return;
-  const settle = (status: string, output: JobOutput) =>
-    store.run('UPDATE jobs SET status = ?, output = ? WHERE id = ?', status, JSON.stringify(output), id);
-  let latest = JSON.parse(job.output) as JobOutput;
-  const save = (output: JobOutput) => {
-    settle('running', output);
-    latest = output;
+/**
+ * Does a job step by step; between two of them other requests get their turn. A step yields the output, which the job
+ * shows beside its id and status. What it throws is the reason the job failed.
+ */
+export type Work = (store: Store, job: Job) => Iterator<object>;
+
+/** Puts a job in the queue and answers 202 with its id. */
+export function startJob({ store, user }: UserCall, kind: JobKind, input: string): Answer {
+  const id = randomUUID();
+  const job = { id, company_id: user.companyId, email: user.email, kind, status: 'queued' };
+  store.insert('job_input', { job_id: id, input });
+  store.insert('job', { ...job, output: '{}', created_at: now() });
+  audit(store, user, `${kind}.queued`, id);
+  return data({ id, status: 'queued' }, 202);
+}
+
+/** Answers with the job of the path's `:id`; 404 for another kind or another company. */
+export function showJob(kind: JobKind): (call: UserCall) => Answer {
+  return ({ store, id, user }) => {
+    const select = 'SELECT status, output FROM job WHERE id = ? AND kind = ? AND company_id = ?';
+    const job = store.one<{ status: string; output: string }>(select, id, kind, user.companyId);
+    const { status, output } = found(job, 'job');
+    return data({ id, status, ...JSON.parse(output) });
   };
-  save(latest);
-  const actor = { companyId: job.company_id, email: job.actor };
+}
+
+/**
+ * Runs what is queued, one job at a time in order of arrival, and returns how to stop. The queue is the table, so
+ * what one process leaves undone the next one does.
+ */
+export function runJobs(store: Store, works: Readonly<Record<JobKind, Work>>): () => void {
+  let run: Run | undefined;
+  const beat = setInterval(() => {
+    try {
+      run ??= nextRun(store, works);
+      if (run !== undefined && advance(store, run)) run = undefined;
+    } catch {
+      // the file cannot be read or written just now: the next beat begins with what it says then
+      run = undefined;
+    }
+  }, BEAT_MS);
+  return () => clearInterval(beat);
+}
+
+interface Run {
+  readonly job: Job;
+  readonly steps: Iterator<object>;
+}
+
+function nextRun(store: Store, works: Readonly<Record<JobKind, Work>>): Run | undefined {
+  const job = store.one<Job>(
+    `SELECT id, company_id AS companyId, email, kind, input, output FROM job JOIN job_input ON job_id = id
+     WHERE status IN ('queued', 'running') ORDER BY job.rowid LIMIT 1`,
+  );
+  return job && { job, steps: works[job.kind](store, job) };
+}
+
+/** Does one step and tells whether the job is over. Step and output are saved as one: none is done twice. */
+function advance(store: Store, { job, steps }: Run): boolean {
+  const save = (status: string, output?: object) => {
+    const update = 'UPDATE job SET status = ?, output = coalesce(?, output) WHERE id = ?';
+    store.run(update, status, JSON.stringify(output) ?? null, job.id);
+    if (status !== 'running') audit(store, job, `${job.kind}.${status}`, job.id);
+  };
   try {
-    const run: JobRun = { companyId: job.company_id, input: job.input, output: latest, signal, save };
-    settle('completed', await works[job.kind](store, run));
-    audit(store, actor, `${job.kind}.completed`, id);
+    return store.transaction(() => {
+      const { done = false, value } = steps.next();
+      save(done ? 'completed' : 'running', value);
+      return done;
+    });
   } catch (error) {
-    if (signal.aborted) return;
-    settle('failed', { ...latest, message: error instanceof Error ? error.message : String(error) });
-    audit(store, actor, `${job.kind}.failed`, id);
+    save('failed', { message: error instanceof Error ? error.message : String(error) });
+    return true;
   }
 }

@@ -1,5 +1,7 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { now, type Row, type Store } from './store.ts';
+import { hash, randomUUID } from 'node:crypto';
+import { type Answer, data } from './answer.ts';
+import type { Call, Route } from './call.ts';
+import { now, type Store } from './store.ts';
 
 export interface Mail {
   readonly to: string;
@@ -9,29 +11,19 @@ export interface Mail {
 }
 
 /** Puts a mail in the outbox, from where nothing ever leaves. Of an attachment, size and hash are kept. */
-export function sendMail(store: Store, mail: Mail): string {
+export function sendMail(store: Store, { attachments = [], ...mail }: Mail): string {
   const id = randomUUID();
-  const attachments = (mail.attachments ?? []).map(({ filename, content }) => ({
-    filename,
-    bytes: content.length,
-    sha256: createHash('sha256').update(content).digest('hex'),
-  }));
-  store.run(
-    'INSERT INTO outbox (id, recipient, subject, body, attachments, created_at) VALUES (?, ?, ?, ?, ?, ?)',
-    id,
-    mail.to,
-    mail.subject,
-    mail.body,
-    JSON.stringify(attachments),
-    now(),
-  );
+  const kept = attachments.map(({ filename, content }) => {
+    return { filename, bytes: content.length, sha256: hash('sha256', content) };
+  });
+  store.insert('mail', { id, ...mail, attachments: JSON.stringify(kept), created_at: now() });
   return id;
 }
 
-/** All mails, oldest first. */
-export function readOutbox(store: Store): unknown[] {
-  const mails = store.all(
-    'SELECT id, recipient AS "to", subject, body, attachments, created_at FROM outbox ORDER BY rowid',
-  );
-  return mails.map((mail: Row) => ({ ...mail, attachments: JSON.parse(String(mail['attachments'])) }));
+export const mailRoutes: readonly Route[] = [['GET /outbox', 'public', showOutbox]];
+
+/** A convenience of the sandbox: the mails a person would find in their mailbox, oldest first. */
+function showOutbox({ store }: Call): Answer {
+  const mails = store.all<{ attachments: string }>('SELECT * FROM mail ORDER BY rowid');
+  return data(mails.map((mail) => ({ ...mail, attachments: JSON.parse(mail.attachments) })));
 }

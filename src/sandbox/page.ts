@@ -1,24 +1,17 @@
-import type { SQLInputValue } from 'node:sqlite';
 import { type Answer, Fault } from './answer.ts';
 import type { Call } from './call.ts';
-import type { Row, Store } from './store.ts';
+import type { Value } from './store.ts';
 
 const DEFAULT_PER_PAGE = 20;
 const MAX_PER_PAGE = 100;
 
 /** One page of a SELECT, as `{data, meta, links}`; the caller's other query parameters stay in the links. */
-export function page(
-  store: Store,
-  call: Call,
-  select: string,
-  values: readonly SQLInputValue[],
-  show: (row: Row) => unknown = (row) => row,
-): Answer {
+export function page(call: Call, select: string, ...values: readonly Value[]): Answer {
   const number = positive(call, 'page', 1);
   const perPage = Math.min(positive(call, 'per_page', DEFAULT_PER_PAGE), MAX_PER_PAGE);
-  const total = Number(store.one(`SELECT count(*) AS total FROM (${select})`, ...values)?.['total'] ?? 0);
+  const total = Number(call.store.one(`SELECT count(*) AS total FROM (${select})`, ...values)?.['total']);
   const pages = Math.max(1, Math.ceil(total / perPage));
-  const rows = store.all(`${select} LIMIT ? OFFSET ?`, ...values, perPage, (number - 1) * perPage);
+  const limit = `LIMIT ${perPage} OFFSET ${(number - 1) * perPage}`;
   const link = (to: number) => {
     const query = new URLSearchParams(call.query);
     query.set('page', String(to));
@@ -27,21 +20,11 @@ export function page(
   return {
     status: 200,
     body: {
-      data: rows.map(show),
+      data: call.store.all(`${select} ${limit}`, ...values),
       meta: { page: number, per_page: perPage, total, pages },
-      links: {
-        first: link(1),
-        prev: number > 1 ? link(Math.min(number - 1, pages)) : null,
-        next: number < pages ? link(number + 1) : null,
-        last: link(pages),
-      },
+      links: { prev: number > 1 ? link(number - 1) : null, next: number < pages ? link(number + 1) : null },
     },
   };
-}
-
-/** The `search` parameter as a pattern for `LIKE ? ESCAPE '\'`; matches everything when there is none. */
-export function searchPattern(call: Call): string {
-  return `%${(call.query.get('search') ?? '').replace(/[\\%_]/g, '\\$&')}%`;
 }
 
 function positive(call: Call, name: string, otherwise: number): number {

@@ -1,14 +1,22 @@
-import { identityRoutes } from './identity/routes.ts';
-import { createJobs } from './jobs.ts';
-import { analyseDocument } from './platform/ai.ts';
-import { importContacts } from './platform/contacts-import.ts';
-import { exportDocuments } from './platform/edm.ts';
-import { platformRoutes } from './platform/routes.ts';
+import { auditRoutes } from './audit.ts';
+import type { Route } from './call.ts';
+import { companyRoutes } from './identity/company.ts';
+import { factorRoutes } from './identity/factors.ts';
+import { loginRoutes } from './identity/login.ts';
+import { recoveryRoutes } from './identity/recovery.ts';
+import { type JobKind, runJobs, type Work } from './jobs.ts';
+import { mailRoutes } from './mail.ts';
+import { aiRoutes, analyseDocument } from './platform/ai.ts';
+import { contactRoutes } from './platform/contacts.ts';
+import { importContacts, importRoutes } from './platform/contacts-import.ts';
+import { documentRoutes } from './platform/documents.ts';
+import { edmRoutes, exportDocuments } from './platform/edm.ts';
+import { notificationRoutes } from './platform/notifications.ts';
+import { workflowRoutes } from './platform/workflows.ts';
 import { ACCOUNTS, type DemoAccount, SAMPLES } from './samples.ts';
 import { seed } from './seed.ts';
 import { listen } from './server.ts';
 import { openStore } from './store.ts';
-import { createTokens } from './tokens.ts';
 
 export type { DemoAccount } from './samples.ts';
 
@@ -21,56 +29,62 @@ export interface Sandbox {
   readonly accounts: readonly DemoAccount[];
   /** Ids of seeded things, the same in every sandbox. */
   readonly samples: typeof SAMPLES;
-  /** Ends connections and background jobs and closes the file. A job cut short goes on at the next start. */
+  /** Ends connections and background jobs and closes the file. A job that is not done is done at the next start. */
   close(): Promise<void>;
 }
 
 export interface SandboxOptions {
   /** Where the data lives; `:memory:` keeps nothing. */
   readonly file: string;
-  /** 7001 unless told; 0, or a port in use, means any free one. */
+  /** 7001 and 7002 unless told; 0, or a port in use, means any free one. */
   readonly identityPort?: number;
-  /** 7002 unless told; 0, or a port in use, means any free one. */
   readonly platformPort?: number;
 }
 
 /** Starts a sandbox on 127.0.0.1, filled with demo data if its file is new. */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const open = new AsyncDisposableStack();
-  try {
-    const store = open.adopt(openStore(options.file), (opened) => opened.close());
-    await seed(store);
-    const tokens = await createTokens(store);
-    const jobs = createJobs(store, {
-      'contacts-import': importContacts,
-      'ai-analysis': analyseDocument,
-      'edm-export': exportDocuments,
-    });
-    open.defer(() => jobs.close());
-    const identity = await listen(options.identityPort ?? 7001, identityRoutes(store, tokens), tokens.authenticate);
-    open.defer(() => identity.close());
-    const platform = await listen(options.platformPort ?? 7002, platformRoutes(store, jobs), tokens.authenticate);
-    open.defer(() => platform.close());
-    return {
-      identityUrl: identity.url,
-      platformUrl: platform.url,
-      environment: environmentOf(identity.url, platform.url),
-      accounts: ACCOUNTS,
-      samples: SAMPLES,
-      close: () => open.disposeAsync(),
-    };
-  } catch (error) {
-    await open.disposeAsync();
-    throw error;
-  }
-}
-
-const PLATFORM_SERVICES = ['WORKFLOWS', 'CONTACTS', 'CERTIFICATES', 'DOCUMENTS', 'EDM', 'AUDIT', 'NOTIFICATIONS', 'AI'];
-
-function environmentOf(identityUrl: string, platformUrl: string): Readonly<Record<string, string>> {
+  await using open = new AsyncDisposableStack();
+  const store = open.adopt(openStore(options.file), (opened) => opened.close());
+  seed(store);
+  open.defer(runJobs(store, WORKS));
+  const identity = await listen(options.identityPort ?? 7001, IDENTITY_ROUTES, store);
+  open.defer(() => identity.close());
+  const platform = await listen(options.platformPort ?? 7002, PLATFORM_ROUTES, store);
+  open.defer(() => platform.close());
+  const running = open.move();
   return {
-    IDENTITY_URL: identityUrl,
-    JWKS_URL: `${identityUrl}/.well-known/jwks.json`,
-    ...Object.fromEntries(PLATFORM_SERVICES.map((service) => [`${service}_URL`, platformUrl])),
+    identityUrl: identity.url,
+    platformUrl: platform.url,
+    environment: {
+      IDENTITY_URL: identity.url,
+      JWKS_URL: `${identity.url}/.well-known/jwks.json`,
+      ...Object.fromEntries(PLATFORM_SERVICES.map((service) => [`${service}_URL`, platform.url])),
+    },
+    accounts: ACCOUNTS,
+    samples: SAMPLES,
+    close: () => running.disposeAsync(),
   };
 }
+
+/** All that the identity server answers. */
+const IDENTITY_ROUTES: readonly Route[] = [loginRoutes, factorRoutes, recoveryRoutes, companyRoutes, mailRoutes].flat();
+
+/** All that the platform server answers. */
+const PLATFORM_ROUTES: readonly Route[] = [
+  contactRoutes,
+  importRoutes,
+  workflowRoutes,
+  documentRoutes,
+  edmRoutes,
+  aiRoutes,
+  auditRoutes,
+  notificationRoutes,
+].flat();
+
+const WORKS: Readonly<Record<JobKind, Work>> = {
+  'contacts-import': importContacts,
+  'ai-analysis': analyseDocument,
+  'edm-export': exportDocuments,
+};
+
+const PLATFORM_SERVICES = ['WORKFLOWS', 'CONTACTS', 'CERTIFICATES', 'DOCUMENTS', 'EDM', 'AUDIT', 'NOTIFICATIONS', 'AI'];

@@ -1,5 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK, jwtVerify, SignJWT } from 'jose';
+import { createPrivateKey, createPublicKey, randomUUID } from 'node:crypto';
+import { calculateJwkThumbprint, exportJWK, type JWK, jwtVerify, SignJWT } from 'jose';
+import { found } from './answer.ts';
 import type { User } from './call.ts';
 import type { Store } from './store.ts';
 
@@ -8,62 +9,36 @@ const ALGORITHM = 'ES256';
 const ISSUER = 'https://identity.signing.example';
 const AUDIENCE = 'signing-gateway';
 
-/** Issues access tokens and verifies them, with one key that lives in the store. */
-export interface Tokens {
-  /** The public key, as a JSON Web Key Set (RFC 7517). */
-  readonly jwks: { readonly keys: readonly JWK[] };
-  issue(user: User): Promise<string>;
-  /** The user of an `Authorization: Bearer` header, or undefined when the token does not verify. */
-  authenticate(authorization: string | undefined): Promise<User | undefined>;
+/** The key that verifies tokens, as a JSON Web Key (RFC 7517). */
+export async function tokenKey(store: Store): Promise<JWK> {
+  const jwk = await exportJWK(createPublicKey(pemOf(store)));
+  return { ...jwk, kid: await calculateJwkThumbprint(jwk), alg: ALGORITHM, use: 'sig' };
 }
 
-export async function createTokens(store: Store): Promise<Tokens> {
-  const { kid, jwk } = await readOrMakeKey(store);
-  const { d: _private, ...publicPart } = jwk;
-  const publicJwk = { ...publicPart, kid, alg: ALGORITHM, use: 'sig' };
-  const privateKey = await importJWK(jwk, ALGORITHM);
-  const publicKey = await importJWK(publicJwk, ALGORITHM);
-  return {
-    jwks: { keys: [publicJwk] },
-    issue: (user) =>
-      new SignJWT({ company_role: user.role, company_id: user.companyId, email: user.email })
-        .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid })
-        .setIssuer(ISSUER)
-        .setAudience(AUDIENCE)
-        .setSubject(user.id)
-        .setIssuedAt()
-        .setExpirationTime(`${TOKEN_LIFETIME_SECONDS}s`)
-        .setJti(randomUUID())
-        .sign(privateKey),
-    authenticate: async (authorization) => {
-      const token = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
-      if (token === undefined) return undefined;
-      const rules = { algorithms: [ALGORITHM], issuer: ISSUER, audience: AUDIENCE };
-      const claims = await jwtVerify(token, publicKey, rules).then(
-        (verified) => verified.payload,
-        () => undefined,
-      );
-      return claims === undefined ? undefined : userOf(claims);
-    },
-  };
+export async function issueToken(store: Store, user: User): Promise<string> {
+  const { kid = '' } = await tokenKey(store);
+  return new SignJWT({ company_role: user.role, company_id: user.companyId, email: user.email })
+    .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid })
+    .setIssuer(ISSUER)
+    .setAudience(AUDIENCE)
+    .setSubject(user.id)
+    .setIssuedAt()
+    .setExpirationTime(`${TOKEN_LIFETIME_SECONDS}s`)
+    .setJti(randomUUID())
+    .sign(createPrivateKey(pemOf(store)));
 }
 
-function userOf(claims: Readonly<Record<string, unknown>>): User {
-  return {
-    id: String(claims['sub']),
-    email: String(claims['email']),
-    role: String(claims['company_role']),
-    companyId: String(claims['company_id']),
-  };
+/** The user of an `Authorization: Bearer` header, or undefined when the token does not verify. */
+export async function userOf(store: Store, authorization: string | undefined): Promise<User | undefined> {
+  const token = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? '';
+  const rules = { algorithms: [ALGORITHM], issuer: ISSUER, audience: AUDIENCE };
+  const verified = await jwtVerify(token, createPublicKey(pemOf(store)), rules).catch(() => undefined);
+  if (verified === undefined) return undefined;
+  const { sub, email, company_role, company_id } = verified.payload;
+  return { id: String(sub), email: String(email), role: String(company_role), companyId: String(company_id) };
 }
 
-/** Tokens outlive a restart, so the key does too. */
-async function readOrMakeKey(store: Store): Promise<{ kid: string; jwk: JWK }> {
-  const kept = store.one<{ kid: string; private_jwk: string }>('SELECT kid, private_jwk FROM signing_keys');
-  if (kept !== undefined) return { kid: kept.kid, jwk: JSON.parse(kept.private_jwk) as JWK };
-  const { privateKey } = await generateKeyPair(ALGORITHM, { extractable: true });
-  const jwk = await exportJWK(privateKey);
-  const kid = await calculateJwkThumbprint(jwk);
-  store.run('INSERT INTO signing_keys (kid, private_jwk) VALUES (?, ?)', kid, JSON.stringify(jwk));
-  return { kid, jwk };
+/** Tokens outlive a restart, so their key is in the store. */
+function pemOf(store: Store): string {
+  return found(store.one<{ private_pem: string }>('SELECT private_pem FROM token_key'), 'key').private_pem;
 }

@@ -13,7 +13,7 @@ export interface Reply {
 export interface Asked {
   readonly token?: string;
   readonly json?: unknown;
-  readonly body?: string | FormData;
+  readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 

@@ -20,29 +20,25 @@ describe('contacts', () => {
     const { body } = await platform('GET /api/contacts?search=lind&per_page=2&page=2');
     expect(body.meta).toEqual({ page: 2, per_page: 2, total: 5, pages: 3 });
     expect(body.data).toHaveLength(2);
-    expect(body.links.next).toBe('/api/contacts?search=lind&per_page=2&page=3');
+    expect(body.links).toEqual({
+      prev: '/api/contacts?search=lind&per_page=2&page=1',
+      next: '/api/contacts?search=lind&per_page=2&page=3',
+    });
     expect((await platform('GET /api/contacts')).body.meta).toMatchObject({ per_page: 20, total: 25 });
     expect((await platform('GET /api/contacts?per_page=5000')).body.meta.per_page).toBe(100);
     expect((await platform('GET /api/contacts?search=%25')).body.meta.total).toBe(0);
     expect(await platform('GET /api/contacts?page=0')).toMatchObject({ status: 400 });
   });
 
-  it('are made, changed and deleted, within the company', async () => {
+  it('are made and shown, within the company', async () => {
     const json = { name: 'Mia Berg', email: 'Mia@partner.example' };
     const { status, body } = await platform('POST /api/contacts', { json });
     expect([status, body.data.email]).toEqual([201, 'mia@partner.example']);
     const path = `/api/contacts/${body.data.id}`;
     expect(await platform('POST /api/contacts', { json })).toMatchObject({ status: 409 });
     expect(await platform('POST /api/contacts', { json: { ...json, email: 'mia' } })).toMatchObject({ status: 400 });
-    expect((await platform(`PATCH ${path}`, { json: { phone: '+49 30 1' } })).body.data).toMatchObject({
-      phone: '+49 30 1',
-    });
-    const taken = { email: 'ada.lind@partner.example' };
-    expect(await platform(`PATCH ${path}`, { json: taken })).toMatchObject({ status: 409 });
+    expect((await platform(`GET ${path}`)).body).toEqual(body);
     expect(await platform(`GET ${path}`, { token: stranger })).toMatchObject({ status: 404 });
-    expect(await platform(`DELETE ${path}`, { token: stranger })).toMatchObject({ status: 404 });
-    expect(await platform(`DELETE ${path}`)).toMatchObject({ status: 204 });
-    expect(await platform(`GET ${path}`)).toMatchObject({ status: 404 });
   });
 });
 
@@ -75,15 +71,6 @@ describe('the import of contacts', () => {
     expect(await platform(line.replace('contacts/imports', 'edm/export'))).toMatchObject({ status: 404 });
   });
 
-  it('takes a file part, too', async () => {
-    const body = new FormData();
-    body.set('file', new File(['email,name\nform@csv.example,Form\n'], 'contacts.csv', { type: 'text/csv' }));
-    const { data } = (await platform('POST /api/contacts/imports/csv', { body })).body;
-    expect(await settled(sandbox.platformUrl, `GET /api/contacts/imports/${data.id}`, token)).toMatchObject({
-      imported: 1,
-    });
-  });
-
   it.each([
     ['mail,who\na,b\n', 'the first row must name the columns name and email'],
     ['name,email\n"open,a@b.example\n', expect.stringContaining('Quote')],
@@ -93,9 +80,11 @@ describe('the import of contacts', () => {
     expect(job).toMatchObject({ status: 'failed', message });
   });
 
-  it('refuses an empty file, and one that is too large', async () => {
+  it('refuses an empty file, a form, and what is too large', async () => {
     expect(await platform('POST /api/contacts/imports/csv', { body: ' ' })).toMatchObject({ status: 400 });
-    const large = 'x'.repeat(1024 * 1024 + 1);
-    expect(await platform('POST /api/contacts', { body: large })).toMatchObject({ status: 413 });
+    const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+    expect(await platform('POST /api/contacts/imports/csv', { body: '--x--', headers })).toMatchObject({ status: 415 });
+    const large = 'x'.repeat(20 * 1024 * 1024 + 1);
+    expect(await platform('POST /api/contacts/imports/csv', { body: large })).toMatchObject({ status: 413 });
   });
 });

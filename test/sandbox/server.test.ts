@@ -1,20 +1,19 @@
 import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import type { Call } from '../../src/sandbox/call.ts';
+import type { Call, Route } from '../../src/sandbox/call.ts';
 import { listen } from '../../src/sandbox/server.ts';
+import { openStore } from '../../src/sandbox/store.ts';
 import { ask } from './client.ts';
 
 it('answers 500 to what goes wrong, survives who hangs up, and closes with a request under way', async () => {
-  const server = await listen(
-    0,
-    [
-      ['GET', '/broken', 'public', () => Promise.reject(new Error('no luck'))],
-      ['GET', '/slow', 'public', () => setTimeout(100, { status: 204 })],
-      ['POST', '/body', 'public', async (call: Call) => ({ status: 200, body: await call.json() })],
-    ],
-    () => Promise.resolve(undefined),
-  );
+  const routes: readonly Route[] = [
+    ['GET /broken', 'public', () => Promise.reject(new Error('no luck'))],
+    ['GET /slow', 'public', () => setTimeout(100, { status: 200 })],
+    ['POST /body', 'public', ({ fields }: Call) => ({ status: 200, body: fields })],
+  ];
+  const store = openStore(':memory:');
+  const server = await listen(0, routes, store);
   const broken = await ask(server.url, 'GET /broken');
   expect([broken.status, broken.body.status]).toEqual([500, 'error']);
 
@@ -28,4 +27,5 @@ it('answers 500 to what goes wrong, survives who hangs up, and closes with a req
   await setTimeout(20);
   await server.close();
   await cutShort;
+  store.close();
 });

@@ -1,35 +1,31 @@
-import { createHash, randomInt } from 'node:crypto';
-import type { Actor } from '../audit.ts';
-import type { Store } from '../store.ts';
+import { hash, randomBytes } from 'node:crypto';
+import type { User } from '../call.ts';
+import { inMinutes, now, type Store } from '../store.ts';
 
 /** Someone who can log in. */
-export interface Account extends Actor {
-  readonly id: string;
-  readonly role: string;
+export interface Account extends User {
   readonly password: string;
+  /** When its second factor came into force. */
+  readonly factorSince: string | null;
 }
 
-const SELECT = 'SELECT id, company_id AS companyId, email, role, password FROM accounts';
+type Purpose = 'login challenge' | 'password reset' | 'email verification';
 
-export function accountOfEmail(store: Store, email: string): Account | undefined {
-  return store.one<Account>(`${SELECT} WHERE email = ?`, email.trim().toLowerCase());
+export function accountOf(store: Store, column: 'id' | 'email', value: string): Account | undefined {
+  const columns = 'id, company_id AS companyId, email, role, password, totp_confirmed_at AS factorSince';
+  return store.one<Account>(`SELECT ${columns} FROM account WHERE ${column} = ?`, value);
 }
 
-export function accountOfId(store: Store, id: string): Account | undefined {
-  return store.one<Account>(`${SELECT} WHERE id = ?`, id);
+/** A random text by which the account shows, once, that an earlier step was its own. Of it the file keeps a hash. */
+export function issueTicket(store: Store, { id }: Account, purpose: Purpose, minutes: number): string {
+  const ticket = randomBytes(24).toString('base64url');
+  store.insert('ticket', { hash: hash('sha256', ticket), account_id: id, purpose, expires_at: inMinutes(minutes) });
+  return ticket;
 }
 
-/** Six digits to be mailed. */
-export function createCode(): string {
-  return String(randomInt(1_000_000)).padStart(6, '0');
-}
-
-/** Codes and tokens that were mailed are kept as hashes: who reads the file cannot use them. */
-export function hashSecret(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
-}
-
-/** The moment so many minutes from now, as it is stored. */
-export function inMinutes(minutes: number): string {
-  return new Date(Date.now() + minutes * 60_000).toISOString();
+/** The account it was issued for; undefined when it is unknown, used or expired. Finding and deleting are one. */
+export function spendTicket(store: Store, ticket: string, purpose: Purpose): Account | undefined {
+  const spend = 'DELETE FROM ticket WHERE hash = ? AND purpose = ? AND expires_at > ? RETURNING account_id AS id';
+  const spent = store.one<{ id: string }>(spend, hash('sha256', ticket), purpose, now());
+  return spent && accountOf(store, 'id', spent.id);
 }

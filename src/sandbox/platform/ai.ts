@@ -1,60 +1,41 @@
 import { type Answer, data, found } from '../answer.ts';
 import { audit } from '../audit.ts';
-import { type Call, text, type User } from '../call.ts';
-import type { JobOutput, JobRun, Jobs } from '../jobs.ts';
-import type { Route } from '../server.ts';
+import type { Route, UserCall } from '../call.ts';
+import { text } from '../fields.ts';
+import { type Job, showJob, startJob } from '../jobs.ts';
 import type { Store } from '../store.ts';
 
-/** The stand-in for document analysis. */
-export function aiRoutes(store: Store, jobs: Jobs): readonly Route[] {
-  return [
-    ['POST', '/api/ai/analyses', 'protected', (call, user) => analyse(store, jobs, call, user)],
-    ['GET', '/api/ai/jobs/:job_id', 'protected', (call, user) => jobs.show(call, user, 'ai-analysis')],
-  ];
-}
+/** The stand-in for the analysis of signed documents. */
+export const aiRoutes: readonly Route[] = [
+  ['POST /api/ai/analyses', 'protected', analyse],
+  ['GET /api/ai/jobs/:id', 'protected', showJob('ai-analysis')],
+];
 
 /** The job: the analysis of the document whose uuid is the input. */
-export function analyseDocument(store: Store, run: JobRun): JobOutput {
-  return { result: analysis(run.input, textOf(store, run.input, run.companyId)) };
+export function* analyseDocument(store: Store, { input, companyId }: Job): Generator<object> {
+  yield { result: analysis(input, textOf(store, input, companyId)) };
 }
 
-async function analyse(store: Store, jobs: Jobs, call: Call, user: User): Promise<Answer> {
-  const uuid = text(await call.json(), 'document_uuid');
+function analyse(call: UserCall): Answer {
+  const { store, user, query, fields } = call;
+  const uuid = text(fields, 'document_uuid');
   const content = textOf(store, uuid, user.companyId);
-  if (call.query.get('async') === 'true') return jobs.start(user, 'ai-analysis', uuid);
+  if (query.get('async') === 'true') return startJob(call, 'ai-analysis', uuid);
   audit(store, user, 'ai-analysis.create', uuid);
   return data(analysis(uuid, content));
 }
 
-/** The text of a signed document or of an EDM document. */
 function textOf(store: Store, uuid: string, companyId: string): string {
-  const document = store.one<{ text: string }>(
-    `SELECT text FROM documents WHERE uuid = ?1 AND company_id = ?2
-     UNION ALL SELECT content FROM edm_documents WHERE id = ?1 AND company_id = ?2`,
-    uuid,
-    companyId,
-  );
-  return found(document, 'document').text;
+  const select = 'SELECT text FROM document WHERE id = ? AND company_id = ?';
+  return found(store.one<{ text: string }>(select, uuid, companyId), 'document').text;
 }
 
-const TOP_TERMS = 5;
-const MIN_TERM_LENGTH = 4;
-
-function analysis(uuid: string, content: string) {
-  const words = [...new Intl.Segmenter('en', { granularity: 'word' }).segment(content)]
-    .filter(({ isWordLike }) => isWordLike)
-    .map(({ segment }) => segment.toLowerCase());
-  const counts = new Map<string, number>();
-  for (const word of words.filter((candidate) => candidate.length >= MIN_TERM_LENGTH && /^\p{L}/u.test(candidate))) {
-    counts.set(word, (counts.get(word) ?? 0) + 1);
-  }
-  const terms = [...counts].sort(([a, m], [b, n]) => n - m || a.localeCompare(b)).slice(0, TOP_TERMS);
+function analysis(uuid: string, content: string): object {
   return {
     document_uuid: uuid,
-    method: 'word statistics: this sandbox counts, no language model has read the document',
-    words: words.length,
-    sentences: content.split(/[.!?]+(?:\s|$)/).filter((sentence) => sentence.trim() !== '').length,
-    terms: terms.map(([term, count]) => ({ term, count })),
-    dates: [...new Set(content.match(/\b\d{4}-\d{2}-\d{2}\b/g) ?? [])],
+    method: 'counted: no language model has read the document',
+    words: content.match(/\p{L}+/gu)?.length ?? 0,
+    sentences: content.match(/[.!?](?=\s|$)/g)?.length ?? 0,
+    dates: content.match(/\b\d{4}-\d{2}-\d{2}\b/g) ?? [],
   };
 }

@@ -1,84 +1,53 @@
-import { createHash, createPublicKey, verify } from 'node:crypto';
+import { createPublicKey, hash, verify } from 'node:crypto';
 import { type Answer, data, found } from '../answer.ts';
-import type { Call, User } from '../call.ts';
+import type { Call, Route, UserCall } from '../call.ts';
 import { download } from '../download.ts';
-import { page } from '../page.ts';
-import type { Route } from '../server.ts';
-import type { Store } from '../store.ts';
+import { list, type Resource, read } from '../resource.ts';
 
-const COLUMNS = `uuid, title, length(bytes) AS bytes, signer_name, signer_email, signed_at,
-  certificate_id AS certificate`;
+const DOCUMENTS: Resource = {
+  table: 'document',
+  columns: 'id AS uuid, title, length(bytes) AS bytes, signer_name, signer_email, signed_at, certificate_id',
+  searched: 'title',
+};
+
+/** No X.509 but bare public keys: nobody vouches for a sandbox. */
+const CERTIFICATES: Resource = { table: 'certificate', columns: 'id, subject, type', searched: 'subject' };
 
 /** Signed documents. Who knows a uuid may download and verify without a token, of whatever company. */
-export function documentRoutes(store: Store): readonly Route[] {
-  return [
-    ['GET', '/api/v4/documents', 'protected', (call, user) => list(store, call, user)],
-    ['GET', '/api/v4/documents/:uuid', 'protected', (call, user) => show(store, call, user)],
-    ['GET', '/api/v4/documents/:uuid/download', 'public', (call: Call) => downloadDocument(store, call)],
-    ['GET', '/api/v4/verify/:uuid', 'public', (call: Call) => verifyDocument(store, call)],
-    ['GET', '/api/v4/attachments/:att_uuid/download', 'public', (call: Call) => downloadAttachment(store, call)],
-  ];
-}
+export const documentRoutes: readonly Route[] = [
+  ['GET /api/v4/documents', 'protected', list(DOCUMENTS)],
+  ['GET /api/v4/documents/:id', 'protected', show],
+  ['GET /api/v4/documents/:id/download', 'public', download('document')],
+  ['GET /api/v4/attachments/:id/download', 'public', download('attachment')],
+  ['GET /api/v4/verify/:id', 'public', verifyDocument],
+  ['GET /api/v1/certificates', 'protected', list(CERTIFICATES)],
+  ['GET /api/v1/certificates/:id/download', 'public', download('certificate')],
+];
 
-function list(store: Store, call: Call, user: User): Answer {
-  return page(store, call, `SELECT ${COLUMNS} FROM documents WHERE company_id = ? ORDER BY rowid`, [user.companyId]);
-}
-
-function show(store: Store, call: Call, user: User): Answer {
-  const uuid = call.param('uuid');
-  const select = `SELECT ${COLUMNS} FROM documents WHERE uuid = ? AND company_id = ?`;
-  const document = found(store.one(select, uuid, user.companyId), 'document');
-  const attachments = store.all(
-    'SELECT uuid, filename, media_type, length(bytes) AS bytes FROM attachments WHERE document_uuid = ?',
-    uuid,
-  );
-  return data({ ...document, attachments });
-}
-
-function downloadDocument(store: Store, call: Call): Answer {
-  const select = 'SELECT uuid, bytes FROM documents WHERE uuid = ?';
-  const { uuid, bytes } = found(store.one<{ uuid: string; bytes: Uint8Array }>(select, call.param('uuid')), 'document');
-  return download(call, { filename: `${uuid}.pdf`, mediaType: 'application/pdf', bytes });
-}
-
-function downloadAttachment(store: Store, call: Call): Answer {
-  const attachment = store.one<{ filename: string; media_type: string; bytes: Uint8Array }>(
-    'SELECT filename, media_type, bytes FROM attachments WHERE uuid = ?',
-    call.param('att_uuid'),
-  );
-  const { filename, media_type, bytes } = found(attachment, 'attachment');
-  return download(call, { filename, mediaType: media_type, bytes });
+function show(call: UserCall): Answer {
+  const columns = 'id AS uuid, filename, media_type, length(bytes) AS bytes';
+  const attachments = call.store.all(`SELECT ${columns} FROM attachment WHERE document_id = ?`, call.id);
+  return data({ ...read(call, DOCUMENTS, call.id), attachments });
 }
 
 interface Signed {
   readonly bytes: Uint8Array;
   readonly signature: Uint8Array;
-  readonly signer_name: string;
-  readonly signer_email: string;
-  readonly signed_at: string;
-  readonly certificate_id: string;
-  readonly subject: string;
-  readonly pem: string;
+  readonly pem: Uint8Array;
 }
 
-/** Checks the detached signature over the bytes as they are stored now, by the key in the certificate. */
-function verifyDocument(store: Store, call: Call): Answer {
+/** Checks the detached signature over the bytes as they are stored now. */
+function verifyDocument({ store, id }: Call): Answer {
   const row = store.one<Signed>(
-    `SELECT bytes, signature, signer_name, signer_email, signed_at, certificate_id, subject, pem
-     FROM documents JOIN certificates ON certificates.id = certificate_id WHERE uuid = ?`,
-    call.param('uuid'),
+    `SELECT document.bytes, signature, certificate.bytes AS pem, signer_name, signer_email, signed_at, certificate_id
+     FROM document JOIN certificate ON certificate.id = certificate_id WHERE document.id = ?`,
+    id,
   );
-  const signed = found(row, 'document');
+  const { bytes, signature, pem, ...signed } = found(row, 'document');
   return data({
-    valid: verify('sha256', signed.bytes, createPublicKey(signed.pem), signed.signature),
+    valid: verify('sha256', bytes, createPublicKey(Buffer.from(pem)), signature),
     algorithm: 'ECDSA P-256 with SHA-256',
-    sha256: createHash('sha256').update(signed.bytes).digest('hex'),
-    signer: {
-      name: signed.signer_name,
-      email: signed.signer_email,
-      certificate: signed.certificate_id,
-      certificate_subject: signed.subject,
-    },
-    signed_at: signed.signed_at,
+    sha256: hash('sha256', bytes),
+    ...signed,
   });
 }

@@ -1,31 +1,24 @@
 import { type Answer, Fault, success } from '../answer.ts';
 import { audit } from '../audit.ts';
-import { type Call, email, type Fields, MEGABYTE, optionalText, text, type User } from '../call.ts';
-import { sendMail } from '../mail.ts';
-import type { Route } from '../server.ts';
-import type { Store } from '../store.ts';
-
-const MAX_MAIL_BYTES = 20 * MEGABYTE;
+import type { Route, UserCall } from '../call.ts';
+import { email, type Fields, text } from '../fields.ts';
+import { type Mail, sendMail } from '../mail.ts';
 
 /** Mails on behalf of a user; they end in the outbox. */
-export function notificationRoutes(store: Store): readonly Route[] {
-  return [['POST', '/api/notifications/email', 'protected', (call, user) => notify(store, call, user)]];
-}
+export const notificationRoutes: readonly Route[] = [['POST /api/notifications/email', 'protected', notify]];
 
-async function notify(store: Store, call: Call, user: User): Promise<Answer> {
-  const body = await call.json(MAX_MAIL_BYTES);
-  const to = email(body, 'email');
-  const mail = { to, subject: text(body, 'subject'), body: text(body, 'body'), attachments: attachmentsOf(body) };
+function notify({ store, user, fields }: UserCall): Answer {
+  const to = email(fields, 'email');
+  const attachments = attachmentsOf(fields);
+  const mail = { to, subject: text(fields, 'subject'), body: text(fields, 'body'), attachments };
   audit(store, user, 'notification.email', sendMail(store, mail));
   return success(`the e-mail to ${to} is accepted`, 202);
 }
 
-function attachmentsOf(body: Fields): { filename: string; content: Uint8Array }[] {
-  const attachments = body['attachments'] ?? [];
+function attachmentsOf({ attachments = [] }: Fields): NonNullable<Mail['attachments']> {
   if (!Array.isArray(attachments)) throw new Fault(400, '"attachments" must be an array');
   return attachments.map((attachment: unknown) => {
-    const fields = (typeof attachment === 'object' && attachment !== null ? attachment : {}) as Fields;
-    optionalText(fields, 'content_type');
+    const fields = Object(attachment) as Fields;
     return { filename: text(fields, 'filename'), content: decode(text(fields, 'content')) };
   });
 }

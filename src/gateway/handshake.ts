@@ -1,0 +1,33 @@
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Plan } from '../plan/plan.ts';
+import { LINGER_MS } from './refuse.ts';
+
+/**
+ * Whether a request is a WebSocket handshake for a route that takes one. Any other upgrade (RFC 9110 section
+ * 7.8) is a plain request, which every server may make of it. Whether it passes is decided later, as for all.
+ */
+export function isHandshake(plan: Plan, { method, url = '', headers, socket }: IncomingMessage): boolean {
+  if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false;
+  // An answer is still owed on this connection: what follows it cannot take the connection over.
+  if ((socket as Socket & { _httpMessage?: unknown })._httpMessage) return false;
+  return plan.router.match('GET', url.split('?', 1)[0] ?? '')?.websocket === true;
+}
+
+/** Node gives a handshake no response; this one ends its connection when it is finished. */
+export function responseOn(request: IncomingMessage, socket: Socket): ServerResponse {
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket);
+  const onDrain = () => response.emit('drain');
+  socket.on('drain', onDrain);
+  socket.on('error', () => undefined);
+  response.on('finish', () => {
+    socket.off('drain', onDrain);
+    socket.end();
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+    socket.once('close', () => clearTimeout(timer));
+    socket.resume();
+  });
+  return response;
+}

@@ -1,0 +1,56 @@
+import type { Duplex } from 'node:stream';
+import type { Exchange, Handshake } from './exchange.ts';
+import { responseHeaders } from './headers.ts';
+import type { AnswerControl } from './receiver.ts';
+import { Refusal } from './refusal.ts';
+import { refuse } from './refuse.ts';
+import { StreamedAnswer } from './streamed-answer.ts';
+
+/**
+ * The answer to a WebSocket handshake (RFC 6455 section 4). Only a 101 makes a tunnel; any other answer goes to
+ * the client like that of any request, and the connection ends with it. What the client sent too early waits
+ * until there is a tunnel, and is never read as a request.
+ */
+export class TunnelAnswer extends StreamedAnswer {
+  readonly #handshake: Handshake;
+
+  constructor(exchange: Exchange, handshake: Handshake) {
+    super(exchange);
+    this.#handshake = handshake;
+  }
+
+  onRequestUpgrade(control: AnswerControl, status: number, _headers: unknown, upstream: Duplex): void {
+    const { exchange } = this;
+    const { socket, early } = this.#handshake;
+    const raw = control.rawHeaders as Buffer[];
+    if (status !== 101 || !isWebSocket(raw) || socket.destroyed) {
+      upstream.destroy();
+      refuse(exchange, new Refusal('upstream_broken', { reason: 'upgrade_to_something_else' }));
+      return;
+    }
+    exchange.isTunnel = true;
+    exchange.answeredAt = exchange.elapsedMs();
+    exchange.response.detachSocket(exchange.request.socket);
+    socket.write(switchingProtocols(responseHeaders(raw)), 'latin1');
+    if (early.length > 0) socket.unshift(early);
+    join(socket, upstream);
+    join(upstream, socket);
+  }
+}
+
+/** Carries bytes one way; an end is passed on, a failure ends both. */
+function join(from: Duplex, to: Duplex): void {
+  from.on('error', () => to.destroy());
+  from.on('close', () => to.destroy());
+  from.pipe(to);
+}
+
+function isWebSocket(raw: readonly Buffer[]): boolean {
+  const names = raw.filter((_, index) => index % 2 === 0).map((name) => name.toString('latin1').toLowerCase());
+  return raw[2 * names.indexOf('upgrade') + 1]?.toString('latin1').toLowerCase() === 'websocket';
+}
+
+function switchingProtocols(headers: readonly string[]): string {
+  const lines = headers.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`));
+  return `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${lines.join('')}\r\n`;
+}

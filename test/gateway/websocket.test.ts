@@ -1,0 +1,207 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { manifest, type Running, startGateway } from '../support/gateway.ts';
+import { type Issuer, startIssuer } from '../support/issuer.ts';
+import { keptHead, Wire } from '../support/raw.ts';
+import { eventually } from '../support/site.ts';
+import { type RawUpstream, startRawUpstream } from '../support/upstream.ts';
+
+const ROUTES = `  - { id: events, method: GET, path: '/events/{topic}', upstream: up, access: protected, websocket: true }
+  - { id: open, method: GET, path: /open, upstream: up, access: public, websocket: true }
+  - { id: plain, method: any, path: /plain/**, upstream: up, access: public }
+`;
+const KEY = 'dGhlIHNhbXBsZSBub25jZQ==';
+const HANDSHAKE = [
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  `Sec-WebSocket-Key: ${KEY}`,
+];
+
+let upstream: RawUpstream;
+let issuer: Issuer;
+let gateway: Running;
+let token: string;
+/** What the upstream got, one entry for each piece. */
+let received: string[] = [];
+let talk: (socket: Socket, text: string) => void;
+/** The upstream's side of the connection that spoke last. */
+let last: Socket;
+
+/** Accepts the handshake, then echoes. */
+function echo(socket: Socket, text: string): void {
+  const key = /Sec-WebSocket-Key: (\S+)/.exec(text)?.[1];
+  if (key === undefined) {
+    socket.write(text, 'latin1');
+    return;
+  }
+  const accept = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
+  const head = ['HTTP/1.1 101 Switching Protocols', 'Upgrade: websocket', 'Connection: Upgrade'];
+  socket.write([...head, `Sec-WebSocket-Accept: ${accept}`, 'X-Case: kept', '', ''].join('\r\n'));
+}
+
+beforeAll(async () => {
+  upstream = await startRawUpstream((socket) => {
+    socket.on('data', (chunk) => {
+      const text = chunk.toString('latin1');
+      received.push(text);
+      last = socket;
+      talk(socket, text);
+    });
+  });
+  issuer = await startIssuer();
+  gateway = await startGateway(manifest(ROUTES, { up: upstream.url, jwks: issuer.jwksUrl }));
+  token = await issuer.token();
+});
+afterAll(async () => {
+  await gateway.close();
+  await upstream.close();
+  await issuer.close();
+});
+beforeEach(() => {
+  received = [];
+  talk = echo;
+});
+
+async function handshake(path: string, ...headers: string[]): Promise<Wire> {
+  const wire = await Wire.open(gateway.port);
+  return wire.write(keptHead(`GET ${path} HTTP/1.1`, ...HANDSHAKE, ...headers));
+}
+
+describe('a WebSocket handshake', () => {
+  it('becomes a tunnel on a route that takes one', async () => {
+    const wire = await handshake('/events/a?x=%20"', `Authorization: Bearer ${token}`);
+    const answer = await wire.message();
+    expect([answer.status, answer.value('sec-websocket-accept')]).toEqual([101, 's3pPLMBiTxaQ9kYGzzhZRbK+xOo=']);
+    expect(answer.values('X-Case')).toEqual(['kept']);
+    wire.write(Buffer.from('\x81\x85binary\xff', 'latin1'));
+    await wire.until('\xff');
+    expect(received[0]).toMatch(/^GET \/events\/a\?x=%20" HTTP\/1\.1\r\n/);
+    expect(received[0]).toContain(`Sec-WebSocket-Key: ${KEY}\r\n`);
+    wire.end();
+    await eventually('the line is written', () => gateway.lines.at(-1)?.['status'] === 101);
+  });
+
+  it.each([
+    ['/events/a', [], 401],
+    ['/events/a', ['Authorization: Bearer x.y.z'], 401],
+    ['/events/../open', [], 400],
+    ['/open', ['Content-Length: 3'], 400],
+  ])('is refused like any request: %s %j', async (path, headers, status) => {
+    const wire = await handshake(path, ...headers);
+    expect((await wire.answer()).status).toBe(status);
+    await wire.closed();
+    expect(received).toEqual([]);
+  });
+
+  it('is refused for a role that is not allowed', async () => {
+    const other = await issuer.token({ company_role: 'auditor' });
+    const wire = await handshake('/events/a', `Authorization: Bearer ${other}`);
+    expect((await wire.answer()).status).toBe(403);
+    expect(received).toEqual([]);
+  });
+
+  it('gets another answer of the upstream whole, and the connection ends with it', async () => {
+    talk = (socket) =>
+      socket.write(`HTTP/1.1 426 Other\r\nX-Why: not here\r\nContent-Length: 300000\r\n\r\n${'x'.repeat(300_000)}`);
+    const wire = await handshake('/open');
+    const answer = await wire.answer();
+    expect([answer.status, answer.value('x-why'), answer.body.length]).toEqual([426, 'not here', 300_000]);
+    await wire.closed();
+  });
+
+  it('that the upstream answers with another protocol is 502', async () => {
+    talk = (socket) => socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n');
+    expect((await (await handshake('/open')).answer()).status).toBe(502);
+  });
+
+  it('that the upstream breaks off is 502', async () => {
+    talk = (socket) => socket.destroy();
+    expect((await (await handshake('/open')).answer()).status).toBe(502);
+  });
+});
+
+describe('bytes that come before the 101', () => {
+  it('wait for the tunnel', async () => {
+    let accept = () => undefined as unknown;
+    talk = (socket, text) => {
+      accept = () => echo(socket, text);
+      talk = echo;
+    };
+    const wire = await handshake('/open');
+    wire.write('early');
+    await eventually('the handshake is there', () => received.length === 1);
+    expect(received[0]).not.toContain('early');
+    accept();
+    await wire.until('early');
+    wire.end();
+  });
+
+  it('never become a request when there is no tunnel', async () => {
+    talk = (socket) => socket.write('HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n');
+    const wire = await handshake('/open');
+    wire.write(keptHead('GET /plain/smuggled HTTP/1.1'));
+    expect((await wire.answer()).status).toBe(403);
+    await wire.closed();
+    expect(received.join('')).not.toContain('smuggled');
+  });
+});
+
+describe('an upgrade that is no handshake of the route', () => {
+  it.each([
+    ['/plain/x', 'websocket'],
+    ['/open', 'h2c'],
+  ])('is a plain request, whose upgrade headers go no further: %s %s', async (path, protocol) => {
+    talk = (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+    const wire = await Wire.open(gateway.port);
+    wire.write(
+      keptHead(
+        `GET ${path} HTTP/1.1`,
+        'Connection: Upgrade, HTTP2-Settings',
+        `Upgrade: ${protocol}`,
+        'HTTP2-Settings: AAMAAABk',
+      ),
+    );
+    expect((await wire.answer()).status).toBe(200);
+    expect(received[0]).not.toMatch(/upgrade|http2-settings/i);
+    wire.end();
+  });
+
+  it('is a plain request when an answer is still owed on its connection', async () => {
+    talk = (socket, text) => {
+      if (text.includes('/plain/slow'))
+        setImmediate(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nslow'));
+      else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nplain');
+    };
+    const wire = await Wire.open(gateway.port);
+    wire.write(keptHead('GET /plain/slow HTTP/1.1') + keptHead('GET /open HTTP/1.1', ...HANDSHAKE));
+    expect((await wire.answer()).body.toString()).toBe('slow');
+    expect((await wire.answer()).body.toString()).toBe('plain');
+    wire.end();
+  });
+});
+
+describe('a tunnel', () => {
+  it('ends on both sides when either leaves', async () => {
+    const wire = await handshake('/open');
+    await wire.message();
+    const closed = once(last, 'close');
+    wire.end();
+    await closed;
+    const other = await handshake('/open');
+    await other.message();
+    last.destroy();
+    await other.closed();
+  });
+
+  it('does not hold up a gateway that closes', async () => {
+    const own = await startGateway(manifest(ROUTES, { up: upstream.url, jwks: issuer.jwksUrl }));
+    const wire = await Wire.open(own.port);
+    wire.write(keptHead('GET /open HTTP/1.1', ...HANDSHAKE));
+    await wire.message();
+    await own.close();
+    await wire.closed();
+  });
+});
