@@ -9,7 +9,7 @@ export interface Log {
 }
 
 /** Lines are written by the block: a write for each of them would cost a tenth of the throughput. */
-const BUFFERED_BYTES = 65_536;
+const BLOCK_CHARACTERS = 32_768;
 const FLUSH_MS = 100;
 
 /**
@@ -18,17 +18,24 @@ const FLUSH_MS = 100;
  * @param destination a file descriptor, or a path
  */
 export function createLog(destination: number | string): Log {
-  const stream = pino.destination({
-    dest: destination,
-    sync: false,
-    minLength: BUFFERED_BYTES,
-    maxWrite: 2 * BUFFERED_BYTES,
-    periodicFlush: FLUSH_MS,
-  });
-  const logger = pino({ base: null }, stream);
+  const stream = pino.destination({ dest: destination, sync: false });
+  // The block is gathered here and not by the stream, which would measure all of it again at every line.
+  let block = '';
+  const release = () => {
+    if (block !== '') stream.write(block);
+    block = '';
+  };
+  const write = (text: string) => {
+    block += text;
+    if (block.length >= BLOCK_CHARACTERS) release();
+  };
+  setInterval(release, FLUSH_MS).unref();
   return {
-    logger,
-    line: (json) => void stream.write(`${json}\n`),
-    flush: () => stream.flushSync(),
+    logger: pino({ base: null }, { write }),
+    line: (json) => write(`${json}\n`),
+    flush: () => {
+      release();
+      stream.flushSync();
+    },
   };
 }
