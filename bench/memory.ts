@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { measure } from './load.ts';
 import { makeKeys } from './manifest.ts';
-import { type Bench, startSubject, startUpstream, stopAll, type Subject } from './subjects.ts';
+import { type Bench, type Subject, startSubject, startUpstream, stopAll } from './subjects.ts';
 
 const STALLED_CLIENTS = 50;
 
@@ -35,7 +35,12 @@ async function start(running: Bench): Promise<Subject> {
 }
 
 async function afterManyRequests({ url, pid }: Subject, wanted: number): Promise<void> {
-  const load = { method: 'GET', connections: 64, seconds: 5, headers: { Authorization: `Bearer ${keys.token}` } } as const;
+  const load = {
+    method: 'GET',
+    connections: 64,
+    seconds: 5,
+    headers: { Authorization: `Bearer ${keys.token}` },
+  } as const;
   let served = 0;
   let early: number | undefined;
   while (served < wanted) {
@@ -44,22 +49,32 @@ async function afterManyRequests({ url, pid }: Subject, wanted: number): Promise
     if (early === undefined && served >= wanted / 10) early = residentMb(pid);
     say(`${Math.round(served).toLocaleString('en')} requests: ${residentMb(pid).toFixed(0)} MB\n`);
   }
-  say(`after ${wanted} requests against after a tenth of them: ${(residentMb(pid) / (early ?? Number.NaN)).toFixed(3)}\n`);
+  say(
+    `after ${wanted} requests against after a tenth of them: ${(residentMb(pid) / (early ?? Number.NaN)).toFixed(3)}\n`,
+  );
 }
 
 /** Each asks for 100 MB (as often as it takes, on one connection) and reads nothing of it. */
 async function withStalledClients({ url, pid }: Subject): Promise<void> {
   const before = residentMb(pid);
   const request = 'GET /api/public/100m HTTP/1.1\r\nHost: bench\r\n\r\n';
-  const sockets: Socket[] = Array.from({ length: STALLED_CLIENTS }, () => connect(Number(new URL(url).port), '127.0.0.1'));
-  for (const socket of sockets) socket.on('error', () => undefined).pause().write(request);
+  const sockets: Socket[] = Array.from({ length: STALLED_CLIENTS }, () =>
+    connect(Number(new URL(url).port), '127.0.0.1'),
+  );
+  for (const socket of sockets)
+    socket
+      .on('error', () => undefined)
+      .pause()
+      .write(request);
   let most = 0;
   for (let look = 0; look < 20; look += 1) {
     await new Promise((resolve) => setTimeout(resolve, 250));
     most = Math.max(most, residentMb(pid));
   }
   for (const socket of sockets) socket.destroy();
-  say(`${STALLED_CLIENTS} clients that stopped reading 100 MB answers: ${most.toFixed(0)} MB at most, ${before.toFixed(0)} MB before\n`);
+  say(
+    `${STALLED_CLIENTS} clients that stopped reading 100 MB answers: ${most.toFixed(0)} MB at most, ${before.toFixed(0)} MB before\n`,
+  );
 }
 
 /** The process's resident memory, from the kernel's own account. */

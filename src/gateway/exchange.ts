@@ -55,7 +55,9 @@ export class Exchange {
   /** Writes the head of the answer; the last one on its connection when the gateway is closing. */
   writeHead(status: number, statusMessage: string, headers: readonly string[]): void {
     if (this.#life.isClosing) this.response.shouldKeepAlive = false;
-    this.response.writeHead(status, statusMessage, headers as string[]);
+    // The bytes that the upstream sent: the library reads them as UTF-8, Node writes latin-1.
+    const reason = Buffer.from(statusMessage).toString('latin1');
+    this.response.writeHead(status, reason, headers as string[]);
   }
 
   /** Asks a waiting client for the body, once everything that could refuse it has passed. */

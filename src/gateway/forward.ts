@@ -1,5 +1,5 @@
 import { ProxyServer, type ServerOptions } from 'http-proxy-3';
-import { type Dispatcher, Pool } from 'undici';
+import { buildConnector, type Dispatcher, Pool } from 'undici';
 import type { Plan, Upstream } from '../plan/plan.ts';
 import type { Exchange } from './exchange.ts';
 import { requestHeaders } from './headers.ts';
@@ -80,14 +80,23 @@ interface ForwardOptions extends ServerOptions {
 }
 
 function createPool(upstream: Upstream): Pool {
+  const connect = buildConnector({ timeout: upstream.connectTimeoutMs, allowH2: false });
   return new Pool(upstream.url.origin, {
-    connect: { timeout: upstream.connectTimeoutMs },
+    connect: (options, callback) => connect(options, (...made) => callback(...withResetsAsFaults(made))),
     headersTimeout: upstream.responseTimeoutMs,
     bodyTimeout: upstream.idleTimeoutMs,
     // undici 8 would offer HTTP/2 by itself; everything here is measured and tested with HTTP/1.1.
     allowH2: false,
     pipelining: 1,
   });
+}
+
+/** undici takes a reset for the end of a body without framing; by another name it takes it for the fault it is. */
+function withResetsAsFaults(made: buildConnector.CallbackArgs): buildConnector.CallbackArgs {
+  made[1]?.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'ECONNRESET') error.code = 'UND_ERR_SOCKET';
+  });
+  return made;
 }
 
 function dispatchOptions(outgoing: Outgoing): Dispatcher.DispatchOptions {

@@ -1,15 +1,14 @@
-import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import type { Log } from '../log.ts';
 import type { Plan } from '../plan/plan.ts';
 import { accessLine } from './access-log.ts';
 import { Exchange } from './exchange.ts';
 import { createForwarder } from './forward.ts';
 import { isHandshake, responseOn } from './handshake.ts';
+import { createPipelineGuard } from './pipeline.ts';
 import { Refusal } from './refusal.ts';
-import { LINGER_MS, rawRefusal, refuse } from './refuse.ts';
+import { refuse, refuseSocket } from './refuse.ts';
 import { serve } from './serve.ts';
 
 export interface Gateway {
@@ -44,6 +43,7 @@ export function createGateway(first: Plan, log: Log): Gateway {
   // Node drops the headers above its own count in silence; the head is counted where it is read.
   server.maxHeadersCount = 0;
 
+  const isNext = createPipelineGuard();
   const end = (exchange: Exchange) => {
     if (!exchange.response.writableFinished) exchange.onClientGone?.();
     log.line(accessLine(exchange));
@@ -55,11 +55,15 @@ export function createGateway(first: Plan, log: Log): Gateway {
     response.on('close', () => end(exchange));
     return exchange;
   };
-  server.on('request', (request, response) => void serve(plan, begin(request, response), forwarder));
-  server.on('checkContinue', (request, response) => void serve(plan, begin(request, response, true), forwarder));
-  server.on('checkExpectation', (request, response) =>
-    refuse(begin(request, response), new Refusal('expectation_failed')),
-  );
+  server.on('request', (request, response) => {
+    if (isNext(request, response)) void serve(plan, begin(request, response), forwarder);
+  });
+  server.on('checkContinue', (request, response) => {
+    if (isNext(request, response)) void serve(plan, begin(request, response, true), forwarder);
+  });
+  server.on('checkExpectation', (request, response) => {
+    if (isNext(request, response)) refuse(begin(request, response), new Refusal('expectation_failed'));
+  });
   server.on('upgrade', (request, stream, early) => {
     const socket = stream as Socket;
     const response = responseOn(request, socket);
@@ -112,21 +116,3 @@ const CLIENT_ERRORS: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: new Refusal('headers_too_large'),
   ERR_HTTP_REQUEST_TIMEOUT: new Refusal('request_timeout'),
 };
-
-/**
- * For bytes that are no request. An answer that is under way on the connection is cut rather than mixed with
- * another; what was written of it, a refusal of the same bytes say, still goes out.
- */
-function refuseSocket(socket: Duplex & { _httpMessage?: ServerResponse | null }, refusal: Refusal): void {
-  if (!socket.writable) {
-    socket.destroy();
-    return;
-  }
-  // Of a CONNECT's socket Node has taken its own listeners off: a client's reset would end the process.
-  socket.on('error', () => undefined);
-  socket.end(socket._httpMessage?.headersSent === true ? '' : rawRefusal(refusal, randomUUID()));
-  // A client that never closes its side would hold the connection for ever.
-  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
-  socket.once('close', () => clearTimeout(timer));
-  socket.resume();
-}

@@ -47,11 +47,14 @@ export function responseHeaders(bytes: readonly Buffer[]): string[] {
   const raw = bytes.map((item) => item.toString('latin1'));
   const named = connectionNames(raw);
   const headers: string[] = [];
+  let isChunked = false;
   for (let index = 0; index < raw.length; index += 2) {
     const written = raw[index] as string;
     const value = raw[index + 1] as string;
     if (fateOf(written) === 'ends') {
-      if (isTransferCoded(written, value)) throw new TransferCoded();
+      if (!isTransferEncoding(written)) continue;
+      if (isChunked || value.toLowerCase() !== 'chunked') throw new TransferCoded();
+      isChunked = true;
     } else if (!isNamed(written, named, LENGTH)) {
       headers.push(written, value);
     }
@@ -61,8 +64,8 @@ export function responseHeaders(bytes: readonly Buffer[]): string[] {
 
 const LENGTH = new Set(['content-length']);
 
-function isTransferCoded(name: string, value: string): boolean {
-  return name.length === 17 && name.toLowerCase() === 'transfer-encoding' && value.toLowerCase() !== 'chunked';
+function isTransferEncoding(name: string): boolean {
+  return name.length === 17 && name.toLowerCase() === 'transfer-encoding';
 }
 
 class TransferCoded extends Error {
@@ -85,10 +88,14 @@ function fateOf(written: string): Fate {
   return fate;
 }
 
-/** Some servers take `X_Forwarded_For` for `X-Forwarded-For`: no spelling of a header of ours goes on. */
+/**
+ * Some servers take `X_Forwarded_For`, others `X.Forwarded.For` too, for `X-Forwarded-For`: no spelling goes on of
+ * a header that is the gateway's to say, or that stops at this hop.
+ */
 function isOwn(name: string): boolean {
   if (OWN.has(name) || name.startsWith('x-forwarded-')) return true;
-  return name.includes('_') && isOwn(name.replaceAll('_', '-'));
+  const plain = name.replaceAll(/[^a-z0-9-]/g, '-');
+  return plain !== name && (HOP_BY_HOP.has(plain) || isOwn(plain));
 }
 
 function isNamed(written: string, named: ReadonlySet<string> | undefined, kept: ReadonlySet<string>): boolean {

@@ -24,6 +24,8 @@ export interface Head {
  * @throws Refusal `message_malformed` or `headers_too_large`
  */
 export function readHead(request: IncomingMessage): Head {
+  // Node's parser takes HTTP/0.9 and HTTP/2.0 too.
+  if (request.httpVersion !== '1.1' && request.httpVersion !== '1.0') throw malformed('version');
   const raw = request.rawHeaders;
   if (raw.length > 2 * MAX_HEADERS) throw new Refusal('headers_too_large', { reason: 'headers_too_many' });
   const found: Record<string, string> = Object.create(null);

@@ -1,4 +1,6 @@
-import { STATUS_CODES } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import { type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { Exchange } from './exchange.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -23,6 +25,7 @@ export function refuse(exchange: Exchange, refusal: Refusal): void {
   // Without a head nothing is known of the body; and a request of two readings may hide another one.
   const isSending = (exchange.head === undefined || exchange.head.body !== undefined) && !request.complete;
   const isLast = isSending || refusal.status === 400;
+  if (isLast) response.shouldKeepAlive = false;
   exchange.writeHead(refusal.status, STATUS_CODES[refusal.status] ?? '', refusalHeaders(refusal, body, isLast));
   if (!isSending || exchange.expectsContinue) {
     response.end(body);
@@ -33,6 +36,30 @@ export function refuse(exchange: Exchange, refusal: Refusal): void {
   request.once('close', () => clearTimeout(timer));
   request.once('end', () => response.end());
   request.resume();
+}
+
+/**
+ * For bytes that are no request. They may stand behind a good one: then its answer comes first, and is the last
+ * of the connection.
+ */
+export function refuseSocket(socket: Duplex & { _httpMessage?: ServerResponse | null }, refusal: Refusal): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  // Of a CONNECT's socket Node has taken its own listeners off: a client's reset would end the process.
+  socket.on('error', () => undefined);
+  socket.resume();
+  const current = socket._httpMessage;
+  if (current?.req.complete === true && !current.writableEnded) {
+    current.shouldKeepAlive = false;
+    current.once('finish', () => socket.end());
+    return;
+  }
+  socket.end(current?.headersSent === true ? '' : rawRefusal(refusal, randomUUID()));
+  // A client that never closes its side would hold the connection for ever.
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(timer));
 }
 
 /** The same for a connection on which no request could be read. */

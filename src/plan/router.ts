@@ -6,8 +6,8 @@ import type { Route, Router } from './plan.ts';
  * Makes the router of a plan. Literal segments win over parameters, parameters over `/**`, from the left;
  * the order of the routes has no part in it. One trailing slash is ignored.
  *
- * Some servers take `/Admin`, `/admin.` and `/admin;x` for `/admin`. So a path that reaches a public route
- * is looked up once more with letter case, trailing dots and `;` parameters folded away, and has no route at
+ * Some servers take `/Admin`, `/admin.`, `/admin;x` and `/admin%3fx` for `/admin`. So a path that reaches a public route
+ * is looked up once more with letter case, trailing dots, `;` parameters and escaped queries folded away, and has no route at
  * all when that would be a protected one.
  */
 export function createRouter(routes: readonly Route[]): Router {
@@ -53,7 +53,7 @@ function foldPath(path: string): string {
 
 function foldSegment(segment: string): string {
   const lower = segment.toLowerCase();
-  const parameters = lower.search(/;|%3b/);
+  const parameters = lower.search(/;|%3b|%3f|%23/);
   let end = parameters === -1 ? lower.length : parameters;
   for (;;) {
     if (lower[end - 1] === '.') end -= 1;

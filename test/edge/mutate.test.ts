@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Issuer, startIssuer } from '../support/issuer.ts';
+import { FRAMING } from './corpus/framing.ts';
+import { HEADERS } from './corpus/headers.ts';
+import { PATHS } from './corpus/paths.ts';
+import { crashes, type Lane, type Played, startLane } from './lane.ts';
+import { MUTATIONS, mutated } from './mutate.ts';
+import { accessOf } from './reference.ts';
+import { type StrictHead, type StrictMessage, strictValues } from './strict.ts';
+
+/** How many mutants are tried; EDGE_MUTANTS asks for more. What fails belongs into the corpus. */
+const MUTANTS = Number(process.env['EDGE_MUTANTS'] ?? 480);
+const LANES = 12;
+
+const BYTES = [...PATHS, ...FRAMING, ...HEADERS]
+  .map(({ bytes }) => (typeof bytes === 'string' ? bytes : bytes.join('')))
+  .filter(({ length }) => length < 3_000);
+
+let issuer: Issuer;
+let token: string;
+let guest: string;
+let lanes: Lane[];
+
+beforeAll(async () => {
+  issuer = await startIssuer();
+  token = await issuer.token();
+  guest = await issuer.token({ company_role: 'guest' });
+  lanes = await Promise.all(Array.from({ length: LANES }, () => startLane(issuer)));
+});
+
+afterAll(async () => {
+  await Promise.all(lanes.map((lane) => lane.close()));
+  await issuer.close();
+});
+
+const MUTANT = fc
+  .tuple(fc.constantFrom(...BYTES), fc.constantFrom(...BYTES), MUTATIONS)
+  .map(([bytes, other, mutations]) => mutated(bytes, other, mutations));
+
+describe('a mutated attack', () => {
+  it('reaches nothing that was not matched and authorised', async () => {
+    let forwarded = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(MUTANT, { minLength: 1, maxLength: LANES, size: 'max' }), async (mutants) => {
+        const played = await Promise.all(mutants.map((bytes, index) => play(lanes[index] as Lane, bytes)));
+        forwarded += played.reduce((sum, { requests }) => sum + requests.length, 0);
+        expect(played.flatMap(trespasses)).toEqual([]);
+        expect(crashes).toEqual([]);
+      }),
+      // A run tries half as many mutants as there are lanes, on average.
+      { numRuns: Math.ceil((2 * MUTANTS) / LANES), interruptAfterTimeLimit: 50_000 },
+    );
+    expect(forwarded).toBeGreaterThan(MUTANTS / 50);
+  }, 60_000);
+});
+
+function play(lane: Lane, bytes: string): Promise<Played> {
+  const filled = bytes.replaceAll('{{token}}', token).replaceAll('{{guest}}', guest);
+  return lane.play(filled, { methods: undefined, closes: false });
+}
+
+/** The invariant: what came upstream was public, or carried the token; and all of it was requests. */
+function trespasses({ faults, requests, cut }: Played): string[] {
+  const wrong = [...requests, ...cut].filter((head) => !isAllowed(head)).map(({ line }) => line);
+  const unread = requests.filter((message) => message.line.startsWith('POST /schema') && !isObject(message));
+  return [...faults, ...wrong, ...unread.map(({ body }) => `a body past its schema: ${body}`)];
+}
+
+function isAllowed(head: StrictHead): boolean {
+  const [method = '', target = ''] = head.line.split(' ');
+  const access = accessOf(method, target);
+  const [authorization = '', ...more] = strictValues(head, 'authorization');
+  const isBearer = /^bearer /i.test(authorization) && authorization.slice(7) === token && more.length === 0;
+  return access === 'public' || (access === 'protected' && isBearer);
+}
+
+function isObject({ body }: StrictMessage): boolean {
+  try {
+    const parsed: unknown = JSON.parse(body.toString());
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
+  } catch {
+    return false;
+  }
+}
+
+describe('the reference', () => {
+  it.each([
+    ['GET', '/public/x', 'public'],
+    ['GET', '/files/x?/files/secret', 'public'],
+    ['GET', '/files/secret', 'protected'],
+    ['GET', '/files/SECRET.', 'protected'],
+    ['GET', '/files/secret;x', 'protected'],
+    ['GET', '/files/x/../secret', 'protected'],
+    ['GET', '/files/x/..;/secret', 'protected'],
+    ['GET', '/files/%2573ecret', 'protected'],
+    ['GET', '/files/secret%3fx', 'protected'],
+    ['GET', '/files/7;a/keys/', 'protected'],
+    ['GET', '/public/%2e%2e/admin', 'protected'],
+    ['GET', '/nowhere', 'none'],
+    ['POST', '/read', 'none'],
+    ['TRACE', '/admin', 'none'],
+  ])('takes %s %s for %s', (method, target, access) => {
+    expect(accessOf(method, target)).toBe(access);
+  });
+});

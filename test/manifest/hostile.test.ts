@@ -1,0 +1,295 @@
+import { describe, expect, test } from 'vitest';
+import { formatProblems } from '../../src/cli/format.ts';
+import { bodyRoute, loadText, manifestOf, problemOf, ROUTE, repeat, said } from './support.ts';
+
+/** Far above what any of these takes, far below what the quadratic ways that they guard against take. */
+const BOUND_MS = 10_000;
+
+function inTime<T>(act: () => T): T {
+  const start = performance.now();
+  const result = act();
+  expect(performance.now() - start).toBeLessThan(BOUND_MS);
+  return result;
+}
+
+describe('aliases', () => {
+  test('a bomb of nine levels is told of once', () => {
+    const names = 'abcdefghij';
+    const level = (index: number) => `${names[index + 1]}: &${names[index + 1]} [${`*${names[index]}, `.repeat(10)}]\n`;
+    const text = `a: &a [${'x, '.repeat(10)}]\n${repeat(9, level)}`;
+    expect(inTime(() => problemOf(text))).toMatch(
+      /^\d+:\d+ the manifest holds too many values; at most 500000 are read/,
+    );
+  });
+
+  test('a flood of merge keys is refused, each at its line', () => {
+    const text = `a: &a {${repeat(1000, (index) => `k${index}: 1, `)}}\n${repeat(1000, (index) => `m${index}: { <<: *a }\n`)}`;
+    const { plan, problems } = inTime(() => loadText(text));
+    expect(plan).toBeUndefined();
+    expect(problems).toHaveLength(1000);
+    expect(problems.map(said)[999]).toBe('1001:9 merge keys ("<<") are not part of YAML 1.2; write the keys out');
+  });
+
+  test.each([
+    [
+      'a value that holds itself',
+      'schemas: &all { A: *all }\n',
+      '4:20 the alias "*all" refers to a value that contains it',
+    ],
+    ['a list that holds itself', 'schemas: &all [*all]\n', '4:16 the alias "*all" refers to a value that contains it'],
+    [
+      'an alias before its anchor',
+      'listen: *later\nadmin: &later 127.0.0.1:1\n',
+      '4:9 no anchor "&later" stands before this alias',
+    ],
+    ['an alias as a key', 'listen: &a x\n*a : 1\n', '5:1 a key must be a string; put it in quotes'],
+  ])('%s', (_name, above, expected) => {
+    expect(problemOf(manifestOf(above))).toBe(expected);
+  });
+
+  test('an anchor that is used again is read where it is used', () => {
+    const { plan } = loadText(
+      manifestOf('schemas: { A: &name { type: string }, B: { properties: { first: *name, last: *name } } }\n'),
+    );
+    expect(plan?.routes).toHaveLength(1);
+  });
+
+  test('what is wrong behind an alias is told at its anchor', () => {
+    const text = manifestOf('schemas: { A: &name { type: text }, B: { properties: { first: *name } } }\n');
+    const { problems } = loadText(text);
+    expect(new Set(problems.map(({ range }) => `${range.line}:${range.column}`))).toEqual(new Set(['4:29']));
+  });
+});
+
+describe('nesting', () => {
+  test.each([
+    ['lists in brackets', `version: ${'['.repeat(10_000)}${']'.repeat(10_000)}`],
+    ['brackets that are never closed', `version: ${'['.repeat(100_000)}`],
+    ['maps in braces', `version: ${'{ a: '.repeat(10_000)}${'}'.repeat(10_000)}`],
+    ['lists by dashes', `${'- '.repeat(10_000)}x`],
+    ['keys by question marks', `${'? '.repeat(10_000)}x`],
+    ['blocks by indentation', repeat(2_000, (index) => `${' '.repeat(index)}a:\n`)],
+    ['101 levels', `version: ${'['.repeat(101)}${']'.repeat(101)}`],
+  ])('%s', (_name, text) => {
+    expect(inTime(() => problemOf(text))).toMatch(
+      /^\d+:\d+ the manifest is nested too deeply here; at most 100 levels/,
+    );
+  });
+
+  test('90 levels are read', () => {
+    const { problems } = loadText(manifestOf(`schemas: { A: ${'{ not: '.repeat(90)}true${' }'.repeat(90)} }\n`));
+    expect(problems).toEqual([]);
+  });
+});
+
+describe('size', () => {
+  test('10 MB', () => {
+    expect(inTime(() => problemOf('x'.repeat(10_000_000)))).toBe(
+      '1:1 the manifest has 10000000 characters; at most 5000000 are read',
+    );
+  });
+
+  test('4 MB of comments are read', () => {
+    expect(inTime(() => loadText(`# ${'x'.repeat(4_000_000)}\n${manifestOf()}`)).plan).toBeDefined();
+  });
+
+  test('10,000 routes are read', () => {
+    const routes = repeat(10_000, (index) =>
+      ROUTE.replace('id: contacts', `id: r${index}`).replace('/api/', `/r${index}/`),
+    );
+    expect(inTime(() => loadText(manifestOf('', routes))).plan?.routes).toHaveLength(10_000);
+  });
+
+  test('10,000 routes that are wrong are told of, each at its line, and printed', () => {
+    const routes = repeat(10_000, (index) =>
+      ROUTE.replace('id: contacts', `id: r${index}`).replace('/api/', `/r${index}/`).replace('POST', 'post'),
+    );
+    const text = manifestOf('', routes);
+    const { problems } = inTime(() => loadText(text));
+    expect(problems.map(({ range }) => range.line)).toEqual(Array.from({ length: 10_000 }, (_, index) => index + 5));
+    expect(inTime(() => formatProblems(problems, text, false))).toContain('gateway.yaml:10004:');
+  });
+
+  test('19,000 unknown keys are told of', () => {
+    const text = manifestOf(repeat(19_000, (index) => `k${index}: 1\n`));
+    expect(inTime(() => loadText(text)).problems).toHaveLength(19_000);
+  });
+
+  test('5,000 wrong names among 5,000 right ones', () => {
+    const upstreams = repeat(5_000, (index) => `  u${index}: { url: http://127.0.0.1:1 }\n`);
+    const routes = repeat(5_000, (index) =>
+      ROUTE.replace('id: contacts', `id: r${index}`)
+        .replace('/api/', `/r${index}/`)
+        .replace('upstream: contacts', `upstream: nobody-${index}`),
+    );
+    const text = `version: 1\nupstreams:\n${upstreams}routes:\n${routes}`;
+    expect(inTime(() => loadText(text)).problems).toHaveLength(5_000);
+  });
+
+  test.each([
+    [
+      'keys of one map',
+      manifestOf(repeat(100_000, (index) => `k${index}: 1\n`)),
+      /^1:1 this holds 100003 members; at most 20000/,
+    ],
+    [
+      'items of one list',
+      manifestOf(
+        '',
+        repeat(100_000, () => '  - x\n'),
+      ),
+      /^5:3 this holds 100000 members; at most 20000/,
+    ],
+  ])('100,000 %s', (_name, text, expected) => {
+    expect(inTime(() => problemOf(text))).toMatch(expected);
+  });
+
+  test('a line of 100 kB has its caret under the culprit', () => {
+    const route = (index: number) =>
+      `{ id: r${index}, method: GET, path: /r${index}, upstream: contacts, access: public }, `;
+    const bad = '{ id: bad, method: GET, path: /bad?, upstream: contacts, access: public }';
+    const text = `{ version: 1, upstreams: { contacts: { url: http://127.0.0.1:1 } }, routes: [${repeat(1_400, route)}${bad}] }`;
+    expect(text.length).toBeGreaterThan(100_000);
+    const { problems } = inTime(() => loadText(text));
+    expect(problems.map(({ range }) => range.column)).toEqual([text.indexOf('/bad?') + 1]);
+    const [, line = '', caret = ''] = formatProblems(problems, text, false).split('\n');
+    expect(line.length).toBeLessThan(140);
+    expect(line.slice(caret.indexOf('^'), caret.lastIndexOf('^') + 1)).toBe('/bad?');
+  });
+
+  test('a key of 100 kB is quoted in part only, with what to write', () => {
+    const { problems } = inTime(() => loadText(manifestOf(`? ${'x'.repeat(100_000)}\n: 1\n`)));
+    expect(problems[0]?.message.length).toBeLessThan(700);
+    expect(problems[0]?.message).toMatch(/^unknown key "xxx.* … .*routes$/);
+    expect(problemOf(`${'x'.repeat(100_000)}: 1\n`)).toBe(
+      '1:1 a key has at most 1024 characters; shorten it, or close the quote before it',
+    );
+  });
+});
+
+describe('bytes', () => {
+  const bad = manifestOf('', ROUTE.replace('/api/contacts', '/api/contacts?'));
+  const place = '5:41 a path has no query and no fragment; leave out what follows the path';
+
+  test('a byte order mark is no column', () => {
+    expect(loadText(`\uFEFF${manifestOf()}`).plan).toBeDefined();
+    expect(problemOf(`\uFEFF${manifestOf().replace('version: 1', 'version: 2')}`)).toBe(
+      '1:10 2 is not known here; write 1',
+    );
+    expect(problemOf(`\uFEFF${bad}`)).toBe(place);
+  });
+
+  test('CRLF is a line break of no column', () => {
+    expect(loadText(manifestOf().replaceAll('\n', '\r\n')).plan).toBeDefined();
+    expect(problemOf(bad.replaceAll('\n', '\r\n'))).toBe(place);
+  });
+
+  test('CRLF in the code frame', () => {
+    const text = bad.replaceAll('\n', '\r\n');
+    expect(formatProblems(loadText(text).problems, text, false)).toBe(
+      formatProblems(loadText(bad).problems, bad, false),
+    );
+  });
+
+  test.each([
+    ['a NUL in a plain value', 'listen: a\0b\n', '4:9 "a\\u0000b" is not an address'],
+    ['a NUL in a key', '"a\\0b": 1\n', '4:1 unknown key "a\uFFFDb"'],
+    ['an escape sequence of a terminal in a key', '"\\e[31mred": 1\n', '4:1 unknown key "\uFFFD[31mred"'],
+    ['a line break in a key', '"a\\nb": 1\n', '4:1 unknown key "a\uFFFDb"'],
+    ['a lone surrogate in a value', 'listen: "\\ud800"\n', '4:9 "\\ud800" is not an address'],
+    ['a raw lone surrogate', 'listen: \ud800\n', '4:9 "\\ud800" is not an address'],
+    ['a lone surrogate in a key', '"\\ud800": 1\n', '4:1 unknown key "\uFFFD"'],
+  ])('%s', (_name, above, expected) => {
+    const text = manifestOf(above);
+    expect(problemOf(text)).toContain(expected);
+    expect(formatProblems(loadText(text).problems, text, false)).not.toMatch(/[\0\x1b]/);
+  });
+});
+
+describe('scalars that other YAML versions read otherwise', () => {
+  test.each([
+    ['no', '"no" is not an address'],
+    ['off', '"off" is not an address'],
+    ['010', '10 is not an address'],
+    ['0o10', '8 is not an address'],
+    ['1_000', '"1_000" is not an address'],
+    ['2026-01-31', '"2026-01-31" is not an address'],
+    ['12:30:45', '"12:30:45" is not an address'],
+    ['~', 'an empty value is not an address'],
+    ['.inf', 'a manifest holds no endless numbers'],
+    ['-.inf', 'a manifest holds no endless numbers'],
+    ['.nan', 'a manifest holds no endless numbers'],
+    ['1e400', 'a manifest holds no endless numbers'],
+    ['true', 'true is not an address'],
+  ])('%s', (scalar, expected) => {
+    expect(problemOf(manifestOf(`listen: ${scalar}\n`))).toMatch(new RegExp(`^4:9 ${RegExp.escape(expected)}`));
+  });
+
+  test.each(['no', 'off', 'y', 'null-value'])('%s is a name like any other', (name) => {
+    const text = manifestOf().replaceAll('contacts:', `${name}:`).replace('upstream: contacts', `upstream: ${name}`);
+    expect(loadText(text).plan?.upstreams.map(({ id }) => id)).toEqual([name]);
+  });
+
+  test('a closing bracket as far left as its key is read', () => {
+    const text = manifestOf('').replace(/routes:\n[\s\S]*/, `routes: [\n  ${ROUTE.slice(4)}]\n`);
+    expect(loadText(text).plan?.routes).toHaveLength(1);
+  });
+});
+
+describe('names that every object has', () => {
+  const INHERITED = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf'];
+
+  test.each(INHERITED)('%s as a key of the manifest', (name) => {
+    expect(problemOf(manifestOf(`${name}: {}\n`))).toMatch(
+      new RegExp(`^4:1 unknown key "${name}"; write one of: version`),
+    );
+  });
+
+  test.each(INHERITED)('%s as a key of a route', (name) => {
+    const text = manifestOf('', ROUTE.replace(' }', `, ${name}: 1 }`));
+    expect(problemOf(text)).toContain(`unknown key "${name}"`);
+  });
+
+  test.each(INHERITED)('%s as a key of what must be a word', (name) => {
+    for (const key of ['listen', 'admin', 'version'])
+      expect(problemOf(manifestOf(`${key}: { ${name}: [] }\n`).replace(/^version: 1\n(?=[\s\S]*version)/, ''))).toMatch(
+        /a map is not/,
+      );
+    for (const word of ['public', 'POST', '/api/contacts'])
+      expect(problemOf(manifestOf('', ROUTE.replace(word, `{ ${name}: [] }`)))).toMatch(/^5:\d+ a map /);
+  });
+
+  test.each(INHERITED)('%s as an upstream that is not there', (name) => {
+    const text = manifestOf('', ROUTE.replace('upstream: contacts', `upstream: ${name}`));
+    expect(problemOf(text)).toMatch(/^5:\d+ (?:no upstream is named|".*" is not a name)/);
+  });
+
+  test.each(INHERITED)('%s as the name of an upstream', (name) => {
+    const text = manifestOf().replace('upstreams:\n', `upstreams:\n  ${name}: { url: http://127.0.0.1:1 }\n`);
+    const { plan, problems } = loadText(text);
+    if (name === 'constructor') expect(plan?.upstreams.map(({ id }) => id)).toEqual(['constructor', 'contacts']);
+    else expect(problems.map(said)).toEqual([expect.stringMatching(`^3:3 "${name}" is not a name; write lower-case`)]);
+  });
+
+  test.each(INHERITED)('%s as the name of a schema', (name) => {
+    const text = manifestOf(`schemas: { ${name}: { type: integer } }\n`, bodyRoute(`{ $ref: '#/schemas/${name}' }`));
+    const judge = loadText(text).plan?.routes[0]?.body?.judge;
+    expect(judge?.(Buffer.from('1'))).toEqual([]);
+    expect(judge?.(Buffer.from('"1"'))).toHaveLength(1);
+    expect(problemOf(manifestOf('', bodyRoute(`{ $ref: '#/schemas/${name}' }`)))).toContain(
+      `no schema is named "${name}"`,
+    );
+  });
+});
+
+test('names in other scripts', () => {
+  const text = manifestOf(
+    'schemas: { 連絡先: { type: object }, "a/b~c %": { type: object } }\n',
+    bodyRoute(`{ anyOf: [{ $ref: '#/schemas/連絡先' }, { $ref: '#/schemas/a~1b~0c%20%25' }] }`),
+  );
+  expect(loadText(text).problems).toEqual([]);
+  expect(problemOf(manifestOf('連絡先: 1\n'))).toMatch(/^4:1 unknown key "連絡先"/);
+  expect(problemOf(manifestOf().replace('  contacts:', '  連絡先: { url: http://a }\n  contacts:'))).toMatch(
+    /^3:3 "連絡先" is not a name/,
+  );
+});

@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, test } from 'vitest';
+import { generate } from '../../src/manifest/generate.ts';
+import { durationMs, sizeBytes } from '../../src/manifest/units.ts';
+import { loadText, manifestOf } from './support.ts';
+
+interface Subschema {
+  readonly [keyword: string]: unknown;
+  readonly description?: string;
+  readonly examples?: unknown[];
+  readonly properties?: Record<string, Subschema>;
+  readonly $ref?: string;
+  readonly default?: unknown;
+}
+
+const schema: Subschema = JSON.parse(
+  readFileSync(new URL('../../schema/gateway.schema.json', import.meta.url), 'utf8'),
+);
+const definitions = schema['$defs'] as Record<string, Subschema>;
+
+/** Every property of the manifest, by its JSON Pointer. */
+function* propertiesOf(node: unknown, pointer = ''): Generator<[string, Subschema]> {
+  if (node === null || typeof node !== 'object') return;
+  for (const [key, value] of Object.entries(node)) {
+    if (key === 'examples' || key === 'default' || key === 'enum') continue;
+    const here = `${pointer}/${key}`;
+    if (key === 'properties')
+      for (const [name, member] of Object.entries(value as Record<string, Subschema>))
+        yield [`${here}/${name}`, member];
+    yield* propertiesOf(value, here);
+  }
+}
+
+function resolved(member: Subschema): Subschema {
+  const name = member.$ref?.replace('#/$defs/', '');
+  return name === undefined ? member : { ...definitions[name], ...member };
+}
+
+const properties = [...propertiesOf(schema)];
+const ajv = new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true });
+ajv.addSchema(schema, 'manifest');
+
+describe('every key is described and shown', () => {
+  test('there are keys', () => expect(properties.length).toBeGreaterThan(30));
+
+  test.each(properties)('%s', (pointer, member) => {
+    const { description, examples } = resolved(member);
+    expect(description).toMatch(/^[A-Z`].*\.$/);
+    expect(examples?.length).toBeGreaterThan(0);
+    const fits = ajv.getSchema(`manifest#${pointer}`);
+    for (const example of examples ?? [])
+      expect({ example, errors: fits?.(example) ? null : fits?.errors }).toEqual({ example, errors: null });
+  });
+
+  test.each(Object.entries(definitions))('$defs/%s', (name, { description, examples }) => {
+    expect(description).toMatch(/^[A-Z`].*\.$/);
+    const fits = ajv.getSchema(`manifest#/$defs/${name}`);
+    for (const example of examples ?? [])
+      expect({ example, errors: fits?.(example) ? null : fits?.errors }).toEqual({ example, errors: null });
+  });
+
+  test('the manifest itself', () => {
+    expect(schema.examples).toHaveLength(1);
+    for (const example of schema.examples ?? []) expect(ajv.validate('manifest', example)).toBe(true);
+  });
+});
+
+test('what is shown of a body schema loads', () => {
+  const shown = [definitions['JsonSchema'], schema.properties?.['schemas']].flatMap((member) => member?.examples ?? []);
+  expect(shown.length).toBeGreaterThan(1);
+  for (const example of shown) {
+    const [named] = Object.values(example as object).every((inside) => inside?.constructor === Object)
+      ? Object.values(example as object)
+      : [example];
+    expect(loadText(manifestOf(`schemas: ${JSON.stringify({ Shown: named })}\n`)).problems).toEqual([]);
+  }
+});
+
+test('it compiles under the strict mode of ajv', () => {
+  expect(new Ajv2020({ strict: true, allowUnionTypes: true }).compile(schema)).toBeTypeOf('function');
+});
+
+test('no map takes a key that it does not know', () => {
+  const open = properties.filter(
+    ([, { properties: members, ...rest }]) => members !== undefined && rest['additionalProperties'] !== false,
+  );
+  expect(open).toEqual([]);
+  for (const [name, definition] of Object.entries(definitions))
+    if (definition.properties !== undefined)
+      expect({ name, closed: definition['additionalProperties'] }).toEqual({ name, closed: false });
+});
+
+test('every key that is required is a key', () => {
+  const maps = [schema, ...Object.values(definitions), ...properties.map(([, member]) => member)];
+  for (const { properties: members, required } of maps)
+    if (Array.isArray(required)) expect(Object.keys(members ?? {})).toEqual(expect.arrayContaining(required));
+});
+
+describe('defaults', () => {
+  const defaulted = properties.filter(([, member]) => member.default !== undefined);
+
+  test('there are some', () => expect(defaulted.length).toBeGreaterThan(5));
+
+  test.each(defaulted)('%s fits its own schema', (pointer, member) => {
+    const fits = ajv.getSchema(`manifest#${pointer}`);
+    expect(fits?.(structuredClone(member.default))).toBe(true);
+    if (member.$ref === '#/$defs/Duration') expect(durationMs(String(member.default))).toBeGreaterThan(0);
+    if (member.$ref === '#/$defs/Size') expect(sizeBytes(String(member.default))).toBeGreaterThan(0);
+  });
+
+  test('the types have each of them as a member that is always there', async () => {
+    const types = (await generate())['manifest.generated.ts'] ?? '';
+    for (const [pointer] of defaulted) {
+      const name = pointer.split('/').at(-1);
+      expect(types).toMatch(new RegExp(`^${name}: `, 'm'));
+      expect(types).not.toMatch(new RegExp(`^${name}\\?: `, 'm'));
+    }
+    expect(types).toMatch(/^auth\?: Auth$/m);
+  });
+});
+
+test('the generated files are what the schema makes', async () => {
+  for (const [name, text] of Object.entries(await generate())) {
+    const checkedIn = readFileSync(new URL(`../../src/manifest/${name}`, import.meta.url), 'utf8');
+    expect(checkedIn === text, `${name} has drifted: run npm run generate`).toBe(true);
+  }
+});

@@ -1,0 +1,188 @@
+import { describe, expect, test } from 'vitest';
+import { formatProblems } from '../../src/cli/format.ts';
+import { AUTH, bodyRoute, loadText, manifestOf, ROUTE, said } from './support.ts';
+
+const FIVE = `version: 1
+upstreams:
+  identity: { url: http://user:secret@127.0.0.1:7001 }
+  contacts: { url: http://127.0.0.1:7002 }
+routes:
+  - id: login
+    method: post
+    path: /api/v1/login
+    upstream: identity
+    access: public
+  - id: contacts-list
+    method: GET
+    path: /api/contacts/:page
+    upstream: contacts
+    access: public
+  - id: contacts
+    method: any
+    path: /api/contacts/**
+    upstream: contcats
+    access: public
+  - id: contacts-import
+    method: POST
+    path: /api/contacts/imports/csv
+    upstream: contacts
+    acess: public
+`;
+
+test('five mistakes in different places are told of at once, in reading order', () => {
+  const { plan, problems } = loadText(FIVE);
+  expect(plan).toBeUndefined();
+  expect(problems.map(said)).toEqual([
+    expect.stringMatching(/^3:20 .* is not an upstream URL/),
+    '7:13 "post" is not a method; did you mean "POST"?',
+    '13:11 write a parameter as {page}, not ":page"',
+    '19:15 no upstream is named "contcats"; did you mean "contacts"?',
+    '25:5 unknown key "acess"; did you mean "access"?',
+  ]);
+});
+
+test('they are printed one after the other, a blank line between', () => {
+  const printed = formatProblems(loadText(FIVE).problems, FIVE, false);
+  expect(printed.split('\n\n').map((part) => part.split(' ')[0])).toEqual([
+    'gateway.yaml:3:20',
+    'gateway.yaml:7:13',
+    'gateway.yaml:13:11',
+    'gateway.yaml:19:15',
+    'gateway.yaml:25:5',
+  ]);
+});
+
+describe('mistakes of every part show at once', () => {
+  const PARTS = `version: 2
+listen: 127.0.0.1:99999
+upstreams:
+  contacts: { url: ftp://contacts }
+auth:
+  tokens: {}
+  role: { claim: role, allow: [admin], message: no }
+schemas:
+  Contact: { type: text }
+routes:
+  - { id: a, method: POST, path: /a/, upstream: contacts, access: protected }
+  - { id: a, method: POST, path: /b, upstream: nobody, access: public }
+`;
+  test('with a mistake in each', () => {
+    expect(loadText(PARTS).problems.map(({ range, rule }) => `${range.line} ${rule}`)).toEqual([
+      '1 schema',
+      '2 address',
+      '4 schema',
+      '6 schema',
+      '7 schema',
+      '9 body-schema',
+      '11 path',
+      '12 route-id',
+      '12 upstream-unknown',
+    ]);
+  });
+});
+
+describe('one mistake is told of once', () => {
+  test.each([
+    [
+      'auth misspelt, ten protected routes',
+      manifestOf(AUTH.replace('auth', 'auht'), tenProtected()),
+      ['4:1 unknown key "auht"; did you mean "auth"?'],
+    ],
+    [
+      'no auth, ten protected routes',
+      manifestOf('', tenProtected()),
+      [expect.stringMatching(/^5:\d+ this needs "auth"/)],
+    ],
+    [
+      'schemas misspelt, and referred to',
+      manifestOf('schema: { A: true }\n', bodyRoute(`{ $ref: '#/schemas/A' }`)),
+      ['4:1 unknown key "schema"; did you mean "schemas"?'],
+    ],
+    [
+      'upstreams misspelt, and used',
+      manifestOf().replace('upstreams', 'upstream'),
+      ['2:1 unknown key "upstream"; did you mean "upstreams"?'],
+    ],
+    [
+      'the name of an upstream in upper case',
+      manifestOf().replace('  contacts', '  Contacts'),
+      [expect.stringMatching(/^3:3 "Contacts" is not a name/)],
+    ],
+    [
+      'a schema of the wrong kind, and referred to',
+      manifestOf('schemas: { A: object }\n', bodyRoute(`{ $ref: '#/schemas/A' }`)),
+      [expect.stringMatching(/^4:15 "object" is not a JSON Schema/)],
+    ],
+    [
+      'an unknown keyword in a schema that others refer to',
+      manifestOf(`schemas: { B: { $ref: '#/schemas/A' }, A: { minLen: 1 } }\n`, bodyRoute(`{ $ref: '#/schemas/B' }`)),
+      [expect.stringMatching(/^4:45 "minLen" is not a keyword/)],
+    ],
+    [
+      'a circle of three schemas',
+      manifestOf(
+        `schemas: { A: { $ref: '#/schemas/B' }, B: { anyOf: [{ $ref: '#/schemas/C' }] }, C: { not: { $ref: '#/schemas/A' } } }\n`,
+      ),
+      [expect.stringMatching(/^4:23 this refers back/)],
+    ],
+    [
+      'a missing variable that is no path either',
+      manifestOf('', ROUTE.replace('/api/contacts', "'${WHERE}'")),
+      [expect.stringMatching(/^5:41 the environment variable WHERE is not set/)],
+    ],
+  ])('%s', (_name, text, expected) => {
+    expect(loadText(text).problems.map(said)).toEqual(expected);
+  });
+
+  function tenProtected(): string {
+    return Array.from({ length: 10 }, (_, index) =>
+      ROUTE.replace('id: contacts', `id: r${index}`).replace('/api', `/${index}`).replace('public', 'protected'),
+    ).join('');
+  }
+});
+
+describe('schemas of bodies', () => {
+  test.each([
+    [
+      'a word that is a property elsewhere',
+      '{ properties: { lenght: { type: string } }, lenght: 1 }',
+      /"lenght" is not a keyword/,
+    ],
+    ['a pattern of names', "{ patternProperties: { '(?=a)': true } }", /cannot run in linear time/],
+    ['a second name', '{ $id: contact }', /"\$id" has no place here/],
+    ['an anchor', '{ $anchor: "!" }', /"\$anchor" has no place here/],
+    ['a reference that is settled late', "{ $dynamicRef: '#a' }", /"\$dynamicRef" has no place here/],
+    ['another dialect', '{ $schema: http://json-schema.org/draft-07/schema# }', /this dialect is not known here/],
+    ['a dialect that is no string', '{ $schema: 5 }', /a JSON Schema cannot have this here/],
+    ['a schema that is itself', "{ allOf: [{ $ref: '#/schemas/A' }] }", /refers back to where it stands/],
+    [
+      'a reference to what is no schema',
+      "{ required: [a], properties: { a: { $ref: '#/schemas/A/required' } } }",
+      /has nothing at "#\/schemas\/A\/required"/,
+    ],
+  ])('%s', (_name, schema, expected) => {
+    const { plan, problems } = loadText(manifestOf(`schemas: { A: ${schema} }\n`));
+    expect(plan).toBeUndefined();
+    expect(problems.map(said)).toEqual([expect.stringMatching(expected)]);
+  });
+
+  test('two schemas of one $id', () => {
+    const { problems } = loadText(manifestOf('schemas: { A: { $id: x }, B: { $id: x, type: string } }\n'));
+    expect(problems.map(({ range }) => range.column)).toEqual([17, 32]);
+  });
+
+  test.each([
+    ['a tree', "{ type: object, properties: { kids: { type: array, items: { $ref: '#/schemas/A' } } } }"],
+    ['definitions of its own', "{ $defs: { x: true }, properties: { a: { $ref: '#/schemas/A/$defs/x' } } }"],
+    [
+      'data that looks like a schema',
+      "{ enum: [{ $ref: nowhere, pattern: '(', format: none, $id: a }, { $id: a, x: 1 }] }",
+    ],
+    [
+      'properties named as keywords',
+      '{ properties: { pattern: { type: string }, $ref: { type: string }, $id: { type: string } } }',
+    ],
+  ])('%s is read', (_name, schema) => {
+    expect(loadText(manifestOf(`schemas: { A: ${schema} }\n`)).problems.map(said)).toEqual([]);
+  });
+});

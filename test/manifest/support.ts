@@ -1,0 +1,49 @@
+import { type Loaded, load } from '../../src/load.ts';
+import type { Problem } from '../../src/problem/problem.ts';
+
+const NO_FILES = (path: string): never => {
+  throw Object.assign(new Error(`no file ${path}`), { code: 'ENOENT' });
+};
+
+export function loadText(text: string, env: Record<string, string | undefined> = {}): Loaded {
+  return load({ path: 'gateway.yaml', text }, { env, readFile: NO_FILES });
+}
+
+/** The only problem of a text, as `line:column message`. */
+export function problemOf(text: string, env: Record<string, string> = {}): string {
+  const { plan, problems } = loadText(text, env);
+  if (plan !== undefined || problems.length !== 1)
+    throw new Error(`${problems.length} problems: ${problems.slice(0, 5).map(said).join('\n')}`);
+  return problems.map(said).join('\n');
+}
+
+export function said({ range, message }: Problem): string {
+  return `${range.line}:${range.column} ${message}`;
+}
+
+/** A small manifest: what stands above the routes, and the routes. */
+export function manifestOf(above = '', routes = ROUTE): string {
+  return `version: 1
+upstreams:
+  contacts: { url: http://127.0.0.1:7002 }
+${above}routes:
+${routes}`;
+}
+
+export const ROUTE = `  - { id: contacts, method: POST, path: /api/contacts, upstream: contacts, access: public }
+`;
+
+/** One route whose body must fit the schema that is written. */
+export function bodyRoute(schema: string): string {
+  return ROUTE.replace(' }', () => `, body: { schema: ${schema} } }`);
+}
+
+export const AUTH = `auth:
+  tokens:
+    jwt: { jwks: http://127.0.0.1:9/jwks.json, algorithms: [ES256], issuer: https://identity.example, audience: signing-gateway }
+  role: { claim: /company_role, allow: [admin, user], message: admins and users only }
+`;
+
+export function repeat(count: number, write: (index: number) => string): string {
+  return Array.from({ length: count }, (_, index) => write(index)).join('');
+}

@@ -1,0 +1,327 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { load } from '../../src/load.ts';
+import { type Pattern, parsePattern } from '../../src/plan/pattern.ts';
+import type { Plan } from '../../src/plan/plan.ts';
+
+type Entry = readonly [method: string, path: string, access?: 'public' | 'protected'];
+
+/** The plan of these routes; each has the id `r` and its index. */
+function planOf(entries: readonly Entry[]): Plan {
+  const manifest = {
+    version: 1,
+    upstreams: { up: { url: 'http://127.0.0.1:1' } },
+    auth: {
+      tokens: { jwt: { jwks: 'http://127.0.0.1:1/keys', algorithms: ['ES256'], issuer: 'i', audience: 'a' } },
+      role: { claim: '/role', allow: ['user'], message: 'no' },
+    },
+    routes: entries.map(([method, path, access = 'public'], index) => ({
+      id: `r${index}`,
+      method: method.includes(',') ? method.split(',') : method,
+      path,
+      upstream: 'up',
+      access,
+    })),
+  };
+  const readFile = () => '';
+  const { plan, problems } = load({ path: 'g', text: JSON.stringify(manifest) }, { env: {}, readFile });
+  if (plan === undefined) throw new Error(problems.map(({ message }) => message).join('\n'));
+  return plan;
+}
+
+function matched(entries: readonly Entry[], method: string, path: string): string | undefined {
+  return planOf(entries).router.match(method, path)?.path;
+}
+
+describe('the most specific route wins', () => {
+  const routes: Entry[] = [
+    ['GET', '/**'],
+    ['GET', '/a/**'],
+    ['GET', '/a/{x}'],
+    ['GET', '/a/b'],
+    ['GET', '/a/{x}/c'],
+    ['GET', '/{y}/b/c'],
+    ['GET', '/'],
+  ];
+  test.each([
+    ['/', '/'],
+    ['/a', '/a/**'],
+    ['/a/b', '/a/b'],
+    ['/a/x', '/a/{x}'],
+    ['/a/b/c', '/a/{x}/c'],
+    ['/a/b/d', '/a/**'],
+    ['/z/b/c', '/{y}/b/c'],
+    ['/z', '/**'],
+    ['/z/b', '/**'],
+  ])('%s', (path, expected) => {
+    expect(matched(routes, 'GET', path)).toBe(expected);
+    expect(matched(routes.toReversed(), 'GET', path)).toBe(expected);
+  });
+
+  test('whatever the order of the routes', () => {
+    const segment = fc.constantFrom('a', 'b', 'c');
+    const part = fc.oneof({ weight: 3, arbitrary: segment }, { weight: 2, arbitrary: fc.constant('{}') });
+    const pattern = fc.tuple(fc.array(part, { maxLength: 3 }), fc.boolean()).map(([parts, rest]) => {
+      const named = parts.map((text, index) => (text === '{}' ? `{p${index}}` : text));
+      return `/${[...named, ...(rest ? ['**'] : [])].join('/')}`;
+    });
+    const entries = fc.uniqueArray(pattern, { minLength: 1, maxLength: 8 });
+    const path = fc.array(segment, { maxLength: 4 }).map((parts) => `/${parts.join('/')}`);
+    fc.assert(
+      fc.property(entries, fc.array(path, { minLength: 1, maxLength: 10 }), (patterns, paths) => {
+        const { router } = planOf(patterns.map((written) => ['GET', written] as const));
+        for (const asked of paths)
+          expect([asked, router.match('GET', asked)?.path]).toEqual([asked, best(patterns, asked)]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+/** The rule as it is written: literals before parameters before any rest, from the left. */
+function best(patterns: readonly string[], path: string): string | undefined {
+  const segments = path.split('/').filter((text) => text !== '');
+  const fits = patterns.filter((pattern) => isMatch(parsePattern(pattern), segments));
+  return fits.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))[0];
+}
+
+function isMatch(pattern: Pattern, segments: readonly string[]): boolean {
+  const hasRest = pattern.at(-1)?.kind === 'rest';
+  const fixed = hasRest ? pattern.slice(0, -1) : pattern;
+  const isLong = hasRest ? segments.length >= fixed.length : segments.length === fixed.length;
+  return isLong && fixed.every((segment, index) => segment.kind !== 'literal' || segment.text === segments[index]);
+}
+
+/** Sorts as specificity does: a literal, a parameter, the end, any rest. */
+function rank(pattern: string): string {
+  const order = { literal: 'a', parameter: 'b', rest: 'd' };
+  return `${parsePattern(pattern)
+    .map(({ kind }) => order[kind])
+    .join('')}c`;
+}
+
+describe('methods', () => {
+  test('a route has its own', () => {
+    const { router, routes } = planOf([['PUT,PATCH', '/a']]);
+    expect(routes[0]?.methods).toEqual(['PATCH', 'PUT']);
+    expect(router.match('PATCH', '/a')).toBeDefined();
+    expect(router.match('GET', '/a')).toBeUndefined();
+  });
+
+  test('any is every one of the language', () => {
+    expect(planOf([['any', '/a']]).routes[0]?.methods).toEqual([
+      'DELETE',
+      'GET',
+      'HEAD',
+      'OPTIONS',
+      'PATCH',
+      'POST',
+      'PUT',
+    ]);
+  });
+
+  test('GET answers HEAD', () => expect(planOf([['GET', '/a']]).routes[0]?.methods).toEqual(['GET', 'HEAD']));
+
+  test('unless another route has the HEAD of the same path, whatever its parameters are called', () => {
+    const { router } = planOf([
+      ['GET', '/{a}'],
+      ['HEAD', '/{b}'],
+    ]);
+    expect(router.match('HEAD', '/x')?.id).toBe('r1');
+    expect(router.match('GET', '/x')?.id).toBe('r0');
+  });
+
+  test('the HEAD of a narrower GET is not taken by a wider route', () => {
+    const { router } = planOf([
+      ['any', '/a/**', 'public'],
+      ['GET', '/a/b', 'protected'],
+    ]);
+    expect(router.match('HEAD', '/a/b')?.access).toBe('protected');
+  });
+
+  test('another method of a narrower path goes to the wider route that has it', () => {
+    const { router } = planOf([
+      ['any', '/a/**'],
+      ['GET', '/a/b'],
+    ]);
+    expect(router.match('POST', '/a/b')?.id).toBe('r0');
+  });
+
+  test.each<[string, string[]]>([
+    ['/a', ['GET', 'HEAD', 'POST']],
+    ['/a/b', ['DELETE', 'PUT']],
+    ['/a/b/c', ['DELETE']],
+    ['/', []],
+    ['/b', []],
+  ])('allowed at %s', (path, expected) => {
+    const { router } = planOf([
+      ['GET', '/a'],
+      ['POST', '/{x}'.replace('{x}', 'a')],
+      ['PUT', '/a/{b}'],
+      ['DELETE', '/a/b/**'],
+    ]);
+    expect(router.allowed(path)).toEqual(expected);
+  });
+
+  test('a method that no route could have', () => {
+    const { router } = planOf([['any', '/**']]);
+    for (const method of ['TRACE', 'CONNECT', 'get', '', '__proto__', 'constructor'])
+      expect(router.match(method, '/a')).toBeUndefined();
+  });
+});
+
+describe('paths', () => {
+  test.each(['/a', '/a/', '/a/b', '/a/b/'])('one trailing slash is ignored: %s', (path) => {
+    expect(
+      matched(
+        [
+          ['GET', '/a'],
+          ['GET', '/a/{b}'],
+        ],
+        'GET',
+        path,
+      ),
+    ).toBe(path.startsWith('/a/b') ? '/a/{b}' : '/a');
+  });
+
+  test('a parameter is one segment, and not an empty one', () => {
+    expect(matched([['GET', '/a/{b}']], 'GET', '/a')).toBeUndefined();
+    expect(matched([['GET', '/a/{b}']], 'GET', '/a/')).toBeUndefined();
+    expect(matched([['GET', '/a/{b}']], 'GET', '/a/b/c')).toBeUndefined();
+  });
+
+  test('letter case is told apart', () => expect(matched([['GET', '/a']], 'GET', '/A')).toBeUndefined());
+
+  test('the path is matched as it was sent, encoded', () => {
+    expect(matched([['GET', '/caf%C3%A9']], 'GET', '/caf%C3%A9')).toBeDefined();
+    expect(matched([['GET', '/a%20b']], 'GET', '/a b')).toBeUndefined();
+  });
+
+  test.each([..."!$&'()+,=:@~.-_"].map((character) => [character]))(
+    '%s in a literal stands for itself',
+    (character) => {
+      for (const literal of [
+        `x${character}y`,
+        `x${character}`,
+        `${character === ':' || character === '.' ? 'z' : ''}${character}y`,
+        `(${character})`,
+        `x${character}{`.slice(0, -1),
+      ]) {
+        const entries: Entry[] = [['GET', `/a/${literal}`]];
+        expect(matched(entries, 'GET', `/a/${literal}`)).toBe(`/a/${literal}`);
+        for (const other of ['xy', 'xxy', 'x', 'y', 'xzy', `${literal}z`, `z${literal}`, ''])
+          if (other !== literal) expect([other, matched(entries, 'GET', `/a/${other}`)]).toEqual([other, undefined]);
+      }
+    },
+  );
+
+  test.each(['(a|b)', '(.+)', '(?!a)', '[a]', 'a?', 'x:id', '+', '$', '**'.slice(1)])(
+    'what the tree would take for a language: %s',
+    (text) => {
+      let plan: Plan | undefined;
+      try {
+        plan = planOf([['GET', `/${text}`]]);
+      } catch {
+        return;
+      }
+      for (const path of ['/a', '/b', '/ab', '/x', '/xid', '/x1', '/x:'])
+        expect([path, plan.router.match('GET', path)]).toEqual([path, undefined]);
+      expect(plan.router.match('GET', `/${text}`)?.id).toBe('r0');
+    },
+  );
+
+  test.each(['/__proto__', '/constructor', '/toString', '/a/__proto__/b'])('%s is a path like any other', (path) => {
+    expect(matched([['GET', '/x']], 'GET', path)).toBeUndefined();
+    expect(matched([['GET', path]], 'GET', path)).toBe(path);
+    expect(matched([['GET', '/a/{b}/b']], 'GET', '/a/__proto__/b')).toBe('/a/{b}/b');
+  });
+});
+
+describe('a protected path is never reached through a public route', () => {
+  const routes: Entry[] = [
+    ['GET', '/files/**', 'public'],
+    ['GET', '/files/secret', 'protected'],
+    ['GET', '/files/{id}/secret', 'protected'],
+    ['GET', '/files/vault/**', 'protected'],
+    ['GET', '/files/{name}', 'public'],
+  ];
+  const { router } = planOf(routes);
+
+  test.each([
+    '/files/secret',
+    '/files/secret/',
+    '/files/SECRET',
+    '/files/Secret/',
+    '/files/secret.',
+    '/files/secret...',
+    '/files/secret;x',
+    '/files/secret;x=1;y',
+    '/files/secret%3Bx',
+    '/files/secret%20',
+    '/files/secret.%20.',
+    '/Files/secret',
+    '/files;a/secret',
+    '/files./secret',
+    '/files/7/Secret',
+    '/files/7;v=1/secret.',
+    '/files/VAULT',
+    '/files/vault./a',
+    '/files/Vault;x/a/b',
+  ])('%s', (path) => expect(router.match('GET', path)?.access).not.toBe('public'));
+
+  test.each([
+    '/files/secrets',
+    '/files/a.secret',
+    '/files/x;secret',
+    '/files/secret-2',
+    '/files/a/b',
+    '/files/.secret',
+    '/files/se.cret',
+    '/files/A',
+    '/files/a;b',
+  ])('%s is none of them, and public', (path) => expect(router.match('GET', path)?.access).toBe('public'));
+
+  test('nor is its method told of', () => {
+    const some = planOf([
+      ['any', '/files/**', 'public'],
+      ['any', '/files/secret', 'protected'],
+    ]);
+    expect(some.router.allowed('/files/SECRET')).toEqual([]);
+  });
+
+  test('however its letters are written, whatever is put behind them', () => {
+    const mangled = fc.array(
+      fc.tuple(
+        fc.constantFrom('x', 'Y', 'z'),
+        fc.constantFrom('', '.', '..', ';', ';a=b', '%20', '%3B', '%3ba', '.%20'),
+      ),
+      { minLength: 1, maxLength: 3 },
+    );
+    fc.assert(
+      fc.property(mangled, fc.boolean(), fc.boolean(), (parts, upper, slash) => {
+        const written = `/${parts.map(([letter]) => letter).join('/')}`;
+        const asked = `/${parts.map(([letter, behind]) => (upper ? letter.toUpperCase() : letter.toLowerCase()) + behind).join('/')}${slash ? '/' : ''}`;
+        const both = planOf([
+          ['any', '/**', 'public'],
+          ['any', written, 'protected'],
+        ]);
+        for (const method of ['GET', 'HEAD', 'POST'])
+          expect([asked, both.router.match(method, asked)?.access]).not.toEqual([asked, 'public']);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('the order of the routes has no part in it', () => {
+    const two: Entry[] = [
+      ['GET', '/a', 'public'],
+      ['GET', '/A', 'protected'],
+      ['GET', '/**', 'public'],
+    ];
+    for (const entries of [two, two.toReversed()]) {
+      const plan = planOf(entries);
+      expect(plan.router.match('GET', '/A')?.access).toBe('protected');
+      expect(plan.router.match('GET', '/a.')?.access).not.toBe('public');
+    }
+  });
+});

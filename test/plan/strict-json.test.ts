@@ -1,0 +1,163 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseStrictJson } from '../../src/plan/strict-json.ts';
+
+const parse = (text: string | Buffer) => parseStrictJson(Buffer.from(text as string));
+const nested = (depth: number, open = '[', close = ']') => `${open.repeat(depth)}${close.repeat(depth)}`;
+
+function faultOf(text: string | Buffer): string {
+  const parsed = parse(text);
+  return 'fault' in parsed
+    ? `${parsed.fault.pointer} ${parsed.fault.message}`
+    : `no fault: ${JSON.stringify(parsed.value)}`;
+}
+
+describe('names that stand twice', () => {
+  test.each([
+    ['{"a":1,"a":2}', '/a'],
+    ['{"a":1,"\\u0061":2}', '/a'],
+    ['{"\\u0061":1,"a":1}', '/a'],
+    ['{"/":1,"\\/":2}', '/~1'],
+    ['{"~":1,"\\u007e":2}', '/~0'],
+    ['{"":1,"":2}', '/'],
+    ['{"a":1,"b":2,"a":3}', '/a'],
+    ['{"a":{"b":1,"b":2}}', '/a/b'],
+    ['[0,{"x":[{},{"b":1 , "b" : 2}]}]', '/1/x/1/b'],
+    ['[[1,2],[3,{"b":1,"b":2}]]', '/1/1/b'],
+    ['{"a":{"a":{"a":1,"a":2}}}', '/a/a/a'],
+    ['{"a":"}","a":2}', '/a'],
+    ['{"a":"\\"","b":"a\\\\","a":2}', '/a'],
+    ['{"a":[":",",{"],"b":":","a":2}', '/a'],
+    ['{"a":1,"a"\t\r\n :2}', '/a'],
+    [`{"a":1,"a"${' '.repeat(100)}:2}`, '/a'],
+    [`{"a":1,"a"${'\n'.repeat(10_000)}:2}`, '/a'],
+    ['{"é":1,"\\u00e9":2}', '/é'],
+    ['{"😀":1,"\\ud83d\\ude00":2}', '/😀'],
+    ['{"toString":1,"toString":2}', '/toString'],
+    ['{"a":{"a":1},"b":[{"a":2}],"c":{"c":1,"c":1}}', '/c/c'],
+  ])('%s', (text, pointer) => expect(faultOf(text)).toBe(`${pointer} stands in this object twice`));
+
+  test.each([
+    '{"a":{"a":1}}',
+    '[{"a":1},{"a":1}]',
+    '{"a":"a:","b":"\\"a\\":1"}',
+    '{"a":1,"A":1,"a ":1}',
+    '{"é":1,"e\u0301":1}',
+  ])('not in %s', (text) => expect(parse(text)).toEqual({ value: JSON.parse(text) }));
+});
+
+describe('what two parsers could read differently', () => {
+  test.each<[string, string | Buffer, string]>([
+    ['nothing', '', ' must not be empty'],
+    ['a byte order mark', '\uFEFF{}', ' must not begin with a byte order mark'],
+    ['invalid UTF-8', Buffer.from([0x22, 0xff, 0x22]), ' must be UTF-8'],
+    ['overlong UTF-8', Buffer.from([0x22, 0xc0, 0xaf, 0x22]), ' must be UTF-8'],
+    ['a surrogate as UTF-8', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), ' must be UTF-8'],
+    ['UTF-16', Buffer.from('{}', 'utf16le'), ' is not valid JSON'],
+    ['a truncated character', Buffer.from('"é"').subarray(0, 2), ' must be UTF-8'],
+    ['a lone surrogate', '{"a":["\\ud800"]}', '/a/0 holds a lone surrogate'],
+    ['surrogates the wrong way round', '"\\ude00\\ud83d"', ' holds a lone surrogate'],
+    ['a lone surrogate in a name', '{"a":{"\\udfff":1}}', '/a has a name that holds a lone surrogate'],
+    ['__proto__', '{"a":{"__proto__":{}}}', '/a/__proto__ is a name that is not accepted'],
+    ['__proto__ in escapes', '{"\\u005f_proto__":1}', '/__proto__ is a name that is not accepted'],
+    ['a number out of range', '{"a":[0,1e400]}', '/a/1 is a number out of range'],
+    ['a negative one', '-1e400', ' is a number out of range'],
+    ['65 levels of lists', nested(65), `${'/0'.repeat(64)} is nested deeper than 64 levels`],
+    [
+      '65 levels of maps',
+      `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`,
+      `${'/a'.repeat(64)} is nested deeper than 64 levels`,
+    ],
+    ['trailing garbage', '{} x', ' is not valid JSON'],
+    ['two values', '{}{}', ' is not valid JSON'],
+    ['a trailing comma', '[1,]', ' is not valid JSON'],
+    ['a comment', '{/**/}', ' is not valid JSON'],
+    ['single quotes', "{'a':1}", ' is not valid JSON'],
+    ['NaN', '[NaN]', ' is not valid JSON'],
+    ['a leading zero', '01', ' is not valid JSON'],
+    ['a raw control character', '"\n"', ' is not valid JSON'],
+    ['white space only', ' \n', ' is not valid JSON'],
+    ['a NUL after the value', '{}\0', ' is not valid JSON'],
+    ['a form feed', '\f{}', ' is not valid JSON'],
+  ])('%s', (_name, text, expected) => expect(faultOf(text)).toBe(expected));
+
+  test('20,000 levels do not overflow', () => {
+    expect(faultOf(nested(20_000))).toMatch(/is nested deeper than 64 levels$|is not valid JSON$/);
+  });
+
+  test('no fault quotes a value', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom('{"a":"SECRET","a":1}', '{"a":"SECRET"', '["SECRET\\ud800"]', '["SECRET", 1e400]'),
+        (text) => !faultOf(text).includes('SECRET'),
+      ),
+    );
+  });
+});
+
+test.each([
+  '{}',
+  '[]',
+  '0',
+  '""',
+  'null',
+  'true',
+  ' {"a" : [ ] } ',
+  nested(64),
+  '1e308',
+  '"\\ud83d\\ude00"',
+  '{"constructor":1,"prototype":2}',
+  '-0',
+])('%s is read', (text) => {
+  expect(parse(text)).toEqual({ value: JSON.parse(text) });
+});
+
+test('any value that JSON.stringify prints is read as JSON.parse reads it', () => {
+  const value = fc
+    .jsonValue({ stringUnit: 'binary', maxDepth: 8 })
+    .filter((any) => !JSON.stringify(any).includes('__proto__'));
+  fc.assert(
+    fc.property(value, fc.constantFrom(undefined, 2, '\t'), (any, indent) => {
+      const text = JSON.stringify(any, null, indent);
+      expect(parse(text)).toEqual({ value: JSON.parse(text) });
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('any bytes: JSON.parse agrees, or there is a fault', () => {
+  const json = fc
+    .array(
+      fc.constantFrom('{', '}', '[', ']', ',', ':', '"', '"a"', '"b"', '1', ' ', '\\', '\\u0061', 'e', '-', 'null'),
+      { maxLength: 14 },
+    )
+    .map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(json, (text) => {
+      const parsed = parse(text);
+      if ('value' in parsed) expect(parsed.value).toEqual(JSON.parse(text));
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test('a name that is doubled anywhere is found', () => {
+  const document = fc.dictionary(fc.string({ minLength: 1 }), fc.jsonValue({ maxDepth: 2 }), { minKeys: 1 });
+  fc.assert(
+    fc.property(
+      document.filter((any) => !JSON.stringify(any).includes('__proto__')),
+      fc.nat(),
+      (members, pick) => {
+        const names = Object.keys(members);
+        const name = names[pick % names.length] ?? '';
+        const escaped = [...name]
+          .map((character) =>
+            character.length > 1 ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+          )
+          .join('');
+        const text = `${JSON.stringify(members).slice(0, -1)},"${escaped}":1}`;
+        expect(faultOf(text)).toBe(`/${name.replaceAll('~', '~0').replaceAll('/', '~1')} stands in this object twice`);
+      },
+    ),
+  );
+});

@@ -1,0 +1,394 @@
+import { createHmac } from 'node:crypto';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { load } from '../../src/load.ts';
+import type { TokenFault, Verdict } from '../../src/plan/plan.ts';
+import { AUDIENCE, ISSUER, startIssuer } from '../support/issuer.ts';
+import { claims, ecKey, encode, keyFile, rsaKey, seconds, startKeysServer, tokenOf, verifierOf } from './keys.ts';
+
+const key = ecKey('one');
+const stranger = ecKey('one');
+const HEADER = { alg: 'ES256', kid: 'one' };
+const good = () => tokenOf(HEADER, claims(), key);
+
+const local = verifierOf({}, keyFile(key));
+
+function outcome(verdict: Verdict): TokenFault | 'accepted' {
+  return 'fault' in verdict ? verdict.fault : 'accepted';
+}
+
+async function judge(token: string, verifier = local): Promise<TokenFault | 'accepted'> {
+  return outcome(await verifier.verify(token));
+}
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('claims', () => {
+  test.each<[string, Record<string, unknown>, TokenFault | 'accepted']>([
+    ['as they should be', {}, 'accepted'],
+    ['expired', { exp: seconds() - 60 }, 'token_expired'],
+    ['expired within the tolerance', { exp: seconds() - 2 }, 'accepted'],
+    ['exp missing', { exp: undefined }, 'claims_wrong'],
+    ['exp a string', { exp: String(seconds() + 600) }, 'claims_wrong'],
+    ['exp null', { exp: null }, 'claims_wrong'],
+    ['exp long ago', { exp: 0 }, 'token_expired'],
+    ['exp negative', { exp: -1 }, 'token_expired'],
+    ['not valid yet', { nbf: seconds() + 60 }, 'token_not_yet_valid'],
+    ['not valid yet, within the tolerance', { nbf: seconds() + 2 }, 'accepted'],
+    ['nbf a string', { nbf: 'soon' }, 'token_not_yet_valid'],
+    ['issued in the future', { iat: seconds() + 60 }, 'token_not_yet_valid'],
+    ['issued within the tolerance', { iat: seconds() + 2 }, 'accepted'],
+    ['iat a string', { iat: 'now' }, 'claims_wrong'],
+    ['iat missing', { iat: undefined }, 'accepted'],
+    ['another issuer', { iss: 'https://evil.test' }, 'issuer_wrong'],
+    ['the issuer with a slash', { iss: `${ISSUER}/` }, 'issuer_wrong'],
+    ['the issuer in upper case', { iss: ISSUER.toUpperCase() }, 'issuer_wrong'],
+    ['iss missing', { iss: undefined }, 'issuer_wrong'],
+    ['iss a list', { iss: [ISSUER] }, 'issuer_wrong'],
+    ['another audience', { aud: 'someone-else' }, 'audience_wrong'],
+    ['aud missing', { aud: undefined }, 'audience_wrong'],
+    ['aud empty', { aud: [] }, 'audience_wrong'],
+    ['aud a list with it', { aud: ['someone-else', AUDIENCE] }, 'accepted'],
+    ['aud a list without it', { aud: ['someone-else'] }, 'audience_wrong'],
+    ['aud a map', { aud: { [AUDIENCE]: true } }, 'audience_wrong'],
+  ])('%s', async (_name, changes, expected) => {
+    expect(await judge(tokenOf(HEADER, claims(changes), key))).toBe(expected);
+  });
+
+  test('a payload that is no map', async () => {
+    for (const payload of ['[]', '"text"', '1', 'null', 'true'])
+      expect(await judge(tokenOf(HEADER, payload, key))).not.toBe('accepted');
+  });
+
+  test('the principal has them all, and when it ends', async () => {
+    const exp = seconds() + 600;
+    const verdict = await local.verify(tokenOf(HEADER, claims({ exp, extra: { a: [1] } }), key));
+    expect(verdict).toMatchObject({
+      principal: { claims: { sub: 'someone', extra: { a: [1] } }, expiresAt: (exp + 5) * 1000 },
+    });
+  });
+});
+
+describe('algorithms are those of the manifest', () => {
+  test.each(['none', 'None', 'NONE', 'nOnE', ''])('alg %j', async (alg) => {
+    const [, , signature] = good().split('.');
+    const unsigned = `${encode(JSON.stringify({ ...HEADER, alg }))}.${encode(JSON.stringify(claims()))}`;
+    expect(await judge(`${unsigned}.`)).toBe('token_malformed');
+    expect(await judge(`${unsigned}.${signature}`)).not.toBe('accepted');
+    expect(await judge(`${unsigned}.AA`)).not.toBe('accepted');
+  });
+
+  test.each([
+    ['PEM', key.publicKey.export({ format: 'pem', type: 'spki' })],
+    ['DER', key.publicKey.export({ format: 'der', type: 'spki' })],
+    ['JWK', JSON.stringify(key.jwk)],
+    ['nothing', ''],
+  ])('HS256 with the public key as its secret, as %s', async (_name, secret) => {
+    for (const alg of ['HS256', 'HS384', 'HS512']) {
+      const input = `${encode(JSON.stringify({ ...HEADER, alg }))}.${encode(JSON.stringify(claims()))}`;
+      const signature = createHmac(alg.replace('HS', 'sha'), secret).update(input).digest('base64url');
+      expect(await judge(`${input}.${signature}`)).toBe('algorithm_not_allowed');
+    }
+  });
+
+  test('a symmetric key among the keys verifies nothing', async () => {
+    const secret = Buffer.alloc(32, 1);
+    const file = JSON.stringify({ keys: [{ kty: 'oct', kid: 'one', k: secret.toString('base64url') }] });
+    const input = `${encode(JSON.stringify({ alg: 'HS256', kid: 'one' }))}.${encode(JSON.stringify(claims()))}`;
+    const signature = createHmac('sha256', secret).update(input).digest('base64url');
+    expect(await judge(`${input}.${signature}`, verifierOf({}, file))).toBe('algorithm_not_allowed');
+  });
+
+  test.each(['ES384', 'RS256', 'PS256', 'EdDSA', 'es256', 'ES256K', 'RSA-OAEP', 'dir'])('alg %s', async (alg) => {
+    expect(await judge(tokenOf({ ...HEADER, alg }, claims(), key))).toBe('algorithm_not_allowed');
+  });
+
+  test('alg missing, or no string', async () => {
+    for (const alg of [undefined, null, 1, ['ES256'], { a: 1 }])
+      expect(await judge(tokenOf({ kid: 'one', alg }, claims(), key))).not.toBe('accepted');
+  });
+
+  test('another algorithm of the manifest needs a key of its own kind', async () => {
+    const rsa = rsaKey('two');
+    const both = verifierOf({ algorithms: ['ES256', 'RS256'] }, keyFile(key, rsa));
+    expect(await judge(good(), both)).toBe('accepted');
+    expect(await judge(tokenOf({ alg: 'RS256', kid: 'two' }, claims(), rsa), both)).toBe('accepted');
+    expect(await judge(tokenOf({ alg: 'RS256', kid: 'one' }, claims(), key), both)).not.toBe('accepted');
+    expect(await judge(tokenOf({ alg: 'ES256', kid: 'two' }, claims(), rsa), both)).not.toBe('accepted');
+  });
+
+  test('a weak key verifies nothing', async () => {
+    const weak = rsaKey('weak', 1024);
+    const verifier = verifierOf({ algorithms: ['RS256'] }, keyFile(weak));
+    expect(await judge(tokenOf({ alg: 'RS256', kid: 'weak' }, claims(), weak), verifier)).not.toBe('accepted');
+  });
+
+  test('a key that is for encryption verifies nothing', async () => {
+    const file = JSON.stringify({ keys: [{ ...key.jwk, use: 'enc' }] });
+    expect(await judge(good(), verifierOf({}, file))).toBe('key_unknown');
+  });
+});
+
+describe('keys', () => {
+  test('another key of the same name', async () => {
+    expect(await judge(tokenOf(HEADER, claims(), stranger))).toBe('signature_wrong');
+  });
+
+  test('a signature of another token', async () => {
+    const [header, , signature] = good().split('.');
+    expect(await judge(`${header}.${encode(JSON.stringify(claims({ company_role: 'admin' })))}.${signature}`)).toBe(
+      'signature_wrong',
+    );
+  });
+
+  test('a name that is not known', async () => {
+    expect(await judge(tokenOf({ ...HEADER, kid: 'nobody' }, claims(), key))).toBe('key_unknown');
+    for (const kid of ['__proto__', 'toString', '../../dev/null', "' or 1=1", '']) {
+      expect(await judge(tokenOf({ ...HEADER, kid }, claims(), key))).not.toBe('accepted');
+    }
+  });
+
+  test('a token without a name is tried with each', async () => {
+    const two = ecKey('two');
+    const verifier = verifierOf({}, keyFile(key, two));
+    for (const signer of [key, two])
+      expect(await judge(tokenOf({ alg: 'ES256' }, claims(), signer), verifier)).toBe('accepted');
+    expect(await judge(tokenOf({ alg: 'ES256' }, claims(), stranger), verifier)).toBe('signature_wrong');
+    expect(await judge(tokenOf({ alg: 'ES256' }, claims({ exp: 1 }), two), verifier)).toBe('token_expired');
+    expect(await judge(tokenOf({ alg: 'ES256' }, claims({ iss: 'x' }), two), verifier)).toBe('issuer_wrong');
+  });
+
+  test('keys without a name', async () => {
+    const nameless = ecKey(undefined);
+    const verifier = verifierOf({}, keyFile(nameless));
+    expect(await judge(tokenOf({ alg: 'ES256' }, claims(), nameless), verifier)).toBe('accepted');
+  });
+
+  test('a key in the token, or the address of one, is not looked at', async () => {
+    const server = await startKeysServer(stranger);
+    try {
+      const { privateKey: _privateKey, ...evil } = stranger;
+      const headers = [
+        { alg: 'ES256', jwk: evil.jwk },
+        { ...HEADER, jwk: evil.jwk },
+        { ...HEADER, jku: server.url },
+        { alg: 'ES256', jku: server.url, kid: 'evil' },
+        { ...HEADER, x5u: server.url },
+        { ...HEADER, x5c: [evil.publicKey.export({ format: 'der', type: 'spki' }).toString('base64')] },
+        { ...HEADER, kid: server.url },
+      ];
+      for (const header of headers) expect(await judge(tokenOf(header, claims(), stranger))).not.toBe('accepted');
+      // With its own good signature such a header changes nothing.
+      expect(await judge(tokenOf({ ...HEADER, jku: server.url }, claims(), key))).toBe('accepted');
+      expect(server.asked).toBe(0);
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+describe('a token has one reading', () => {
+  const [header = '', payload = '', signature = ''] = good().split('.');
+
+  test('to begin with', async () => expect(await judge(`${header}.${payload}.${signature}`)).toBe('accepted'));
+
+  test.each([
+    ['empty', ''],
+    ['one part', header],
+    ['two parts', `${header}.${payload}`],
+    ['an empty signature', `${header}.${payload}.`],
+    ['an empty payload', `${header}..${signature}`],
+    ['four parts', `${header}.${payload}.${signature}.${signature}`],
+    ['five parts', `${header}.${payload}.${signature}.${signature}.${signature}`],
+    ['padding', `${header}.${payload}.${signature}==`],
+    ['a space before', ` ${header}.${payload}.${signature}`],
+    ['a space behind', `${header}.${payload}.${signature} `],
+    ['a line break behind', `${header}.${payload}.${signature}\n`],
+    ['a space inside', `${header}. ${payload}.${signature}`],
+    ['a tab inside', `${header}.${payload}\t.${signature}`],
+    ['base64 with a plus', `${header}.${payload}.${signature.slice(0, -1)}+`],
+    ['base64 with a slash', `${header}.${payload}.${signature.slice(0, -1)}/`],
+    ['a NUL', `${header}.${payload}.${signature}\0`],
+    ['letters that are not ASCII', `${header}.${payload}.${signature}é`],
+    ['more than 8 kB', tokenOf(HEADER, claims({ filler: 'x'.repeat(8192) }), key)],
+    ['the JSON serialization', JSON.stringify({ protected: header, payload, signature })],
+  ])('%s', async (_name, token) => expect(await judge(token)).toBe('token_malformed'));
+
+  test('8192 characters are not too many, 8193 are', async () => {
+    const tokens = new Map<number, string>();
+    for (let filler = 5800; filler < 6000; filler += 1) {
+      for (const pad of ['', 'x', 'xx']) {
+        const token = tokenOf({ ...HEADER, pad }, claims({ filler: 'x'.repeat(filler) }), key);
+        tokens.set(token.length, token);
+      }
+    }
+    expect(await judge(tokens.get(8192) ?? '')).toBe('accepted');
+    expect(tokens.get(8193)).toBeDefined();
+    expect(await judge(tokens.get(8193) ?? '')).toBe('token_malformed');
+  });
+
+  test.each([
+    ['header', `{"alg":"none","alg":"ES256","kid":"one"}`, JSON.stringify(claims())],
+    ['header, escaped', `{"alg":"none","\\u0061lg":"ES256","kid":"one"}`, JSON.stringify(claims())],
+    ['payload', JSON.stringify(HEADER), JSON.stringify(claims()).replace('{', '{"company_role":"admin",')],
+    ['nested payload', JSON.stringify(HEADER), JSON.stringify(claims()).replace('{', '{"a":{"b":1,"b":2},')],
+  ])('names that stand twice in the %s', async (_name, head, body) => {
+    expect(await judge(tokenOf(head, body, key))).toBe('token_malformed');
+  });
+
+  test.each([
+    ['no JSON in the header', '{alg}', JSON.stringify(claims())],
+    ['no JSON in the payload', JSON.stringify(HEADER), 'claims'],
+    ['a byte order mark', `\uFEFF${JSON.stringify(HEADER)}`, JSON.stringify(claims())],
+    ['__proto__ in the header', `{"__proto__":{"alg":"ES256"},"kid":"one"}`, JSON.stringify(claims())],
+    [
+      '__proto__ in the payload',
+      JSON.stringify(HEADER),
+      JSON.stringify(claims()).replace('{', '{"__proto__":{"company_role":"admin"},'),
+    ],
+    [
+      'a number out of range',
+      JSON.stringify(HEADER),
+      JSON.stringify(claims({ exp: 5 })).replace('"exp":5', '"exp":1e400'),
+    ],
+  ])('%s', async (_name, head, body) => expect(await judge(tokenOf(head, body, key))).toBe('token_malformed'));
+
+  test.each([
+    ['crit', { crit: ['exp'] }],
+    ['crit of a name that is known', { crit: ['b64'], b64: true }],
+    ['a payload that is not encoded', { crit: ['b64'], b64: false }],
+    ['b64 without crit', { b64: false }],
+    ['crit empty', { crit: [] }],
+    ['crit no list', { crit: 'exp' }],
+  ])('%s', async (_name, extra) => {
+    expect(await judge(tokenOf({ ...HEADER, ...extra }, claims(), key))).toBe('token_malformed');
+  });
+});
+
+describe('the cache', () => {
+  test('has what was verified, and nothing else', async () => {
+    const verifier = verifierOf({}, keyFile(key));
+    const token = good();
+    expect(verifier.cached(token)).toBeUndefined();
+    const verdict = await verifier.verify(token);
+    expect(verifier.cached(token)).toBe('principal' in verdict && verdict.principal);
+    expect(verifier.cached(`${token}A`)).toBeUndefined();
+    expect(verifier.cached(token.slice(0, -1))).toBeUndefined();
+    for (const bad of [
+      tokenOf(HEADER, claims({ exp: 1 }), key),
+      tokenOf(HEADER, claims({ iat: seconds() + 60 }), key),
+      tokenOf(HEADER, claims(), stranger),
+    ]) {
+      expect(await judge(bad, verifier)).not.toBe('accepted');
+      expect(verifier.cached(bad)).toBeUndefined();
+    }
+  });
+
+  test('forgets a token when it expires, with the tolerance', async () => {
+    const verifier = verifierOf({}, keyFile(key));
+    const exp = seconds() + 60;
+    const token = tokenOf(HEADER, claims({ exp }), key);
+    expect(await judge(token, verifier)).toBe('accepted');
+    vi.useFakeTimers({ toFake: ['Date'] });
+    vi.setSystemTime((exp + 4) * 1000);
+    expect(verifier.cached(token)).toBeDefined();
+    vi.setSystemTime((exp + 5) * 1000);
+    expect(verifier.cached(token)).toBeUndefined();
+    vi.setSystemTime((exp + 6) * 1000);
+    expect(await judge(token, verifier)).toBe('token_expired');
+  });
+
+  test('of one verifier is not that of another', async () => {
+    const one = verifierOf({}, keyFile(key));
+    const other = verifierOf({ audience: 'someone-else' }, keyFile(key));
+    const token = good();
+    await one.verify(token);
+    expect(other.cached(token)).toBeUndefined();
+  });
+});
+
+test('the issuer of the other tests is believed too', async () => {
+  const issuer = await startIssuer();
+  try {
+    const verifier = verifierOf({ jwks: issuer.jwksUrl });
+    expect(await judge(await issuer.token(), verifier)).toBe('accepted');
+    expect(await judge(await issuer.token({ exp: seconds() - 60 }), verifier)).toBe('token_expired');
+    expect(issuer.fetches).toBe(1);
+  } finally {
+    await issuer.close();
+  }
+});
+
+describe('a verifier outlives a reload', () => {
+  const files = { one: keyFile(key), two: keyFile(ecKey('two')) };
+  const manifest = (changes: Record<string, string> = {}, listen = '127.0.0.1:8080') => {
+    const jwt = { jwks: './keys.json', algorithms: ['ES256'], issuer: ISSUER, audience: AUDIENCE, ...changes };
+    return JSON.stringify({
+      version: 1,
+      listen,
+      upstreams: { up: { url: 'http://127.0.0.1:1' } },
+      auth: { tokens: { jwt }, role: { claim: '/company_role', allow: ['user'], message: 'no' } },
+      routes: [{ id: 'all', method: 'any', path: '/**', upstream: 'up', access: 'protected' }],
+    });
+  };
+  const planOf = (text: string, file = files.one, previous?: ReturnType<typeof load>['plan']) => {
+    const { plan, problems } = load({ path: 'g', text }, { env: {}, readFile: () => file }, previous);
+    if (plan?.auth === undefined) throw new Error(problems.map(({ message }) => message).join('\n'));
+    return { plan, verifier: plan.auth.verifier };
+  };
+  const before = planOf(manifest());
+
+  test('that did not change it', () => {
+    expect(planOf(manifest(), files.one, before.plan).verifier).toBe(before.verifier);
+    expect(planOf(manifest({}, '127.0.0.1:9090'), files.one, before.plan).verifier).toBe(before.verifier);
+  });
+
+  test.each([
+    ['issuer', { issuer: 'https://other.test' }],
+    ['audience', { audience: 'other' }],
+    ['tolerance', { clockTolerance: '1s' }],
+    ['place of the keys', { jwks: 'http://127.0.0.1:1/keys' }],
+  ])('but not one that changed the %s', (_name, changes) => {
+    expect(planOf(manifest(changes), files.one, before.plan).verifier).not.toBe(before.verifier);
+  });
+
+  test('nor one that found other keys in the file', async () => {
+    const after = planOf(manifest(), files.two, before.plan);
+    expect(after.verifier).not.toBe(before.verifier);
+    const token = good();
+    expect(outcome(await before.verifier.verify(token))).toBe('accepted');
+    expect(after.verifier.cached(token)).toBeUndefined();
+    expect(outcome(await after.verifier.verify(token))).toBe('key_unknown');
+  });
+
+  test('and without one in force there is a new one', () => {
+    expect(planOf(manifest()).verifier).not.toBe(before.verifier);
+  });
+
+  test.each([
+    ['no JSON', 'keys', 'it is no JWKS'],
+    ['an empty file', '', 'it is no JWKS'],
+    ['a list', '[]', 'it is no JWKS'],
+    ['null', 'null', 'it is no JWKS'],
+    ['no keys', '{"keys":[]}', 'it is no JWKS'],
+    ['keys that are none', '{"keys":[1]}', 'it is no JWKS'],
+    ['a key without its type', '{"keys":[{"kid":"one"}]}', 'it is no JWKS'],
+    ['one key without a list', JSON.stringify(key.jwk), 'it is no JWKS'],
+  ])('a key file with %s is a problem at its line', (_name, file, expected) => {
+    const { plan, problems } = load({ path: 'g', text: manifest() }, { env: {}, readFile: () => file });
+    expect(plan).toBeUndefined();
+    expect(problems.map(({ rule, message }) => `${rule} ${message}`)).toEqual([
+      expect.stringContaining(`jwks the key file cannot be used: ${expected}`),
+    ]);
+  });
+
+  test.each(['ENOENT', 'EACCES', 'EISDIR'])('a key file that cannot be read (%s) is a problem', (code) => {
+    const readFile = () => {
+      throw Object.assign(new Error('/secret/place'), { code });
+    };
+    const { problems } = load({ path: 'g', text: manifest() }, { env: {}, readFile });
+    expect(problems.map(({ message }) => message)).toEqual([expect.stringContaining(`it cannot be read (${code})`)]);
+    expect(problems[0]?.message).not.toContain('/secret/place');
+  });
+});
