@@ -7,6 +7,7 @@ import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding
 import type { BodyFault } from './plan.ts';
 import { pointerStep } from './pointer.ts';
 import { circleFaults, keywordsOf, schemaFaults, valueAt } from './schema-faults.ts';
+import { SURVIVES, withSurvivingIntegers } from './surviving-integers.ts';
 
 const MAX_FAULTS = 20;
 const MANIFEST = 'manifest:';
@@ -71,6 +72,7 @@ function createAjv(allErrors: boolean): Ajv2020 {
   });
   // The default export of a CommonJS module, as Node and as TypeScript see it.
   (ajvFormats as unknown as typeof ajvFormats.default)(ajv);
+  ajv.addKeyword(SURVIVES);
   return ajv;
 }
 
@@ -83,7 +85,7 @@ function getSchema(ajv: Ajv2020, manifest: Manifest, reference: string): Validat
 
 /** The manifest around the schemas is none itself; each of them is validated where it is compiled. */
 function addManifest(ajv: Ajv2020, { schemas, routes }: Manifest): void {
-  const root = { schemas, routes };
+  const root = withSurvivingIntegers({ schemas, routes });
   for (const keyword of Object.keys(root)) {
     ajv.removeKeyword(keyword);
     ajv.addKeyword({

@@ -210,6 +210,8 @@ describe('a body that does not fit is 400 with the place', () => {
     ['single quotes', "{'email':'abc','subject':'s'}", ['']],
     ['NaN', '{"email":"abc","subject":"s","count":NaN}', ['']],
     ['a number out of range', '{"email":"abc","subject":"s","count":1e400}', ['/count']],
+    ['an integer beyond 2^53', '{"email":"abc","subject":"s","count":9007199254740993}', ['/count']],
+    ['an integer beyond 2^53 as a power', '{"email":"abc","subject":"s","count":1e300}', ['/count']],
     ['blanks', '  \n', ['']],
     ['a byte order mark', `\ufeff${GOOD}`, ['']],
     ['duplicate names', `{"email":"abc","email":"${SECRET}","subject":"s"}`, ['/email']],
@@ -236,9 +238,6 @@ describe('a body that does not fit is 400 with the place', () => {
     expect(got.body.toString()).not.toContain(SECRET);
     expect(site.upstream.requests).toEqual([]);
   });
-
-  // Today 9007199254740993 goes on where the schema says integer, though no double holds it.
-  it.todo('an integer beyond 2^53');
 
   it('empty, in every framing', async () => {
     for (const got of [

@@ -20,6 +20,10 @@ export interface HostileAnswer {
   readonly after?: 'close' | 'reset' | 'silence';
   /** Written on the kept connection when the exchange has long been over. */
   readonly late?: string;
+  /** What comes late answers nothing: the gateway lets the connection go. What comes after its next use it cannot tell. */
+  readonly isSurplus?: true;
+  /** The next request on the pooled connection may be 502 once: the HTTP client keeps the trailer's word for its own. */
+  readonly maySpoilNext?: true;
   readonly sees: readonly Sight[];
   readonly source: string;
   /** Of the request; by default GET. */
@@ -51,6 +55,11 @@ function framed(lines: string, body = 'ok'): string {
 
 function chunked(chunks: string): string {
   return framed('Transfer-Encoding: chunked', chunks);
+}
+
+/** Empty lines before an answer are skipped (RFC 9112 section 2.2): they are no surplus. */
+function surplus(name: string): { isSurplus?: true } {
+  return name === 'an empty line' ? {} : { isSurplus: true };
 }
 
 const STATUS = 'RFC 9112 section 4';
@@ -466,8 +475,21 @@ const EXTRAS: HostileAnswer[] = [
       sees: ['passes', '502', 'cut'],
       source: EXTRA,
     },
-    { name: `a moment after a counted body ${name}`, bytes: [OK, extra], sees: ['passes'], source: EXTRA },
-    { name: `long after a counted body ${name}`, bytes: OK, late: extra, sees: ['passes'], source: EXTRA },
+    {
+      name: `a moment after a counted body ${name}`,
+      bytes: [OK, extra],
+      ...surplus(name),
+      sees: ['passes'],
+      source: EXTRA,
+    },
+    {
+      name: `long after a counted body ${name}`,
+      bytes: OK,
+      late: extra,
+      ...surplus(name),
+      sees: ['passes'],
+      source: EXTRA,
+    },
   ]),
   ...(['204 No Content', '304 Not Modified'] as const).flatMap((line): HostileAnswer[] =>
     (
@@ -679,6 +701,7 @@ const HEADER_LINES: HostileAnswer[] = [
     (trailer): HostileAnswer => ({
       name: `a trailer that must be no trailer: ${trailer}`,
       bytes: chunked(`2\r\nok\r\n0\r\n${trailer}\r\n\r\n`),
+      ...(trailer === 'Connection: close' ? { maySpoilNext: true } : {}),
       sees: ['passes', '502', 'cut'],
       source: 'RFC 9110 section 6.5.1',
     }),
