@@ -1,0 +1,126 @@
+import type { RouteEntry } from '../manifest/manifest.generated.ts';
+import { sizeBytes } from '../manifest/units.ts';
+import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
+import { compileBody } from './body.ts';
+import type { SchemaCompiler } from './json-schema.ts';
+import { PatternFault, parsePattern, patternKey } from './pattern.ts';
+import type { LoginRule, Route } from './plan.ts';
+import { compilePointer } from './pointer.ts';
+import { parseStrictJson } from './strict-json.ts';
+import { findUpstream, type Upstreams } from './upstream.ts';
+
+const ANY = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
+
+/** A route as written, with what is known of it at first sight. */
+export interface Written {
+  readonly entry: RouteEntry;
+  readonly index: number;
+  /** Equal for paths that match the same requests; `undefined` when the path is faulty. */
+  readonly key: string | undefined;
+}
+
+export interface RouteContext {
+  readonly upstreams: Upstreams;
+  /** `undefined` when the schemas cannot be looked at. */
+  readonly schemas: SchemaCompiler | undefined;
+}
+
+/** Makes the routes; two that match the same requests, or have one id, are told of. */
+export function compileRoutes(written: readonly Written[], context: RouteContext, findings: Finding[]): Route[] {
+  findTwins(written, findings);
+  const heads = new Set(written.filter(({ entry }) => writtenMethods(entry).includes('HEAD')).map(({ key }) => key));
+  return written.flatMap((route) => compileRoute(route, heads.has(route.key), context, findings));
+}
+
+export function readRoute(entry: RouteEntry, index: number, findings: Finding[]): Written {
+  try {
+    return { entry, index, key: patternKey(parsePattern(entry.path)) };
+  } catch (error) {
+    if (!(error instanceof PatternFault)) throw error;
+    findings.push(errorAt(['routes', index, 'path'], 'path', error.message));
+    return { entry, index, key: undefined };
+  }
+}
+
+/** What can be told of a route that the schema has refused already, so that all of its mistakes show at once. */
+export function glanceAt(
+  entry: Partial<RouteEntry> | null,
+  index: number,
+  upstreams: Upstreams,
+  findings: Finding[],
+): void {
+  if (typeof entry?.upstream === 'string') findUpstream(entry.upstream, index, upstreams, findings);
+  if (typeof entry?.path === 'string') readRoute(entry as RouteEntry, index, findings);
+}
+
+function compileRoute(
+  { entry, index }: Written,
+  hasHead: boolean,
+  { upstreams, schemas }: RouteContext,
+  findings: Finding[],
+): Route[] {
+  const path = ['routes', index];
+  const upstream = findUpstream(entry.upstream, index, upstreams, findings);
+  const methods = methodsOf(entry, hasHead);
+  if (entry.websocket && !methods.includes('GET')) {
+    const message = 'a WebSocket begins with GET, which this route does not take; add GET to "method"';
+    findings.push(errorAtKey(['routes', index, 'websocket'], 'websocket', message));
+  }
+  const body = compileBody(entry, methods, path, schemas, findings);
+  const login = entry.login && compileLogin(entry.login);
+  if (upstream === undefined) return [];
+  const { id, access, websocket } = entry;
+  return [Object.freeze({ id, methods, path: entry.path, access, upstream, websocket, login, body })];
+}
+
+function compileLogin(entry: NonNullable<RouteEntry['login']>): LoginRule {
+  const tokenAt = compilePointer(entry.token);
+  return {
+    limitBytes: sizeBytes(entry.maxBytes),
+    find: (body) => {
+      const parsed = parseStrictJson(body);
+      return 'fault' in parsed ? undefined : { token: tokenAt(parsed.value) };
+    },
+  };
+}
+
+function writtenMethods(entry: RouteEntry): readonly string[] {
+  if (entry.method === 'any') return ANY;
+  return typeof entry.method === 'string' ? [entry.method] : entry.method;
+}
+
+/** GET answers HEAD (RFC 9110 section 9.3.2), so that no wider route takes the HEAD of a narrower one. */
+function methodsOf(entry: RouteEntry, hasHead: boolean): readonly string[] {
+  const written = writtenMethods(entry);
+  return written.includes('GET') && !hasHead ? [...written, 'HEAD'].sort() : written.toSorted();
+}
+
+/** Two routes of one id, and two routes that match the same requests. */
+function findTwins(routes: readonly Written[], findings: Finding[]): void {
+  const ids = new Map<string, Written>();
+  const matches = new Map<string, Written>();
+  for (const route of routes) {
+    const { entry, index, key } = route;
+    const namesake = ids.get(entry.id);
+    if (namesake === undefined) ids.set(entry.id, route);
+    else
+      findings.push(
+        duplicate(index, namesake.index, 'id', 'route-id', `another route has the id "${entry.id}"; give each its own`),
+      );
+    if (key === undefined) continue;
+    const requests = writtenMethods(entry).map((method) => `${method} ${key}`);
+    const taken = requests.find((request) => matches.has(request));
+    const twin = taken === undefined ? undefined : matches.get(taken);
+    for (const request of requests) if (!matches.has(request)) matches.set(request, route);
+    if (twin === undefined) continue;
+    const message = `the route "${twin.entry.id}" already has ${taken?.split(' ')[0]} ${twin.entry.path}; remove one, or change its path or method`;
+    findings.push(duplicate(index, twin.index, 'path', 'route-equal', message));
+  }
+}
+
+function duplicate(index: number, other: number, key: string, rule: string, message: string): Finding {
+  return {
+    ...errorAt(['routes', index, key], rule, message),
+    related: { path: ['routes', other, key], message: 'the other one' },
+  };
+}
