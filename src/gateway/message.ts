@@ -7,6 +7,7 @@ const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=-]+)(?::(\d{1,5}))?$
 const LENGTH = /^(?:0|[1-9]\d{0,15})$/;
 /** Of these a second one would be read by one server and not by another. */
 const SINGLE = new Set(['host', 'authorization', 'content-type', 'content-length', 'transfer-encoding']);
+const LONGEST = 'transfer-encoding'.length;
 
 /** What is known of a request's head once it was found to have one reading. */
 export interface Head {
@@ -30,7 +31,9 @@ export function readHead(request: IncomingMessage): Head {
   if (raw.length > 2 * MAX_HEADERS) throw new Refusal('headers_too_large', { reason: 'headers_too_many' });
   const found: Record<string, string> = Object.create(null);
   for (let index = 0; index < raw.length; index += 2) {
-    const name = (raw[index] as string).toLowerCase();
+    const written = raw[index] as string;
+    if (written.length > LONGEST) continue;
+    const name = written.toLowerCase();
     if (!SINGLE.has(name)) continue;
     if (name in found) throw malformed('header_repeated');
     found[name] = raw[index + 1] as string;

@@ -1,4 +1,4 @@
-import type { Plan, Route } from '../plan/plan.ts';
+import type { BodyRule, Plan, Route } from '../plan/plan.ts';
 import { authenticate } from './authenticate.ts';
 import { authorize } from './authorize.ts';
 import type { Exchange } from './exchange.ts';
@@ -38,7 +38,7 @@ export async function serve(plan: Plan, exchange: Exchange, forwarder: Forwarder
       const auth = authOf(plan);
       authorize(auth, await authenticate(auth, head));
     }
-    const body = await bodyOf(route, exchange, head);
+    const body = route.body === undefined ? undefined : await bodyOf(route.body, exchange, head);
     const limitBytes = route.body?.limitBytes ?? Number.POSITIVE_INFINITY;
     exchange.forwardedAt = exchange.elapsedMs();
     forwarder.send({
@@ -63,9 +63,7 @@ function findRoute(plan: Plan, method: string, path: string): Route {
   throw new Refusal('method_not_allowed', { headers: { Allow: allowed.join(', ') } });
 }
 
-function bodyOf(route: Route, exchange: Exchange, head: Head): Promise<Buffer> | undefined {
-  const rule = route.body;
-  if (rule === undefined) return undefined;
+function bodyOf(rule: BodyRule, exchange: Exchange, head: Head): Promise<Buffer> | undefined {
   const { judge } = rule;
   if (judge !== undefined) return readBody(exchange, head, { ...rule, judge });
   checkLength(head, rule.limitBytes);

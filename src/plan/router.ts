@@ -22,15 +22,21 @@ export function createRouter(routes: readonly Route[]): Router {
       addRoute(folded, method, treePath(pattern.map(foldLiteral)), route);
     }
   }
+  // Most manifests have no capitals in protected paths, and most requests nothing to fold: then both trees agree.
+  const isFolded = routes.every(({ path, access }) => access === 'public' || foldPath(path) === path);
   const methods = [...new Set(routes.flatMap((route) => route.methods))].sort();
   const match = (method: string, path: string) => {
     const route = findRoute(exact, method, path, WITHOUT_PARAMS)?.data;
     if (route === undefined || route.access === 'protected') return route;
+    if (isFolded && !FOLDS.test(path)) return route;
     const twin = findRoute(folded, method, foldPath(path), WITHOUT_PARAMS)?.data;
     return twin?.access === 'protected' ? undefined : route;
   };
   return { match, allowed: (path) => methods.filter((method) => match(method, path) !== undefined) };
 }
+
+/** What folding changes: a path without any of it is its own fold. */
+const FOLDS = /[A-Z;%]|\.(?:\/|$)/;
 
 const WITHOUT_PARAMS = { params: false };
 
