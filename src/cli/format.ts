@@ -74,6 +74,7 @@ function rulesOf(route: Route): string {
     route.login && 'login',
     route.body?.judge && 'schema',
     route.body && !route.body.judge && 'maxBytes',
+    route.websocket && 'websocket',
   ].filter(Boolean);
   return rules.join(',') || '-';
 }

@@ -21,11 +21,14 @@ export class StreamedAnswer extends Receiver implements AnswerReceiver {
   onResponseData(control: AnswerControl, chunk: Buffer): void {
     const { response } = this.exchange;
     this.#remaining -= chunk.length;
-    if (this.#remaining === 0) endWith(response, chunk);
-    else if (!response.write(chunk)) {
-      control.pause();
-      response.once('drain', () => control.resume());
+    if (this.#remaining === 0) {
+      endWith(response, chunk);
+      return;
     }
+    response.write(chunk);
+    if (response.writableLength < MAX_WAITING_BYTES) return;
+    control.pause();
+    response.once('drain', () => control.resume());
   }
 
   onResponseEnd(control: AnswerControl): void {
@@ -36,6 +39,9 @@ export class StreamedAnswer extends Receiver implements AnswerReceiver {
     response.end();
   }
 }
+
+/** Of an answer that the client does not read. Pausing at the first full buffer would stop and start at every chunk. */
+const MAX_WAITING_BYTES = 262_144;
 
 /** Up to this a body is copied into the head's own write rather than written beside it. */
 const SMALL_BYTES = 16_384;
