@@ -5,6 +5,8 @@ import { watch } from 'chokidar';
 import type { Gateway } from './gateway/gateway.ts';
 import { load } from './load.ts';
 import type { Source, World } from './manifest/source.ts';
+import { type Changes, changesBetween } from './plan/changes.ts';
+import type { Plan } from './plan/plan.ts';
 import type { Problem } from './problem/problem.ts';
 
 /** Editors write in several steps: what follows within this time belongs to one save. */
@@ -14,7 +16,7 @@ const POLL_MS = 5_000;
 
 /** How the last attempt to take over the file ended. */
 export type Reload =
-  | { readonly kind: 'loaded'; readonly at: Date; readonly hash: string }
+  | { readonly kind: 'loaded'; readonly at: Date; readonly hash: string; readonly changes: Changes }
   | { readonly kind: 'kept'; readonly at: Date; readonly source: Source; readonly problems: readonly Problem[] }
   | { readonly kind: 'unreadable'; readonly at: Date; readonly reason: string };
 
@@ -45,8 +47,8 @@ export function createReloader(path: string, world: World, gateway: Gateway, tel
     } else {
       const source = { path, text };
       const { plan, problems } = load(source, world, gateway.plan);
-      if (plan !== undefined) gateway.swap(plan);
-      last = plan === undefined ? { kind: 'kept', at, source, problems } : { kind: 'loaded', at, hash: plan.hash };
+      last =
+        plan === undefined ? { kind: 'kept', at, source, problems } : { kind: 'loaded', ...swap(gateway, plan), at };
     }
     tell(last);
   };
@@ -82,6 +84,12 @@ export function createReloader(path: string, world: World, gateway: Gateway, tel
 function textInForce(path: string, hash: string): string | undefined {
   const { text } = readText(path);
   return text !== undefined && createHash('sha256').update(text).digest('hex') === hash ? text : undefined;
+}
+
+function swap(gateway: Gateway, plan: Plan): { hash: string; changes: Changes } {
+  const changes = changesBetween(gateway.plan, plan);
+  gateway.swap(plan);
+  return { hash: plan.hash, changes };
 }
 
 function isNeighbour(path: string, folder: string, name: string): boolean {

@@ -47,7 +47,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   gateway: ['plan', 'log'],
   log: [],
   load: ['manifest', 'plan', 'problem'],
-  reload: ['gateway', 'load', 'manifest', 'problem'],
+  reload: ['gateway', 'load', 'manifest', 'plan', 'problem'],
   admin: ['gateway', 'plan', 'reload'],
   sandbox: [],
   cli: ['admin', 'gateway', 'load', 'log', 'manifest', 'plan', 'problem', 'reload', 'sandbox'],

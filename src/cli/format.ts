@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import type { Changes } from '../plan/changes.ts';
 import type { Route } from '../plan/plan.ts';
 import { codeFrame } from '../problem/frame.ts';
 import type { Problem, Range } from '../problem/problem.ts';
@@ -36,6 +37,19 @@ function at({ line, column }: Range): string {
 
 function indent(text: string): string {
   return text.replaceAll(/^/gm, '  ');
+}
+
+/** What a reload changed, in one line. */
+export function formatChanges({ added, removed, changed, nowPublic, upstreams }: Changes): string {
+  const parts = [
+    ['added', added],
+    ['removed', removed],
+    ['changed', changed],
+    ['now public', nowPublic],
+    ['upstreams', upstreams],
+  ] as const;
+  const told = parts.filter(([, ids]) => ids.length > 0).map(([what, ids]) => `${what}: ${ids.join(', ')}`);
+  return `the saved manifest is in force; ${told.join('; ') || 'routes and upstreams are as they were'}`;
 }
 
 export function count(number: number, noun: string): string {

@@ -4,7 +4,7 @@ import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import { createLog, type Log } from '../log.ts';
 import type { Plan } from '../plan/plan.ts';
 import { createReloader, type Reload } from '../reload.ts';
-import { formatProblems } from './format.ts';
+import { formatChanges, formatProblems } from './format.ts';
 import { DEFAULT_MANIFEST, loadFile, worldOf } from './manifest-file.ts';
 import { type ExitCode, type Terminal, UsageError, type Verb, WorkError } from './terminal.ts';
 import { version } from './version.ts';
@@ -76,7 +76,8 @@ async function startAdmin(gateway: Gateway, last: () => Reload | undefined): Pro
 
 function tell(reload: Reload, log: Log, { err, errColour }: Terminal): void {
   if (reload.kind === 'loaded') {
-    log.logger.info({ hash: reload.hash }, 'manifest reloaded');
+    log.logger.info({ hash: reload.hash, ...reload.changes }, 'manifest reloaded');
+    err(`${formatChanges(reload.changes)}\n`);
   } else if (reload.kind === 'unreadable') {
     log.logger.error({ reason: reload.reason }, 'manifest cannot be read; the last good one stays in force');
   } else {

@@ -32,6 +32,8 @@ export interface Upstream {
 
 export interface Route {
   readonly id: string;
+  /** Equal for equal definitions. */
+  readonly key: string;
   /** Upper case, sorted; HEAD among them where GET is, unless another route has it for the same path. */
   readonly methods: readonly string[];
   /** As written in the manifest. */

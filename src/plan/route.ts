@@ -70,7 +70,8 @@ function compileRoute(
   const login = entry.login && compileLogin(entry.login);
   if (upstream === undefined) return [];
   const { id, access, websocket } = entry;
-  return [Object.freeze({ id, methods, path: entry.path, access, upstream, websocket, login, body })];
+  const key = JSON.stringify(entry);
+  return [Object.freeze({ id, key, methods, path: entry.path, access, upstream, websocket, login, body })];
 }
 
 function compileLogin(entry: NonNullable<RouteEntry['login']>): LoginRule {

@@ -91,6 +91,7 @@ describe('run', () => {
 
     writeFileSync(file, GOOD(upstream.url).replace('/one', '/two'));
     await cli.seen(/manifest reloaded/);
+    await cli.seen(/^the saved manifest is in force; changed: one$/m);
     expect([await status('/one'), await status('/two')]).toEqual([404, 200]);
 
     writeFileSync(file, GOOD(upstream.url).replace('access', 'acess'));
