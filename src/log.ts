@@ -19,6 +19,8 @@ const FLUSH_MS = 100;
  */
 export function createLog(destination: number | string): Log {
   const stream = pino.destination({ dest: destination, sync: false });
+  // A full disk, or a reader that left: the lines are lost, requests are not.
+  stream.on('error', () => undefined);
   // The block is gathered here and not by the stream, which would measure all of it again at every line.
   let block = '';
   const release = () => {
@@ -35,7 +37,11 @@ export function createLog(destination: number | string): Log {
     line: (json) => write(`${json}\n`),
     flush: () => {
       release();
-      stream.flushSync();
+      try {
+        stream.flushSync();
+      } catch {
+        // What cannot be written is lost.
+      }
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Exchange } from './exchange.ts';
+import type { Refusal } from './refusal.ts';
 
 /**
  * One JSON line for each request, put together by hand: an object call of the logger would cost 25 times as
@@ -18,6 +19,12 @@ export function accessLine(exchange: Exchange): string {
   line += `,"ms":${rounded(exchange.elapsedMs())}`;
   if (answeredAt !== undefined) line += `,"upstreamMs":${rounded(answeredAt - forwardedAt)}`;
   return `${line},"peer":${JSON.stringify(request.socket?.remoteAddress ?? null)}}`;
+}
+
+/** The line of bytes that were no request, or no request to this server: nothing of theirs is put in. */
+export function refusedLine(id: string, refusal: Refusal, peer: string | undefined): string {
+  const { status, code, reason } = refusal;
+  return JSON.stringify({ level: 30, time: Date.now(), msg: 'request', id, status, refusal: code, reason, peer });
 }
 
 function rounded(ms: number): number {

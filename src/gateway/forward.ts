@@ -51,6 +51,8 @@ export function createForwarder(): Forwarder {
     return true;
   };
   const proxy = new ProxyServer({});
+  // It listens to a handshake's socket, and throws where nobody else listens to it; the tunnel ends by itself.
+  proxy.on('error', () => undefined);
   proxy.before('web', 'stream', exchange);
   proxy.before('ws', 'stream', exchange);
 
@@ -105,7 +107,7 @@ function dispatchOptions(outgoing: Outgoing): Dispatcher.DispatchOptions {
   const headers = requestHeaders(request.rawHeaders, {
     requestId: exchange.id,
     peer: request.socket.remoteAddress ?? 'unknown',
-    protocol: 'encrypted' in request.socket ? 'https' : 'http',
+    protocol: 'http',
     host: head.host,
   });
   if (typeof head.body === 'number') headers.push('Content-Length', String(head.body));
@@ -116,7 +118,7 @@ function dispatchOptions(outgoing: Outgoing): Dispatcher.DispatchOptions {
     body: body ?? streamedBody(outgoing),
     ...(exchange.handshake === undefined ? {} : { upgrade: 'websocket' }),
     // Otherwise the client's Host would choose the certificate that is asked for.
-    ...(upstream.url.protocol === 'https:' ? { servername: upstream.url.hostname } : {}),
+    ...(upstream.serverName === undefined ? {} : { servername: upstream.serverName }),
   };
 }
 

@@ -1,11 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Log } from '../log.ts';
 import type { Plan } from '../plan/plan.ts';
-import { accessLine } from './access-log.ts';
+import { accessLine, refusedLine } from './access-log.ts';
 import { Exchange } from './exchange.ts';
 import { createForwarder } from './forward.ts';
 import { isHandshake, responseOn } from './handshake.ts';
+import { METHODS } from './methods.ts';
 import { createPipelineGuard } from './pipeline.ts';
 import { Refusal } from './refusal.ts';
 import { refuse, refuseSocket } from './refuse.ts';
@@ -38,11 +40,17 @@ export function createGateway(first: Plan, log: Log): Gateway {
     maxHeaderSize: HEADER_BYTES,
     headersTimeout: 20_000,
     keepAliveTimeout: 75_000,
+    // A missing Host is refused like everything else, where the head is read.
+    requireHostHeader: false,
     shouldUpgradeCallback: (request) => isHandshake(plan, request),
   });
   // Node drops the headers above its own count in silence; the head is counted where it is read.
   server.maxHeadersCount = 0;
 
+  const refuseBytes = (socket: Duplex & { remoteAddress?: string }, refusal: Refusal) => {
+    const id = refuseSocket(socket, refusal);
+    if (id !== undefined) log.line(refusedLine(id, refusal, socket.remoteAddress));
+  };
   const isNext = createPipelineGuard();
   const end = (exchange: Exchange) => {
     if (!exchange.response.writableFinished) exchange.onClientGone?.();
@@ -75,9 +83,9 @@ export function createGateway(first: Plan, log: Log): Gateway {
     });
     void serve(plan, exchange, forwarder);
   });
-  server.on('connect', (_request, socket) => refuseSocket(socket, new Refusal('method_not_allowed')));
+  server.on('connect', (_request, socket) => refuseBytes(socket, NO_CONNECT));
   server.on('clientError', (error: Error & { code?: string }, socket) => {
-    refuseSocket(socket, CLIENT_ERRORS[error.code ?? ''] ?? new Refusal('message_malformed'));
+    refuseBytes(socket, CLIENT_ERRORS[error.code ?? ''] ?? new Refusal('message_malformed'));
   });
 
   return {
@@ -111,6 +119,9 @@ export function createGateway(first: Plan, log: Log): Gateway {
     },
   };
 }
+
+/** What is no proxy has no method CONNECT, on no path. */
+const NO_CONNECT = new Refusal('method_not_allowed', { headers: { Allow: METHODS.join(', ') } });
 
 const CLIENT_ERRORS: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: new Refusal('headers_too_large'),

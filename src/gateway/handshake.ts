@@ -1,6 +1,7 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Plan } from '../plan/plan.ts';
+import { readTarget } from './path.ts';
 import { LINGER_MS } from './refuse.ts';
 
 /**
@@ -11,7 +12,16 @@ export function isHandshake(plan: Plan, { method, url = '', headers, socket }: I
   if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false;
   // An answer is still owed on this connection: what follows it cannot take the connection over.
   if ((socket as Socket & { _httpMessage?: unknown })._httpMessage) return false;
-  return plan.router.match('GET', url.split('?', 1)[0] ?? '')?.websocket === true;
+  return plan.router.match('GET', pathOf(url) ?? '')?.websocket === true;
+}
+
+/** The path as far as the guard passes it; what it refuses is refused as a plain request. */
+function pathOf(url: string): string | undefined {
+  try {
+    return readTarget(url, undefined).path;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Node gives a handshake no response; this one ends its connection when it is finished. */

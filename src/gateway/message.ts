@@ -40,6 +40,7 @@ export function readHead(request: IncomingMessage): Head {
   }
   const host = found['host'];
   if (host !== undefined) checkHost(host);
+  else if (request.httpVersion === '1.1') throw malformed('host_missing');
   const body = bodyFraming(found['content-length'], found['transfer-encoding'], request.httpVersion);
   return { host, authorization: found['authorization'], contentType: found['content-type'], body };
 }

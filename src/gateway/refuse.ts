@@ -41,11 +41,16 @@ export function refuse(exchange: Exchange, refusal: Refusal): void {
 /**
  * For bytes that are no request. They may stand behind a good one: then its answer comes first, and is the last
  * of the connection.
+ *
+ * @returns the request id that was answered; `undefined` when nothing was
  */
-export function refuseSocket(socket: Duplex & { _httpMessage?: ServerResponse | null }, refusal: Refusal): void {
+export function refuseSocket(
+  socket: Duplex & { _httpMessage?: ServerResponse | null },
+  refusal: Refusal,
+): string | undefined {
   if (!socket.writable) {
     socket.destroy();
-    return;
+    return undefined;
   }
   // Of a CONNECT's socket Node has taken its own listeners off: a client's reset would end the process.
   socket.on('error', () => undefined);
@@ -54,12 +59,14 @@ export function refuseSocket(socket: Duplex & { _httpMessage?: ServerResponse | 
   if (current?.req.complete === true && !current.writableEnded) {
     current.shouldKeepAlive = false;
     current.once('finish', () => socket.end());
-    return;
+    return undefined;
   }
-  socket.end(current?.headersSent === true ? '' : rawRefusal(refusal, randomUUID()));
+  const id = current?.headersSent === true ? undefined : randomUUID();
+  socket.end(id === undefined ? '' : rawRefusal(refusal, id));
   // A client that never closes its side would hold the connection for ever.
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(timer));
+  return id;
 }
 
 /** The same for a connection on which no request could be read. */

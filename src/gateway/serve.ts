@@ -6,6 +6,7 @@ import type { Forwarder } from './forward.ts';
 import { HeldAnswer } from './held-answer.ts';
 import { judgeLogin } from './login.ts';
 import { type Head, readHead } from './message.ts';
+import { METHODS } from './methods.ts';
 import { readTarget } from './path.ts';
 import { checkLength, readBody } from './read-body.ts';
 import { Refusal } from './refusal.ts';
@@ -26,7 +27,7 @@ export async function serve(plan: Plan, exchange: Exchange, forwarder: Forwarder
       throw new Refusal('message_malformed', { reason: 'handshake_with_body' });
     }
     if (request.url === '*' && request.method === 'OPTIONS') {
-      exchange.writeHead(204, 'No Content', ['Allow', 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT']);
+      exchange.writeHead(204, 'No Content', ['Allow', METHODS.join(', ')]);
       response.end();
       return;
     }
@@ -39,6 +40,8 @@ export async function serve(plan: Plan, exchange: Exchange, forwarder: Forwarder
       authorize(auth, await authenticate(auth, head));
     }
     const body = route.body === undefined ? undefined : await bodyOf(route.body, exchange, head);
+    // The client may have left while its token was verified or its body read.
+    if (response.destroyed) return;
     const limitBytes = route.body?.limitBytes ?? Number.POSITIVE_INFINITY;
     exchange.forwardedAt = exchange.elapsedMs();
     forwarder.send({

@@ -20,6 +20,12 @@ export function compileAuth(
   };
   const { jwt } = entry.tokens;
   if (jwt === undefined) return undefined;
+  if (/^https?:/.test(jwt.jwks) && !isPlainUrl(jwt.jwks)) {
+    const message =
+      'this is no URL without credentials; write for example https://identity.example/.well-known/jwks.json';
+    findings.push(errorAt(['auth', 'tokens', 'jwt', 'jwks'], 'jwks', message));
+    return undefined;
+  }
   try {
     return Object.freeze({
       verifier: createJwtVerifier(jwt, readFile, previous),
@@ -34,4 +40,9 @@ export function compileAuth(
     findings.push(errorAt(['auth', 'tokens', 'jwt', 'jwks'], 'jwks', message));
     return undefined;
   }
+}
+
+function isPlainUrl(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && url.username === '' && url.password === '';
 }

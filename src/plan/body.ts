@@ -27,7 +27,7 @@ export function compileBody(
     limitBytes,
     judge: (body) => {
       const parsed = parseStrictJson(body);
-      return 'fault' in parsed ? [parsed.fault] : judge(parsed.value);
+      return 'fault' in parsed ? [parsed.fault] : judge(parsed.value, body.length);
     },
   };
 }

@@ -10,6 +10,8 @@ export interface Changes {
   readonly nowPublic: readonly string[];
   /** Upstreams that are new or written otherwise. */
   readonly upstreams: readonly string[];
+  /** Keys of the manifest that take a restart: what they were at the start stays in force. */
+  readonly needsRestart: readonly string[];
 }
 
 export function changesBetween(old: Plan, next: Plan): Changes {
@@ -18,12 +20,14 @@ export function changesBetween(old: Plan, next: Plan): Changes {
   const upstreams = new Set(old.upstreams.map(({ key }) => key));
   const isChanged = ({ id, key }: Route) => before.has(id) && before.get(id)?.key !== key;
   const isNowPublic = ({ id, access }: Route) => access === 'public' && before.get(id)?.access !== 'public';
+  const isMoved = (key: 'listen' | 'admin') => JSON.stringify(old[key]) !== JSON.stringify(next[key]);
   return {
     added: idsOf(next.routes.filter(({ id }) => !before.has(id))),
     removed: idsOf(old.routes.filter(({ id }) => !after.has(id))),
     changed: idsOf(next.routes.filter(isChanged)),
     nowPublic: idsOf(next.routes.filter(isNowPublic)),
     upstreams: idsOf(next.upstreams.filter(({ key }) => !upstreams.has(key))),
+    needsRestart: (['listen', 'admin'] as const).filter(isMoved),
   };
 }
 

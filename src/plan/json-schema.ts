@@ -10,11 +10,13 @@ import { circleFaults, keywordsOf, schemaFaults, valueAt } from './schema-faults
 import { SURVIVES, withSurvivingIntegers } from './surviving-integers.ts';
 
 const MAX_FAULTS = 20;
+/** Of a longer body the first fault is told: to find all of them may take time by the square of the length. */
+const EXPLAINED_BYTES = 8_192;
 const MANIFEST = 'manifest:';
 const META = 'https://json-schema.org/draft/2020-12/schema';
 
-/** Judges a parsed value: empty when it fits. */
-export type Judge = (value: unknown) => readonly BodyFault[];
+/** Judges a parsed value: empty when it fits. `size` is how many bytes it was. */
+export type Judge = (value: unknown, size: number) => readonly BodyFault[];
 
 export interface SchemaCompiler {
   /** Compiles the schema that stands at a path of the manifest; what is wrong with it goes to `findings`. */
@@ -45,8 +47,11 @@ export function createSchemaCompiler(manifest: Manifest): SchemaCompiler {
         const reference = `${MANIFEST}#${path.map((step) => `/${encodeURIComponent(pointerStep(step).slice(1))}`).join('')}`;
         const fits = getSchema(first, manifest, reference);
         const explain = getSchema(all, manifest, reference);
-        return (value) =>
-          fits(value) || explain(value) ? [] : (explain.errors ?? []).slice(0, MAX_FAULTS).map(toFault);
+        return (value, size) => {
+          if (fits(value)) return [];
+          const errors = size > EXPLAINED_BYTES || explain(value) ? fits.errors : explain.errors;
+          return (errors ?? []).slice(0, MAX_FAULTS).map(toFault);
+        };
       } catch (error) {
         const fault = wordFault(first, manifest, path, error);
         // What fails only through a shared schema that was told of already is not told of again.

@@ -33,7 +33,8 @@ export function remoteKeys(url: string): KeySource {
     askedAt = performance.now();
     asking ??= fetchKeys(url)
       .then((fetched) => {
-        keys = fetched;
+        // Equal keys stay the same object: tokens that were verified by them stay known.
+        if (JSON.stringify(fetched) !== JSON.stringify(keys)) keys = fetched;
         fetchedAt = performance.now();
       })
       .catch(() => undefined)

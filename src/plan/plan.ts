@@ -25,6 +25,8 @@ export interface Upstream {
   /** Equal for equal definitions: what is kept for an upstream, connections above all, is kept by this. */
   readonly key: string;
   readonly url: URL;
+  /** Whose certificate is asked for (SNI, RFC 6066 section 3); `undefined` for plain HTTP and for an address. */
+  readonly serverName: string | undefined;
   readonly connectTimeoutMs: number;
   readonly responseTimeoutMs: number;
   readonly idleTimeoutMs: number;
@@ -108,7 +110,7 @@ export type TokenFault =
 /** A caller whose token was verified. Only a verifier makes one. */
 export interface Principal {
   readonly claims: Readonly<Record<string, unknown>>;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch: from then on the token is verified anew. */
   readonly expiresAt: number;
 }
 

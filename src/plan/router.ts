@@ -63,7 +63,7 @@ function foldSegment(segment: string): string {
   let end = parameters === -1 ? lower.length : parameters;
   for (;;) {
     if (lower[end - 1] === '.') end -= 1;
-    else if (lower.startsWith('%20', end - 3)) end -= 3;
+    else if (lower.endsWith('%20', end)) end -= 3;
     else return lower.slice(0, end);
   }
 }

@@ -27,6 +27,8 @@ export function* schemaFaults(
   for (const { key, value, at } of keywordsOf(valueAt(manifest, path), path)) {
     if (key === 'patternProperties' && isMap(value))
       for (const name of Object.keys(value)) yield* patternFaults(name, [...at, name], errorAtKey, compilePattern);
+    // Such a schema answers later: every body would have passed by then.
+    if (key === '$async') yield errorAtKey(at, RULE, '"$async" is not a keyword of JSON Schema; remove it');
     if (typeof value !== 'string') continue;
     if (key === 'pattern') yield* patternFaults(value, at, errorAt, compilePattern);
     if (key === '$ref') yield* referenceFaults(manifest, value, at);

@@ -18,6 +18,8 @@ import { parseStrictJson } from './strict-json.ts';
 
 const MAX_TOKEN_LENGTH = 8192;
 const FORM = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
+/** A verified token is looked at again after this long: its key may have been withdrawn. */
+const TRUSTED_MS = 600_000;
 const CACHED_TOKENS = 20_000;
 /** Characters of token text that the cache holds at most. */
 const CACHED_CHARACTERS = 32 * 1024 * 1024;
@@ -48,7 +50,8 @@ export function createJwtVerifier(jwt: Jwt, readFile: World['readFile'], previou
   let cachedFor: JSONWebKeySet | undefined;
 
   const learn = (token: string, claims: JWTPayload, keys: JSONWebKeySet): Verdict => {
-    const principal = { claims, expiresAt: (claims.exp ?? 0) * 1000 + toleranceMs };
+    const expiresAt = Math.min((claims.exp ?? 0) * 1000 + toleranceMs, Date.now() + TRUSTED_MS);
+    const principal = { claims, expiresAt };
     // A token that was good by keys that are gone is not remembered as good.
     if (cachedFor !== keys) cache.clear();
     cachedFor = keys;

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { Manifest, Upstream as UpstreamEntry } from '../manifest/manifest.generated.ts';
 import { durationMs } from '../manifest/units.ts';
 import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
@@ -35,10 +36,15 @@ function compileUpstream(id: string, entry: UpstreamEntry, findings: Finding[]):
     id,
     key: JSON.stringify([id, entry]),
     url,
+    serverName: url.protocol === 'https:' && !isAddress(url.hostname) ? url.hostname : undefined,
     connectTimeoutMs: durationMs(entry.timeouts.connect),
     responseTimeoutMs: durationMs(entry.timeouts.response),
     idleTimeoutMs: durationMs(entry.timeouts.idle),
   });
+}
+
+function isAddress(hostname: string): boolean {
+  return isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
 }
 
 /** The upstream that a route names; when there is none, that is told at the route. */

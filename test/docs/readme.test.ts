@@ -41,11 +41,11 @@ describe('README.md', () => {
     writeFileSync(join(folder, 'broken.yaml'), yaml[1] ?? '');
     const { code, out } = await runCli(['lint', 'broken.yaml'], folder);
     expect(code).toBe(1);
-    expect(shownBelow('npx signing-gateway lint broken.yaml')).toBe(out);
+    expect(shownBelow('npm run --silent gateway -- lint broken.yaml')).toBe(out);
   });
 
   it('shows the help as it is printed', async () => {
     const { out } = await runCli(['--help'], tmpdir());
-    expect(shownBelow('npx signing-gateway --help')).toBe(out);
+    expect(shownBelow('npm run --silent gateway -- --help')).toBe(out);
   });
 });

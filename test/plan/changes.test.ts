@@ -16,7 +16,7 @@ function planOf(routes: string, url = 'http://127.0.0.1:1'): Plan {
 
 const A = '  - { id: a, method: GET, path: /a, upstream: up, access: protected }\n';
 const B = '  - { id: b, method: POST, path: /b, upstream: up, access: public, body: { maxBytes: 1KB } }\n';
-const NOTHING = { added: [], removed: [], changed: [], nowPublic: [], upstreams: [] };
+const NOTHING = { added: [], removed: [], changed: [], nowPublic: [], upstreams: [], needsRestart: [] };
 
 describe('the changes between two plans', () => {
   it.each([
@@ -33,6 +33,11 @@ describe('the changes between two plans', () => {
     ['another limit', B, B.replace('1KB', '2KB'), { ...NOTHING, changed: ['b'] }],
   ])('%s', (_what, old, next, changes) => {
     expect(changesBetween(planOf(old), planOf(next))).toEqual(changes);
+  });
+
+  it('another address, which takes a restart', () => {
+    const moved = { ...planOf(A), listen: { host: '127.0.0.1', port: 1 } };
+    expect(changesBetween(planOf(A), moved)).toEqual({ ...NOTHING, needsRestart: ['listen'] });
   });
 
   it('an upstream elsewhere', () => {
