@@ -196,6 +196,17 @@ describe('a tunnel', () => {
     await other.closed();
   });
 
+  it('ends by a reset of either side, and nothing else does', async () => {
+    for (const reset of [(wire: Wire) => wire.socket.resetAndDestroy(), () => last.resetAndDestroy()]) {
+      const wire = await handshake('/open');
+      await wire.message();
+      const ends = [once(wire.socket, 'close'), once(last, 'close')];
+      reset(wire);
+      await Promise.all(ends);
+    }
+    expect((await (await handshake('/open')).message()).status).toBe(101);
+  });
+
   it('does not hold up a gateway that closes', async () => {
     const own = await startGateway(manifest(ROUTES, { up: upstream.url, jwks: issuer.jwksUrl }));
     const wire = await Wire.open(own.port);
