@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { enableCompileCache } from 'node:module';
+import { suggestion } from '../problem/did-you-mean.ts';
 import { type ExitCode, type Terminal, UsageError, type Verb, WorkError } from './terminal.ts';
 import { version } from './version.ts';
 
@@ -35,7 +36,11 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
   if (name === '--version' || name === '-v') return say(`${version}\n`);
   if (name === '--help' || name === '-h' || name === 'help') return say(help());
   const entry = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
-  if (entry === undefined) return complain(name === '' ? 'name a verb' : `there is no verb "${name}"`, help());
+  if (entry === undefined)
+    return complain(
+      name === '' ? 'name a verb' : `there is no verb "${name}"${suggestion(name, Object.keys(VERBS))}`,
+      help(),
+    );
   const verb = await entry.load();
   const usage = `${verb.usage}\n  ${entry.summary}\n\nExamples:\n${verb.examples.map((example) => `  ${example}\n`).join('')}`;
   if (args.includes('--help') || args.includes('-h')) return say(usage);

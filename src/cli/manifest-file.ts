@@ -1,10 +1,28 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { type Loaded, load } from '../load.ts';
 import type { World } from '../manifest/source.ts';
-import { WorkError } from './terminal.ts';
+import { UsageError, WorkError } from './terminal.ts';
 
-export const DEFAULT_MANIFEST = 'gateway.yaml';
+const DEFAULT_MANIFEST = 'gateway.yaml';
+
+/** The manifest that a verb is called with, as `FILE` or as `-c FILE`, and which of its flags were given. */
+export function readArguments<Flag extends string = never>(
+  args: readonly string[],
+  flags: readonly Flag[] = [],
+): { file: string; given: ReadonlySet<Flag> } {
+  const options = Object.fromEntries(flags.map((flag) => [flag, { type: 'boolean' as const }]));
+  const config = { type: 'string', short: 'c' } as const;
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { ...options, config },
+  });
+  const files = [values.config, ...positionals].filter((file) => typeof file === 'string');
+  if (files.length > 1) throw new UsageError(`one manifest at a time: ${files.join(', ')}`);
+  return { file: files[0] ?? DEFAULT_MANIFEST, given: new Set(flags.filter((flag) => flag in values)) };
+}
 
 /** The file system and the environment, as a manifest in this file sees them. */
 export function worldOf(manifestPath: string, env: World['env']): World {

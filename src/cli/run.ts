@@ -1,28 +1,22 @@
-import { parseArgs } from 'node:util';
 import { type Admin, createAdmin } from '../admin/admin.ts';
 import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import { createLog, type Log } from '../log.ts';
 import type { Plan } from '../plan/plan.ts';
 import { createReloader, type Reload, type Reloader } from '../reload.ts';
 import { formatChanges, formatProblems } from './format.ts';
-import { DEFAULT_MANIFEST, loadFile, worldOf } from './manifest-file.ts';
-import { type ExitCode, type Terminal, UsageError, type Verb, WorkError } from './terminal.ts';
+import { loadFile, readArguments, worldOf } from './manifest-file.ts';
+import { type ExitCode, type Terminal, type Verb, WorkError } from './terminal.ts';
 import { version } from './version.ts';
 
 /** How long requests in flight may go on once the process was asked to stop. */
 const GRACE_MS = 30_000;
 
 export const run: Verb = {
-  usage: 'signing-gateway run [-c FILE]',
-  examples: ['signing-gateway run', 'signing-gateway run -c /etc/signing-gateway/gateway.yaml'],
+  usage: 'signing-gateway run [FILE]',
+  examples: ['signing-gateway run', 'signing-gateway run /etc/signing-gateway/gateway.yaml'],
   async run(terminal) {
-    const { values, positionals } = parseArgs({
-      args: [...terminal.args],
-      allowPositionals: true,
-      options: { config: { type: 'string', short: 'c', default: DEFAULT_MANIFEST } },
-    });
-    if (positionals.length > 0) throw new UsageError(`run takes its manifest by -c: run -c ${positionals[0]}`);
-    return serveFile(values.config, terminal, () => undefined);
+    const { file } = readArguments(terminal.args);
+    return serveFile(file, terminal, () => undefined);
   },
 };
 

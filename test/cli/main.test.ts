@@ -39,7 +39,7 @@ describe('the command line', () => {
     ['an unknown verb', ['serve']],
     ['an unknown option', ['lint', '--fast']],
     ['two files', ['lint', 'a.yaml', 'b.yaml']],
-    ['a manifest in the wrong place', ['run', 'gateway.yaml']],
+    ['two manifests', ['run', 'gateway.yaml', '-c', 'other.yaml']],
     ['a file that is not there', ['lint', 'nothing.yaml']],
     ['a name that every object has', ['constructor']],
   ])('says what is wrong and exits with 2: %s', async (_name, args) => {
