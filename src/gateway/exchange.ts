@@ -8,7 +8,8 @@ import type { Refusal } from './refusal.ts';
 
 export interface Handshake {
   readonly socket: Duplex;
-  readonly early: Buffer;
+  /** What the client sent too early, once; from then on the socket is the tunnel's. */
+  readonly takeEarly: () => Buffer;
 }
 
 export interface Begun {

@@ -61,7 +61,7 @@ export function createForwarder(): Forwarder {
       const { request, response, handshake } = outgoing.exchange;
       const options: ForwardOptions = { target: outgoing.upstream.url, outgoing };
       if (handshake === undefined) proxy.web(request, response, options);
-      else proxy.ws(request, handshake.socket, handshake.early, options);
+      else proxy.ws(request, handshake.socket, NOTHING, options);
     },
     adopt(plan) {
       const kept = new Set(plan.upstreams.map(({ key }) => key));
@@ -76,6 +76,9 @@ export function createForwarder(): Forwarder {
     },
   };
 }
+
+/** What came early is the tunnel's own to pass on. */
+const NOTHING = Buffer.alloc(0);
 
 interface ForwardOptions extends ServerOptions {
   readonly outgoing: Outgoing;

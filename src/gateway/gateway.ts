@@ -6,7 +6,7 @@ import type { Plan } from '../plan/plan.ts';
 import { accessLine, refusedLine } from './access-log.ts';
 import { Exchange } from './exchange.ts';
 import { createForwarder } from './forward.ts';
-import { isHandshake, responseOn } from './handshake.ts';
+import { holdEarly, isHandshake, responseOn } from './handshake.ts';
 import { METHODS } from './methods.ts';
 import { createPipelineGuard } from './pipeline.ts';
 import { Refusal } from './refusal.ts';
@@ -75,7 +75,8 @@ export function createGateway(first: Plan, log: Log): Gateway {
   server.on('upgrade', (request, stream, early) => {
     const socket = stream as Socket;
     const response = responseOn(request, socket);
-    const exchange = new Exchange({ request, response, handshake: { socket, early }, life });
+    const handshake = { socket, takeEarly: holdEarly(socket, early) };
+    const exchange = new Exchange({ request, response, handshake, life });
     tunnels.add(socket);
     socket.on('close', () => {
       tunnels.delete(socket);

@@ -24,6 +24,29 @@ function pathOf(url: string): string | undefined {
   }
 }
 
+/** A client that sends more than this before it was answered waits. */
+const MAX_EARLY_BYTES = 65_536;
+
+/** Reads what comes before the answer, and with it that the client leaves; the result ends that and tells it. */
+export function holdEarly(socket: Socket, first: Buffer): () => Buffer {
+  const held = [first];
+  let size = first.length;
+  const hold = (chunk: Buffer) => {
+    held.push(chunk);
+    size += chunk.length;
+    if (size > MAX_EARLY_BYTES) socket.pause();
+  };
+  const leave = () => socket.destroy();
+  socket.on('data', hold);
+  socket.on('end', leave);
+  return () => {
+    socket.pause();
+    socket.off('data', hold);
+    socket.off('end', leave);
+    return Buffer.concat(held);
+  };
+}
+
 /** Node gives a handshake no response; this one ends its connection when it is finished. */
 export function responseOn(request: IncomingMessage, socket: Socket): ServerResponse {
   const response = new ServerResponse(request);

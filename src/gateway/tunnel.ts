@@ -21,7 +21,7 @@ export class TunnelAnswer extends StreamedAnswer {
 
   onRequestUpgrade(control: AnswerControl, status: number, _headers: unknown, upstream: Duplex): void {
     const { exchange } = this;
-    const { socket, early } = this.#handshake;
+    const { socket, takeEarly } = this.#handshake;
     const raw = control.rawHeaders as Buffer[];
     if (status !== 101 || !isWebSocket(raw) || socket.destroyed) {
       upstream.destroy();
@@ -32,6 +32,7 @@ export class TunnelAnswer extends StreamedAnswer {
     exchange.answeredAt = exchange.elapsedMs();
     exchange.response.detachSocket(exchange.request.socket);
     socket.write(switchingProtocols(responseHeaders(raw)), 'latin1');
+    const early = takeEarly();
     if (early.length > 0) socket.unshift(early);
     join(socket, upstream);
     join(upstream, socket);

@@ -123,6 +123,21 @@ describe('a WebSocket handshake', () => {
   });
 });
 
+describe('a client that leaves before it is answered', () => {
+  it.each([
+    ['by a reset', (wire: Wire) => wire.socket.resetAndDestroy()],
+    ['by an end', (wire: Wire) => wire.socket.end()],
+  ])('%s leaves nothing at the upstream', async (_how, leave) => {
+    talk = () => undefined;
+    const wire = await handshake('/open');
+    await eventually('the handshake is there', () => received.length === 1);
+    const gone = once(last, 'close');
+    leave(wire);
+    await gone;
+    await eventually('the line is written', () => gateway.lines.at(-1)?.['aborted'] === true);
+  });
+});
+
 describe('bytes that come before the 101', () => {
   it('wait for the tunnel', async () => {
     let accept = () => undefined as unknown;
