@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import * as http from 'node:http';
+import * as https from 'node:https';
 import type { JSONWebKeySet } from 'jose';
 
 /** Keys, as far as they are known now. */
@@ -61,20 +64,26 @@ export function remoteKeys(url: string): KeySource {
   };
 }
 
+/** By `node:http`, which follows no redirects; the built-in `fetch` would cost 20 MB of memory. */
 async function fetchKeys(url: string): Promise<JSONWebKeySet> {
-  const response = await fetch(url, {
-    redirect: 'error',
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-    headers: { accept: 'application/jwk-set+json, application/json' },
-  });
-  if (response.status !== 200) throw new Error(`the issuer answered ${response.status}`);
-  return readKeySet(JSON.parse(await readLimited(response)));
+  const get = url.startsWith('https:') ? https.get : http.get;
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const request = get(url, { signal, headers: { Accept: 'application/jwk-set+json, application/json' } });
+  const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+  // What ends the exchange later is told by the response.
+  request.on('error', () => undefined);
+  try {
+    if (response.statusCode !== 200) throw new Error(`the issuer answered ${response.statusCode}`);
+    return readKeySet(JSON.parse(await readLimited(response)));
+  } finally {
+    response.destroy();
+  }
 }
 
-async function readLimited(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
+async function readLimited(response: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of response) {
     size += chunk.length;
     if (size > MAX_BYTES) throw new Error(`the key set is longer than ${MAX_BYTES} bytes`);
     chunks.push(chunk);
