@@ -65,7 +65,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   jose: ['src/plan/tokens.ts', 'src/sandbox/tokens.ts'],
   'lru-cache': ['src/plan/tokens.ts'],
   'http-proxy-3': ['src/gateway/forward.ts'],
-  undici: ['src/gateway/forward.ts'],
+  undici: ['src/gateway/upstream/connection.ts'],
   pino: ['src/log.ts'],
   chokidar: ['src/reload.ts'],
   'csv-parse': ['src/sandbox/platform/contacts-import.ts'],

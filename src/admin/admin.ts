@@ -24,6 +24,7 @@ export function createAdmin(
       version,
       started_at: startedAt,
       manifest: { hash: gateway.plan.hash, routes: gateway.plan.routes.length },
+      upstreams: gateway.upstreams,
       last_reload: summary(lastReload()),
     }),
   };

@@ -10,9 +10,16 @@ export class Broken extends Error {
   }
 }
 
+/** Breaks an exchange off whose client left: there is nobody to tell. */
+export class ClientGone extends Error {}
+
 const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']);
 const UNAVAILABLE = new Set(['UND_ERR_CLOSED', 'UND_ERR_DESTROYED']);
+
+export function isTimeout(error: Error & { code?: string }): boolean {
+  return TIMEOUTS.has(error.code ?? '');
+}
 
 /** What the client is told when an exchange with an upstream failed, by the HTTP client's codes. */
 export function toRefusal(error: Error & { code?: string }): Refusal {

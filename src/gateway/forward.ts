@@ -1,19 +1,20 @@
 import { ProxyServer, type ServerOptions } from 'http-proxy-3';
-import { buildConnector, type Dispatcher, Pool } from 'undici';
-import type { Plan, Upstream } from '../plan/plan.ts';
+import type { Log } from '../log.ts';
+import type { Plan, Route, Upstream } from '../plan/plan.ts';
 import type { Exchange } from './exchange.ts';
-import { requestHeaders } from './headers.ts';
 import type { Head } from './message.ts';
 import type { Target } from './path.ts';
 import type { AnswerReceiver } from './receiver.ts';
-import { RequestBody } from './request-body.ts';
+import type { LiveTarget, TargetNews } from './upstream/live-target.ts';
+import { LiveUpstream, type UpstreamStatus } from './upstream/live-upstream.ts';
+import { Transfer } from './upstream/transfer.ts';
 
 /** A request that was matched and authorised. */
 export interface Outgoing {
   readonly exchange: Exchange;
   readonly head: Head;
   readonly target: Target;
-  readonly upstream: Upstream;
+  readonly route: Route;
   /** The body that was read and checked; `undefined`: it is streamed from the client. */
   readonly body: Buffer | undefined;
   /** A longer body that is streamed fails. */
@@ -22,10 +23,11 @@ export interface Outgoing {
 }
 
 export interface Forwarder {
-  /** Sends a request on. What comes of it, failures too, comes to the receiver. */
+  /** Sends a request on. What comes of it, failures too, goes to the client. */
   send(outgoing: Outgoing): void;
-  /** Keeps the connections to the upstreams of this plan, and lets the others drain and close. */
+  /** Keeps what is known of the upstreams of this plan, connections above all, and lets the others drain and close. */
   adopt(plan: Plan): void;
+  readonly upstreams: readonly UpstreamStatus[];
   /** Lets all exchanges end, then closes. */
   close(): Promise<void>;
 }
@@ -35,19 +37,19 @@ export interface Forwarder {
  * repeated headers, unframe the bodies of DELETE and hang where an upstream dies; ours does the exchange with
  * undici, raw header lists both ways, a WebSocket's handshake like any request.
  */
-export function createForwarder(): Forwarder {
-  const pools = new Map<string, Pool>();
-  const poolOf = (upstream: Upstream): Pool => {
-    const known = pools.get(upstream.key);
-    if (known !== undefined) return known;
-    const pool = createPool(upstream);
-    pools.set(upstream.key, pool);
-    return pool;
-  };
+export function createForwarder(plan: Plan, log: Log): Forwarder {
+  const live = new Map<string, LiveUpstream>();
+  const tell = (upstream: Upstream, target: LiveTarget, news: TargetNews) =>
+    log.logger.warn({ upstream: upstream.id, target: target.url, news }, 'upstream target');
 
   const exchange = (_request: unknown, _to: unknown, options: ServerOptions): true => {
     const { outgoing } = options as ForwardOptions;
-    poolOf(outgoing.upstream).dispatch(dispatchOptions(outgoing), outgoing.receiver as Dispatcher.DispatchHandler);
+    const { upstream } = outgoing.route;
+    const known = live.get(upstream.key);
+    const taken = known ?? new LiveUpstream(upstream, tell);
+    new Transfer(outgoing, taken);
+    // A request that began by an older plan, to an upstream that is no more.
+    if (known === undefined) void taken.close();
     return true;
   };
   const proxy = new ProxyServer({});
@@ -56,77 +58,40 @@ export function createForwarder(): Forwarder {
   proxy.before('web', 'stream', exchange);
   proxy.before('ws', 'stream', exchange);
 
+  const adopt = ({ upstreams }: Plan) => {
+    const kept = new Set(upstreams.map(({ key }) => key));
+    for (const [key, gone] of live) {
+      if (kept.has(key)) continue;
+      live.delete(key);
+      void gone.close();
+    }
+    for (const upstream of upstreams)
+      if (!live.has(upstream.key)) live.set(upstream.key, new LiveUpstream(upstream, tell));
+  };
+  adopt(plan);
   return {
     send(outgoing) {
       const { request, response, handshake } = outgoing.exchange;
-      const options: ForwardOptions = { target: outgoing.upstream.url, outgoing };
+      const options: ForwardOptions = { target: PLACEHOLDER, outgoing };
       if (handshake === undefined) proxy.web(request, response, options);
       else proxy.ws(request, handshake.socket, NOTHING, options);
     },
-    adopt(plan) {
-      const kept = new Set(plan.upstreams.map(({ key }) => key));
-      for (const [key, pool] of pools) {
-        if (kept.has(key)) continue;
-        pools.delete(key);
-        void pool.close();
-      }
+    adopt,
+    get upstreams() {
+      return [...live.values()].map(({ status }) => status);
     },
     async close() {
-      await Promise.all([...pools.values()].map((pool) => pool.close()));
+      await Promise.all([...live.values()].map((upstream) => upstream.close()));
     },
   };
 }
+
+/** The library asks for a target before its passes; ours chooses one itself. */
+const PLACEHOLDER = new URL('http://upstream.invalid');
 
 /** What came early is the tunnel's own to pass on. */
 const NOTHING = Buffer.alloc(0);
 
 interface ForwardOptions extends ServerOptions {
   readonly outgoing: Outgoing;
-}
-
-function createPool(upstream: Upstream): Pool {
-  const connect = buildConnector({ timeout: upstream.connectTimeoutMs, allowH2: false });
-  return new Pool(upstream.url.origin, {
-    connect: (options, callback) => connect(options, (...made) => callback(...withResetsAsFaults(made))),
-    headersTimeout: upstream.responseTimeoutMs,
-    bodyTimeout: upstream.idleTimeoutMs,
-    // undici 8 would offer HTTP/2 by itself; everything here is measured and tested with HTTP/1.1.
-    allowH2: false,
-    pipelining: 1,
-  });
-}
-
-/** undici takes a reset for the end of a body without framing; by another name it takes it for the fault it is. */
-function withResetsAsFaults(made: buildConnector.CallbackArgs): buildConnector.CallbackArgs {
-  made[1]?.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'ECONNRESET') error.code = 'UND_ERR_SOCKET';
-  });
-  return made;
-}
-
-function dispatchOptions(outgoing: Outgoing): Dispatcher.DispatchOptions {
-  const { exchange, head, target, upstream, body } = outgoing;
-  const { request } = exchange;
-  const headers = requestHeaders(request.rawHeaders, {
-    requestId: exchange.id,
-    peer: request.socket.remoteAddress ?? 'unknown',
-    protocol: 'http',
-    host: head.host,
-  });
-  if (typeof head.body === 'number') headers.push('Content-Length', String(head.body));
-  return {
-    path: target.path + target.query,
-    method: request.method as Dispatcher.HttpMethod,
-    headers,
-    body: body ?? streamedBody(outgoing),
-    ...(exchange.handshake === undefined ? {} : { upgrade: 'websocket' }),
-    // Otherwise the client's Host would choose the certificate that is asked for.
-    ...(upstream.serverName === undefined ? {} : { servername: upstream.serverName }),
-  };
-}
-
-function streamedBody({ exchange, head, limitBytes }: Outgoing): RequestBody | null {
-  if (head.body === undefined) return null;
-  exchange.askForBody();
-  return new RequestBody(exchange.request, limitBytes);
 }

@@ -12,10 +12,13 @@ import { createPipelineGuard } from './pipeline.ts';
 import { Refusal } from './refusal.ts';
 import { refuse, refuseSocket } from './refuse.ts';
 import { serve } from './serve.ts';
+import type { UpstreamStatus } from './upstream/live-upstream.ts';
 
 export interface Gateway {
   /** The plan in force. */
   readonly plan: Plan;
+  /** How the upstreams of the plan in force do. */
+  readonly upstreams: readonly UpstreamStatus[];
   /** Begins to serve; answers the address that was bound. Rejects with what `net` says, `EADDRINUSE` say. */
   listen(): Promise<AddressInfo>;
   /** From the next request on, this plan is in force; requests in flight end by the one they began with. */
@@ -34,7 +37,7 @@ export function createGateway(first: Plan, log: Log): Gateway {
   const life = { isClosing: false };
   /** Sockets of handshakes and of what became of them: the server itself forgets these. */
   const tunnels = new Set<Socket>();
-  const forwarder = createForwarder();
+  const forwarder = createForwarder(first, log);
 
   const server = createServer({
     maxHeaderSize: HEADER_BYTES,
@@ -92,6 +95,9 @@ export function createGateway(first: Plan, log: Log): Gateway {
   return {
     get plan() {
       return plan;
+    },
+    get upstreams() {
+      return forwarder.upstreams;
     },
     listen: () =>
       new Promise((resolve, reject) => {

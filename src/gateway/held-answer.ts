@@ -1,6 +1,6 @@
 import type { Exchange } from './exchange.ts';
 import { Broken } from './failure.ts';
-import { type AnswerControl, type AnswerReceiver, fittingHeaders, Receiver, without } from './receiver.ts';
+import { type AnswerControl, type AnswerReceiver, fittingHeaders, without } from './receiver.ts';
 import { Refusal } from './refusal.ts';
 import { refuse } from './refuse.ts';
 
@@ -14,7 +14,8 @@ export interface Answer {
 }
 
 /** An answer that is held back until `judge` has let it pass; `judge` throws a refusal otherwise. */
-export class HeldAnswer extends Receiver implements AnswerReceiver {
+export class HeldAnswer implements AnswerReceiver {
+  readonly #exchange: Exchange;
   readonly #judge: (answer: Answer) => Promise<void>;
   readonly #limitBytes: number;
   readonly #chunks: Buffer[] = [];
@@ -24,7 +25,7 @@ export class HeldAnswer extends Receiver implements AnswerReceiver {
   #headers: readonly string[] = [];
 
   constructor(exchange: Exchange, limitBytes: number, judge: (answer: Answer) => Promise<void>) {
-    super(exchange);
+    this.#exchange = exchange;
     this.#limitBytes = limitBytes;
     this.#judge = judge;
   }
@@ -33,7 +34,7 @@ export class HeldAnswer extends Receiver implements AnswerReceiver {
     if (status < 200) return;
     this.#status = status;
     this.#statusMessage = statusMessage;
-    this.#headers = without(fittingHeaders(control.rawHeaders as Buffer[], this.exchange, status), 'trailer');
+    this.#headers = without(fittingHeaders(control.rawHeaders as Buffer[], this.#exchange, status), 'trailer');
   }
 
   onResponseData(control: AnswerControl, chunk: Buffer): void {
@@ -47,7 +48,7 @@ export class HeldAnswer extends Receiver implements AnswerReceiver {
   }
 
   async #finish(): Promise<void> {
-    const { exchange } = this;
+    const exchange = this.#exchange;
     exchange.answeredAt = exchange.elapsedMs();
     const answer = {
       status: this.#status,

@@ -1,7 +1,6 @@
+import type { Duplex } from 'node:stream';
 import type { Exchange } from './exchange.ts';
-import { toRefusal } from './failure.ts';
 import { responseHeaders } from './headers.ts';
-import { refuse } from './refuse.ts';
 
 /** What an exchange with an upstream can be told while it runs. */
 export interface AnswerControl {
@@ -12,43 +11,13 @@ export interface AnswerControl {
   resume(): void;
 }
 
-/** What takes an upstream's answer, piece by piece; called by the HTTP client. */
+/** What takes an upstream's answer, piece by piece. That there is none, or no whole one, it does not hear. */
 export interface AnswerReceiver {
-  onRequestStart(control: AnswerControl): void;
   onResponseStart(control: AnswerControl, status: number, headers: unknown, statusMessage?: string): void;
   onResponseData(control: AnswerControl, chunk: Buffer): void;
   onResponseEnd(control: AnswerControl): void;
-  onResponseError(control: AnswerControl | undefined, error: Error): void;
+  onRequestUpgrade?(control: AnswerControl, status: number, headers: unknown, socket: Duplex): void;
 }
-
-/** What both receivers share: the client that leaves, and the upstream that fails. */
-export abstract class Receiver {
-  protected readonly exchange: Exchange;
-  #control: AnswerControl | undefined;
-  #isGone = false;
-
-  constructor(exchange: Exchange) {
-    this.exchange = exchange;
-    exchange.onClientGone = () => {
-      this.#isGone = true;
-      this.#control?.abort(new ClientGone());
-    };
-  }
-
-  onRequestStart(control: AnswerControl): void {
-    this.#control = control;
-    // The client left while the request waited for a connection.
-    if (this.#isGone) control.abort(new ClientGone());
-  }
-
-  onResponseError(_control: AnswerControl | undefined, error: Error): void {
-    if (this.#isGone) return;
-    // Once the answer has begun, a cut connection is the only way to say that it is not whole.
-    refuse(this.exchange, toRefusal(error));
-  }
-}
-
-class ClientGone extends Error {}
 
 /**
  * Less what an answer without a body, or one that is not chunked, cannot have: Node throws where trailers are

@@ -51,6 +51,7 @@ export const REFUSALS = {
     detail: 'the answer of the login service could not be checked',
   },
   upstream_unavailable: { status: 503, title: 'Upstream unavailable', detail: 'the upstream service is not available' },
+  upstream_busy: { status: 503, title: 'Upstream busy', detail: 'the upstream service has too much to do' },
   keys_unavailable: { status: 503, title: 'Keys unavailable', detail: 'tokens cannot be verified now' },
   upstream_timeout: { status: 504, title: 'Upstream timeout', detail: 'the upstream service did not answer in time' },
 } as const satisfies Record<string, { status: number; title: string; detail: string }>;

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { Broken } from './failure.ts';
+import type { Exchange } from './exchange.ts';
+import { Broken, ClientGone } from './failure.ts';
 import { Refusal } from './refusal.ts';
 
 /**
@@ -8,16 +9,23 @@ import { Refusal } from './refusal.ts';
  * the body of an exchange that fails, and the request must live on to be answered.
  */
 export class RequestBody extends Readable {
+  readonly #exchange: Exchange;
   readonly #request: IncomingMessage;
   readonly #limitBytes: number;
   #size = 0;
   #isBegun = false;
 
   /** @param limitBytes a longer body fails with `body_too_large` */
-  constructor(request: IncomingMessage, limitBytes: number) {
+  constructor(exchange: Exchange, limitBytes: number) {
     super({ highWaterMark: 65_536 });
-    this.#request = request;
+    this.#exchange = exchange;
+    this.#request = exchange.request;
     this.#limitBytes = limitBytes;
+  }
+
+  /** Bytes of it were asked for: they can be read no second time. */
+  get isBegun(): boolean {
+    return this.#isBegun;
   }
 
   override _read(): void {
@@ -32,10 +40,11 @@ export class RequestBody extends Readable {
 
   #begin(): void {
     this.#isBegun = true;
+    this.#exchange.askForBody();
     this.#request.on('data', this.#take);
     this.#request.on('end', () => this.push(null));
     this.#request.on('close', () => {
-      if (!this.#request.complete) this.destroy(new Error('the client left'));
+      if (!this.#request.complete) this.destroy(new ClientGone());
     });
   }
 

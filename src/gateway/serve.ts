@@ -48,7 +48,7 @@ export async function serve(plan: Plan, exchange: Exchange, forwarder: Forwarder
       exchange,
       head,
       target,
-      upstream: route.upstream,
+      route,
       body,
       limitBytes,
       receiver: receiverOf(plan, route, exchange),

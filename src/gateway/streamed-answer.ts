@@ -1,12 +1,17 @@
 import type { ServerResponse } from 'node:http';
 import type { Exchange } from './exchange.ts';
 import { responseHeaders } from './headers.ts';
-import { type AnswerControl, type AnswerReceiver, fittingHeaders, Receiver } from './receiver.ts';
+import { type AnswerControl, type AnswerReceiver, fittingHeaders } from './receiver.ts';
 
 /** An answer that goes to the client as it comes. */
-export class StreamedAnswer extends Receiver implements AnswerReceiver {
+export class StreamedAnswer implements AnswerReceiver {
+  protected readonly exchange: Exchange;
   /** Bytes of the body still to come; NaN when the upstream did not say. */
   #remaining = Number.NaN;
+
+  constructor(exchange: Exchange) {
+    this.exchange = exchange;
+  }
 
   onResponseStart(control: AnswerControl, status: number, _headers: unknown, statusMessage = ''): void {
     if (status < 200) return;

@@ -115,6 +115,11 @@ function toFinding(error: ErrorObject, root: Value, quote: Quote): Finding[] {
           `${quote(path)} is not ${noun ?? TYPES[String(params['type'])] ?? params['type']}${examples || (noun && params['type'] === 'string' ? '; put it in quotes' : '')}`,
         ),
       ];
+    case 'if':
+      // What it asks for is told of by itself.
+      return [];
+    case 'minimum':
+      return [errorAt(path, rule, `${quote(path)} is too small; write ${params['limit']} or more`)];
     case 'anyOf':
       return [errorAt(path, rule, `${quote(path)} does not fit here${examples}`)];
     case 'minItems':

@@ -1,4 +1,14 @@
 // Made from schema/gateway.schema.json by `npm run generate`. Do not edit.
+/**
+ * Scheme, host and port; no path and no credentials.
+ */
+export type UpstreamUrl = string
+/**
+ * In place of `url`: several targets that serve the same.
+ * 
+ * @minItems 1
+ */
+export type UpstreamUrls = UpstreamUrl[]
 export type JsonSchema = boolean | Readonly<Record<string, unknown>>
 /**
  * One HTTP method, in upper case.
@@ -42,19 +52,24 @@ schemas: {
 routes: RouteEntry[]
 }
 /**
- * A service behind the gateway.
+ * A service behind the gateway: one target by `url`, or several by `urls`.
  */
 export interface Upstream {
 /**
- * Scheme, host and port; no path and no credentials.
+ * The one target of this upstream: scheme, host and port; no path and no credentials.
  */
-url: string
+url?: string
+urls?: UpstreamUrls
+/**
+ * Which target takes the next request: each in turn, or the one with the fewest requests in flight.
+ */
+balance: ("round-robin" | "least-pending")
 /**
  * How long each step of an exchange with this upstream may take.
  */
 timeouts: {
 /**
- * Until the connection stands, TLS included.
+ * Until the connection stands, TLS included; and how long a request may wait for a free one.
  */
 connect: string
 /**
@@ -65,6 +80,86 @@ response: string
  * Between two pieces of the answer's body.
  */
 idle: string
+/**
+ * The whole exchange, from the request's turn to the answer's last byte. Left out: no such limit.
+ */
+total?: string
+}
+/**
+ * How many requests this upstream is given at once.
+ */
+connections: {
+/**
+ * How many connections may be open to each target.
+ */
+limit: number
+/**
+ * How many requests may wait for a free connection; one more is answered 503 with `Retry-After`.
+ */
+queue: number
+}
+/**
+ * Whether a request is sent once more when that is safe: nothing of it was sent, or its kept-alive connection died without a byte of an answer and the method is idempotent (RFC 9110 section 9.2.2).
+ */
+retry: boolean
+/**
+ * Asks each target by itself whether it is well. Left out: a target is taken for well.
+ */
+health?: {
+/**
+ * What is asked for with GET; an answer of 2xx is well.
+ */
+path: string
+/**
+ * From one question to the next.
+ */
+interval: string
+/**
+ * How long the whole answer may take.
+ */
+timeout: string
+/**
+ * After so many good answers in a row a target is taken for well again.
+ */
+healthy: number
+/**
+ * After so many bad ones in a row it gets no requests.
+ */
+unhealthy: number
+}
+/**
+ * A circuit breaker for each target: one that fails too often in a row gets no requests for a while, and is then tried with one. A failure is an exchange without a whole answer; any status is an answer. Left out: none.
+ */
+breaker?: {
+/**
+ * So many in a row open the breaker.
+ */
+failures: number
+/**
+ * How long it stays open before the target is tried again.
+ */
+pause: string
+}
+/**
+ * TLS to this upstream; its targets are `https` then. The certificate of a target is always verified.
+ */
+tls?: {
+/**
+ * The authorities that may have signed the target's certificate, in place of the usual ones: a PEM file.
+ */
+ca?: string
+/**
+ * The certificate by which the gateway says who it is: a PEM file, the chain included.
+ */
+certificate?: string
+/**
+ * The private key of `certificate`: a PEM file.
+ */
+key?: string
+/**
+ * The name that is asked for (SNI, RFC 6066 section 3) and that the certificate must have. Left out: the host of the URL.
+ */
+serverName?: string
 }
 }
 /**
@@ -149,6 +244,10 @@ upstream: string
  * Who may call: `public`, anyone; `protected`, a caller with a valid token and an allowed role. Never left out.
  */
 access: ("public" | "protected")
+/**
+ * How long an exchange of this route may take from the request's turn to the answer's last byte, in place of the upstream's `response` and `total`.
+ */
+timeout?: string
 /**
  * Whether a WebSocket handshake (RFC 6455) may turn the connection into a tunnel, by the same path, token and role as any request. Left out: an upgrade is a plain request.
  */

@@ -24,7 +24,7 @@ export interface CompileOptions {
 export function compile(manifest: Manifest, options: CompileOptions): { plan?: Plan; findings: Finding[] } {
   const findings: Finding[] = [];
   const { faulty } = options;
-  const upstreams = compileUpstreams(manifest, faulty, findings);
+  const upstreams = compileUpstreams(manifest, faulty, options.readFile, findings);
   const auth = faulty.has('auth')
     ? undefined
     : manifest.auth && compileAuth(manifest.auth, options.readFile, options.previous?.auth?.verifier, findings);

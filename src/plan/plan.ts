@@ -24,12 +24,50 @@ export interface Upstream {
   readonly id: string;
   /** Equal for equal definitions: what is kept for an upstream, connections above all, is kept by this. */
   readonly key: string;
-  readonly url: URL;
-  /** Whose certificate is asked for (SNI, RFC 6066 section 3); `undefined` for plain HTTP and for an address. */
-  readonly serverName: string | undefined;
+  /** At least one. */
+  readonly targets: readonly Target[];
+  readonly balance: 'round-robin' | 'least-pending';
   readonly connectTimeoutMs: number;
   readonly responseTimeoutMs: number;
   readonly idleTimeoutMs: number;
+  /** `undefined`: an exchange may take as long as it goes on. */
+  readonly totalTimeoutMs: number | undefined;
+  /** How many connections to each target. */
+  readonly connectionLimit: number;
+  /** How many requests may wait for one. */
+  readonly queueLimit: number;
+  readonly retry: boolean;
+  readonly health: HealthRule | undefined;
+  readonly breaker: BreakerRule | undefined;
+  readonly tls: TlsRule;
+}
+
+export interface Target {
+  readonly url: URL;
+  /** Whose certificate is asked for (SNI, RFC 6066 section 3); `undefined` for plain HTTP and for an address. */
+  readonly serverName: string | undefined;
+}
+
+export interface HealthRule {
+  readonly path: string;
+  readonly intervalMs: number;
+  readonly timeoutMs: number;
+  /** So many good answers in a row make a target well again, and so many bad ones unwell. */
+  readonly healthy: number;
+  readonly unhealthy: number;
+}
+
+export interface BreakerRule {
+  /** So many failures in a row open the breaker. */
+  readonly failures: number;
+  readonly pauseMs: number;
+}
+
+/** PEM texts, as the TLS library takes them; an absent one means what the library does by itself. */
+export interface TlsRule {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
 }
 
 export interface Route {
@@ -42,6 +80,8 @@ export interface Route {
   readonly path: string;
   readonly access: 'public' | 'protected';
   readonly upstream: Upstream;
+  /** From the request's turn to the answer's last byte; `undefined`: as the upstream says. */
+  readonly timeoutMs: number | undefined;
   /** A WebSocket handshake may become a tunnel here. */
   readonly websocket: boolean;
   readonly login: LoginRule | undefined;

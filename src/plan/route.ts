@@ -1,5 +1,5 @@
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
-import { sizeBytes } from '../manifest/units.ts';
+import { durationMs, sizeBytes } from '../manifest/units.ts';
 import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
 import { compileBody } from './body.ts';
 import type { SchemaCompiler } from './json-schema.ts';
@@ -71,7 +71,8 @@ function compileRoute(
   if (upstream === undefined) return [];
   const { id, access, websocket } = entry;
   const key = JSON.stringify(entry);
-  return [Object.freeze({ id, key, methods, path: entry.path, access, upstream, websocket, login, body })];
+  const timeoutMs = entry.timeout === undefined ? undefined : durationMs(entry.timeout);
+  return [Object.freeze({ id, key, methods, path: entry.path, access, upstream, timeoutMs, websocket, login, body })];
 }
 
 function compileLogin(entry: NonNullable<RouteEntry['login']>): LoginRule {

@@ -1,50 +1,82 @@
+import { hash } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Manifest, Upstream as UpstreamEntry } from '../manifest/manifest.generated.ts';
+import type { World } from '../manifest/source.ts';
 import { durationMs } from '../manifest/units.ts';
 import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
-import { errorAt, type Finding } from '../problem/finding.ts';
-import type { Upstream } from './plan.ts';
+import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
+import type { Target, Upstream } from './plan.ts';
+import { compileTls } from './upstream-tls.ts';
 
 /** By name; `undefined` for one that the schema has refused. */
 export type Upstreams = ReadonlyMap<string, Upstream | undefined>;
 
 /** @param faulty what the schema has refused: `upstreams`, or `upstreams/contacts` */
-export function compileUpstreams(manifest: Manifest, faulty: ReadonlySet<string>, findings: Finding[]): Upstreams {
+export function compileUpstreams(
+  manifest: Manifest,
+  faulty: ReadonlySet<string>,
+  readFile: World['readFile'],
+  findings: Finding[],
+): Upstreams {
   const entries = Object.entries(faulty.has('upstreams') ? {} : (manifest.upstreams ?? {}));
   return new Map(
     entries.map(([id, entry]) => [
       id,
-      faulty.has(`upstreams/${id}`) ? undefined : compileUpstream(id, entry, findings),
+      faulty.has(`upstreams/${id}`) ? undefined : compileUpstream(id, entry, readFile, findings),
     ]),
   );
 }
 
-function compileUpstream(id: string, entry: UpstreamEntry, findings: Finding[]): Upstream {
-  let url = new URL('http://invalid');
-  try {
-    url = new URL(entry.url);
-  } catch {
-    findings.push(
-      errorAt(
-        ['upstreams', id, 'url'],
-        'upstream-url',
-        'this is no URL; write scheme, host and port, such as http://127.0.0.1:7001',
-      ),
-    );
-  }
+function compileUpstream(id: string, entry: UpstreamEntry, readFile: World['readFile'], findings: Finding[]): Upstream {
+  const { timeouts, connections, health, breaker } = entry;
+  const targets = compileTargets(id, entry, findings);
+  const tls = compileTls(['upstreams', id], entry, targets, readFile, findings);
   return Object.freeze({
     id,
-    key: JSON.stringify([id, entry]),
-    url,
-    serverName: url.protocol === 'https:' && !isAddress(url.hostname) ? url.hostname : undefined,
-    connectTimeoutMs: durationMs(entry.timeouts.connect),
-    responseTimeoutMs: durationMs(entry.timeouts.response),
-    idleTimeoutMs: durationMs(entry.timeouts.idle),
+    // Files are a part of the definition: another certificate means other connections.
+    key: JSON.stringify([id, entry, hash('sha256', JSON.stringify(tls))]),
+    targets,
+    balance: entry.balance,
+    connectTimeoutMs: durationMs(timeouts.connect),
+    responseTimeoutMs: durationMs(timeouts.response),
+    idleTimeoutMs: durationMs(timeouts.idle),
+    totalTimeoutMs: timeouts.total === undefined ? undefined : durationMs(timeouts.total),
+    connectionLimit: connections.limit,
+    queueLimit: connections.queue,
+    retry: entry.retry,
+    health: health && {
+      path: health.path,
+      intervalMs: durationMs(health.interval),
+      timeoutMs: durationMs(health.timeout),
+      healthy: health.healthy,
+      unhealthy: health.unhealthy,
+    },
+    breaker: breaker && { failures: breaker.failures, pauseMs: durationMs(breaker.pause) },
+    tls,
   });
 }
 
-function isAddress(hostname: string): boolean {
-  return isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
+function compileTargets(id: string, entry: UpstreamEntry, findings: Finding[]): Target[] {
+  if (entry.url !== undefined && entry.urls !== undefined) {
+    const message = '"url" and "urls" both stand here; write one of them';
+    findings.push(errorAtKey(['upstreams', id, 'urls'], 'upstream-url', message));
+  }
+  const written =
+    entry.url === undefined
+      ? (entry.urls ?? []).map((text, index) => ({ text, at: ['urls', index] }))
+      : [{ text: entry.url, at: ['url'] }];
+  return written.flatMap(({ text, at }) => {
+    const url = URL.parse(text);
+    if (url !== null) return [{ url, serverName: serverNameOf(url, entry.tls?.serverName) }];
+    const message = 'this is no URL; write scheme, host and port, such as http://127.0.0.1:7001';
+    findings.push(errorAt(['upstreams', id, ...at], 'upstream-url', message));
+    return [];
+  });
+}
+
+function serverNameOf(url: URL, stated: string | undefined): string | undefined {
+  if (url.protocol !== 'https:') return undefined;
+  return stated ?? (isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 ? url.hostname : undefined);
 }
 
 /** The upstream that a route names; when there is none, that is told at the route. */

@@ -47,9 +47,10 @@ describe('an upstream', () => {
   const keyOf = (text: string) => planOf(text).upstreams[0]?.key;
 
   test('has its origin', () => {
-    expect(planOf(manifestOf()).upstreams[0]?.url.origin).toBe('http://127.0.0.1:7002');
+    expect(planOf(manifestOf()).upstreams[0]?.targets[0]?.url.origin).toBe('http://127.0.0.1:7002');
     expect(
-      planOf(manifestOf().replace('http://127.0.0.1:7002', 'https://contacts.internal/')).upstreams[0]?.url.origin,
+      planOf(manifestOf().replace('http://127.0.0.1:7002', 'https://contacts.internal/')).upstreams[0]?.targets[0]?.url
+        .origin,
     ).toBe('https://contacts.internal');
   });
 

@@ -10,28 +10,49 @@ export interface Running {
   readonly gateway: Gateway;
   /** The access lines so far, parsed. */
   readonly lines: Record<string, unknown>[];
+  /** Puts another manifest in force. */
+  swap(manifest: string): void;
   close(): Promise<void>;
 }
 
-/** A gateway on a free port that serves this manifest; its log is kept in memory. */
-export async function startGateway(manifest: string, env: Record<string, string> = {}): Promise<Running> {
-  const { plan, problems } = load({ path: 'gateway.yaml', text: manifest }, worldOf(env));
-  if (plan === undefined)
+/**
+ * A gateway on a free port that serves this manifest; its log is kept in memory.
+ *
+ * @param files what the manifest may name, by name
+ */
+export async function startGateway(
+  manifest: string,
+  env: Record<string, string> = {},
+  files: Record<string, string> = {},
+): Promise<Running> {
+  const planOf = (text: string) => {
+    const { plan, problems } = load({ path: 'gateway.yaml', text }, worldOf(env, files));
+    if (plan !== undefined) return plan;
     throw new Error(problems.map(({ range, message }) => `${range.line}:${range.column} ${message}`).join('\n'));
+  };
   const lines: Record<string, unknown>[] = [];
   const log: Log = {
     logger: pino({ level: 'silent' }),
     line: (json) => void lines.push(JSON.parse(json)),
     flush: () => undefined,
   };
-  const gateway = createGateway(plan, log);
+  const gateway = createGateway(planOf(manifest), log);
   const { port } = await gateway.listen();
-  return { url: `http://127.0.0.1:${port}`, port, gateway, lines, close: () => gateway.close(0) };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    gateway,
+    lines,
+    swap: (text) => gateway.swap(planOf(text)),
+    close: () => gateway.close(0),
+  };
 }
 
-export function worldOf(env: Record<string, string> = {}) {
+export function worldOf(env: Record<string, string> = {}, files: Record<string, string> = {}) {
   const readFile = (path: string) => {
-    throw new Error(`no file ${path}`);
+    const text = files[path.replace(/^\.\//, '')];
+    if (text === undefined) throw new Error(`no file ${path}`);
+    return text;
   };
   return { env, readFile };
 }

@@ -1,0 +1,67 @@
+import type { Target, Upstream } from '../../plan/plan.ts';
+import { Breaker, type BreakerState } from './breaker.ts';
+import { Connection, createConnector } from './connection.ts';
+import { Connections } from './connections.ts';
+import { HealthCheck } from './health.ts';
+
+/** What changed with a target, for the log. */
+export type TargetNews = 'well' | 'unwell' | `breaker_${BreakerState}`;
+
+export interface TargetStatus {
+  readonly url: string;
+  /** What the health check holds; `null` when there is none. */
+  readonly well: boolean | null;
+  /** `null` when there is none. */
+  readonly breaker: BreakerState | null;
+  /** Connections in use. */
+  readonly busy: number;
+}
+
+/** A target while it is used: its connections, and what is known of how it does. */
+export class LiveTarget {
+  readonly url: string;
+  readonly connections: Connections;
+  readonly breaker: Breaker | undefined;
+  readonly #health: HealthCheck | undefined;
+  readonly #prober: Connection | undefined;
+  #isWell = true;
+
+  constructor(target: Target, upstream: Upstream, tell: (target: LiveTarget, news: TargetNews) => void) {
+    this.url = target.url.origin;
+    this.connections = new Connections(target, upstream);
+    const { breaker, health } = upstream;
+    this.breaker = breaker && new Breaker(breaker, (state) => tell(this, `breaker_${state}`));
+    if (health === undefined) return;
+    const prober = new Connection(target, upstream, createConnector(upstream), () => undefined);
+    this.#prober = prober;
+    this.#health = new HealthCheck(
+      health,
+      () => prober.ask(health.path, health.timeoutMs),
+      (isWell) => {
+        this.#isWell = isWell;
+        tell(this, isWell ? 'well' : 'unwell');
+      },
+    );
+  }
+
+  /** Whether it may be given a request now, if there is a connection for it. */
+  get isUp(): boolean {
+    return this.#isWell && (this.breaker === undefined || this.breaker.admits);
+  }
+
+  get status(): TargetStatus {
+    return {
+      url: this.url,
+      well: this.#health === undefined ? null : this.#isWell,
+      breaker: this.breaker?.state ?? null,
+      busy: this.connections.busy,
+    };
+  }
+
+  /** Lets the exchanges in hand end, then closes. */
+  async close(): Promise<void> {
+    this.#health?.stop();
+    this.#prober?.destroy();
+    await this.connections.close();
+  }
+}

@@ -1,0 +1,129 @@
+import type { Upstream } from '../../plan/plan.ts';
+import { Refusal } from '../refusal.ts';
+import type { Connection } from './connection.ts';
+import { LiveTarget, type TargetNews, type TargetStatus } from './live-target.ts';
+
+/** What waits for a connection and is then given one. */
+export interface Passenger {
+  board(target: LiveTarget, connection: Connection): void;
+  refuse(refusal: Refusal): void;
+}
+
+export interface UpstreamStatus {
+  readonly id: string;
+  readonly targets: readonly TargetStatus[];
+  /** Requests that wait for a connection. */
+  readonly waiting: number;
+}
+
+/** An upstream while it is used: gives each request a target and a connection, in turn where there are too few. */
+export class LiveUpstream {
+  readonly upstream: Upstream;
+  readonly #targets: readonly LiveTarget[];
+  /** In the order in which they came, each with its own time limit. */
+  readonly #waiting = new Map<Passenger, NodeJS.Timeout>();
+  #turn = 0;
+  #onAdvance: (() => void) | undefined;
+
+  /** @param tell hears of what changes with a target */
+  constructor(upstream: Upstream, tell: (upstream: Upstream, target: LiveTarget, news: TargetNews) => void) {
+    this.upstream = upstream;
+    this.#targets = upstream.targets.map(
+      (target) => new LiveTarget(target, upstream, (live, news) => tell(upstream, live, news)),
+    );
+  }
+
+  /**
+   * Gives it a connection, now or in its turn, or refuses it.
+   *
+   * @param failed the target that it comes back from; another one is preferred
+   */
+  admit(passenger: Passenger, failed?: LiveTarget): void {
+    const target = this.#choose(failed);
+    if (target !== undefined) {
+      target.breaker?.begin();
+      passenger.board(target, target.connections.take(failed !== undefined));
+    } else if (!this.#targets.some(({ isUp }) => isUp)) {
+      passenger.refuse(unavailable('no_target_up'));
+    } else if (this.#waiting.size < this.upstream.queueLimit) {
+      this.#wait(passenger);
+    } else {
+      passenger.refuse(busy('queue_full'));
+    }
+  }
+
+  /** A connection is free again: whoever waits longest gets it. */
+  advance(): void {
+    const [next] = this.#waiting.keys();
+    if (next !== undefined) {
+      this.leave(next);
+      this.admit(next);
+    }
+    this.#onAdvance?.();
+  }
+
+  /** It waits no longer. */
+  leave(passenger: Passenger): void {
+    clearTimeout(this.#waiting.get(passenger));
+    this.#waiting.delete(passenger);
+    this.#onAdvance?.();
+  }
+
+  get status(): UpstreamStatus {
+    return {
+      id: this.upstream.id,
+      targets: this.#targets.map(({ status }) => status),
+      waiting: this.#waiting.size,
+    };
+  }
+
+  /** Lets all that was admitted come to its end, then closes. */
+  async close(): Promise<void> {
+    while (this.#waiting.size > 0 || this.#targets.some(({ connections }) => connections.busy > 0)) {
+      await new Promise<void>((resolve) => {
+        this.#onAdvance = resolve;
+      });
+    }
+    await Promise.all(this.#targets.map((target) => target.close()));
+  }
+
+  /** Of the targets that are up and have room: the next in turn, or the one with the fewest requests. */
+  #choose(failed: LiveTarget | undefined): LiveTarget | undefined {
+    const targets = this.#targets;
+    const isLeast = this.upstream.balance === 'least-pending';
+    let best: LiveTarget | undefined;
+    let turn = this.#turn;
+    for (let step = 0; step < targets.length; step += 1) {
+      const index = (this.#turn + step) % targets.length;
+      const target = targets[index] as LiveTarget;
+      if (!target.isUp || !target.connections.hasRoom) continue;
+      const isBetter =
+        best === undefined ||
+        best === failed ||
+        (isLeast && target !== failed && target.connections.busy < best.connections.busy);
+      if (!isBetter) continue;
+      best = target;
+      turn = index + 1;
+    }
+    this.#turn = turn;
+    return best;
+  }
+
+  #wait(passenger: Passenger): void {
+    const late = () => {
+      this.leave(passenger);
+      passenger.refuse(busy('queue_too_slow'));
+    };
+    this.#waiting.set(passenger, setTimeout(late, this.upstream.connectTimeoutMs));
+  }
+}
+
+const RETRY_AFTER = { 'Retry-After': '1' };
+
+function unavailable(reason: string): Refusal {
+  return new Refusal('upstream_unavailable', { reason, headers: RETRY_AFTER });
+}
+
+function busy(reason: string): Refusal {
+  return new Refusal('upstream_busy', { reason, headers: RETRY_AFTER });
+}
