@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Exchange } from './exchange.ts';
+import { ruledTrailers } from './header-rules.ts';
 import { responseHeaders } from './headers.ts';
 import { type AnswerControl, type AnswerReceiver, fittingHeaders, Receiver } from './receiver.ts';
 
@@ -35,7 +36,10 @@ export class StreamedAnswer extends Receiver implements AnswerReceiver {
     const { response } = this.exchange;
     if (response.writableEnded) return;
     const trailers = control.rawTrailers as Buffer[] | undefined;
-    if (trailers !== undefined && trailers.length > 0) response.addTrailers(pairs(responseHeaders(trailers)));
+    if (trailers !== undefined && trailers.length > 0) {
+      const { route } = this.exchange;
+      response.addTrailers(pairs(ruledTrailers(responseHeaders(trailers), route?.responseHeaders)));
+    }
     response.end();
   }
 }

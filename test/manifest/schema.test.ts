@@ -114,7 +114,10 @@ describe('defaults', () => {
     for (const [pointer] of defaulted) {
       const name = pointer.split('/').at(-1);
       expect(types).toMatch(new RegExp(`^${name}: `, 'm'));
-      expect(types).not.toMatch(new RegExp(`^${name}\\?: `, 'm'));
+      const without = properties.filter(
+        ([other, { default: none }]) => other.endsWith(`/${name}`) && none === undefined,
+      );
+      expect([...types.matchAll(new RegExp(`^${name}\\?: `, 'gm'))].length).toBeLessThanOrEqual(without.length);
     }
     expect(types).toMatch(/^auth\?: Auth$/m);
   });
