@@ -8,6 +8,7 @@ import type { Head } from './message.ts';
 import type { Target } from './path.ts';
 import type { AnswerReceiver } from './receiver.ts';
 import { RequestBody } from './request-body.ts';
+import { repairParser } from './undici-parser.ts';
 
 /** A request that was matched and authorised. */
 export interface Outgoing {
@@ -88,7 +89,11 @@ interface ForwardOptions extends ServerOptions {
 function createPool(upstream: Upstream): Pool {
   const connect = buildConnector({ timeout: upstream.connectTimeoutMs, allowH2: false });
   return new Pool(upstream.url.origin, {
-    connect: (options, callback) => connect(options, (...made) => callback(...withResetsAsFaults(made))),
+    connect: (options, callback) =>
+      connect(options, (...made) => {
+        callback(...withResetsAsFaults(made));
+        repairParser(made[1]);
+      }),
     headersTimeout: upstream.responseTimeoutMs,
     bodyTimeout: upstream.idleTimeoutMs,
     // undici 8 would offer HTTP/2 by itself; everything here is measured and tested with HTTP/1.1.

@@ -30,7 +30,11 @@ export class HeldAnswer extends Receiver implements AnswerReceiver {
   }
 
   onResponseStart(control: AnswerControl, status: number, _headers: unknown, statusMessage = ''): void {
-    if (status < 200) return;
+    if (status < 200) {
+      // What the answer will be is not known yet to be let out.
+      this.countInformational();
+      return;
+    }
     this.#status = status;
     this.#statusMessage = statusMessage;
     this.#headers = without(fittingHeaders(control.rawHeaders as Buffer[], this.exchange, status), 'trailer');

@@ -1,7 +1,8 @@
 import type { Exchange } from './exchange.ts';
-import { toRefusal } from './failure.ts';
+import { Broken, toRefusal } from './failure.ts';
 import { ruledHeaders } from './header-rules.ts';
 import { responseHeaders } from './headers.ts';
+import { Refusal } from './refusal.ts';
 import { refuse } from './refuse.ts';
 
 /** What an exchange with an upstream can be told while it runs. */
@@ -27,6 +28,7 @@ export abstract class Receiver {
   protected readonly exchange: Exchange;
   #control: AnswerControl | undefined;
   #isGone = false;
+  #informational = 0;
 
   constructor(exchange: Exchange) {
     this.exchange = exchange;
@@ -42,6 +44,13 @@ export abstract class Receiver {
     if (this.#isGone) control.abort(new ClientGone());
   }
 
+  /** Counts an answer before the answer (RFC 9110 section 15.2): each of them gives the upstream its time anew. */
+  protected countInformational(): void {
+    this.#informational += 1;
+    if (this.#informational <= MAX_INFORMATIONAL) return;
+    throw new Broken(new Refusal('upstream_broken', { reason: 'upstream_informational_too_many' }));
+  }
+
   onResponseError(_control: AnswerControl | undefined, error: Error): void {
     if (this.#isGone) return;
     // Once the answer has begun, a cut connection is the only way to say that it is not whole.
@@ -49,11 +58,13 @@ export abstract class Receiver {
   }
 }
 
+const MAX_INFORMATIONAL = 100;
+
 class ClientGone extends Error {}
 
 /**
  * Less what an answer without a body, or one that is not chunked, cannot have: Node throws where trailers are
- * announced and cannot follow, and a 204 with a length could be read in two ways (RFC 9110 section 8.6).
+ * announced and cannot follow, and a 1xx or 204 with a length could be read in two ways (RFC 9110 section 8.6).
  */
 export function fittingHeaders(
   raw: Buffer[],
@@ -61,9 +72,9 @@ export function fittingHeaders(
   status: number,
 ): readonly string[] {
   let headers: readonly string[] = ruledHeaders(responseHeaders(raw), route?.responseHeaders);
-  const isBodiless = request.method === 'HEAD' || status === 204 || status === 304;
+  const isBodiless = request.method === 'HEAD' || status < 200 || status === 204 || status === 304;
   if (isBodiless || !response.useChunkedEncodingByDefault) headers = without(headers, 'trailer');
-  return status === 204 ? without(headers, 'content-length') : headers;
+  return status < 200 || status === 204 ? without(headers, 'content-length') : headers;
 }
 
 export function without(headers: readonly string[], name: string): readonly string[] {

@@ -10,7 +10,11 @@ export class StreamedAnswer extends Receiver implements AnswerReceiver {
   #remaining = Number.NaN;
 
   onResponseStart(control: AnswerControl, status: number, _headers: unknown, statusMessage = ''): void {
-    if (status < 200) return;
+    if (status < 200) {
+      this.countInformational();
+      inform(this.exchange, control, status);
+      return;
+    }
     this.exchange.answeredAt = this.exchange.elapsedMs();
     const headers = fittingHeaders(control.rawHeaders as Buffer[], this.exchange, status);
     this.#remaining = contentLength(headers);
@@ -42,6 +46,13 @@ export class StreamedAnswer extends Receiver implements AnswerReceiver {
     }
     response.end();
   }
+}
+
+/** Passes an answer before the answer on at once; HTTP/1.0 knows none (RFC 9110 section 15.2). */
+function inform(exchange: Exchange, { rawHeaders }: AnswerControl, status: number): void {
+  const { request, response } = exchange;
+  if (request.httpVersion === '1.0') return;
+  response.writeInformation(status, fittingHeaders(rawHeaders as Buffer[], exchange, status));
 }
 
 /** Of an answer that the client does not read. Pausing at the first full buffer would stop and start at every chunk. */
