@@ -12,13 +12,13 @@ export function isHandshake(plan: Plan, { method, url = '', headers, socket }: I
   if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false;
   // An answer is still owed on this connection: what follows it cannot take the connection over.
   if ((socket as Socket & { _httpMessage?: unknown })._httpMessage) return false;
-  return plan.router.match('GET', pathOf(url) ?? '')?.websocket === true;
+  return plan.router.match('GET', pathOf(plan, url) ?? '')?.websocket === true;
 }
 
 /** The path as far as the guard passes it; what it refuses is refused as a plain request. */
-function pathOf(url: string): string | undefined {
+function pathOf({ router }: Plan, url: string): string | undefined {
   try {
-    return readTarget(url, undefined).path;
+    return readTarget(url, undefined, router.keepsEncodedSlash).path;
   } catch {
     return undefined;
   }

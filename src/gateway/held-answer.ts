@@ -31,6 +31,7 @@ export class HeldAnswer implements AnswerReceiver {
   }
 
   onResponseStart(control: AnswerControl, status: number, _headers: unknown, statusMessage = ''): void {
+    // What the answer will be is not known yet to be let out.
     if (status < 200) return;
     this.#status = status;
     this.#statusMessage = statusMessage;

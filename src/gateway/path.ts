@@ -23,14 +23,15 @@ const SECOND_SPELLING =
  * is refused, whatever it would match: dot segments, empty segments, encoded separators, needless escapes.
  *
  * @param host the Host header; an absolute target must name the same authority
+ * @param keepsEncodedSlash passes `%2F` between what would be two segments of a sound path
  * @throws Refusal `path_ambiguous` or `message_malformed`
  */
-export function readTarget(url: string, host: string | undefined): Target {
+export function readTarget(url: string, host: string | undefined, keepsEncodedSlash = false): Target {
   if (!VISIBLE_ASCII.test(url)) throw malformed('target_characters');
   const origin = url.startsWith('/') ? url : originForm(url, host);
   const mark = origin.indexOf('?');
   const path = mark === -1 ? origin : origin.slice(0, mark);
-  if (path !== '/' && !PLAIN.test(path)) checkSegments(path);
+  if (path !== '/' && !PLAIN.test(path)) checkSegments(path, keepsEncodedSlash);
   return { path, query: mark === -1 ? '' : origin.slice(mark) };
 }
 
@@ -49,17 +50,33 @@ function withoutDefaultPort(authority: string, url: string): string {
   return lower.endsWith(port) ? lower.slice(0, -port.length) : lower;
 }
 
-function checkSegments(path: string): void {
+/** Whether a path that the guard has passed holds an encoded slash: it is for those routes alone that keep one. */
+export function hasEncodedSlash(path: string): boolean {
+  return ENCODED_SLASH.test(path);
+}
+
+const ENCODED_SLASH = /%2f/i;
+
+function checkSegments(path: string, keepsEncodedSlash: boolean): void {
   const segments = path.slice(1).split('/');
   for (const [index, segment] of segments.entries()) {
     if (segment === '' && index < segments.length - 1) throw ambiguous('path_empty_segment');
-    if (!SEGMENT.test(segment)) throw ambiguous('path_characters');
-    if (SECOND_SPELLING.test(segment)) throw ambiguous('path_needless_escape');
+    if (keepsEncodedSlash && ENCODED_SLASH.test(segment)) checkHidden(segment.split(ENCODED_SLASH));
+    else checkSegment(segment);
+  }
+}
+
+/** What some server would read as segments must be sound as such, and none of them empty. */
+function checkHidden(segments: readonly string[]): void {
+  for (const segment of segments) {
+    if (segment === '') throw ambiguous('path_empty_segment');
     checkSegment(segment);
   }
 }
 
 function checkSegment(segment: string): void {
+  if (!SEGMENT.test(segment)) throw ambiguous('path_characters');
+  if (SECOND_SPELLING.test(segment)) throw ambiguous('path_needless_escape');
   let decoded: string;
   try {
     decoded = decodeURIComponent(segment);

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { Exchange } from './exchange.ts';
+import { ruledHeaders } from './header-rules.ts';
 import { responseHeaders } from './headers.ts';
 
 /** What an exchange with an upstream can be told while it runs. */
@@ -21,13 +22,17 @@ export interface AnswerReceiver {
 
 /**
  * Less what an answer without a body, or one that is not chunked, cannot have: Node throws where trailers are
- * announced and cannot follow, and a 204 with a length could be read in two ways (RFC 9110 section 8.6).
+ * announced and cannot follow, and a 1xx or 204 with a length could be read in two ways (RFC 9110 section 8.6).
  */
-export function fittingHeaders(raw: Buffer[], { request, response }: Exchange, status: number): readonly string[] {
-  let headers: readonly string[] = responseHeaders(raw);
-  const isBodiless = request.method === 'HEAD' || status === 204 || status === 304;
+export function fittingHeaders(
+  raw: Buffer[],
+  { request, response, route }: Exchange,
+  status: number,
+): readonly string[] {
+  let headers: readonly string[] = ruledHeaders(responseHeaders(raw), route?.responseHeaders);
+  const isBodiless = request.method === 'HEAD' || status < 200 || status === 204 || status === 304;
   if (isBodiless || !response.useChunkedEncodingByDefault) headers = without(headers, 'trailer');
-  return status === 204 ? without(headers, 'content-length') : headers;
+  return status < 200 || status === 204 ? without(headers, 'content-length') : headers;
 }
 
 export function without(headers: readonly string[], name: string): readonly string[] {

@@ -7,7 +7,7 @@ import { HeldAnswer } from './held-answer.ts';
 import { judgeLogin } from './login.ts';
 import { type Head, readHead } from './message.ts';
 import { METHODS } from './methods.ts';
-import { readTarget } from './path.ts';
+import { hasEncodedSlash, readTarget, type Target } from './path.ts';
 import { checkLength, readBody } from './read-body.ts';
 import { Refusal } from './refusal.ts';
 import { refuse } from './refuse.ts';
@@ -31,7 +31,7 @@ export async function serve(plan: Plan, exchange: Exchange, forwarder: Forwarder
       response.end();
       return;
     }
-    const target = readTarget(request.url ?? '', head.host);
+    const target = readTarget(request.url ?? '', head.host, plan.router.keepsEncodedSlash);
     exchange.target = target;
     const route = findRoute(plan, request.method ?? '', target.path);
     exchange.route = route;
@@ -47,7 +47,7 @@ export async function serve(plan: Plan, exchange: Exchange, forwarder: Forwarder
     forwarder.send({
       exchange,
       head,
-      target,
+      target: targetAt(route, target),
       route,
       body,
       limitBytes,
@@ -61,9 +61,14 @@ export async function serve(plan: Plan, exchange: Exchange, forwarder: Forwarder
 function findRoute(plan: Plan, method: string, path: string): Route {
   const route = plan.router.match(method, path);
   if (route !== undefined) return route;
+  if (hasEncodedSlash(path)) throw new Refusal('path_ambiguous', { reason: 'path_encoded_slash' });
   const allowed = plan.router.allowed(path);
   if (allowed.length === 0) throw new Refusal('route_unknown');
   throw new Refusal('method_not_allowed', { headers: { Allow: allowed.join(', ') } });
+}
+
+function targetAt({ upstreamPath }: Route, target: Target): Target {
+  return upstreamPath === undefined ? target : { path: upstreamPath(target.path), query: target.query };
 }
 
 function bodyOf(rule: BodyRule, exchange: Exchange, head: Head): Promise<Buffer> | undefined {

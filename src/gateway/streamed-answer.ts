@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Exchange } from './exchange.ts';
+import { ruledTrailers } from './header-rules.ts';
 import { responseHeaders } from './headers.ts';
 import { type AnswerControl, type AnswerReceiver, fittingHeaders } from './receiver.ts';
 
@@ -14,7 +15,10 @@ export class StreamedAnswer implements AnswerReceiver {
   }
 
   onResponseStart(control: AnswerControl, status: number, _headers: unknown, statusMessage = ''): void {
-    if (status < 200) return;
+    if (status < 200) {
+      inform(this.exchange, control, status);
+      return;
+    }
     this.exchange.answeredAt = this.exchange.elapsedMs();
     const headers = fittingHeaders(control.rawHeaders as Buffer[], this.exchange, status);
     this.#remaining = contentLength(headers);
@@ -40,9 +44,19 @@ export class StreamedAnswer implements AnswerReceiver {
     const { response } = this.exchange;
     if (response.writableEnded) return;
     const trailers = control.rawTrailers as Buffer[] | undefined;
-    if (trailers !== undefined && trailers.length > 0) response.addTrailers(pairs(responseHeaders(trailers)));
+    if (trailers !== undefined && trailers.length > 0) {
+      const { route } = this.exchange;
+      response.addTrailers(pairs(ruledTrailers(responseHeaders(trailers), route?.responseHeaders)));
+    }
     response.end();
   }
+}
+
+/** Passes an answer before the answer on at once; HTTP/1.0 knows none (RFC 9110 section 15.2). */
+function inform(exchange: Exchange, { rawHeaders }: AnswerControl, status: number): void {
+  const { request, response } = exchange;
+  if (request.httpVersion === '1.0') return;
+  response.writeInformation(status, fittingHeaders(rawHeaders as Buffer[], exchange, status));
 }
 
 /** Of an answer that the client does not read. Pausing at the first full buffer would stop and start at every chunk. */

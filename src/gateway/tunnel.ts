@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { Exchange, Handshake } from './exchange.ts';
+import { ruledHeaders } from './header-rules.ts';
 import { responseHeaders } from './headers.ts';
 import type { AnswerControl } from './receiver.ts';
 import { Refusal } from './refusal.ts';
@@ -31,7 +32,7 @@ export class TunnelAnswer extends StreamedAnswer {
     exchange.isTunnel = true;
     exchange.answeredAt = exchange.elapsedMs();
     exchange.response.detachSocket(exchange.request.socket);
-    socket.write(switchingProtocols(responseHeaders(raw)), 'latin1');
+    socket.write(switchingProtocols(ruledHeaders(responseHeaders(raw), exchange.route?.responseHeaders)), 'latin1');
     const early = takeEarly();
     if (early.length > 0) socket.unshift(early);
     join(socket, upstream);

@@ -249,6 +249,30 @@ access: ("public" | "protected")
  */
 timeout?: string
 /**
+ * What becomes of `%2F` in a path. `refuse`: 400, as for everything that can be read in two ways; `keep`: it stays inside of its segment, for an upstream that tells it from a slash.
+ */
+encodedSlash: ("refuse" | "keep")
+/**
+ * A prefix of the path that is another one at the upstream. Left out: the upstream gets the path as it was sent.
+ */
+upstreamPath?: {
+/**
+ * The prefix: whole segments that `path` begins with, none of them `{name}`; `/` is none at all.
+ */
+replace: string
+/**
+ * What stands in its place; `/` strips the prefix.
+ */
+with: string
+}
+/**
+ * Headers that are set or removed on their way through this route. What the gateway itself answers is not touched.
+ */
+headers?: {
+request?: HeaderRules
+response?: HeaderRules1
+}
+/**
  * Whether a WebSocket handshake (RFC 6455) may turn the connection into a tunnel, by the same path, token and role as any request. Left out: an upgrade is a plain request.
  */
 websocket: boolean
@@ -278,4 +302,34 @@ schema?: boolean | Readonly<Record<string, unknown>>
  */
 maxBytes: string
 }
+}
+/**
+ * Of the request to the upstream.
+ */
+export interface HeaderRules {
+/**
+ * Names and values; each takes the place of whatever was sent under its name.
+ */
+set: {
+[k: string]: string
+}
+/**
+ * Names of headers that go no further.
+ */
+remove: string[]
+}
+/**
+ * Of the answer to the client.
+ */
+export interface HeaderRules1 {
+/**
+ * Names and values; each takes the place of whatever was sent under its name.
+ */
+set: {
+[k: string]: string
+}
+/**
+ * Names of headers that go no further.
+ */
+remove: string[]
 }

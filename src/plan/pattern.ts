@@ -71,7 +71,11 @@ function checkEscapes(text: string): void {
     const character = String.fromCharCode(Number.parseInt(triplet.slice(1), 16));
     if (/[A-Za-z0-9._~-]/.test(character))
       throw new PatternFault(`"${triplet}" is a needless escape; write ${character}`);
-    if (/[/\\]|[\0-\x1f\x7f]/.test(character))
+    if (character === '/')
+      throw new PatternFault(
+        `"${triplet}" cannot stand in a route's path; write {name} for its segment, and encodedSlash: keep`,
+      );
+    if (/[\\\0-\x1f\x7f]/.test(character))
       throw new PatternFault(`"${triplet}" is refused in every request's path; leave it out`);
   }
   const decoded = decode(text);

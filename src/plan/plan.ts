@@ -82,6 +82,12 @@ export interface Route {
   readonly upstream: Upstream;
   /** From the request's turn to the answer's last byte; `undefined`: as the upstream says. */
   readonly timeoutMs: number | undefined;
+  /** An encoded slash may stand in the path. */
+  readonly keepsEncodedSlash: boolean;
+  /** The path that the upstream is asked for, by one that was matched; `undefined`: the same. */
+  readonly upstreamPath: ((path: string) => string) | undefined;
+  readonly requestHeaders: HeaderRules | undefined;
+  readonly responseHeaders: HeaderRules | undefined;
   /** A WebSocket handshake may become a tunnel here. */
   readonly websocket: boolean;
   readonly login: LoginRule | undefined;
@@ -93,6 +99,16 @@ export interface Router {
   readonly match: (method: string, path: string) => Route | undefined;
   /** The methods that some route has for a path, sorted; empty when no route knows the path. */
   readonly allowed: (path: string) => readonly string[];
+  /** Whether the path guard may pass an encoded slash at all: some route keeps it. No other route matches such a path. */
+  readonly keepsEncodedSlash: boolean;
+}
+
+/** What a route changes of the headers that pass it in one direction. */
+export interface HeaderRules {
+  /** Whether a header of this name, as it was written, goes no further: it is removed, or set anew. */
+  readonly drops: (written: string) => boolean;
+  /** What is said in addition: names and values in turn. */
+  readonly set: readonly string[];
 }
 
 export interface BodyRule {

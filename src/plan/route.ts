@@ -2,12 +2,14 @@ import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { durationMs, sizeBytes } from '../manifest/units.ts';
 import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
 import { compileBody } from './body.ts';
+import { compileHeaderRules } from './header-rules.ts';
 import type { SchemaCompiler } from './json-schema.ts';
 import { PatternFault, parsePattern, patternKey } from './pattern.ts';
 import type { LoginRule, Route } from './plan.ts';
 import { compilePointer } from './pointer.ts';
 import { parseStrictJson } from './strict-json.ts';
 import { findUpstream, type Upstreams } from './upstream.ts';
+import { compileUpstreamPath } from './upstream-path.ts';
 
 const ANY = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
 
@@ -68,11 +70,18 @@ function compileRoute(
   }
   const body = compileBody(entry, methods, path, schemas, findings);
   const login = entry.login && compileLogin(entry.login);
+  const passage = {
+    keepsEncodedSlash: entry.encodedSlash === 'keep',
+    upstreamPath: compileUpstreamPath(entry, path, findings),
+    requestHeaders: compileHeaderRules(entry, 'request', path, findings),
+    responseHeaders: compileHeaderRules(entry, 'response', path, findings),
+  };
   if (upstream === undefined) return [];
   const { id, access, websocket } = entry;
   const key = JSON.stringify(entry);
   const timeoutMs = entry.timeout === undefined ? undefined : durationMs(entry.timeout);
-  return [Object.freeze({ id, key, methods, path: entry.path, access, upstream, timeoutMs, websocket, login, body })];
+  const what = { id, key, methods, path: entry.path, access, upstream, timeoutMs, ...passage, websocket, login, body };
+  return [Object.freeze(what)];
 }
 
 function compileLogin(entry: NonNullable<RouteEntry['login']>): LoginRule {

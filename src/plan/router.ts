@@ -9,6 +9,9 @@ import type { Route, Router } from './plan.ts';
  * Some servers take `/Admin`, `/admin.`, `/admin;x` and `/admin%3fx` for `/admin`. So a path that reaches a public route
  * is looked up once more with letter case, trailing dots, `;` parameters and escaped queries folded away, and has no route at
  * all when that would be a protected one.
+ *
+ * A path with an encoded slash has a route only where that one keeps it. Some servers take it for a slash all the same:
+ * so it has none where it would then, folded like that, pass by the token or the login gate of another route.
  */
 export function createRouter(routes: readonly Route[]): Router {
   const exact = createTree<Route>();
@@ -25,14 +28,29 @@ export function createRouter(routes: readonly Route[]): Router {
   // Most manifests have no capitals in protected paths, and most requests nothing to fold: then both trees agree.
   const isFolded = routes.every(({ path, access }) => access === 'public' || foldPath(path) === path);
   const methods = [...new Set(routes.flatMap((route) => route.methods))].sort();
-  const match = (method: string, path: string) => {
+  const matchPlain = (method: string, path: string) => {
     const route = findRoute(exact, method, path, WITHOUT_PARAMS)?.data;
     if (route === undefined || route.access === 'protected') return route;
     if (isFolded && !FOLDS.test(path)) return route;
     const twin = findRoute(folded, method, foldPath(path), WITHOUT_PARAMS)?.data;
     return twin?.access === 'protected' ? undefined : route;
   };
-  return { match, allowed: (path) => methods.filter((method) => match(method, path) !== undefined) };
+  const matchKept = (method: string, path: string) => {
+    const route = matchPlain(method, path);
+    if (route === undefined || !route.keepsEncodedSlash) return undefined;
+    const twin = findRoute(folded, method, foldPath(path.replaceAll(/%2f/gi, '/')), WITHOUT_PARAMS)?.data;
+    return twin !== undefined && twin !== route && isGate(twin, route) ? undefined : route;
+  };
+  const keepsEncodedSlash = routes.some((route) => route.keepsEncodedSlash);
+  const match = keepsEncodedSlash
+    ? (method: string, path: string) => (/%2f/i.test(path) ? matchKept : matchPlain)(method, path)
+    : matchPlain;
+  return { match, allowed: (path) => methods.filter((method) => match(method, path) !== undefined), keepsEncodedSlash };
+}
+
+/** Whether a route asks for something that another one lets by. */
+function isGate(route: Route, other: Route): boolean {
+  return (route.access === 'protected' && other.access === 'public') || route.login !== undefined;
 }
 
 /** What folding changes: a path without any of it is its own fold. */

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { readTarget } from '../../src/gateway/path.ts';
+import { loadText, manifestOf } from '../manifest/support.ts';
 import { expectSection } from '../support/section.ts';
 
 interface Schema {
@@ -46,5 +48,36 @@ describe('docs/manifest.md', () => {
   it('lists every key of the schema', () => {
     const head = ['| key | default | what | for example |', '|---|---|---|---|'];
     expectSection('docs/manifest.md', 'keys', `${[...head, ...rowsOf(root, '')].join('\n')}\n`);
+  });
+
+  const page = readFileSync(new URL('../../docs/manifest.md', import.meta.url), 'utf8');
+  /** The plan of a route in block style, with more keys as they are shown. */
+  const planOf = (path: string, more: string, env = {}) => {
+    const route = ['- id: r', '  method: GET', `  path: '${path}'`, '  upstream: contacts', '  access: public'];
+    const shown = more
+      .trimEnd()
+      .split('\n')
+      .map((line) => `  ${line}`);
+    const { plan, problems } = loadText(manifestOf('', `${[...route, ...shown].join('\n')}\n`), env);
+    expect(problems).toEqual([]);
+    return plan;
+  };
+
+  it('shows the paths at the upstream as they are', () => {
+    const cells = /^\| `(.*)` \| `(\{ replace: .* \})` \| `(.*)` \| `(.*)` \|$/gm;
+    const rows = [...page.matchAll(cells)].map(([, path = '', rule, sent = '', asked]) => {
+      const target = readTarget(sent, undefined);
+      const route = planOf(path, `upstreamPath: ${rule}`)?.router.match('GET', target.path);
+      return { asked, got: `${route?.upstreamPath?.(target.path)}${target.query}` };
+    });
+    expect(rows.length).toBe(4);
+    for (const { asked, got } of rows) expect(got).toBe(asked);
+  });
+
+  it('shows header rules that load', () => {
+    const [, block = ''] = /^```yaml\n(headers:[\s\S]*?)^```$/m.exec(page) ?? [];
+    const route = planOf('/x', block, { PLATFORM_KEY: 'k' })?.routes[0];
+    expect(route?.requestHeaders?.set).toEqual(['X-Platform', 'signing', 'X-Key', 'k']);
+    expect(route?.responseHeaders?.drops('server')).toBe(true);
   });
 });

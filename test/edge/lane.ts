@@ -16,6 +16,11 @@ export const ROUTES = `  - { id: public, method: any, path: /public/**, upstream
   - { id: read, method: GET, path: /read, upstream: up, access: public }
   - { id: small, method: POST, path: /small, upstream: up, access: public, body: { maxBytes: 16B } }
   - { id: login, method: POST, path: /login, upstream: up, access: public, login: { token: /access_token } }
+  - { id: kept, method: any, path: /kept/**, upstream: up, access: public, encodedSlash: keep }
+  - { id: kept-secret, method: any, path: /kept/secret/**, upstream: up, access: protected }
+  - { id: kept-keys, method: any, path: '/kept/{id}/keys', upstream: up, access: protected }
+  - { id: sealed, method: GET, path: '/sealed/{id}', upstream: up, access: protected, encodedSlash: keep }
+  - { id: kept-login, method: POST, path: /kept/auth/login, upstream: up, access: public, login: { token: /access_token } }
   - { id: schema, method: POST, path: /schema, upstream: up, access: public, body: { schema: { type: object } } }
 `;
 

@@ -6,6 +6,7 @@ export function accessOf(method: string, target: string): 'public' | 'protected'
   const path = target.split('?')[0] ?? '';
   const written = path.slice(1).split('/');
   if (!find(method, written)) return 'none';
+  if (/%2f/i.test(path) && !KEPT.some((pattern) => fits(written, pattern))) return 'none';
   const all = [written, ...readingsOf(path)];
   return all.some((segments) => isProtected(segments)) ? 'protected' : 'public';
 }
@@ -20,6 +21,14 @@ const PROTECTED: readonly Pattern[] = [
   ['files', 'secret'],
   ['files', 'vault', '**'],
   ['files', '*', 'keys'],
+  ['kept', 'secret', '**'],
+  ['kept', '*', 'keys'],
+  ['sealed', '*'],
+];
+/** Where an encoded slash may stand. */
+const KEPT: readonly Pattern[] = [
+  ['kept', '**'],
+  ['sealed', '*'],
 ];
 const PUBLIC: readonly (readonly [methods: readonly string[], pattern: Pattern])[] = [
   [ANY, ['public', '**']],
@@ -28,6 +37,7 @@ const PUBLIC: readonly (readonly [methods: readonly string[], pattern: Pattern])
   [['POST'], ['small']],
   [['POST'], ['login']],
   [['POST'], ['schema']],
+  [ANY, ['kept', '**']],
 ];
 
 function find(method: string, segments: readonly string[]): boolean {

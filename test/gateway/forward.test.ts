@@ -493,16 +493,6 @@ describe('the answer', () => {
     const got = await ask(gateway.port, 'GET /x HTTP/1.0\r\nHost: gateway.test\r\n\r\n');
     expect([got.status, got.values('trailer'), got.body.toString()]).toEqual([200, [], 'ok']);
   });
-
-  it('of 1xx stops here', async () => {
-    answer = `HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n${OK}`;
-    const wire = await Wire.open(gateway.port);
-    wire.write(keptHead('GET /x HTTP/1.1'));
-    const got = await wire.answer();
-    expect([got.status, got.values('link'), got.body.toString()]).toEqual([200, [], 'ok']);
-    expect(wire.rest).toBe('');
-    wire.end();
-  });
 });
 
 describe('the framing of a request', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readTarget } from '../../src/gateway/path.ts';
+import { hasEncodedSlash, readTarget } from '../../src/gateway/path.ts';
 import { Refusal } from '../../src/gateway/refusal.ts';
 
 const HOST = 'gateway.test';
@@ -300,6 +300,40 @@ describe('readTarget', () => {
     expect(refusalOf('http://gateway.test/x', null)).toBe('message_malformed');
   });
 
+  describe('where a route keeps encoded slashes', () => {
+    it.each(['/a%2Fb', '/a%2fb', '/a%2Fb%2fc/', '/a/b%2Fc/d', '/a;x%2Fb', '/...%2F.a', '/%20a%2Fb', '/a%3F%2Fb'])(
+      'passes %s as it is',
+      (target) => {
+        expect(readTarget(target, HOST, true)).toEqual({ path: target, query: '' });
+        expect(hasEncodedSlash(target)).toBe(true);
+        expect(refusalOf(target)).toBe('path_ambiguous');
+      },
+    );
+
+    it.each([
+      '/%2F',
+      '/%2fa',
+      '/a%2f',
+      '/a%2f/b',
+      '/a%2f%2fb',
+      '/a%2f..',
+      '/..%2fa',
+      '/a%2f.%2fb',
+      '/a%2f%2e',
+      '/a%2f;b',
+    ])('refuses %s all the same', (target) =>
+      expect(caught(() => readTarget(target, HOST, true))).toMatchObject({ code: 'path_ambiguous' }),
+    );
+
+    it.each(
+      Object.values(REFUSED)
+        .flat()
+        .filter((target) => !/^\/a%2[fF]b$|\/a%2fb$/.test(target)),
+    )('refuses %j as everywhere', (target) =>
+      expect(caught(() => readTarget(target, HOST, true))).toMatchObject({ status: 400 }),
+    );
+  });
+
   it('never tells in its refusal what exactly was wrong', () => {
     const refusal = caught(() => readTarget('/sentinel/../x', HOST)) as Refusal;
     expect(refusal.body('id')).not.toMatch(/sentinel|dot/);
@@ -308,18 +342,18 @@ describe('readTarget', () => {
 
   it('is done at once with long hostile paths', () => {
     const started = performance.now();
-    for (const part of ['/a', '/%20', '/.a', 'a', '%25', ';', '/a;', '%C3%A9', '/%', '.', ' ', '%20'])
-      caught(() => readTarget(`/${part.repeat(8_000)}`, HOST));
+    for (const part of ['/a', '/%20', '/.a', 'a', '%25', ';', '/a;', '%C3%A9', '/%', '.', ' ', '%20', 'a%2f'])
+      caught(() => readTarget(`/${part.repeat(8_000)}a`, HOST, true));
     expect(performance.now() - started).toBeLessThan(1_000);
   });
 
-  it('leaves no second reading in what it passes', () => {
+  it.each([false, true])('leaves no second reading in what it passes, encoded slashes kept: %s', (keeps) => {
     let passed = 0;
     fc.assert(
       fc.property(HOSTILE_PATHS, (path) => {
-        if (refusalOf(path) !== undefined) return;
+        if (caught(() => readTarget(path, HOST, keeps)) !== undefined) return;
         passed += 1;
-        expect(readTarget(path, HOST)).toEqual({ path, query: '' });
+        expect(readTarget(path, HOST, keeps)).toEqual({ path, query: '' });
         expect(new URL(path, 'http://h').pathname).toBe(path);
         const once = decodeURIComponent(path);
         expect(once).not.toMatch(/[\u0080-\u009f]/);
@@ -341,6 +375,7 @@ const TRAPS = [
   '%2E',
   '/',
   '%2f',
+  'a%2fb',
   '%5c',
   '\\',
   ';',

@@ -4,7 +4,7 @@ import { load } from '../../src/load.ts';
 import { type Pattern, parsePattern } from '../../src/plan/pattern.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 
-type Entry = readonly [method: string, path: string, access?: 'public' | 'protected'];
+type Entry = readonly [method: string, path: string, access?: 'public' | 'protected', more?: object];
 
 /** The plan of these routes; each has the id `r` and its index. */
 function planOf(entries: readonly Entry[]): Plan {
@@ -15,12 +15,13 @@ function planOf(entries: readonly Entry[]): Plan {
       tokens: { jwt: { jwks: 'http://127.0.0.1:1/keys', algorithms: ['ES256'], issuer: 'i', audience: 'a' } },
       role: { claim: '/role', allow: ['user'], message: 'no' },
     },
-    routes: entries.map(([method, path, access = 'public'], index) => ({
+    routes: entries.map(([method, path, access = 'public', more], index) => ({
       id: `r${index}`,
       method: method.includes(',') ? method.split(',') : method,
       path,
       upstream: 'up',
       access,
+      ...more,
     })),
   };
   const readFile = () => '';
@@ -323,5 +324,88 @@ describe('a protected path is never reached through a public route', () => {
       expect(plan.router.match('GET', '/A')?.access).toBe('protected');
       expect(plan.router.match('GET', '/a.')?.access).not.toBe('public');
     }
+  });
+});
+
+describe('a path with an encoded slash', () => {
+  const KEEP = { encodedSlash: 'keep' };
+  const routes: Entry[] = [
+    ['any', '/files/**', 'public', KEEP],
+    ['any', '/files/{id}/keys', 'protected'],
+    ['any', '/files/Vault/**', 'protected'],
+    ['any', '/files/open/{name}', 'public'],
+    ['POST', '/files/auth/login', 'public', { login: { token: '/t' } }],
+    ['GET', '/sealed/{id}', 'protected', KEEP],
+    ['GET', '/sealed/{id}/x', 'protected'],
+    ['POST', '/sealed/auth/login', 'public', { login: { token: '/t' } }],
+    ['POST', '/sealed/{id}', 'protected', KEEP],
+    ['any', '/other/**', 'public'],
+    ['any', '/other/{id}', 'protected'],
+  ];
+  const { router } = planOf(routes);
+
+  test.each([
+    ['GET', '/files/a%2Fb', '/files/**'],
+    ['GET', '/files/a%2fb%2Fc/d', '/files/**'],
+    ['GET', '/files/open%2Fb', '/files/**'],
+    ['GET', '/files/7%2fkeys%2fmore', '/files/**'],
+    ['GET', '/files/auth%2flogin', '/files/**'],
+    ['GET', '/sealed/a%2Fb', '/sealed/{id}'],
+    ['GET', '/sealed/a%2Fx', '/sealed/{id}'],
+    ['GET', '/sealed/a%2Fb/', '/sealed/{id}'],
+  ])('%s %s is that of %s', (method, path, expected) => {
+    expect(router.match(method, path)?.path).toBe(expected);
+  });
+
+  test.each([
+    ['GET', '/files/7%2fkeys'],
+    ['GET', '/files/7%2FKeys'],
+    ['GET', '/files/7%2Fkeys./'],
+    ['GET', '/files/vault%2fa'],
+    ['GET', '/files/VAULT;x%2Fa%2Fb'],
+    ['GET', '/files/vault%3b%2fa'],
+    ['GET', '/files/a%2fb/keys'],
+    ['GET', '/files/Vault/a%2fb'],
+    ['GET', '/files/open/a%2fb'],
+    ['POST', '/files/auth%2flogin'],
+    ['POST', '/files/AUTH%2fLogin;x'],
+    ['POST', '/sealed/auth%2flogin'],
+    ['GET', '/other/a%2Fb'],
+    ['GET', '/other/a%2Fb/c'],
+    ['GET', '/files%2fa'],
+  ])('%s %s has no route', (method, path) => {
+    expect(router.match(method, path)).toBeUndefined();
+    expect(router.allowed(path)).not.toContain(method);
+  });
+
+  test('is told apart from one that is encoded twice or not at all', () => {
+    expect(router.match('GET', '/files/a%252Fb')?.path).toBe('/files/**');
+    expect(router.match('GET', '/files/7/keys')?.access).toBe('protected');
+  });
+
+  test('may come as far as the router only where some route keeps it', () => {
+    expect(router.keepsEncodedSlash).toBe(true);
+    expect(planOf(routes.slice(-2)).router.keepsEncodedSlash).toBe(false);
+  });
+
+  test('never comes to a public route by a reading that is a protected one', () => {
+    const letters = fc.array(fc.constantFrom('a', 'B', 'c'), { minLength: 1, maxLength: 4 });
+    const joint = fc.constantFrom('/', '%2f', '%2F', ';x%2f', '.%2F', '%20%2f');
+    fc.assert(
+      fc.property(letters, fc.array(joint, { minLength: 4, maxLength: 4 }), fc.boolean(), (segments, joints, upper) => {
+        const written = `/${segments.join('/')}`;
+        const both = planOf([
+          ['any', '/**', 'public', KEEP],
+          ['any', written, 'protected'],
+        ]);
+        const path = segments.reduce(
+          (text, segment, index) => `${text}${index === 0 ? '/' : joints[index]}${segment}`,
+          '',
+        );
+        const asked = upper ? path.toUpperCase() : path;
+        expect([asked, both.router.match('GET', asked)?.access]).not.toEqual([asked, 'public']);
+      }),
+      { numRuns: 300 },
+    );
   });
 });

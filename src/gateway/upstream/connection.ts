@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { buildConnector, Client, type Dispatcher } from 'undici';
 import type { Target, Upstream } from '../../plan/plan.ts';
+import { repairParser } from './undici-parser.ts';
 
 /** A connection to a target, made when it is first needed and made anew when it was closed; one exchange at a time. */
 export class Connection {
@@ -23,6 +24,7 @@ export class Connection {
         connect({ ...options, servername }, (...made) => {
           this.#adopt(made[1]);
           callback(...made);
+          repairParser(made[1]);
         }),
       headersTimeout: upstream.responseTimeoutMs,
       bodyTimeout: upstream.idleTimeoutMs,

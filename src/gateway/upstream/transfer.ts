@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { Broken, ClientGone, isTimeout, toRefusal } from '../failure.ts';
 import type { Outgoing } from '../forward.ts';
+import { ruledHeaders } from '../header-rules.ts';
 import { requestHeaders } from '../headers.ts';
 import type { AnswerControl } from '../receiver.ts';
 import { Refusal } from '../refusal.ts';
@@ -29,6 +30,8 @@ export class Transfer implements Passenger, Dispatcher.DispatchHandler {
   #control: AnswerControl | undefined;
   #body: Buffer | RequestBody | null = null;
   #tries = 0;
+  #informational = 0;
+  /** A byte of an answer has come, if only of one before the answer. */
   #isAnswered = false;
   /** The answer is whole, or the client was told that there is none, or left. */
   #isOver = false;
@@ -83,7 +86,8 @@ export class Transfer implements Passenger, Dispatcher.DispatchHandler {
   }
 
   onResponseStart(control: AnswerControl, status: number, headers: unknown, statusMessage?: string): void {
-    if (status >= 200) this.#isAnswered = true;
+    this.#isAnswered = true;
+    if (status < 200) this.#countInformational();
     this.#outgoing.receiver.onResponseStart(control, status, headers, statusMessage);
   }
 
@@ -106,6 +110,13 @@ export class Transfer implements Passenger, Dispatcher.DispatchHandler {
     this.#disembark(true);
     if (isAgain) this.#upstream.admit(this, target);
     else this.#fail(error);
+  }
+
+  /** Counts an answer before the answer (RFC 9110 section 15.2): each of them gives the upstream its time anew. */
+  #countInformational(): void {
+    this.#informational += 1;
+    if (this.#informational <= MAX_INFORMATIONAL) return;
+    throw new Broken(new Refusal('upstream_broken', { reason: 'upstream_informational_too_many' }));
   }
 
   /** Safe are: nothing was sent; or a kept-alive connection died unanswered, and to do it twice is to do it once. */
@@ -154,14 +165,17 @@ export class Transfer implements Passenger, Dispatcher.DispatchHandler {
   }
 }
 
-function headersOf({ exchange, head }: Outgoing): string[] {
+const MAX_INFORMATIONAL = 100;
+
+function headersOf({ exchange, head, route }: Outgoing): string[] {
   const { request } = exchange;
-  const headers = requestHeaders(request.rawHeaders, {
+  const written = requestHeaders(request.rawHeaders, {
     requestId: exchange.id,
     peer: request.socket.remoteAddress ?? 'unknown',
     protocol: 'http',
     host: head.host,
   });
+  const headers = ruledHeaders(written, route.requestHeaders);
   if (typeof head.body === 'number') headers.push('Content-Length', String(head.body));
   return headers;
 }

@@ -22,8 +22,6 @@ export interface HostileAnswer {
   readonly late?: string;
   /** What comes late answers nothing: the gateway lets the connection go. What comes after its next use it cannot tell. */
   readonly isSurplus?: true;
-  /** The next request on the pooled connection may be 502 once: the HTTP client keeps the trailer's word for its own. */
-  readonly maySpoilNext?: true;
   readonly sees: readonly Sight[];
   readonly source: string;
   /** Of the request; by default GET. */
@@ -534,12 +532,55 @@ const EXTRAS: HostileAnswer[] = [
 const INTERIM = 'RFC 9110 section 15.2';
 
 const INTERIMS: HostileAnswer[] = [
+  ...[101, 1_000].map(
+    (count): HostileAnswer => ({
+      name: `1xx: ${count} of them, then the answer`,
+      bytes: 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'.repeat(count) + OK,
+      sees: ['502'],
+      source: INTERIM,
+    }),
+  ),
+  {
+    name: '1xx: 100 again and again, which is no answer',
+    bytes: Array.from({ length: 40 }, () => 'HTTP/1.1 100 Continue\r\n\r\n'),
+    sees: ['504'],
+    source: INTERIM,
+  },
+  {
+    name: '1xx: 100 that a body follows',
+    bytes: `HTTP/1.1 100 Continue\r\nContent-Length: 2\r\n\r\nok${OK}`,
+    sees: ['502'],
+    source: INTERIM,
+  },
+  {
+    name: '1xx: 103 that says it has chunks',
+    bytes: `HTTP/1.1 103 Early Hints\r\nTransfer-Encoding: chunked\r\n\r\n${OK}`,
+    sees: ['passes'],
+    source: INTERIM,
+  },
   ...(
     [
       ['103, then the answer', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'],
       ['102, then the answer', 'HTTP/1.1 102 Processing\r\n\r\n'],
       ['fifty, then the answer', 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(50)],
-      ['199, then the answer', 'HTTP/1.1 199 Odd\r\nX-Stale: 1\r\n\r\n'],
+      ['199, then the answer', 'HTTP/1.1 199 Odd\r\nX-Kept: 1\r\n\r\n'],
+      ['100 unasked, then the answer', 'HTTP/1.1 100 Continue\r\n\r\n'],
+      ['100 without a reason', 'HTTP/1.1 100 \r\n\r\n'],
+      ['100 with headers', 'HTTP/1.1 100 Continue\r\nX-A: 1\r\nConnection: keep-alive\r\n\r\n'],
+      ['100 with an upgrade', 'HTTP/1.1 100 Continue\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n'],
+      ['100 twice', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(2)],
+      [
+        '100 between two others',
+        '103 Early Hints,100 Continue,102 Processing'.replaceAll(/([^,]+),?/g, 'HTTP/1.1 $1\r\n\r\n'),
+      ],
+      ['103 with repeated headers', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nlink: </b>; x="caf\xe9"\r\n\r\n'],
+      [
+        '103 with headers of the connection',
+        'HTTP/1.1 103 Early Hints\r\nConnection: X-Hop\r\nX-Hop: 1\r\nKeep-Alive: timeout=9\r\nLink: </a>\r\n\r\n',
+      ],
+      ['103 with a length, then the answer', 'HTTP/1.1 103 Early Hints\r\nContent-Length: 0\r\n\r\n'],
+      ['103 with a trailer announced', 'HTTP/1.1 103 Early Hints\r\nTrailer: X\r\n\r\n'],
+      ['a hundred, then the answer', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100)],
     ] as const
   ).map(
     ([name, before]): HostileAnswer => ({
@@ -549,12 +590,6 @@ const INTERIMS: HostileAnswer[] = [
       source: INTERIM,
     }),
   ),
-  ...(
-    [
-      ['100 unasked, then the answer', `HTTP/1.1 100 Continue\r\n\r\n${OK}`],
-      ['103 with a length, then the answer', `HTTP/1.1 103 Early Hints\r\nContent-Length: 0\r\n\r\n${OK}`],
-    ] as const
-  ).map(([name, bytes]): HostileAnswer => ({ name: `1xx: ${name}`, bytes, sees: ['passes', '502'], source: INTERIM })),
   ...(
     [
       ['with a protocol', 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nhello'],
@@ -696,12 +731,14 @@ const HEADER_LINES: HostileAnswer[] = [
     'Set-Cookie: injected=1',
     'Content-Type: text/html',
     'Connection: close',
+    'connection: x,Close',
+    'Connection: x\r\nConnection: close',
+    'Connection: upgrade\r\nUpgrade: h2c',
     'Host: x',
   ].map(
     (trailer): HostileAnswer => ({
       name: `a trailer that must be no trailer: ${trailer}`,
       bytes: chunked(`2\r\nok\r\n0\r\n${trailer}\r\n\r\n`),
-      ...(trailer === 'Connection: close' ? { maySpoilNext: true } : {}),
       sees: ['passes', '502', 'cut'],
       source: 'RFC 9110 section 6.5.1',
     }),

@@ -1,0 +1,239 @@
+import type { Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { manifest, PUBLIC_ALL, type Running, startGateway } from '../support/gateway.ts';
+import { type Issuer, startIssuer } from '../support/issuer.ts';
+import { head, keptHead, type RawAnswer, Wire } from '../support/raw.ts';
+import { eventually } from '../support/site.ts';
+import { startRawUpstream, startWireUpstream, type WireAnswer, type WireUpstream } from '../support/upstream.ts';
+
+const ROUTES = `  - id: ruled
+    method: GET
+    path: /ruled
+    upstream: up
+    access: public
+    headers: { response: { set: { X-Platform: signing }, remove: [Server] } }
+  - { id: login, method: POST, path: /login, upstream: up, access: public, login: { token: /access_token } }
+  - { id: open, method: GET, path: /open, upstream: up, access: public, websocket: true }
+  - { id: all, method: any, path: /all/**, upstream: up, access: public }
+`;
+const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+const HINTS = 'HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\nlink: </b.css>; title="caf\xe9"\r\nX-A: 1\r\n\r\n';
+
+let upstream: WireUpstream;
+let issuer: Issuer;
+let gateway: Running;
+let answer: WireAnswer;
+
+beforeAll(async () => {
+  upstream = await startWireUpstream(() => answer);
+  issuer = await startIssuer();
+  gateway = await startGateway(manifest(ROUTES, { up: upstream.url, jwks: issuer.jwksUrl }));
+});
+
+afterAll(async () => {
+  await gateway.close();
+  await upstream.close();
+  await issuer.close();
+});
+
+const latin1 = (text: string) => Buffer.from(text, 'latin1');
+
+/** All answers to a request that closes its connection, those before the last one too. */
+async function answersTo(request: string): Promise<RawAnswer[]> {
+  const wire = await Wire.open(gateway.port);
+  wire.write(request);
+  const answers: RawAnswer[] = [];
+  do answers.push(await wire.message());
+  while ((answers.at(-1)?.status ?? 0) < 200);
+  wire.end();
+  return answers;
+}
+
+function statuses(answers: readonly RawAnswer[]): number[] {
+  return answers.map(({ status }) => status);
+}
+
+describe('an answer before the answer', () => {
+  it('reaches the client before the answer is there', async () => {
+    let waiting: Socket | undefined;
+    answer = (socket) => {
+      waiting = socket;
+      socket.write(latin1(HINTS));
+    };
+    const wire = await Wire.open(gateway.port);
+    wire.write(keptHead('GET /all/x HTTP/1.1'));
+    const hints = await wire.message();
+    expect([hints.line, hints.headers]).toEqual([
+      'HTTP/1.1 103 Early Hints',
+      [
+        ['Link', '</a.css>'],
+        ['link', '</b.css>; title="caf\xe9"'],
+        ['X-A', '1'],
+      ],
+    ]);
+    expect(wire.rest).toBe('');
+    waiting?.write(OK);
+    const last = await wire.message();
+    expect([last.status, last.values('link'), last.body.toString()]).toEqual([200, [], 'ok']);
+    wire.end();
+  });
+
+  it('loses what speaks of the connection, and the length of the body that it has not', async () => {
+    answer = `HTTP/1.1 103 Early Hints\r\nConnection: keep-alive, X-Hop\r\nKeep-Alive: timeout=9\r\nX-Hop: 1\r\nContent-Length: 0\r\nTrailer: X\r\nLink: </a>\r\n\r\n${OK}`;
+    const [hints] = await answersTo(head('GET /all/x HTTP/1.1'));
+    expect(hints?.headers).toEqual([['Link', '</a>']]);
+  });
+
+  it('is passed on whatever its number, but for 100', async () => {
+    const before = [100, 102, 103, 104, 100, 199].map((status) => `HTTP/1.1 ${status} X\r\n\r\n`).join('');
+    answer = before + OK;
+    expect(statuses(await answersTo(head('GET /all/x HTTP/1.1')))).toEqual([102, 103, 104, 199, 200]);
+  });
+
+  it('never reaches a client of HTTP/1.0', async () => {
+    answer = latin1(HINTS + OK);
+    const answers = await answersTo('GET /all/x HTTP/1.0\r\nHost: gateway.test\r\n\r\n');
+    expect(statuses(answers)).toEqual([200]);
+  });
+
+  it('stops here before an answer that is held', async () => {
+    answer = latin1(HINTS + OK.replace('2\r\n\r\nok', '2\r\n\r\n{}'));
+    const answers = await answersTo(head('POST /login HTTP/1.1', 'Content-Length: 0'));
+    expect(statuses(answers)).toEqual([200]);
+  });
+
+  it('gets the headers that the route sets, and loses those that it removes', async () => {
+    answer = `HTTP/1.1 103 Early Hints\r\nServer: x\r\nx-platform: other\r\nLink: </a>\r\n\r\n${OK}`;
+    const [hints] = await answersTo(head('GET /ruled HTTP/1.1'));
+    expect(hints?.headers).toEqual([
+      ['Link', '</a>'],
+      ['X-Platform', 'signing'],
+    ]);
+  });
+
+  it('does not overtake the answer of an earlier request', async () => {
+    const held: Socket[] = [];
+    answer = (socket, { line }) => {
+      if (line.startsWith('GET /all/first')) held.push(socket);
+      else socket.write(latin1(HINTS + OK), () => held[0]?.write(OK.replace('ok', '1!')));
+    };
+    const wire = await Wire.open(gateway.port);
+    wire.write(keptHead('GET /all/first HTTP/1.1') + keptHead('GET /all/second HTTP/1.1'));
+    const seen = [await wire.message(), await wire.message(), await wire.message()];
+    expect(seen.map(({ status, body }) => [status, body.toString()])).toEqual([
+      [200, '1!'],
+      [103, ''],
+      [200, 'ok'],
+    ]);
+    wire.end();
+  });
+
+  it('comes behind the 100 that the client waits for', async () => {
+    answer = latin1(HINTS + OK);
+    const wire = await Wire.open(gateway.port);
+    wire.write(keptHead('POST /all/x HTTP/1.1', 'Content-Length: 4', 'Expect: 100-continue'));
+    expect((await wire.message()).status).toBe(100);
+    wire.write('body');
+    expect([(await wire.message()).status, (await wire.message()).status]).toEqual([103, 200]);
+    wire.end();
+  });
+
+  it('leaves a refusal its place', async () => {
+    answer = (socket) => void socket.end(latin1(HINTS));
+    const answers = await answersTo(head('GET /all/x HTTP/1.1'));
+    expect(statuses(answers)).toEqual([103, 502]);
+    expect(answers[1]?.json().code).toBe('upstream_broken');
+    expect(answers[1]?.values('link')).toEqual([]);
+  });
+
+  it('may stand before a tunnel', async () => {
+    answer = latin1(
+      `${HINTS}HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nthrough`,
+    );
+    const wire = await Wire.open(gateway.port);
+    wire.write(keptHead('GET /open HTTP/1.1', 'Connection: Upgrade', 'Upgrade: websocket'));
+    expect([(await wire.message()).status, (await wire.message()).status]).toEqual([103, 101]);
+    await wire.until('through');
+    wire.end();
+  });
+
+  it.each(['/all/x', '/login'])('is counted: of more than a hundred %s is broken', async (path) => {
+    answer = HINTS.repeat(101) + OK;
+    const answers = await answersTo(head(`POST ${path} HTTP/1.1`, 'Content-Length: 0'));
+    expect([answers.length, answers.at(-1)?.status]).toEqual([path === '/login' ? 1 : 101, 502]);
+    const reasons = () => gateway.lines.map(({ reason }) => reason);
+    await eventually('it is logged', () => reasons().includes('upstream_informational_too_many'));
+    gateway.lines.length = 0;
+    answer = HINTS.repeat(100) + OK;
+    expect((await answersTo(head(`GET /all/x HTTP/1.1`))).at(-1)?.status).toBe(200);
+  });
+});
+
+describe('100 Continue that nobody asked for', () => {
+  it('lets an upload go on to its answer', async () => {
+    let received = '';
+    const raw = await startRawUpstream((socket) => {
+      socket.on('data', (chunk) => {
+        received += chunk.toString('latin1');
+        if (received.endsWith('halfhalf')) socket.write(OK);
+        else if (received.endsWith('half'))
+          socket.write('HTTP/1.1 100 Continue\r\nX-A: 1\r\n\r\n', () => wire.write('half'));
+      });
+    });
+    const other = await startGateway(manifest(PUBLIC_ALL, { up: raw.url }));
+    const wire = await Wire.open(other.port);
+    wire.write(`${keptHead('POST /x HTTP/1.1', 'Content-Length: 8')}half`);
+    const got = await wire.message();
+    expect([got.status, got.values('x-a'), got.body.toString()]).toEqual([200, [], 'ok']);
+    wire.end();
+    await other.close();
+    await raw.close();
+  });
+
+  it('comes in pieces, and is no part of the head that follows it', async () => {
+    const pieces = [
+      'HTTP/1.1 10',
+      '0 Continue\r\nX-',
+      'A: 1\r\n',
+      '\r\nHTTP/1.1 200 OK\r\nX-B: 2\r\n',
+      'Content-Length: 0\r\n\r\n',
+    ];
+    answer = (socket) => {
+      socket.setNoDelay(true);
+      const next = () => {
+        const piece = pieces.shift();
+        if (piece !== undefined) socket.write(piece, () => setImmediate(next));
+      };
+      next();
+    };
+    const [got, ...more] = await answersTo(head('GET /all/x HTTP/1.1'));
+    expect([got?.status, got?.values('x-a'), got?.values('x-b'), more]).toEqual([200, [], ['2'], []]);
+  });
+
+  it('is held to the size of a head', async () => {
+    answer = `HTTP/1.1 100 Continue\r\nX: ${'x'.repeat(20_000)}\r\n\r\n${OK}`;
+    expect(statuses(await answersTo(head('GET /all/x HTTP/1.1')))).toEqual([502]);
+  });
+
+  it('is plain bytes in a body', async () => {
+    const body = 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(3);
+    answer = (socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n`, () => socket.write(body));
+    };
+    const [got] = await answersTo(head('GET /all/x HTTP/1.1'));
+    expect([got?.status, got?.body.toString()]).toEqual([200, body]);
+  });
+});
+
+describe('a trailer that closes the connection', () => {
+  it('costs the next request nothing: it is sent once, on another connection', async () => {
+    const chunks = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nConnection: close\r\n\r\n';
+    answer = (socket, { line }) => void socket.write(line.startsWith('GET') ? chunks : OK);
+    for (let index = 0; index < 5; index += 1) {
+      expect(statuses(await answersTo(head('GET /all/x HTTP/1.1')))).toEqual([200]);
+      const before = upstream.messages.length;
+      expect(statuses(await answersTo(head('POST /all/y HTTP/1.1', 'Content-Length: 0')))).toEqual([200]);
+      expect(upstream.messages.slice(before).map(({ line }) => line)).toEqual(['POST /all/y HTTP/1.1']);
+    }
+  });
+});
