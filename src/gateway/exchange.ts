@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Route } from '../plan/plan.ts';
+import type { Principal, Route } from '../plan/plan.ts';
 import type { Head } from './message.ts';
 import type { Target } from './path.ts';
 import type { Refusal } from './refusal.ts';
@@ -36,6 +36,8 @@ export class Exchange {
   head: Head | undefined;
   target: Target | undefined;
   route: Route | undefined;
+  /** The verified caller; at login, whom the token in the answer names. */
+  principal: Principal | undefined;
   refusal: Refusal | undefined;
   /** Ends what goes on behind the gateway when the client leaves before the answer is whole. */
   onClientGone: (() => void) | undefined;

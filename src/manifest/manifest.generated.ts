@@ -4,6 +4,10 @@ export type JsonSchema = boolean | Readonly<Record<string, unknown>>
  * One HTTP method, in upper case.
  */
 export type Method = ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS")
+/**
+ * A place in a JSON value: a JSON Pointer (RFC 6901).
+ */
+export type Pointer = string
 
 /**
  * What the signing gateway serves: its upstream services, how tokens are verified, and every route. Version 1 of the language.
@@ -78,6 +82,10 @@ tokens: {
 jwt?: Jwt
 }
 role: Role
+/**
+ * The realm in the challenges of 401 and 403 (RFC 6750, section 3).
+ */
+realm: string
 }
 /**
  * Tokens are signed JWTs (RFC 7519), verified here by the issuer's public keys.
@@ -115,6 +123,10 @@ export interface Role {
  */
 claim: string
 /**
+ * Whether the claim is a list of roles, one of which must be allowed. With it a claim that is no list never passes; without it a list never does.
+ */
+array: boolean
+/**
  * The roles that may pass, to the letter.
  * 
  * @minItems 1
@@ -150,17 +162,27 @@ upstream: string
  */
 access: ("public" | "protected")
 /**
+ * The roles that may pass here, some of `auth.role.allow`; also at login, on a route with `login`. Left out: all of them.
+ * 
+ * @minItems 1
+ */
+roles?: string[]
+/**
  * Whether a WebSocket handshake (RFC 6455) may turn the connection into a tunnel, by the same path, token and role as any request. Left out: an upgrade is a plain request.
  */
 websocket: boolean
 /**
- * The role gate at login: a successful answer that carries a token is let out only if the token verifies and its role is allowed.
+ * The role gate at login: an answer that carries a token is let out only if the token verifies and its role is allowed. `{}` looks for JWTs in the whole answer.
  */
 login?: {
 /**
- * Where the token stands in the answer: a JSON Pointer (RFC 6901). An answer without it, an MFA challenge say, passes unchanged.
+ * Where the token stands in the JSON of a successful answer: a JSON Pointer (RFC 6901), or a list of them. An answer without it, an MFA challenge say, passes unchanged.
  */
-token: string
+token?: (Pointer | Pointer[])
+/**
+ * The header of the answer in which the token comes, with or without `Bearer` before it.
+ */
+header?: string
 /**
  * How long the answer may be, as sent and decoded.
  */

@@ -25,9 +25,8 @@ export function compile(manifest: Manifest, options: CompileOptions): { plan?: P
   const findings: Finding[] = [];
   const { faulty } = options;
   const upstreams = compileUpstreams(manifest, faulty, findings);
-  const auth = faulty.has('auth')
-    ? undefined
-    : manifest.auth && compileAuth(manifest.auth, options.readFile, options.previous?.auth?.verifier, findings);
+  const authEntry = faulty.has('auth') ? undefined : manifest.auth;
+  const auth = authEntry && compileAuth(authEntry, options.readFile, options.previous?.auth?.verifier, findings);
   const schemas = faulty.has('') || faulty.has('schemas') ? undefined : createSchemaCompiler(manifest);
   if (schemas) for (const name of Object.keys(manifest.schemas)) schemas.compile(['schemas', name], findings);
   const addressOf = (key: 'listen' | 'admin') =>
@@ -40,7 +39,7 @@ export function compile(manifest: Manifest, options: CompileOptions): { plan?: P
     return [];
   });
   if (!faulty.has('')) findMissingAuth(manifest, written, findings);
-  const routes = compileRoutes(written, { upstreams, schemas }, findings);
+  const routes = compileRoutes(written, { upstreams, schemas, auth, authEntry }, findings);
   if (findings.length > 0 || faulty.size > 0 || listen === undefined) return { findings };
   const plan = {
     hash: options.hash,

@@ -1,12 +1,11 @@
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
-import { sizeBytes } from '../manifest/units.ts';
 import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
 import { compileBody } from './body.ts';
 import type { SchemaCompiler } from './json-schema.ts';
+import { compileLogin } from './login.ts';
 import { PatternFault, parsePattern, patternKey } from './pattern.ts';
-import type { LoginRule, Route } from './plan.ts';
-import { compilePointer } from './pointer.ts';
-import { parseStrictJson } from './strict-json.ts';
+import type { Route } from './plan.ts';
+import { compileRouteAuth, type RouteAuthContext } from './role.ts';
 import { findUpstream, type Upstreams } from './upstream.ts';
 
 const ANY = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
@@ -19,7 +18,7 @@ export interface Written {
   readonly key: string | undefined;
 }
 
-export interface RouteContext {
+export interface RouteContext extends RouteAuthContext {
   readonly upstreams: Upstreams;
   /** `undefined` when the schemas cannot be looked at. */
   readonly schemas: SchemaCompiler | undefined;
@@ -56,9 +55,10 @@ export function glanceAt(
 function compileRoute(
   { entry, index }: Written,
   hasHead: boolean,
-  { upstreams, schemas }: RouteContext,
+  context: RouteContext,
   findings: Finding[],
 ): Route[] {
+  const { upstreams, schemas } = context;
   const path = ['routes', index];
   const upstream = findUpstream(entry.upstream, index, upstreams, findings);
   const methods = methodsOf(entry, hasHead);
@@ -67,22 +67,12 @@ function compileRoute(
     findings.push(errorAtKey(['routes', index, 'websocket'], 'websocket', message));
   }
   const body = compileBody(entry, methods, path, schemas, findings);
-  const login = entry.login && compileLogin(entry.login);
+  const auth = compileRouteAuth(entry, index, context, findings);
+  const login = entry.login && compileLogin(entry, entry.login, index, context.authEntry, findings);
   if (upstream === undefined) return [];
   const { id, access, websocket } = entry;
   const key = JSON.stringify(entry);
-  return [Object.freeze({ id, key, methods, path: entry.path, access, upstream, websocket, login, body })];
-}
-
-function compileLogin(entry: NonNullable<RouteEntry['login']>): LoginRule {
-  const tokenAt = compilePointer(entry.token);
-  return {
-    limitBytes: sizeBytes(entry.maxBytes),
-    find: (body) => {
-      const parsed = parseStrictJson(body);
-      return 'fault' in parsed ? undefined : { token: tokenAt(parsed.value) };
-    },
-  };
+  return [Object.freeze({ id, key, methods, path: entry.path, access, auth, upstream, websocket, login, body })];
 }
 
 function writtenMethods(entry: RouteEntry): readonly string[] {
