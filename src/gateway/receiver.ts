@@ -1,3 +1,4 @@
+import { withoutCors } from './cors.ts';
 import type { Exchange } from './exchange.ts';
 import { toRefusal } from './failure.ts';
 import { responseHeaders } from './headers.ts';
@@ -54,8 +55,13 @@ class ClientGone extends Error {}
  * Less what an answer without a body, or one that is not chunked, cannot have: Node throws where trailers are
  * announced and cannot follow, and a 204 with a length could be read in two ways (RFC 9110 section 8.6).
  */
-export function fittingHeaders(raw: Buffer[], { request, response }: Exchange, status: number): readonly string[] {
+export function fittingHeaders(
+  raw: Buffer[],
+  { request, response, cors }: Exchange,
+  status: number,
+): readonly string[] {
   let headers: readonly string[] = responseHeaders(raw);
+  if (cors !== undefined) headers = withoutCors(headers);
   const isBodiless = request.method === 'HEAD' || status === 204 || status === 304;
   if (isBodiless || !response.useChunkedEncodingByDefault) headers = without(headers, 'trailer');
   return status === 204 ? without(headers, 'content-length') : headers;

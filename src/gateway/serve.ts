@@ -1,6 +1,7 @@
 import type { Auth, BodyRule, Plan, Route } from '../plan/plan.ts';
 import { authenticate } from './authenticate.ts';
 import { authorize } from './authorize.ts';
+import { answerPreflight, isPreflight } from './cors.ts';
 import type { Exchange } from './exchange.ts';
 import type { Forwarder } from './forward.ts';
 import { HeldAnswer } from './held-answer.ts';
@@ -33,6 +34,10 @@ export async function serve(plan: Plan, exchange: Exchange, forwarder: Forwarder
     }
     const target = readTarget(request.url ?? '', head.host);
     exchange.target = target;
+    if (exchange.cors !== undefined && isPreflight(request, head)) {
+      answerPreflight(exchange.cors, exchange, plan.router.allowed(target.path));
+      return;
+    }
     const route = findRoute(plan, request.method ?? '', target.path);
     exchange.route = route;
     if (route.access === 'protected') {

@@ -1,9 +1,13 @@
 // Made from schema/gateway.schema.json by `npm run generate`. Do not edit.
-export type JsonSchema = boolean | Readonly<Record<string, unknown>>
 /**
  * One HTTP method, in upper case.
  */
 export type Method = ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS")
+/**
+ * The name of a header, in any letter case.
+ */
+export type HeaderName = string
+export type JsonSchema = boolean | Readonly<Record<string, unknown>>
 /**
  * A place in a JSON value: a JSON Pointer (RFC 6901).
  */
@@ -32,6 +36,7 @@ upstreams: {
 [k: string]: Upstream
 }
 auth?: Auth
+cors?: Cors
 /**
  * JSON Schemas (2020-12) that bodies share, by name; referred to as `#/schemas/Name`.
  */
@@ -138,6 +143,39 @@ allow: string[]
 message: string
 }
 /**
+ * What pages of other origins may do in a browser (the CORS protocol of the Fetch standard). Left out: nothing is done about it, and OPTIONS goes by the routes.
+ */
+export interface Cors {
+/**
+ * The origins whose pages may read answers, as browsers write them: scheme, host and port. `*` alone is any origin, `null` too; in a list `null` is allowed only where it is written.
+ * 
+ * @minItems 1
+ */
+origins: string[]
+/**
+ * The methods that a preflight allows. Left out: those that the routes of its path take.
+ * 
+ * @minItems 1
+ */
+methods?: Method[]
+/**
+ * The request headers that a preflight allows.
+ */
+headers: HeaderName[]
+/**
+ * The answer's headers that a page may read, besides those that it always may.
+ */
+exposedHeaders: HeaderName[]
+/**
+ * Whether pages may send cookies and TLS client certificates along. A bearer token that a page adds itself needs none of this. Never together with `*`.
+ */
+credentials: boolean
+/**
+ * How long a browser may keep what a preflight allowed.
+ */
+maxAge: string
+}
+/**
  * One route: what it matches, who may call it, and where it goes.
  */
 export interface RouteEntry {
@@ -180,7 +218,7 @@ login?: {
  */
 token?: (Pointer | Pointer[])
 /**
- * The header of the answer in which the token comes, with or without `Bearer` before it.
+ * The name of a header, in any letter case.
  */
 header?: string
 /**

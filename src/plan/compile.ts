@@ -2,6 +2,7 @@ import type { Manifest } from '../manifest/manifest.generated.ts';
 import type { World } from '../manifest/source.ts';
 import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
 import { compileAuth } from './auth.ts';
+import { compileCors } from './cors.ts';
 import { createSchemaCompiler } from './json-schema.ts';
 import type { Address, Plan } from './plan.ts';
 import { compileRoutes, glanceAt, readRoute, type Written } from './route.ts';
@@ -27,6 +28,7 @@ export function compile(manifest: Manifest, options: CompileOptions): { plan?: P
   const upstreams = compileUpstreams(manifest, faulty, findings);
   const authEntry = faulty.has('auth') ? undefined : manifest.auth;
   const auth = authEntry && compileAuth(authEntry, options.readFile, options.previous?.auth?.verifier, findings);
+  const cors = faulty.has('cors') ? undefined : manifest.cors && compileCors(manifest.cors, findings);
   const schemas = faulty.has('') || faulty.has('schemas') ? undefined : createSchemaCompiler(manifest);
   if (schemas) for (const name of Object.keys(manifest.schemas)) schemas.compile(['schemas', name], findings);
   const addressOf = (key: 'listen' | 'admin') =>
@@ -49,6 +51,7 @@ export function compile(manifest: Manifest, options: CompileOptions): { plan?: P
     routes,
     router: createRouter(routes),
     auth,
+    cors,
   };
   return { plan: Object.freeze(plan), findings };
 }

@@ -13,6 +13,8 @@ export interface Plan {
   readonly router: Router;
   /** Present as soon as one route is protected or has a login gate. */
   readonly auth: Auth | undefined;
+  /** `undefined`: nothing is done about other origins. */
+  readonly cors: Cors | undefined;
 }
 
 export interface Address {
@@ -81,6 +83,18 @@ export interface LoginRule {
   readonly inBody: ((body: Buffer) => readonly unknown[] | undefined) | undefined;
   /** How long the answer may be, as sent and decoded. */
   readonly limitBytes: number;
+}
+
+/** What pages of other origins may do in a browser: the CORS protocol of the Fetch standard. */
+export interface Cors {
+  /** What an answer to a page of this origin says, names and values in turn: nothing when the origin is not allowed. */
+  readonly answer: (origin: string | undefined) => readonly string[];
+  /** What the answer to a preflight says besides. */
+  readonly preflight: readonly string[];
+  /** The methods that a preflight allows; `undefined`: those of the path's routes. */
+  readonly methods: readonly string[] | undefined;
+  /** Whether answers differ by origin, so that a cache must keep them apart. */
+  readonly isVaried: boolean;
 }
 
 export interface Auth {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { AUTH, loadText, manifestOf, ROUTE } from '../manifest/support.ts';
 import { expectSection } from '../support/section.ts';
 
 interface Schema {
@@ -46,5 +47,18 @@ describe('docs/manifest.md', () => {
   it('lists every key of the schema', () => {
     const head = ['| key | default | what | for example |', '|---|---|---|---|'];
     expectSection('docs/manifest.md', 'keys', `${[...head, ...rowsOf(root, '')].join('\n')}\n`);
+  });
+
+  it('shows logins and origins that load', () => {
+    const page = readFileSync(new URL('../../docs/manifest.md', import.meta.url), 'utf8');
+    const parts = [...page.matchAll(/^```yaml\n(cors:[\s\S]*?)^```$/gm)].map(([, text = '']) => manifestOf(text));
+    const logins = [...page.matchAll(/^\| `(\{.*?\})` \|/gm)].map(([, rule]) =>
+      manifestOf(
+        AUTH,
+        ROUTE.replace(' }', () => `, login: ${rule} }`),
+      ),
+    );
+    expect([parts.length, logins.length]).toEqual([1, 5]);
+    for (const text of [...parts, ...logins]) expect(loadText(text).problems).toEqual([]);
   });
 });
