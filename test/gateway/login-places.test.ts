@@ -208,7 +208,7 @@ describe('roles of a route', () => {
     const got = await answered('/admins', { body: { access_token: user } });
     expectRefused(got, 403, 'role_not_allowed');
     expect(got.json().message).toBe('admins and users only');
-    expect(site.gateway.lines.at(-1)).toMatchObject({ route: 'admins' });
+    expect(site.gateway.lines.at(-1)).toMatchObject({ required: ['admin'], route: 'admins' });
   });
 });
 
