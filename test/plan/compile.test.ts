@@ -165,6 +165,14 @@ describe('the token in a header of the answer', () => {
   });
 });
 
+test.each([
+  ['', 'signing-gateway'],
+  ["  realm: a [b] 'c', ~!\n", "a [b] 'c', ~!"],
+])('challenges name the realm: %j', (line, realm) => {
+  const text = manifestOf(AUTH.replace('  role:', () => `${line}  role:`));
+  expect(planOf(text).auth?.challenge).toBe(`Bearer realm="${realm}"`);
+});
+
 describe('routes that name roles', () => {
   const routeOf = (more: string) =>
     planOf(manifestOf(AUTH, ROUTE.replace('access: public }', more))).routes[0]?.auth?.role;
