@@ -19,7 +19,8 @@ export interface Login {
  * @throws Refusal `role_not_allowed`, `login_answer_refused` or `keys_unavailable`
  */
 export async function judgeLogin({ auth, login, exchange }: Login, answer: Answer): Promise<void> {
-  for (const token of [...login.inHeaders(answer.headers), ...(await tokensInBody(login, answer))]) {
+  const tokens = new Set([...login.inHeaders(answer.headers), ...(await tokensInBody(login, answer))]);
+  for (const token of tokens) {
     if (typeof token !== 'string') throw unreadable('login_token_not_a_string');
     const verdict = await auth.verifier.verify(token);
     if ('fault' in verdict) throw toRefusal(verdict.fault);

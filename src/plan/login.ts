@@ -8,12 +8,13 @@ import { parseStrictJson } from './strict-json.ts';
 
 /** @param auth as the manifest has it: what is no JWT cannot be found but by its place */
 export function compileLogin(
-  { websocket }: RouteEntry,
-  { token, header, maxBytes }: NonNullable<RouteEntry['login']>,
+  { login, websocket }: RouteEntry,
   index: number,
   auth: AuthEntry | undefined,
   findings: Finding[],
-): LoginRule {
+): LoginRule | undefined {
+  if (login === undefined) return undefined;
+  const { token, header } = login;
   const path = ['routes', index, 'login'];
   if (websocket) {
     const message = 'what goes through a tunnel cannot be checked; remove "login", or "websocket"';
@@ -25,7 +26,7 @@ export function compileLogin(
       'a token that is no JWT is found by its place alone; add token: /data/access_token or header: X-Auth-Token';
     findings.push(errorAtKey(path, 'login-place', message));
   }
-  const limitBytes = sizeBytes(maxBytes);
+  const limitBytes = sizeBytes(login.maxBytes);
   if (isAnywhere) return Object.freeze({ inHeaders: jwtsInHeaders, inBody: readingJson(findJwts), limitBytes });
   const inHeaders = header === undefined ? () => [] : compileHeader(header);
   const inBody = token === undefined ? undefined : readingJson(compilePlaces([token].flat()));

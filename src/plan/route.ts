@@ -68,7 +68,7 @@ function compileRoute(
   }
   const body = compileBody(entry, methods, path, schemas, findings);
   const auth = compileRouteAuth(entry, index, context, findings);
-  const login = entry.login && compileLogin(entry, entry.login, index, context.authEntry, findings);
+  const login = compileLogin(entry, index, context.authEntry, findings);
   if (upstream === undefined) return [];
   const { id, access, websocket } = entry;
   const key = JSON.stringify(entry);

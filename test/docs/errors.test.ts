@@ -3,6 +3,7 @@ import { authenticate } from '../../src/gateway/authenticate.ts';
 import { authorize } from '../../src/gateway/authorize.ts';
 import type { Head } from '../../src/gateway/message.ts';
 import { REFUSALS, Refusal } from '../../src/gateway/refusal.ts';
+import type { Principal } from '../../src/plan/plan.ts';
 import { AUTH, loadText, manifestOf, ROUTE } from '../manifest/support.ts';
 import { expectSection } from '../support/section.ts';
 
@@ -32,7 +33,7 @@ describe('docs/errors.md', () => {
     const rows = [
       ['no token', () => authenticate(auth, head())],
       ['a token that is not good', () => authenticate(auth, head('Bearer x'))],
-      ['a role that is not allowed', () => authorize(auth, { claims: {}, expiresAt: 0 })],
+      ['a role that is not allowed', () => authorize(auth, { claims: {} } as Principal)],
     ] as const;
     const lines = ['| came | status | `WWW-Authenticate` |', '|---|---|---|'];
     for (const [came, ask] of rows) {
