@@ -51,7 +51,7 @@ function faultyParts(findings: readonly Finding[]): Set<string> {
 }
 
 const DIVISIBLE = ['upstreams', 'routes', 'schemas'];
-const KEYS = new Set(['version', 'listen', 'admin', 'auth', ...DIVISIBLE]);
+const KEYS = new Set(['version', 'listen', 'admin', 'auth', 'cors', ...DIVISIBLE]);
 
 /** What the compiler says may quote the value: what came from the environment is never printed, not even in part. */
 function withoutSecret(finding: Finding, holdsSecret: (path: Path) => boolean): Finding {

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import type { Changes } from '../plan/changes.ts';
-import type { Route } from '../plan/plan.ts';
+import type { Auth, Plan, Route } from '../plan/plan.ts';
 import { codeFrame } from '../problem/frame.ts';
 import type { Problem, Range } from '../problem/problem.ts';
 
@@ -58,13 +58,13 @@ export function count(number: number, noun: string): string {
 }
 
 /** The compiled routes in columns, in the manifest's order. */
-export function formatRoutes(routes: readonly Route[], colour: boolean): string {
+export function formatRoutes({ routes, auth }: Pick<Plan, 'routes' | 'auth'>, colour: boolean): string {
   const rows = routes.map((route) => [
     route.methods.length === ANY ? 'any' : route.methods.join(','),
     route.path,
     route.access,
     route.upstream.id,
-    rulesOf(route),
+    rulesOf(route, auth),
     route.id,
   ]);
   const all = [['METHODS', 'PATH', 'ACCESS', 'UPSTREAM', 'RULES', 'ID'], ...rows];
@@ -84,8 +84,9 @@ export function formatRoutes(routes: readonly Route[], colour: boolean): string 
 /** How many methods `any` stands for. */
 const ANY = 7;
 
-function rulesOf(route: Route): string {
+function rulesOf(route: Route, auth: Auth | undefined): string {
   const rules = [
+    route.auth !== auth && route.auth && `roles=${route.auth.role.required.join('|')}`,
     route.login && 'login',
     route.body?.judge && 'schema',
     route.body && !route.body.judge && 'maxBytes',

@@ -12,7 +12,7 @@ export const routes: Verb = {
       err(formatProblems(problems, text, errColour));
       return 1;
     }
-    out(formatRoutes(plan.routes, outColour));
+    out(formatRoutes(plan, outColour));
     return 0;
   },
 };

@@ -1,3 +1,4 @@
+import type { Route } from '../plan/plan.ts';
 import type { Exchange } from './exchange.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -12,19 +13,28 @@ export function accessLine(exchange: Exchange): string {
   let line = `{"level":30,"time":${Date.now()},"msg":"request","id":"${exchange.id}","method":${JSON.stringify(request.method)}`;
   if (exchange.target !== undefined) line += `,"path":${JSON.stringify(exchange.target.path)}`;
   if (route !== undefined) line += `,"route":"${route.id}","upstream":"${route.upstream.id}"`;
+  const subject = exchange.principal?.subject;
+  if (subject !== undefined) line += `,"subject":"${subject}"`;
   if (exchange.isTunnel) line += ',"status":101';
   else if (response.headersSent) line += `,"status":${response.statusCode}`;
-  if (refusal !== undefined) line += `,"refusal":"${refusal.code}","reason":${JSON.stringify(refusal.reason)}`;
+  if (refusal !== undefined) line += decision(refusal, route);
   if (!response.writableFinished && !exchange.isTunnel) line += ',"aborted":true';
   line += `,"ms":${rounded(exchange.elapsedMs())}`;
   if (answeredAt !== undefined) line += `,"upstreamMs":${rounded(answeredAt - forwardedAt)}`;
   return `${line},"peer":${JSON.stringify(request.socket?.remoteAddress ?? null)}}`;
 }
 
+/** What was refused, why, and what was required: the answer itself tells less of it. */
+function decision({ code, reason }: Refusal, route: Route | undefined): string {
+  const why = `,"decision":"refused","refusal":"${code}","reason":${JSON.stringify(reason)}`;
+  return route?.auth === undefined ? why : `${why},"required":${JSON.stringify(route.auth.role.required)}`;
+}
+
 /** The line of bytes that were no request, or no request to this server: nothing of theirs is put in. */
 export function refusedLine(id: string, refusal: Refusal, peer: string | undefined): string {
   const { status, code, reason } = refusal;
-  return JSON.stringify({ level: 30, time: Date.now(), msg: 'request', id, status, refusal: code, reason, peer });
+  const decided = { decision: 'refused', refusal: code, reason };
+  return JSON.stringify({ level: 30, time: Date.now(), msg: 'request', id, status, ...decided, peer });
 }
 
 function rounded(ms: number): number {

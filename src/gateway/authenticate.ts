@@ -12,7 +12,7 @@ const BEARER = /^bearer /i;
 export function authenticate(auth: Auth, head: Head): Principal | Promise<Principal> {
   const { authorization } = head;
   if (authorization === undefined || !BEARER.test(authorization)) {
-    throw new Refusal('token_missing', { headers: { 'WWW-Authenticate': 'Bearer' } });
+    throw new Refusal('token_missing', { headers: { 'WWW-Authenticate': auth.challenge } });
   }
   const token = authorization.slice('bearer '.length);
   return auth.verifier.cached(token) ?? verify(auth, token);
@@ -22,6 +22,7 @@ async function verify(auth: Auth, token: string): Promise<Principal> {
   const verdict = await auth.verifier.verify(token);
   if ('principal' in verdict) return verdict.principal;
   if (verdict.fault === 'keys_unavailable') throw new Refusal('keys_unavailable', { headers: { 'Retry-After': '5' } });
-  const challenge = 'Bearer error="invalid_token", error_description="the bearer token is not valid"';
+  // RFC 6750 section 3.1. What exactly was wrong would help who tries tokens: it stands in the log alone.
+  const challenge = `${auth.challenge}, error="invalid_token", error_description="the bearer token is not valid"`;
   throw new Refusal('token_invalid', { headers: { 'WWW-Authenticate': challenge }, reason: verdict.fault });
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Route } from '../plan/plan.ts';
+import type { Cors, Principal, Route } from '../plan/plan.ts';
+import { withCors } from './cors.ts';
 import type { Head } from './message.ts';
 import type { Target } from './path.ts';
 import type { Refusal } from './refusal.ts';
@@ -17,6 +18,7 @@ export interface Begun {
   readonly response: ServerResponse;
   readonly expectsContinue?: boolean;
   readonly handshake?: Handshake;
+  readonly cors: Cors | undefined;
   /** Shared by all exchanges of a server. */
   readonly life: { readonly isClosing: boolean };
 }
@@ -31,11 +33,15 @@ export class Exchange {
   readonly expectsContinue: boolean;
   /** The client's socket and what came on it after a WebSocket handshake, when the request is one. */
   readonly handshake: Handshake | undefined;
+  /** Every answer, refusals too, says what pages of other origins may do. */
+  readonly cors: Cors | undefined;
   /** The connection became a tunnel: there is no answer, and the exchange ends with the socket. */
   isTunnel = false;
   head: Head | undefined;
   target: Target | undefined;
   route: Route | undefined;
+  /** The verified caller; at login, whom the token in the answer names. */
+  principal: Principal | undefined;
   refusal: Refusal | undefined;
   /** Ends what goes on behind the gateway when the client leaves before the answer is whole. */
   onClientGone: (() => void) | undefined;
@@ -45,11 +51,12 @@ export class Exchange {
 
   readonly #life: { readonly isClosing: boolean };
 
-  constructor({ request, response, expectsContinue = false, handshake, life }: Begun) {
+  constructor({ request, response, expectsContinue = false, handshake, cors, life }: Begun) {
     this.request = request;
     this.response = response;
     this.expectsContinue = expectsContinue;
     this.handshake = handshake;
+    this.cors = cors;
     this.#life = life;
   }
 
@@ -58,7 +65,9 @@ export class Exchange {
     if (this.#life.isClosing) this.response.shouldKeepAlive = false;
     // The bytes that the upstream sent: the library reads them as UTF-8, Node writes latin-1.
     const reason = Buffer.from(statusMessage).toString('latin1');
-    this.response.writeHead(status, reason, headers as string[]);
+    const { cors, request } = this;
+    const all = cors === undefined ? headers : withCors(cors, request.headers.origin, headers);
+    this.response.writeHead(status, reason, all as string[]);
   }
 
   /** Asks a waiting client for the body, once everything that could refuse it has passed. */

@@ -62,7 +62,7 @@ export function createGateway(first: Plan, log: Log): Gateway {
     if (life.isClosing) setImmediate(() => server.closeIdleConnections());
   };
   const begin = (request: IncomingMessage, response: ServerResponse, expectsContinue = false) => {
-    const exchange = new Exchange({ request, response, expectsContinue, life });
+    const exchange = new Exchange({ request, response, expectsContinue, cors: plan.cors, life });
     response.on('close', () => end(exchange));
     return exchange;
   };
@@ -79,7 +79,7 @@ export function createGateway(first: Plan, log: Log): Gateway {
     const socket = stream as Socket;
     const response = responseOn(request, socket);
     const handshake = { socket, takeEarly: holdEarly(socket, early) };
-    const exchange = new Exchange({ request, response, handshake, life });
+    const exchange = new Exchange({ request, response, handshake, cors: plan.cors, life });
     tunnels.add(socket);
     socket.on('close', () => {
       tunnels.delete(socket);

@@ -1,27 +1,49 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
-import type { Auth, LoginRule } from '../plan/plan.ts';
+import type { Auth, LoginRule, TokenFault } from '../plan/plan.ts';
 import { authorize } from './authorize.ts';
+import type { Exchange } from './exchange.ts';
 import type { Answer } from './held-answer.ts';
 import { Refusal } from './refusal.ts';
 
+export interface Login {
+  readonly auth: Auth;
+  readonly login: LoginRule;
+  readonly exchange: Exchange;
+}
+
 /**
- * The role gate at login. A successful answer is let out when it carries no token (an MFA challenge), or one
- * that verifies and whose role is allowed. What cannot be read for sure is not let out.
+ * The role gate at login. An answer is let out when it carries no token (an MFA challenge), or when each that it
+ * carries verifies and its role is allowed. What cannot be read for sure is not let out.
  *
  * @throws Refusal `role_not_allowed`, `login_answer_refused` or `keys_unavailable`
  */
-export async function judgeLogin(auth: Auth, rule: LoginRule, answer: Answer): Promise<void> {
-  if (answer.status < 200 || answer.status > 299 || answer.body.length === 0) return;
-  const found = rule.find(await decode(answer, rule.limitBytes));
-  if (found === undefined) throw unreadable('login_answer_not_json');
-  const { token } = found;
-  if (token === undefined || token === null) return;
-  if (typeof token !== 'string') throw unreadable('login_token_not_a_string');
-  const verdict = await auth.verifier.verify(token);
-  if ('principal' in verdict) return authorize(auth, verdict.principal);
-  if (verdict.fault === 'keys_unavailable') throw new Refusal('keys_unavailable', { headers: { 'Retry-After': '5' } });
-  throw unreadable(`login_${verdict.fault}`);
+export async function judgeLogin({ auth, login, exchange }: Login, answer: Answer): Promise<void> {
+  const tokens = new Set([...login.inHeaders(answer.headers), ...(await tokensInBody(login, answer))]);
+  for (const token of tokens) {
+    if (typeof token !== 'string') throw unreadable('login_token_not_a_string');
+    const verdict = await auth.verifier.verify(token);
+    if ('fault' in verdict) throw toRefusal(verdict.fault);
+    exchange.principal = verdict.principal;
+    authorize(auth, verdict.principal);
+  }
+}
+
+/** A client that asks for a range chooses what stands in the answer (RFC 9110 section 14, RFC 3229): that may be a token without its place. */
+const PARTIAL = new Set([206, 226]);
+
+async function tokensInBody({ inBody, limitBytes }: LoginRule, answer: Answer): Promise<readonly unknown[]> {
+  const isSuccess = answer.status >= 200 && answer.status <= 299;
+  if (inBody === undefined || !isSuccess || answer.body.length === 0) return [];
+  if (PARTIAL.has(answer.status)) throw unreadable('login_answer_partial');
+  const tokens = inBody(await decode(answer, limitBytes));
+  if (tokens === undefined) throw unreadable('login_answer_not_json');
+  return tokens;
+}
+
+function toRefusal(fault: TokenFault): Refusal {
+  if (fault === 'keys_unavailable') return new Refusal('keys_unavailable', { headers: { 'Retry-After': '5' } });
+  return unreadable(`login_${fault}`);
 }
 
 type Decoder = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;

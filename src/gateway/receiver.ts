@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { withoutCors } from './cors.ts';
 import type { Exchange } from './exchange.ts';
 import { ruledHeaders } from './header-rules.ts';
 import { responseHeaders } from './headers.ts';
@@ -26,10 +27,11 @@ export interface AnswerReceiver {
  */
 export function fittingHeaders(
   raw: Buffer[],
-  { request, response, route }: Exchange,
+  { request, response, route, cors }: Exchange,
   status: number,
 ): readonly string[] {
   let headers: readonly string[] = ruledHeaders(responseHeaders(raw), route?.responseHeaders);
+  if (cors !== undefined) headers = withoutCors(headers);
   const isBodiless = request.method === 'HEAD' || status < 200 || status === 204 || status === 304;
   if (isBodiless || !response.useChunkedEncodingByDefault) headers = without(headers, 'trailer');
   return status < 200 || status === 204 ? without(headers, 'content-length') : headers;

@@ -1,6 +1,7 @@
-import type { BodyRule, Plan, Route } from '../plan/plan.ts';
+import type { Auth, BodyRule, Plan, Route } from '../plan/plan.ts';
 import { authenticate } from './authenticate.ts';
 import { authorize } from './authorize.ts';
+import { answerPreflight, isPreflight } from './cors.ts';
 import type { Exchange } from './exchange.ts';
 import type { Forwarder } from './forward.ts';
 import { HeldAnswer } from './held-answer.ts';
@@ -33,11 +34,16 @@ export async function serve(plan: Plan, exchange: Exchange, forwarder: Forwarder
     }
     const target = readTarget(request.url ?? '', head.host, plan.router.keepsEncodedSlash);
     exchange.target = target;
+    if (exchange.cors !== undefined && isPreflight(request, head)) {
+      answerPreflight(exchange.cors, exchange, plan.router.allowed(target.path));
+      return;
+    }
     const route = findRoute(plan, request.method ?? '', target.path);
     exchange.route = route;
     if (route.access === 'protected') {
-      const auth = authOf(plan);
-      authorize(auth, await authenticate(auth, head));
+      const auth = authOf(route);
+      exchange.principal = await authenticate(auth, head);
+      authorize(auth, exchange.principal);
     }
     const body = route.body === undefined ? undefined : await bodyOf(route.body, exchange, head);
     // The client may have left while its token was verified or its body read.
@@ -51,7 +57,7 @@ export async function serve(plan: Plan, exchange: Exchange, forwarder: Forwarder
       route,
       body,
       limitBytes,
-      receiver: receiverOf(plan, route, exchange),
+      receiver: receiverOf(route, exchange),
     });
   } catch (error) {
     refuse(exchange, error instanceof Refusal ? error : new Refusal('internal_error', { reason: String(error) }));
@@ -78,15 +84,17 @@ function bodyOf(rule: BodyRule, exchange: Exchange, head: Head): Promise<Buffer>
   return undefined;
 }
 
-function receiverOf(plan: Plan, route: Route, exchange: Exchange): StreamedAnswer | HeldAnswer {
+function receiverOf(route: Route, exchange: Exchange): StreamedAnswer | HeldAnswer {
   const { login } = route;
   if (exchange.handshake !== undefined) return new TunnelAnswer(exchange, exchange.handshake);
   if (login === undefined) return new StreamedAnswer(exchange);
-  return new HeldAnswer(exchange, login.limitBytes, (answer) => judgeLogin(authOf(plan), login, answer));
+  return new HeldAnswer(exchange, login.limitBytes, (answer) =>
+    judgeLogin({ auth: authOf(route), login, exchange }, answer),
+  );
 }
 
-function authOf(plan: Plan) {
-  // The compiler lets no plan through that needs `auth` and has none: this stays closed if it ever did.
-  if (plan.auth === undefined) throw new Refusal('internal_error', { reason: 'auth_missing' });
-  return plan.auth;
+function authOf({ auth }: Route): Auth {
+  // The compiler lets no route through that needs `auth` and has none: this stays closed if it ever did.
+  if (auth === undefined) throw new Refusal('internal_error', { reason: 'auth_missing' });
+  return auth;
 }

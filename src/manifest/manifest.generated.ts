@@ -9,11 +9,19 @@ export type UpstreamUrl = string
  * @minItems 1
  */
 export type UpstreamUrls = UpstreamUrl[]
-export type JsonSchema = boolean | Readonly<Record<string, unknown>>
 /**
  * One HTTP method, in upper case.
  */
 export type Method = ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS")
+/**
+ * The name of a header, in any letter case.
+ */
+export type HeaderName = string
+export type JsonSchema = boolean | Readonly<Record<string, unknown>>
+/**
+ * A place in a JSON value: a JSON Pointer (RFC 6901).
+ */
+export type Pointer = string
 
 /**
  * What the signing gateway serves: its upstream services, how tokens are verified, and every route. Version 1 of the language.
@@ -38,6 +46,7 @@ upstreams: {
 [k: string]: Upstream
 }
 auth?: Auth
+cors?: Cors
 /**
  * JSON Schemas (2020-12) that bodies share, by name; referred to as `#/schemas/Name`.
  */
@@ -173,6 +182,10 @@ tokens: {
 jwt?: Jwt
 }
 role: Role
+/**
+ * The realm in the challenges of 401 and 403 (RFC 6750, section 3).
+ */
+realm: string
 }
 /**
  * Tokens are signed JWTs (RFC 7519), verified here by the issuer's public keys.
@@ -210,6 +223,10 @@ export interface Role {
  */
 claim: string
 /**
+ * Whether the claim is a list of roles, one of which must be allowed. With it a claim that is no list never passes; without it a list never does.
+ */
+array: boolean
+/**
  * The roles that may pass, to the letter.
  * 
  * @minItems 1
@@ -219,6 +236,39 @@ allow: string[]
  * The `message` of the 403 that anyone else gets, word for word.
  */
 message: string
+}
+/**
+ * What pages of other origins may do in a browser (the CORS protocol of the Fetch standard). Left out: nothing is done about it, and OPTIONS goes by the routes.
+ */
+export interface Cors {
+/**
+ * The origins whose pages may read answers, as browsers write them: scheme, host and port. `*` alone is any origin, `null` too; in a list `null` is allowed only where it is written.
+ * 
+ * @minItems 1
+ */
+origins: string[]
+/**
+ * The methods that a preflight allows. Left out: those that the routes of its path take.
+ * 
+ * @minItems 1
+ */
+methods?: Method[]
+/**
+ * The request headers that a preflight allows.
+ */
+headers: HeaderName[]
+/**
+ * The answer's headers that a page may read, besides those that it always may.
+ */
+exposedHeaders: HeaderName[]
+/**
+ * Whether pages may send cookies and TLS client certificates along. A bearer token that a page adds itself needs none of this. Never together with `*`.
+ */
+credentials: boolean
+/**
+ * How long a browser may keep what a preflight allowed.
+ */
+maxAge: string
 }
 /**
  * One route: what it matches, who may call it, and where it goes.
@@ -273,17 +323,27 @@ request?: HeaderRules
 response?: HeaderRules1
 }
 /**
+ * The roles that may pass here, some of `auth.role.allow`; also at login, on a route with `login`. Left out: all of them.
+ * 
+ * @minItems 1
+ */
+roles?: string[]
+/**
  * Whether a WebSocket handshake (RFC 6455) may turn the connection into a tunnel, by the same path, token and role as any request. Left out: an upgrade is a plain request.
  */
 websocket: boolean
 /**
- * The role gate at login: a successful answer that carries a token is let out only if the token verifies and its role is allowed.
+ * The role gate at login: an answer that carries a token is let out only if the token verifies and its role is allowed. `{}` looks for JWTs in the whole answer.
  */
 login?: {
 /**
- * Where the token stands in the answer: a JSON Pointer (RFC 6901). An answer without it, an MFA challenge say, passes unchanged.
+ * Where the token stands in the JSON of a successful answer: a JSON Pointer (RFC 6901), or a list of them. An answer without it, an MFA challenge say, passes unchanged.
  */
-token: string
+token?: (Pointer | Pointer[])
+/**
+ * The name of a header, in any letter case.
+ */
+header?: string
 /**
  * How long the answer may be, as sent and decoded.
  */

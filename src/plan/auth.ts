@@ -2,7 +2,7 @@ import type { Auth as AuthEntry } from '../manifest/manifest.generated.ts';
 import type { World } from '../manifest/source.ts';
 import { errorAt, type Finding } from '../problem/finding.ts';
 import type { Auth, Verifier } from './plan.ts';
-import { compilePointer } from './pointer.ts';
+import { compileRole } from './role.ts';
 import { createJwtVerifier } from './tokens.ts';
 
 /** @param previous the verifier in force, kept when its definition did not change */
@@ -12,12 +12,6 @@ export function compileAuth(
   previous: Verifier | undefined,
   findings: Finding[],
 ): Auth | undefined {
-  const roleAt = compilePointer(entry.role.claim);
-  const allowed = new Set<unknown>(entry.role.allow);
-  const role = {
-    allows: ({ claims }: { claims: unknown }) => allowed.has(roleAt(claims)),
-    message: entry.role.message,
-  };
   const { jwt } = entry.tokens;
   if (jwt === undefined) return undefined;
   if (/^https?:/.test(jwt.jwks) && !isPlainUrl(jwt.jwks)) {
@@ -29,7 +23,8 @@ export function compileAuth(
   try {
     return Object.freeze({
       verifier: createJwtVerifier(jwt, readFile, previous),
-      role,
+      role: compileRole(entry.role),
+      challenge: `Bearer realm="${entry.realm}"`,
     });
   } catch (error) {
     const reason =

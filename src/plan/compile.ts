@@ -2,6 +2,7 @@ import type { Manifest } from '../manifest/manifest.generated.ts';
 import type { World } from '../manifest/source.ts';
 import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
 import { compileAuth } from './auth.ts';
+import { compileCors } from './cors.ts';
 import { createSchemaCompiler } from './json-schema.ts';
 import type { Address, Plan } from './plan.ts';
 import { compileRoutes, glanceAt, readRoute, type Written } from './route.ts';
@@ -25,9 +26,9 @@ export function compile(manifest: Manifest, options: CompileOptions): { plan?: P
   const findings: Finding[] = [];
   const { faulty } = options;
   const upstreams = compileUpstreams(manifest, faulty, options.readFile, findings);
-  const auth = faulty.has('auth')
-    ? undefined
-    : manifest.auth && compileAuth(manifest.auth, options.readFile, options.previous?.auth?.verifier, findings);
+  const authEntry = faulty.has('auth') ? undefined : manifest.auth;
+  const auth = authEntry && compileAuth(authEntry, options.readFile, options.previous?.auth?.verifier, findings);
+  const cors = faulty.has('cors') ? undefined : manifest.cors && compileCors(manifest.cors, findings);
   const schemas = faulty.has('') || faulty.has('schemas') ? undefined : createSchemaCompiler(manifest);
   if (schemas) for (const name of Object.keys(manifest.schemas)) schemas.compile(['schemas', name], findings);
   const addressOf = (key: 'listen' | 'admin') =>
@@ -40,7 +41,7 @@ export function compile(manifest: Manifest, options: CompileOptions): { plan?: P
     return [];
   });
   if (!faulty.has('')) findMissingAuth(manifest, written, findings);
-  const routes = compileRoutes(written, { upstreams, schemas }, findings);
+  const routes = compileRoutes(written, { upstreams, schemas, auth, authEntry }, findings);
   if (findings.length > 0 || faulty.size > 0 || listen === undefined) return { findings };
   const plan = {
     hash: options.hash,
@@ -50,6 +51,7 @@ export function compile(manifest: Manifest, options: CompileOptions): { plan?: P
     routes,
     router: createRouter(routes),
     auth,
+    cors,
   };
   return { plan: Object.freeze(plan), findings };
 }

@@ -13,6 +13,8 @@ export interface Plan {
   readonly router: Router;
   /** Present as soon as one route is protected or has a login gate. */
   readonly auth: Auth | undefined;
+  /** `undefined`: nothing is done about other origins. */
+  readonly cors: Cors | undefined;
 }
 
 export interface Address {
@@ -79,6 +81,8 @@ export interface Route {
   /** As written in the manifest. */
   readonly path: string;
   readonly access: 'public' | 'protected';
+  /** How callers are judged here, and tokens that a login gives out; present when the route is protected or has a login gate. */
+  readonly auth: Auth | undefined;
   readonly upstream: Upstream;
   /** From the request's turn to the answer's last byte; `undefined`: as the upstream says. */
   readonly timeoutMs: number | undefined;
@@ -126,18 +130,34 @@ export interface BodyFault {
 }
 
 export interface LoginRule {
+  /** Finds what stands where a token may in an answer's headers, which are names and values in turn. */
+  readonly inHeaders: (headers: readonly string[]) => readonly string[];
   /**
-   * Finds the token in an answer's decoded body: `undefined` as the token when there is none, in an MFA
-   * challenge say; `undefined` altogether when the body is not JSON with one reading.
+   * Finds what stands where a token may in an answer's decoded body: nothing in an MFA challenge, say;
+   * `undefined` when the body is not JSON with one reading. There is no such function where no token comes in the body.
    */
-  readonly find: (body: Buffer) => { readonly token: unknown } | undefined;
+  readonly inBody: ((body: Buffer) => readonly unknown[] | undefined) | undefined;
   /** How long the answer may be, as sent and decoded. */
   readonly limitBytes: number;
+}
+
+/** What pages of other origins may do in a browser: the CORS protocol of the Fetch standard. */
+export interface Cors {
+  /** What an answer to a page of this origin says, names and values in turn: nothing when the origin is not allowed. */
+  readonly answer: (origin: string | undefined) => readonly string[];
+  /** What the answer to a preflight says besides. */
+  readonly preflight: readonly string[];
+  /** The methods that a preflight allows; `undefined`: those of the path's routes. */
+  readonly methods: readonly string[] | undefined;
+  /** Whether answers differ by origin, so that a cache must keep them apart. */
+  readonly isVaried: boolean;
 }
 
 export interface Auth {
   readonly verifier: Verifier;
   readonly role: RoleRule;
+  /** How every challenge begins: the scheme and the realm (RFC 6750 section 3). */
+  readonly challenge: string;
 }
 
 export interface Verifier {
@@ -166,12 +186,16 @@ export type TokenFault =
 /** A caller whose token was verified. Only a verifier makes one. */
 export interface Principal {
   readonly claims: Readonly<Record<string, unknown>>;
+  /** A short hash of `sub`, in hex: tells callers apart in the log without naming them. */
+  readonly subject?: string;
   /** Milliseconds since the epoch: from then on the token is verified anew. */
   readonly expiresAt: number;
 }
 
 export interface RoleRule {
   readonly allows: (principal: Principal) => boolean;
+  /** The roles of which one is required; for the log only. */
+  readonly required: readonly string[];
   /** What the 403 says, word for word. */
   readonly message: string;
 }

@@ -1,13 +1,13 @@
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
-import { durationMs, sizeBytes } from '../manifest/units.ts';
+import { durationMs } from '../manifest/units.ts';
 import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
 import { compileBody } from './body.ts';
 import { compileHeaderRules } from './header-rules.ts';
 import type { SchemaCompiler } from './json-schema.ts';
+import { compileLogin } from './login.ts';
 import { PatternFault, parsePattern, patternKey } from './pattern.ts';
-import type { LoginRule, Route } from './plan.ts';
-import { compilePointer } from './pointer.ts';
-import { parseStrictJson } from './strict-json.ts';
+import type { Route } from './plan.ts';
+import { compileRouteAuth, type RouteAuthContext } from './role.ts';
 import { findUpstream, type Upstreams } from './upstream.ts';
 import { compileUpstreamPath } from './upstream-path.ts';
 
@@ -21,7 +21,7 @@ export interface Written {
   readonly key: string | undefined;
 }
 
-export interface RouteContext {
+export interface RouteContext extends RouteAuthContext {
   readonly upstreams: Upstreams;
   /** `undefined` when the schemas cannot be looked at. */
   readonly schemas: SchemaCompiler | undefined;
@@ -58,9 +58,10 @@ export function glanceAt(
 function compileRoute(
   { entry, index }: Written,
   hasHead: boolean,
-  { upstreams, schemas }: RouteContext,
+  context: RouteContext,
   findings: Finding[],
 ): Route[] {
+  const { upstreams, schemas } = context;
   const path = ['routes', index];
   const upstream = findUpstream(entry.upstream, index, upstreams, findings);
   const methods = methodsOf(entry, hasHead);
@@ -69,8 +70,10 @@ function compileRoute(
     findings.push(errorAtKey(['routes', index, 'websocket'], 'websocket', message));
   }
   const body = compileBody(entry, methods, path, schemas, findings);
-  const login = entry.login && compileLogin(entry.login);
+  const auth = compileRouteAuth(entry, index, context, findings);
+  const login = compileLogin(entry, index, context.authEntry, findings);
   const passage = {
+    timeoutMs: entry.timeout === undefined ? undefined : durationMs(entry.timeout),
     keepsEncodedSlash: entry.encodedSlash === 'keep',
     upstreamPath: compileUpstreamPath(entry, path, findings),
     requestHeaders: compileHeaderRules(entry, 'request', path, findings),
@@ -79,20 +82,9 @@ function compileRoute(
   if (upstream === undefined) return [];
   const { id, access, websocket } = entry;
   const key = JSON.stringify(entry);
-  const timeoutMs = entry.timeout === undefined ? undefined : durationMs(entry.timeout);
-  const what = { id, key, methods, path: entry.path, access, upstream, timeoutMs, ...passage, websocket, login, body };
-  return [Object.freeze(what)];
-}
-
-function compileLogin(entry: NonNullable<RouteEntry['login']>): LoginRule {
-  const tokenAt = compilePointer(entry.token);
-  return {
-    limitBytes: sizeBytes(entry.maxBytes),
-    find: (body) => {
-      const parsed = parseStrictJson(body);
-      return 'fault' in parsed ? undefined : { token: tokenAt(parsed.value) };
-    },
-  };
+  return [
+    Object.freeze({ id, key, methods, path: entry.path, access, auth, upstream, ...passage, websocket, login, body }),
+  ];
 }
 
 function writtenMethods(entry: RouteEntry): readonly string[] {

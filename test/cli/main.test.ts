@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../support/cli.ts';
+import { manifest } from '../support/gateway.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
-function folderWith(manifest: string): string {
+function folderWith(text: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'cli-'));
-  writeFileSync(join(folder, 'gateway.yaml'), manifest);
+  writeFileSync(join(folder, 'gateway.yaml'), text);
   return folder;
 }
 
@@ -85,5 +86,17 @@ describe('routes', () => {
         '',
       ].join('\n'),
     );
+  });
+
+  it('shows the roles of a route that asks for fewer', async () => {
+    const routes = `  - { id: one, method: GET, path: /one, upstream: up, access: protected, roles: [admin] }
+  - { id: two, method: GET, path: /two, upstream: up, access: protected }
+`;
+    const { out } = await runCli(['routes'], folderWith(manifest(routes, { up: 'http://127.0.0.1:9' })));
+    expect(out.split('\n').slice(1)).toEqual([
+      'GET,HEAD  /one  protected  up        roles=admin  one',
+      'GET,HEAD  /two  protected  up        -            two',
+      '',
+    ]);
   });
 });

@@ -1,5 +1,10 @@
 import { describe, it } from 'vitest';
+import { authenticate } from '../../src/gateway/authenticate.ts';
+import { authorize } from '../../src/gateway/authorize.ts';
+import type { Head } from '../../src/gateway/message.ts';
 import { REFUSALS, Refusal } from '../../src/gateway/refusal.ts';
+import type { Principal } from '../../src/plan/plan.ts';
+import { AUTH, loadText, manifestOf, ROUTE } from '../manifest/support.ts';
 import { expectSection } from '../support/section.ts';
 
 describe('docs/errors.md', () => {
@@ -19,4 +24,31 @@ describe('docs/errors.md', () => {
       `${['| status | code | when |', '|---|---|---|', ...rows].join('\n')}\n`,
     );
   });
+
+  it('shows the challenges', async () => {
+    const { plan } = loadText(manifestOf(AUTH, ROUTE.replace('public', 'protected')));
+    const auth = plan?.auth;
+    if (auth === undefined) throw new Error('the manifest does not load');
+    const head = (authorization?: string) => ({ authorization }) as Head;
+    const rows = [
+      ['no token', () => authenticate(auth, head())],
+      ['a token that is not good', () => authenticate(auth, head('Bearer x'))],
+      ['a role that is not allowed', () => authorize(auth, { claims: {} } as Principal)],
+    ] as const;
+    const lines = ['| came | status | `WWW-Authenticate` |', '|---|---|---|'];
+    for (const [came, ask] of rows) {
+      const { status, headers } = await refusalOf(ask);
+      lines.push(`| ${came} | ${status} | \`${headers['WWW-Authenticate']}\` |`);
+    }
+    expectSection('docs/errors.md', 'challenges', `${lines.join('\n')}\n`);
+  });
 });
+
+async function refusalOf(ask: () => unknown): Promise<Refusal> {
+  try {
+    await ask();
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+  }
+  throw new Error('nothing was refused');
+}

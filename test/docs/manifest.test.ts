@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readTarget } from '../../src/gateway/path.ts';
-import { loadText, manifestOf } from '../manifest/support.ts';
+import { AUTH, loadText, manifestOf, ROUTE } from '../manifest/support.ts';
 import { expectSection } from '../support/section.ts';
 
 interface Schema {
@@ -79,5 +79,17 @@ describe('docs/manifest.md', () => {
     const route = planOf('/x', block, { PLATFORM_KEY: 'k' })?.routes[0];
     expect(route?.requestHeaders?.set).toEqual(['X-Platform', 'signing', 'X-Key', 'k']);
     expect(route?.responseHeaders?.drops('server')).toBe(true);
+  });
+
+  it('shows logins and origins that load', () => {
+    const parts = [...page.matchAll(/^```yaml\n(cors:[\s\S]*?)^```$/gm)].map(([, text = '']) => manifestOf(text));
+    const logins = [...page.matchAll(/^\| `(\{.*?\})` \|/gm)].map(([, rule]) =>
+      manifestOf(
+        AUTH,
+        ROUTE.replace(' }', () => `, login: ${rule} }`),
+      ),
+    );
+    expect([parts.length, logins.length]).toEqual([1, 5]);
+    for (const text of [...parts, ...logins]) expect(loadText(text).problems).toEqual([]);
   });
 });

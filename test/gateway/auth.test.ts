@@ -64,7 +64,7 @@ describe('no credentials', () => {
     const put = (text: string) => text.replaceAll('TOKEN', token);
     const got = await site.get(put(path), ...headers.map(put));
     expect(got.status).toBe(401);
-    expect(got.values('www-authenticate')).toEqual(['Bearer']);
+    expect(got.values('www-authenticate')).toEqual(['Bearer realm="signing-gateway"']);
     expect(got.json().code).toBe('token_missing');
     expect(site.upstream.requests).toEqual([]);
   });
@@ -88,7 +88,7 @@ describe('credentials that are not good', () => {
     const got = await site.get('/admin', `Authorization: ${write(token)}`);
     expect(got.status).toBe(401);
     expect(got.values('www-authenticate')).toEqual([
-      'Bearer error="invalid_token", error_description="the bearer token is not valid"',
+      'Bearer realm="signing-gateway", error="invalid_token", error_description="the bearer token is not valid"',
     ]);
     expect(got.json().code).toBe('token_invalid');
     expect(got.body.toString()).not.toContain(token.slice(0, 20));
@@ -151,7 +151,7 @@ describe('the role', () => {
     const got = await site.get('/admin', `Authorization: Bearer ${other}`);
     expect(got.status).toBe(403);
     expect(got.value('content-type')).toBe('application/problem+json');
-    expect(got.value('www-authenticate')).toBe('Bearer error="insufficient_scope"');
+    expect(got.value('www-authenticate')).toBe('Bearer realm="signing-gateway", error="insufficient_scope"');
     expect(got.value('cache-control')).toBe('no-store');
     expect(got.value('content-length')).toBe(String(got.body.length));
     expect(got.json()).toEqual({

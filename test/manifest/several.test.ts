@@ -60,6 +60,7 @@ upstreams:
 auth:
   tokens: {}
   role: { claim: role, allow: [admin], message: no }
+cors: {}
 schemas:
   Contact: { type: text }
 routes:
@@ -73,10 +74,11 @@ routes:
       '4 schema',
       '6 schema',
       '7 schema',
-      '9 body-schema',
-      '11 path',
-      '12 route-id',
-      '12 upstream-unknown',
+      '8 schema',
+      '10 body-schema',
+      '12 path',
+      '13 route-id',
+      '13 upstream-unknown',
     ]);
   });
 });

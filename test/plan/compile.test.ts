@@ -91,27 +91,120 @@ describe('the role', () => {
     expect(allows(Object.create({ company_role: 'admin' }))).toBe(false);
   });
 
+  test('may be one of a list where the manifest says so, and only there', () => {
+    const lists = planOf(manifestOf(AUTH.replace('allow:', 'array: true, allow:'))).auth?.role;
+    const oneOf = (company_role: unknown) => lists?.allows({ claims: { company_role }, expiresAt: 0 });
+    for (const held of [['admin'], ['viewer', 'user'], ['user', 'user'], [1, null, {}, 'admin']])
+      expect([held, oneOf(held)]).toEqual([held, true]);
+    const others = [
+      'admin',
+      'user',
+      [],
+      ['viewer'],
+      ['Admin'],
+      [' admin'],
+      ['admin,user'],
+      [['admin']],
+      [{ a: 'admin' }],
+    ];
+    for (const held of [...others, { 0: 'admin', length: 1 }, { admin: true }, null, undefined, true, 1, '["admin"]'])
+      expect([held, oneOf(held)]).toEqual([held, false]);
+  });
+
   test('its message is word for word', () => expect(role?.message).toBe('admins and users only'));
 });
 
+const LOGIN = (rule: string) => ROUTE.replace(' }', `, login: ${rule} }`);
+const loginOf = (rule: string) => planOf(manifestOf(AUTH, LOGIN(rule))).routes[0]?.login;
+
 describe('the token in the answer of a login', () => {
-  const { login } =
-    planOf(manifestOf(AUTH, ROUTE.replace(' }', ', login: { token: /data/access_token, maxBytes: 2KB } }')))
-      .routes[0] ?? {};
-  const find = (text: string) => login?.find(Buffer.from(text));
+  const find = (text: string, rule = '{ token: /data/access_token }') => loginOf(rule)?.inBody?.(Buffer.from(text));
 
   test.each([
-    ['{"data":{"access_token":"t"}}', { token: 't' }],
-    ['{"data":{"mfa":true}}', { token: undefined }],
-    ['{"data":null}', { token: undefined }],
-    ['[]', { token: undefined }],
-    ['{"data":{"access_token":{"a":1}}}', { token: { a: 1 } }],
+    ['{"data":{"access_token":"t"}}', ['t']],
+    ['{"data":{"mfa":true}}', []],
+    ['{"data":null}', []],
+    ['{"data":{"access_token":null}}', []],
+    ['[]', []],
+    ['{"data":{"access_token":{"a":1}}}', [{ a: 1 }]],
     ['{"data":{"access_token":"a","access_token":"b"}}', undefined],
     ['not json', undefined],
     ['', undefined],
   ])('%s', (text, expected) => expect(find(text)).toEqual(expected));
 
-  test('its limit', () => expect(login?.limitBytes).toBe(2048));
+  test('may stand in several places', () => {
+    const rule = '{ token: [/data/access_token, /access_token, /2] }';
+    expect(find('{"access_token":"b","data":{"access_token":"a"}}', rule)).toEqual(['a', 'b']);
+    expect(find('{"access_token":0}', rule)).toEqual([0]);
+    expect(find('["x","y","c"]', rule)).toEqual(['c']);
+    expect(find('{"token":"t"}', rule)).toEqual([]);
+  });
+
+  test('its limit', () => expect(loginOf('{ token: /a, maxBytes: 2KB }')?.limitBytes).toBe(2048));
+});
+
+describe('the token in a header of the answer', () => {
+  const inHeaders = (...headers: string[]) => loginOf('{ header: X-Auth-Token }')?.inHeaders(headers);
+
+  test.each([
+    [['X-Auth-Token', 't'], ['t']],
+    [['x-auth-token', 'Bearer t'], ['t']],
+    [['X-AUTH-TOKEN', 'bEaReR t'], ['t']],
+    [['X-Auth-Token', 'Bearer  t'], [' t']],
+    [['X-Auth-Token', ''], ['']],
+    [
+      ['X-Auth-Token', 'a', 'Date', 'x', 'x-auth-token', 'b'],
+      ['a', 'b'],
+    ],
+    [['X-Other', 'X-Auth-Token', 'Y', 'z'], []],
+    [[], []],
+  ])('%j', (headers, expected) => expect(inHeaders(...headers)).toEqual(expected));
+
+  test('alone says nothing of the body, and a place in the body nothing of headers', () => {
+    expect(loginOf('{ header: X-Auth-Token }')?.inBody).toBeUndefined();
+    expect(loginOf('{ token: /a }')?.inHeaders(['X-Auth-Token', 't'])).toEqual([]);
+  });
+});
+
+test.each([
+  ['', 'signing-gateway'],
+  ["  realm: a [b] 'c', ~!\n", "a [b] 'c', ~!"],
+])('challenges name the realm: %j', (line, realm) => {
+  const text = manifestOf(AUTH.replace('  role:', () => `${line}  role:`));
+  expect(planOf(text).auth?.challenge).toBe(`Bearer realm="${realm}"`);
+});
+
+describe('routes that name roles', () => {
+  const routeOf = (more: string) =>
+    planOf(manifestOf(AUTH, ROUTE.replace('access: public }', more))).routes[0]?.auth?.role;
+  const allows = (role: string, more: string) =>
+    routeOf(more)?.allows({ claims: { company_role: role }, expiresAt: 0 });
+
+  test.each([
+    ['access: protected }', ['admin', 'user']],
+    ['access: protected, roles: [admin] }', ['admin']],
+    ['access: protected, roles: [user, admin] }', ['user', 'admin']],
+    ['access: public, login: { token: /t }, roles: [user] }', ['user']],
+  ])('%s', (more, required) => {
+    expect(routeOf(more)?.required).toEqual(required);
+    for (const role of ['admin', 'user', 'viewer', ''])
+      expect([role, allows(role, more)]).toEqual([role, required.includes(role)]);
+  });
+
+  test('do not change what the others require', () => {
+    const routes = ['a', 'b'].map((id) =>
+      ROUTE.replace('contacts,', `${id},`).replace('/api', `/${id}`).replace('public', 'protected'),
+    );
+    const plan = planOf(manifestOf(AUTH, `${routes[0]}${routes[1]?.replace(' }', ', roles: [admin] }')}`));
+    expect(plan.routes.map(({ auth }) => auth?.role.required)).toEqual([['admin', 'user'], ['admin']]);
+    expect(plan.routes[0]?.auth).toBe(plan.auth);
+    expect(plan.routes[1]?.auth?.verifier).toBe(plan.auth?.verifier);
+    expect(plan.routes[1]?.auth?.role.message).toBe('admins and users only');
+  });
+
+  test('a public route without a login asks nobody', () => {
+    expect(planOf(manifestOf(AUTH)).routes[0]?.auth).toBeUndefined();
+  });
 });
 
 describe('the schema of a body', () => {

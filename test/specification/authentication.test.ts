@@ -89,7 +89,7 @@ describe('the role gate on protected requests', () => {
 
   it('answers 401 with a Bearer challenge where no token, or no valid one, came', async () => {
     const none = await platform.call('GET', '/api/contacts');
-    expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+    expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="signing-gateway"']);
     const invalid = await platform.call('GET', '/api/contacts', { token: 'not.a.token' });
     expect(invalid.status).toBe(401);
     expect(invalid.headers.get('www-authenticate')).toContain('error="invalid_token"');

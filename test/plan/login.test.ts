@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest';
+import type { Auth, RouteEntry } from '../../src/manifest/manifest.generated.ts';
+import { compileLogin } from '../../src/plan/login.ts';
+import type { Finding } from '../../src/problem/finding.ts';
+
+const part = (text: string) => Buffer.from(text).toString('base64url');
+const JWT = `${part('{"alg":"ES256"}')}.${part('{"sub":"a"}')}.c2ln`;
+
+const JWTS = { tokens: { jwt: {} } } as Auth;
+const OTHERS = { tokens: {} } as Auth;
+
+function compiled(login: Partial<RouteEntry['login']>, auth: Auth | undefined = JWTS) {
+  const findings: Finding[] = [];
+  const entry = { websocket: false, login: { maxBytes: '1MB', ...login } } as RouteEntry;
+  return { rule: compileLogin(entry, 3, auth, findings), findings };
+}
+
+describe('a login whose token may stand anywhere', () => {
+  const { rule } = compiled({});
+
+  test('has every JWT of the body and of the headers looked at', () => {
+    expect(rule?.inBody?.(Buffer.from(`{"a":["${JWT}"],"b":"Bearer ${JWT}"}`))).toEqual([JWT, JWT]);
+    expect(rule?.inHeaders(['Set-Cookie', `a=${JWT}`, 'X-A', 'b', 'Location', `/#${JWT}`])).toEqual([JWT, JWT]);
+    expect(rule?.inBody?.(Buffer.from('{"mfa":true}'))).toEqual([]);
+    expect(rule?.inBody?.(Buffer.from(`{"a":"${JWT}","a":1}`))).toBeUndefined();
+  });
+
+  test('is a mistake where tokens are no JWTs: those have no form of their own', () => {
+    expect(compiled({}, OTHERS).findings).toEqual([
+      {
+        rule: 'login-place',
+        severity: 'error',
+        where: { path: ['routes', 3, 'login'], at: 'key' },
+        message:
+          'a token that is no JWT is found by its place alone; add token: /data/access_token or header: X-Auth-Token',
+      },
+    ]);
+    for (const login of [{ token: '/a' }, { token: ['/a', '/b'] }, { header: 'X-A' }])
+      expect(compiled(login, OTHERS).findings).toEqual([]);
+    expect(compiled({}).findings).toEqual([]);
+  });
+});
