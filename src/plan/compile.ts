@@ -1,6 +1,6 @@
 import type { Manifest } from '../manifest/manifest.generated.ts';
 import type { World } from '../manifest/source.ts';
-import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
+import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import { compileAuth } from './auth.ts';
 import { createSchemaCompiler } from './json-schema.ts';
 import type { Address, Plan } from './plan.ts';
@@ -11,6 +11,8 @@ import { compileUpstreams } from './upstream.ts';
 export interface CompileOptions {
   readonly hash: string;
   readonly readFile: World['readFile'];
+  /** Whether the value at a path came from the environment. */
+  readonly isSecret: (path: Path) => boolean;
   /** The plan in force: what did not change is taken over from it. */
   readonly previous: Plan | undefined;
   /** What the schema has refused: `routes/3`, `upstreams/contacts`, `auth`; an empty text for a key of the manifest itself. */
@@ -23,11 +25,12 @@ export interface CompileOptions {
  */
 export function compile(manifest: Manifest, options: CompileOptions): { plan?: Plan; findings: Finding[] } {
   const findings: Finding[] = [];
-  const { faulty } = options;
+  const { faulty, readFile, isSecret } = options;
   const upstreams = compileUpstreams(manifest, faulty, findings);
   const auth = faulty.has('auth')
     ? undefined
-    : manifest.auth && compileAuth(manifest.auth, options.readFile, options.previous?.auth?.verifier, findings);
+    : manifest.auth &&
+      compileAuth(manifest.auth, { readFile, upstreams, isSecret, findings }, options.previous?.auth?.verifier);
   const schemas = faulty.has('') || faulty.has('schemas') ? undefined : createSchemaCompiler(manifest);
   if (schemas) for (const name of Object.keys(manifest.schemas)) schemas.compile(['schemas', name], findings);
   const addressOf = (key: 'listen' | 'admin') =>

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { Manifest, Upstream as UpstreamEntry } from '../manifest/manifest.generated.ts';
 import { durationMs } from '../manifest/units.ts';
 import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
-import { errorAt, type Finding } from '../problem/finding.ts';
+import { errorAt, type Finding, type Path } from '../problem/finding.ts';
 import type { Upstream } from './plan.ts';
 
 /** By name; `undefined` for one that the schema has refused. */
@@ -47,19 +47,14 @@ function isAddress(hostname: string): boolean {
   return isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
 }
 
-/** The upstream that a route names; when there is none, that is told at the route. */
-export function findUpstream(
-  id: string,
-  index: number,
-  upstreams: Upstreams,
-  findings: Finding[],
-): Upstream | undefined {
+/** The upstream that is named at a path; when there is none, that is told there. */
+export function findUpstream(id: string, path: Path, upstreams: Upstreams, findings: Finding[]): Upstream | undefined {
   const names = [...upstreams.keys()];
   // A name near to that of a refused upstream may be the right one, and the other the misspelt one.
   const refused = names.filter((name) => upstreams.get(name) === undefined);
   if (upstreams.has(id) || names.length === 0 || didYouMean(id, refused) !== undefined) return upstreams.get(id);
   const sound = names.filter((name) => !refused.includes(name));
   const message = `no upstream is named "${id}"${suggestion(id, sound)}`;
-  findings.push(errorAt(['routes', index, 'upstream'], 'upstream-unknown', message));
+  findings.push(errorAt(path, 'upstream-unknown', message));
   return undefined;
 }

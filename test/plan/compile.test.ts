@@ -65,7 +65,8 @@ describe('an upstream', () => {
 
 describe('the role', () => {
   const role = planOf(manifestOf(AUTH)).auth?.role;
-  const allows = (claims: unknown) => role?.allows({ claims: claims as Record<string, unknown>, expiresAt: 0 });
+  const allows = (claims: unknown) =>
+    role?.allows({ claims: claims as Record<string, unknown>, subject: undefined, expiresAt: 0 });
 
   test.each(['admin', 'user'])('%s may pass', (company_role) => expect(allows({ company_role })).toBe(true));
 

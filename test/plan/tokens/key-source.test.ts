@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { TokenFault, Verifier } from '../../src/plan/plan.ts';
+import type { TokenFault, Verifier } from '../../../src/plan/plan.ts';
 import { claims, ecKey, type KeysServer, type SigningKey, startKeysServer, tokenOf, verifierOf } from './keys.ts';
 
 const one = ecKey('one');

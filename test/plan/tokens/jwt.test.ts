@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { load } from '../../src/load.ts';
-import type { TokenFault, Verdict } from '../../src/plan/plan.ts';
-import { AUDIENCE, ISSUER, startIssuer } from '../support/issuer.ts';
+import { load } from '../../../src/load.ts';
+import type { TokenFault, Verdict } from '../../../src/plan/plan.ts';
+import { AUDIENCE, ISSUER, startIssuer } from '../../support/issuer.ts';
 import { claims, ecKey, encode, keyFile, rsaKey, seconds, startKeysServer, tokenOf, verifierOf } from './keys.ts';
 
 const key = ecKey('one');
