@@ -1,6 +1,6 @@
 import { ask } from './ask.ts';
 import { isClaims } from './claims.ts';
-import { isPrivate } from './endpoint.ts';
+import { compileUrl, isPrivate } from './endpoint.ts';
 import { readDocument } from './jwks.ts';
 
 /**
@@ -11,11 +11,12 @@ import { readDocument } from './jwks.ts';
  */
 export async function discoverKeys(address: URL, issuer: string, signal: AbortSignal): Promise<URL> {
   const metadata = (await readMetadata(openidUrl(address), signal)) ?? (await readMetadata(oauthUrl(address), signal));
-  if (!isClaims(metadata)) throw new Error('discovery_not_found');
+  if (metadata === undefined) throw new Error('discovery_not_found');
+  if (!isClaims(metadata)) throw new Error('discovery_not_an_object');
   if (metadata['issuer'] !== issuer) throw new Error('discovery_issuer_wrong');
   const { jwks_uri: jwksUri } = metadata;
-  const url = typeof jwksUri === 'string' ? URL.parse(jwksUri) : null;
-  if (url === null || !isPrivate(url)) throw new Error('discovery_jwks_uri_refused');
+  const url = typeof jwksUri === 'string' ? compileUrl(jwksUri) : undefined;
+  if (url === undefined || !isPrivate(url)) throw new Error('discovery_jwks_uri_refused');
   // What came by TLS must not lead away from it, and into this machine least of all.
   if (address.protocol === 'https:' && url.protocol !== 'https:') throw new Error('discovery_jwks_uri_refused');
   return url;

@@ -54,9 +54,13 @@ export function createVerifier(key: string, { judge, basis, isAsking }: Judge, t
   const max = trust.cache.maxEntries;
   const maxAgeMs = durationMs(trust.cache.maxAge);
   const good = new LRUCache<string, Entry>({ max, maxSize: MAX_BYTES });
-  const refused = new LRUCache<string, Refused>({ max, ttl: REFUSED_MS });
+  const refused = new LRUCache<string, { verdict: Refused; until: number }>({ max });
   const judging = new Map<string, Promise<Verdict>>();
 
+  const known = (id: string): Entry | undefined => {
+    const entry = good.get(id);
+    return entry?.basis === basis?.() ? entry : undefined;
+  };
   const learn = (id: string, { claims, bytes, basis }: Good): Verdict => {
     const now = Date.now();
     const end = endMs(claims, trust.toleranceMs);
@@ -68,26 +72,25 @@ export function createVerifier(key: string, { judge, basis, isAsking }: Judge, t
   const settle = async (id: string, token: string): Promise<Verdict> => {
     const found = await judge(token);
     if ('claims' in found) return learn(id, found);
-    const entry = good.peek(id);
     if (found.fault === 'keys_unavailable') {
+      const entry = known(id);
       return entry !== undefined && entry.staleUntil > Date.now() ? { principal: entry.principal } : found;
     }
     good.delete(id);
-    if (isAsking) refused.set(id, found);
+    if (isAsking) refused.set(id, { verdict: found, until: performance.now() + REFUSED_MS });
     return found;
   };
 
   return {
     key,
     cached: (token) => {
-      const entry = good.get(idOf(token));
-      if (entry === undefined || entry.principal.expiresAt <= Date.now()) return undefined;
-      return entry.basis === basis?.() ? entry.principal : undefined;
+      const entry = known(idOf(token));
+      return entry !== undefined && entry.principal.expiresAt > Date.now() ? entry.principal : undefined;
     },
     verify: (token) => {
       const id = idOf(token);
-      const known = refused.get(id);
-      if (known !== undefined) return Promise.resolve(known);
+      const refusal = refused.get(id);
+      if (refusal !== undefined && refusal.until > performance.now()) return Promise.resolve(refusal.verdict);
       const running = judging.get(id);
       if (running !== undefined) return running;
       const verdict = settle(id, token).finally(() => judging.delete(id));

@@ -96,15 +96,22 @@ export async function startKeysServer(...keys: SigningKey[]): Promise<KeysServer
   return Object.assign(server, { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/jwks.json` });
 }
 
+export interface Surroundings {
+  readonly env?: Record<string, string>;
+  /** What every file holds. */
+  readonly file?: string;
+  readonly upstreams?: object;
+}
+
 /** A verifier as a manifest with these tokens makes it. */
-export function verifierFor(tokens: object, { env = {}, file }: { env?: Record<string, string>; file?: string } = {}) {
+export function verifierFor(tokens: object, { env = {}, file = '', upstreams }: Surroundings = {}): Verifier {
   const text = JSON.stringify({
     version: 1,
-    upstreams: { up: { url: 'http://127.0.0.1:1' } },
+    upstreams: upstreams ?? { up: { url: 'http://127.0.0.1:1' } },
     auth: { tokens, role: { claim: '/company_role', allow: ['user'], message: 'no' } },
     routes: [{ id: 'all', method: 'any', path: '/**', upstream: 'up', access: 'protected' }],
   });
-  const { plan, problems } = load({ path: 'gateway.yaml', text }, { env, readFile: () => file ?? '' });
+  const { plan, problems } = load({ path: 'gateway.yaml', text }, { env, readFile: () => file });
   if (plan?.auth === undefined) throw new Error(problems.map(({ message }) => message).join('\n'));
   return plan.auth.verifier;
 }
