@@ -210,9 +210,9 @@ clockTolerance: string
  */
 timeout: string
 /**
- * How long a token that was good is taken for good beyond `cache.maxAge` while its issuer gives no answer; never beyond its `exp`. Left out: not at all.
+ * How long a token that was good is taken for good beyond `cache.maxAge` while its issuer gives no answer; never beyond its `exp`. `0s`: not at all.
  */
-staleIfError?: string
+staleIfError: string
 cache: TokenCache1
 }
 /**
@@ -259,9 +259,9 @@ clockTolerance: string
  */
 timeout: string
 /**
- * How long a token that was good is taken for good beyond `cache.maxAge` while its issuer gives no answer; never beyond its `exp`. Left out: not at all.
+ * How long a token that was good is taken for good beyond `cache.maxAge` while its issuer gives no answer; never beyond its `exp`. `0s`: not at all.
  */
-staleIfError?: string
+staleIfError: string
 cache: TokenCache2
 }
 /**

@@ -24,7 +24,7 @@ export function compileKeys(entry: Jwt, context: TokensContext): OutsideKeys | u
     return undefined;
   }
   if (other !== undefined) {
-    const message = `only one of these may stand here: ${place}, ${other}; public keys and a secret least of all together`;
+    const message = `only one of these may stand here: ${place}, ${other}`;
     findings.push(errorAtKey([...PATH, other], 'jwt-keys', message));
     return undefined;
   }

@@ -48,5 +48,5 @@ function compileUserinfo(entry: Userinfo, context: TokensContext): Way | undefin
 }
 
 function askingWay(judge: Judge, { url, timeoutMs }: Endpoint, { staleIfError }: Introspection | Userinfo): Way {
-  return { judge, outside: [url.href, timeoutMs], staleMs: staleIfError === undefined ? 0 : durationMs(staleIfError) };
+  return { judge, outside: [url.href, timeoutMs], staleMs: durationMs(staleIfError) };
 }
