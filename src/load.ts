@@ -31,7 +31,7 @@ export function load(source: Source, world: World, previous?: Plan): Loaded {
   const hash = createHash('sha256').update(source.text).digest('hex');
   // Without a list of routes there is nothing to compile.
   const compiled = Array.isArray((checked.manifest as Partial<Manifest> | null)?.routes)
-    ? compile(checked.manifest, { hash, readFile: world.readFile, previous, faulty })
+    ? compile(checked.manifest, { hash, readFile: world.readFile, isSecret: substituted.isSecret, previous, faulty })
     : undefined;
   const refused = (compiled?.findings ?? []).map((finding) => withoutSecret(finding, substituted.holdsSecret));
   const problems = toProblems(firstAtEachPlace([...findings, ...refused]), document);

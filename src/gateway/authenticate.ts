@@ -21,7 +21,10 @@ export function authenticate(auth: Auth, head: Head): Principal | Promise<Princi
 async function verify(auth: Auth, token: string): Promise<Principal> {
   const verdict = await auth.verifier.verify(token);
   if ('principal' in verdict) return verdict.principal;
-  if (verdict.fault === 'keys_unavailable') throw new Refusal('keys_unavailable', { headers: { 'Retry-After': '5' } });
+  if (verdict.fault === 'keys_unavailable') {
+    const reason = verdict.cause ?? verdict.fault;
+    throw new Refusal('keys_unavailable', { headers: { 'Retry-After': '5' }, reason });
+  }
   // RFC 6750 section 3.1. What exactly was wrong would help who tries tokens: it stands in the log alone.
   const challenge = `${auth.challenge}, error="invalid_token", error_description="the bearer token is not valid"`;
   throw new Refusal('token_invalid', { headers: { 'WWW-Authenticate': challenge }, reason: verdict.fault });

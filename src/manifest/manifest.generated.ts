@@ -10,6 +10,22 @@ export type UpstreamUrl = string
  */
 export type UpstreamUrls = UpstreamUrl[]
 /**
+ * Claims that must be there, beside those that are checked anyway.
+ */
+export type ClaimNames = string[]
+/**
+ * A URL without credentials.
+ */
+export type EndpointUrl = string
+/**
+ * Claims that must be there, beside those that are checked anyway.
+ */
+export type ClaimNames1 = string[]
+/**
+ * Claims that must be there, beside those that are checked anyway.
+ */
+export type ClaimNames2 = string[]
+/**
  * One HTTP method, in upper case.
  */
 export type Method = ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS")
@@ -180,6 +196,8 @@ export interface Auth {
  */
 tokens: {
 jwt?: Jwt
+introspection?: Introspection
+userinfo?: Userinfo
 }
 role: Role
 /**
@@ -188,19 +206,27 @@ role: Role
 realm: string
 }
 /**
- * Tokens are signed JWTs (RFC 7519), verified here by the issuer's public keys.
+ * Tokens are signed JWTs (RFC 7519), verified here: by the issuer's public keys, or by a secret shared with it. Exactly one of `jwks`, `discovery` and `secret` says by which.
  */
 export interface Jwt {
 /**
- * The issuer's public keys (RFC 7517): a URL, or a file by a path relative to the manifest.
+ * The issuer's public keys (RFC 7517): a URL, a file by a path relative to the manifest, or the set itself.
  */
-jwks: string
+jwks?: (string | KeySet)
+/**
+ * The issuer's address, whose metadata (OpenID Connect Discovery, RFC 8414) says where its keys are. https, or http on loopback.
+ */
+discovery?: string
+/**
+ * The secret of HS256, HS384 or HS512, from the environment: its UTF-8 bytes, at least as many as the hash has.
+ */
+secret?: string
 /**
  * The only signature algorithms that are accepted, whatever a token says of itself.
  * 
  * @minItems 1
  */
-algorithms: ("ES256" | "ES384" | "ES512" | "RS256" | "RS384" | "RS512" | "PS256" | "PS384" | "PS512" | "EdDSA" | "Ed25519")[]
+algorithms: ("ES256" | "ES384" | "ES512" | "RS256" | "RS384" | "RS512" | "PS256" | "PS384" | "PS512" | "EdDSA" | "Ed25519" | "HS256" | "HS384" | "HS512")[]
 /**
  * What the token's `iss` must be, to the letter.
  */
@@ -210,9 +236,154 @@ issuer: string
  */
 audience: string
 /**
+ * What the `typ` of the token's header must be (RFC 8725 section 3.11). Left out: it is not looked at.
+ */
+type?: string
+requiredClaims: ClaimNames
+/**
  * How far the issuer's clock may differ from this machine's.
  */
 clockTolerance: string
+/**
+ * How long asking for keys may take, discovery included.
+ */
+timeout: string
+/**
+ * How long the last keys serve beyond their ten minutes while no new ones can be had.
+ */
+staleIfError: string
+cache: TokenCache
+}
+/**
+ * A set of public keys (RFC 7517 section 5).
+ */
+export interface KeySet {
+/**
+ * The keys, their public members alone.
+ * 
+ * @minItems 1
+ */
+keys: {
+
+}[]
+}
+/**
+ * How long a verified token is trusted without looking at it again.
+ */
+export interface TokenCache {
+/**
+ * For at most this long, and never beyond its `exp`: so long may a user who was just blocked go on.
+ */
+maxAge: string
+/**
+ * How many tokens are remembered; beyond that, those that were not used for the longest time are verified anew.
+ */
+maxEntries: number
+}
+/**
+ * Tokens are of any form; the issuer is asked about each (RFC 7662).
+ */
+export interface Introspection {
+/**
+ * The introspection endpoint: a URL, or a path of an upstream.
+ */
+endpoint: (EndpointUrl | UpstreamEndpoint)
+/**
+ * As whom the gateway asks.
+ */
+clientId: string
+/**
+ * Its secret, from the environment.
+ */
+clientSecret: string
+/**
+ * How both are sent (RFC 6749 section 2.3.1): `basic`, in the header; `post`, in the form.
+ */
+clientAuthentication: ("basic" | "post")
+/**
+ * What the answer's `iss` must be, to the letter. Left out: it is not looked at.
+ */
+issuer?: string
+/**
+ * What the answer's `aud` must be or hold, to the letter. Left out: it is not looked at.
+ */
+audience?: string
+requiredClaims: ClaimNames1
+/**
+ * How far the issuer's clock may differ from this machine's.
+ */
+clockTolerance: string
+/**
+ * How long one question may take, from connecting to the last byte; of an upstream no longer than its own `connect` and `response` allow together.
+ */
+timeout: string
+/**
+ * How long a token that was good is taken for good beyond `cache.maxAge` while its issuer gives no answer; never beyond its `exp`. `0s`: not at all.
+ */
+staleIfError: string
+cache: TokenCache1
+}
+/**
+ * A path of an upstream, which is reached as its definition says.
+ */
+export interface UpstreamEndpoint {
+/**
+ * Lower-case words joined by hyphens.
+ */
+upstream: string
+/**
+ * Path and query, as they are sent.
+ */
+path: string
+}
+/**
+ * How long a verified token is trusted without looking at it again.
+ */
+export interface TokenCache1 {
+/**
+ * For at most this long, and never beyond its `exp`: so long may a user who was just blocked go on.
+ */
+maxAge: string
+/**
+ * How many tokens are remembered; beyond that, those that were not used for the longest time are verified anew.
+ */
+maxEntries: number
+}
+/**
+ * Tokens are of any form; each is sent to a route of the identity service that answers with who its user is.
+ */
+export interface Userinfo {
+/**
+ * What is asked, by a GET with the caller's own token: a URL, or a path of an upstream. 200 and a JSON object is a valid token and its claims, 401 or 403 is no valid token.
+ */
+endpoint: (EndpointUrl | UpstreamEndpoint)
+requiredClaims: ClaimNames2
+/**
+ * How far the issuer's clock may differ from this machine's.
+ */
+clockTolerance: string
+/**
+ * How long one question may take, from connecting to the last byte; of an upstream no longer than its own `connect` and `response` allow together.
+ */
+timeout: string
+/**
+ * How long a token that was good is taken for good beyond `cache.maxAge` while its issuer gives no answer; never beyond its `exp`. `0s`: not at all.
+ */
+staleIfError: string
+cache: TokenCache2
+}
+/**
+ * How long a verified token is trusted without looking at it again.
+ */
+export interface TokenCache2 {
+/**
+ * For at most this long, and never beyond its `exp`: so long may a user who was just blocked go on.
+ */
+maxAge: string
+/**
+ * How many tokens are remembered; beyond that, those that were not used for the longest time are verified anew.
+ */
+maxEntries: number
 }
 /**
  * The role gate: checked on every protected request, and at login on routes with `login`.

@@ -1,6 +1,6 @@
 import type { Manifest } from '../manifest/manifest.generated.ts';
 import type { World } from '../manifest/source.ts';
-import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
+import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import { compileAuth } from './auth.ts';
 import { compileCors } from './cors.ts';
 import { createSchemaCompiler } from './json-schema.ts';
@@ -12,6 +12,8 @@ import { compileUpstreams } from './upstream.ts';
 export interface CompileOptions {
   readonly hash: string;
   readonly readFile: World['readFile'];
+  /** Whether the value at a path came from the environment. */
+  readonly isSecret: (path: Path) => boolean;
   /** The plan in force: what did not change is taken over from it. */
   readonly previous: Plan | undefined;
   /** What the schema has refused: `routes/3`, `upstreams/contacts`, `auth`; an empty text for a key of the manifest itself. */
@@ -24,10 +26,11 @@ export interface CompileOptions {
  */
 export function compile(manifest: Manifest, options: CompileOptions): { plan?: Plan; findings: Finding[] } {
   const findings: Finding[] = [];
-  const { faulty } = options;
-  const upstreams = compileUpstreams(manifest, faulty, options.readFile, findings);
+  const { faulty, readFile, isSecret } = options;
+  const upstreams = compileUpstreams(manifest, faulty, readFile, findings);
   const authEntry = faulty.has('auth') ? undefined : manifest.auth;
-  const auth = authEntry && compileAuth(authEntry, options.readFile, options.previous?.auth?.verifier, findings);
+  const tokens = { readFile, upstreams, isSecret, findings };
+  const auth = authEntry && compileAuth(authEntry, tokens, options.previous?.auth?.verifier);
   const cors = faulty.has('cors') ? undefined : manifest.cors && compileCors(manifest.cors, findings);
   const schemas = faulty.has('') || faulty.has('schemas') ? undefined : createSchemaCompiler(manifest);
   if (schemas) for (const name of Object.keys(manifest.schemas)) schemas.compile(['schemas', name], findings);

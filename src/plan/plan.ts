@@ -161,20 +161,29 @@ export interface Auth {
 }
 
 export interface Verifier {
-  /** Equal for equal definitions: a verifier outlives a reload that did not change it. */
+  /** Equal for equal definitions: a verifier outlives a reload that did not change it. Says nothing of them. */
   readonly key: string;
   /** The principal of a token that was verified before and is still good, at once. */
   readonly cached: (token: string) => Principal | undefined;
+  /** Verifies a token anew. What is already being found out about it is not asked for again. */
   readonly verify: (token: string) => Promise<Verdict>;
 }
 
-export type Verdict = { readonly principal: Principal } | { readonly fault: TokenFault };
+export type Verdict = { readonly principal: Principal } | Refused;
+
+export interface Refused {
+  readonly fault: TokenFault;
+  /** For the log only: why no answer could be had of the issuer. */
+  readonly cause?: string;
+}
 
 /** Why a token was not accepted; for the log only. `keys_unavailable` is no fault of the token's. */
 export type TokenFault =
   | 'token_malformed'
+  | 'token_inactive'
   | 'token_expired'
   | 'token_not_yet_valid'
+  | 'type_wrong'
   | 'issuer_wrong'
   | 'audience_wrong'
   | 'algorithm_not_allowed'
@@ -186,8 +195,8 @@ export type TokenFault =
 /** A caller whose token was verified. Only a verifier makes one. */
 export interface Principal {
   readonly claims: Readonly<Record<string, unknown>>;
-  /** A short hash of `sub`, in hex: tells callers apart in the log without naming them. */
-  readonly subject?: string;
+  /** For the log: who it is, without saying so. 16 hex digits of the SHA-256 of `sub`; `undefined` without one. */
+  readonly subject: string | undefined;
   /** Milliseconds since the epoch: from then on the token is verified anew. */
   readonly expiresAt: number;
 }

@@ -51,7 +51,8 @@ export function glanceAt(
   upstreams: Upstreams,
   findings: Finding[],
 ): void {
-  if (typeof entry?.upstream === 'string') findUpstream(entry.upstream, index, upstreams, findings);
+  if (typeof entry?.upstream === 'string')
+    findUpstream(entry.upstream, ['routes', index, 'upstream'], upstreams, findings);
   if (typeof entry?.path === 'string') readRoute(entry as RouteEntry, index, findings);
 }
 
@@ -63,7 +64,7 @@ function compileRoute(
 ): Route[] {
   const { upstreams, schemas } = context;
   const path = ['routes', index];
-  const upstream = findUpstream(entry.upstream, index, upstreams, findings);
+  const upstream = findUpstream(entry.upstream, ['routes', index, 'upstream'], upstreams, findings);
   const methods = methodsOf(entry, hasHead);
   if (entry.websocket && !methods.includes('GET')) {
     const message = 'a WebSocket begins with GET, which this route does not take; add GET to "method"';

@@ -4,7 +4,7 @@ import type { Manifest, Upstream as UpstreamEntry } from '../manifest/manifest.g
 import type { World } from '../manifest/source.ts';
 import { durationMs } from '../manifest/units.ts';
 import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
-import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
+import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import type { Target, Upstream } from './plan.ts';
 import { compileTls } from './upstream-tls.ts';
 
@@ -65,6 +65,11 @@ function compileTargets(id: string, entry: UpstreamEntry, findings: Finding[]): 
     entry.url === undefined
       ? (entry.urls ?? []).map((text, index) => ({ text, at: ['urls', index] }))
       : [{ text: entry.url, at: ['url'] }];
+  const stray = written.find(({ text }) => schemeOf(text) !== schemeOf(written[0]?.text ?? ''));
+  if (stray !== undefined) {
+    const message = 'the targets of one upstream are all http or all https; write them alike';
+    findings.push(errorAt(['upstreams', id, ...stray.at], 'upstream-url', message));
+  }
   return written.flatMap(({ text, at }) => {
     const url = URL.parse(text);
     if (url !== null) return [{ url, serverName: serverNameOf(url, entry.tls?.serverName) }];
@@ -74,24 +79,23 @@ function compileTargets(id: string, entry: UpstreamEntry, findings: Finding[]): 
   });
 }
 
+function schemeOf(text: string): string {
+  return text.slice(0, text.indexOf(':'));
+}
+
 function serverNameOf(url: URL, stated: string | undefined): string | undefined {
   if (url.protocol !== 'https:') return undefined;
   return stated ?? (isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 ? url.hostname : undefined);
 }
 
-/** The upstream that a route names; when there is none, that is told at the route. */
-export function findUpstream(
-  id: string,
-  index: number,
-  upstreams: Upstreams,
-  findings: Finding[],
-): Upstream | undefined {
+/** The upstream that is named at a path; when there is none, that is told there. */
+export function findUpstream(id: string, path: Path, upstreams: Upstreams, findings: Finding[]): Upstream | undefined {
   const names = [...upstreams.keys()];
   // A name near to that of a refused upstream may be the right one, and the other the misspelt one.
   const refused = names.filter((name) => upstreams.get(name) === undefined);
   if (upstreams.has(id) || names.length === 0 || didYouMean(id, refused) !== undefined) return upstreams.get(id);
   const sound = names.filter((name) => !refused.includes(name));
   const message = `no upstream is named "${id}"${suggestion(id, sound)}`;
-  findings.push(errorAt(['routes', index, 'upstream'], 'upstream-unknown', message));
+  findings.push(errorAt(path, 'upstream-unknown', message));
   return undefined;
 }

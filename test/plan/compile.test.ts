@@ -66,7 +66,8 @@ describe('an upstream', () => {
 
 describe('the role', () => {
   const role = planOf(manifestOf(AUTH)).auth?.role;
-  const allows = (claims: unknown) => role?.allows({ claims: claims as Record<string, unknown>, expiresAt: 0 });
+  const allows = (claims: unknown) =>
+    role?.allows({ claims: claims as Record<string, unknown>, subject: undefined, expiresAt: 0 });
 
   test.each(['admin', 'user'])('%s may pass', (company_role) => expect(allows({ company_role })).toBe(true));
 
@@ -93,7 +94,8 @@ describe('the role', () => {
 
   test('may be one of a list where the manifest says so, and only there', () => {
     const lists = planOf(manifestOf(AUTH.replace('allow:', 'array: true, allow:'))).auth?.role;
-    const oneOf = (company_role: unknown) => lists?.allows({ claims: { company_role }, expiresAt: 0 });
+    const oneOf = (company_role: unknown) =>
+      lists?.allows({ claims: { company_role }, subject: undefined, expiresAt: 0 });
     for (const held of [['admin'], ['viewer', 'user'], ['user', 'user'], [1, null, {}, 'admin']])
       expect([held, oneOf(held)]).toEqual([held, true]);
     const others = [
@@ -178,7 +180,7 @@ describe('routes that name roles', () => {
   const routeOf = (more: string) =>
     planOf(manifestOf(AUTH, ROUTE.replace('access: public }', more))).routes[0]?.auth?.role;
   const allows = (role: string, more: string) =>
-    routeOf(more)?.allows({ claims: { company_role: role }, expiresAt: 0 });
+    routeOf(more)?.allows({ claims: { company_role: role }, subject: undefined, expiresAt: 0 });
 
   test.each([
     ['access: protected }', ['admin', 'user']],

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { JWK } from 'jose';
-import type { Jwt } from '../../src/manifest/manifest.generated.ts';
-import { createJwtVerifier } from '../../src/plan/tokens.ts';
-import { AUDIENCE, ISSUER } from '../support/issuer.ts';
+import { load } from '../../../src/load.ts';
+import type { Verifier } from '../../../src/plan/plan.ts';
+import { AUDIENCE, ISSUER } from '../../support/issuer.ts';
 
 export interface SigningKey {
   readonly privateKey: KeyObject;
@@ -96,17 +96,31 @@ export async function startKeysServer(...keys: SigningKey[]): Promise<KeysServer
   return Object.assign(server, { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/jwks.json` });
 }
 
-/** A verifier as the manifest would make it. */
-export function verifierOf(changes: Partial<Jwt> = {}, file?: string, previous?: ReturnType<typeof createJwtVerifier>) {
-  const jwt: Jwt = {
-    jwks: './keys.json',
-    algorithms: ['ES256'],
-    issuer: ISSUER,
-    audience: AUDIENCE,
-    clockTolerance: '5s',
-    ...changes,
-  };
-  return createJwtVerifier(jwt, () => file ?? '', previous);
+export interface Surroundings {
+  readonly env?: Record<string, string>;
+  /** What every file holds. */
+  readonly file?: string;
+  readonly upstreams?: object;
+}
+
+/** A verifier as a manifest with these tokens makes it. */
+export function verifierFor(tokens: object, { env = {}, file = '', upstreams }: Surroundings = {}): Verifier {
+  const text = JSON.stringify({
+    version: 1,
+    upstreams: upstreams ?? { up: { url: 'http://127.0.0.1:1' } },
+    auth: { tokens, role: { claim: '/company_role', allow: ['user'], message: 'no' } },
+    routes: [{ id: 'all', method: 'any', path: '/**', upstream: 'up', access: 'protected' }],
+  });
+  const { plan, problems } = load({ path: 'gateway.yaml', text }, { env, readFile: () => file });
+  if (plan?.auth === undefined) throw new Error(problems.map(({ message }) => message).join('\n'));
+  return plan.auth.verifier;
+}
+
+/** A verifier of JWTs; what is given here wins over the usual. */
+export function verifierOf(changes: object = {}, file?: string, env?: Record<string, string>): Verifier {
+  const usual = { algorithms: ['ES256'], issuer: ISSUER, audience: AUDIENCE };
+  const jwt = { ...usual, ...(file === undefined ? {} : { jwks: './keys.json' }), ...changes };
+  return verifierFor({ jwt }, { ...(env && { env }), ...(file !== undefined && { file }) });
 }
 
 export function keyFile(...keys: readonly SigningKey[]): string {

@@ -1,0 +1,57 @@
+import { durationMs } from '../../manifest/units.ts';
+import type { TokenFault } from '../plan.ts';
+
+export type Claims = Readonly<Record<string, unknown>>;
+
+/** What the manifest asks of claims, however they were learnt. */
+export interface ClaimRules {
+  readonly issuer: string | undefined;
+  readonly audience: string | undefined;
+  /** Must be there, and not null. */
+  readonly required: readonly string[];
+  readonly toleranceMs: number;
+}
+
+/** What a manifest asks, whichever way of verifying it has. */
+export function claimRules(entry: {
+  readonly issuer?: string;
+  readonly audience?: string;
+  readonly requiredClaims: readonly string[];
+  readonly clockTolerance: string;
+}): ClaimRules {
+  const { issuer, audience, requiredClaims: required, clockTolerance } = entry;
+  return { issuer, audience, required, toleranceMs: durationMs(clockTolerance) };
+}
+
+/** What is wrong with claims at this moment (RFC 7519 section 4.1); `undefined` when nothing is. */
+export function claimsFault(claims: Claims, rules: ClaimRules): TokenFault | undefined {
+  const { issuer, audience, required, toleranceMs } = rules;
+  if (required.some((name) => !Object.hasOwn(claims, name) || claims[name] === null)) return 'claims_wrong';
+  if (issuer !== undefined && claims['iss'] !== issuer) return 'issuer_wrong';
+  if (audience !== undefined && !isFor(claims['aud'], audience)) return 'audience_wrong';
+  const { exp, nbf, iat } = claims;
+  if (!isDate(exp) || !isDate(nbf) || !isDate(iat)) return 'claims_wrong';
+  const now = Date.now();
+  if (endMs(claims, toleranceMs) <= now) return 'token_expired';
+  // A token from the future is told apart from no token by nobody but its own issuer's clock.
+  const latestS = (now + toleranceMs) / 1000;
+  return (nbf ?? 0) > latestS || (iat ?? 0) > latestS ? 'token_not_yet_valid' : undefined;
+}
+
+/** When claims end, the tolerance included, in milliseconds since the epoch; without `exp` never. */
+export function endMs({ exp }: Claims, toleranceMs: number): number {
+  return typeof exp === 'number' ? exp * 1000 + toleranceMs : Number.POSITIVE_INFINITY;
+}
+
+export function isClaims(value: unknown): value is Claims {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}
+
+function isFor(aud: unknown, audience: string): boolean {
+  return aud === audience || (Array.isArray(aud) && aud.includes(audience));
+}
+
+/** A date is a number of seconds, or left out. */
+function isDate(value: unknown): value is number | undefined {
+  return value === undefined || typeof value === 'number';
+}

@@ -1,0 +1,20 @@
+import type { World } from '../../manifest/source.ts';
+import { errorAt, type Finding, type Path } from '../../problem/finding.ts';
+import type { Upstreams } from '../upstream.ts';
+
+/** What the compiler of `auth.tokens` may know of the rest, and where it tells what is wrong. */
+export interface TokensContext {
+  readonly readFile: World['readFile'];
+  readonly upstreams: Upstreams;
+  /** Whether the value at a path came from the environment. */
+  readonly isSecret: (path: Path) => boolean;
+  readonly findings: Finding[];
+}
+
+/** A secret of the file's is everybody's who may read the file. */
+export function isSecretOutside(path: Path, { isSecret, findings }: TokensContext): boolean {
+  if (isSecret(path)) return true;
+  const message = 'a secret must not stand in the file, nor as a default; write ${NAME}, and set the variable NAME';
+  findings.push(errorAt(path, 'secret-in-file', message));
+  return false;
+}

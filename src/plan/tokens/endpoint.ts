@@ -1,0 +1,53 @@
+import type { UpstreamEndpoint } from '../../manifest/manifest.generated.ts';
+import { durationMs } from '../../manifest/units.ts';
+import { errorAt, type Path } from '../../problem/finding.ts';
+import type { TlsRule } from '../plan.ts';
+import { findUpstream } from '../upstream.ts';
+import type { TokensContext } from './context.ts';
+
+/** Where questions about tokens go. */
+export interface Endpoint {
+  /** One is asked; when it does not answer, the next question goes to the next one. */
+  readonly urls: readonly URL[];
+  readonly timeoutMs: number;
+  /** How TLS is spoken with them. */
+  readonly tls: TlsRule & { readonly servername?: string };
+}
+
+/** The endpoint that a manifest states, as a URL or as a path of an upstream; `undefined` once it is told what is wrong. */
+export function compileEndpoint(
+  { endpoint, timeout }: { readonly endpoint: string | UpstreamEndpoint; readonly timeout: string },
+  path: Path,
+  { upstreams, findings }: TokensContext,
+): Endpoint | undefined {
+  const timeoutMs = durationMs(timeout);
+  if (typeof endpoint === 'string') {
+    const url = compileUrl(endpoint);
+    if (url !== undefined) return { urls: [url], timeoutMs, tls: {} };
+    const message = 'this is no URL; write for example https://identity.example/oauth/introspect';
+    findings.push(errorAt(path, 'endpoint', message));
+    return undefined;
+  }
+  const upstream = findUpstream(endpoint.upstream, [...path, 'upstream'], upstreams, findings);
+  if (upstream === undefined) return undefined;
+  const { targets, connectTimeoutMs, responseTimeoutMs, tls } = upstream;
+  const servername = targets[0]?.serverName;
+  return {
+    // Put together as text: a path is never read as another host.
+    urls: targets.map(({ url }) => new URL(url.origin + endpoint.path)),
+    timeoutMs: Math.min(timeoutMs, connectTimeoutMs + responseTimeoutMs),
+    tls: servername === undefined ? tls : { ...tls, servername },
+  };
+}
+
+/** A URL of HTTP without credentials. */
+export function compileUrl(text: string): URL | undefined {
+  const url = URL.parse(text);
+  const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+  return isPlain ? url : undefined;
+}
+
+/** Whether nobody on the way can read or change what is said: TLS, or this very machine. */
+export function isPrivate({ protocol, hostname }: URL): boolean {
+  return protocol === 'https:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}

@@ -1,0 +1,45 @@
+import type { Introspection } from '../../manifest/manifest.generated.ts';
+import type { Reply } from './ask.ts';
+import { NoAnswer } from './ask.ts';
+import type { ClaimRules } from './claims.ts';
+import type { Endpoint } from './endpoint.ts';
+import { askingJudge, type ReadAnswer, readJsonObject } from './identity-answer.ts';
+import { createIdentityClient } from './identity-client.ts';
+import type { Judge } from './verifier.ts';
+
+/** Tokens are judged by what the issuer answers about each (RFC 7662). */
+export function introspectionJudge(entry: Introspection, endpoint: Endpoint, rules: ClaimRules): Judge {
+  const ask = createIdentityClient(endpoint);
+  const { headers, form } = clientAuthentication(entry);
+  const put = (token: string): Promise<Reply> => {
+    const parameters = new URLSearchParams({ token, token_type_hint: 'access_token', ...form });
+    return ask(headers, parameters.toString());
+  };
+  return askingJudge(put, readIntrospection, rules);
+}
+
+const readIntrospection: ReadAnswer = (reply) => {
+  const answer = readJsonObject(reply);
+  const { active, token_type: type } = answer;
+  // Not true, and not false either: whoever answers so has not said what the token is.
+  if (typeof active !== 'boolean') throw new NoAnswer('active_not_boolean');
+  if (!active) return { fault: 'token_inactive' };
+  return isBearerType(type) ? { claims: answer, bytes: reply.body.length } : { fault: 'type_wrong' };
+};
+
+/** A refresh token is no access token, and one that is bound to a key is not its bearer's alone. */
+function isBearerType(type: unknown): boolean {
+  return type === undefined || (typeof type === 'string' && /^(bearer|access_token)$/i.test(type));
+}
+
+/** RFC 6749 section 2.3.1; for `basic` both are form-encoded first. */
+function clientAuthentication({ clientId, clientSecret, clientAuthentication }: Introspection) {
+  const headers = { Accept: 'application/json', 'Content-Type': 'application/x-www-form-urlencoded' };
+  if (clientAuthentication === 'post') return { headers, form: { client_id: clientId, client_secret: clientSecret } };
+  const credentials = Buffer.from(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`).toString('base64');
+  return { headers: { ...headers, Authorization: `Basic ${credentials}` }, form: {} };
+}
+
+function formEncoded(text: string): string {
+  return new URLSearchParams({ '': text }).toString().slice(1);
+}

@@ -1,0 +1,139 @@
+import type { Jwt, KeySet as KeySetEntry } from '../../manifest/manifest.generated.ts';
+import { durationMs } from '../../manifest/units.ts';
+import { errorAt, errorAtKey, type Path } from '../../problem/finding.ts';
+import { isSecretOutside, type TokensContext } from './context.ts';
+import { discoverKeys } from './discovery.ts';
+import { compileUrl, isPrivate } from './endpoint.ts';
+import { fetchKeySet } from './jwks.ts';
+import { type KeySet, readKeySet, secretKeySet } from './key-set.ts';
+import { type KeySource, localKeys, RemoteKeys } from './key-source.ts';
+
+/** Keys, and what of them does not stand in the manifest itself. */
+export type OutsideKeys = KeySource & { readonly outside?: string };
+
+const PATH = ['auth', 'tokens', 'jwt'];
+const PLACES = ['jwks', 'discovery', 'secret'] as const;
+
+/** The keys that a manifest states in exactly one way; `undefined` once it is told what is wrong. */
+export function compileKeys(entry: Jwt, context: TokensContext): OutsideKeys | undefined {
+  const { findings } = context;
+  const [place, other] = PLACES.filter((name) => entry[name] !== undefined);
+  if (place === undefined) {
+    const message = 'it is not said which keys verify these tokens; add one of: jwks, discovery, secret';
+    findings.push(errorAtKey(PATH, 'jwt-keys', message));
+    return undefined;
+  }
+  if (other !== undefined) {
+    const message = `only one of these may stand here: ${place}, ${other}`;
+    findings.push(errorAtKey([...PATH, other], 'jwt-keys', message));
+    return undefined;
+  }
+  if (!isOneFamily(entry, context)) return undefined;
+  if (entry.secret !== undefined) return compileSecret(entry.secret, entry, context);
+  if (entry.discovery !== undefined) return compileDiscovery(entry.discovery, entry, context);
+  if (typeof entry.jwks === 'object') return compileInline(entry.jwks, entry, context);
+  return compileLocation(entry.jwks ?? '', entry, context);
+}
+
+/** Whoever knows a public key could sign by it, were its text taken for the secret of an HMAC. */
+function isOneFamily({ secret, algorithms }: Jwt, { findings }: TokensContext): boolean {
+  const index = algorithms.findIndex((algorithm) => isHmac(algorithm) !== (secret !== undefined));
+  if (index < 0) return true;
+  const message =
+    secret === undefined
+      ? `"${algorithms[index]}" is computed with a secret, and here are public keys; write ES256 or what the issuer signs with, or secret: \${JWT_SECRET}`
+      : `"${algorithms[index]}" is computed with public keys, and here is a secret; write HS256, HS384 or HS512`;
+  findings.push(errorAt([...PATH, 'algorithms', index], 'jwt-algorithm', message));
+  return false;
+}
+
+function compileSecret(secret: string, { algorithms }: Jwt, context: TokensContext): OutsideKeys | undefined {
+  const isOutside = isSecretOutside([...PATH, 'secret'], context);
+  const bytes = Buffer.byteLength(secret);
+  const index = algorithms.findIndex((algorithm) => bytes * 8 < Number(algorithm.slice(2)));
+  if (isOutside && index >= 0) {
+    const algorithm = algorithms[index] ?? '';
+    const message = `"${algorithm}" needs a secret of ${Number(algorithm.slice(2)) / 8} bytes or more (RFC 7518 section 3.2), and this one is shorter; set a longer one`;
+    context.findings.push(errorAt([...PATH, 'algorithms', index], 'jwt-secret', message));
+  }
+  return isOutside && index < 0 ? localKeys(secretKeySet(secret)) : undefined;
+}
+
+function compileDiscovery(discovery: string, entry: Jwt, { findings }: TokensContext): OutsideKeys | undefined {
+  const url = compileUrl(discovery);
+  const fault =
+    url === undefined
+      ? 'this is no URL; write the address of the issuer, such as https://identity.example'
+      : discoveryFault(url);
+  if (url !== undefined && fault === undefined) {
+    return remoteKeys(entry, async (signal) =>
+      fetchKeySet(await discoverKeys(url, entry.issuer, signal), entry.algorithms, signal),
+    );
+  }
+  findings.push(errorAt([...PATH, 'discovery'], 'discovery', fault ?? ''));
+  return undefined;
+}
+
+function discoveryFault(url: URL): string | undefined {
+  if (!isPrivate(url))
+    return 'metadata comes by https alone, or by http on loopback; write https://, or jwks: with a URL';
+  return url.pathname.includes('/.well-known/')
+    ? 'this is the address of the metadata; write the address of the issuer, without "/.well-known/" and what follows'
+    : undefined;
+}
+
+function compileInline(jwks: KeySetEntry, { algorithms }: Jwt, { findings }: TokensContext): OutsideKeys | undefined {
+  const { keys, faults } = readKeySet(jwks, algorithms);
+  const path: Path = [...PATH, 'jwks', 'keys'];
+  for (const { index, reason } of faults) findings.push(errorAt([...path, index], 'jwks', `this key ${reason}`));
+  if (faults.length === 0 && keys.isEmpty) findings.push(errorAt(path, 'jwks', NONE_FITS));
+  return faults.length > 0 || keys.isEmpty ? undefined : localKeys(keys);
+}
+
+const NONE_FITS = 'no key here is for one of the algorithms; write another key, or its algorithm into "algorithms"';
+
+function compileLocation(jwks: string, entry: Jwt, context: TokensContext): OutsideKeys | undefined {
+  const path = [...PATH, 'jwks'];
+  if (/^https?:/.test(jwks)) {
+    const url = compileUrl(jwks);
+    if (url !== undefined) return remoteKeys(entry, (signal) => fetchKeySet(url, entry.algorithms, signal));
+    const message =
+      'this is no URL without credentials; write for example https://identity.example/.well-known/jwks.json';
+    context.findings.push(errorAt(path, 'jwks', message));
+    return undefined;
+  }
+  try {
+    const keys = readKeyFile(context.readFile(jwks), entry.algorithms);
+    return { ...localKeys(keys), outside: keys.text };
+  } catch (error) {
+    const message = `the key file cannot be used: ${reasonOf(error)}; write a URL, or a file by a path relative to the manifest`;
+    context.findings.push(errorAt(path, 'jwks', message));
+    return undefined;
+  }
+}
+
+function readKeyFile(text: string, algorithms: readonly string[]): KeySet {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The engine's own message quotes the file.
+  }
+  const { keys, faults } = readKeySet(value, algorithms);
+  for (const { index, reason } of faults) throw new Error(`its key ${index + 1} ${reason}`);
+  if (keys.isEmpty) throw new Error('no key in it is for one of the algorithms');
+  return keys;
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return 'code' in error ? `it cannot be read (${String(error.code)})` : error.message;
+}
+
+function remoteKeys({ timeout, staleIfError }: Jwt, fetch: (signal: AbortSignal) => Promise<KeySet>): KeySource {
+  return new RemoteKeys(fetch, { timeoutMs: durationMs(timeout), staleMs: durationMs(staleIfError) });
+}
+
+function isHmac(algorithm: string): boolean {
+  return algorithm.startsWith('HS');
+}

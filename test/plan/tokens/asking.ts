@@ -1,0 +1,62 @@
+import type { ServerResponse } from 'node:http';
+import type { TokenFault, Verifier } from '../../../src/plan/plan.ts';
+import { startUpstream, type Upstream } from '../../support/upstream.ts';
+import { verifierFor } from './keys.ts';
+
+/** An identity service that is asked about tokens. */
+export interface Identity extends Upstream {
+  /** How it answers from now on. */
+  respond: (response: ServerResponse, question: { readonly token: string; readonly url: string }) => void;
+  /** How many questions it had before it at once, at most. */
+  busiest: number;
+  /** How many connections were made to it. */
+  readonly connections: number;
+}
+
+/** A service that answers as it is told, to a token in a form as to one in the header. */
+export async function startIdentity(answer: unknown = { active: true, sub: 'someone' }): Promise<Identity> {
+  let open = 0;
+  const sockets = new WeakSet<object>();
+  let connections = 0;
+  const upstream = await startUpstream((request, response, body) => {
+    if (!sockets.has(request.socket)) connections += 1;
+    sockets.add(request.socket);
+    open += 1;
+    identity.busiest = Math.max(identity.busiest, open);
+    response.on('close', () => {
+      open -= 1;
+    });
+    const form = new URLSearchParams(body.toString()).get('token');
+    const token = form ?? request.headers.authorization?.slice('Bearer '.length) ?? '';
+    identity.respond(response, { token, url: request.url ?? '' });
+  });
+  const identity: Identity = {
+    ...upstream,
+    busiest: 0,
+    get connections() {
+      return connections;
+    },
+    respond: (response) => sendJson(response, answer),
+  };
+  return identity;
+}
+
+export function sendJson(response: ServerResponse, value: unknown, status = 200, type = 'application/json'): void {
+  response.writeHead(status, { 'Content-Type': type });
+  response.end(typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+/** A verifier that asks about each token; what is given here wins over the usual. */
+export function introspecting(url: string, changes: object = {}): Verifier {
+  const usual = { endpoint: `${url}/introspect`, clientId: 'gateway', clientSecret: '${SECRET}' };
+  return verifierFor({ introspection: { ...usual, ...changes } }, { env: { SECRET: 'not told' } });
+}
+
+export function userinfoOf(url: string, changes: object = {}): Verifier {
+  return verifierFor({ userinfo: { endpoint: `${url}/me`, ...changes } });
+}
+
+export async function outcomeOf(verifier: Verifier, token: string): Promise<TokenFault | 'accepted'> {
+  const verdict = await verifier.verify(token);
+  return 'fault' in verdict ? verdict.fault : 'accepted';
+}

@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { TokenFault } from '../../../src/plan/plan.ts';
+import { startUpstream } from '../../support/upstream.ts';
+import { type Identity, outcomeOf, sendJson, startIdentity, userinfoOf } from './asking.ts';
+import { seconds } from './keys.ts';
+
+const USER = { sub: 'someone', company: { role: 'user' } };
+
+let identity: Identity;
+
+beforeEach(async () => {
+  identity = await startIdentity(USER);
+});
+
+afterEach(() => identity.close());
+
+test('the question is a GET with the caller’s own token', async () => {
+  const verdict = await userinfoOf(identity.url).verify('opaque-1');
+  expect(verdict).toMatchObject({ principal: { claims: USER } });
+  const [{ method, url, headers, body } = {}] = identity.requests;
+  expect([method, url, body?.length]).toEqual(['GET', '/me', 0]);
+  expect(headers).toEqual(expect.arrayContaining(['Authorization', 'Bearer opaque-1', 'Accept', 'application/json']));
+});
+
+test('is not put for what would be another header', async () => {
+  for (const token of ['a\r\nX-Role: admin', 'a b', '']) {
+    expect(await outcomeOf(userinfoOf(identity.url), token)).toBe('token_malformed');
+  }
+  expect(identity.requests).toEqual([]);
+});
+
+describe('the answer', () => {
+  test.each<[string, Identity['respond'], TokenFault | 'accepted']>([
+    ['200', (response) => sendJson(response, USER), 'accepted'],
+    ['200 of a kind of JSON', (response) => sendJson(response, USER, 200, 'application/hal+json'), 'accepted'],
+    ['200 with a charset', (response) => sendJson(response, USER, 200, 'Application/JSON; charset=utf-8'), 'accepted'],
+    ['200 with an end', (response) => sendJson(response, { exp: seconds() - 60 }), 'token_expired'],
+    ['401', (response) => sendJson(response, USER, 401), 'token_inactive'],
+    ['401 without a body', (response) => void response.writeHead(401).end(), 'token_inactive'],
+    ['403', (response) => sendJson(response, USER, 403), 'token_inactive'],
+    ['404', (response) => sendJson(response, USER, 404), 'keys_unavailable'],
+    ['201', (response) => sendJson(response, USER, 201), 'keys_unavailable'],
+    ['204', (response) => void response.writeHead(204).end(), 'keys_unavailable'],
+    ['206', (response) => sendJson(response, USER, 206), 'keys_unavailable'],
+    ['304', (response) => void response.writeHead(304).end(), 'keys_unavailable'],
+    ['500', (response) => sendJson(response, USER, 500), 'keys_unavailable'],
+    ['a list', (response) => sendJson(response, [USER]), 'keys_unavailable'],
+    ['null', (response) => sendJson(response, 'null'), 'keys_unavailable'],
+    ['HTML', (response) => sendJson(response, '<p>log in</p>', 200, 'text/html'), 'keys_unavailable'],
+    ['a signed answer', (response) => sendJson(response, 'a.b.c', 200, 'application/jwt'), 'keys_unavailable'],
+    ['a name twice', (response) => sendJson(response, '{"role":"user","role":"admin"}'), 'keys_unavailable'],
+    ['300 kB', (response) => sendJson(response, { filler: 'x'.repeat(300_000) }), 'keys_unavailable'],
+    ['none', () => undefined, 'keys_unavailable'],
+  ])('%s', async (_name, respond, expected) => {
+    identity.respond = respond;
+    expect(await outcomeOf(userinfoOf(identity.url, { timeout: '300ms' }), 'token')).toBe(expected);
+  });
+
+  test('a redirect is not followed, with the token least of all', async () => {
+    const other = await startUpstream((_request, response) => sendJson(response, USER));
+    try {
+      identity.respond = (response) => void response.writeHead(307, { location: other.url }).end();
+      expect(await outcomeOf(userinfoOf(identity.url), 'token')).toBe('keys_unavailable');
+      expect(other.requests).toEqual([]);
+    } finally {
+      await other.close();
+    }
+  });
+
+  test('without a claim that is required', async () => {
+    expect(await outcomeOf(userinfoOf(identity.url, { requiredClaims: ['sub'] }), 'a')).toBe('accepted');
+    expect(await outcomeOf(userinfoOf(identity.url, { requiredClaims: ['id'] }), 'a')).toBe('claims_wrong');
+  });
+});
