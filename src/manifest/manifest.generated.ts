@@ -272,7 +272,7 @@ keys: {
  */
 export interface TokenCache {
 /**
- * For at most this long, and never beyond its `exp`: so long may a user who was just blocked go on.
+ * For at most this long, and never beyond its `exp`. Where the issuer is asked about tokens, a user who was just blocked may go on for so long.
  */
 maxAge: string
 /**
@@ -341,7 +341,7 @@ path: string
  */
 export interface TokenCache1 {
 /**
- * For at most this long, and never beyond its `exp`: so long may a user who was just blocked go on.
+ * For at most this long, and never beyond its `exp`. Where the issuer is asked about tokens, a user who was just blocked may go on for so long.
  */
 maxAge: string
 /**
@@ -377,7 +377,7 @@ cache: TokenCache2
  */
 export interface TokenCache2 {
 /**
- * For at most this long, and never beyond its `exp`: so long may a user who was just blocked go on.
+ * For at most this long, and never beyond its `exp`. Where the issuer is asked about tokens, a user who was just blocked may go on for so long.
  */
 maxAge: string
 /**
