@@ -1,4 +1,4 @@
-import type { BodyFault } from '../plan/plan.ts';
+import type { Fault } from '../plan/plan.ts';
 
 /**
  * Everything that the gateway itself refuses: code, status, title (RFC 9457), and the detail unless a
@@ -26,7 +26,7 @@ export const REFUSALS = {
   media_type_unsupported: {
     status: 415,
     title: 'Unsupported media type',
-    detail: 'this route takes application/json in UTF-8, without a content encoding',
+    detail: 'this route does not take a body of this media type or content encoding',
   },
   expectation_failed: { status: 417, title: 'Expectation failed', detail: 'only the expectation 100-continue is met' },
   headers_too_large: {
@@ -61,7 +61,7 @@ export interface RefusalOptions {
   /** In place of the table's detail. */
   readonly detail?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly errors?: readonly BodyFault[];
+  readonly errors?: readonly Fault[];
   /** For the log only: what exactly was wrong. Never sent. */
   readonly reason?: string;
 }

@@ -1,14 +1,14 @@
-import type { BodyRule, Plan, Route } from '../plan/plan.ts';
+import type { Plan, Route } from '../plan/plan.ts';
 import { authenticate } from './authenticate.ts';
 import { authorize } from './authorize.ts';
 import type { Exchange } from './exchange.ts';
 import type { Forwarder } from './forward.ts';
 import { HeldAnswer } from './held-answer.ts';
 import { judgeLogin } from './login.ts';
-import { type Head, readHead } from './message.ts';
+import { readHead } from './message.ts';
 import { METHODS } from './methods.ts';
 import { readTarget } from './path.ts';
-import { checkLength, readBody } from './read-body.ts';
+import { takeBody } from './read-body.ts';
 import { Refusal } from './refusal.ts';
 import { refuse } from './refuse.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
@@ -39,7 +39,7 @@ export async function serve(plan: Plan, exchange: Exchange, forwarder: Forwarder
       const auth = authOf(plan);
       authorize(auth, await authenticate(auth, head));
     }
-    const body = route.body === undefined ? undefined : await bodyOf(route.body, exchange, head);
+    const body = route.body === undefined ? undefined : await takeBody(exchange, head, route.body);
     // The client may have left while its token was verified or its body read.
     if (response.destroyed) return;
     const limitBytes = route.body?.limitBytes ?? Number.POSITIVE_INFINITY;
@@ -64,13 +64,6 @@ function findRoute(plan: Plan, method: string, path: string): Route {
   const allowed = plan.router.allowed(path);
   if (allowed.length === 0) throw new Refusal('route_unknown');
   throw new Refusal('method_not_allowed', { headers: { Allow: allowed.join(', ') } });
-}
-
-function bodyOf(rule: BodyRule, exchange: Exchange, head: Head): Promise<Buffer> | undefined {
-  const { judge } = rule;
-  if (judge !== undefined) return readBody(exchange, head, { ...rule, judge });
-  checkLength(head, rule.limitBytes);
-  return undefined;
 }
 
 function receiverOf(plan: Plan, route: Route, exchange: Exchange): StreamedAnswer | HeldAnswer {

@@ -4,6 +4,10 @@ export type JsonSchema = boolean | Readonly<Record<string, unknown>>
  * One HTTP method, in upper case.
  */
 export type Method = ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS")
+/**
+ * A media type without parameters (RFC 9110 section 8.3.1), or all of a kind.
+ */
+export type MediaType = string
 
 /**
  * What the signing gateway serves: its upstream services, how tokens are verified, and every route. Version 1 of the language.
@@ -170,6 +174,12 @@ maxBytes: string
  * What the request's body may be. Left out: any body, streamed through.
  */
 body?: {
+/**
+ * The media types that the body may have, with any parameters; `image/*` stands for all of a kind. Another one, or a content encoding, is 415. Left out: any; with a schema: application/json and all that end in +json.
+ * 
+ * @minItems 1
+ */
+types?: MediaType[]
 /**
  * The JSON Schema (2020-12) of a JSON body. The whole body is read and checked before a byte of it goes on.
  */

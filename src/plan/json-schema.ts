@@ -4,7 +4,7 @@ import { RE2JS } from 're2js';
 import type { Manifest } from '../manifest/manifest.generated.ts';
 import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
-import type { BodyFault } from './plan.ts';
+import type { Fault } from './plan.ts';
 import { pointerStep } from './pointer.ts';
 import { circleFaults, keywordsOf, schemaFaults, valueAt } from './schema-faults.ts';
 import { SURVIVES, withSurvivingIntegers } from './surviving-integers.ts';
@@ -16,7 +16,7 @@ const MANIFEST = 'manifest:';
 const META = 'https://json-schema.org/draft/2020-12/schema';
 
 /** Judges a parsed value: empty when it fits. `size` is how many bytes it was. */
-export type Judge = (value: unknown, size: number) => readonly BodyFault[];
+export type Judge = (value: unknown, size: number) => readonly Fault[];
 
 export interface SchemaCompiler {
   /** Compiles the schema that stands at a path of the manifest; what is wrong with it goes to `findings`. */
@@ -132,7 +132,7 @@ function allowed(error: ErrorObject): string {
   return Array.isArray(values) ? `: ${values.join(', ')}` : '';
 }
 
-function toFault(error: ErrorObject): BodyFault {
+function toFault(error: ErrorObject): Fault {
   const { keyword, params, instancePath } = error;
   if (keyword === 'required')
     return { pointer: instancePath + pointerStep(params['missingProperty']), message: 'is missing' };

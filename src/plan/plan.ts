@@ -58,12 +58,24 @@ export interface Router {
 export interface BodyRule {
   /** A longer body is refused as soon as that is known. */
   readonly limitBytes: number;
+  /** What the body may be; `undefined`: anything. */
+  readonly types: MediaTypes | undefined;
   /** Present when the body must be JSON: reads and judges the whole body. */
-  readonly judge: ((body: Buffer) => readonly BodyFault[]) | undefined;
+  readonly judge: ((body: Buffer) => readonly Fault[]) | undefined;
 }
 
-/** What is wrong with a body, without a value of it. */
-export interface BodyFault {
+/** Some media types (RFC 9110 section 8.3.1). */
+export interface MediaTypes {
+  /** Whether a Content-Type is one of them. */
+  readonly takes: (contentType: string) => boolean;
+  /** What an `Accept` says of them. */
+  readonly accept: string;
+  /** What a client is told that sent another. */
+  readonly detail: string;
+}
+
+/** What is wrong with a request, without a value of it. */
+export interface Fault {
   /** JSON Pointer (RFC 6901) into the body. */
   readonly pointer: string;
   readonly message: string;
