@@ -11,6 +11,11 @@ export const REFUSALS = {
     detail: 'the request is malformed or can be read in two ways',
   },
   path_ambiguous: { status: 400, title: 'Ambiguous path', detail: 'the path can be read in two ways' },
+  parameter_invalid: {
+    status: 400,
+    title: 'Invalid parameter',
+    detail: 'the path, the query or a header does not fit what this route takes',
+  },
   body_invalid: { status: 400, title: 'Invalid body', detail: 'the body does not fit what this route takes' },
   token_missing: { status: 401, title: 'No token', detail: 'this route needs a bearer token' },
   token_invalid: { status: 401, title: 'Invalid token', detail: 'the bearer token is not valid' },

@@ -39,6 +39,10 @@ export async function serve(plan: Plan, exchange: Exchange, forwarder: Forwarder
       const auth = authOf(plan);
       authorize(auth, await authenticate(auth, head));
     }
+    if (route.parameters !== undefined) {
+      const errors = route.parameters(target.path, target.query, request.rawHeaders);
+      if (errors.length > 0) throw new Refusal('parameter_invalid', { errors });
+    }
     const body = route.body === undefined ? undefined : await takeBody(exchange, head, route.body);
     // The client may have left while its token was verified or its body read.
     if (response.destroyed) return;

@@ -33,7 +33,7 @@ upstreams: {
 }
 auth?: Auth
 /**
- * JSON Schemas (2020-12) that bodies share, by name; referred to as `#/schemas/Name`.
+ * JSON Schemas (2020-12) that bodies and parameters share, by name; referred to as `#/schemas/Name`.
  */
 schemas: {
 [k: string]: JsonSchema
@@ -169,6 +169,55 @@ token: string
  * How long the answer may be, as sent and decoded.
  */
 maxBytes: string
+}
+/**
+ * What the `{name}` segments of the path may be.
+ */
+params?: {
+/**
+ * A JSON Schema for each name, which judges the decoded segment: a string, read as a number or boolean where the schema asks for one.
+ */
+properties: {
+[k: string]: JsonSchema
+}
+}
+/**
+ * What the query may hold. It goes on as it was sent.
+ */
+query?: {
+/**
+ * A JSON Schema for each name, which judges every value of it: a decoded string, read as a number or boolean where the schema asks for one.
+ */
+properties: {
+[k: string]: JsonSchema
+}
+/**
+ * The names that must be there.
+ */
+required: string[]
+/**
+ * What becomes of names that are not among the properties: `allow`, they go on; `refuse`, 400.
+ */
+unknown: ("allow" | "refuse")
+/**
+ * What becomes of names that stand there more than once: `allow`, each value is judged; `refuse`, 400; a list: only the names in it may be repeated.
+ */
+repeated: (("allow" | "refuse") | string[])
+}
+/**
+ * What single headers may be. Others go on unjudged.
+ */
+headers?: {
+/**
+ * A JSON Schema for each name, in any letter case, which judges every line of that header: a string, read as a number or boolean where the schema asks for one.
+ */
+properties: {
+[k: string]: JsonSchema
+}
+/**
+ * The names that must be there.
+ */
+required: string[]
 }
 /**
  * What the request's body may be. Left out: any body, streamed through.

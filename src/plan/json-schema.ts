@@ -6,7 +6,8 @@ import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import type { Fault } from './plan.ts';
 import { pointerStep } from './pointer.ts';
-import { circleFaults, keywordsOf, schemaFaults, valueAt } from './schema-faults.ts';
+import { circleFaults, schemaFaults } from './schema-faults.ts';
+import { keywordsOf, typesAt, valueAt } from './schema-walk.ts';
 import { SURVIVES, withSurvivingIntegers } from './surviving-integers.ts';
 
 const MAX_FAULTS = 20;
@@ -21,6 +22,8 @@ export type Judge = (value: unknown, size: number) => readonly Fault[];
 export interface SchemaCompiler {
   /** Compiles the schema that stands at a path of the manifest; what is wrong with it goes to `findings`. */
   compile(path: Path, findings: Finding[]): Judge | undefined;
+  /** The JSON types that the schema at a path speaks of, itself or by what it refers to. */
+  typesAt(path: Path): ReadonlySet<string>;
 }
 
 /**
@@ -34,6 +37,7 @@ export function createSchemaCompiler(manifest: Manifest): SchemaCompiler {
   const told = new Set<string>();
   let hasFaultyShared = false;
   return {
+    typesAt: (path) => typesAt(manifest, path),
     compile(path, findings) {
       const own = [
         ...schemaFaults(manifest, path, (pattern) => RE2JS.compile(pattern)),

@@ -45,8 +45,19 @@ export interface Route {
   /** A WebSocket handshake may become a tunnel here. */
   readonly websocket: boolean;
   readonly login: LoginRule | undefined;
+  /** What the path's parameters, the query and the headers must be; `undefined`: anything. */
+  readonly parameters: Parameters | undefined;
   readonly body: BodyRule | undefined;
 }
+
+/**
+ * Judges what comes before the body. Pointers begin with `/params`, `/query` or `/headers`.
+ *
+ * @param path that the path guard has passed, still encoded
+ * @param query with its question mark, or empty
+ * @param headers names and values in turn, as they came
+ */
+export type Parameters = (path: string, query: string, headers: readonly string[]) => readonly Fault[];
 
 export interface Router {
   /** The route of a path that the path guard has passed, still encoded; `undefined` when there is none. */
@@ -76,7 +87,7 @@ export interface MediaTypes {
 
 /** What is wrong with a request, without a value of it. */
 export interface Fault {
-  /** JSON Pointer (RFC 6901) into the body. */
+  /** JSON Pointer (RFC 6901) into the body, or to a parameter: `/query/page`. */
   readonly pointer: string;
   readonly message: string;
 }

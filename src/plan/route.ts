@@ -3,7 +3,8 @@ import { sizeBytes } from '../manifest/units.ts';
 import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
 import { compileBody } from './body.ts';
 import type { SchemaCompiler } from './json-schema.ts';
-import { PatternFault, parsePattern, patternKey } from './pattern.ts';
+import { compileParameters } from './parameters.ts';
+import { type Pattern, PatternFault, parsePattern, patternKey } from './pattern.ts';
 import type { LoginRule, Route } from './plan.ts';
 import { compilePointer } from './pointer.ts';
 import { parseStrictJson } from './strict-json.ts';
@@ -15,7 +16,9 @@ const ANY = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
 export interface Written {
   readonly entry: RouteEntry;
   readonly index: number;
-  /** Equal for paths that match the same requests; `undefined` when the path is faulty. */
+  /** `undefined` when the path is faulty. */
+  readonly pattern: Pattern | undefined;
+  /** Equal for paths that match the same requests. */
   readonly key: string | undefined;
 }
 
@@ -34,11 +37,12 @@ export function compileRoutes(written: readonly Written[], context: RouteContext
 
 export function readRoute(entry: RouteEntry, index: number, findings: Finding[]): Written {
   try {
-    return { entry, index, key: patternKey(parsePattern(entry.path)) };
+    const pattern = parsePattern(entry.path);
+    return { entry, index, pattern, key: patternKey(pattern) };
   } catch (error) {
     if (!(error instanceof PatternFault)) throw error;
     findings.push(errorAt(['routes', index, 'path'], 'path', error.message));
-    return { entry, index, key: undefined };
+    return { entry, index, pattern: undefined, key: undefined };
   }
 }
 
@@ -54,7 +58,7 @@ export function glanceAt(
 }
 
 function compileRoute(
-  { entry, index }: Written,
+  { entry, index, pattern }: Written,
   hasHead: boolean,
   { upstreams, schemas }: RouteContext,
   findings: Finding[],
@@ -66,12 +70,13 @@ function compileRoute(
     const message = 'a WebSocket begins with GET, which this route does not take; add GET to "method"';
     findings.push(errorAtKey(['routes', index, 'websocket'], 'websocket', message));
   }
+  const parameters = pattern && compileParameters(entry, pattern, path, schemas, findings);
   const body = compileBody(entry, methods, path, schemas, findings);
   const login = entry.login && compileLogin(entry.login);
   if (upstream === undefined) return [];
   const { id, access, websocket } = entry;
   const key = JSON.stringify(entry);
-  return [Object.freeze({ id, key, methods, path: entry.path, access, upstream, websocket, login, body })];
+  return [Object.freeze({ id, key, methods, path: entry.path, access, upstream, websocket, login, parameters, body })];
 }
 
 function compileLogin(entry: NonNullable<RouteEntry['login']>): LoginRule {

@@ -2,17 +2,12 @@ import type { Manifest } from '../manifest/manifest.generated.ts';
 import { suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import { pointerStep } from './pointer.ts';
+import { inPlaceOf, isMap, isSchema, keywordsOf, referencePath, valueAt } from './schema-walk.ts';
 
 const RULE = 'body-schema';
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
-/** Keywords whose value is data, not a schema. */
-const DATA = new Set(['const', 'default', 'enum', 'examples']);
-/** Keywords whose value is a map with names of the author's own. */
-const NAMED = new Set(['$defs', 'dependentSchemas', 'patternProperties', 'properties']);
 /** They give a schema a second name, or refer by one. */
 const OTHER_NAMES = new Set(['$anchor', '$dynamicAnchor', '$dynamicRef', '$id']);
-/** Keywords whose schemas judge the very same value: a circle of these never ends. */
-const IN_PLACE = ['allOf', 'anyOf', 'dependentSchemas', 'else', 'if', 'not', 'oneOf', 'then'];
 
 /**
  * What ajv would tell of without a place, or not at all: for one schema of the manifest, at its path.
@@ -40,21 +35,6 @@ export function* schemaFaults(
         RULE,
         `"${key}" has no place here; remove it, and refer to a schema as #/schemas/ and its name`,
       );
-  }
-}
-
-/** Every keyword of a schema and of the schemas inside of it. */
-export function* keywordsOf(schema: unknown, path: Path): Generator<{ key: string; value: unknown; at: Path }> {
-  if (Array.isArray(schema)) {
-    for (const [index, item] of schema.entries()) yield* keywordsOf(item, [...path, index]);
-  } else if (isMap(schema)) {
-    for (const [key, value] of Object.entries(schema)) {
-      const at = [...path, key];
-      yield { key, value, at };
-      if (NAMED.has(key) && isMap(value))
-        for (const [name, inside] of Object.entries(value)) yield* keywordsOf(inside, [...at, name]);
-      else if (!DATA.has(key)) yield* keywordsOf(value, at);
-    }
   }
 }
 
@@ -126,52 +106,12 @@ export function* circleFaults(manifest: Manifest, path: Path, told: Set<string>)
 }
 
 function followInPlace(manifest: Manifest, path: Path, reached: Set<string>): void {
-  const schema = valueAt(manifest, path);
   const place = pointerOf(path);
-  if (!isMap(schema) || reached.has(place)) return;
+  if (!isMap(valueAt(manifest, path)) || reached.has(place)) return;
   reached.add(place);
-  const target = typeof schema['$ref'] === 'string' ? referencePath(schema['$ref']) : undefined;
-  if (target !== undefined) followInPlace(manifest, target, reached);
-  for (const keyword of IN_PLACE) {
-    const inside = Object.hasOwn(schema, keyword) ? schema[keyword] : undefined;
-    followInPlace(manifest, [...path, keyword], reached);
-    if (Array.isArray(inside))
-      for (const index of inside.keys()) followInPlace(manifest, [...path, keyword, index], reached);
-    else if (keyword === 'dependentSchemas' && isMap(inside))
-      for (const name of Object.keys(inside)) followInPlace(manifest, [...path, keyword, name], reached);
-  }
-}
-
-/** The path that `#/schemas/Name` stands for: a JSON Pointer as a URI fragment (RFC 6901 section 6). */
-function referencePath(reference: string): string[] | undefined {
-  if (!reference.startsWith('#/')) return undefined;
-  try {
-    return decodeURIComponent(reference)
-      .split('/')
-      .slice(1)
-      .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
-  } catch {
-    return undefined;
-  }
-}
-
-export function valueAt(root: unknown, path: Path): unknown {
-  let value = root;
-  for (const step of path) {
-    if (value === null || typeof value !== 'object' || !Object.hasOwn(value, step)) return undefined;
-    value = (value as Record<string | number, unknown>)[step];
-  }
-  return value;
+  for (const { at } of inPlaceOf(manifest, path)) followInPlace(manifest, at, reached);
 }
 
 function pointerOf(path: Path): string {
   return path.map(pointerStep).join('');
-}
-
-function isSchema(value: unknown): boolean {
-  return typeof value === 'boolean' || isMap(value);
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }

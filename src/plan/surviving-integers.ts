@@ -1,5 +1,6 @@
 /** The values of these keywords are no schemas. */
 const DATA = new Set(['const', 'enum', 'default', 'examples', 'dependentRequired']);
+const NAMED = new Set(['$defs', 'dependentSchemas', 'patternProperties', 'properties', 'schemas']);
 
 /**
  * The keyword that goes with every `type: integer`. Beyond 2^53 two integers that differ in the text are one
@@ -13,15 +14,19 @@ export const SURVIVES = {
   error: { message: 'must be an integer between -2^53 and 2^53' },
 } as const;
 
-/** A copy of what holds schemas in which every schema of an integer has the keyword. */
-export function withSurvivingIntegers<T>(holder: T): T {
-  if (Array.isArray(holder)) return holder.map(withSurvivingIntegers) as T;
+/**
+ * A copy of what holds schemas in which every schema of an integer has the keyword.
+ *
+ * @param isNames the members' names are the author's own, and no keywords
+ */
+export function withSurvivingIntegers<T>(holder: T, isNames = false): T {
+  if (Array.isArray(holder)) return holder.map((item) => withSurvivingIntegers(item)) as T;
   if (holder === null || typeof holder !== 'object') return holder;
   const entries = Object.entries(holder).map(([key, value]) => [
     key,
-    DATA.has(key) ? value : withSurvivingIntegers(value),
+    !isNames && DATA.has(key) ? value : withSurvivingIntegers(value, !isNames && NAMED.has(key)),
   ]);
   const copy = Object.fromEntries(entries);
   const isInteger = copy.type === 'integer' || (Array.isArray(copy.type) && copy.type.includes('integer'));
-  return isInteger ? { ...copy, [SURVIVES.keyword]: true } : copy;
+  return isInteger && !isNames ? { ...copy, [SURVIVES.keyword]: true } : copy;
 }
