@@ -4,6 +4,7 @@ import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding
 import type { SchemaCompiler } from './json-schema.ts';
 import { isJsonType, JSON_TYPES, mediaTypes } from './media-type.ts';
 import type { BodyRule, MediaTypes } from './plan.ts';
+import { shortPointer } from './pointer.ts';
 import { parseStrictJson } from './strict-json.ts';
 
 const WITHOUT_BODY = new Set(['GET', 'HEAD']);
@@ -30,7 +31,9 @@ export function compileBody(
     types,
     judge: (body) => {
       const parsed = parseStrictJson(body);
-      return 'fault' in parsed ? [parsed.fault] : judge(parsed.value, body.length);
+      return 'fault' in parsed
+        ? [{ ...parsed.fault, pointer: shortPointer(parsed.fault.pointer) }]
+        : judge(parsed.value, body.length);
     },
   };
 }

@@ -6,6 +6,7 @@ import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import type { Fault } from './plan.ts';
 import { pointerStep } from './pointer.ts';
+import { toFault } from './schema-error.ts';
 import { circleFaults, schemaFaults } from './schema-faults.ts';
 import { keywordsOf, typesAt, valueAt } from './schema-walk.ts';
 import { SURVIVES, withSurvivingIntegers } from './surviving-integers.ts';
@@ -76,12 +77,15 @@ function createAjv(allErrors: boolean): Ajv2020 {
     strictRequired: false,
     allErrors,
     ownProperties: true,
+    // An error then knows its schema, for what that says of itself.
+    verbose: true,
     logger: false,
     code: { regExp: linear },
   });
   // The default export of a CommonJS module, as Node and as TypeScript see it.
   (ajvFormats as unknown as typeof ajvFormats.default)(ajv);
   ajv.addKeyword(SURVIVES);
+  ajv.addKeyword({ keyword: 'errorMessage', schemaType: 'string' });
   return ajv;
 }
 
@@ -134,20 +138,6 @@ function metaFaults(ajv: Ajv2020, manifest: Manifest, path: Path): Finding[] {
 function allowed(error: ErrorObject): string {
   const values: unknown = error.params['allowedValues'];
   return Array.isArray(values) ? `: ${values.join(', ')}` : '';
-}
-
-function toFault(error: ErrorObject): Fault {
-  const { keyword, params, instancePath } = error;
-  if (keyword === 'required')
-    return { pointer: instancePath + pointerStep(params['missingProperty']), message: 'is missing' };
-  if (keyword === 'additionalProperties' || keyword === 'unevaluatedProperties')
-    return { pointer: instancePath, message: 'has a member that is not known here' };
-  if (keyword === 'enum')
-    return {
-      pointer: instancePath,
-      message: `must be one of ${params['allowedValues'].map((value: unknown) => JSON.stringify(value)).join(', ')}`,
-    };
-  return { pointer: instancePath, message: error.message ?? keyword };
 }
 
 /** The compiler names an unknown keyword or format, not its place: it is looked for. */

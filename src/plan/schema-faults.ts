@@ -24,6 +24,8 @@ export function* schemaFaults(
       for (const name of Object.keys(value)) yield* patternFaults(name, [...at, name], errorAtKey, compilePattern);
     // Such a schema answers later: every body would have passed by then.
     if (key === '$async') yield errorAtKey(at, RULE, '"$async" is not a keyword of JSON Schema; remove it');
+    if (key === 'errorMessage' && typeof value !== 'string')
+      yield errorAt(at, RULE, 'this is no text; write what a client is to be told');
     if (typeof value !== 'string') continue;
     if (key === 'pattern') yield* patternFaults(value, at, errorAt, compilePattern);
     if (key === '$ref') yield* referenceFaults(manifest, value, at);
