@@ -28,7 +28,8 @@ export function compile(manifest: Manifest, options: CompileOptions): { plan?: P
   const auth = faulty.has('auth')
     ? undefined
     : manifest.auth && compileAuth(manifest.auth, options.readFile, options.previous?.auth?.verifier, findings);
-  const schemas = faulty.has('') || faulty.has('schemas') ? undefined : createSchemaCompiler(manifest);
+  const schemas =
+    faulty.has('') || faulty.has('schemas') ? undefined : createSchemaCompiler(manifest, options.readFile, findings);
   if (schemas) for (const name of Object.keys(manifest.schemas)) schemas.compile(['schemas', name], findings);
   const addressOf = (key: 'listen' | 'admin') =>
     manifest[key] === undefined || faulty.has(key) ? undefined : compileAddress(manifest[key], key, findings);

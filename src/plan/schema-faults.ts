@@ -1,34 +1,27 @@
-import type { Manifest } from '../manifest/manifest.generated.ts';
 import { suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import { pointerStep } from './pointer.ts';
+import type { SchemaRoot } from './schema-files.ts';
 import { inPlaceOf, isMap, isSchema, keywordsOf, referencePath, valueAt } from './schema-walk.ts';
+import { checkPattern } from './validator.ts';
 
 const RULE = 'body-schema';
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 /** They give a schema a second name, or refer by one. */
 const OTHER_NAMES = new Set(['$anchor', '$dynamicAnchor', '$dynamicRef', '$id']);
 
-/**
- * What ajv would tell of without a place, or not at all: for one schema of the manifest, at its path.
- *
- * @param compilePattern throws when a pattern cannot run
- */
-export function* schemaFaults(
-  manifest: Manifest,
-  path: Path,
-  compilePattern: (pattern: string) => unknown,
-): Generator<Finding> {
-  for (const { key, value, at } of keywordsOf(valueAt(manifest, path), path)) {
+/** What ajv would tell of without a place, or not at all: for one schema, at its path. */
+export function* schemaFaults(root: SchemaRoot, path: Path): Generator<Finding> {
+  for (const { key, value, at } of keywordsOf(valueAt(root, path), path)) {
     if (key === 'patternProperties' && isMap(value))
-      for (const name of Object.keys(value)) yield* patternFaults(name, [...at, name], errorAtKey, compilePattern);
+      for (const name of Object.keys(value)) yield* patternFaults(name, [...at, name], errorAtKey);
     // Such a schema answers later: every body would have passed by then.
     if (key === '$async') yield errorAtKey(at, RULE, '"$async" is not a keyword of JSON Schema; remove it');
     if (key === 'errorMessage' && typeof value !== 'string')
       yield errorAt(at, RULE, 'this is no text; write what a client is to be told');
     if (typeof value !== 'string') continue;
-    if (key === 'pattern') yield* patternFaults(value, at, errorAt, compilePattern);
-    if (key === '$ref') yield* referenceFaults(manifest, value, at);
+    if (key === 'pattern') yield* patternFaults(value, at, errorAt);
+    if (key === '$ref') yield* referenceFaults(root, value, at);
     if (key === '$schema' && value !== DIALECT)
       yield errorAt(at, RULE, `this dialect is not known here; write ${DIALECT}, or leave "$schema" out`);
     if (OTHER_NAMES.has(key))
@@ -40,14 +33,9 @@ export function* schemaFaults(
   }
 }
 
-function* patternFaults(
-  pattern: string,
-  path: Path,
-  error: typeof errorAt,
-  compilePattern: (pattern: string) => unknown,
-): Generator<Finding> {
+function* patternFaults(pattern: string, path: Path, error: typeof errorAt): Generator<Finding> {
   try {
-    compilePattern(pattern);
+    checkPattern(pattern);
   } catch (fault) {
     const reason = fault instanceof Error ? fault.message.replace(/^error parsing regexp: /, '') : String(fault);
     yield isRegExp(pattern)
@@ -72,13 +60,19 @@ function isRegExp(pattern: string): boolean {
   }
 }
 
-function* referenceFaults(manifest: Manifest, reference: string, path: Path): Generator<Finding> {
+function* referenceFaults(root: SchemaRoot, reference: string, path: Path): Generator<Finding> {
   const [first, name, ...rest] = referencePath(reference) ?? [];
+  // What there is of the files was looked at when they were read.
+  if (first === 'files') return;
   if (first !== 'schemas' || name === undefined)
-    yield errorAt(path, RULE, `"${reference}" refers to something outside of "schemas"; write #/schemas/ and a name`);
-  else if (!Object.hasOwn(manifest.schemas, name))
-    yield errorAt(path, RULE, `no schema is named "${name}"${suggestion(name, Object.keys(manifest.schemas))}`);
-  else if (isSchema(valueAt(manifest, [first, name])) && !isSchema(valueAt(manifest, [first, name, ...rest])))
+    yield errorAt(
+      path,
+      RULE,
+      `"${reference}" refers to something outside of "schemas"; write #/schemas/ and a name, or the relative path of a file`,
+    );
+  else if (!Object.hasOwn(root.schemas, name))
+    yield errorAt(path, RULE, `no schema is named "${name}"${suggestion(name, Object.keys(root.schemas))}`);
+  else if (isSchema(valueAt(root, [first, name])) && !isSchema(valueAt(root, [first, name, ...rest])))
     yield errorAt(
       path,
       RULE,
@@ -90,13 +84,13 @@ function* referenceFaults(manifest: Manifest, reference: string, path: Path): Ge
  * Tells of a schema that refers to itself for the very same value, directly or through others: judging a body
  * by it would never end. A circle through several schemas is told once; its places are added to `told`.
  */
-export function* circleFaults(manifest: Manifest, path: Path, told: Set<string>): Generator<Finding> {
-  for (const { key, value, at } of keywordsOf(valueAt(manifest, path), path)) {
+export function* circleFaults(root: SchemaRoot, path: Path, told: Set<string>): Generator<Finding> {
+  for (const { key, value, at } of keywordsOf(valueAt(root, path), path)) {
     const target = key === '$ref' && typeof value === 'string' ? referencePath(value) : undefined;
     if (target === undefined) continue;
     const here = pointerOf(at.slice(0, -1));
     const reached = new Set<string>();
-    followInPlace(manifest, target, reached);
+    followInPlace(root, target, reached);
     if (!reached.has(here) || told.has(here)) continue;
     for (const place of reached) told.add(place);
     yield errorAt(
@@ -107,11 +101,11 @@ export function* circleFaults(manifest: Manifest, path: Path, told: Set<string>)
   }
 }
 
-function followInPlace(manifest: Manifest, path: Path, reached: Set<string>): void {
+function followInPlace(root: SchemaRoot, path: Path, reached: Set<string>): void {
   const place = pointerOf(path);
-  if (!isMap(valueAt(manifest, path)) || reached.has(place)) return;
+  if (!isMap(valueAt(root, path)) || reached.has(place)) return;
   reached.add(place);
-  for (const { at } of inPlaceOf(manifest, path)) followInPlace(manifest, at, reached);
+  for (const { at } of inPlaceOf(root, path)) followInPlace(root, at, reached);
 }
 
 function pointerOf(path: Path): string {

@@ -1,9 +1,10 @@
 import type { Path } from '../problem/finding.ts';
+import { pointerStep } from './pointer.ts';
 
 /** Keywords whose value is data, not a schema. */
-const DATA = new Set(['const', 'default', 'enum', 'examples']);
+const DATA = new Set(['const', 'default', 'dependentRequired', 'enum', 'examples']);
 /** Keywords whose value is a map with names of the author's own. */
-const NAMED = new Set(['$defs', 'dependentSchemas', 'patternProperties', 'properties']);
+const NAMED = new Set(['$defs', 'definitions', 'dependentSchemas', 'patternProperties', 'properties']);
 /** Keywords whose schemas judge the very same value. */
 const IN_PLACE = ['allOf', 'anyOf', 'dependentSchemas', 'else', 'if', 'not', 'oneOf', 'then'];
 
@@ -20,6 +21,28 @@ export function* keywordsOf(schema: unknown, path: Path): Generator<{ key: strin
       else if (!DATA.has(key)) yield* keywordsOf(value, at);
     }
   }
+}
+
+/**
+ * A copy of what holds schemas, in which each schema is what `change` makes of it, from the inside out.
+ *
+ * @param isNames the keys of the holder itself are names of the author's own
+ */
+export function changeSchemas<T>(
+  holder: T,
+  change: (schema: Record<string, unknown>, path: Path) => Record<string, unknown>,
+  isNames = false,
+  path: Path = [],
+): T {
+  if (Array.isArray(holder))
+    return holder.map((item, index) => changeSchemas(item, change, false, [...path, index])) as T;
+  if (!isMap(holder)) return holder;
+  const entries = Object.entries(holder).map(([key, value]) => {
+    if (!isNames && DATA.has(key)) return [key, value];
+    return [key, changeSchemas(value, change, !isNames && NAMED.has(key), [...path, key])];
+  });
+  const copy: Record<string, unknown> = Object.fromEntries(entries);
+  return (isNames ? copy : change(copy, path)) as T;
 }
 
 /** The schemas that judge the same value as the one at a path: what it refers to, and its branches. */
@@ -65,6 +88,11 @@ export function referencePath(reference: string): string[] | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The reference that stands for a path. */
+export function referenceTo(path: Path): string {
+  return `#${path.map((step) => `/${encodeURIComponent(pointerStep(step).slice(1))}`).join('')}`;
 }
 
 export function valueAt(root: unknown, path: Path): unknown {
