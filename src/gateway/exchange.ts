@@ -37,6 +37,8 @@ export class Exchange {
   target: Target | undefined;
   route: Route | undefined;
   refusal: Refusal | undefined;
+  /** What would have been refused, where the route only reports. */
+  reported: Refusal[] | undefined;
   /** Ends what goes on behind the gateway when the client leaves before the answer is whole. */
   onClientGone: (() => void) | undefined;
   /** Milliseconds after `startedAt`. */
@@ -59,6 +61,17 @@ export class Exchange {
     // The bytes that the upstream sent: the library reads them as UTF-8, Node writes latin-1.
     const reason = Buffer.from(statusMessage).toString('latin1');
     this.response.writeHead(status, reason, headers as string[]);
+  }
+
+  /**
+   * Refuses what does not fit; where the route only reports, it is noted for the log and goes on.
+   *
+   * @throws Refusal
+   */
+  refuseInvalid(refusal: Refusal): void {
+    if (this.route?.validation !== 'report') throw refusal;
+    this.reported ??= [];
+    this.reported.push(refusal);
   }
 
   /** Asks a waiting client for the body, once everything that could refuse it has passed. */

@@ -15,11 +15,13 @@ const BODILESS = new Set(['GET', 'HEAD']);
 export function takeBody(exchange: Exchange, head: Head, rule: BodyRule): Promise<Buffer> | undefined {
   const { judge, types, limitBytes } = rule;
   if (head.body === undefined && BODILESS.has(exchange.request.method ?? '')) return undefined;
-  if (types !== undefined && !isOfType(exchange, head, rule)) {
-    throw new Refusal('media_type_unsupported', { detail: types.detail, headers: { Accept: types.accept } });
+  const isFitting = types === undefined || isOfType(exchange, head, rule);
+  if (!isFitting) {
+    const options = { detail: types.detail, headers: { Accept: types.accept } };
+    exchange.refuseInvalid(new Refusal('media_type_unsupported', options));
   }
   if (typeof head.body === 'number' && head.body > limitBytes) throw new Refusal('body_too_large');
-  return judge === undefined ? undefined : readJson(exchange, head, { limitBytes, judge });
+  return judge === undefined || !isFitting ? undefined : readJson(exchange, head, { limitBytes, judge });
 }
 
 /** A content encoding would make the bytes something else than their type says. */
@@ -47,7 +49,7 @@ async function readJson(
 ): Promise<Buffer> {
   const body = await collect(exchange, head, limitBytes);
   const errors = judge(body);
-  if (errors.length > 0) throw new Refusal('body_invalid', { errors });
+  if (errors.length > 0) exchange.refuseInvalid(new Refusal('body_invalid', { errors }));
   return body;
 }
 

@@ -90,6 +90,11 @@ export class Refusal {
     this.#options = options;
   }
 
+  /** Where the faults are that it tells of. */
+  get pointers(): readonly string[] {
+    return (this.#options.errors ?? []).map(({ pointer }) => pointer);
+  }
+
   /** The body: `application/problem+json` (RFC 9457); `message` repeats `detail` for clients that read it. */
   body(requestId: string): string {
     const { title, detail: usual } = REFUSALS[this.code];

@@ -41,7 +41,7 @@ export async function serve(plan: Plan, exchange: Exchange, forwarder: Forwarder
     }
     if (route.parameters !== undefined) {
       const errors = route.parameters(target.path, target.query, request.rawHeaders);
-      if (errors.length > 0) throw new Refusal('parameter_invalid', { errors });
+      if (errors.length > 0) exchange.refuseInvalid(new Refusal('parameter_invalid', { errors }));
     }
     const body = route.body === undefined ? undefined : await takeBody(exchange, head, route.body);
     // The client may have left while its token was verified or its body read.

@@ -171,6 +171,10 @@ token: string
 maxBytes: string
 }
 /**
+ * What becomes of a request whose parameters or body do not fit: `enforce`, it is refused; `report`, it goes on, and its line in the log says what would have been refused. `maxBytes` holds in both.
+ */
+validation: ("enforce" | "report")
+/**
  * What the `{name}` segments of the path may be.
  */
 params?: {

@@ -45,6 +45,8 @@ export interface Route {
   /** A WebSocket handshake may become a tunnel here. */
   readonly websocket: boolean;
   readonly login: LoginRule | undefined;
+  /** `report`: what does not fit is let through, and told in the log only. */
+  readonly validation: 'enforce' | 'report';
   /** What the path's parameters, the query and the headers must be; `undefined`: anything. */
   readonly parameters: Parameters | undefined;
   readonly body: BodyRule | undefined;

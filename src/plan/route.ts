@@ -74,9 +74,23 @@ function compileRoute(
   const body = compileBody(entry, methods, path, schemas, findings);
   const login = entry.login && compileLogin(entry.login);
   if (upstream === undefined) return [];
-  const { id, access, websocket } = entry;
+  const { id, access, websocket, validation } = entry;
   const key = JSON.stringify(entry);
-  return [Object.freeze({ id, key, methods, path: entry.path, access, upstream, websocket, login, parameters, body })];
+  return [
+    Object.freeze({
+      id,
+      key,
+      methods,
+      path: entry.path,
+      access,
+      upstream,
+      websocket,
+      login,
+      validation,
+      parameters,
+      body,
+    }),
+  ];
 }
 
 function compileLogin(entry: NonNullable<RouteEntry['login']>): LoginRule {
