@@ -3,10 +3,12 @@ import type { Manifest } from '../manifest/manifest.generated.ts';
 import type { World } from '../manifest/source.ts';
 import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
+import { ignoredFaults } from './ignored-keywords.ts';
 import type { Fault } from './plan.ts';
 import { toFault } from './schema-error.ts';
 import { circleFaults, schemaFaults } from './schema-faults.ts';
 import { bundleSchemas, type SchemaRoot } from './schema-files.ts';
+import { createGrowthCheck } from './schema-growth.ts';
 import { keywordsOf, typesAt, valueAt } from './schema-walk.ts';
 import { createValidator, type Validator } from './validator.ts';
 
@@ -37,10 +39,12 @@ export function createSchemaCompiler(
   const { root, targets, placed } = bundleSchemas(manifest, readFile, findings);
   const judgeAt = createJudges(root);
   const told = new Set<string>();
+  const growthFaults = createGrowthCheck(root);
   let hasFaultyShared = findings.length > before;
   const compile = (path: Path): Judge | Finding[] => {
-    const own = [...schemaFaults(root, path), ...circleFaults(root, path, told)];
-    const faults = own.length > 0 ? own : metaFaults(judgeAt.validator, root, path);
+    let faults = [...schemaFaults(root, path), ...circleFaults(root, path, told)];
+    if (faults.length === 0) faults = metaFaults(judgeAt.validator, root, path);
+    if (faults.length === 0) faults = [...ignoredFaults(root, path), ...growthFaults(path)];
     if (faults.length > 0) return faults;
     try {
       return judgeAt(path);

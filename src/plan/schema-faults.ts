@@ -8,15 +8,13 @@ import { checkPattern } from './validator.ts';
 const RULE = 'body-schema';
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 /** They give a schema a second name, or refer by one. */
-const OTHER_NAMES = new Set(['$anchor', '$dynamicAnchor', '$dynamicRef', '$id']);
+const OTHER_NAMES = new Set(['$anchor', '$dynamicAnchor', '$dynamicRef', '$id', '$recursiveAnchor', '$recursiveRef']);
 
 /** What ajv would tell of without a place, or not at all: for one schema, at its path. */
 export function* schemaFaults(root: SchemaRoot, path: Path): Generator<Finding> {
   for (const { key, value, at } of keywordsOf(valueAt(root, path), path)) {
     if (key === 'patternProperties' && isMap(value))
       for (const name of Object.keys(value)) yield* patternFaults(name, [...at, name], errorAtKey);
-    // Such a schema answers later: every body would have passed by then.
-    if (key === '$async') yield errorAtKey(at, RULE, '"$async" is not a keyword of JSON Schema; remove it');
     if (key === 'errorMessage' && typeof value !== 'string')
       yield errorAt(at, RULE, 'this is no text; write what a client is to be told');
     if (typeof value !== 'string') continue;

@@ -1,10 +1,11 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject, type Format, type ValidateFunction } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
 import { RE2JS } from 're2js';
 import type { Path } from '../problem/finding.ts';
 import type { SchemaRoot } from './schema-files.ts';
 import { referenceTo } from './schema-walk.ts';
 import { SURVIVES, withSurvivingIntegers } from './surviving-integers.ts';
+import { UNIQUE_ITEMS } from './unique-items.ts';
 
 const ROOT = 'manifest:';
 const META = 'https://json-schema.org/draft/2020-12/schema';
@@ -40,9 +41,12 @@ export function createValidator(root: SchemaRoot, allErrors: boolean): Validator
   });
   // The default export of a CommonJS module, as Node and as TypeScript see it.
   (ajvFormats as unknown as typeof ajvFormats.default)(ajv);
+  limitFormats(ajv);
+  ajv.removeKeyword(UNIQUE_ITEMS.keyword);
+  ajv.addKeyword(UNIQUE_ITEMS);
   ajv.addKeyword(SURVIVES);
   ajv.addKeyword({ keyword: 'errorMessage', schemaType: 'string' });
-  const keywords = Object.keys(ajv.RULES.keywords);
+  const keywords = Object.keys(ajv.RULES.keywords).filter((keyword) => keyword !== SURVIVES.keyword);
   return {
     keywords,
     formats: Object.keys(ajv.formats),
@@ -59,6 +63,21 @@ export function createValidator(root: SchemaRoot, allErrors: boolean): Validator
 /** Throws a sentence when a pattern cannot run in linear time. */
 export function checkPattern(pattern: string): void {
   RE2JS.compile(pattern);
+}
+
+/** Nothing that has a format is as long as this; a longer text could overflow the stack of a regular expression. */
+const MAX_FORMAT_CHARACTERS = 65_536;
+
+function limitFormats(ajv: Ajv2020): void {
+  for (const [name, format] of Object.entries(ajv.formats)) {
+    const definition = typeof format === 'object' && !(format instanceof RegExp) ? format : { validate: format };
+    if ('type' in definition && definition.type === 'number') continue;
+    const { validate } = definition as { validate: RegExp | ((text: string) => boolean) | true };
+    if (validate === true) continue;
+    const fits = validate instanceof RegExp ? (text: string) => validate.test(text) : validate;
+    const isShort = (text: string) => text.length <= MAX_FORMAT_CHARACTERS && fits(text);
+    ajv.addFormat(name, { ...definition, validate: isShort } as Format);
+  }
 }
 
 /** What is around the schemas is none itself; each of them is validated where it is compiled. */
