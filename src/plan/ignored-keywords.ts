@@ -46,7 +46,7 @@ const UNCHECKED_FORMATS: ReadonlyMap<string, string> = new Map([
   ['url', 'the time to check a "url" grows with the square of its length; write uri'],
 ]);
 
-/** Tells of what stands in a schema and would judge nothing. */
+/** Tells of what stands in a schema and would judge nothing, or by halves. */
 export function* ignoredFaults(root: SchemaRoot, path: Path): Generator<Finding> {
   for (const { key, value, at } of keywordsOf(valueAt(root, path), path)) {
     const message = UNCHECKED.get(key);
@@ -55,12 +55,20 @@ export function* ignoredFaults(root: SchemaRoot, path: Path): Generator<Finding>
     if (format !== undefined) yield errorAt(at, RULE, format);
     if (key === 'contentEncoding' && value !== 'base64')
       yield errorAt(at, RULE, 'no other content encoding is checked here; write base64, or remove it');
+    if (key === 'contentMaxBytes') yield* sizeFaults(value, valueAt(root, at.slice(0, -1)), at);
     const judged = key === 'format' && !NUMBER_FORMATS.has(String(value)) ? 'string' : TYPE_OF.get(key);
     const types = typesOf(valueAt(root, at.slice(0, -1)));
     if (judged === undefined || types.length === 0 || types.includes(judged)) continue;
     const advice = `remove it, or add ${judged} to "type"`;
     yield errorAtKey(at, RULE, `"${key}" judges nothing where "type" is ${types.join(', ')}; ${advice}`);
   }
+}
+
+function* sizeFaults(size: unknown, schema: unknown, at: Path): Generator<Finding> {
+  if (typeof size !== 'string' || !/^\d{1,9}(?:B|KB|MB|GB)$/.test(size))
+    yield errorAt(at, RULE, 'this is not a size; write for example 512B or 64KB or 10MB');
+  if (isMap(schema) && schema['contentEncoding'] === undefined)
+    yield errorAtKey(at, RULE, '"contentMaxBytes" judges nothing without contentEncoding: base64; add it');
 }
 
 /** The types that a schema itself allows; none when it does not say. */

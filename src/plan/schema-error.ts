@@ -13,7 +13,7 @@ export function toFault(error: ErrorObject): Fault {
   return description === undefined ? { pointer, message } : { pointer, message, description };
 }
 
-function messageOf({ keyword, params, message }: ErrorObject): string {
+function messageOf({ keyword, params, message, schema }: ErrorObject): string {
   switch (keyword) {
     case 'required':
       return 'is missing';
@@ -24,6 +24,8 @@ function messageOf({ keyword, params, message }: ErrorObject): string {
       return `must be one of ${params['allowedValues'].map((value: unknown) => JSON.stringify(value)).join(', ')}`;
     case 'const':
       return `must be ${JSON.stringify(params['allowedValue'])}`;
+    case 'contentMaxBytes':
+      return `holds more than ${schema}`;
     case 'false schema':
       return 'must not be there';
     default:

@@ -2,6 +2,7 @@ import { Ajv2020, type ErrorObject, type Format, type ValidateFunction } from 'a
 import ajvFormats from 'ajv-formats';
 import { RE2JS } from 're2js';
 import type { Path } from '../problem/finding.ts';
+import { CONTENT_ENCODING, CONTENT_MAX_BYTES } from './base64.ts';
 import type { SchemaRoot } from './schema-files.ts';
 import { referenceTo } from './schema-walk.ts';
 import { SURVIVES, withSurvivingIntegers } from './surviving-integers.ts';
@@ -44,7 +45,8 @@ export function createValidator(root: SchemaRoot, allErrors: boolean): Validator
   limitFormats(ajv);
   ajv.removeKeyword(UNIQUE_ITEMS.keyword);
   ajv.addKeyword(UNIQUE_ITEMS);
-  ajv.addKeyword(SURVIVES);
+  ajv.removeKeyword(CONTENT_ENCODING.keyword);
+  for (const keyword of [CONTENT_ENCODING, CONTENT_MAX_BYTES, SURVIVES]) ajv.addKeyword(keyword);
   ajv.addKeyword({ keyword: 'errorMessage', schemaType: 'string' });
   const keywords = Object.keys(ajv.RULES.keywords).filter((keyword) => keyword !== SURVIVES.keyword);
   return {
