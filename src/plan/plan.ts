@@ -230,7 +230,7 @@ export interface Principal {
 
 export interface RoleRule {
   readonly allows: (principal: Principal) => boolean;
-  /** The roles of which one is required; for the log only. */
+  /** The roles of which one is required. */
   readonly required: readonly string[];
   /** What the 403 says, word for word. */
   readonly message: string;
