@@ -121,6 +121,15 @@ function toFinding(error: ErrorObject, root: Value, quote: Quote): Finding[] {
     case 'minProperties':
     case 'minLength':
       return [errorAt(path, rule, `this must not be empty${examples || '; write at least one'}`)];
+    case 'minimum':
+    case 'maximum':
+      return [
+        errorAt(
+          path,
+          rule,
+          `${quote(path)} is out of range; write a number from ${error.parentSchema?.['minimum']} to ${error.parentSchema?.['maximum']}`,
+        ),
+      ];
     case 'maxProperties':
       return [
         errorAt(path, rule, `only one of these may stand here: ${Object.keys(valueAt(root, path) ?? {}).join(', ')}`),
