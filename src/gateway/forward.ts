@@ -2,6 +2,7 @@ import { ProxyServer, type ServerOptions } from 'http-proxy-3';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import type { Plan, Upstream } from '../plan/plan.ts';
 import type { Exchange } from './exchange.ts';
+import { forwardedOf } from './forwarded.ts';
 import { requestHeaders } from './headers.ts';
 import type { Head } from './message.ts';
 import type { Target } from './path.ts';
@@ -107,12 +108,7 @@ function withResetsAsFaults(made: buildConnector.CallbackArgs): buildConnector.C
 function dispatchOptions(outgoing: Outgoing): Dispatcher.DispatchOptions {
   const { exchange, head, target, upstream, body } = outgoing;
   const { request } = exchange;
-  const headers = requestHeaders(request.rawHeaders, {
-    requestId: exchange.id,
-    peer: request.socket.remoteAddress ?? 'unknown',
-    protocol: 'http',
-    host: head.host,
-  });
+  const headers = requestHeaders(request.rawHeaders, forwardedOf(exchange, head.host));
   if (typeof head.body === 'number') headers.push('Content-Length', String(head.body));
   return {
     path: target.path + target.query,

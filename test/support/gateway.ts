@@ -10,28 +10,37 @@ export interface Running {
   readonly gateway: Gateway;
   /** The access lines so far, parsed. */
   readonly lines: Record<string, unknown>[];
+  /** What the logger was told so far, parsed. */
+  readonly told: Record<string, unknown>[];
   close(): Promise<void>;
 }
 
 /** A gateway on a free port that serves this manifest; its log is kept in memory. */
-export async function startGateway(manifest: string, env: Record<string, string> = {}): Promise<Running> {
-  const { plan, problems } = load({ path: 'gateway.yaml', text: manifest }, worldOf(env));
+export async function startGateway(
+  manifest: string,
+  env: Record<string, string> = {},
+  files: Record<string, string> = {},
+): Promise<Running> {
+  const { plan, problems } = load({ path: 'gateway.yaml', text: manifest }, worldOf(env, files));
   if (plan === undefined)
     throw new Error(problems.map(({ range, message }) => `${range.line}:${range.column} ${message}`).join('\n'));
   const lines: Record<string, unknown>[] = [];
+  const told: Record<string, unknown>[] = [];
   const log: Log = {
-    logger: pino({ level: 'silent' }),
+    logger: pino({ base: null }, { write: (line: string) => void told.push(JSON.parse(line)) }),
     line: (json) => void lines.push(JSON.parse(json)),
     flush: () => undefined,
   };
   const gateway = createGateway(plan, log);
   const { port } = await gateway.listen();
-  return { url: `http://127.0.0.1:${port}`, port, gateway, lines, close: () => gateway.close(0) };
+  return { url: `http://127.0.0.1:${port}`, port, gateway, lines, told, close: () => gateway.close(0) };
 }
 
-export function worldOf(env: Record<string, string> = {}) {
+/** @param files the text of each, by the path that the manifest names it by */
+export function worldOf(env: Record<string, string> = {}, files: Record<string, string> = {}) {
   const readFile = (path: string) => {
-    throw new Error(`no file ${path}`);
+    if (files[path] === undefined) throw Object.assign(new Error(`no file ${path}`), { code: 'ENOENT' });
+    return files[path];
   };
   return { env, readFile };
 }
@@ -39,10 +48,16 @@ export function worldOf(env: Record<string, string> = {}) {
 /** A manifest whose routes are given; `up` is its one upstream, `jwks` the place of the keys. */
 export function manifest(
   routes: string,
-  { up, jwks = 'http://127.0.0.1:9/jwks.json', timeouts = '{}' }: { up: string; jwks?: string; timeouts?: string },
+  {
+    up,
+    jwks = 'http://127.0.0.1:9/jwks.json',
+    timeouts = '{}',
+    server = '{}',
+  }: { up: string; jwks?: string; timeouts?: string; server?: string },
 ): string {
   return `version: 1
 listen: 127.0.0.1:0
+server: ${server}
 upstreams:
   up: { url: '${up}', timeouts: ${timeouts} }
 auth:
