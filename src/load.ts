@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { check } from './manifest/check.ts';
 import { parse } from './manifest/document.ts';
+import { type Files, keepFiles, sha256 } from './manifest/files.ts';
 import type { Manifest } from './manifest/manifest.generated.ts';
 import type { Source, World } from './manifest/source.ts';
 import { substitute } from './manifest/substitute.ts';
@@ -10,8 +10,8 @@ import type { Finding, Path } from './problem/finding.ts';
 import { hasErrors, type Problem, toProblems } from './problem/problem.ts';
 
 export type Loaded =
-  | { readonly plan: Plan; readonly problems: readonly Problem[] }
-  | { readonly plan: undefined; readonly problems: readonly Problem[] };
+  | { readonly plan: Plan; readonly problems: readonly Problem[]; readonly files: Files }
+  | { readonly plan: undefined; readonly problems: readonly Problem[]; readonly files: Files };
 
 /**
  * Text to plan: parse, check, compile. All or nothing: with one error there is no plan. Every verb and the
@@ -20,22 +20,28 @@ export type Loaded =
  * @param previous the plan in force; parts of it whose definition did not change are taken over
  */
 export function load(source: Source, world: World, previous?: Plan): Loaded {
+  const { files, readFile } = keepFiles(world.readFile);
   const { document, findings: syntax } = parse(source);
-  if (syntax.length > 0) return { plan: undefined, problems: toProblems(syntax, document) };
+  if (syntax.length > 0) return { plan: undefined, problems: toProblems(syntax, document), files };
 
   const substituted = substitute(document.value, world.env);
   const checked = check(substituted);
   const findings = [...substituted.findings, ...checked.findings];
 
   const faulty = faultyParts(checked.findings);
-  const hash = createHash('sha256').update(source.text).digest('hex');
   // Without a list of routes there is nothing to compile.
   const compiled = Array.isArray((checked.manifest as Partial<Manifest> | null)?.routes)
-    ? compile(checked.manifest, { hash, readFile: world.readFile, isSecret: substituted.isSecret, previous, faulty })
+    ? compile(checked.manifest, {
+        hash: sha256(source.text),
+        readFile,
+        isSecret: substituted.isSecret,
+        previous,
+        faulty,
+      })
     : undefined;
   const refused = (compiled?.findings ?? []).map((finding) => withoutSecret(finding, substituted.holdsSecret));
   const problems = toProblems(firstAtEachPlace([...findings, ...refused]), document);
-  return { plan: hasErrors(problems) ? undefined : compiled?.plan, problems } as Loaded;
+  return { plan: hasErrors(problems) ? undefined : compiled?.plan, problems, files } as Loaded;
 }
 
 /** The parts of the manifest that the schema has refused, as `compile` names them. */
@@ -51,7 +57,7 @@ function faultyParts(findings: readonly Finding[]): Set<string> {
 }
 
 const DIVISIBLE = ['upstreams', 'routes', 'schemas'];
-const KEYS = new Set(['version', 'listen', 'admin', 'auth', 'cors', ...DIVISIBLE]);
+const KEYS = new Set(['version', 'listen', 'admin', 'server', 'auth', 'cors', ...DIVISIBLE]);
 
 /** What the compiler says may quote the value: what came from the environment is never printed, not even in part. */
 function withoutSecret(finding: Finding, holdsSecret: (path: Path) => boolean): Finding {

@@ -59,6 +59,7 @@ listen: string
  * The address of the operators' side: /livez, /readyz and /status. Left out: no such side.
  */
 admin?: string
+server: Server
 /**
  * The services behind the gateway, by the name that routes use.
  */
@@ -79,6 +80,70 @@ schemas: {
  * @minItems 1
  */
 routes: RouteEntry[]
+}
+/**
+ * How clients are served, whatever they ask for: TLS, trusted proxies, time limits and sizes.
+ */
+export interface Server {
+/**
+ * Clients are served over TLS 1.2 or 1.3. Left out: plain HTTP.
+ */
+tls?: {
+/**
+ * The certificate and the chain that goes with it, in PEM: a path relative to the manifest.
+ */
+certificate: string
+/**
+ * The certificate's private key in PEM, without a passphrase: a path relative to the manifest.
+ */
+key: string
+}
+/**
+ * Addresses and CIDR blocks of the proxies that are believed what they say of their clients.
+ */
+trustedProxies: string[]
+/**
+ * How long clients may take.
+ */
+timeouts: {
+/**
+ * Until the head of a request has come: from its first byte, or of the first request from the connection's opening.
+ */
+headers: string
+/**
+ * Until the whole request has come, its body too: what the slowest upload may take.
+ */
+request: string
+/**
+ * How long a connection is kept between two requests: longer than the load balancer before the gateway keeps it.
+ */
+keepAlive: string
+/**
+ * How long a client may take nothing of its answer, or send nothing of its body.
+ */
+stalled: string
+}
+/**
+ * How much clients may send, and how often.
+ */
+limits: {
+/**
+ * How long the head of a request may be.
+ */
+headerBytes: string
+/**
+ * How many headers a request may have.
+ */
+headers: number
+/**
+ * How many connections may be open at once; one more is closed as it opens.
+ */
+connections: number
+/**
+ * How many requests a connection may carry; the last one's answer closes it.
+ */
+requestsPerConnection: number
+}
 }
 /**
  * A service behind the gateway: one target by `url`, or several by `urls`.

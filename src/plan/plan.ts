@@ -7,6 +7,7 @@ export interface Plan {
   readonly hash: string;
   readonly listen: Address;
   readonly admin: Address | undefined;
+  readonly server: ServerRules;
   readonly upstreams: readonly Upstream[];
   /** In the manifest's order. */
   readonly routes: readonly Route[];
@@ -20,6 +21,33 @@ export interface Plan {
 export interface Address {
   readonly host: string;
   readonly port: number;
+}
+
+/** How clients are served, whatever they ask for. */
+export interface ServerRules {
+  /** Equal for equal definitions, by the keys of `server` in the manifest. */
+  readonly keys: Readonly<Record<'tls' | 'trustedProxies' | 'timeouts' | 'limits', string>>;
+  /** `undefined`: plain HTTP. */
+  readonly tls: TlsPair | undefined;
+  /** Whether an address is that of a trusted proxy; `undefined`: no peer is trusted. */
+  readonly trusts: ((address: string) => boolean) | undefined;
+  /** Never longer than `requestTimeoutMs`. */
+  readonly headersTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  readonly keepAliveTimeoutMs: number;
+  /** How long a client may take nothing of its answer, or send nothing of its body. */
+  readonly stalledTimeoutMs: number;
+  /** Of the request line and the headers together. */
+  readonly headerLimitBytes: number;
+  readonly maxHeaders: number;
+  readonly maxConnections: number;
+  readonly maxRequestsPerConnection: number;
+}
+
+/** A certificate with its chain, and its private key. */
+export interface TlsPair {
+  /** The PEM texts. A function, so that whoever prints a plan does not print a key. */
+  readonly pem: () => { readonly cert: string; readonly key: string };
 }
 
 export interface Upstream {

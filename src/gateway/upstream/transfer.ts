@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { Broken, ClientGone, isTimeout, toRefusal } from '../failure.ts';
 import type { Outgoing } from '../forward.ts';
+import { forwardedOf } from '../forwarded.ts';
 import { ruledHeaders } from '../header-rules.ts';
 import { requestHeaders } from '../headers.ts';
 import type { AnswerControl } from '../receiver.ts';
@@ -168,13 +169,7 @@ export class Transfer implements Passenger, Dispatcher.DispatchHandler {
 const MAX_INFORMATIONAL = 100;
 
 function headersOf({ exchange, head, route }: Outgoing): string[] {
-  const { request } = exchange;
-  const written = requestHeaders(request.rawHeaders, {
-    requestId: exchange.id,
-    peer: request.socket.remoteAddress ?? 'unknown',
-    protocol: 'http',
-    host: head.host,
-  });
+  const written = requestHeaders(exchange.request.rawHeaders, forwardedOf(exchange, head.host));
   const headers = ruledHeaders(written, route.requestHeaders);
   if (typeof head.body === 'number') headers.push('Content-Length', String(head.body));
   return headers;
