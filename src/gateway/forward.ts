@@ -1,8 +1,9 @@
 import { ProxyServer, type ServerOptions } from 'http-proxy-3';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
-import type { Plan, Upstream } from '../plan/plan.ts';
+import type { Inspector, Plan, Upstream } from '../plan/plan.ts';
 import type { Exchange } from './exchange.ts';
 import { requestHeaders } from './headers.ts';
+import { InspectedBody } from './inspected-body.ts';
 import type { Head } from './message.ts';
 import type { Target } from './path.ts';
 import type { AnswerReceiver } from './receiver.ts';
@@ -18,6 +19,8 @@ export interface Outgoing {
   readonly body: Buffer | undefined;
   /** A longer body that is streamed fails. */
   readonly limitBytes: number;
+  /** Looks at a body that is streamed. */
+  readonly inspector: Inspector | undefined;
   readonly receiver: AnswerReceiver;
 }
 
@@ -125,8 +128,10 @@ function dispatchOptions(outgoing: Outgoing): Dispatcher.DispatchOptions {
   };
 }
 
-function streamedBody({ exchange, head, limitBytes }: Outgoing): RequestBody | null {
+function streamedBody({ exchange, head, limitBytes, inspector }: Outgoing): RequestBody | null {
   if (head.body === undefined) return null;
   exchange.askForBody();
-  return new RequestBody(exchange.request, limitBytes);
+  return inspector === undefined
+    ? new RequestBody(exchange.request, limitBytes)
+    : new InspectedBody(exchange, limitBytes, inspector);
 }

@@ -19,15 +19,21 @@ export function takeBody(exchange: Exchange, head: Head, rule: BodyRule): Promis
   if (!isFitting) {
     const options = { detail: types.detail, headers: { Accept: types.accept } };
     exchange.refuseInvalid(new Refusal('media_type_unsupported', options));
-  }
+  } else if (head.body === undefined) checkEmpty(exchange, head, rule);
   if (typeof head.body === 'number' && head.body > limitBytes) throw new Refusal('body_too_large');
   return judge === undefined || !isFitting ? undefined : readJson(exchange, head, { limitBytes, judge });
 }
 
+/** What is not framed is not streamed, so nobody looks at it on its way. */
+function checkEmpty(exchange: Exchange, { contentType = '' }: Head, { inspect }: BodyRule): void {
+  const fault = inspect?.(contentType)?.end();
+  if (fault !== undefined) exchange.refuseInvalid(new Refusal('body_invalid', { errors: [fault] }));
+}
+
 /** A content encoding would make the bytes something else than their type says. */
-function isOfType({ request }: Exchange, { contentType, body }: Head, { types, judge }: BodyRule): boolean {
-  // Without a body there is nothing to be of a type; but where JSON is asked for, nothing is no JSON.
-  if (contentType === undefined) return body === undefined && judge === undefined;
+function isOfType({ request }: Exchange, { contentType, body }: Head, { types, judge, inspect }: BodyRule): boolean {
+  // Without a body there is nothing to be of a type; but nothing is no JSON, and no form.
+  if (contentType === undefined) return body === undefined && judge === undefined && inspect === undefined;
   return types?.takes(contentType) === true && !hasContentEncoding(request.rawHeaders);
 }
 

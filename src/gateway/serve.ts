@@ -55,6 +55,7 @@ export async function serve(plan: Plan, exchange: Exchange, forwarder: Forwarder
       upstream: route.upstream,
       body,
       limitBytes,
+      inspector: body === undefined ? route.body?.inspect?.(head.contentType ?? '') : undefined,
       receiver: receiverOf(plan, route, exchange),
     });
   } catch (error) {

@@ -75,6 +75,16 @@ export interface BodyRule {
   readonly types: MediaTypes | undefined;
   /** Present when the body must be JSON: reads and judges the whole body. */
   readonly judge: ((body: Buffer) => readonly Fault[]) | undefined;
+  /** What looks at a streamed body of this Content-Type on its way; `undefined`: nothing does. */
+  readonly inspect: ((contentType: string) => Inspector | undefined) | undefined;
+}
+
+/** Looks at one body, piece by piece, and keeps hardly anything of it. */
+export interface Inspector {
+  /** The next piece, of any length. With a fault nothing of it may go on, and nothing that follows. */
+  take(piece: Buffer): Fault | undefined;
+  /** There are no more pieces. */
+  end(): Fault | undefined;
 }
 
 /** Some media types (RFC 9110 section 8.3.1). */
