@@ -23,9 +23,7 @@ export class InspectedBody extends RequestBody {
     const fault = chunk === null ? this.#inspector?.end() : this.#inspector?.take(chunk);
     if (fault !== undefined) {
       const refusal = new Refusal('body_invalid', { errors: [fault] });
-      try {
-        this.#exchange.refuseInvalid(refusal);
-      } catch {
+      if (!this.#exchange.reports(refusal)) {
         this.destroy(new Broken(refusal));
         return false;
       }

@@ -81,8 +81,23 @@ describe('what two parsers could read differently', () => {
     ['a form feed', '\f{}', ' is not valid JSON'],
   ])('%s', (_name, text, expected) => expect(faultOf(text)).toBe(expected));
 
-  test('20,000 levels do not overflow', () => {
-    expect(faultOf(nested(20_000))).toMatch(/is nested deeper than 64 levels$|is not valid JSON$/);
+  test.each([
+    ['lists', nested(5_000_000), `${'/0'.repeat(64)} is nested deeper than 64 levels`],
+    ['open lists', '['.repeat(10_000_000), `${'/0'.repeat(64)} is nested deeper than 64 levels`],
+    ['deep inside', `{"a":[1,{"b":${'['.repeat(70)}`, `/a/1/b${'/0'.repeat(61)} is nested deeper than 64 levels`],
+    [
+      'behind names that are none',
+      `{"\\q":{"a\n":${'['.repeat(70)}`,
+      `//${'/0'.repeat(62)} is nested deeper than 64 levels`,
+    ],
+    ['an open string', `"${'\\"'.repeat(1_000_000)}`, ' is not valid JSON'],
+    ['brackets in strings', `["${'['.repeat(100)}"`, ' is not valid JSON'],
+    ['closed before they are opened', `${']'.repeat(100)}${'['.repeat(100)}`, ' is not valid JSON'],
+    ['a long name twice', `{"${'a\\"'.repeat(1_000_000)}":1,"${'a\\"'.repeat(1_000_000)}":1}`, 'twice'],
+  ])('%s end in linear time', (_what, text, expected) => {
+    const start = performance.now();
+    expect(faultOf(text).endsWith(expected)).toBe(true);
+    expect(performance.now() - start).toBeLessThan(1_000);
   });
 
   test('no fault quotes a value', () => {
@@ -110,6 +125,31 @@ test.each([
   '-0',
 ])('%s is read', (text) => {
   expect(parse(text)).toEqual({ value: JSON.parse(text) });
+});
+
+describe('members and items', () => {
+  const LIMIT = 100_000;
+  const TOO_MANY = ' has more than 100000 members and items';
+  const list = (item: string, count: number) => `[${Array(count).fill(item).join(' ,\n')}]`;
+
+  test.each<[string, (count: number) => string]>([
+    ['items', (count) => list('0', count)],
+    ['empty lists', (count) => list('[ ]', count)],
+    ['empty objects', (count) => list('{}', count)],
+    [
+      'lists of two',
+      (count) =>
+        list('["[{,:", 1]', count / 2)
+          .replace('"[{,:", 1', '"[{,:"')
+          .replace('[', '[0,'),
+    ],
+    ['members', (count) => `{${Array.from({ length: count }, (_, index) => `"${index}":{}`).join()}}`],
+    ['half items, half members', (count) => list('{"a":"b,c"}', count / 2)],
+  ])('%s: as many as there may be, and one more', (_what, make) => {
+    const exactly = make(LIMIT);
+    expect('value' in parse(exactly) || _what === 'lists of two').toBe(true);
+    expect(faultOf(exactly.replace(/([\]}])$/, exactly.startsWith('{') ? ',"x":1}' : ',1]'))).toBe(TOO_MANY);
+  });
 });
 
 test('any value that JSON.stringify prints is read as JSON.parse reads it', () => {
