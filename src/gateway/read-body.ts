@@ -1,5 +1,6 @@
 import type { BodyRule } from '../plan/plan.ts';
 import type { Exchange } from './exchange.ts';
+import { GrowingBuffer } from './growing-buffer.ts';
 import type { Head } from './message.ts';
 import { Refusal } from './refusal.ts';
 
@@ -53,9 +54,11 @@ async function readJson(
   head: Head,
   { limitBytes, judge }: { limitBytes: number; judge: NonNullable<BodyRule['judge']> },
 ): Promise<Buffer> {
-  const body = await collect(exchange, head, limitBytes);
-  const errors = judge(body);
-  if (errors.length > 0) exchange.refuseInvalid(new Refusal('body_invalid', { errors }));
+  const judged = judge(await collect(exchange, head, limitBytes));
+  const { faults, body } = judged instanceof Promise ? await judged : judged;
+  const refusal = faults.length === 0 ? undefined : new Refusal('body_invalid', { errors: faults });
+  if (refusal !== undefined) exchange.refuseInvalid(refusal);
+  if (body === undefined) throw refusal ?? new Refusal('internal_error', { reason: 'body_lost' });
   return body;
 }
 
@@ -63,19 +66,14 @@ function collect(exchange: Exchange, head: Head, limitBytes: number): Promise<Bu
   if (head.body === undefined) return Promise.resolve(Buffer.alloc(0));
   exchange.askForBody();
   const { request } = exchange;
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const collected = new GrowingBuffer(Math.min(limitBytes, typeof head.body === 'number' ? head.body : limitBytes));
   return new Promise((resolve, reject) => {
     request.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > limitBytes) {
-        request.removeAllListeners('data');
-        reject(new Refusal('body_too_large'));
-      } else {
-        chunks.push(chunk);
-      }
+      if (collected.add(chunk)) return;
+      request.removeAllListeners('data');
+      reject(new Refusal('body_too_large'));
     });
-    request.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size)));
+    request.on('end', () => resolve(collected.bytes()));
     request.on('close', () => reject(new Refusal('message_malformed', { reason: 'client_closed' })));
   });
 }

@@ -1,12 +1,11 @@
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { sizeBytes } from '../manifest/units.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
+import { createBodyJudge } from './body-judge.ts';
 import { compileInspection } from './inspection.ts';
 import type { SchemaCompiler } from './json-schema.ts';
 import { isJsonType, JSON_TYPES, mediaTypes } from './media-type.ts';
 import type { BodyRule, MediaTypes } from './plan.ts';
-import { shortPointer } from './pointer.ts';
-import { parseStrictJson } from './strict-json.ts';
 
 const WITHOUT_BODY = new Set(['GET', 'HEAD']);
 
@@ -31,16 +30,12 @@ export function compileBody(
   }
   const types = compileJsonTypes(body, at, findings);
   const judge = schemas?.compile([...at, 'schema'], findings);
-  if (judge === undefined) return undefined;
+  if (judge === undefined || schemas === undefined) return undefined;
   return {
     limitBytes,
     types,
     inspect: undefined,
-    judge: (bytes) => {
-      const parsed = parseStrictJson(bytes);
-      if (!('fault' in parsed)) return judge(parsed.value, bytes.length);
-      return [{ ...parsed.fault, pointer: shortPointer(parsed.fault.pointer) }];
-    },
+    judge: createBodyJudge(judge, schemas.root, [...at, 'schema']),
   };
 }
 
