@@ -13,7 +13,11 @@ export interface Scan {
   readonly members: number;
   /** Where the first list or object begins that is nested too deep; there the scan ends. */
   readonly tooDeepAt: number | undefined;
+  /** Where the long strings that are no names begin and end, quotes included, in turn. */
+  readonly longStrings: readonly number[] | undefined;
 }
+
+const LONG_BYTES = 16_384;
 
 /** Looks at a text in UTF-8 without reading it: in one pass, and without memory. */
 export function scan(bytes: Uint8Array, maxDepth: number): Scan {
@@ -22,6 +26,7 @@ export function scan(bytes: Uint8Array, maxDepth: number): Scan {
   let members = 0;
   let depth = 0;
   let isEmpty = false;
+  let longStrings: number[] | undefined;
   for (let index = 0; index < length; index += 1) {
     const byte = bytes[index] as number;
     // White space.
@@ -37,14 +42,21 @@ export function scan(bytes: Uint8Array, maxDepth: number): Scan {
     if (isEmpty) members += 1;
     isEmpty = false;
     if (opened === 0x7b) {
-      if (depth === maxDepth) return { names, members, tooDeepAt: index };
+      if (depth === maxDepth) return { names, members, tooDeepAt: index, longStrings };
       depth += 1;
       isEmpty = true;
     } else if (byte === COMMA) members += 1;
     else if (byte === COLON) names += 1;
-    else if (byte === QUOTE) index = endOfString(bytes, index);
+    else if (byte === QUOTE) {
+      const end = endOfString(bytes, index);
+      if (end - index > LONG_BYTES && end < length && !isName(bytes, end)) {
+        longStrings ??= [];
+        longStrings.push(index, end + 1);
+      }
+      index = end;
+    }
   }
-  return { names, members, tooDeepAt: undefined };
+  return { names, members, tooDeepAt: undefined, longStrings };
 }
 
 /** The index of the quote that ends the string begun at `start`; the length when none does. */
@@ -56,6 +68,12 @@ function endOfString(bytes: Uint8Array, start: number): number {
     if (byte === BACKSLASH) index += 1;
   }
   return index;
+}
+
+function isName(bytes: Uint8Array, end: number): boolean {
+  let index = end + 1;
+  while (index < bytes.length && (bytes[index] as number) <= 0x20) index += 1;
+  return bytes[index] === COLON;
 }
 
 const COLON_NEXT = /[\t\n\r ]*:/y;
@@ -94,6 +112,7 @@ function endOfText(text: string, start: number): number {
 }
 
 function unquoted(token: string): string {
+  if (!token.includes('\\')) return token.slice(1, -1);
   try {
     return String(JSON.parse(token));
   } catch {

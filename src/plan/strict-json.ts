@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { placeOf, scan } from './json-scan.ts';
+import { type Shortened, takeOut } from './long-strings.ts';
 import type { Fault } from './plan.ts';
 import { pointerStep } from './pointer.ts';
 
@@ -21,25 +22,44 @@ export function parseStrictJson(bytes: Buffer): Parsed {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
     return fault('', 'must not begin with a byte order mark');
   // Before it is parsed: ten megabytes of brackets take the parser a second and hundreds of megabytes.
-  const { names, members, tooDeepAt } = scan(bytes, MAX_DEPTH);
+  const { names, members, tooDeepAt, longStrings } = scan(bytes, MAX_DEPTH);
   if (tooDeepAt !== undefined)
     return fault(placeOf(bytes.toString('utf8', 0, tooDeepAt)), `is nested deeper than ${MAX_DEPTH} levels`);
   if (members > MAX_MEMBERS) return fault('', `has more than ${MAX_MEMBERS} members and items`);
+  let shortened: Shortened | undefined;
+  let text: string;
   let value: unknown;
   try {
-    value = JSON.parse(bytes.toString());
+    shortened = longStrings && takeOut(bytes, longStrings);
+    text = shortened?.text ?? bytes.toString();
+    value = JSON.parse(text);
   } catch {
     // The engine's own message quotes the body.
     return fault('', 'is not valid JSON');
   }
+  if (shortened !== undefined) value = restored(value, shortened);
   const counted = countNames(value);
   if (typeof counted !== 'number') return { fault: counted };
   // JSON.parse keeps the last of two equal names, so the text then has more of them than the value.
-  return counted === names ? { value } : fault(placeOf(bytes.toString()), 'stands in this object twice');
+  return counted === names ? { value } : fault(placeOf(text), 'stands in this object twice');
 }
 
 function fault(pointer: string, message: string): { readonly fault: Fault } {
   return { fault: { pointer, message } };
+}
+
+/** Puts the long strings back in. */
+function restored(value: unknown, shortened: Shortened): unknown {
+  if (typeof value === 'string') return shortened.restore(value);
+  if (value === null || typeof value !== 'object') return value;
+  const members = value as Record<string, unknown>;
+  for (const name of Object.keys(members)) {
+    const inside = members[name];
+    const isKept = inside === null || (typeof inside !== 'string' && typeof inside !== 'object');
+    // `__proto__` is a name like any other in what JSON.parse made, and is refused later; not to be assigned to.
+    if (!isKept && name !== '__proto__') members[name] = restored(inside, shortened);
+  }
+  return value;
 }
 
 /** The names in all objects of a value, or the first thing in it that is refused. */

@@ -88,7 +88,7 @@ describe('what two parsers could read differently', () => {
     [
       'behind names that are none',
       `{"\\q":{"a\n":${'['.repeat(70)}`,
-      `//${'/0'.repeat(62)} is nested deeper than 64 levels`,
+      `//a\n${'/0'.repeat(62)} is nested deeper than 64 levels`,
     ],
     ['an open string', `"${'\\"'.repeat(1_000_000)}`, ' is not valid JSON'],
     ['brackets in strings', `["${'['.repeat(100)}"`, ' is not valid JSON'],
@@ -125,6 +125,37 @@ test.each([
   '-0',
 ])('%s is read', (text) => {
   expect(parse(text)).toEqual({ value: JSON.parse(text) });
+});
+
+describe('long strings', () => {
+  const long = (text: string, length = 20_000) => text.repeat(Math.ceil(length / text.length)).slice(0, length);
+
+  test.each<[string, unknown]>([
+    ['alone', long('a')],
+    ['in lists and objects', { a: [long('b'), 1, [long('c'), 'd']], e: { f: long('g'), h: null } }],
+    ['as a name', { [long('a')]: { [long('b')]: long('c') } }],
+    ['with escapes', [long('"\\\n\u0001/'), long('\u2028é€😀')]],
+    ['beside many others', [...Array(1_000).fill('x'), long('y'), ...Array(1_000).fill({ z: 1 })]],
+    ['that look like JSON', [long('{"a":[1,"b"]}'), long('":"')]],
+    ['of each length about the limit', Array.from({ length: 9 }, (_, index) => 'a'.repeat(16_378 + index))],
+  ])('%s are read as JSON.parse reads them', (_what, value) => {
+    for (const text of [JSON.stringify(value), JSON.stringify(value, null, '\t')])
+      expect(parse(text)).toEqual({ value: JSON.parse(text) });
+  });
+
+  test.each<[string, string | Buffer, string]>([
+    ['a raw control character', `["${long('a')}\n"]`, ' is not valid JSON'],
+    ['an escape that is none', `["${long('a')}\\q"]`, ' is not valid JSON'],
+    ['half an escape', `["${long('a')}\\u00"]`, ' is not valid JSON'],
+    ['no end', `["${long('a')}`, ' is not valid JSON'],
+    ['a string right behind', `["${long('a')}""b"]`, ' is not valid JSON'],
+    ['a backslash before', `[\\"${long('a')}"]`, ' is not valid JSON'],
+    ['a lone surrogate', `{"a":["${long('a')}\\ud800"]}`, '/a/0 holds a lone surrogate'],
+    ['bytes that are no UTF-8', Buffer.from(`["${long('a')}\xff"]`, 'latin1'), ' must be UTF-8'],
+    ['a name twice', `{"a":"${long('a')}","b":1,"a":2}`, '/a stands in this object twice'],
+    ['a long name twice', `{"${long('a')}":1,"${long('a')}":2}`, `/${long('a')} stands in this object twice`],
+    ['__proto__', `{"__proto__":"${long('a')}"}`, '/__proto__ is a name that is not accepted'],
+  ])('with %s are a fault', (_what, text, expected) => expect(faultOf(text)).toBe(expected));
 });
 
 describe('members and items', () => {
