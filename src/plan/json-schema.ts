@@ -9,6 +9,7 @@ import { circleFaults, schemaFaults } from './schema-faults.ts';
 import { bundleSchemas, type SchemaRoot } from './schema-files.ts';
 import { createGrowthCheck } from './schema-growth.ts';
 import { keywordsOf, typesAt, valueAt } from './schema-walk.ts';
+import { unevaluatedFaults } from './unevaluated-faults.ts';
 import type { Validator } from './validator.ts';
 
 export interface SchemaCompiler {
@@ -38,7 +39,8 @@ export function createSchemaCompiler(
   const compile = (path: Path): Judge | Finding[] => {
     let faults = [...schemaFaults(root, path), ...circleFaults(root, path, told)];
     if (faults.length === 0) faults = metaFaults(validator, root, path);
-    if (faults.length === 0) faults = [...ignoredFaults(root, path), ...growthFaults(path)];
+    if (faults.length === 0)
+      faults = [...ignoredFaults(root, path), ...unevaluatedFaults(root, path), ...growthFaults(path)];
     if (faults.length > 0) return faults;
     try {
       return judgeAt(path);

@@ -66,6 +66,14 @@ describe('a schema in a file', () => {
   });
 });
 
+test('a file in a folder that holds itself is read so often, and then no more', () => {
+  const text = manifestOf('', bodyRoute("{ $ref: 'a.json' }"));
+  const { problems } = load({ path: 'gateway.yaml', text }, { env: {}, readFile: () => '{ "$ref": "self/a.json" }' });
+  expect(problems.map(({ message }) => message.replace(/^.*: /, ''))).toEqual([
+    'more than 200 files are not read; put some schemas together',
+  ]);
+});
+
 test.each([
   'https://schemas.example/contact.json',
   'http://127.0.0.1:9/contact.json',
