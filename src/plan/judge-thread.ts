@@ -73,8 +73,6 @@ class Thread {
     // By this file's own ending: the sources run as they are, and so does what is built of them.
     const file = new URL(`./judge-worker${extname(import.meta.url)}`, import.meta.url);
     this.#worker = new Worker(file, { name: 'judge' });
-    // An idle thread does not keep the process alive.
-    this.#worker.unref();
     this.#worker.on('message', (answer: Answer) => {
       this.#finish(answer);
       onIdle();
@@ -86,6 +84,8 @@ class Thread {
       this.#job?.resolve({ faults: [{ pointer: '', message: 'takes too long to check' }], body: undefined });
       onEnd();
     });
+    // An idle thread does not keep the process alive; said last, since to listen is to keep it alive.
+    this.#worker.unref();
   }
 
   get isBusy(): boolean {

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { createJudgeThread } from '../../src/plan/judge-thread.ts';
 import type { SchemaRoot } from '../../src/plan/schema-files.ts';
@@ -63,6 +65,20 @@ describe('a body that another thread judges', () => {
     isOver = true;
     expect(turns).toBeGreaterThan(20);
   });
+});
+
+test('an idle thread does not keep its process alive', async () => {
+  const file = new URL('../../src/plan/judge-thread.ts', import.meta.url).href;
+  const program = `
+    import { createJudgeThread } from '${file}';
+    const root = { schemas: { A: { type: 'array' } }, routes: [], files: {} };
+    const { faults } = await createJudgeThread(30_000)(root, ['schemas', 'A'], Buffer.from('1'));
+    console.log(faults[0].message);
+  `;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { timeout: 20_000 });
+  const [chunk] = (await once(child.stdout, 'data')) as [Buffer];
+  expect(chunk.toString()).toBe('must be array\n');
+  expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
 test('a body that takes too long is lost, and the next is judged by another thread', async () => {
