@@ -29,6 +29,7 @@ interface Job {
   readonly path: Path;
   readonly body: Buffer;
   readonly resolve: (judged: Judged) => void;
+  readonly reject: (error: Error) => void;
 }
 
 /**
@@ -51,8 +52,8 @@ export function createJudgeThread(maxMs: number): (root: SchemaRoot, path: Path,
     thread.take(queue.shift() as Job);
   };
   return (root, path, body) =>
-    new Promise((resolve) => {
-      queue.push({ root, path, body, resolve });
+    new Promise((resolve, reject) => {
+      queue.push({ root, path, body, resolve, reject });
       work();
     });
 }
@@ -72,14 +73,15 @@ class Thread {
     this.#maxMs = maxMs;
     // By this file's own ending: the sources run as they are, and so does what is built of them.
     const file = new URL(`./judge-worker${extname(import.meta.url)}`, import.meta.url);
-    this.#worker = new Worker(file, { name: 'judge' });
+    this.#worker = new Worker(file, { name: 'judge', execArgv: [] });
     this.#worker.on('message', (answer: Answer) => {
       this.#finish(answer);
       onIdle();
     });
-    this.#worker.on('error', () => undefined);
+    // What it throws, when it has no more memory say, is told to whoever waits for it.
+    this.#worker.on('error', (error: Error) => this.#job?.reject(error));
     this.#worker.on('exit', () => {
-      // It took too long, or more memory than there is: the body that it had is gone with it.
+      // It was ended for taking too long: the body that it had is gone with it.
       clearTimeout(this.#timer);
       this.#job?.resolve({ faults: [{ pointer: '', message: 'takes too long to check' }], body: undefined });
       onEnd();
