@@ -91,9 +91,15 @@ export class Exchange {
    * @throws Refusal
    */
   refuseInvalid(refusal: Refusal): void {
-    if (this.route?.validation !== 'report') throw refusal;
+    if (!this.reports(refusal)) throw refusal;
+  }
+
+  /** Notes what does not fit for the log, and answers whether that is all: it is where the route only reports. */
+  reports(refusal: Refusal): boolean {
+    if (this.route?.validation !== 'report') return false;
     this.reported ??= [];
     this.reported.push(refusal);
+    return true;
   }
 
   /** Asks a waiting client for the body, once everything that could refuse it has passed. */

@@ -61,6 +61,7 @@ export async function serve(plan: Plan, exchange: Exchange, forwarder: Forwarder
       route,
       body,
       limitBytes,
+      inspector: body === undefined ? route.body?.inspect?.(head.contentType ?? '') : undefined,
       receiver: receiverOf(route, exchange),
     });
   } catch (error) {

@@ -652,6 +652,32 @@ types?: MediaType[]
  */
 schema?: boolean | Readonly<Record<string, unknown>>
 /**
+ * The parts that a multipart/form-data (RFC 7578) has, and no others; looked at while they go by.
+ */
+multipart?: {
+/**
+ * What each part may be, by its name.
+ */
+parts: {
+[k: string]: Part
+}
+}
+/**
+ * What a text/csv (RFC 4180) begins with; looked at while it goes by.
+ */
+csv?: {
+/**
+ * The columns of the first row, to the letter and in this order.
+ * 
+ * @minItems 1
+ */
+header: string[]
+/**
+ * The character between two columns.
+ */
+delimiter: string
+}
+/**
  * How long the body may be.
  */
 maxBytes: string
@@ -686,4 +712,27 @@ set: {
  * Names of headers that go no further.
  */
 remove: string[]
+}
+/**
+ * A part of a multipart/form-data.
+ */
+export interface Part {
+/**
+ * The media types that it may have; a part that says none is text/plain. Left out: any.
+ * 
+ * @minItems 1
+ */
+types?: MediaType[]
+/**
+ * How long one part may be; the whole body has its own limit.
+ */
+maxBytes: string
+/**
+ * How many parts of this name there may be.
+ */
+maxCount: number
+/**
+ * Whether there must be one.
+ */
+required: boolean
 }

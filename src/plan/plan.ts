@@ -161,8 +161,29 @@ export interface BodyRule {
   readonly limitBytes: number;
   /** What the body may be; `undefined`: anything. */
   readonly types: MediaTypes | undefined;
-  /** Present when the body must be JSON: reads and judges the whole body. */
-  readonly judge: ((body: Buffer) => readonly Fault[]) | undefined;
+  /**
+   * Present when the body must be JSON: reads and judges the whole of it, a long one in another thread. The judge
+   * takes the buffer over, whose memory nothing else may use.
+   */
+  readonly judge: ((body: Buffer) => Judged | Promise<Judged>) | undefined;
+  /** What looks at a streamed body of this Content-Type on its way; `undefined`: nothing does. */
+  readonly inspect: ((contentType: string) => Inspector | undefined) | undefined;
+}
+
+/** A body that was judged. */
+export interface Judged {
+  /** None when it fits. */
+  readonly faults: readonly Fault[];
+  /** The bytes that were judged, to be used from now on; `undefined`: they are lost, and there are faults. */
+  readonly body: Buffer | undefined;
+}
+
+/** Looks at one body, piece by piece, and keeps hardly anything of it. */
+export interface Inspector {
+  /** The next piece, of any length. With a fault nothing of it may go on, and nothing that follows. */
+  take(piece: Buffer): Fault | undefined;
+  /** There are no more pieces. */
+  end(): Fault | undefined;
 }
 
 /** Some media types (RFC 9110 section 8.3.1). */

@@ -5,6 +5,7 @@ import type { Outgoing } from '../forward.ts';
 import { forwardedOf } from '../forwarded.ts';
 import { ruledHeaders } from '../header-rules.ts';
 import { requestHeaders } from '../headers.ts';
+import { InspectedBody } from '../inspected-body.ts';
 import type { AnswerControl } from '../receiver.ts';
 import { Refusal } from '../refusal.ts';
 import { refuse } from '../refuse.ts';
@@ -175,8 +176,11 @@ function headersOf({ exchange, head, route }: Outgoing): string[] {
   return headers;
 }
 
-function bodyOf({ exchange, head, body, limitBytes }: Outgoing): Buffer | RequestBody | null {
-  return body ?? (head.body === undefined ? null : new RequestBody(exchange, limitBytes));
+function bodyOf({ exchange, head, body, limitBytes, inspector }: Outgoing): Buffer | RequestBody | null {
+  if (body !== undefined || head.body === undefined) return body ?? null;
+  return inspector === undefined
+    ? new RequestBody(exchange, limitBytes)
+    : new InspectedBody(exchange, limitBytes, inspector);
 }
 
 function tooLate(): Broken {
