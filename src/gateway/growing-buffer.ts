@@ -1,14 +1,12 @@
-/** Memory that nothing was written to costs nothing: the kernel gives it page by page. */
-const GROWTH = 8;
-
 /**
  * Bytes that come in pieces, in memory of their own. The pieces themselves are not kept: a client may send one byte
- * in each, and each would take a hundred. Nor is the memory that became too small left to the collector.
+ * in each, and each would take a hundred. It grows with what came, not with what was announced: thousands may announce much
+ * and send nothing. What became too small is given back at once, not left to the collector.
  */
 export class GrowingBuffer {
   readonly #maxBytes: number;
   #first: Buffer | undefined;
-  #memory = Buffer.from(new ArrayBuffer(0));
+  #memory: Buffer<ArrayBuffer> | undefined;
   #size = 0;
 
   constructor(maxBytes: number) {
@@ -30,15 +28,17 @@ export class GrowingBuffer {
   }
 
   bytes(): Buffer {
-    return this.#first ?? this.#memory.subarray(0, this.#size);
+    return this.#first ?? this.#memory?.subarray(0, this.#size) ?? Buffer.alloc(0);
   }
 
   #copy(piece: Buffer, at: number): void {
     const size = at + piece.length;
-    if (size > this.#memory.length) {
-      const capacity = Math.min(this.#maxBytes, GROWTH * size);
-      this.#memory = Buffer.from(this.#memory.buffer.transfer(capacity));
+    let memory = this.#memory;
+    if (memory === undefined || size > memory.length) {
+      const capacity = Math.min(this.#maxBytes, 2 * size);
+      memory = Buffer.from(memory?.buffer.transfer(capacity) ?? new ArrayBuffer(capacity));
     }
-    piece.copy(this.#memory, at);
+    piece.copy(memory, at);
+    this.#memory = memory;
   }
 }
