@@ -69,7 +69,8 @@ export interface Upstream {
   readonly retry: boolean;
   readonly health: HealthRule | undefined;
   readonly breaker: BreakerRule | undefined;
-  readonly tls: TlsRule;
+  /** Behind a function, so that a plan that is printed shows no key. */
+  readonly tls: () => TlsRule;
 }
 
 export interface Target {

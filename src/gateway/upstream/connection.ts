@@ -99,5 +99,5 @@ export type Connector = buildConnector.connector;
 
 /** Makes what opens the sockets of a target; TLS sessions are shared among them. */
 export function createConnector({ connectTimeoutMs, tls }: Upstream): Connector {
-  return buildConnector({ timeout: connectTimeoutMs, allowH2: false, ...tls });
+  return buildConnector({ timeout: connectTimeoutMs, allowH2: false, ...tls() });
 }
