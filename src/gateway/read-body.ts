@@ -69,9 +69,14 @@ function collect(exchange: Exchange, head: Head, limitBytes: number): Promise<Bu
   const collected = new GrowingBuffer(Math.min(limitBytes, typeof head.body === 'number' ? head.body : limitBytes));
   return new Promise((resolve, reject) => {
     request.on('data', (chunk: Buffer) => {
-      if (collected.add(chunk)) return;
+      try {
+        if (collected.add(chunk)) return;
+        reject(new Refusal('body_too_large'));
+      } catch (error) {
+        // There is no more memory: what a listener throws would end the process.
+        reject(error as Error);
+      }
       request.removeAllListeners('data');
-      reject(new Refusal('body_too_large'));
     });
     request.on('end', () => resolve(collected.bytes()));
     request.on('close', () => reject(new Refusal('message_malformed', { reason: 'client_closed' })));
