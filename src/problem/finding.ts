@@ -19,6 +19,13 @@ export type Fix =
   | { readonly change: 'value' | 'key'; readonly path: Path; readonly text: string }
   | { readonly change: 'remove'; readonly path: Path };
 
+/** A request, and the id of the route that gets it: `undefined` when none does. */
+export interface Witness {
+  readonly method: string;
+  readonly path: string;
+  readonly route: string | undefined;
+}
+
 /** Something to tell the author of a manifest, before it has a line and a column. */
 export interface Finding {
   /** Kebab-case id of the check that found it, stable across versions. */
@@ -29,6 +36,8 @@ export interface Finding {
   readonly message: string;
   /** The other place, when there are two. */
   readonly related?: { readonly path: Path; readonly message: string };
+  /** A request that shows it. */
+  readonly witness?: Witness;
   readonly fix?: Fix | undefined;
   /** What stands there is a secret: no text that is shown holds it. */
   readonly isSecret?: boolean;

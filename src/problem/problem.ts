@@ -1,4 +1,4 @@
-import type { Finding, Fix, Severity, Where } from './finding.ts';
+import type { Finding, Fix, Severity, Where, Witness } from './finding.ts';
 
 /** A place in a text. Lines and columns count from 1; columns are UTF-16 code units, as editors count them. */
 export interface Range {
@@ -17,6 +17,8 @@ export interface Problem {
   readonly range: Range;
   readonly message: string;
   readonly related?: { readonly range: Range; readonly message: string };
+  /** A request that shows it. */
+  readonly witness?: Witness;
   /** The change of the text that mends it, where there is a safe one. */
   readonly edit?: Edit;
   /** What stands in the range is a secret: no text that is shown holds it. */
@@ -55,7 +57,7 @@ export function hasErrors(problems: readonly { readonly severity: Severity }[]):
 }
 
 function toProblem(finding: Finding, locator: Locator): Problem {
-  const { rule, severity, where, related, fix, isSecret } = finding;
+  const { rule, severity, where, related, witness, fix, isSecret } = finding;
   const edit = fix && locator.edit?.(fix);
   const problem = {
     rule,
@@ -63,6 +65,7 @@ function toProblem(finding: Finding, locator: Locator): Problem {
     file: locator.file,
     range: locator.locate(where),
     message: printable(finding.message),
+    ...(witness && { witness }),
     ...(edit && { edit }),
     ...(isSecret && { isSecret }),
   };
