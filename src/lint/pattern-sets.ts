@@ -49,7 +49,7 @@ export class PatternTree<T> {
         node.rests.push(item);
         return;
       }
-      node = segment.kind === 'literal' ? literalOf(node, segment.text) : (node.parameter ??= createNode());
+      node = segment.kind === 'literal' ? literalOf(node, segment.text) : parameterOf(node);
     }
     node.ends.push(item);
   }
@@ -87,6 +87,11 @@ function literalOf<T>(node: Node<T>, text: string): Node<T> {
   const known = node.literals.get(text) ?? createNode<T>();
   node.literals.set(text, known);
   return known;
+}
+
+function parameterOf<T>(node: Node<T>): Node<T> {
+  node.parameter ??= createNode();
+  return node.parameter;
 }
 
 function createNode<T>(): Node<T> {

@@ -60,9 +60,16 @@ export class Prover {
     return this.pathsOf(pattern).every((path) => this.#plainRouter().match(method, path)?.key !== route.key);
   }
 
-  /** The router without what it does for servers that fold letter case. */
+  /** The router without what it does for servers that fold letter case: where no route asks for more than another. */
   #plainRouter(): Router {
-    this.#plain ??= createRouter(this.#routes.map(({ route }) => ({ ...route, access: 'protected' })));
+    const nothing = {
+      access: 'public',
+      auth: undefined,
+      login: undefined,
+      body: undefined,
+      parameters: undefined,
+    } as const;
+    this.#plain ??= createRouter(this.#routes.map(({ route }) => ({ ...route, ...nothing })));
     return this.#plain;
   }
 }

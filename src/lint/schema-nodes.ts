@@ -14,19 +14,31 @@ export interface SchemaNode {
 }
 
 /** Keywords that hold a schema, a list of them, or a map of them. */
-const ONE = ['additionalProperties', 'contains', 'contentSchema', 'items', 'propertyNames', 'unevaluatedItems', 'unevaluatedProperties'];
+const ONE = [
+  'additionalProperties',
+  'contains',
+  'contentSchema',
+  'items',
+  'propertyNames',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+];
 const IN_PLACE = ['else', 'then'];
 const CONDITIONS = ['if', 'not'];
 const LISTS = ['prefixItems'];
 const IN_PLACE_LISTS = ['allOf', 'anyOf', 'oneOf'];
-const MAPS = ['$defs', 'patternProperties', 'properties'];
+const MAPS = ['$defs', 'definitions', 'patternProperties', 'properties'];
 const IN_PLACE_MAPS = ['dependentSchemas'];
 
 export function* schemaNodes({ schemas, routes }: Manifest): Generator<SchemaNode> {
   const whole = { isPart: false, isCondition: false };
   for (const [name, schema] of Object.entries(schemas)) yield* nodesOf(schema, ['schemas', name], whole);
-  for (const [index, { body }] of routes.entries())
-    if (body?.schema !== undefined) yield* nodesOf(body.schema, ['routes', index, 'body', 'schema'], whole);
+  for (const [index, { params, query, headers, body }] of routes.entries()) {
+    const path = ['routes', index];
+    for (const [name, held] of Object.entries({ params, query, headers }))
+      if (held !== undefined) yield* members(held.properties, [...path, name, 'properties'], whole);
+    if (body?.schema !== undefined) yield* nodesOf(body.schema, [...path, 'body', 'schema'], whole);
+  }
 }
 
 type Standing = Pick<SchemaNode, 'isPart' | 'isCondition'>;
@@ -47,7 +59,8 @@ function* nodesOf(schema: unknown, path: Path, standing: Standing): Generator<Sc
 
 function* members(held: unknown, path: Path, standing: Standing): Generator<SchemaNode> {
   if (Array.isArray(held)) for (const [index, item] of held.entries()) yield* nodesOf(item, [...path, index], standing);
-  else if (isMap(held)) for (const [name, item] of Object.entries(held)) yield* nodesOf(item, [...path, name], standing);
+  else if (isMap(held))
+    for (const [name, item] of Object.entries(held)) yield* nodesOf(item, [...path, name], standing);
 }
 
 /** Whether a schema says that a value may be of this type. */

@@ -8,6 +8,7 @@ export const corsNullOrigin: Rule = {
   why: 'Any page can have the origin null, by a sandboxed frame: who allows it allows everybody.',
   *find({ manifest }) {
     for (const [index, origin] of (manifest.cors?.origins ?? []).entries())
-      if (origin === 'null') yield at(['cors', 'origins', index], 'any page can have this origin; list the origins that are meant');
+      if (origin === 'null')
+        yield at(['cors', 'origins', index], 'any page can have this origin; list the origins that are meant');
   },
 };

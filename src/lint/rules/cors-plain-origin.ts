@@ -6,7 +6,7 @@ export const corsPlainOrigin: Rule = {
   family: 'auth',
   severity: 'warning',
   preset: 'recommended',
-  why: 'A page that comes over plain HTTP is whoever’s is on the way to it: its origin vouches for nothing.',
+  why: "A page that comes over plain HTTP is whoever's is on the way to it: its origin vouches for nothing.",
   *find({ manifest, isSecret }) {
     for (const [index, origin] of (manifest.cors?.origins ?? []).entries()) {
       const path = ['cors', 'origins', index];

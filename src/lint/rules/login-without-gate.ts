@@ -12,13 +12,15 @@ export const loginWithoutGate: Rule = {
     for (const { entry, route, path, pattern } of routes) {
       if (entry.access === 'protected' || entry.login !== undefined || !route.methods.includes('POST')) continue;
       if (!isLogin(pattern)) continue;
-      const message = 'this looks like a login, and gives its token out to any role; add login: with the place of the token, or {} for any place';
+      const message =
+        'this looks like a login, and gives its token out to any role; add login: with the place of the token, or {} for any place';
       yield atKey([...path, 'access'], message);
     }
   },
 };
 
-const LOGIN = /^(?:log-?in|sign-?in|(?:social|oauth2?|google|facebook)-?(?:auth|login)|authenticate|sessions?|token|sso)$/i;
+const LOGIN =
+  /^(?:log-?in|sign-?in|(?:social|oauth2?|google|facebook)-?(?:auth|login)|authenticate|sessions?|token|sso)$/i;
 const SECOND_STEP = /^(?:mfa|2fa|otp|totp|verify|challenge|callback|confirm)$/i;
 
 /** Whether the last literal segment is a login's, or the second step of one. */

@@ -14,7 +14,9 @@ export const publicMethodGap: Rule = {
     for (const overlaps of publicOverlaps(routes))
       for (const { open, gate } of overlaps) {
         if (told.has(gate) || open.route.upstream !== gate.route.upstream) continue;
-        const gap = open.route.methods.filter((method) => !(gate.route.methods.includes(method) || HARMLESS.has(method)));
+        const gap = open.route.methods.filter(
+          (method) => !(gate.route.methods.includes(method) || HARMLESS.has(method)),
+        );
         const both = gap.length > 0 ? meet(open.pattern, gate.pattern) : undefined;
         const witness = both && prover.findFor(open, gap, both);
         if (witness === undefined) continue;

@@ -10,7 +10,10 @@ export const publicWriteUnbounded: Rule = {
   *find({ routes }) {
     for (const { entry, path } of routes) {
       if (entry.access === 'protected' || entry.body !== undefined || !isWrite(entry, true)) continue;
-      yield at([...path, 'access'], 'anyone may send a body of any length here; add body: with a schema, or with maxBytes at least');
+      yield at(
+        [...path, 'access'],
+        'anyone may send a body of any length here; add body: with a schema, or with maxBytes at least',
+      );
     }
   },
 };

@@ -11,7 +11,10 @@ export const publicWriteWithoutSchema: Rule = {
     for (const { entry, path } of routes) {
       if (entry.access === 'protected' || entry.body === undefined || !isWrite(entry, true)) continue;
       if (entry.body.schema === undefined)
-        yield atKey([...path, 'body'], 'anyone may send any body here that is short enough; add schema: with what it may be');
+        yield atKey(
+          [...path, 'body'],
+          'anyone may send any body here that is short enough; add schema: with what it may be',
+        );
     }
   },
 };

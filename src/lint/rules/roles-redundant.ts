@@ -10,6 +10,9 @@ export const rolesRedundant: Rule = {
     const allowed = manifest.auth?.role.allow ?? [];
     for (const { entry, path } of routes)
       if (entry.roles !== undefined && allowed.length > 1 && allowed.every((role) => entry.roles?.includes(role)))
-        yield atKey([...path, 'roles'], 'these are all the roles there are; leave "roles" out, or name those that are meant');
+        yield atKey(
+          [...path, 'roles'],
+          'these are all the roles there are; leave "roles" out, or name those that are meant',
+        );
   },
 };

@@ -11,14 +11,13 @@ export const routeCaseTwin: Rule = {
   family: 'routes',
   severity: 'warning',
   preset: 'minimal',
-  why: 'Some servers fold letter case, trailing dots and `;` parameters, so the gateway lets no public path by that would be a protected one there: it is answered 404.',
+  why: 'Some servers fold letter case, trailing dots and `;` parameters, so a path that would there be one that asks for more is answered 404.',
   *find(subject) {
     const { routes } = subject;
     const folded = routes.map(({ pattern }) => pattern.map(foldLiteral));
     if (folded.every((pattern, index) => patternKey(pattern) === patternKey(routes[index]?.pattern ?? []))) return;
     const gates = new PatternTree<RouteSubject>();
-    for (const [index, route] of routes.entries())
-      if (route.entry.access === 'protected') gates.add(folded[index] ?? [], route);
+    for (const [index, route] of routes.entries()) gates.add(folded[index] ?? [], route);
     const seen = new Map<string, RouteSubject>();
     for (const [index, route] of routes.entries()) {
       const pattern = folded[index] ?? [];
@@ -29,7 +28,7 @@ export const routeCaseTwin: Rule = {
   },
 };
 
-/** A public route that is never reached, since folded it is a protected one. */
+/** A route that is never reached, since folded it is another one, which asks for more. */
 function hidden(
   subject: RouteSubject,
   folded: Pattern,
@@ -37,13 +36,14 @@ function hidden(
   { prover }: Subject,
 ): Advice[] | undefined {
   const { route, path, pattern } = subject;
-  if (route.access === 'protected' || prover.findFor(subject, route.methods) !== undefined) return undefined;
+  if (prover.findFor(subject, route.methods) !== undefined) return undefined;
   const [method] = inUsualOrder(route.methods.filter((name) => !prover.isTaken(subject, name)));
   const [sent = ''] = prover.pathsOf(pattern);
-  const gate = gates.meeting(folded).find((other) => method !== undefined && other.route.methods.includes(method));
-  if (method === undefined || gate === undefined) return undefined;
+  if (method === undefined) return undefined;
+  const gate = gates.meeting(folded).find((other) => other !== subject && other.route.methods.includes(method));
+  if (gate === undefined) return undefined;
   const witness = prover.ask(method, sent);
-  const message = `${method} ${sent} is answered 404: but for its spelling it is a path of "${gate.route.id}", which is protected; write it in lower case and choose another path`;
+  const message = `${method} ${sent} is answered 404: but for its spelling it is a path of "${gate.route.id}", which asks for more; give one of the two another path`;
   return [at([...path, 'path'], message, { witness, related: related(gate) })];
 }
 

@@ -16,7 +16,8 @@ export const routeSlashTwin: Rule = {
     );
     for (const { route, path, pattern } of routes) {
       const rest = pattern.length === 0 ? undefined : rests.get(patternKey(pattern));
-      if (rest === undefined || (rest.route.access === route.access && rest.route.upstream === route.upstream)) continue;
+      if (rest === undefined || (rest.route.access === route.access && rest.route.upstream === route.upstream))
+        continue;
       const [method] = inUsualOrder(route.methods.filter((name) => rest.route.methods.includes(name)));
       const [bare = ''] = prover.pathsOf(pattern);
       if (method === undefined) continue;

@@ -10,8 +10,13 @@ export const tokenIssuerElsewhere: Rule = {
     const jwt = manifest.auth?.tokens.jwt;
     const path = ['auth', 'tokens', 'jwt', 'issuer'];
     if (jwt?.discovery === undefined || withoutSlash(jwt.discovery) === withoutSlash(jwt.issuer)) return;
-    const shown = [path, path.with(3, 'discovery')].some(isSecret) ? 'the two' : `"${jwt.issuer}" and "${jwt.discovery}"`;
-    yield at(path, `"issuer" and "discovery" are not the same address; make sure that the metadata names this issuer (${shown})`);
+    const shown = [path, path.with(3, 'discovery')].some(isSecret)
+      ? 'the two'
+      : `"${jwt.issuer}" and "${jwt.discovery}"`;
+    yield at(
+      path,
+      `"issuer" and "discovery" are not the same address; make sure that the metadata names this issuer (${shown})`,
+    );
   },
 };
 

@@ -6,7 +6,7 @@ export const tokenSubjectOptional: Rule = {
   family: 'auth',
   severity: 'info',
   preset: 'strict',
-  why: 'A token without "sub" is nobody’s: the log cannot tell whose requests belong together.',
+  why: `A token without "sub" is nobody's: the log cannot tell whose requests belong together.`,
   *find({ manifest }) {
     for (const { way, path } of waysOf(manifest))
       if (!way.requiredClaims.includes('sub'))

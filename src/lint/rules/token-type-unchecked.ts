@@ -9,6 +9,9 @@ export const tokenTypeUnchecked: Rule = {
   *find({ manifest }) {
     const jwt = manifest.auth?.tokens.jwt;
     if (jwt === undefined || jwt.type !== undefined) return;
-    yield atKey(['auth', 'tokens', 'jwt'], 'a token of any kind is taken; add type: at+jwt, if the issuer writes it (RFC 9068)');
+    yield atKey(
+      ['auth', 'tokens', 'jwt'],
+      'a token of any kind is taken; add type: at+jwt, if the issuer writes it (RFC 9068)',
+    );
   },
 };

@@ -9,6 +9,9 @@ export const websocketPublic: Rule = {
   *find({ routes }) {
     for (const { entry, path } of routes)
       if (entry.websocket && entry.access === 'public')
-        yield atKey([...path, 'websocket'], 'anyone may open a tunnel to the upstream here; write access: protected, or make sure that the upstream asks');
+        yield atKey(
+          [...path, 'websocket'],
+          'anyone may open a tunnel to the upstream here; write access: protected, or make sure that the upstream asks',
+        );
   },
 };
