@@ -28,10 +28,10 @@ function formatProblem(problem: Problem, text: string, colour: boolean): string 
   const file = printable(problem.file);
   const place = paint(`${file}:${at(range)}`, 'bold', colour);
   const lines = [
-    `${place} ${paint(severity, STYLES[severity], colour)} ${message} ${paint(`[${rule}]`, 'dim', colour)}`,
+    `${place} ${paint(severity, STYLES[severity], colour)} ${printable(message)} ${paint(`[${rule}]`, 'dim', colour)}`,
     indent(codeFrame(text, range)),
   ];
-  if (related !== undefined) lines.push(`  ${related.message}: ${file}:${at(related.range)}`);
+  if (related !== undefined) lines.push(`  ${printable(related.message)}: ${file}:${at(related.range)}`);
   return lines.join('\n');
 }
 

@@ -1,4 +1,5 @@
 import type { Severity } from '../../problem/finding.ts';
+import { printable } from '../../problem/printable.ts';
 import type { Problem, Range } from '../../problem/problem.ts';
 import { fullMessage, type Reporter } from './report.ts';
 
@@ -20,7 +21,7 @@ function placeIn({ line, endLine, column, endColumn }: Range): object {
 
 /** The runner reads a command up to the line's end, and undoes these escapes. */
 function escapeData(text: string): string {
-  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+  return printable(text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A'));
 }
 
 function escapeProperty(text: string): string {

@@ -30,7 +30,7 @@ function suiteOf(path: string, report: Report): { open: string; cases: string[] 
 function caseOf(problem: Problem, fails: boolean): string {
   const { rule, severity, file, range, message } = problem;
   // Two cases of one name would be taken for one that ran twice.
-  const name = `${rule} at ${range.line}:${range.column}`;
+  const name = `${rule} at ${range.line}:${range.column}: ${message}`;
   const text = xml(`${placeOf(problem)} ${severity} ${fullMessage(problem)} [${rule}]`);
   const said = fails
     ? `<failure${attributes({ type: severity, message })}>${text}</failure>`

@@ -53,6 +53,8 @@ export function ruleUri(rule: string): string {
   return `${homepage}/docs/rules.md#${rule}`;
 }
 
+/** JSON escapes the control characters below U+0020; those above steer terminals as well. */
 export function toJson(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
+  const text = JSON.stringify(value, null, 2);
+  return `${text.replaceAll(/[\u007F-\u009F]/g, (found) => `\\u00${found.charCodeAt(0).toString(16)}`)}\n`;
 }

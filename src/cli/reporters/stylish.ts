@@ -12,7 +12,7 @@ export const stylish: Reporter = ({ sources, problems }, colour) =>
       const lines = found.map(({ severity, message, rule }, index) => {
         const place = paint((places[index] ?? '').padEnd(width), 'dim', colour);
         const level = paint(severity.padEnd('warning'.length), STYLES[severity], colour);
-        return `  ${place}  ${level}  ${message}  ${paint(rule, 'dim', colour)}\n`;
+        return `  ${place}  ${level}  ${printable(message)}  ${paint(rule, 'dim', colour)}\n`;
       });
       return lines.length === 0 ? '' : `${paint(printable(path), 'bold', colour)}\n${lines.join('')}`;
     })
