@@ -1,3 +1,4 @@
+import { printable } from './printable.ts';
 import type { Problem, Range } from './problem.ts';
 
 const LINES_BEFORE = 2;
@@ -18,7 +19,8 @@ export function codeFrame(text: string, range: Range): string {
   const from = range.column > WIDTH ? range.column - 1 - WIDTH / 2 : 0;
   const out: string[] = [];
   for (let line = first; line <= range.line; line += 1) {
-    const shown = printable((lines[line - 1] ?? '').slice(line === range.line ? from : 0)).slice(0, WIDTH);
+    const whole = (lines[line - 1] ?? '').slice(line === range.line ? from : 0);
+    const shown = printable(whole.replaceAll('\t', ' ')).slice(0, WIDTH);
     out.push(`${String(line).padStart(gutter)} │ ${shown}`.trimEnd());
   }
   out.push(`${' '.repeat(gutter)} │ ${caret(lines[range.line - 1] ?? '', range, from)}`);
@@ -48,13 +50,6 @@ let last = { text: '', lines: [''] };
 function linesOf(text: string): readonly string[] {
   if (last.text !== text) last = { text, lines: text.replace(/^\uFEFF/, '').split(/\r?\n/) };
   return last.lines;
-}
-
-/** One column for each code unit, and nothing that steers a terminal. */
-function printable(line: string): string {
-  return line
-    .replaceAll('\t', ' ')
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (found) => '\uFFFD'.repeat(found.length));
 }
 
 function caret(line: string, range: Range, from: number): string {

@@ -1,4 +1,5 @@
 import type { Finding, Fix, Severity, Where, Witness } from './finding.ts';
+import { printable } from './printable.ts';
 
 /** A place in a text. Lines and columns count from 1; columns are UTF-16 code units, as editors count them. */
 export interface Range {
@@ -64,21 +65,20 @@ function toProblem(finding: Finding, locator: Locator): Problem {
     severity,
     file: locator.file,
     range: locator.locate(where),
-    message: printable(finding.message),
+    message: shortened(printable(finding.message)),
     ...(witness && { witness }),
     ...(edit && { edit }),
     ...(isSecret && { isSecret }),
   };
   if (related === undefined) return problem;
   const range = locator.locate({ path: related.path, at: 'value' });
-  return { ...problem, related: { range, message: related.message } };
+  return { ...problem, related: { range, message: shortened(printable(related.message)) } };
 }
 
-/** A message quotes what was written: without what steers a terminal or hides in it, and with both of its ends when it is long. */
-function printable(message: string): string {
-  const shown = message.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\uFFFD');
-  if (shown.length <= MAX_MESSAGE) return shown;
-  return `${shown.slice(0, MAX_MESSAGE / 2)} … ${shown.slice(-MAX_MESSAGE / 2)}`.toWellFormed();
+/** A message quotes what was written: with both of its ends when it is long. */
+function shortened(message: string): string {
+  if (message.length <= MAX_MESSAGE) return message;
+  return `${message.slice(0, MAX_MESSAGE / 2)} … ${message.slice(-MAX_MESSAGE / 2)}`.toWellFormed();
 }
 
 function inReadingOrder(a: Problem, b: Problem): number {
