@@ -49,13 +49,24 @@ export function worldOf(manifestPath: string, env: World['env']): World {
 
 /** Reads and loads a manifest file. Throws a `WorkError` when it cannot be read. */
 export function loadFile(path: string, env: World['env']): Loaded & Source {
-  let text: string;
+  const source = readSource(path);
+  return { ...load(source, worldOf(path, env)), ...source };
+}
+
+const STANDARD_INPUT = 0;
+
+/** Reads what comes by the standard input. */
+export function readStandardInput(): Source {
+  return { path: '<stdin>', text: readFileSync(STANDARD_INPUT, 'utf8') };
+}
+
+/** Reads a manifest file. Throws a `WorkError` when it cannot be read. */
+export function readSource(path: string): Source {
   try {
-    text = readFileSync(path, 'utf8');
+    return { path, text: readFileSync(path, 'utf8') };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     const reason = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${String(code)})`;
     throw new WorkError(`${path}: ${reason}; name a manifest, or run where ${DEFAULT_MANIFEST} is`);
   }
-  return { ...load({ path, text }, worldOf(path, env)), path, text };
 }

@@ -100,7 +100,9 @@ function toFinding(error: ErrorObject, root: Value, quote: Quote): Finding[] {
         return [errorAtKey([...path, name], rule, `"${name}" is not ${noun}${suggestion(name, known)}`)];
       const word = wordAt(root, path);
       const message = `${quote(path)} is not ${noun ?? 'known here'}${suggestion(word, known)}`;
-      return [{ ...errorAt(path, rule, message), fix: rewording(path, onlyMeant(word, known)) }];
+      const meant = onlyMeant(word, known);
+      // Whoever may call is for the author to say, however near the word.
+      return [{ ...errorAt(path, rule, message), fix: rewording(path, known.includes('public') ? undefined : meant) }];
     }
     case 'const':
       return [errorAt(path, rule, `${quote(path)} is not known here; write ${JSON.stringify(params['allowedValue'])}`)];

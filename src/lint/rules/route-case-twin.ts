@@ -1,10 +1,9 @@
-import { type Pattern, patternKey } from '../../plan/pattern.ts';
+import { patternKey } from '../../plan/pattern.ts';
 import { foldLiteral } from '../../plan/router.ts';
 import type { Witness } from '../../problem/finding.ts';
-import { PatternTree } from '../pattern-sets.ts';
-import { inUsualOrder } from '../prover.ts';
+import { inUsualOrder, type Prover } from '../prover.ts';
 import { type Advice, at, type Rule } from '../rule.ts';
-import type { RouteSubject, Subject } from '../subject.ts';
+import type { RouteSubject } from '../subject.ts';
 
 export const routeCaseTwin: Rule = {
   id: 'route-case-twin',
@@ -12,53 +11,47 @@ export const routeCaseTwin: Rule = {
   severity: 'warning',
   preset: 'minimal',
   why: 'Some servers fold letter case, trailing dots and `;` parameters, so a path that would there be one that asks for more is answered 404.',
-  *find(subject) {
-    const { routes } = subject;
-    const folded = routes.map(({ pattern }) => pattern.map(foldLiteral));
-    if (folded.every((pattern, index) => patternKey(pattern) === patternKey(routes[index]?.pattern ?? []))) return;
-    const gates = new PatternTree<RouteSubject>();
-    for (const [index, route] of routes.entries()) gates.add(folded[index] ?? [], route);
-    const seen = new Map<string, RouteSubject>();
-    for (const [index, route] of routes.entries()) {
-      const pattern = folded[index] ?? [];
-      const twin = seen.get(patternKey(pattern));
-      seen.set(patternKey(pattern), twin ?? route);
-      yield* hidden(route, pattern, gates, subject) ?? twins(route, twin, subject);
+  *find({ routes, prover }) {
+    const twins = new Map<string, RouteSubject[]>();
+    for (const subject of routes) {
+      const key = patternKey(subject.pattern.map(foldLiteral));
+      const before = twins.get(key) ?? [];
+      twins.set(key, [...before, subject]);
     }
+    for (const alike of twins.values())
+      for (const [index, subject] of alike.entries()) {
+        const twin = alike.find((other) => patternKey(other.pattern) !== patternKey(subject.pattern));
+        if (twin === undefined) break;
+        const told = hidden(subject, twin, prover);
+        if (told !== undefined) yield told;
+        else if (alike.indexOf(twin) < index) yield spelling(subject, twin, prover);
+      }
   },
 };
 
-/** A route that is never reached, since folded it is another one, which asks for more. */
-function hidden(
-  subject: RouteSubject,
-  folded: Pattern,
-  gates: PatternTree<RouteSubject>,
-  { prover }: Subject,
-): Advice[] | undefined {
-  const { route, path, pattern } = subject;
+/** A route that gets no request, since in the other spelling it is one that asks for more. */
+function hidden(subject: RouteSubject, twin: RouteSubject, prover: Prover): Advice | undefined {
+  const { route, path } = subject;
   if (prover.findFor(subject, route.methods) !== undefined) return undefined;
-  const [method] = inUsualOrder(route.methods.filter((name) => !prover.isTaken(subject, name)));
-  const [sent = ''] = prover.pathsOf(pattern);
-  if (method === undefined) return undefined;
-  const gate = gates.meeting(folded).find((other) => other !== subject && other.route.methods.includes(method));
-  if (gate === undefined) return undefined;
-  const witness = prover.ask(method, sent);
-  const message = `${method} ${sent} is answered 404: but for its spelling it is a path of "${gate.route.id}", which asks for more; give one of the two another path`;
-  return [at([...path, 'path'], message, { witness, related: related(gate) })];
+  const witness = witnessOf(subject, prover);
+  if (witness.route !== undefined) return undefined;
+  const { method, path: sent } = witness;
+  const message = `${method} ${sent} is answered 404: but for its spelling it is a path of "${twin.route.id}", which asks for more; give one of the two another path`;
+  return at([...path, 'path'], message, { witness, related: related(twin) });
 }
 
-function twins(subject: RouteSubject, twin: RouteSubject | undefined, { prover }: Subject): Advice[] {
-  const { route, path, pattern } = subject;
-  if (twin === undefined || patternKey(twin.pattern) === patternKey(pattern)) return [];
+function spelling(subject: RouteSubject, twin: RouteSubject, prover: Prover): Advice {
+  const witness = witnessOf(subject, prover);
+  const { method, path: sent, route } = witness;
+  const goes = route === undefined ? 'is answered 404' : `goes to "${route}"`;
+  const message = `only its spelling tells this path from that of "${twin.route.id}": ${method} ${sent} ${goes}; write one spelling`;
+  return at([...subject.path, 'path'], message, { witness, related: related(twin) });
+}
+
+function witnessOf({ route, pattern }: RouteSubject, prover: Prover): Witness {
   const [method = ''] = inUsualOrder(route.methods);
   const [sent = ''] = prover.pathsOf(pattern);
-  const witness: Witness = prover.ask(method, sent);
-  const message = `only its spelling tells this path from that of "${twin.route.id}": ${method} ${sent} goes to ${quoted(witness)}; write one spelling`;
-  return [at([...path, 'path'], message, { witness, related: related(twin) })];
-}
-
-function quoted({ route }: Witness): string {
-  return route === undefined ? 'no route' : `"${route}"`;
+  return prover.ask(method, sent);
 }
 
 function related({ path }: RouteSubject) {

@@ -16,6 +16,7 @@ export const upstreamTargetTwice: Rule = {
         else
           yield at(target.path, 'this target stands in the list already, in another spelling; remove one', {
             related: { path: twin.path, message: 'the first one' },
+            fix: { change: 'remove', path: target.path },
           });
       }
     }
