@@ -2,6 +2,7 @@
 import { enableCompileCache } from 'node:module';
 import { suggestion } from '../problem/did-you-mean.ts';
 import { type ExitCode, type Terminal, UsageError, type Verb, WorkError } from './terminal.ts';
+import { formatUsage } from './usage.ts';
 import { version } from './version.ts';
 
 interface Entry {
@@ -42,7 +43,7 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
       help(),
     );
   const verb = await entry.load();
-  const usage = `${verb.usage}\n  ${entry.summary}\n\nExamples:\n${verb.examples.map((example) => `  ${example}\n`).join('')}`;
+  const usage = formatUsage(verb, entry.summary);
   if (args.includes('--help') || args.includes('-h')) return say(usage);
   try {
     return await verb.run(terminal(args));

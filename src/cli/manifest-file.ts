@@ -1,27 +1,44 @@
 import { readFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, relative, resolve, sep } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Loaded, load } from '../load.ts';
-import type { World } from '../manifest/source.ts';
-import { UsageError, WorkError } from './terminal.ts';
+import type { Source, World } from '../manifest/source.ts';
+import { type Options, UsageError, WorkError } from './terminal.ts';
 
 const DEFAULT_MANIFEST = 'gateway.yaml';
 
+export const MANIFEST_OPTIONS = {
+  config: { type: 'string', short: 'c', multiple: true, value: 'FILE', summary: 'the manifest, as FILE alone says it' },
+} as const satisfies Options;
+
 /** The manifest that a verb is called with, as `FILE` or as `-c FILE`, and which of its flags were given. */
-export function readArguments<Flag extends string = never>(
+export function readArguments<Known extends Options>(
   args: readonly string[],
-  flags: readonly Flag[] = [],
-): { file: string; given: ReadonlySet<Flag> } {
-  const options = Object.fromEntries(flags.map((flag) => [flag, { type: 'boolean' as const }]));
-  const config = { type: 'string', short: 'c' } as const;
-  const { values, positionals } = parseArgs({
+  options: Known,
+): { file: string; given: ReadonlySet<keyof Known> } {
+  const { files, tokens } = readManifests(args, options);
+  const [file = DEFAULT_MANIFEST, ...more] = files;
+  if (more.length > 0) throw new UsageError(`one manifest at a time: ${files.join(', ')}`);
+  return { file, given: new Set(tokens.map((token) => (token.kind === 'option' ? token.name : ''))) };
+}
+
+/** The manifests that a verb is called with, and each of its arguments in the order of the call. */
+export function readManifests(args: readonly string[], options: Options) {
+  const { values, positionals, tokens } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { ...options, config },
+    tokens: true,
+    options: { ...options, ...MANIFEST_OPTIONS },
   });
-  const files = [values.config, ...positionals].filter((file) => typeof file === 'string');
-  if (files.length > 1) throw new UsageError(`one manifest at a time: ${files.join(', ')}`);
-  return { file: files[0] ?? DEFAULT_MANIFEST, given: new Set(flags.filter((flag) => flag in values)) };
+  const files = [...(values.config ?? []), ...positionals];
+  return { files: files.length === 0 ? [DEFAULT_MANIFEST] : [...new Set(files.map(shownPath))], tokens };
+}
+
+/** Services that read reports know files by their paths from the folder that all is run in. */
+function shownPath(path: string): string {
+  const inside = relative('', path);
+  const isOutside = inside === '..' || inside.startsWith(`..${sep}`) || resolve(inside) === inside;
+  return isOutside ? path : inside.split(sep).join('/');
 }
 
 /** The file system and the environment, as a manifest in this file sees them. */
@@ -31,14 +48,25 @@ export function worldOf(manifestPath: string, env: World['env']): World {
 }
 
 /** Reads and loads a manifest file. Throws a `WorkError` when it cannot be read. */
-export function loadFile(path: string, env: World['env']): Loaded & { readonly text: string } {
-  let text: string;
+export function loadFile(path: string, env: World['env']): Loaded & Source {
+  const source = readSource(path);
+  return { ...load(source, worldOf(path, env)), ...source };
+}
+
+const STANDARD_INPUT = 0;
+
+/** Reads what comes by the standard input. */
+export function readStandardInput(): Source {
+  return { path: '<stdin>', text: readFileSync(STANDARD_INPUT, 'utf8') };
+}
+
+/** Reads a manifest file. Throws a `WorkError` when it cannot be read. */
+export function readSource(path: string): Source {
   try {
-    text = readFileSync(path, 'utf8');
+    return { path, text: readFileSync(path, 'utf8') };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     const reason = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${String(code)})`;
     throw new WorkError(`${path}: ${reason}; name a manifest, or run where ${DEFAULT_MANIFEST} is`);
   }
-  return { ...load({ path, text }, worldOf(path, env)), text };
 }

@@ -5,7 +5,7 @@ import { createLog, type Log } from '../log.ts';
 import type { Plan } from '../plan/plan.ts';
 import { createReloader, type Reload, type Reloader } from '../reload.ts';
 import { formatChanges, formatProblems } from './format.ts';
-import { loadFile, readArguments, worldOf } from './manifest-file.ts';
+import { loadFile, MANIFEST_OPTIONS, readArguments, worldOf } from './manifest-file.ts';
 import { type ExitCode, type Terminal, type Verb, WorkError } from './terminal.ts';
 import { version } from './version.ts';
 
@@ -14,9 +14,10 @@ const GRACE_MS = 30_000;
 
 export const run: Verb = {
   usage: 'signing-gateway run [FILE]',
+  options: MANIFEST_OPTIONS,
   examples: ['signing-gateway run', 'signing-gateway run /etc/signing-gateway/gateway.yaml'],
   async run(terminal) {
-    const { file } = readArguments(terminal.args);
+    const { file } = readArguments(terminal.args, {});
     return serveFile(file, terminal, () => undefined);
   },
 };

@@ -74,6 +74,7 @@ cors?: Cors
 schemas: {
 [k: string]: JsonSchema
 }
+lint: Lint
 /**
  * Every route that is served. What no route matches is answered 404.
  * 
@@ -509,6 +510,21 @@ credentials: boolean
  * How long a browser may keep what a preflight allowed.
  */
 maxAge: string
+}
+/**
+ * What `signing-gateway lint` advises on. What is served does not depend on it.
+ */
+export interface Lint {
+/**
+ * The rules that advise unless `rules` says otherwise: `minimal`, what is most likely a hole or a mistake; `recommended`, what most should heed too; `strict`, all of them.
+ */
+preset: ("minimal" | "recommended" | "strict")
+/**
+ * How severely single rules judge, by their ids: see rules.md. `off`: not at all.
+ */
+rules: {
+[k: string]: "off" | "info" | "warning" | "error"
+}
 }
 /**
  * One route: what it matches, who may call it, and where it goes.

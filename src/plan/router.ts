@@ -84,7 +84,8 @@ function treePath(pattern: Pattern): string {
   return `/${segments.join('/')}`;
 }
 
-function foldLiteral<S extends Pattern[number]>(segment: S): S {
+/** A segment of a pattern as a server that folds letter case, trailing dots and `;` parameters takes it. */
+export function foldLiteral<S extends Pattern[number]>(segment: S): S {
   return segment.kind === 'literal' ? { ...segment, text: foldSegment(segment.text) } : segment;
 }
 
