@@ -22,6 +22,7 @@ const VERBS: Readonly<Record<string, Entry>> = {
   },
   lint: { summary: 'check a manifest without serving it', load: async () => (await import('./lint.ts')).lint },
   routes: { summary: 'print the compiled table of routes', load: async () => (await import('./routes.ts')).routes },
+  fmt: { summary: 'lay a manifest out, comments kept', load: async () => (await import('./fmt.ts')).fmt },
 };
 
 // From the second start on, what was compiled is read from a cache: a third of the time is saved.

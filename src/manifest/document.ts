@@ -1,4 +1,16 @@
-import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, parseDocument, visit, type YAMLError } from 'yaml';
+import {
+  CST,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  type Node,
+  type Pair,
+  parseDocument,
+  visit,
+  type YAMLError,
+} from 'yaml';
 import type { Finding, Path, Where } from '../problem/finding.ts';
 import type { Locator } from '../problem/problem.ts';
 import { type Lines, linesOf } from './lines.ts';
@@ -251,4 +263,36 @@ function syntaxAt(node: Node, message: string): Finding {
 
 function syntax(start: number, end: number, message: string): Finding {
   return { rule: 'syntax', severity: 'error', where: { start, end }, message };
+}
+
+/** A piece of YAML text; all of them, joined, are the text. */
+export interface Token {
+  readonly kind: 'space' | 'newline' | 'comment' | 'scalar' | 'block-scalar-header' | 'block-scalar' | 'other';
+  readonly text: string;
+}
+
+/** Takes YAML text that `parse` has no findings about into pieces. */
+export function tokensOf(text: string): Token[] {
+  const tokens: Token[] = [];
+  // The lexer says of a scalar that it comes; a header, that it is one of a block.
+  let comes: Token['kind'] | undefined;
+  let next: Token['kind'] = 'scalar';
+  for (const piece of new Lexer().lex(text)) {
+    const type = CST.tokenType(piece);
+    const kind = comes ?? kindOf(type);
+    if (kind === 'block-scalar-header') next = 'block-scalar';
+    if (comes === undefined && type === 'scalar') {
+      comes = next;
+      next = 'scalar';
+      continue;
+    }
+    comes = undefined;
+    if (piece !== '' && type !== 'doc-mode' && type !== 'flow-error-end') tokens.push({ kind, text: piece });
+  }
+  return tokens;
+}
+
+function kindOf(type: string | null): Token['kind'] {
+  if (type === 'space' || type === 'newline' || type === 'comment' || type === 'block-scalar-header') return type;
+  return type?.endsWith('scalar') ? 'scalar' : 'other';
 }
