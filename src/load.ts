@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { check } from './manifest/check.ts';
-import { parse } from './manifest/document.ts';
+import { type Document, parse } from './manifest/document.ts';
 import type { Manifest } from './manifest/manifest.generated.ts';
 import type { Source, World } from './manifest/source.ts';
 import { substitute } from './manifest/substitute.ts';
@@ -20,8 +20,27 @@ export type Loaded =
  * @param previous the plan in force; parts of it whose definition did not change are taken over
  */
 export function load(source: Source, world: World, previous?: Plan): Loaded {
+  const { document, findings, plan } = read(source, world, previous);
+  const problems = toProblems(findings, document);
+  return { plan, problems } as Loaded;
+}
+
+/** What the stages make of a text, for those who look at more than the plan. */
+export type Reading =
+  | ReadingOf<{ readonly manifest: Manifest; readonly plan: Plan }>
+  | ReadingOf<{ readonly plan: undefined }>;
+
+type ReadingOf<Made> = Made & {
+  readonly document: Document;
+  readonly findings: readonly Finding[];
+  /** Whether the value at a path came from the environment: such a value is never printed. */
+  readonly isSecret: (path: Path) => boolean;
+};
+
+/** The stages of `load`, with what each of them made. */
+export function read(source: Source, world: World, previous?: Plan): Reading {
   const { document, findings: syntax } = parse(source);
-  if (syntax.length > 0) return { plan: undefined, problems: toProblems(syntax, document) };
+  if (syntax.length > 0) return { document, findings: syntax, plan: undefined, isSecret: () => false };
 
   const substituted = substitute(document.value, world.env);
   const checked = check(substituted);
@@ -34,8 +53,11 @@ export function load(source: Source, world: World, previous?: Plan): Loaded {
     ? compile(checked.manifest, { hash, readFile: world.readFile, isSecret: substituted.isSecret, previous, faulty })
     : undefined;
   const refused = (compiled?.findings ?? []).map((finding) => withoutSecret(finding, substituted.holdsSecret));
-  const problems = toProblems(firstAtEachPlace([...findings, ...refused]), document);
-  return { plan: hasErrors(problems) ? undefined : compiled?.plan, problems } as Loaded;
+  const all = firstAtEachPlace([...findings, ...refused]);
+  const plan = hasErrors(all) ? undefined : compiled?.plan;
+  const { isSecret } = substituted;
+  if (plan === undefined) return { document, findings: all, plan, isSecret };
+  return { document, manifest: checked.manifest, findings: all, plan, isSecret };
 }
 
 /** The parts of the manifest that the schema has refused, as `compile` names them. */
@@ -51,7 +73,7 @@ function faultyParts(findings: readonly Finding[]): Set<string> {
 }
 
 const DIVISIBLE = ['upstreams', 'routes', 'schemas'];
-const KEYS = new Set(['version', 'listen', 'admin', 'auth', 'cors', ...DIVISIBLE]);
+const KEYS = new Set(['version', 'listen', 'admin', 'auth', 'cors', 'lint', ...DIVISIBLE]);
 
 /** What the compiler says may quote the value: what came from the environment is never printed, not even in part. */
 function withoutSecret(finding: Finding, holdsSecret: (path: Path) => boolean): Finding {

@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import type { Changes } from '../plan/changes.ts';
 import type { Auth, Plan, Route } from '../plan/plan.ts';
 import type { Severity } from '../problem/finding.ts';
-import { codeFrame } from '../problem/frame.ts';
+import { codeFrame, withoutSecrets } from '../problem/frame.ts';
 import { printable } from '../problem/printable.ts';
 import type { Problem, Range } from '../problem/problem.ts';
 
@@ -20,7 +20,8 @@ export function paint(text: string, style: Style, colour: boolean): string {
  * @param text the text of the file that they are in, for the code frames
  */
 export function formatProblems(problems: readonly Problem[], text: string, colour: boolean): string {
-  return problems.map((problem) => `${formatProblem(problem, text, colour)}\n`).join('\n');
+  const shown = withoutSecrets(text, problems);
+  return problems.map((problem) => `${formatProblem(problem, shown, colour)}\n`).join('\n');
 }
 
 function formatProblem(problem: Problem, text: string, colour: boolean): string {

@@ -54,6 +54,13 @@ export function loadFile(path: string, env: World['env']): Loaded & Source {
   return { ...load(source, worldOf(path, env)), ...source };
 }
 
+const STANDARD_INPUT = 0;
+
+/** Reads what comes by the standard input. */
+export function readStandardInput(): Source {
+  return { path: '<stdin>', text: readFileSync(STANDARD_INPUT, 'utf8') };
+}
+
 /** Reads a manifest file. Throws a `WorkError` when it cannot be read. */
 export function readSource(path: string): Source {
   try {

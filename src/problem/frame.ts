@@ -1,5 +1,5 @@
 import { printable } from './printable.ts';
-import type { Range } from './problem.ts';
+import type { Problem, Range } from './problem.ts';
 
 const LINES_BEFORE = 2;
 const WIDTH = 120;
@@ -25,6 +25,23 @@ export function codeFrame(text: string, range: Range): string {
   }
   out.push(`${' '.repeat(gutter)} │ ${caret(lines[range.line - 1] ?? '', range, from)}`);
   return out.join('\n');
+}
+
+/** The text as it may be shown: a dot in the place of each character of a secret that a problem is about. */
+export function withoutSecrets(text: string, problems: readonly Problem[]): string {
+  const secrets = problems.filter(({ isSecret }) => isSecret);
+  if (secrets.length === 0) return text;
+  const lines = text.split('\n');
+  for (const { range } of secrets)
+    for (let line = range.line; line <= range.endLine; line += 1) {
+      const shown = lines[line - 1] ?? '';
+      // A byte order mark is no column.
+      const shift = shown.startsWith('\uFEFF') ? 0 : 1;
+      const from = line === range.line ? range.column - shift : shown.search(/\S|$/);
+      const to = line === range.endLine ? range.endColumn - shift : shown.trimEnd().length;
+      lines[line - 1] = shown.slice(0, from) + '•'.repeat(Math.max(0, to - from)) + shown.slice(Math.max(from, to));
+    }
+  return lines.join('\n');
 }
 
 let last = { text: '', lines: [''] };

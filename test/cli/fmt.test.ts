@@ -1,8 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runCli } from '../support/cli.ts';
+import { MAIN, runCli } from '../support/cli.ts';
 
 const TIDY = 'version: 1\n\n# two of them\nupstreams:\n  up: { url: http://127.0.0.1:1 } # one\n';
 const UNTIDY = '\uFEFFversion: 1\r\n\r\n\r\n# two of them\r\nupstreams:\r\n    up: {url: http://127.0.0.1:1} # one';
@@ -37,6 +38,13 @@ describe('fmt', () => {
     expect(out).toBe('gateway.yaml:5 is not laid out as fmt does it\nshort.yaml:6 is not laid out as fmt does it\n');
     expect(readFileSync(join(folder, 'gateway.yaml'), 'utf8')).toContain('   up');
     expect((await runCli(['fmt', '--check', '-c', 'tidy.yaml'], folder)).code).toBe(0);
+  });
+
+  it('prints what comes by the standard input', async () => {
+    const fmt = (...args: string[]) =>
+      spawnSync(process.execPath, [MAIN, 'fmt', '-', ...args], { input: UNTIDY, encoding: 'utf8' });
+    expect(fmt()).toMatchObject({ status: 0, stdout: TIDY });
+    expect(fmt('--check')).toMatchObject({ status: 1, stdout: '<stdin>:1 is not laid out as fmt does it\n' });
   });
 
   it('leaves a text that is no YAML as it is, and says why', async () => {
