@@ -3,6 +3,7 @@ export function firstManifest(schema: string): string {
   return `# yaml-language-server: $schema=${schema}
 version: 1
 listen: \${LISTEN:-127.0.0.1:8080}
+admin: \${ADMIN:-127.0.0.1:9901}
 
 upstreams:
   api:
@@ -17,6 +18,7 @@ auth:
       algorithms: [ES256]
       issuer: \${TOKEN_ISSUER:-https://identity.example}
       audience: \${TOKEN_AUDIENCE:-api}
+      requiredClaims: [sub]
   role:
     claim: /role
     allow: [admin, user]
