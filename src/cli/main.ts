@@ -22,6 +22,16 @@ const VERBS: Readonly<Record<string, Entry>> = {
   },
   lint: { summary: 'check a manifest without serving it', load: async () => (await import('./lint.ts')).lint },
   routes: { summary: 'print the compiled table of routes', load: async () => (await import('./routes.ts')).routes },
+  init: {
+    summary: 'write a first manifest, and tests of it',
+    load: async () => (await import('./init.ts')).init,
+  },
+  schema: { summary: "print the manifest's JSON Schema", load: async () => (await import('./schema.ts')).schema },
+  fmt: { summary: 'lay a manifest out, comments kept', load: async () => (await import('./fmt.ts')).fmt },
+  completion: {
+    summary: "print a shell's completion of this command",
+    load: async () => (await import('./completion.ts')).completionOf(VERBS),
+  },
 };
 
 // From the second start on, what was compiled is read from a cache: a third of the time is saved.
@@ -93,7 +103,8 @@ function complain(message: string, usage = ''): ExitCode {
 }
 
 function help(): string {
-  const verbs = Object.entries(VERBS).map(([name, { summary }]) => `  ${name.padEnd(8)}${summary}`);
+  const width = Math.max(...Object.keys(VERBS).map(({ length }) => length));
+  const verbs = Object.entries(VERBS).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`);
   return `${[
     'A declarative API gateway: one YAML manifest, checked, compiled and served.',
     '',

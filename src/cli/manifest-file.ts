@@ -16,22 +16,23 @@ export function readArguments<Known extends Options>(
   args: readonly string[],
   options: Known,
 ): { file: string; given: ReadonlySet<keyof Known> } {
-  const { files, tokens } = readManifests(args, options);
+  const { files, given } = readManifests(args, options);
   const [file = DEFAULT_MANIFEST, ...more] = files;
   if (more.length > 0) throw new UsageError(`one manifest at a time: ${files.join(', ')}`);
-  return { file, given: new Set(tokens.map((token) => (token.kind === 'option' ? token.name : ''))) };
+  return { file, given };
 }
 
-/** The manifests that a verb is called with, and each of its arguments in the order of the call. */
-export function readManifests(args: readonly string[], options: Options) {
+/** The manifests that a verb is called with, which of its options were given, and all of it in the order of the call. */
+export function readManifests<Known extends Options>(args: readonly string[], options: Known) {
   const { values, positionals, tokens } = parseArgs({
     args: [...args],
     allowPositionals: true,
     tokens: true,
-    options: { ...options, ...MANIFEST_OPTIONS },
+    options: { ...(options as Options), ...MANIFEST_OPTIONS },
   });
   const files = [...(values.config ?? []), ...positionals];
-  return { files: files.length === 0 ? [DEFAULT_MANIFEST] : [...new Set(files.map(shownPath))], tokens };
+  const given: ReadonlySet<keyof Known> = new Set(tokens.map((token) => (token.kind === 'option' ? token.name : '')));
+  return { files: files.length === 0 ? [DEFAULT_MANIFEST] : [...new Set(files.map(shownPath))], given, tokens };
 }
 
 /** Services that read reports know files by their paths from the folder that all is run in. */
