@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { check } from './manifest/check.ts';
-import { parse } from './manifest/document.ts';
+import { type Document, parse } from './manifest/document.ts';
 import type { Manifest } from './manifest/manifest.generated.ts';
 import type { Source, World } from './manifest/source.ts';
 import { substitute } from './manifest/substitute.ts';
@@ -9,9 +9,19 @@ import type { Plan } from './plan/plan.ts';
 import type { Finding, Path } from './problem/finding.ts';
 import { hasErrors, type Problem, toProblems } from './problem/problem.ts';
 
-export type Loaded =
-  | { readonly plan: Plan; readonly problems: readonly Problem[] }
-  | { readonly plan: undefined; readonly problems: readonly Problem[] };
+export type Loaded = Planned | { readonly plan: undefined; readonly problems: readonly Problem[] };
+
+/** A plan, and what it was made of. */
+export interface Planned {
+  readonly plan: Plan;
+  /** Defaults and the environment are in. */
+  readonly manifest: Manifest;
+  /** What was written, and where. */
+  readonly document: Document;
+  /** Whether the value at a path came from the environment: such a value is never printed. */
+  readonly isSecret: (path: Path) => boolean;
+  readonly problems: readonly Problem[];
+}
 
 /**
  * Text to plan: parse, check, compile. All or nothing: with one error there is no plan. Every verb and the
@@ -35,7 +45,9 @@ export function load(source: Source, world: World, previous?: Plan): Loaded {
     : undefined;
   const refused = (compiled?.findings ?? []).map((finding) => withoutSecret(finding, substituted.holdsSecret));
   const problems = toProblems(firstAtEachPlace([...findings, ...refused]), document);
-  return { plan: hasErrors(problems) ? undefined : compiled?.plan, problems } as Loaded;
+  const plan = hasErrors(problems) ? undefined : compiled?.plan;
+  if (plan === undefined) return { plan, problems };
+  return { plan, manifest: checked.manifest, document, isSecret: substituted.isSecret, problems };
 }
 
 /** The parts of the manifest that the schema has refused, as `compile` names them. */

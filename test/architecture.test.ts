@@ -47,10 +47,12 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   gateway: ['plan', 'log'],
   log: [],
   load: ['manifest', 'plan', 'problem'],
+  offline: ['gateway', 'log', 'manifest', 'plan'],
+  explain: ['gateway', 'load', 'manifest', 'offline', 'plan', 'problem'],
   reload: ['gateway', 'load', 'manifest', 'plan', 'problem'],
   admin: ['gateway', 'plan', 'reload'],
   sandbox: [],
-  cli: ['admin', 'gateway', 'load', 'log', 'manifest', 'plan', 'problem', 'reload', 'sandbox'],
+  cli: ['admin', 'explain', 'gateway', 'load', 'log', 'manifest', 'offline', 'plan', 'problem', 'reload', 'sandbox'],
   index: ['gateway', 'load', 'log', 'manifest', 'plan', 'problem'],
 };
 

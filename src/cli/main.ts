@@ -20,6 +20,10 @@ const VERBS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./dev.ts')).dev,
   },
   lint: { summary: 'check a manifest without serving it', load: async () => (await import('./lint.ts')).lint },
+  explain: {
+    summary: 'tell what becomes of a request and why, without a network',
+    load: async () => (await import('./explain.ts')).explain,
+  },
   routes: { summary: 'print the compiled table of routes', load: async () => (await import('./routes.ts')).routes },
 };
 

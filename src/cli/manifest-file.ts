@@ -19,9 +19,15 @@ export function readArguments<Flag extends string = never>(
     allowPositionals: true,
     options: { ...options, config },
   });
-  const files = [values.config, ...positionals].filter((file) => typeof file === 'string');
+  const file = chooseManifest([values.config as string | undefined, ...positionals]);
+  return { file, given: new Set(flags.filter((flag) => flag in values)) };
+}
+
+/** The one manifest that was named, or the usual one. */
+export function chooseManifest(named: readonly (string | undefined)[]): string {
+  const files = named.filter((file) => file !== undefined);
   if (files.length > 1) throw new UsageError(`one manifest at a time: ${files.join(', ')}`);
-  return { file: files[0] ?? DEFAULT_MANIFEST, given: new Set(flags.filter((flag) => flag in values)) };
+  return files[0] ?? DEFAULT_MANIFEST;
 }
 
 /** The file system and the environment, as a manifest in this file sees them. */
@@ -36,9 +42,14 @@ export function loadFile(path: string, env: World['env']): Loaded & { readonly t
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    const reason = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${String(code)})`;
-    throw new WorkError(`${path}: ${reason}; name a manifest, or run where ${DEFAULT_MANIFEST} is`);
+    throw unreadable(path, error, `name a manifest, or run where ${DEFAULT_MANIFEST} is`);
   }
   return { ...load({ path, text }, worldOf(path, env)), text };
+}
+
+/** That a file cannot be read, and what to do about it. */
+export function unreadable(path: string, error: unknown, remedy: string): WorkError {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const reason = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${String(code)})`;
+  return new WorkError(`${path}: ${reason}; ${remedy}`);
 }
