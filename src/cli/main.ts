@@ -24,6 +24,10 @@ const VERBS: Readonly<Record<string, Entry>> = {
     summary: 'tell what becomes of a request and why, without a network',
     load: async () => (await import('./explain.ts')).explain,
   },
+  test: {
+    summary: 'ask a manifest what a test file asks, without a network, and hold it to what is expected',
+    load: async () => (await import('./test.ts')).test,
+  },
   routes: { summary: 'print the compiled table of routes', load: async () => (await import('./routes.ts')).routes },
 };
 
