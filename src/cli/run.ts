@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { type Admin, createAdmin } from '../admin/admin.ts';
 import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import { createLog, type Log } from '../log.ts';
@@ -35,6 +36,9 @@ export async function serveFile(
     terminal.err(formatProblems(problems, text, terminal.errColour));
     return 1;
   }
+  // The engine learns that some of a request's objects live long, puts all that come after them with the old ones from
+  // the start, and they keep a quarter of all requests alive until the next full collection: 12 µs a request.
+  setFlagsFromString('--no-allocation-site-pretenuring');
   const log = createLog(1);
   const gateway = createGateway(plan, log);
   const bound = await gateway.listen().catch((error) => Promise.reject(listenError(error, 'listen', plan.listen)));

@@ -18,6 +18,9 @@ export function accessLine(exchange: Exchange): string {
   if (exchange.isTunnel) line += ',"status":101';
   else if (response.headersSent) line += `,"status":${response.statusCode}`;
   if (refusal !== undefined) line += decision(refusal, route);
+  if (exchange.reported !== undefined) {
+    line += `,"reported":${JSON.stringify(exchange.reported.map(({ code, pointers }) => ({ code, pointers })))}`;
+  }
   if (!response.writableFinished && !exchange.isTunnel) line += ',"aborted":true';
   line += `,"ms":${rounded(exchange.elapsedMs())}`;
   if (answeredAt !== undefined) line += `,"upstreamMs":${rounded(answeredAt - forwardedAt)}`;

@@ -43,6 +43,8 @@ export class Exchange {
   /** The verified caller; at login, whom the token in the answer names. */
   principal: Principal | undefined;
   refusal: Refusal | undefined;
+  /** What would have been refused, where the route only reports. */
+  reported: Refusal[] | undefined;
   /** Ends what goes on behind the gateway when the client leaves before the answer is whole. */
   onClientGone: (() => void) | undefined;
   /** Milliseconds after `startedAt`. */
@@ -68,6 +70,17 @@ export class Exchange {
     const { cors, request } = this;
     const all = cors === undefined ? headers : withCors(cors, request.headers.origin, headers);
     this.response.writeHead(status, reason, all as string[]);
+  }
+
+  /**
+   * Refuses what does not fit; where the route only reports, it is noted for the log and goes on.
+   *
+   * @throws Refusal
+   */
+  refuseInvalid(refusal: Refusal): void {
+    if (this.route?.validation !== 'report') throw refusal;
+    this.reported ??= [];
+    this.reported.push(refusal);
   }
 
   /** Asks a waiting client for the body, once everything that could refuse it has passed. */

@@ -3,32 +3,57 @@ import type { Exchange } from './exchange.ts';
 import type { Head } from './message.ts';
 import { Refusal } from './refusal.ts';
 
-const JSON_TYPE = /^application\/(?:json|[a-z0-9.!#$&^_-]+\+json)[\t ]*(?:;[\t ]*charset=(?:utf-8|"utf-8")[\t ]*)?$/i;
+const BODILESS = new Set(['GET', 'HEAD']);
 
 /**
- * Reads and checks the body of a route with a schema. What is returned is what was checked, and what is
- * forwarded is what is returned.
+ * Holds a body to what its route says of it. A body that must fit a schema is read and checked here: what is
+ * returned is what was checked, and what is forwarded is what is returned. Of any other nothing is returned:
+ * it is streamed.
  *
  * @throws Refusal `media_type_unsupported`, `body_too_large` or `body_invalid`
  */
-export async function readBody(exchange: Exchange, head: Head, rule: BodyRule & { judge: object }): Promise<Buffer> {
-  const encoding = exchange.request.headers['content-encoding'];
-  if (head.contentType === undefined || !JSON_TYPE.test(head.contentType) || encoding !== undefined) {
-    throw new Refusal('media_type_unsupported', { headers: { Accept: 'application/json' } });
+export function takeBody(exchange: Exchange, head: Head, rule: BodyRule): Promise<Buffer> | undefined {
+  const { judge, types, limitBytes } = rule;
+  if (head.body === undefined && BODILESS.has(exchange.request.method ?? '')) return undefined;
+  const isFitting = types === undefined || isOfType(exchange, head, rule);
+  if (!isFitting) {
+    const options = { detail: types.detail, headers: { Accept: types.accept } };
+    exchange.refuseInvalid(new Refusal('media_type_unsupported', options));
   }
-  const body = await collect(exchange, head, rule.limitBytes);
-  const errors = rule.judge(body);
-  if (errors.length > 0) throw new Refusal('body_invalid', { errors });
+  if (typeof head.body === 'number' && head.body > limitBytes) throw new Refusal('body_too_large');
+  return judge === undefined || !isFitting ? undefined : readJson(exchange, head, { limitBytes, judge });
+}
+
+/** A content encoding would make the bytes something else than their type says. */
+function isOfType({ request }: Exchange, { contentType, body }: Head, { types, judge }: BodyRule): boolean {
+  // Without a body there is nothing to be of a type; but where JSON is asked for, nothing is no JSON.
+  if (contentType === undefined) return body === undefined && judge === undefined;
+  return types?.takes(contentType) === true && !hasContentEncoding(request.rawHeaders);
+}
+
+const LENGTH = 'content-encoding'.length;
+
+/** In any spelling: some servers take `Content_Encoding` for it. */
+function hasContentEncoding(raw: readonly string[]): boolean {
+  for (let index = 0; index < raw.length; index += 2) {
+    const name = raw[index] as string;
+    if (name.length === LENGTH && /^content[^a-z]encoding$/i.test(name)) return true;
+  }
+  return false;
+}
+
+async function readJson(
+  exchange: Exchange,
+  head: Head,
+  { limitBytes, judge }: { limitBytes: number; judge: NonNullable<BodyRule['judge']> },
+): Promise<Buffer> {
+  const body = await collect(exchange, head, limitBytes);
+  const errors = judge(body);
+  if (errors.length > 0) exchange.refuseInvalid(new Refusal('body_invalid', { errors }));
   return body;
 }
 
-/** @throws Refusal `body_too_large` when the length that the client states is over the limit */
-export function checkLength(head: Head, limitBytes: number): void {
-  if (typeof head.body === 'number' && head.body > limitBytes) throw new Refusal('body_too_large');
-}
-
 function collect(exchange: Exchange, head: Head, limitBytes: number): Promise<Buffer> {
-  checkLength(head, limitBytes);
   if (head.body === undefined) return Promise.resolve(Buffer.alloc(0));
   exchange.askForBody();
   const { request } = exchange;

@@ -1,4 +1,4 @@
-import type { BodyFault } from '../plan/plan.ts';
+import type { Fault } from '../plan/plan.ts';
 
 /**
  * Everything that the gateway itself refuses: code, status, title (RFC 9457), and the detail unless a
@@ -11,6 +11,11 @@ export const REFUSALS = {
     detail: 'the request is malformed or can be read in two ways',
   },
   path_ambiguous: { status: 400, title: 'Ambiguous path', detail: 'the path can be read in two ways' },
+  parameter_invalid: {
+    status: 400,
+    title: 'Invalid parameter',
+    detail: 'the path, the query or a header does not fit what this route takes',
+  },
   body_invalid: { status: 400, title: 'Invalid body', detail: 'the body does not fit what this route takes' },
   token_missing: { status: 401, title: 'No token', detail: 'this route needs a bearer token' },
   token_invalid: { status: 401, title: 'Invalid token', detail: 'the bearer token is not valid' },
@@ -26,7 +31,7 @@ export const REFUSALS = {
   media_type_unsupported: {
     status: 415,
     title: 'Unsupported media type',
-    detail: 'this route takes application/json in UTF-8, without a content encoding',
+    detail: 'this route does not take a body of this media type or content encoding',
   },
   expectation_failed: { status: 417, title: 'Expectation failed', detail: 'only the expectation 100-continue is met' },
   headers_too_large: {
@@ -62,7 +67,7 @@ export interface RefusalOptions {
   /** In place of the table's detail. */
   readonly detail?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly errors?: readonly BodyFault[];
+  readonly errors?: readonly Fault[];
   /** For the log only: what exactly was wrong. Never sent. */
   readonly reason?: string;
 }
@@ -84,6 +89,11 @@ export class Refusal {
     this.headers = options.headers ?? {};
     this.reason = options.reason ?? code;
     this.#options = options;
+  }
+
+  /** Where the faults are that it tells of. */
+  get pointers(): readonly string[] {
+    return (this.#options.errors ?? []).map(({ pointer }) => pointer);
   }
 
   /** The body: `application/problem+json` (RFC 9457); `message` repeats `detail` for clients that read it. */

@@ -1,4 +1,4 @@
-import type { Auth, BodyRule, Plan, Route } from '../plan/plan.ts';
+import type { Auth, Plan, Route } from '../plan/plan.ts';
 import { authenticate } from './authenticate.ts';
 import { authorize } from './authorize.ts';
 import { answerPreflight, isPreflight } from './cors.ts';
@@ -6,10 +6,10 @@ import type { Exchange } from './exchange.ts';
 import type { Forwarder } from './forward.ts';
 import { HeldAnswer } from './held-answer.ts';
 import { judgeLogin } from './login.ts';
-import { type Head, readHead } from './message.ts';
+import { readHead } from './message.ts';
 import { METHODS } from './methods.ts';
 import { hasEncodedSlash, readTarget, type Target } from './path.ts';
-import { checkLength, readBody } from './read-body.ts';
+import { takeBody } from './read-body.ts';
 import { Refusal } from './refusal.ts';
 import { refuse } from './refuse.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
@@ -45,7 +45,11 @@ export async function serve(plan: Plan, exchange: Exchange, forwarder: Forwarder
       exchange.principal = await authenticate(auth, head);
       authorize(auth, exchange.principal);
     }
-    const body = route.body === undefined ? undefined : await bodyOf(route.body, exchange, head);
+    if (route.parameters !== undefined) {
+      const errors = route.parameters(target.path, target.query, request.rawHeaders);
+      if (errors.length > 0) exchange.refuseInvalid(new Refusal('parameter_invalid', { errors }));
+    }
+    const body = route.body === undefined ? undefined : await takeBody(exchange, head, route.body);
     // The client may have left while its token was verified or its body read.
     if (response.destroyed) return;
     const limitBytes = route.body?.limitBytes ?? Number.POSITIVE_INFINITY;
@@ -75,13 +79,6 @@ function findRoute(plan: Plan, method: string, path: string): Route {
 
 function targetAt({ upstreamPath }: Route, target: Target): Target {
   return upstreamPath === undefined ? target : { path: upstreamPath(target.path), query: target.query };
-}
-
-function bodyOf(rule: BodyRule, exchange: Exchange, head: Head): Promise<Buffer> | undefined {
-  const { judge } = rule;
-  if (judge !== undefined) return readBody(exchange, head, { ...rule, judge });
-  checkLength(head, rule.limitBytes);
-  return undefined;
 }
 
 function receiverOf(route: Route, exchange: Exchange): StreamedAnswer | HeldAnswer {

@@ -59,6 +59,8 @@ function forTypes(key: string, value: unknown): unknown {
   // Titles are nouns for messages ("a duration"), not names of types; examples hold `$ref`s of another document.
   if (key === 'title' || key === 'examples' || key === '$id') return undefined;
   if (key === 'JsonSchema') return { tsType: 'boolean | Readonly<Record<string, unknown>>' };
+  // A map of keys may have one that is itself named "properties".
+  if (key === 'properties') return value;
   if (value === null || typeof value !== 'object' || !('properties' in value)) return value;
   const required = 'required' in value ? (value.required as string[]) : [];
   const defaulted = Object.entries(value.properties as Record<string, object>).filter(

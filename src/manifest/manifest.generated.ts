@@ -38,6 +38,10 @@ export type JsonSchema = boolean | Readonly<Record<string, unknown>>
  * A place in a JSON value: a JSON Pointer (RFC 6901).
  */
 export type Pointer = string
+/**
+ * A media type without parameters (RFC 9110 section 8.3.1), or all of a kind.
+ */
+export type MediaType = string
 
 /**
  * What the signing gateway serves: its upstream services, how tokens are verified, and every route. Version 1 of the language.
@@ -64,7 +68,7 @@ upstreams: {
 auth?: Auth
 cors?: Cors
 /**
- * JSON Schemas (2020-12) that bodies share, by name; referred to as `#/schemas/Name`.
+ * JSON Schemas (2020-12) that bodies and parameters share, by name; referred to as `#/schemas/Name`.
  */
 schemas: {
 [k: string]: JsonSchema
@@ -272,7 +276,7 @@ keys: {
  */
 export interface TokenCache {
 /**
- * For at most this long, and never beyond its `exp`: so long may a user who was just blocked go on.
+ * For at most this long, and never beyond its `exp`. Where the issuer is asked about tokens, a user who was just blocked may go on for so long.
  */
 maxAge: string
 /**
@@ -341,7 +345,7 @@ path: string
  */
 export interface TokenCache1 {
 /**
- * For at most this long, and never beyond its `exp`: so long may a user who was just blocked go on.
+ * For at most this long, and never beyond its `exp`. Where the issuer is asked about tokens, a user who was just blocked may go on for so long.
  */
 maxAge: string
 /**
@@ -377,7 +381,7 @@ cache: TokenCache2
  */
 export interface TokenCache2 {
 /**
- * For at most this long, and never beyond its `exp`: so long may a user who was just blocked go on.
+ * For at most this long, and never beyond its `exp`. Where the issuer is asked about tokens, a user who was just blocked may go on for so long.
  */
 maxAge: string
 /**
@@ -486,13 +490,8 @@ replace: string
  */
 with: string
 }
-/**
- * Headers that are set or removed on their way through this route. What the gateway itself answers is not touched.
- */
-headers?: {
-request?: HeaderRules
-response?: HeaderRules1
-}
+requestHeaders?: HeaderRules
+responseHeaders?: HeaderRules1
 /**
  * The roles that may pass here, some of `auth.role.allow`; also at login, on a route with `login`. Left out: all of them.
  * 
@@ -521,9 +520,68 @@ header?: string
 maxBytes: string
 }
 /**
+ * What becomes of a request whose parameters or body do not fit: `enforce`, it is refused; `report`, it goes on, and its line in the log says what would have been refused. `maxBytes` holds in both.
+ */
+validation: ("enforce" | "report")
+/**
+ * What the `{name}` segments of the path may be.
+ */
+params?: {
+/**
+ * A JSON Schema for each name, which judges the decoded segment: a string, read as a number or boolean where the schema asks for one.
+ */
+properties: {
+[k: string]: JsonSchema
+}
+}
+/**
+ * What the query may hold. It goes on as it was sent.
+ */
+query?: {
+/**
+ * A JSON Schema for each name, which judges every value of it: a decoded string, read as a number or boolean where the schema asks for one.
+ */
+properties: {
+[k: string]: JsonSchema
+}
+/**
+ * The names that must be there.
+ */
+required: string[]
+/**
+ * What becomes of names that are not among the properties: `allow`, they go on; `refuse`, 400.
+ */
+unknown: ("allow" | "refuse")
+/**
+ * What becomes of names that stand there more than once: `allow`, each value is judged; `refuse`, 400; a list: only the names in it may be repeated.
+ */
+repeated: (("allow" | "refuse") | string[])
+}
+/**
+ * What single headers may be. Others go on unjudged.
+ */
+headers?: {
+/**
+ * A JSON Schema for each name, in any letter case, which judges every line of that header: a string, read as a number or boolean where the schema asks for one.
+ */
+properties: {
+[k: string]: JsonSchema
+}
+/**
+ * The names that must be there.
+ */
+required: string[]
+}
+/**
  * What the request's body may be. Left out: any body, streamed through.
  */
 body?: {
+/**
+ * The media types that the body may have, with any parameters; `image/*` stands for all of a kind. Another one, or a content encoding, is 415. Left out: any; with a schema: application/json and all that end in +json.
+ * 
+ * @minItems 1
+ */
+types?: MediaType[]
 /**
  * The JSON Schema (2020-12) of a JSON body. The whole body is read and checked before a byte of it goes on.
  */
@@ -535,7 +593,7 @@ maxBytes: string
 }
 }
 /**
- * Of the request to the upstream.
+ * Headers of the request that are set or removed on their way to the upstream.
  */
 export interface HeaderRules {
 /**
@@ -550,7 +608,7 @@ set: {
 remove: string[]
 }
 /**
- * Of the answer to the client.
+ * Headers of the answer that are set or removed on their way to the client. What the gateway itself answers is not touched.
  */
 export interface HeaderRules1 {
 /**

@@ -32,7 +32,8 @@ export function compile(manifest: Manifest, options: CompileOptions): { plan?: P
   const tokens = { readFile, upstreams, isSecret, findings };
   const auth = authEntry && compileAuth(authEntry, tokens, options.previous?.auth?.verifier);
   const cors = faulty.has('cors') ? undefined : manifest.cors && compileCors(manifest.cors, findings);
-  const schemas = faulty.has('') || faulty.has('schemas') ? undefined : createSchemaCompiler(manifest);
+  const hasSchemas = !faulty.has('') && !faulty.has('schemas');
+  const schemas = hasSchemas ? createSchemaCompiler(manifest, readFile, findings) : undefined;
   if (schemas) for (const name of Object.keys(manifest.schemas)) schemas.compile(['schemas', name], findings);
   const addressOf = (key: 'listen' | 'admin') =>
     manifest[key] === undefined || faulty.has(key) ? undefined : compileAddress(manifest[key], key, findings);

@@ -3,6 +3,7 @@ import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding
 import type { HeaderRules } from './plan.ts';
 
 type Side = 'request' | 'response';
+const KEYS = { request: 'requestHeaders', response: 'responseHeaders' } as const;
 
 /** Makes the header rules of a route for one direction; `undefined` when it has none. */
 export function compileHeaderRules(
@@ -11,9 +12,9 @@ export function compileHeaderRules(
   route: Path,
   findings: Finding[],
 ): HeaderRules | undefined {
-  const rules = entry.headers?.[side];
+  const rules = entry[KEYS[side]];
   if (rules === undefined) return undefined;
-  findFaults(rules, side, [...route, 'headers', side], findings);
+  findFaults(rules, side, [...route, KEYS[side]], findings);
   const set = Object.entries(rules.set).flat();
   const fold = FOLDS[side];
   const names = new Set([...Object.keys(rules.set), ...rules.remove].map(fold));

@@ -1,130 +1,105 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import ajvFormats from 'ajv-formats';
-import { RE2JS } from 're2js';
+import type { ErrorObject } from 'ajv/dist/2020.js';
 import type { Manifest } from '../manifest/manifest.generated.ts';
+import type { World } from '../manifest/source.ts';
 import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
-import type { BodyFault } from './plan.ts';
-import { pointerStep } from './pointer.ts';
-import { circleFaults, keywordsOf, schemaFaults, valueAt } from './schema-faults.ts';
-import { SURVIVES, withSurvivingIntegers } from './surviving-integers.ts';
+import { ignoredFaults } from './ignored-keywords.ts';
+import type { Fault } from './plan.ts';
+import { toFault } from './schema-error.ts';
+import { circleFaults, schemaFaults } from './schema-faults.ts';
+import { bundleSchemas, type SchemaRoot } from './schema-files.ts';
+import { createGrowthCheck } from './schema-growth.ts';
+import { keywordsOf, typesAt, valueAt } from './schema-walk.ts';
+import { createValidator, type Validator } from './validator.ts';
 
 const MAX_FAULTS = 20;
 /** Of a longer body the first fault is told: to find all of them may take time by the square of the length. */
 const EXPLAINED_BYTES = 8_192;
-const MANIFEST = 'manifest:';
-const META = 'https://json-schema.org/draft/2020-12/schema';
 
 /** Judges a parsed value: empty when it fits. `size` is how many bytes it was. */
-export type Judge = (value: unknown, size: number) => readonly BodyFault[];
+export type Judge = (value: unknown, size: number) => readonly Fault[];
 
 export interface SchemaCompiler {
   /** Compiles the schema that stands at a path of the manifest; what is wrong with it goes to `findings`. */
   compile(path: Path, findings: Finding[]): Judge | undefined;
+  /** The JSON types that the schema at a path speaks of, itself or by what it refers to. */
+  typesAt(path: Path): ReadonlySet<string>;
 }
 
 /**
- * Compiles the JSON Schemas of one manifest. `$ref: '#/schemas/Name'` refers into the manifest itself.
- * Values are judged, never changed: no coercion, no defaults, no removal. Patterns run in linear time, since
- * they meet hostile input.
+ * Compiles the JSON Schemas of one manifest and of the files that it refers to. `$ref: '#/schemas/Name'` refers into
+ * the manifest itself. What is wrong with a file goes to `findings` at once.
  */
-export function createSchemaCompiler(manifest: Manifest): SchemaCompiler {
-  const first = createAjv(false);
-  const all = createAjv(true);
+export function createSchemaCompiler(
+  manifest: Manifest,
+  readFile: World['readFile'],
+  findings: Finding[],
+): SchemaCompiler {
+  const before = findings.length;
+  const { root, targets, placed } = bundleSchemas(manifest, readFile, findings);
+  const judgeAt = createJudges(root);
   const told = new Set<string>();
-  let hasFaultyShared = false;
-  return {
+  const growthFaults = createGrowthCheck(root);
+  let hasFaultyShared = findings.length > before;
+  const compile = (path: Path): Judge | Finding[] => {
+    let faults = [...schemaFaults(root, path), ...circleFaults(root, path, told)];
+    if (faults.length === 0) faults = metaFaults(judgeAt.validator, root, path);
+    if (faults.length === 0) faults = [...ignoredFaults(root, path), ...growthFaults(path)];
+    if (faults.length > 0) return faults;
+    try {
+      return judgeAt(path);
+    } catch (error) {
+      const fault = wordFault(judgeAt.validator, root, [path, ...targets], error);
+      // What fails only through a shared schema that was told of already is not told of again.
+      if (fault === undefined && hasFaultyShared) return [];
+      return [fault ?? errorAt(path, 'body-schema', `this JSON Schema does not compile: ${reasonOf(error)}`)];
+    }
+  };
+  const compiler: SchemaCompiler = {
+    typesAt: (path) => typesAt(root, path),
     compile(path, findings) {
-      const own = [
-        ...schemaFaults(manifest, path, (pattern) => RE2JS.compile(pattern)),
-        ...circleFaults(manifest, path, told),
-      ];
-      const faults = own.length > 0 ? own : metaFaults(first, manifest, path);
-      findings.push(...faults);
-      hasFaultyShared ||= faults.length > 0 && path[0] === 'schemas';
-      if (faults.length > 0) return undefined;
-      try {
-        const reference = `${MANIFEST}#${path.map((step) => `/${encodeURIComponent(pointerStep(step).slice(1))}`).join('')}`;
-        const fits = getSchema(first, manifest, reference);
-        const explain = getSchema(all, manifest, reference);
-        return (value, size) => {
-          if (fits(value)) return [];
-          const errors = size > EXPLAINED_BYTES || explain(value) ? fits.errors : explain.errors;
-          return (errors ?? []).slice(0, MAX_FAULTS).map(toFault);
-        };
-      } catch (error) {
-        const fault = wordFault(first, manifest, path, error);
-        // What fails only through a shared schema that was told of already is not told of again.
-        const other = errorAt(path, 'body-schema', `this JSON Schema does not compile: ${reasonOf(error)}`);
-        if (fault !== undefined || !hasFaultyShared) findings.push(fault ?? other);
-        hasFaultyShared ||= path[0] === 'schemas';
-        return undefined;
-      }
+      const judge = compile(path);
+      if (typeof judge === 'function') return judge;
+      findings.push(...judge.map(placed));
+      hasFaultyShared ||= path[0] === 'schemas' || path[0] === 'files';
+      return undefined;
     },
   };
+  for (const target of targets) compiler.compile(target, findings);
+  return compiler;
 }
 
-function createAjv(allErrors: boolean): Ajv2020 {
-  const ajv = new Ajv2020({
-    strict: true,
-    strictTypes: false,
-    strictTuples: false,
-    strictRequired: false,
-    allErrors,
-    ownProperties: true,
-    logger: false,
-    code: { regExp: linear },
-  });
-  // The default export of a CommonJS module, as Node and as TypeScript see it.
-  (ajvFormats as unknown as typeof ajvFormats.default)(ajv);
-  ajv.addKeyword(SURVIVES);
-  return ajv;
+/** Makes the judges of the schemas in a root, by their paths. They throw a sentence when a schema does not compile. */
+export function createJudges(root: SchemaRoot): ((path: Path) => Judge) & { readonly validator: Validator } {
+  const first = createValidator(root, false);
+  const all = createValidator(root, true);
+  const judgeAt = (path: Path): Judge => {
+    const fits = first.compile(path);
+    const explain = all.compile(path);
+    return (value, size) => {
+      if (fits(value)) return [];
+      const errors = size > EXPLAINED_BYTES || explain(value) ? fits.errors : explain.errors;
+      return (errors ?? []).slice(0, MAX_FAULTS).map(toFault);
+    };
+  };
+  return Object.assign(judgeAt, { validator: first });
 }
 
-function getSchema(ajv: Ajv2020, manifest: Manifest, reference: string): ValidateFunction {
-  if (ajv.schemas[MANIFEST] === undefined) addManifest(ajv, manifest);
-  const validate = ajv.getSchema(reference);
-  if (validate === undefined) throw new Error('it was not found');
-  return validate;
-}
-
-/** The manifest around the schemas is none itself; each of them is validated where it is compiled. */
-function addManifest(ajv: Ajv2020, { schemas, routes }: Manifest): void {
-  const root = withSurvivingIntegers({ schemas, routes });
-  for (const keyword of Object.keys(root)) {
-    ajv.removeKeyword(keyword);
-    ajv.addKeyword({
-      keyword,
-      compile: (_value: unknown, parent: object) => {
-        if (parent !== root) throw new Error(`unknown keyword: "${keyword}"`);
-        return () => true;
-      },
+function metaFaults(validator: Validator, root: SchemaRoot, path: Path): Finding[] {
+  return validator
+    .faultsOf(valueAt(root, path))
+    .slice(0, 1)
+    .map((error) => {
+      const inside = error.instancePath
+        .split('/')
+        .slice(1)
+        .map((name) => (/^\d+$/.test(name) ? Number(name) : name));
+      return errorAt(
+        [...path, ...inside],
+        'body-schema',
+        `a JSON Schema cannot have this here: it ${error.message}${allowed(error)}`,
+      );
     });
-  }
-  ajv.addSchema(root, MANIFEST, false, false);
-}
-
-/** A pattern in RE2's language. `toString` must tell patterns apart: ajv keeps one of those that print alike. */
-function linear(pattern: string, flags: string) {
-  const compiled = RE2JS.compile(pattern);
-  return { test: (text: string) => compiled.matcher(text).find(), toString: () => `/${pattern}/${flags}` };
-}
-linear.code = 'linear';
-
-function metaFaults(ajv: Ajv2020, manifest: Manifest, path: Path): Finding[] {
-  const schema = valueAt(manifest, path) as object;
-  if (ajv.validate(META, schema)) return [];
-  return (ajv.errors ?? []).slice(0, 1).map((error) => {
-    const inside = error.instancePath
-      .split('/')
-      .slice(1)
-      .map((name) => (/^\d+$/.test(name) ? Number(name) : name));
-    return errorAt(
-      [...path, ...inside],
-      'body-schema',
-      `a JSON Schema cannot have this here: it ${error.message}${allowed(error)}`,
-    );
-  });
 }
 
 function allowed(error: ErrorObject): string {
@@ -132,40 +107,30 @@ function allowed(error: ErrorObject): string {
   return Array.isArray(values) ? `: ${values.join(', ')}` : '';
 }
 
-function toFault(error: ErrorObject): BodyFault {
-  const { keyword, params, instancePath } = error;
-  if (keyword === 'required')
-    return { pointer: instancePath + pointerStep(params['missingProperty']), message: 'is missing' };
-  if (keyword === 'additionalProperties' || keyword === 'unevaluatedProperties')
-    return { pointer: instancePath, message: 'has a member that is not known here' };
-  if (keyword === 'enum')
-    return {
-      pointer: instancePath,
-      message: `must be one of ${params['allowedValues'].map((value: unknown) => JSON.stringify(value)).join(', ')}`,
-    };
-  return { pointer: instancePath, message: error.message ?? keyword };
-}
-
 /** The compiler names an unknown keyword or format, not its place: it is looked for. */
-function wordFault(ajv: Ajv2020, manifest: Manifest, path: Path, error: unknown): Finding | undefined {
+function wordFault(
+  { keywords, formats }: Validator,
+  root: SchemaRoot,
+  places: readonly Path[],
+  error: unknown,
+): Finding | undefined {
   const [, kind, word] = /^unknown (keyword|format):? "([^"]+)"/.exec(reasonOf(error)) ?? [];
   if (word === undefined) return undefined;
   // In the schema itself, or in a shared one that it refers to.
-  const shared = Object.keys(manifest.schemas).map((name) => ['schemas', name]);
-  const at = [path, ...shared].map((place) => findWord(manifest, place, kind, word)).find((found) => found);
+  const shared = Object.keys(root.schemas).map((name) => ['schemas', name]);
+  const at = [...places, ...shared].map((place) => findWord(root, place, kind, word)).find((found) => found);
   if (at === undefined) return undefined;
-  if (kind === 'format')
-    return errorAt(at, 'body-schema', `"${word}" is not a format${suggestion(word, Object.keys(ajv.formats))}`);
+  if (kind === 'format') return errorAt(at, 'body-schema', `"${word}" is not a format${suggestion(word, formats)}`);
   const near = didYouMean(
     word,
-    Object.keys(ajv.RULES.keywords).filter((known) => known !== word),
+    keywords.filter((known) => known !== word),
   );
   const remedy = near === undefined ? 'remove it' : `did you mean "${near}"?`;
   return errorAtKey(at, 'body-schema', `"${word}" is not a keyword of JSON Schema; ${remedy}`);
 }
 
-function findWord(manifest: Manifest, path: Path, kind: string | undefined, word: string): Path | undefined {
-  for (const { key, value, at } of keywordsOf(valueAt(manifest, path), path)) {
+function findWord(root: SchemaRoot, path: Path, kind: string | undefined, word: string): Path | undefined {
+  for (const { key, value, at } of keywordsOf(valueAt(root, path), path)) {
     if (kind === 'format' ? key === 'format' && value === word : key === word) return at;
   }
   return undefined;

@@ -99,8 +99,21 @@ export interface Route {
   /** A WebSocket handshake may become a tunnel here. */
   readonly websocket: boolean;
   readonly login: LoginRule | undefined;
+  /** `report`: what does not fit is let through, and told in the log only. */
+  readonly validation: 'enforce' | 'report';
+  /** What the path's parameters, the query and the headers must be; `undefined`: anything. */
+  readonly parameters: Parameters | undefined;
   readonly body: BodyRule | undefined;
 }
+
+/**
+ * Judges what comes before the body. Pointers begin with `/params`, `/query` or `/headers`.
+ *
+ * @param path that the path guard has passed, still encoded
+ * @param query with its question mark, or empty
+ * @param headers names and values in turn, as they came
+ */
+export type Parameters = (path: string, query: string, headers: readonly string[]) => readonly Fault[];
 
 export interface Router {
   /** The route of a path that the path guard has passed, still encoded; `undefined` when there is none. */
@@ -122,15 +135,29 @@ export interface HeaderRules {
 export interface BodyRule {
   /** A longer body is refused as soon as that is known. */
   readonly limitBytes: number;
+  /** What the body may be; `undefined`: anything. */
+  readonly types: MediaTypes | undefined;
   /** Present when the body must be JSON: reads and judges the whole body. */
-  readonly judge: ((body: Buffer) => readonly BodyFault[]) | undefined;
+  readonly judge: ((body: Buffer) => readonly Fault[]) | undefined;
 }
 
-/** What is wrong with a body, without a value of it. */
-export interface BodyFault {
-  /** JSON Pointer (RFC 6901) into the body. */
+/** Some media types (RFC 9110 section 8.3.1). */
+export interface MediaTypes {
+  /** Whether a Content-Type is one of them. */
+  readonly takes: (contentType: string) => boolean;
+  /** What an `Accept` says of them. */
+  readonly accept: string;
+  /** What a client is told that sent another. */
+  readonly detail: string;
+}
+
+/** What is wrong with a request, without a value of it. */
+export interface Fault {
+  /** JSON Pointer (RFC 6901) into the body, or to a parameter: `/query/page`. */
   readonly pointer: string;
   readonly message: string;
+  /** What the schema itself says of the place: its `errorMessage`, else its `description`. */
+  readonly description?: string;
 }
 
 export interface LoginRule {
@@ -207,7 +234,7 @@ export interface Principal {
 
 export interface RoleRule {
   readonly allows: (principal: Principal) => boolean;
-  /** The roles of which one is required; for the log only. */
+  /** The roles of which one is required. */
   readonly required: readonly string[];
   /** What the 403 says, word for word. */
   readonly message: string;

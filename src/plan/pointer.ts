@@ -30,3 +30,10 @@ function namesOf(pointer: string): string[] {
 export function pointerStep(name: string | number): string {
   return `/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
+
+const MAX_CHARACTERS = 300;
+
+/** A pointer as it is told: the names in it may be a client's own, and of any length. */
+export function shortPointer(pointer: string): string {
+  return pointer.length > MAX_CHARACTERS ? `${pointer.slice(0, MAX_CHARACTERS)}…`.toWellFormed() : pointer;
+}

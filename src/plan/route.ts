@@ -5,7 +5,8 @@ import { compileBody } from './body.ts';
 import { compileHeaderRules } from './header-rules.ts';
 import type { SchemaCompiler } from './json-schema.ts';
 import { compileLogin } from './login.ts';
-import { PatternFault, parsePattern, patternKey } from './pattern.ts';
+import { compileParameters } from './parameters.ts';
+import { type Pattern, PatternFault, parsePattern, patternKey } from './pattern.ts';
 import type { Route } from './plan.ts';
 import { compileRouteAuth, type RouteAuthContext } from './role.ts';
 import { findUpstream, type Upstreams } from './upstream.ts';
@@ -17,7 +18,9 @@ const ANY = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
 export interface Written {
   readonly entry: RouteEntry;
   readonly index: number;
-  /** Equal for paths that match the same requests; `undefined` when the path is faulty. */
+  /** `undefined` when the path is faulty. */
+  readonly pattern: Pattern | undefined;
+  /** Equal for paths that match the same requests. */
   readonly key: string | undefined;
 }
 
@@ -36,11 +39,12 @@ export function compileRoutes(written: readonly Written[], context: RouteContext
 
 export function readRoute(entry: RouteEntry, index: number, findings: Finding[]): Written {
   try {
-    return { entry, index, key: patternKey(parsePattern(entry.path)) };
+    const pattern = parsePattern(entry.path);
+    return { entry, index, pattern, key: patternKey(pattern) };
   } catch (error) {
     if (!(error instanceof PatternFault)) throw error;
     findings.push(errorAt(['routes', index, 'path'], 'path', error.message));
-    return { entry, index, key: undefined };
+    return { entry, index, pattern: undefined, key: undefined };
   }
 }
 
@@ -57,7 +61,7 @@ export function glanceAt(
 }
 
 function compileRoute(
-  { entry, index }: Written,
+  { entry, index, pattern }: Written,
   hasHead: boolean,
   context: RouteContext,
   findings: Finding[],
@@ -70,6 +74,7 @@ function compileRoute(
     const message = 'a WebSocket begins with GET, which this route does not take; add GET to "method"';
     findings.push(errorAtKey(['routes', index, 'websocket'], 'websocket', message));
   }
+  const parameters = pattern && compileParameters(entry, pattern, path, schemas, findings);
   const body = compileBody(entry, methods, path, schemas, findings);
   const auth = compileRouteAuth(entry, index, context, findings);
   const login = compileLogin(entry, index, context.authEntry, findings);
@@ -81,10 +86,24 @@ function compileRoute(
     responseHeaders: compileHeaderRules(entry, 'response', path, findings),
   };
   if (upstream === undefined) return [];
-  const { id, access, websocket } = entry;
+  const { id, access, websocket, validation } = entry;
   const key = JSON.stringify(entry);
   return [
-    Object.freeze({ id, key, methods, path: entry.path, access, auth, upstream, ...passage, websocket, login, body }),
+    Object.freeze({
+      id,
+      key,
+      methods,
+      path: entry.path,
+      access,
+      auth,
+      upstream,
+      ...passage,
+      websocket,
+      login,
+      validation,
+      parameters,
+      body,
+    }),
   ];
 }
 

@@ -6,40 +6,40 @@ import type { Route, Router } from './plan.ts';
  * Makes the router of a plan. Literal segments win over parameters, parameters over `/**`, from the left;
  * the order of the routes has no part in it. One trailing slash is ignored.
  *
- * Some servers take `/Admin`, `/admin.`, `/admin;x` and `/admin%3fx` for `/admin`. So a path that reaches a public route
- * is looked up once more with letter case, trailing dots, `;` parameters and escaped queries folded away, and has no route at
- * all when that would be a protected one.
+ * Some servers take `/Admin`, `/admin.`, `/admin;x` and `/admin%3fx` for `/admin`. So a path is looked up once more with
+ * letter case, trailing dots, `;` parameters and escaped queries folded away, and has no route at all when that would be
+ * one that asks for more than the route it reached: a token, fewer roles, a login gate, a body that fits.
  *
  * A path with an encoded slash has a route only where that one keeps it. Some servers take it for a slash all the same:
- * so it has none where it would then, folded like that, pass by the token or the login gate of another route.
+ * so it has none where it would then, folded like that, pass such a route by.
  */
 export function createRouter(routes: readonly Route[]): Router {
   const exact = createTree<Route>();
   const folded = createTree<Route>();
-  // Of two routes that fold into one, the tree keeps the first: it must be the protected one.
-  const protectedFirst = routes.toSorted((a, b) => Number(a.access === 'public') - Number(b.access === 'public'));
-  for (const route of protectedFirst) {
+  // Of two routes that fold into one, the tree keeps the first: it must be the one that asks for more.
+  for (const route of routes.toSorted((a, b) => strictness(b) - strictness(a))) {
     const pattern = parsePattern(route.path);
     for (const method of route.methods) {
       addRoute(exact, method, treePath(pattern), route);
       addRoute(folded, method, treePath(pattern.map(foldLiteral)), route);
     }
   }
-  // Most manifests have no capitals in protected paths, and most requests nothing to fold: then both trees agree.
-  const isFolded = routes.every(({ path, access }) => access === 'public' || foldPath(path) === path);
+  // Most manifests have no capitals in the paths that matter, and most requests nothing to fold: then both trees agree.
+  const isFolded = routes.every((route) => strictness(route) === 0 || foldPath(route.path) === route.path);
   const methods = [...new Set(routes.flatMap((route) => route.methods))].sort();
+  const isPassedBy = (method: string, path: string, route: Route) => {
+    const twin = findRoute(folded, method, foldPath(path), WITHOUT_PARAMS)?.data;
+    return twin !== undefined && twin !== route && asksMore(twin, route);
+  };
   const matchPlain = (method: string, path: string) => {
     const route = findRoute(exact, method, path, WITHOUT_PARAMS)?.data;
-    if (route === undefined || route.access === 'protected') return route;
-    if (isFolded && !FOLDS.test(path)) return route;
-    const twin = findRoute(folded, method, foldPath(path), WITHOUT_PARAMS)?.data;
-    return twin?.access === 'protected' ? undefined : route;
+    if (route === undefined || (isFolded && !FOLDS.test(path))) return route;
+    return isPassedBy(method, path, route) ? undefined : route;
   };
   const matchKept = (method: string, path: string) => {
     const route = matchPlain(method, path);
     if (route === undefined || !route.keepsEncodedSlash) return undefined;
-    const twin = findRoute(folded, method, foldPath(path.replaceAll(/%2f/gi, '/')), WITHOUT_PARAMS)?.data;
-    return twin !== undefined && twin !== route && isGate(twin, route) ? undefined : route;
+    return isPassedBy(method, path.replaceAll(/%2f/gi, '/'), route) ? undefined : route;
   };
   const keepsEncodedSlash = routes.some((route) => route.keepsEncodedSlash);
   const match = keepsEncodedSlash
@@ -49,8 +49,25 @@ export function createRouter(routes: readonly Route[]): Router {
 }
 
 /** Whether a route asks for something that another one lets by. */
-function isGate(route: Route, other: Route): boolean {
-  return (route.access === 'protected' && other.access === 'public') || route.login !== undefined;
+function asksMore(route: Route, other: Route): boolean {
+  const isToken = route.access === 'protected' && other.access === 'public';
+  return isToken || route.login !== undefined || hasRules(route) || hasFewerRoles(route, other);
+}
+
+function hasFewerRoles({ auth }: Route, other: Route): boolean {
+  const allowed = other.auth?.role.required ?? [];
+  return auth !== undefined && allowed.some((role) => !auth.role.required.includes(role));
+}
+
+function hasRules({ validation, body, parameters }: Route): boolean {
+  return validation === 'enforce' && (body !== undefined || parameters !== undefined);
+}
+
+/** How much a route asks for; 0 is nothing that could be passed by. */
+function strictness(route: Route): number {
+  const roles = route.auth?.role.required.length ?? 0;
+  const token = route.access === 'protected' ? 8 + 1 / (1 + roles) : 0;
+  return token + (route.login === undefined ? 0 : 4) + (hasRules(route) ? 2 : 0);
 }
 
 /** What folding changes: a path without any of it is its own fold. */

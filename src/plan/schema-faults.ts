@@ -1,37 +1,25 @@
-import type { Manifest } from '../manifest/manifest.generated.ts';
 import { suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import { pointerStep } from './pointer.ts';
+import type { SchemaRoot } from './schema-files.ts';
+import { inPlaceOf, isMap, isSchema, keywordsOf, referencePath, valueAt } from './schema-walk.ts';
+import { checkPattern } from './validator.ts';
 
 const RULE = 'body-schema';
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
-/** Keywords whose value is data, not a schema. */
-const DATA = new Set(['const', 'default', 'enum', 'examples']);
-/** Keywords whose value is a map with names of the author's own. */
-const NAMED = new Set(['$defs', 'dependentSchemas', 'patternProperties', 'properties']);
 /** They give a schema a second name, or refer by one. */
-const OTHER_NAMES = new Set(['$anchor', '$dynamicAnchor', '$dynamicRef', '$id']);
-/** Keywords whose schemas judge the very same value: a circle of these never ends. */
-const IN_PLACE = ['allOf', 'anyOf', 'dependentSchemas', 'else', 'if', 'not', 'oneOf', 'then'];
+const OTHER_NAMES = new Set(['$anchor', '$dynamicAnchor', '$dynamicRef', '$id', '$recursiveAnchor', '$recursiveRef']);
 
-/**
- * What ajv would tell of without a place, or not at all: for one schema of the manifest, at its path.
- *
- * @param compilePattern throws when a pattern cannot run
- */
-export function* schemaFaults(
-  manifest: Manifest,
-  path: Path,
-  compilePattern: (pattern: string) => unknown,
-): Generator<Finding> {
-  for (const { key, value, at } of keywordsOf(valueAt(manifest, path), path)) {
+/** What ajv would tell of without a place, or not at all: for one schema, at its path. */
+export function* schemaFaults(root: SchemaRoot, path: Path): Generator<Finding> {
+  for (const { key, value, at } of keywordsOf(valueAt(root, path), path)) {
     if (key === 'patternProperties' && isMap(value))
-      for (const name of Object.keys(value)) yield* patternFaults(name, [...at, name], errorAtKey, compilePattern);
-    // Such a schema answers later: every body would have passed by then.
-    if (key === '$async') yield errorAtKey(at, RULE, '"$async" is not a keyword of JSON Schema; remove it');
+      for (const name of Object.keys(value)) yield* patternFaults(name, [...at, name], errorAtKey);
+    if (key === 'errorMessage' && typeof value !== 'string')
+      yield errorAt(at, RULE, 'this is no text; write what a client is to be told');
     if (typeof value !== 'string') continue;
-    if (key === 'pattern') yield* patternFaults(value, at, errorAt, compilePattern);
-    if (key === '$ref') yield* referenceFaults(manifest, value, at);
+    if (key === 'pattern') yield* patternFaults(value, at, errorAt);
+    if (key === '$ref') yield* referenceFaults(root, value, at);
     if (key === '$schema' && value !== DIALECT)
       yield errorAt(at, RULE, `this dialect is not known here; write ${DIALECT}, or leave "$schema" out`);
     if (OTHER_NAMES.has(key))
@@ -43,29 +31,9 @@ export function* schemaFaults(
   }
 }
 
-/** Every keyword of a schema and of the schemas inside of it. */
-export function* keywordsOf(schema: unknown, path: Path): Generator<{ key: string; value: unknown; at: Path }> {
-  if (Array.isArray(schema)) {
-    for (const [index, item] of schema.entries()) yield* keywordsOf(item, [...path, index]);
-  } else if (isMap(schema)) {
-    for (const [key, value] of Object.entries(schema)) {
-      const at = [...path, key];
-      yield { key, value, at };
-      if (NAMED.has(key) && isMap(value))
-        for (const [name, inside] of Object.entries(value)) yield* keywordsOf(inside, [...at, name]);
-      else if (!DATA.has(key)) yield* keywordsOf(value, at);
-    }
-  }
-}
-
-function* patternFaults(
-  pattern: string,
-  path: Path,
-  error: typeof errorAt,
-  compilePattern: (pattern: string) => unknown,
-): Generator<Finding> {
+function* patternFaults(pattern: string, path: Path, error: typeof errorAt): Generator<Finding> {
   try {
-    compilePattern(pattern);
+    checkPattern(pattern);
   } catch (fault) {
     const reason = fault instanceof Error ? fault.message.replace(/^error parsing regexp: /, '') : String(fault);
     yield isRegExp(pattern)
@@ -90,13 +58,19 @@ function isRegExp(pattern: string): boolean {
   }
 }
 
-function* referenceFaults(manifest: Manifest, reference: string, path: Path): Generator<Finding> {
+function* referenceFaults(root: SchemaRoot, reference: string, path: Path): Generator<Finding> {
   const [first, name, ...rest] = referencePath(reference) ?? [];
+  // What there is of the files was looked at when they were read.
+  if (first === 'files') return;
   if (first !== 'schemas' || name === undefined)
-    yield errorAt(path, RULE, `"${reference}" refers to something outside of "schemas"; write #/schemas/ and a name`);
-  else if (!Object.hasOwn(manifest.schemas, name))
-    yield errorAt(path, RULE, `no schema is named "${name}"${suggestion(name, Object.keys(manifest.schemas))}`);
-  else if (isSchema(valueAt(manifest, [first, name])) && !isSchema(valueAt(manifest, [first, name, ...rest])))
+    yield errorAt(
+      path,
+      RULE,
+      `"${reference}" refers to something outside of "schemas"; write #/schemas/ and a name, or the relative path of a file`,
+    );
+  else if (!Object.hasOwn(root.schemas, name))
+    yield errorAt(path, RULE, `no schema is named "${name}"${suggestion(name, Object.keys(root.schemas))}`);
+  else if (isSchema(valueAt(root, [first, name])) && !isSchema(valueAt(root, [first, name, ...rest])))
     yield errorAt(
       path,
       RULE,
@@ -108,13 +82,13 @@ function* referenceFaults(manifest: Manifest, reference: string, path: Path): Ge
  * Tells of a schema that refers to itself for the very same value, directly or through others: judging a body
  * by it would never end. A circle through several schemas is told once; its places are added to `told`.
  */
-export function* circleFaults(manifest: Manifest, path: Path, told: Set<string>): Generator<Finding> {
-  for (const { key, value, at } of keywordsOf(valueAt(manifest, path), path)) {
+export function* circleFaults(root: SchemaRoot, path: Path, told: Set<string>): Generator<Finding> {
+  for (const { key, value, at } of keywordsOf(valueAt(root, path), path)) {
     const target = key === '$ref' && typeof value === 'string' ? referencePath(value) : undefined;
     if (target === undefined) continue;
     const here = pointerOf(at.slice(0, -1));
     const reached = new Set<string>();
-    followInPlace(manifest, target, reached);
+    followInPlace(root, target, reached);
     if (!reached.has(here) || told.has(here)) continue;
     for (const place of reached) told.add(place);
     yield errorAt(
@@ -125,53 +99,13 @@ export function* circleFaults(manifest: Manifest, path: Path, told: Set<string>)
   }
 }
 
-function followInPlace(manifest: Manifest, path: Path, reached: Set<string>): void {
-  const schema = valueAt(manifest, path);
+function followInPlace(root: SchemaRoot, path: Path, reached: Set<string>): void {
   const place = pointerOf(path);
-  if (!isMap(schema) || reached.has(place)) return;
+  if (!isMap(valueAt(root, path)) || reached.has(place)) return;
   reached.add(place);
-  const target = typeof schema['$ref'] === 'string' ? referencePath(schema['$ref']) : undefined;
-  if (target !== undefined) followInPlace(manifest, target, reached);
-  for (const keyword of IN_PLACE) {
-    const inside = Object.hasOwn(schema, keyword) ? schema[keyword] : undefined;
-    followInPlace(manifest, [...path, keyword], reached);
-    if (Array.isArray(inside))
-      for (const index of inside.keys()) followInPlace(manifest, [...path, keyword, index], reached);
-    else if (keyword === 'dependentSchemas' && isMap(inside))
-      for (const name of Object.keys(inside)) followInPlace(manifest, [...path, keyword, name], reached);
-  }
-}
-
-/** The path that `#/schemas/Name` stands for: a JSON Pointer as a URI fragment (RFC 6901 section 6). */
-function referencePath(reference: string): string[] | undefined {
-  if (!reference.startsWith('#/')) return undefined;
-  try {
-    return decodeURIComponent(reference)
-      .split('/')
-      .slice(1)
-      .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
-  } catch {
-    return undefined;
-  }
-}
-
-export function valueAt(root: unknown, path: Path): unknown {
-  let value = root;
-  for (const step of path) {
-    if (value === null || typeof value !== 'object' || !Object.hasOwn(value, step)) return undefined;
-    value = (value as Record<string | number, unknown>)[step];
-  }
-  return value;
+  for (const { at } of inPlaceOf(root, path)) followInPlace(root, at, reached);
 }
 
 function pointerOf(path: Path): string {
   return path.map(pointerStep).join('');
-}
-
-function isSchema(value: unknown): boolean {
-  return typeof value === 'boolean' || isMap(value);
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }

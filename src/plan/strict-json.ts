@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import type { BodyFault } from './plan.ts';
+import type { Fault } from './plan.ts';
 import { pointerStep } from './pointer.ts';
 
 const MAX_DEPTH = 64;
 
-export type Parsed = { readonly value: unknown } | { readonly fault: BodyFault };
+export type Parsed = { readonly value: unknown } | { readonly fault: Fault };
 
 /**
  * Reads JSON (RFC 8259) that every parser reads the same way: what two parsers could read differently
@@ -35,7 +35,7 @@ function fault(pointer: string, message: string): Parsed {
 }
 
 /** The members of all objects in a value, or the first thing in it that is refused. */
-function countMembers(value: unknown, pointer: string, depth: number): number | BodyFault {
+function countMembers(value: unknown, pointer: string, depth: number): number | Fault {
   if (typeof value === 'string') return value.isWellFormed() ? 0 : { pointer, message: 'holds a lone surrogate' };
   if (typeof value === 'number') return Number.isFinite(value) ? 0 : { pointer, message: 'is a number out of range' };
   if (value === null || typeof value !== 'object') return 0;

@@ -1,5 +1,5 @@
-/** The values of these keywords are no schemas. */
-const DATA = new Set(['const', 'enum', 'default', 'examples', 'dependentRequired']);
+import type { SchemaRoot } from './schema-files.ts';
+import { changeSchemas } from './schema-walk.ts';
 
 /**
  * The keyword that goes with every `type: integer`. Beyond 2^53 two integers that differ in the text are one
@@ -13,15 +13,15 @@ export const SURVIVES = {
   error: { message: 'must be an integer between -2^53 and 2^53' },
 } as const;
 
-/** A copy of what holds schemas in which every schema of an integer has the keyword. */
-export function withSurvivingIntegers<T>(holder: T): T {
-  if (Array.isArray(holder)) return holder.map(withSurvivingIntegers) as T;
-  if (holder === null || typeof holder !== 'object') return holder;
-  const entries = Object.entries(holder).map(([key, value]) => [
-    key,
-    DATA.has(key) ? value : withSurvivingIntegers(value),
-  ]);
-  const copy = Object.fromEntries(entries);
-  const isInteger = copy.type === 'integer' || (Array.isArray(copy.type) && copy.type.includes('integer'));
-  return isInteger ? { ...copy, [SURVIVES.keyword]: true } : copy;
+/** A copy in which every schema of an integer has the keyword. */
+export function withSurvivingIntegers({ schemas, routes, files }: SchemaRoot): SchemaRoot {
+  return {
+    schemas: changeSchemas(schemas, withKeyword, true),
+    routes: changeSchemas(routes, withKeyword),
+    files: changeSchemas(files, withKeyword, true),
+  };
+}
+
+function withKeyword(schema: Record<string, unknown>): Record<string, unknown> {
+  return [schema['type']].flat().includes('integer') ? { ...schema, [SURVIVES.keyword]: true } : schema;
 }

@@ -75,7 +75,7 @@ describe('docs/manifest.md', () => {
   });
 
   it('shows header rules that load', () => {
-    const [, block = ''] = /^```yaml\n(headers:[\s\S]*?)^```$/m.exec(page) ?? [];
+    const [, block = ''] = /^```yaml\n(requestHeaders:[\s\S]*?)^```$/m.exec(page) ?? [];
     const route = planOf('/x', block, { PLATFORM_KEY: 'k' })?.routes[0];
     expect(route?.requestHeaders?.set).toEqual(['X-Platform', 'signing', 'X-Key', 'k']);
     expect(route?.responseHeaders?.drops('server')).toBe(true);

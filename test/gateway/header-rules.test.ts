@@ -5,9 +5,9 @@ import { valuesOf } from '../support/message.ts';
 import { ask, head, keptHead, Wire } from '../support/raw.ts';
 import { startWireUpstream, type WireAnswer, type WireUpstream } from '../support/upstream.ts';
 
-const RULES = `headers: {
-      request: { set: { X-Platform: signing, X-Key: '\${KEY}' }, remove: [X-Debug, Cookie] },
-      response: { set: { Strict-Transport-Security: max-age=31536000 }, remove: [Server, X-Powered-By, Set-Cookie] } }`;
+const RULES = `requestHeaders: { set: { X-Platform: signing, X-Key: '\${KEY}' }, remove: [X-Debug, Cookie] },
+    responseHeaders: {
+      set: { Strict-Transport-Security: max-age=31536000 }, remove: [Server, X-Powered-By, Set-Cookie] }`;
 const ROUTES = `  - { id: ruled, method: any, path: /ruled/**, upstream: up, access: public, websocket: true, ${RULES} }
   - { id: login, method: POST, path: /login, upstream: up, access: public, login: { token: /access_token }, ${RULES} }
   - { id: guarded, method: GET, path: /guarded, upstream: up, access: protected, ${RULES} }

@@ -11,7 +11,7 @@ const ROUTES = `  - id: ruled
     path: /ruled
     upstream: up
     access: public
-    headers: { response: { set: { X-Platform: signing }, remove: [Server] } }
+    responseHeaders: { set: { X-Platform: signing }, remove: [Server] }
   - { id: login, method: POST, path: /login, upstream: up, access: public, login: { token: /access_token } }
   - { id: open, method: GET, path: /open, upstream: up, access: public, websocket: true }
   - { id: all, method: any, path: /all/**, upstream: up, access: public }

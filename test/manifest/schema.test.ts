@@ -20,15 +20,17 @@ const schema: Subschema = JSON.parse(
 const definitions = schema['$defs'] as Record<string, Subschema>;
 
 /** Every property of the manifest, by its JSON Pointer. */
-function* propertiesOf(node: unknown, pointer = ''): Generator<[string, Subschema]> {
+function* propertiesOf(node: unknown, pointer = '', isNames = false): Generator<[string, Subschema]> {
   if (node === null || typeof node !== 'object') return;
   for (const [key, value] of Object.entries(node)) {
     if (key === 'examples' || key === 'default' || key === 'enum') continue;
     const here = `${pointer}/${key}`;
-    if (key === 'properties')
+    // A key of the manifest may itself be named "properties".
+    const isMembers = key === 'properties' && !isNames;
+    if (isMembers)
       for (const [name, member] of Object.entries(value as Record<string, Subschema>))
         yield [`${here}/${name}`, member];
-    yield* propertiesOf(value, here);
+    yield* propertiesOf(value, here, isMembers);
   }
 }
 

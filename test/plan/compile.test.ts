@@ -234,6 +234,56 @@ describe('the schema of a body', () => {
     expect(JSON.stringify(told)).not.toContain('SECRET');
   });
 
+  test('of a longer body the first fault is told', () => {
+    const schema = '{ type: object, properties: { a: { type: integer }, b: { type: integer } } }';
+    const body = JSON.stringify({ a: 'x', b: 'x'.repeat(10_000) });
+    expect(faults(schema, body)?.map(({ pointer }) => pointer)).toEqual(['/a']);
+    expect(faults(schema, '{"a":"x","b":"x"}')?.map(({ pointer }) => pointer)).toEqual(['/a', '/b']);
+  });
+
+  test.each<[string, string, object[]]>([
+    [
+      '{ type: object, required: [a], properties: { a: { description: the amount, type: integer } } }',
+      '{}',
+      [{ pointer: '/a', message: 'is missing', description: 'the amount' }],
+    ],
+    [
+      '{ type: object, required: [a], description: an order, properties: { a: true } }',
+      '{}',
+      [{ pointer: '/a', message: 'is missing', description: 'an order' }],
+    ],
+    [
+      '{ properties: { a: { type: integer, description: the amount, errorMessage: write whole euros } } }',
+      '{"a":"x"}',
+      [{ pointer: '/a', message: 'must be integer', description: 'write whole euros' }],
+    ],
+    ['{ const: [1, a] }', '2', [{ pointer: '', message: 'must be [1,"a"]' }]],
+    ['{ properties: { a: false } }', '{"a":"SECRET"}', [{ pointer: '/a', message: 'must not be there' }]],
+    [
+      '{ propertyNames: { maxLength: 2 } }',
+      '{"SECRET":1}',
+      [
+        { pointer: '', message: 'has a name that must NOT have more than 2 characters' },
+        { pointer: '', message: 'property name must be valid' },
+      ],
+    ],
+    [
+      '{ unevaluatedProperties: false }',
+      '{"SECRET":1}',
+      [{ pointer: '', message: 'has a member that is not known here' }],
+    ],
+  ])('%s says of %s', (schema, body, expected) => expect(faults(schema, body)).toEqual(expected));
+
+  test('a pointer is told as far as it is short', () => {
+    const name = `${'a'.repeat(298)}😀`;
+    const schema = '{ additionalProperties: { type: integer } }';
+    for (const body of [{ [name]: 'x' }, { [name]: 1 }]) {
+      const text = JSON.stringify(body).replace('1}', '1,"😀":1}').replace('"😀"', JSON.stringify(name));
+      const [fault] = faults(schema, text) ?? [];
+      expect(fault?.pointer).toBe(`/${'a'.repeat(298)}\ufffd…`);
+    }
+  });
+
   test('a member that is not known is not named', () => {
     expect(faults('{ type: object, additionalProperties: false }', '{"SECRET":1}')).toEqual([
       { pointer: '', message: 'has a member that is not known here' },

@@ -4,11 +4,8 @@ import { loadText, manifestOf, problemOf } from '../manifest/support.ts';
 type Side = 'request' | 'response';
 
 function withRules(side: Side, rules: object): string {
-  const headers = JSON.stringify({ [side]: rules });
-  return manifestOf(
-    '',
-    `  - { id: r, method: GET, path: /r, upstream: contacts, access: public, headers: ${headers} }\n`,
-  );
+  const written = `${side}Headers: ${JSON.stringify(rules)}`;
+  return manifestOf('', `  - { id: r, method: GET, path: /r, upstream: contacts, access: public, ${written} }\n`);
 }
 
 /** What is said of rules, without its place. */

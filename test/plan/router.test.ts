@@ -7,13 +7,13 @@ import type { Plan } from '../../src/plan/plan.ts';
 type Entry = readonly [method: string, path: string, access?: 'public' | 'protected', more?: object];
 
 /** The plan of these routes; each has the id `r` and its index. */
-function planOf(entries: readonly Entry[]): Plan {
+function planOf(entries: readonly Entry[], allow: readonly string[] = ['user']): Plan {
   const manifest = {
     version: 1,
     upstreams: { up: { url: 'http://127.0.0.1:1' } },
     auth: {
       tokens: { jwt: { jwks: 'http://127.0.0.1:1/keys', algorithms: ['ES256'], issuer: 'i', audience: 'a' } },
-      role: { claim: '/role', allow: ['user'], message: 'no' },
+      role: { claim: '/role', allow, message: 'no' },
     },
     routes: entries.map(([method, path, access = 'public', more], index) => ({
       id: `r${index}`,
@@ -324,6 +324,33 @@ describe('a protected path is never reached through a public route', () => {
       expect(plan.router.match('GET', '/A')?.access).toBe('protected');
       expect(plan.router.match('GET', '/a.')?.access).not.toBe('public');
     }
+  });
+});
+
+describe('a route that asks for more is never passed by', () => {
+  const variants = ['/GATE', '/gate.', '/gate;x', '/Gate%3Fx', '/gate/'.toUpperCase()];
+  const body = { type: 'object' };
+
+  test.each<[string, Entry, Entry]>([
+    ['a login gate', ['POST', '/gate', 'public', { login: { token: '/t' } }], ['any', '/**']],
+    ['a login gate, by a protected one', ['POST', '/gate', 'public', { login: {} }], ['any', '/**', 'protected']],
+    ['fewer roles', ['POST', '/gate', 'protected', { roles: ['user'] }], ['any', '/**', 'protected']],
+    ['a body that fits', ['POST', '/gate', 'public', { body: { schema: body } }], ['any', '/**']],
+    ['a body of some size', ['POST', '/gate', 'protected', { body: { maxBytes: '1KB' } }], ['any', '/**', 'protected']],
+    ['a query that fits', ['POST', '/gate', 'public', { query: { unknown: 'refuse' } }], ['any', '/**']],
+  ])('%s', (_what, gate, wide) => {
+    const { router } = planOf([gate, wide], ['admin', 'user']);
+    expect(router.match('POST', '/gate')?.path).toBe('/gate');
+    for (const path of variants) expect([path, router.match('POST', path)]).toEqual([path, undefined]);
+    expect(router.match('POST', '/Other;x')?.path).toBe('/**');
+  });
+
+  test.each<[string, Entry]>([
+    ['a body that is only reported', ['POST', '/gate', 'public', { validation: 'report', body: { schema: body } }]],
+    ['nothing', ['POST', '/gate']],
+  ])('but one that asks for %s may be', (_what, gate) => {
+    const { router } = planOf([gate, ['any', '/**']], ['admin', 'user']);
+    for (const path of variants) expect([path, router.match('POST', path)?.path]).toEqual([path, '/**']);
   });
 });
 

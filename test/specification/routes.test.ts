@@ -155,6 +155,36 @@ describe('lists', () => {
     await list(`/api/edm/documents?page=1&folder_id=${platform.sandbox.samples.folderId}&search=a`);
   });
 
+  it('hold their query parameters to bounds, and let any other name pass', async () => {
+    const queries = [
+      'page=1&page=2',
+      'other=%zz&b&=c&&',
+      'search=',
+      'page=0',
+      `search=${'a'.repeat(1000)}`,
+      'page[x]=y',
+    ];
+    for (const query of queries) {
+      const { status } = await platform.call('GET', `/api/contacts?${query}`, { token });
+      // The sandbox has bounds of its own; only what the gateway refuses is a problem of this form.
+      if (status !== 200) expect([query, status]).toEqual(['page=0', 400]);
+    }
+    for (const [path, name, value] of [
+      ['/api/contacts', 'per_page', 'many'],
+      ['/api/workflows', 'search', 'a'.repeat(1001)],
+      ['/api/v4/documents', 'page', '-1'],
+      ['/api/edm/documents', 'folder_id', 'a'.repeat(201)],
+      ['/api/audit/events', 'from', '2020-01-01'.repeat(9)],
+    ]) {
+      const response = await platform.call('GET', `${path}?${name}=${value}`, { token });
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({
+        code: 'parameter_invalid',
+        errors: [{ pointer: `/query/${name}` }],
+      });
+    }
+  });
+
   it('filter audit events by from and to; every write leaves one', async () => {
     const before = await list('/api/audit/events?from=2020-01-01&page=1');
     await platform.call('POST', '/api/contacts', { token, body: { name: 'Noted', email: 'noted@partner.example' } });

@@ -41,7 +41,7 @@ async function judgeJwt(token: string, rules: JwtRules, source: KeySource): Prom
   while (keys !== undefined) {
     const fault = await signatureFault(token, jwt, keys);
     if (fault === undefined) return { claims: jwt.claims, bytes: token.length, basis: keys };
-    const newer = await source.newer(keys, jwt.keyName, cameAt);
+    const newer = await source.newer(keys, { name: jwt.keyName, cameAt, isUnknown: fault === 'key_unknown' });
     if (newer === 'none' || (newer === 'unavailable' && fault === 'signature_wrong')) return { fault };
     keys = newer === 'unavailable' ? undefined : newer;
   }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { deadline } from './ask.ts';
 import { Breaker } from './breaker.ts';
 import type { KeySet } from './key-set.ts';
 
@@ -12,12 +13,18 @@ export interface KeySource {
   current(): Promise<KeySet | undefined>;
   /**
    * Newer keys than `known`, for a token that these do not verify. An answer to what was asked before the token
-   * came proves nothing against it; so it may have to wait for the next question.
-   *
-   * @param name the key that the token names
-   * @param cameAt when the token came, by `performance.now()`
+   * came proves nothing against it.
    */
-  newer(known: KeySet, name: string | undefined, cameAt: number): Promise<KeySet | 'none' | 'unavailable'>;
+  newer(known: KeySet, wanted: WantedKey): Promise<KeySet | 'none' | 'unavailable'>;
+}
+
+export interface WantedKey {
+  /** As the token has it. */
+  readonly name: string | undefined;
+  /** When the token came, by `performance.now()`. */
+  readonly cameAt: number;
+  /** Whether it is worth waiting until a question may be put: a name that was never there is a new key's, or made up. */
+  readonly isUnknown: boolean;
 }
 
 const FRESH_MS = 600_000;
@@ -77,14 +84,14 @@ export class RemoteKeys implements KeySource {
     return since(this.#knownAt) > this.#servedMs ? undefined : this.#keys;
   }
 
-  async newer(known: KeySet, name = '', cameAt: number): Promise<KeySet | 'none' | 'unavailable'> {
+  async newer(known: KeySet, { name = '', cameAt, isUnknown }: WantedKey): Promise<KeySet | 'none' | 'unavailable'> {
     while (this.#keys === known) {
       if (since(this.#absent.get(name)) < COOLDOWN_MS) return 'none';
       if (this.#knownAt >= cameAt) {
         this.#remember(name);
         return 'none';
       }
-      if (!(await this.#askInTurn())) return 'unavailable';
+      if (!(await this.#askInTurn(isUnknown))) return 'unavailable';
     }
     return this.#keys ?? 'unavailable';
   }
@@ -96,10 +103,10 @@ export class RemoteKeys implements KeySource {
   }
 
   /** Asks a pause after the last question. @returns whether there was an answer */
-  async #askInTurn(): Promise<boolean> {
+  async #askInTurn(mayWait: boolean): Promise<boolean> {
     const pauseMs = PAUSE_MS - since(this.#askedAt);
     if (this.#asking === undefined && pauseMs > 0) {
-      if (this.#waiting >= MAX_WAITING) return false;
+      if (!mayWait || this.#waiting >= MAX_WAITING) return false;
       this.#waiting += 1;
       this.#pausing ??= sleep(pauseMs, undefined, { ref: false }).then(() => {
         this.#pausing = undefined;
@@ -116,7 +123,7 @@ export class RemoteKeys implements KeySource {
     if (!this.#breaker.mayAsk()) return Promise.resolve(false);
     const askedAt = performance.now();
     this.#askedAt = askedAt;
-    this.#asking = this.#fetch(AbortSignal.timeout(this.#timeoutMs))
+    this.#asking = this.#fetch(deadline(this.#timeoutMs))
       .then((keys) => this.#learn(keys, askedAt))
       .catch((error: Error) => {
         this.#cause = error.message;
@@ -139,9 +146,7 @@ export class RemoteKeys implements KeySource {
     this.#cause = undefined;
     this.#knownAt = askedAt;
     // Equal keys stay the same object: tokens that were verified by them stay known.
-    if (keys.text === this.#keys?.text) return true;
-    this.#keys = keys;
-    this.#absent.clear();
+    if (keys.text !== this.#keys?.text) this.#keys = keys;
     return true;
   }
 }

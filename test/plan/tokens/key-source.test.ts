@@ -289,6 +289,17 @@ describe('made-up names', () => {
     }
   });
 
+  test('are waited for, forged signatures are not', async () => {
+    await judge(tokenBy(one));
+    const start = performance.now();
+    expect(await judge(tokenBy(ecKey('one')))).toBe('signature_wrong');
+    expect(performance.now() - start).toBeLessThan(1_500);
+    expect(server.asked).toBe(1);
+    expect(await judge(tokenBy(two))).toBe('key_unknown');
+    expect(performance.now() - start).toBeGreaterThan(1_500);
+    expect(server.asked).toBe(2);
+  });
+
   test('are not all waited for', async () => {
     const pass = holdClock();
     await judge(tokenBy(one));

@@ -1,0 +1,120 @@
+import type { RouteEntry } from '../manifest/manifest.generated.ts';
+import { suggestion } from '../problem/did-you-mean.ts';
+import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
+import type { SchemaCompiler } from './json-schema.ts';
+import { createParameterReader, type ParameterJudge } from './parameter-value.ts';
+import type { Pattern } from './pattern.ts';
+import type { Fault, Parameters } from './plan.ts';
+import { pointerStep } from './pointer.ts';
+import { compileQuery } from './query.ts';
+
+const RULE = 'parameters';
+
+/** What a route says of its path's parameters, its query and its headers; `undefined` when that is nothing. */
+export function compileParameters(
+  entry: RouteEntry,
+  pattern: Pattern,
+  path: Path,
+  schemas: SchemaCompiler | undefined,
+  findings: Finding[],
+): Parameters | undefined {
+  const { params, query, headers } = entry;
+  if (params === undefined && query === undefined && headers === undefined) return undefined;
+  const judgesOf = (key: string, properties: object) =>
+    compileJudges([...path, key, 'properties'], properties, schemas, findings);
+  const judges = [
+    params && compileParams(judgesOf('params', params.properties), pattern, path, findings),
+    query && compileQuery(query, judgesOf('query', query.properties)),
+    headers && compileHeaders(headers, judgesOf('headers', headers.properties), path, findings),
+  ].filter((judge) => judge !== undefined);
+  for (const [key, rule] of Object.entries({ query, headers })) {
+    for (const list of ['required', 'repeated'] as const) {
+      const names = rule !== undefined && list in rule ? rule[list as 'required'] : [];
+      if (Array.isArray(names))
+        findUnlisted(names, [...path, key, list], Object.keys(rule?.properties ?? {}), findings);
+    }
+  }
+  return (target, query, headers) => judges.flatMap((judge) => judge(target, query, headers)).slice(0, MAX_FAULTS);
+}
+
+const MAX_FAULTS = 20;
+
+function compileJudges(
+  path: Path,
+  properties: object,
+  schemas: SchemaCompiler | undefined,
+  findings: Finding[],
+): Map<string, ParameterJudge> {
+  const judges = new Map<string, ParameterJudge>();
+  for (const name of Object.keys(properties)) {
+    const judge = schemas?.compile([...path, name], findings);
+    if (judge !== undefined)
+      judges.set(name, createParameterReader(judge, schemas?.typesAt([...path, name]) ?? new Set()));
+  }
+  return judges;
+}
+
+function compileParams(
+  judges: ReadonlyMap<string, ParameterJudge>,
+  pattern: Pattern,
+  path: Path,
+  findings: Finding[],
+): Parameters {
+  const names = pattern.flatMap((segment) => (segment.kind === 'parameter' ? [segment.name] : []));
+  const places = [...judges].map(([name, judge]) => {
+    const index = pattern.findIndex((segment) => segment.kind === 'parameter' && segment.name === name);
+    if (index === -1) {
+      const message = `the path has no {${name}}${suggestion(name, names)}`;
+      findings.push(errorAtKey([...path, 'params', 'properties', name], RULE, message));
+    }
+    return { index: index + 1, judge, pointer: `/params${pointerStep(name)}` };
+  });
+  return (target) => {
+    const segments = target.split('/');
+    // The path guard has refused what does not decode.
+    return places.flatMap(({ index, judge, pointer }) => judge(decodeURIComponent(segments[index] ?? ''), pointer));
+  };
+}
+
+function compileHeaders(
+  { required }: NonNullable<RouteEntry['headers']>,
+  judges: ReadonlyMap<string, ParameterJudge>,
+  path: Path,
+  findings: Finding[],
+): Parameters {
+  const listed = new Map<string, { name: string; judge: ParameterJudge }>();
+  for (const [name, judge] of judges) {
+    const at = [...path, 'headers', 'properties', name];
+    const twin = listed.get(foldName(name));
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
+      findings.push(errorAtKey(at, RULE, `"${name}" is not a header name; write one such as Accept-Language`));
+    if (twin !== undefined)
+      findings.push(errorAtKey(at, RULE, `"${twin.name}" is the same header; remove one of them`));
+    listed.set(foldName(name), { name, judge });
+  }
+  return (_target, _query, raw) => {
+    const faults: Fault[] = [];
+    const missing = new Set(required);
+    for (let index = 0; index < raw.length; index += 2) {
+      const known = listed.get(foldName(raw[index] as string));
+      if (known === undefined) continue;
+      missing.delete(known.name);
+      faults.push(...known.judge(raw[index + 1] as string, `/headers${pointerStep(known.name)}`));
+    }
+    for (const name of missing) faults.push({ pointer: `/headers${pointerStep(name)}`, message: 'is missing' });
+    return faults;
+  };
+}
+
+/** Some servers take `X_Tenant` for `X-Tenant`: every spelling of a listed name is judged. */
+function foldName(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9-]/g, '-');
+}
+
+function findUnlisted(names: readonly string[], path: Path, known: readonly string[], findings: Finding[]): void {
+  for (const [index, name] of names.entries()) {
+    if (known.includes(name)) continue;
+    const message = `"${name}" is not among the properties${suggestion(name, known)}`;
+    findings.push(errorAt([...path, index], RULE, message));
+  }
+}

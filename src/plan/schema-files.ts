@@ -1,0 +1,130 @@
+import { posix } from 'node:path';
+import { parse } from '../manifest/document.ts';
+import type { Manifest } from '../manifest/manifest.generated.ts';
+import type { World } from '../manifest/source.ts';
+import { errorAt, type Finding, type Path } from '../problem/finding.ts';
+import { toProblems } from '../problem/problem.ts';
+import { pointerStep } from './pointer.ts';
+import { changeSchemas, isMap, isSchema, referencePath, referenceTo, valueAt } from './schema-walk.ts';
+
+const RULE = 'body-schema';
+const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:|^\/\//;
+
+/** All schemas of a manifest, and of the files that they refer to, in one value whose references stay inside of it. */
+export interface SchemaRoot {
+  readonly schemas: Manifest['schemas'];
+  readonly routes: Manifest['routes'];
+  /** By their paths relative to the manifest. */
+  readonly files: Readonly<Record<string, unknown>>;
+}
+
+export interface SchemaBundle {
+  readonly root: SchemaRoot;
+  /** The schemas of the files that are referred to: paths of the root. */
+  readonly targets: readonly Path[];
+  /** The same finding at a place of the manifest: what stands in a file is told where the file is referred to. */
+  readonly placed: (finding: Finding) => Finding;
+}
+
+/**
+ * Reads the files that a `$ref` names, JSON or YAML, by a path relative to where it stands: files beside the
+ * manifest and below it. No other file is read, and nothing is ever fetched.
+ */
+export function bundleSchemas(manifest: Manifest, readFile: World['readFile'], findings: Finding[]): SchemaBundle {
+  const files: Record<string, unknown> = Object.create(null);
+  const origins = new Map<string, Path>();
+  const targets = new Map<string, { readonly target: Path; readonly place: Path }>();
+  const placed = (finding: Finding) => placedByOrigin(finding, origins);
+
+  /** @param base the file that the schemas stand in; `undefined`: the manifest itself */
+  const bundle = <T>(holder: T, at: Path, base?: string): T =>
+    changeSchemas(
+      holder,
+      (schema, inside) => {
+        const { $ref: reference, ...others } = schema;
+        const isOwn = base === undefined && typeof reference === 'string' && reference.startsWith('#');
+        if (typeof reference !== 'string' || isOwn || SCHEME.test(reference)) return schema;
+        const place = [...at, ...inside, '$ref'];
+        const target = targetOf(reference, base);
+        if (typeof target === 'string') {
+          findings.push(placed(errorAt(place, RULE, target)));
+          return others;
+        }
+        const [, file] = target as [string, string];
+        if (!origins.has(file)) {
+          origins.set(file, base === undefined ? place : (origins.get(base) ?? place));
+          const value = readSchemas(file, readFile, (message) => findings.push(placed(errorAt(place, RULE, message))));
+          files[file] = bundle(withoutId(value), ['files', file], file);
+        }
+        targets.set(JSON.stringify(target), { target, place });
+        return { ...others, $ref: referenceTo(target) };
+      },
+      at.length === 1 && at[0] === 'schemas',
+    );
+
+  const schemas = bundle(manifest.schemas, ['schemas']);
+  const routes = bundle(manifest.routes, ['routes']);
+  const root = { schemas, routes, files };
+  const sound = [...targets.values()].flatMap(({ target, place }) => {
+    if (isSchema(valueAt(root, target))) return [target];
+    const [, file, ...inside] = target;
+    findings.push(
+      placed(errorAt(place, RULE, `the file "${file}" has no schema at "#${inside.map(pointerStep).join('')}"`)),
+    );
+    return [];
+  });
+  return { root, targets: sound, placed };
+}
+
+/** The path in the root that a reference stands for, or what is wrong with it. */
+function targetOf(reference: string, base: string | undefined): Path | string {
+  const [written = '', fragment = ''] = reference.split('#', 2);
+  const steps = fragment === '' ? [] : referencePath(`#${fragment}`);
+  if (steps === undefined) return `"${reference}" has no JSON Pointer behind the #; write one such as #/$defs/Name`;
+  const file = decode(written);
+  const named = file === '' ? base : posix.normalize(posix.join(posix.dirname(base ?? '.'), file));
+  if (named === undefined || named.startsWith('..') || /^\/|\\/.test(file))
+    return `"${reference}" is no file beside the manifest or below it; write its relative path`;
+  return ['files', named, ...steps];
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Any schema where the file cannot be read: that is told once. */
+function readSchemas(file: string, readFile: World['readFile'], tell: (message: string) => void): unknown {
+  let text: string;
+  try {
+    text = readFile(file);
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'it is not there';
+    tell(`the file "${file}" cannot be read (${reason}); write a path relative to where it is named`);
+    return true;
+  }
+  const { document, findings } = parse({ path: file, text });
+  const [problem] = toProblems(findings, document);
+  if (problem === undefined) return document.value;
+  tell(`in ${file} at line ${problem.range.line}: ${problem.message}`);
+  return true;
+}
+
+/** The `$id` of a whole file is its name on the web, where nobody looks. */
+function withoutId(value: unknown): unknown {
+  if (!isMap(value) || typeof value['$id'] !== 'string') return value;
+  const { $id: _name, ...others } = value;
+  return others;
+}
+
+function placedByOrigin(finding: Finding, origins: ReadonlyMap<string, Path>): Finding {
+  const { where, message } = finding;
+  const [first, file, ...inside] = 'path' in where ? where.path : [];
+  const origin = first === 'files' ? origins.get(String(file)) : undefined;
+  if (origin === undefined) return finding;
+  const place = inside.length === 0 ? String(file) : `${file} at ${inside.map(pointerStep).join('')}`;
+  return { ...finding, where: { path: origin, at: 'value' }, message: `in ${place}: ${message}` };
+}

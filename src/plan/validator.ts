@@ -1,0 +1,105 @@
+import { Ajv2020, type ErrorObject, type Format, type ValidateFunction } from 'ajv/dist/2020.js';
+import ajvFormats from 'ajv-formats';
+import { RE2JS } from 're2js';
+import type { Path } from '../problem/finding.ts';
+import { CONTENT_ENCODING, CONTENT_MAX_BYTES } from './base64.ts';
+import type { SchemaRoot } from './schema-files.ts';
+import { referenceTo } from './schema-walk.ts';
+import { SURVIVES, withSurvivingIntegers } from './surviving-integers.ts';
+import { UNIQUE_ITEMS } from './unique-items.ts';
+
+const ROOT = 'manifest:';
+const META = 'https://json-schema.org/draft/2020-12/schema';
+
+/** A validator of JSON Schema, and all that is known of it. */
+export interface Validator {
+  /** The schema at a path of the root. Throws a sentence when it does not compile. */
+  compile(path: Path): ValidateFunction;
+  /** What JSON Schema itself says against a schema. */
+  faultsOf(schema: unknown): readonly ErrorObject[];
+  readonly keywords: readonly string[];
+  readonly formats: readonly string[];
+}
+
+/**
+ * Values are judged, never changed: no coercion, no defaults, no removal. Patterns run in linear time, since they
+ * meet hostile input.
+ *
+ * @param allErrors whether it goes on after the first error
+ */
+export function createValidator(root: SchemaRoot, allErrors: boolean): Validator {
+  const ajv = new Ajv2020({
+    strict: true,
+    strictTypes: false,
+    strictTuples: false,
+    strictRequired: false,
+    allErrors,
+    ownProperties: true,
+    // An error then knows its schema, for what that says of itself.
+    verbose: true,
+    logger: false,
+    code: { regExp: linear },
+  });
+  // The default export of a CommonJS module, as Node and as TypeScript see it.
+  (ajvFormats as unknown as typeof ajvFormats.default)(ajv);
+  limitFormats(ajv);
+  ajv.removeKeyword(UNIQUE_ITEMS.keyword);
+  ajv.addKeyword(UNIQUE_ITEMS);
+  ajv.removeKeyword(CONTENT_ENCODING.keyword);
+  for (const keyword of [CONTENT_ENCODING, CONTENT_MAX_BYTES, SURVIVES]) ajv.addKeyword(keyword);
+  ajv.addKeyword({ keyword: 'errorMessage', schemaType: 'string' });
+  const keywords = Object.keys(ajv.RULES.keywords).filter((keyword) => keyword !== SURVIVES.keyword);
+  return {
+    keywords,
+    formats: Object.keys(ajv.formats),
+    faultsOf: (schema) => (ajv.validate(META, schema) ? [] : (ajv.errors ?? [])),
+    compile(path) {
+      if (ajv.schemas[ROOT] === undefined) addRoot(ajv, withSurvivingIntegers(root));
+      const validate = ajv.getSchema(`${ROOT}${referenceTo(path)}`);
+      if (validate === undefined) throw new Error('it was not found');
+      return validate;
+    },
+  };
+}
+
+/** Throws a sentence when a pattern cannot run in linear time. */
+export function checkPattern(pattern: string): void {
+  RE2JS.compile(pattern);
+}
+
+/** Nothing that has a format is as long as this; a longer text could overflow the stack of a regular expression. */
+const MAX_FORMAT_CHARACTERS = 65_536;
+
+function limitFormats(ajv: Ajv2020): void {
+  for (const [name, format] of Object.entries(ajv.formats)) {
+    const definition = typeof format === 'object' && !(format instanceof RegExp) ? format : { validate: format };
+    if ('type' in definition && definition.type === 'number') continue;
+    const { validate } = definition as { validate: RegExp | ((text: string) => boolean) | true };
+    if (validate === true) continue;
+    const fits = validate instanceof RegExp ? (text: string) => validate.test(text) : validate;
+    const isShort = (text: string) => text.length <= MAX_FORMAT_CHARACTERS && fits(text);
+    ajv.addFormat(name, { ...definition, validate: isShort } as Format);
+  }
+}
+
+/** What is around the schemas is none itself; each of them is validated where it is compiled. */
+function addRoot(ajv: Ajv2020, root: SchemaRoot): void {
+  for (const keyword of Object.keys(root)) {
+    ajv.removeKeyword(keyword);
+    ajv.addKeyword({
+      keyword,
+      compile: (_value: unknown, parent: object) => {
+        if (parent !== root) throw new Error(`unknown keyword: "${keyword}"`);
+        return () => true;
+      },
+    });
+  }
+  ajv.addSchema(root as object, ROOT, false, false);
+}
+
+/** A pattern in RE2's language. `toString` must tell patterns apart: ajv keeps one of those that print alike. */
+function linear(pattern: string, flags: string) {
+  const compiled = RE2JS.compile(pattern);
+  return { test: (text: string) => compiled.matcher(text).find(), toString: () => `/${pattern}/${flags}` };
+}
+linear.code = 'linear';

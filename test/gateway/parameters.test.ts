@@ -1,0 +1,190 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ask, head, keptHead, Wire } from '../support/raw.ts';
+import { type Site, startSite } from '../support/site.ts';
+
+const ROUTES = `  - id: job
+    method: any
+    path: /jobs/{job}/files/{file}
+    upstream: up
+    access: public
+    params: { properties: { job: { type: string, pattern: '^[a-z0-9é-]+$', maxLength: 9 }, file: { type: integer, minimum: 1 } } }
+  - id: list
+    method: any
+    path: /list
+    upstream: up
+    access: public
+    query:
+      properties:
+        page: { type: integer, minimum: 1 }
+        ratio: { type: number }
+        all: { type: boolean }
+        size: { enum: [1, 2, large] }
+        mixed: { anyOf: [{ type: integer, minimum: 10 }, { type: string, maxLength: 2 }] }
+        text: { pattern: '^[a-z ]*$' }
+        'a b/~': { maxLength: 1 }
+        no: { not: { type: integer }, maxLength: 3 }
+  - id: closed
+    method: any
+    path: /closed
+    upstream: up
+    access: public
+    query: { properties: { q: {}, tag: { maxLength: 3 }, from: true }, required: [from], unknown: refuse, repeated: [tag] }
+  - { id: once, method: any, path: /once, upstream: up, access: public, query: { repeated: refuse } }
+  - id: headed
+    method: any
+    path: /headed
+    upstream: up
+    access: public
+    headers: { properties: { X-Count: { type: integer }, Idempotency-Key: { maxLength: 5 } }, required: [Idempotency-Key] }
+  - { id: private, method: any, path: /private, upstream: up, access: protected, query: { properties: { page: { type: integer } } } }
+`;
+
+let site: Site;
+
+beforeAll(async () => {
+  site = await startSite(ROUTES);
+});
+
+afterAll(() => site.close());
+
+afterEach(async () => {
+  site.upstream.requests.length = 0;
+  expect((await site.get('/list?page=1')).status).toBe(200);
+  site.upstream.requests.length = 0;
+});
+
+const places = async (path: string, ...headers: string[]) => {
+  const got = await site.get(path, ...headers);
+  if (got.status === 200) return [];
+  expect([got.status, got.json().code]).toEqual([400, 'parameter_invalid']);
+  return got.json().errors.map(({ pointer }: { pointer: string }) => pointer);
+};
+
+/** What fits goes on as it was sent, what does not never goes on. */
+const expectPlaces = async (path: string, expected: readonly string[], ...headers: string[]) => {
+  expect([path, await places(path, ...headers)]).toEqual([path, expected]);
+  expect(site.upstream.requests.map(({ url }) => url)).toEqual(expected.length === 0 ? [path] : []);
+};
+
+describe('parameters of the path', () => {
+  it.each<[string, string[]]>([
+    ['/jobs/a-1/files/7', []],
+    ['/jobs/%C3%A9/files/7/', []],
+    ['/jobs/A/files/7', ['/params/job']],
+    ['/jobs/a%20b/files/7', ['/params/job']],
+    ['/jobs/a123456789/files/7', ['/params/job']],
+    ['/jobs/a/files/0', ['/params/file']],
+    ['/jobs/a/files/1.0', ['/params/file']],
+    ['/jobs/A/files/x', ['/params/job', '/params/file']],
+  ])('%s: %j', (path, expected) => expectPlaces(path, expected));
+});
+
+describe('parameters of the query', () => {
+  it.each<[string, string[]]>([
+    ['', []],
+    ['?', []],
+    ['?page=1', []],
+    ['?page=12&page=3', []],
+    ['?%70age=1', []],
+    ['?x="<>\'{}|&&=&page=1&%zz=%zz&y', []],
+    ['?PAGE=x&page[]=x&page%20=x', []],
+    ['?page=0', ['/query/page']],
+    ['?page=1&page=x', ['/query/page']],
+    ['?%70age=x', ['/query/page']],
+    ['?page', ['/query/page']],
+    ['?page=', ['/query/page']],
+    ['?page=+1', ['/query/page']],
+    ['?page=%2B1', ['/query/page']],
+    ['?page=1%20', ['/query/page']],
+    ['?page=01', ['/query/page']],
+    ['?page=0x10', ['/query/page']],
+    ['?page=1e2', ['/query/page']],
+    ['?page=1.0', ['/query/page']],
+    ['?page=9007199254740993', ['/query/page']],
+    ['?page=1;page=2', ['/query/page']],
+    ['?page=%zz', ['/query/page']],
+    ['?page=%31', []],
+    ['?ratio=-1.5e3', []],
+    ['?ratio=1e400', ['/query/ratio']],
+    ['?ratio=Infinity', ['/query/ratio']],
+    ['?ratio=.5', ['/query/ratio']],
+    ['?all=true', []],
+    ['?all=1', ['/query/all']],
+    ['?all=TRUE', ['/query/all']],
+    ['?size=1', []],
+    ['?size=large', []],
+    ['?size=3', ['/query/size']],
+    ['?mixed=10', []],
+    ['?mixed=9', []],
+    ['?mixed=abc', ['/query/mixed', '/query/mixed', '/query/mixed']],
+    ['?text=a+b%20c', []],
+    ['?text=123', ['/query/text']],
+    ['?text=%C3%28', ['/query/text']],
+    ['?text=100%', ['/query/text']],
+    ['?a+b/~=1', []],
+    ['?a%20b%2F~=12', ['/query/a b~1~0']],
+    ['?no=123', []],
+    ['?page=x&ratio=y&all=z', ['/query/page', '/query/ratio', '/query/all']],
+  ])('%s: %j', (query, expected) => expectPlaces(`/list${query}`, expected));
+
+  it.each<[string, string[]]>([
+    ['?from=1&q=2&tag=a&tag=b', []],
+    ['?from=1&tag=a&tag=long', ['/query/tag']],
+    ['?q=1', ['/query/from']],
+    ['?from=1&from=2', ['/query/from']],
+    ['?from=1&%66rom=2', ['/query/from']],
+    ['?from=1&other=2', ['/query']],
+    ['?from=1&FROM=2', ['/query']],
+    ['?from=1&tag[]=2', ['/query']],
+    ['?from=1&%zz=2', ['/query']],
+    ['?from=1;tag=long', ['/query']],
+    ['?from=1%3Btag=long', []],
+  ])('of known names only, %s: %j', (query, expected) => expectPlaces(`/closed${query}`, expected));
+
+  it.each<[string, string[]]>([
+    ['?a=1&b=2', []],
+    ['?a=1&a=1', ['/query']],
+  ])('none of them twice, %s: %j', (query, expected) => expectPlaces(`/once${query}`, expected));
+
+  it('tells twenty faults at most', async () => {
+    expect(await places(`/list?${'page=x&'.repeat(500)}`)).toHaveLength(20);
+  });
+});
+
+describe('headers', () => {
+  const KEY = 'Idempotency-Key: a';
+
+  it.each<[string[], string[]]>([
+    [[KEY], []],
+    [['idempotency-KEY: a', 'X-COUNT: 12'], []],
+    [[], ['/headers/Idempotency-Key']],
+    [[KEY, 'X-Count: x'], ['/headers/X-Count']],
+    [[KEY, 'X-Count: 1', 'x-count: x'], ['/headers/X-Count']],
+    [[KEY, 'X_Count: x'], ['/headers/X-Count']],
+    [['Idempotency-Key: abcdef'], ['/headers/Idempotency-Key']],
+  ])('%j: %j', (headers, expected) => expectPlaces('/headed', expected, ...headers));
+});
+
+describe('a refusal', () => {
+  it('says what is wrong, and never the value', async () => {
+    const got = await site.get('/list?page=SENTINEL&text=SENTINEL1', 'X-Count: SENTINEL');
+    expect(got.body.toString()).not.toContain('SENTINEL');
+    expect(got.json().errors).toEqual([
+      { pointer: '/query/page', message: 'must be integer' },
+      { pointer: '/query/text', message: 'must match pattern "^[a-z ]*$"' },
+    ]);
+    expect(JSON.stringify(site.gateway.lines.at(-1))).not.toContain('SENTINEL');
+  });
+
+  it('comes after the token was judged, and before the body is asked for', async () => {
+    expect((await site.get('/private?page=x')).status).toBe(401);
+    const token = `Authorization: Bearer ${await site.issuer.token()}`;
+    expect((await site.get('/private?page=x', token)).status).toBe(400);
+    expect((await site.get('/private?page=1', token)).status).toBe(200);
+    const wire = await Wire.open(site.port);
+    wire.write(keptHead('POST /list?page=x HTTP/1.1', 'Content-Length: 5', 'Expect: 100-continue'));
+    expect((await wire.message()).status).toBe(400);
+    wire.end();
+    expect((await ask(site.port, head('HEAD /list?page=x HTTP/1.1'))).status).toBe(400);
+  });
+});

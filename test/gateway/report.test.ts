@@ -1,0 +1,86 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ask, head } from '../support/raw.ts';
+import { eventually, type Site, startSite } from '../support/site.ts';
+
+const ROUTES = `  - id: reported
+    method: [GET, POST]
+    path: /reported/{id}
+    upstream: up
+    access: public
+    validation: report
+    params: { properties: { id: { type: integer } } }
+    query: { properties: { page: { type: integer } }, unknown: refuse }
+    body: { maxBytes: 1KB, schema: { type: object, properties: { email: { type: string } }, additionalProperties: { type: integer } } }
+  - { id: typed, method: POST, path: /typed, upstream: up, access: public, validation: report, body: { types: [text/csv] } }
+`;
+const JSON_TYPE = 'Content-Type: application/json';
+
+let site: Site;
+
+beforeAll(async () => {
+  site = await startSite(ROUTES);
+});
+
+afterAll(() => site.close());
+
+afterEach(() => {
+  site.upstream.requests.length = 0;
+});
+
+/** The `reported` of the one access line that a request leaves. */
+async function reportedOf(request: () => Promise<{ status: number }>): Promise<unknown> {
+  const before = site.gateway.lines.length;
+  expect((await request()).status).toBe(200);
+  await eventually('the access line', () => site.gateway.lines.length > before);
+  return site.gateway.lines.at(-1)?.['reported'];
+}
+
+describe('a route that only reports', () => {
+  it('lets everything through as it was sent, and says where it did not fit', async () => {
+    const body = '{ "email": 1, "SENTINEL": "SENTINEL-VALUE" }';
+    const reported = await reportedOf(() => site.post('/reported/x?page=y&z=SENTINEL-VALUE', body, JSON_TYPE));
+    expect(reported).toEqual([
+      { code: 'parameter_invalid', pointers: ['/params/id', '/query/page', '/query'] },
+      { code: 'body_invalid', pointers: ['/SENTINEL', '/email'] },
+    ]);
+    expect(site.upstream.requests).toMatchObject([{ url: '/reported/x?page=y&z=SENTINEL-VALUE' }]);
+    expect(site.upstream.requests[0]?.body.toString()).toBe(body);
+    expect(JSON.stringify(site.gateway.lines.at(-1))).not.toContain('SENTINEL-VALUE');
+  });
+
+  it('says nothing of what fits', async () => {
+    expect(await reportedOf(() => site.post('/reported/1?page=1', '{"email":"a"}', JSON_TYPE))).toBeUndefined();
+    expect(await reportedOf(() => site.get('/reported/1'))).toBeUndefined();
+  });
+
+  it.each([
+    ['no JSON', '{', JSON_TYPE, 'body_invalid', ['']],
+    ['a name twice', '{"a":1,"a":1}', JSON_TYPE, 'body_invalid', ['/a']],
+    ['another type', 'a,b', 'Content-Type: text/csv', 'media_type_unsupported', []],
+    ['no type', '{}', 'X-Nothing: 1', 'media_type_unsupported', []],
+    ['a coded body', '{}', `${JSON_TYPE}\r\nContent-Encoding: gzip`, 'media_type_unsupported', []],
+  ])('lets %s through', async (_what, body, header, code, pointers) => {
+    expect(await reportedOf(() => site.post('/reported/1', body, header))).toEqual([{ code, pointers }]);
+    expect(site.upstream.requests[0]?.body.toString()).toBe(body);
+  });
+
+  it('streams a body of another type', async () => {
+    expect(await reportedOf(() => site.post('/typed', 'abc', JSON_TYPE))).toEqual([
+      { code: 'media_type_unsupported', pointers: [] },
+    ]);
+    expect(site.upstream.requests[0]?.body.toString()).toBe('abc');
+  });
+
+  it('holds to its limit all the same', async () => {
+    expect((await site.post('/reported/1', ' '.repeat(1025), JSON_TYPE)).status).toBe(413);
+    expect((await site.post('/reported/1', ' '.repeat(1025), 'Content-Type: a/b')).status).toBe(413);
+    const framed = head('POST /reported/1 HTTP/1.1', 'Content-Type: a/b', 'Transfer-Encoding: chunked');
+    expect((await ask(site.port, `${framed}401\r\n${' '.repeat(1025)}\r\n0\r\n\r\n`)).status).toBe(413);
+    expect(site.upstream.requests).toEqual([]);
+  });
+
+  it('refuses what no route may let through', async () => {
+    expect((await site.get('/reported/..')).status).toBe(400);
+    expect((await site.get('/reported/a/b')).status).toBe(404);
+  });
+});
