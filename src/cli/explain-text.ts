@@ -11,7 +11,7 @@ export function formatExplanation(explanation: Explanation, colour: boolean): st
     ...steps.flatMap((step) => [
       formatStep(step, manifest, colour),
       ...(step.step === 'route' ? [...parameterLines(route?.parameters), ...candidates.map(formatCandidate)] : []),
-      ...(step.step === 'body' && step.verdict === 'refused' ? faultLines(explanation) : []),
+      ...(step.verdict === 'refused' ? faultLines(explanation) : []),
       ...(step.step === 'forward' && upstream !== null ? upstreamLines(upstream) : []),
     ]),
     '',
@@ -20,7 +20,12 @@ export function formatExplanation(explanation: Explanation, colour: boolean): st
   return `${lines.join('\n')}\n`;
 }
 
-const MARKS = { passed: ['✓', 'green'], refused: ['✗', 'red'], answered: ['•', 'cyan'] } as const;
+const MARKS = {
+  passed: ['✓', 'green'],
+  refused: ['✗', 'red'],
+  reported: ['!', 'yellow'],
+  answered: ['•', 'cyan'],
+} as const;
 
 function formatStep({ step, verdict, because, lines }: Step, manifest: string, colour: boolean): string {
   const [mark, style] = MARKS[verdict];
@@ -30,7 +35,7 @@ function formatStep({ step, verdict, because, lines }: Step, manifest: string, c
 }
 
 /** Of the longest step's name, and a blank. */
-const WIDTH = 10;
+const WIDTH = 11;
 const INDENT = ' '.repeat(WIDTH + 2);
 
 function parameterLines(parameters: Readonly<Record<string, string>> = {}): string[] {

@@ -33,6 +33,7 @@ export async function explain(loaded: Planned, asked: Asked, claims: Claims | un
     request: { method: asked.method, target: asked.target, claims: claims ?? null },
     outcome: walk.refusal !== undefined ? 'refused' : upstream === undefined ? 'answered' : 'forwarded',
     refusal: walk.refusal ?? null,
+    reported: walk.reported,
     steps: stepsOf(walk),
     route: walk.route === undefined ? null : matchedRoute(walk, walk.route),
     candidates: candidatesOf(walk),
@@ -49,7 +50,8 @@ function stepsOf(walk: Walk): Step[] {
     // What is told of a refusal is told where it fell.
     const told = tell(isEnd || walk.refusal === undefined ? walk : { ...walk, refusal: undefined });
     if (told === undefined) continue;
-    const verdict = isEnd ? (walk.isAnswered ? 'answered' : 'refused') : 'passed';
+    const isReported = walk.reported.some(({ code }) => STEP_OF[code] === name);
+    const verdict = isEnd ? (walk.isAnswered ? 'answered' : 'refused') : isReported ? 'reported' : 'passed';
     steps.push({ step: name, verdict, because: told.because, lines: told.paths.map((path) => placeOf(walk, path)) });
     if (isEnd) break;
   }

@@ -1,5 +1,5 @@
 import type { RefusalCode } from '../gateway/refusal.ts';
-import type { BodyFault } from '../plan/plan.ts';
+import type { Fault } from '../plan/plan.ts';
 
 /** A request's whole way; as JSON this is what `explain --json` prints. docs/explain.md says what each member is. */
 export interface Explanation {
@@ -13,6 +13,8 @@ export interface Explanation {
   };
   readonly outcome: 'forwarded' | 'refused' | 'answered';
   readonly refusal: Refused | null;
+  /** What would have been refused, where the route only reports. */
+  readonly reported: readonly Reported[];
   readonly steps: readonly Step[];
   readonly route: MatchedRoute | null;
   readonly candidates: readonly Candidate[];
@@ -24,15 +26,32 @@ export interface Refused {
   readonly code: RefusalCode;
   readonly reason: string;
   readonly detail: string;
-  readonly errors: readonly BodyFault[];
+  readonly errors: readonly Fault[];
+}
+
+export interface Reported {
+  readonly code: RefusalCode;
+  /** Where the faults are: JSON Pointers (RFC 6901) into the body, or to parameters. */
+  readonly pointers: readonly string[];
 }
 
 /** The steps of a request's walk, in their order. */
-export type StepName = 'message' | 'path' | 'preflight' | 'route' | 'token' | 'role' | 'body' | 'forward' | 'answer';
+export type StepName =
+  | 'message'
+  | 'path'
+  | 'preflight'
+  | 'route'
+  | 'token'
+  | 'role'
+  | 'parameters'
+  | 'body'
+  | 'forward'
+  | 'answer';
 
 export interface Step {
   readonly step: StepName;
-  readonly verdict: 'passed' | 'refused' | 'answered';
+  /** `reported`: what does not fit was let through. */
+  readonly verdict: 'passed' | 'refused' | 'reported' | 'answered';
   readonly because: string;
   /** What in the manifest says so. */
   readonly lines: readonly Place[];

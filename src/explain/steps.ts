@@ -25,6 +25,7 @@ export const STEPS: readonly StepRule[] = [
   { name: 'route', tell: tellRoute },
   { name: 'token', tell: tellToken },
   { name: 'role', tell: tellRole },
+  { name: 'parameters', tell: tellParameters },
   { name: 'body', tell: tellBody },
   { name: 'forward', tell: tellForward },
   { name: 'answer', tell: tellAnswer },
@@ -43,6 +44,7 @@ export const STEP_OF: Readonly<Record<RefusalCode, StepName>> = {
   token_invalid: 'token',
   keys_unavailable: 'token',
   role_not_allowed: 'role',
+  parameter_invalid: 'parameters',
   body_invalid: 'body',
   body_too_large: 'body',
   media_type_unsupported: 'body',
@@ -101,14 +103,29 @@ function tellRole({ loaded: { manifest }, entry, routePath, route, claims, refus
   ]);
 }
 
-function tellBody({ entry, routePath, refusal }: Walk): Told {
+function tellParameters({ entry, routePath, refusal, reported }: Walk): Told | undefined {
+  const keys = (['params', 'query', 'headers'] as const).filter((key) => entry?.[key] !== undefined);
+  if (keys.length === 0) return undefined;
+  const misfit = refusal?.detail ?? misfitOf(reported, ['parameter_invalid']);
+  return told(misfit ?? `what is said of ${keys.join(', ')} fits`, ...keys.map((key) => [...routePath, key]));
+}
+
+function tellBody({ entry, routePath, refusal, reported }: Walk): Told {
   const rule = entry?.body;
   if (rule === undefined) return told('no rule: any body is streamed through');
   const place = [...routePath, 'body'];
   const paths = rule.schema === undefined ? [place] : [[...place, 'schema'], ...sharedOf(rule.schema), place];
-  if (refusal !== undefined) return told(refusal.detail, ...paths);
+  const misfit = refusal?.detail ?? misfitOf(reported, ['body_invalid', 'media_type_unsupported']);
   const limit = `at most ${rule.maxBytes}`;
-  return told(rule.schema === undefined ? limit : `${limit}, and fits its schema`, ...paths);
+  return told(misfit ?? (rule.schema === undefined ? limit : `${limit}, and fits its schema`), ...paths);
+}
+
+/** What is let through although it does not fit. */
+function misfitOf(reported: Walk['reported'], codes: readonly RefusalCode[]): string | undefined {
+  const found = reported.filter(({ code }) => codes.includes(code));
+  if (found.length === 0) return undefined;
+  const places = found.flatMap(({ pointers }) => pointers).join(', ');
+  return `does not fit, and is only reported${places === '' ? '' : `: ${places}`}`;
 }
 
 /** The shared schema that a schema refers to at its top. */
@@ -122,7 +139,7 @@ function tellForward({ entry, routePath, refusal, upstreamUrl }: Walk): Told | u
   if (entry === undefined) return undefined;
   const rewrites = [
     ...(entry.upstreamPath === undefined ? [] : [[...routePath, 'upstreamPath']]),
-    ...(entry.headers === undefined ? [] : [[...routePath, 'headers']]),
+    ...(entry.requestHeaders === undefined ? [] : [[...routePath, 'requestHeaders']]),
   ];
   const paths = [['upstreams', entry.upstream], ...rewrites];
   return told(refusal === undefined ? `${entry.upstream}: ${upstreamUrl}` : refusal.detail, ...paths);

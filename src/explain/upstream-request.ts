@@ -23,7 +23,7 @@ export function upstreamRequestOf(loaded: Planned, { decision, received }: Outco
     targets,
     headers: pairs(received.headers).map(([name, value]) => {
       if (name === 'X-Request-Id') return [name, MADE];
-      return [name, shown(loaded, ['routes', index, 'headers', 'request', 'set', name], value)];
+      return [name, shown(loaded, ['routes', index, 'requestHeaders', 'set', name], value)];
     }),
     bodyBytes: received.body.length,
     timeoutsMs: {

@@ -7,7 +7,7 @@ import type { Claims } from '../offline/stated-tokens.ts';
 import type { Route } from '../plan/plan.ts';
 import { didYouMean } from '../problem/did-you-mean.ts';
 import type { Path } from '../problem/finding.ts';
-import type { Refused } from './explanation.ts';
+import type { Refused, Reported } from './explanation.ts';
 
 /** What became known of a request on its way, put together once for all that is told of it. */
 export interface Walk {
@@ -17,6 +17,7 @@ export interface Walk {
   readonly claims: Claims | undefined;
   readonly outcome: Outcome;
   readonly refusal: Refused | undefined;
+  readonly reported: readonly Reported[];
   /** The gateway answered by itself, and refused nothing. */
   readonly isAnswered: boolean;
   /** The target was read as a path. */
@@ -49,6 +50,7 @@ export function walkOf(
     claims,
     outcome,
     refusal,
+    reported: (decision.reported ?? []) as readonly Reported[],
     isAnswered: refusal === undefined && received === undefined && decision.route === undefined,
     hasPath: decision.path !== undefined || refusal?.code === 'path_ambiguous',
     route: plan.routes[index],

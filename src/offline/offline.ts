@@ -26,6 +26,7 @@ export interface Decision {
   readonly refusal?: string;
   readonly reason?: string;
   readonly required?: readonly string[];
+  readonly reported?: readonly { readonly code: string; readonly pointers: readonly string[] }[];
 }
 
 /** Answers a request as the gateway of this plan would; one at a time. */

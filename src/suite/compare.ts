@@ -23,6 +23,7 @@ export function compare(expected: Expect, outcome: Outcome, plan: Plan): Mismatc
   if (decision.refusal !== expected.refusal)
     found.push({ at: ['refusal'], expected: expected.refusal, got: refusalText(outcome) });
   look(['reason'], expected.reason, decision.reason);
+  look(['reported'], expected.reported?.toSorted(), (decision.reported ?? []).map(({ code }) => code).sort());
   look(['message'], expected.message, problemOf(outcome).message);
   look(['errors'], expected.errors?.toSorted(), pointersOf(outcome));
   look(['status'], expected.status, answer?.status);

@@ -43,8 +43,8 @@ function shownBy(
   { outcome: { decision, principals } }: Result,
   role: Parameters<typeof rolesOf>[0] | undefined,
 ): string[] {
-  const { route, refusal } = decision;
-  const shown = [keyOf('route', route, route ?? '')];
+  const { route, refusal, reported = [] } = decision;
+  const shown = [keyOf('route', route, route ?? ''), ...reported.map(({ code }) => keyOf('refusal', route, code))];
   if (refusal !== undefined) return [...shown, keyOf('refusal', route, refusal)];
   const passed = role === undefined ? [] : principals.flatMap(({ claims }) => rolesOf(role, claims));
   return [...shown, ...passed.map((name) => keyOf('role', route, name))];
@@ -52,13 +52,15 @@ function shownBy(
 
 /** What the rules of a route can refuse. */
 function refusalsOf(entry: RouteEntry | undefined): RefusalCode[] {
-  const { access, login, body } = entry ?? {};
+  const { access, login, params, query, headers, body } = entry ?? {};
   const isGate = access === 'protected' || login !== undefined;
   return [
     ...(access === 'protected' ? (['token_missing'] as const) : []),
     ...(isGate ? (['role_not_allowed'] as const) : []),
+    ...((params ?? query ?? headers) === undefined ? [] : (['parameter_invalid'] as const)),
     ...(body === undefined ? [] : (['body_too_large'] as const)),
-    ...(body?.schema === undefined ? [] : (['media_type_unsupported', 'body_invalid'] as const)),
+    ...((body?.types ?? body?.schema) === undefined ? [] : (['media_type_unsupported'] as const)),
+    ...(body?.schema === undefined ? [] : (['body_invalid'] as const)),
   ];
 }
 

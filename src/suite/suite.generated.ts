@@ -126,7 +126,11 @@ export interface Expect {
 /**
  * The code of the gateway's refusal, as in docs/errors.md. Left out: the gateway refuses nothing.
  */
-refusal?: ("message_malformed" | "path_ambiguous" | "body_invalid" | "token_missing" | "token_invalid" | "role_not_allowed" | "route_unknown" | "method_not_allowed" | "request_timeout" | "body_too_large" | "media_type_unsupported" | "expectation_failed" | "headers_too_large" | "internal_error" | "upstream_unreachable" | "upstream_broken" | "login_answer_refused" | "upstream_unavailable" | "upstream_busy" | "keys_unavailable" | "upstream_timeout")
+refusal?: ("message_malformed" | "path_ambiguous" | "parameter_invalid" | "body_invalid" | "token_missing" | "token_invalid" | "role_not_allowed" | "route_unknown" | "method_not_allowed" | "request_timeout" | "body_too_large" | "media_type_unsupported" | "expectation_failed" | "headers_too_large" | "internal_error" | "upstream_unreachable" | "upstream_broken" | "login_answer_refused" | "upstream_unavailable" | "upstream_busy" | "keys_unavailable" | "upstream_timeout")
+/**
+ * The codes of what would have been refused, where the route only reports: in any order.
+ */
+reported?: ("parameter_invalid" | "body_invalid" | "media_type_unsupported")[]
 /**
  * What exactly was wrong, as the log says it.
  */
@@ -136,7 +140,7 @@ reason?: string
  */
 message?: string
 /**
- * Where the body is at fault: JSON Pointers (RFC 6901), in any order.
+ * Where the request is at fault: JSON Pointers (RFC 6901) into the body, or to parameters, in any order.
  */
 errors?: string[]
 /**
