@@ -35,7 +35,7 @@ function formatStep({ step, verdict, because, lines }: Step, manifest: string, c
 }
 
 /** Of the longest step's name, and a blank. */
-const WIDTH = 11;
+const WIDTH = 12;
 const INDENT = ' '.repeat(WIDTH + 2);
 
 function parameterLines(parameters: Readonly<Record<string, string>> = {}): string[] {

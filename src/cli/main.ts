@@ -28,6 +28,10 @@ const VERBS: Readonly<Record<string, Entry>> = {
     summary: 'ask a manifest what a test file asks, without a network, and hold it to what is expected',
     load: async () => (await import('./test.ts')).test,
   },
+  diff: {
+    summary: 'tell what differs between two manifests, by what it means',
+    load: async () => (await import('./diff.ts')).diff,
+  },
   routes: { summary: 'print the compiled table of routes', load: async () => (await import('./routes.ts')).routes },
 };
 
