@@ -9,9 +9,14 @@ import type { Plan } from './plan/plan.ts';
 import type { Finding, Path } from './problem/finding.ts';
 import { hasErrors, type Problem, toProblems } from './problem/problem.ts';
 
-export type Loaded =
-  | { readonly plan: Plan; readonly problems: readonly Problem[]; readonly files: Files }
-  | { readonly plan: undefined; readonly problems: readonly Problem[]; readonly files: Files };
+export type Loaded = Planned | (Omit<ReadingOf<{ readonly plan: undefined }>, 'findings'> & Told);
+
+/** A plan, and what it was made of. */
+export type Planned = Omit<ReadingOf<{ readonly manifest: Manifest; readonly plan: Plan }>, 'findings'> & Told;
+
+interface Told {
+  readonly problems: readonly Problem[];
+}
 
 /**
  * Text to plan: parse, check, compile. All or nothing: with one error there is no plan. Every verb and the
@@ -20,9 +25,8 @@ export type Loaded =
  * @param previous the plan in force; parts of it whose definition did not change are taken over
  */
 export function load(source: Source, world: World, previous?: Plan): Loaded {
-  const { document, findings, plan, files } = read(source, world, previous);
-  const problems = toProblems(findings, document);
-  return { plan, problems, files } as Loaded;
+  const { findings, ...reading } = read(source, world, previous);
+  return { ...reading, problems: toProblems(findings, reading.document) };
 }
 
 /** What the stages make of a text, for those who look at more than the plan. */

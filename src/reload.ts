@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { basename, dirname, resolve } from 'node:path';
-import { type FSWatcher, watch } from 'chokidar';
+import { dirname, resolve } from 'node:path';
 import type { Gateway } from './gateway/gateway.ts';
 import { load } from './load.ts';
 import { type Files, haveChanged, sha256 } from './manifest/files.ts';
@@ -8,6 +7,7 @@ import type { Source, World } from './manifest/source.ts';
 import { type Changes, changesBetween } from './plan/changes.ts';
 import type { Plan } from './plan/plan.ts';
 import type { Problem } from './problem/problem.ts';
+import { watchFiles } from './watch.ts';
 
 /** Editors write in several steps: what follows within this time belongs to one save. */
 const SETTLE_MS = 50;
@@ -112,15 +112,4 @@ function readText(path: string): { text: string | undefined; reason: string } {
 function pathsOf(manifest: string, files: Files): string[] {
   const folder = dirname(resolve(manifest));
   return [resolve(manifest), ...[...files.keys()].map((path) => resolve(folder, path))];
-}
-
-/** Watches the folders of files, since a rename replaces a file itself. */
-function watchFiles(paths: readonly string[], tell: () => void): FSWatcher {
-  const folders = paths.map((path) => dirname(path));
-  const watched = new Set([...paths, ...folders]);
-  // Kubernetes swaps a link beside the files.
-  const ignored = (path: string) => !watched.has(resolve(path)) && basename(path) !== '..data';
-  const watcher = watch([...new Set(folders)], { depth: 0, ignoreInitial: true, ignored });
-  // What was saved before the watch stood was told of to nobody.
-  return watcher.on('all', tell).on('error', tell).on('ready', tell);
 }

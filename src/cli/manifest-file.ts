@@ -35,6 +35,13 @@ export function readManifests<Known extends Options>(args: readonly string[], op
   return { files: files.length === 0 ? [DEFAULT_MANIFEST] : [...new Set(files.map(shownPath))], given, tokens };
 }
 
+/** The one manifest that was named, or the usual one. */
+export function chooseManifest(named: readonly (string | undefined)[]): string {
+  const files = named.filter((file) => file !== undefined);
+  if (files.length > 1) throw new UsageError(`one manifest at a time: ${files.join(', ')}`);
+  return files[0] ?? DEFAULT_MANIFEST;
+}
+
 /** Services that read reports know files by their paths from the folder that all is run in. */
 function shownPath(path: string): string {
   const inside = relative('', path);
@@ -66,8 +73,13 @@ export function readSource(path: string): Source {
   try {
     return { path, text: readFileSync(path, 'utf8') };
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    const reason = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${String(code)})`;
-    throw new WorkError(`${path}: ${reason}; name a manifest, or run where ${DEFAULT_MANIFEST} is`);
+    throw unreadable(path, error, `name a manifest, or run where ${DEFAULT_MANIFEST} is`);
   }
+}
+
+/** That a file cannot be read, and what to do about it. */
+export function unreadable(path: string, error: unknown, remedy: string): WorkError {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const reason = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${String(code)})`;
+  return new WorkError(`${path}: ${reason}; ${remedy}`);
 }

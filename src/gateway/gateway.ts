@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Log } from '../log.ts';
 import type { Plan } from '../plan/plan.ts';
 import { accessLine, refusedLine } from './access-log.ts';
@@ -23,6 +24,8 @@ export interface Gateway {
   readonly upstreams: readonly UpstreamStatus[];
   /** Begins to serve; answers the address that was bound. Rejects with what `net` says, `EADDRINUSE` say. */
   listen(): Promise<AddressInfo>;
+  /** Serves what comes on a connection that somebody else has made. */
+  take(connection: Duplex): void;
   /** From the next request on, this plan is in force; requests in flight end by the one they began with. */
   swap(plan: Plan): void;
   /** Takes no new connections, lets requests in flight end for `graceMs`, then cuts what is left. */
@@ -115,6 +118,7 @@ export function createGateway(first: Plan, log: Log): Gateway {
           resolve(server.address() as AddressInfo);
         });
       }),
+    take: (connection) => void server.emit('connection', connection),
     swap(next) {
       adopt(server, next.server, plan.server);
       plan = next;

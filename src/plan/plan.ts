@@ -1,3 +1,5 @@
+import type { Duplex } from 'node:stream';
+
 /**
  * What a request needs, made once from a manifest. A plan is frozen: the gateway changes by replacing it.
  * These are the only things of this folder that the gateway's code may know.
@@ -71,6 +73,8 @@ export interface Upstream {
   readonly breaker: BreakerRule | undefined;
   /** Behind a function, so that a plan that is printed shows no key. */
   readonly tls: () => TlsRule;
+  /** In place of the network: makes a connection to a target, by its origin. */
+  readonly connect?: (origin: string) => Duplex;
 }
 
 export interface Target {
