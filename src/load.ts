@@ -9,9 +9,19 @@ import type { Plan } from './plan/plan.ts';
 import type { Finding, Path } from './problem/finding.ts';
 import { hasErrors, type Problem, toProblems } from './problem/problem.ts';
 
-export type Loaded =
-  | { readonly plan: Plan; readonly problems: readonly Problem[] }
-  | { readonly plan: undefined; readonly problems: readonly Problem[] };
+export type Loaded = Planned | { readonly plan: undefined; readonly problems: readonly Problem[] };
+
+/** A plan, and what it was made of. */
+export interface Planned {
+  readonly plan: Plan;
+  /** Defaults and the environment are in. */
+  readonly manifest: Manifest;
+  /** What was written, and where. */
+  readonly document: Document;
+  /** Whether the value at a path came from the environment: such a value is never printed. */
+  readonly isSecret: (path: Path) => boolean;
+  readonly problems: readonly Problem[];
+}
 
 /**
  * Text to plan: parse, check, compile. All or nothing: with one error there is no plan. Every verb and the
@@ -20,9 +30,9 @@ export type Loaded =
  * @param previous the plan in force; parts of it whose definition did not change are taken over
  */
 export function load(source: Source, world: World, previous?: Plan): Loaded {
-  const { document, findings, plan } = read(source, world, previous);
-  const problems = toProblems(findings, document);
-  return { plan, problems } as Loaded;
+  const { findings, ...made } = read(source, world, previous);
+  const problems = toProblems(findings, made.document);
+  return made.plan === undefined ? { plan: undefined, problems } : { ...made, problems };
 }
 
 /** What the stages make of a text, for those who look at more than the plan. */

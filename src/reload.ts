@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { basename, dirname, resolve } from 'node:path';
-import { watch } from 'chokidar';
 import type { Gateway } from './gateway/gateway.ts';
 import { load } from './load.ts';
 import type { Source, World } from './manifest/source.ts';
 import { type Changes, changesBetween } from './plan/changes.ts';
 import type { Plan } from './plan/plan.ts';
 import type { Problem } from './problem/problem.ts';
+import { watchFiles } from './watch.ts';
 
 /** Editors write in several steps: what follows within this time belongs to one save. */
 const SETTLE_MS = 50;
@@ -27,8 +26,8 @@ export interface Reloader {
 }
 
 /**
- * Watches the manifest's folder, since a rename replaces the file itself. A changed text is loaded, and if it
- * loads, one assignment puts it in force; if it does not, the last good plan stays.
+ * Watches the manifest. A changed text is loaded, and if it loads, one assignment puts it in force; if it does not, the
+ * last good plan stays.
  *
  * @param tell hears of every attempt that was made
  */
@@ -56,17 +55,7 @@ export function createReloader(path: string, world: World, gateway: Gateway, tel
     clearTimeout(timer);
     timer = setTimeout(attempt, SETTLE_MS);
   };
-
-  const folder = dirname(resolve(path));
-  const name = basename(path);
-  // Kubernetes swaps a link beside the file, so a change of any name beside it may be a change of the file.
-  const watcher = watch(folder, {
-    depth: 0,
-    ignoreInitial: true,
-    ignored: (other) => isNeighbour(other, folder, name),
-  });
-  // What was saved before the watch stood was told of to nobody.
-  watcher.on('all', settle).on('error', settle).on('ready', settle);
+  const watcher = watchFiles([path], settle);
   const poll = setInterval(attempt, POLL_MS);
   return {
     get last() {
@@ -90,10 +79,6 @@ function swap(gateway: Gateway, plan: Plan): { hash: string; changes: Changes } 
   const changes = changesBetween(gateway.plan, plan);
   gateway.swap(plan);
   return { hash: plan.hash, changes };
-}
-
-function isNeighbour(path: string, folder: string, name: string): boolean {
-  return resolve(path) !== folder && basename(path) !== name && basename(path) !== '..data';
 }
 
 function readText(path: string): { text: string | undefined; reason: string } {

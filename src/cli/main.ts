@@ -21,6 +21,18 @@ const VERBS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./dev.ts')).dev,
   },
   lint: { summary: 'check a manifest without serving it', load: async () => (await import('./lint.ts')).lint },
+  explain: {
+    summary: 'tell what becomes of a request and why, without a network',
+    load: async () => (await import('./explain.ts')).explain,
+  },
+  test: {
+    summary: 'ask a manifest what a test file asks, without a network, and hold it to what is expected',
+    load: async () => (await import('./test.ts')).test,
+  },
+  diff: {
+    summary: 'tell what differs between two manifests, by what it means',
+    load: async () => (await import('./diff.ts')).diff,
+  },
   routes: { summary: 'print the compiled table of routes', load: async () => (await import('./routes.ts')).routes },
   init: {
     summary: 'write a first manifest, and tests of it',

@@ -17,9 +17,7 @@ export function readArguments<Known extends Options>(
   options: Known,
 ): { file: string; given: ReadonlySet<keyof Known> } {
   const { files, given } = readManifests(args, options);
-  const [file = DEFAULT_MANIFEST, ...more] = files;
-  if (more.length > 0) throw new UsageError(`one manifest at a time: ${files.join(', ')}`);
-  return { file, given };
+  return { file: chooseManifest(files), given };
 }
 
 /** The manifests that a verb is called with, which of its options were given, and all of it in the order of the call. */
@@ -40,6 +38,13 @@ function shownPath(path: string): string {
   const inside = relative('', path);
   const isOutside = inside === '..' || inside.startsWith(`..${sep}`) || resolve(inside) === inside;
   return isOutside ? path : inside.split(sep).join('/');
+}
+
+/** The one manifest that was named, or the usual one. */
+export function chooseManifest(named: readonly (string | undefined)[]): string {
+  const files = named.filter((file) => file !== undefined);
+  if (files.length > 1) throw new UsageError(`one manifest at a time: ${files.join(', ')}`);
+  return files[0] ?? DEFAULT_MANIFEST;
 }
 
 /** The file system and the environment, as a manifest in this file sees them. */
@@ -66,8 +71,13 @@ export function readSource(path: string): Source {
   try {
     return { path, text: readFileSync(path, 'utf8') };
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    const reason = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${String(code)})`;
-    throw new WorkError(`${path}: ${reason}; name a manifest, or run where ${DEFAULT_MANIFEST} is`);
+    throw unreadable(path, error, `name a manifest, or run where ${DEFAULT_MANIFEST} is`);
   }
+}
+
+/** That a file cannot be read, and what to do about it. */
+export function unreadable(path: string, error: unknown, remedy: string): WorkError {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const reason = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${String(code)})`;
+  return new WorkError(`${path}: ${reason}; ${remedy}`);
 }

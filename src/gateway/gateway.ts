@@ -21,6 +21,8 @@ export interface Gateway {
   readonly upstreams: readonly UpstreamStatus[];
   /** Begins to serve; answers the address that was bound. Rejects with what `net` says, `EADDRINUSE` say. */
   listen(): Promise<AddressInfo>;
+  /** Serves what comes on a connection that somebody else has made. */
+  take(connection: Duplex): void;
   /** From the next request on, this plan is in force; requests in flight end by the one they began with. */
   swap(plan: Plan): void;
   /** Takes no new connections, lets requests in flight end for `graceMs`, then cuts what is left. */
@@ -107,6 +109,7 @@ export function createGateway(first: Plan, log: Log): Gateway {
           resolve(server.address() as AddressInfo);
         });
       }),
+    take: (connection) => void server.emit('connection', connection),
     swap(next) {
       plan = next;
       forwarder.adopt(next);

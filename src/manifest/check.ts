@@ -13,17 +13,26 @@ const validate = generated as unknown as ValidateFunction;
  * Holds the substituted values to the JSON Schema and fills the defaults in. Every mistake is found, not the
  * first only; what has findings is a manifest in name only.
  */
-export function check({ value, isSecret }: Substituted): { manifest: Manifest; findings: Finding[] } {
+export function check(substituted: Substituted): { manifest: Manifest; findings: Finding[] } {
+  const { checked, findings } = checkBy<Manifest>(validate, substituted);
+  return { manifest: checked, findings };
+}
+
+/** The same by the validator of another schema; its messages are made of the schema's own titles and examples. */
+export function checkBy<Checked>(
+  validate: ValidateFunction,
+  { value, isSecret }: Pick<Substituted, 'value' | 'isSecret'>,
+): { checked: Checked; findings: Finding[] } {
   // The validator writes the defaults into what it is given: it gets a copy of its own.
-  const manifest = structuredClone(value) as unknown as Manifest;
-  if (validate(manifest)) return { manifest, findings: [] };
+  const checked = structuredClone(value) as unknown as Checked;
+  if (validate(checked)) return { checked, findings: [] };
   const errors = validate.errors ?? [];
   const quote: Quote = (path) => {
     const at = valueAt(value, path);
     return isSecret(path) ? 'what the environment gave here' : shown(at);
   };
   return {
-    manifest,
+    checked,
     findings: withoutMisspelt(withoutStrayBranches(errors)).flatMap((error) => toFinding(error, value, quote)),
   };
 }

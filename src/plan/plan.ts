@@ -1,3 +1,5 @@
+import type { Duplex } from 'node:stream';
+
 /**
  * What a request needs, made once from a manifest. A plan is frozen: the gateway changes by replacing it.
  * These are the only things of this folder that the gateway's code may know.
@@ -42,6 +44,8 @@ export interface Upstream {
   readonly health: HealthRule | undefined;
   readonly breaker: BreakerRule | undefined;
   readonly tls: TlsRule;
+  /** In place of the network: makes a connection to a target, by its origin. */
+  readonly connect?: (origin: string) => Duplex;
 }
 
 export interface Target {
