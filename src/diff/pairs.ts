@@ -53,11 +53,31 @@ function routeAt(side: Side, method: string, path: string): SideRoute | undefine
   return route && side.routeOf.get(route.id);
 }
 
-/** The pairs of an old and a new route of which one at least is written otherwise than before. */
+/** The pairs of an old and a new route of which one at least is written otherwise than before, and whose paths may meet. */
 function* meetings(old: Side, next: Side, { added, removed, changed }: Changes): Generator<[SideRoute, SideRoute]> {
   const isOther = new Set([...added, ...removed, ...changed]);
-  for (const one of old.routes)
-    for (const other of next.routes) if (isOther.has(one.route.id) || isOther.has(other.route.id)) yield [one, other];
+  const [oldNear, nextNear] = [createNeighbours(old.routes), createNeighbours(next.routes)];
+  for (const one of old.routes) if (isOther.has(one.route.id)) for (const other of nextNear(one)) yield [one, other];
+  for (const other of next.routes)
+    if (isOther.has(other.route.id)) for (const one of oldNear(other)) yield [one, other];
+}
+
+/** Makes what tells the routes whose first segments do not speak against a common path: with many routes, few of them. */
+function createNeighbours(routes: readonly SideRoute[]): (of: SideRoute) => readonly SideRoute[] {
+  const byStart = Map.groupBy(routes, startOf);
+  const open = byStart.get(undefined) ?? [];
+  return (of) => {
+    const start = startOf(of);
+    return start === undefined ? routes : [...(byStart.get(start) ?? []), ...open];
+  };
+}
+
+const START = 3;
+
+/** The first segments, where they are all literal: two that are not the same have no path in common. */
+function startOf({ pattern }: SideRoute): string | undefined {
+  const texts = pattern.slice(0, START).map((segment) => (segment.kind === 'literal' ? segment.text : undefined));
+  return texts.length === START && !texts.includes(undefined) ? texts.join('/') : undefined;
 }
 
 /** What the paths of both have in common; `undefined` when they have no path in common. */

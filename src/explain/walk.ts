@@ -1,4 +1,4 @@
-import type { RefusalCode } from '../gateway/refusal.ts';
+import { REFUSALS, type RefusalCode } from '../gateway/refusal.ts';
 import type { Planned } from '../load.ts';
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import type { Outcome } from '../offline/offline.ts';
@@ -68,11 +68,10 @@ export function walkOf(
 /** What the gateway refused, from its own words: the line in the log, and the answer. */
 function refusalOf({ decision, answer }: Outcome): Refused | undefined {
   if (decision.refusal === undefined) return undefined;
-  const {
-    detail = '',
-    errors = [],
-    status = 0,
-  } = answer === undefined ? {} : JSON.parse(answer.body.toString() || '{}');
   const code = decision.refusal as RefusalCode;
-  return { status: answer?.status ?? status, code, reason: decision.reason ?? code, detail, errors };
+  // The answer to HEAD has no body, and a connection that was cut no answer.
+  const { detail, errors = [] } = JSON.parse(answer?.body.toString() || '{}');
+  const { status, detail: usual } = REFUSALS[code];
+  const reason = decision.reason ?? code;
+  return { status: answer?.status ?? status, code, reason, detail: detail ?? usual, errors };
 }

@@ -32,6 +32,8 @@ export function refuse(exchange: Exchange, refusal: Refusal): void {
     return;
   }
   response.write(body);
+  // Of an answer to HEAD that writes nothing yet.
+  response.flushHeaders();
   const timer = setTimeout(() => response.end(), LINGER_MS);
   request.once('close', () => clearTimeout(timer));
   request.once('end', () => response.end());

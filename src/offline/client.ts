@@ -1,4 +1,4 @@
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { Duplex } from 'node:stream';
 import { type Asked, requestBytes } from './request-bytes.ts';
 
@@ -28,23 +28,27 @@ export function exchangeOn(socket: Duplex, asked: Asked): Promise<Answer | undef
       createConnection: () => readingOnly(socket),
     });
     reader.on('response', async (response) => {
+      // Bytes that are no request are answered with a body, whatever they began with.
+      if (asked.method === 'HEAD') return end(headOf(response));
       const chunks: Buffer[] = [];
       try {
         for await (const chunk of response) chunks.push(chunk as Buffer);
       } catch {
         return end();
       }
-      end({ status: response.statusCode ?? 0, headers: response.rawHeaders, body: Buffer.concat(chunks) });
+      end({ ...headOf(response), body: Buffer.concat(chunks) });
     });
-    reader.on('upgrade', (response) => {
-      end({ status: response.statusCode ?? 0, headers: response.rawHeaders, body: Buffer.alloc(0) });
-    });
+    reader.on('upgrade', (response) => end(headOf(response)));
     reader.on('error', () => end());
     reader.end();
     for (const piece of pieces) socket.write(piece);
     // A client that has promised more than it sends leaves; any other one waits for its answer.
     if (!isWhole) socket.end();
   });
+}
+
+function headOf({ statusCode = 0, rawHeaders }: IncomingMessage): Answer {
+  return { status: statusCode, headers: rawHeaders, body: Buffer.alloc(0) };
 }
 
 /** The library reads answers strictly, but writes no request that has two readings: what it writes is dropped. */

@@ -1,6 +1,7 @@
 import type { Comparison } from '../difference.ts';
 import { routeProtected, routePublic } from './access.ts';
 import { bodyChanged, bodyLoosened, bodyTightened } from './body-schema.ts';
+import { upstreamChanged, upstreamPathChanged } from './forwarding.ts';
 import { headersChanged } from './header-rules.ts';
 import { limitLowered, limitRaised } from './limits.ts';
 import { loginAdded, loginChanged, loginRemoved } from './login.ts';
@@ -10,8 +11,7 @@ import { roleNarrowed, roleWidened } from './roles.ts';
 import { routeAdded, routeAddedPublic, routeNarrowed, routeRemoved, routeShadowed } from './served.ts';
 import { encodedSlashKept, encodedSlashRefused, websocketClosed, websocketOpened } from './switches.ts';
 import { tokenFiles, tokenWay } from './tokens.ts';
-import { upstreamChanged, upstreamPathChanged } from './upstream-path.ts';
-import { upstreamCa, upstreamCertificate, upstreamName } from './upstream-tls.ts';
+import { upstreamCa, upstreamCertificate, upstreamHost, upstreamName, upstreamPlain } from './upstreams.ts';
 import { validationEnforced, validationReported } from './validation.ts';
 import { valueComparisons } from './values.ts';
 
@@ -43,6 +43,8 @@ export const COMPARISONS: readonly Comparison[] = [
   limitLowered,
   upstreamChanged,
   upstreamPathChanged,
+  upstreamHost,
+  upstreamPlain,
   upstreamCa,
   upstreamCertificate,
   upstreamName,

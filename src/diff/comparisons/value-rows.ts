@@ -43,10 +43,6 @@ export const VALUE_ROWS: readonly ValueRow[] = [
   row('role-claim', 'error', 'The role is read from another claim, or in another form.', 'auth role array'),
   row('role-message', 'info', 'Who is refused for a role is told something else.', 'auth role message'),
   row('realm-changed', 'info', 'Challenges have another realm.', 'auth realm'),
-  row('upstream-plain', 'error', 'An upstream is reached without TLS.', 'upstreams * url', becamePlain),
-  row('upstream-plain', 'error', 'An upstream is reached without TLS.', 'upstreams * urls', becamePlain),
-  row('upstream-host', 'warning', 'An upstream is somewhere else.', 'upstreams * url'),
-  row('upstream-host', 'warning', 'An upstream is somewhere else.', 'upstreams * urls'),
   row('upstream-passage', 'info', 'Exchanges with an upstream go on otherwise.', 'upstreams *'),
   row('cors-widened', 'warning', CORS, 'cors', widened),
   row('cors-narrowed', 'info', NO_CORS, 'cors'),
@@ -71,11 +67,6 @@ function shrank(old: unknown, next: unknown): boolean {
 
 function raised(old: unknown, next: unknown): boolean {
   return durationMs(String(next)) > durationMs(String(old));
-}
-
-function becamePlain(old: unknown, next: unknown): boolean {
-  const isPlain = (url: unknown) => String(url).startsWith('http://');
-  return listOf(next).some(isPlain) && !listOf(old).some(isPlain) && old !== undefined;
 }
 
 /** Whatever of it is not plainly less is more. */

@@ -58,9 +58,10 @@ function rowOf({ path, old, next }: Change): ValueRow {
 
 function foundOf({ oldPath, path, old, next }: Change, sides: Sides): Found {
   const name = nameOf(path, sides.next);
-  const before = old === undefined ? 'left out' : shownValue(sides.old, oldPath);
-  if (next === undefined) return { message: `${name} is left out now, before ${before}`, path: oldPath, in: 'old' };
-  return { message: `${name} is ${shownValue(sides.next, path)} now, before ${before}`, path };
+  const before = old === undefined || isMap(old) ? '' : `, before ${shownValue(sides.old, oldPath)}`;
+  if (next === undefined) return { message: `${name} is left out now${before}`, path: oldPath, in: 'old' };
+  if (isMap(next)) return { message: `${name} is written now${before}`, path };
+  return { message: `${name} is ${shownValue(sides.next, path)} now${before || ', before left out'}`, path };
 }
 
 /** A path as people write it; a route by its id. */
@@ -90,7 +91,7 @@ function* topChanges({ old, next }: Sides): Generator<Change> {
 /** Whether others tell of what stands at a path. */
 function isTold([first, second, third]: Path, { old, next }: Pick<Sides, 'old' | 'next'>): boolean {
   if (ELSEWHERE.has(String(first))) return true;
-  if (first === 'upstreams') return third === 'tls';
+  if (first === 'upstreams') return ['tls', 'url', 'urls'].includes(String(third));
   if (first !== 'auth') return false;
   if (second === 'role') return third === 'allow';
   // Another way to verify tokens is told of as a whole.

@@ -1,5 +1,30 @@
 import type { TlsRule, Upstream } from '../../plan/plan.ts';
 import type { Comparison, Found, Sides } from '../difference.ts';
+import type { Side } from '../side.ts';
+
+export const upstreamHost: Comparison = {
+  id: 'upstream-host',
+  severity: 'warning',
+  what: 'An upstream is somewhere else.',
+  *find(sides) {
+    for (const [old, next] of common(sides))
+      if (hostsOf(old) !== hostsOf(next)) {
+        const [before, now] = [shownHosts(sides.old, next.id), shownHosts(sides.next, next.id)];
+        yield { message: `the upstream "${next.id}" is at ${now}, before at ${before}`, path: ['upstreams', next.id] };
+      }
+  },
+};
+
+export const upstreamPlain: Comparison = {
+  id: 'upstream-plain',
+  severity: 'error',
+  what: 'An upstream is reached without TLS.',
+  *find(sides) {
+    for (const [old, next] of common(sides))
+      if (isSecure(old) && !isSecure(next))
+        yield { message: `the upstream "${next.id}" is reached without TLS`, path: ['upstreams', next.id] };
+  },
+};
 
 export const upstreamCa: Comparison = {
   id: 'upstream-ca',
@@ -62,6 +87,15 @@ function* common({ old, next }: Sides): Generator<[Upstream, Upstream]> {
     const was = before.get(upstream.id);
     if (was !== undefined) yield [was, upstream];
   }
+}
+
+function isSecure({ targets }: Upstream): boolean {
+  return targets.every(({ url }) => url.protocol === 'https:');
+}
+
+function shownHosts({ shown }: Side, id: string): string {
+  const { url, urls = [] } = shown.upstreams[id] ?? {};
+  return [...(url === undefined ? [] : [url]), ...urls].join(', ');
 }
 
 function hostsOf({ targets }: Upstream): string {
