@@ -17,9 +17,7 @@ export function readArguments<Known extends Options>(
   options: Known,
 ): { file: string; given: ReadonlySet<keyof Known> } {
   const { files, given } = readManifests(args, options);
-  const [file = DEFAULT_MANIFEST, ...more] = files;
-  if (more.length > 0) throw new UsageError(`one manifest at a time: ${files.join(', ')}`);
-  return { file, given };
+  return { file: chooseManifest(files), given };
 }
 
 /** The manifests that a verb is called with, which of its options were given, and all of it in the order of the call. */
