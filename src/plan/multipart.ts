@@ -15,6 +15,7 @@ export interface PartRule {
 
 /** RFC 2046 section 5.1.1, less the blank. */
 const BOUNDARY = /^[0-9A-Za-z'()+_,./:=?-]{1,70}$/;
+const CHARSET = /^(?:utf-8|us-ascii)$/i;
 const MAX_HEAD_BYTES = 4_096;
 const CRLF = Buffer.from('\r\n');
 const HEAD_END = Buffer.from('\r\n\r\n');
@@ -25,7 +26,10 @@ const NOTHING = Buffer.alloc(0);
 export function boundaryOf(contentType: string): string | undefined {
   const parameters = parseMediaType(contentType)?.parameters;
   const boundary = parameters?.get('boundary');
-  const isPlain = [...(parameters?.keys() ?? [])].every((name) => name === 'boundary' || name === 'charset');
+  // Some take the first "boundary" in the text for the name, though it stands inside of a value.
+  const isPlain = [...(parameters ?? [])].every(
+    ([name, value]) => name === 'boundary' || (name === 'charset' && CHARSET.test(value)),
+  );
   return isPlain && !contentType.includes('\\') && BOUNDARY.test(boundary ?? '') ? boundary : undefined;
 }
 
