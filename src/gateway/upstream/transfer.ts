@@ -80,11 +80,12 @@ export class Transfer implements Passenger, Dispatcher.DispatchHandler {
   }
 
   onRequestUpgrade(control: AnswerControl, status: number, headers: unknown, socket: Duplex): void {
+    // What it throws is the exchange's error: it is over only behind it.
+    this.#outgoing.receiver.onRequestUpgrade?.(control, status, headers, socket);
     this.#settle();
     this.#target?.breaker?.succeeded();
     // Until it ends, the tunnel counts as one of the target's connections.
     socket.once('close', () => this.#disembark(true));
-    this.#outgoing.receiver.onRequestUpgrade?.(control, status, headers, socket);
   }
 
   onResponseStart(control: AnswerControl, status: number, headers: unknown, statusMessage?: string): void {
@@ -98,10 +99,10 @@ export class Transfer implements Passenger, Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(control: AnswerControl): void {
+    this.#outgoing.receiver.onResponseEnd(control);
     this.#settle();
     this.#target?.breaker?.succeeded();
     this.#disembark(false);
-    this.#outgoing.receiver.onResponseEnd(control);
   }
 
   onResponseError(_control: unknown, error: Error): void {
@@ -109,6 +110,8 @@ export class Transfer implements Passenger, Dispatcher.DispatchHandler {
     const isAgain = this.#mayTryAgain(error);
     if (error instanceof Broken || error instanceof ClientGone) target?.breaker?.released();
     else target?.breaker?.failed();
+    // From here on it may have to wait, and there is nothing that could be aborted.
+    this.#control = undefined;
     this.#disembark(true);
     if (isAgain) this.#upstream.admit(this, target);
     else this.#fail(error);
