@@ -68,10 +68,7 @@ export class MultipartInspector implements Inspector {
   end(): Fault | undefined {
     if (this.#state === 'first' && this.#rest.length === 0) return fault('', 'must not be empty');
     const isWhole = this.#state === 'over' && (this.#rest.length === 0 || this.#rest.equals(CRLF));
-    if (!isWhole) return fault('', 'ends before its last boundary');
-    for (const [name, { isRequired }] of this.#rules)
-      if (isRequired && !this.#counts.has(name)) return fault(pointerStep(name), 'is missing');
-    return undefined;
+    return isWhole ? undefined : fault('', 'ends before its last boundary');
   }
 
   #step(): Fault | 'more' | 'next' {
@@ -137,7 +134,15 @@ export class MultipartInspector implements Inspector {
     this.#state = next.equals(CRLF) ? 'head' : 'over';
     const { pointer = '', length: stated } = this.#part ?? {};
     const isAsStated = stated === undefined || stated === this.#size;
-    return isAsStated ? 'next' : fault(pointer, 'has another length than it says');
+    if (!isAsStated) return fault(pointer, 'has another length than it says');
+    // Said at the last boundary and not at the end: many servers take the form for whole where they see it.
+    return this.#state === 'over' ? (this.#missing() ?? 'next') : 'next';
+  }
+
+  #missing(): Fault | undefined {
+    for (const [name, { isRequired }] of this.#rules)
+      if (isRequired && !this.#counts.has(name)) return fault(pointerStep(name), 'is missing');
+    return undefined;
   }
 
   #tooLong(): Fault | undefined {
