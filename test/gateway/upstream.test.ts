@@ -372,6 +372,20 @@ describe('the breaker', () => {
     expect(gateway.gateway.upstreams[0]?.targets[0]?.breaker).toBe('closed');
   });
 
+  it('takes an exchange that had its time for a failure, unless the client was not done', async () => {
+    const silent = await wire(() => () => undefined);
+    const gateway = await serve(
+      `{ url: '${silent.url}', breaker: { failures: 1 } }`,
+      PUBLIC_ALL.replace(' }', ', timeout: 100ms }'),
+    );
+    const state = () => gateway.gateway.upstreams[0]?.targets[0]?.breaker;
+    const slow = await Wire.open(gateway.port);
+    slow.write(`${keptHead('POST /x HTTP/1.1', 'Content-Length: 10')}half`);
+    expect([(await slow.answer()).status, state()]).toEqual([504, 'closed']);
+    slow.end();
+    expect([(await get(gateway)).status, state()]).toEqual([504, 'open']);
+  });
+
   it('has a target passed over while others serve', async () => {
     const broken = await wire((socket) => void socket.destroy());
     const well = await wire(OK);

@@ -108,8 +108,8 @@ export class Transfer implements Passenger, Dispatcher.DispatchHandler {
   onResponseError(_control: unknown, error: Error): void {
     const target = this.#target;
     const isAgain = this.#mayTryAgain(error);
-    if (error instanceof Broken || error instanceof ClientGone) target?.breaker?.released();
-    else target?.breaker?.failed();
+    if (this.#isUpstreamsFault(error)) target?.breaker?.failed();
+    else target?.breaker?.released();
     // From here on it may have to wait, and there is nothing that could be aborted.
     this.#control = undefined;
     this.#disembark(true);
@@ -122,6 +122,14 @@ export class Transfer implements Passenger, Dispatcher.DispatchHandler {
     this.#informational += 1;
     if (this.#informational <= MAX_INFORMATIONAL) return;
     throw new Broken(new Refusal('upstream_broken', { reason: 'upstream_informational_too_many' }));
+  }
+
+  /** Out of time is the upstream when all that the client had to do is done, and no byte of an answer has come. */
+  #isUpstreamsFault(error: Error): boolean {
+    if (error instanceof ClientGone) return false;
+    if (!(error instanceof Broken)) return true;
+    const isLate = error.refusal.code === 'upstream_timeout';
+    return isLate && !this.#isAnswered && this.#outgoing.exchange.request.complete;
   }
 
   /** Safe are: nothing was sent; or a kept-alive connection died unanswered, and to do it twice is to do it once. */
