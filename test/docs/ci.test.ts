@@ -216,6 +216,10 @@ describe('.pre-commit-hooks.yaml', () => {
     },
   );
 
+  it('is built by an npm that prints the name of the package alone', () => {
+    expect(readFileSync(join(root, '.npmrc'), 'utf8')).toMatch(/^foreground-scripts=false$/m);
+  });
+
   it.each([
     ['gateway-lint', ['gateway.yaml', 'deploy/gateway.yml']],
     ['gateway-fmt', ['gateway.yaml', 'deploy/gateway.yml', 'gateway.test.yaml']],
