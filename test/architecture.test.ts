@@ -90,7 +90,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   undici: ['src/gateway/upstream/connection.ts'],
   pino: ['src/log.ts'],
   chokidar: ['src/watch.ts'],
-  'csv-parse': ['src/sandbox/platform/contacts-import.ts'],
+  'csv-parse': ['src/plan/csv-header.ts', 'src/sandbox/platform/contacts-import.ts'],
   'json-schema-to-typescript': ['src/manifest/generate.ts'],
 };
 

@@ -45,13 +45,22 @@ function indent(text: string): string {
 }
 
 /** What a reload changed, in one line. */
-export function formatChanges({ added, removed, changed, nowPublic, upstreams, needsRestart }: Changes): string {
+export function formatChanges({
+  added,
+  removed,
+  changed,
+  nowPublic,
+  upstreams,
+  server,
+  needsRestart,
+}: Changes): string {
   const parts = [
     ['added', added],
     ['removed', removed],
     ['changed', changed],
     ['now public', nowPublic],
     ['upstreams', upstreams],
+    ['server', server],
     ['needs a restart', needsRestart],
   ] as const;
   const told = parts.filter(([, ids]) => ids.length > 0).map(([what, ids]) => `${what}: ${ids.join(', ')}`);

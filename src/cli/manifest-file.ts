@@ -33,18 +33,18 @@ export function readManifests<Known extends Options>(args: readonly string[], op
   return { files: files.length === 0 ? [DEFAULT_MANIFEST] : [...new Set(files.map(shownPath))], given, tokens };
 }
 
-/** Services that read reports know files by their paths from the folder that all is run in. */
-function shownPath(path: string): string {
-  const inside = relative('', path);
-  const isOutside = inside === '..' || inside.startsWith(`..${sep}`) || resolve(inside) === inside;
-  return isOutside ? path : inside.split(sep).join('/');
-}
-
 /** The one manifest that was named, or the usual one. */
 export function chooseManifest(named: readonly (string | undefined)[]): string {
   const files = named.filter((file) => file !== undefined);
   if (files.length > 1) throw new UsageError(`one manifest at a time: ${files.join(', ')}`);
   return files[0] ?? DEFAULT_MANIFEST;
+}
+
+/** Services that read reports know files by their paths from the folder that all is run in. */
+function shownPath(path: string): string {
+  const inside = relative('', path);
+  const isOutside = inside === '..' || inside.startsWith(`..${sep}`) || resolve(inside) === inside;
+  return isOutside ? path : inside.split(sep).join('/');
 }
 
 /** The file system and the environment, as a manifest in this file sees them. */

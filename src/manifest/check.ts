@@ -135,14 +135,21 @@ function toFinding(error: ErrorObject, root: Value, quote: Quote): Finding[] {
     case 'if':
       // What it asks for is told of by itself.
       return [];
-    case 'minimum':
-      return [errorAt(path, rule, `${quote(path)} is too small; write ${params['limit']} or more`)];
     case 'anyOf':
       return [errorAt(path, rule, `${quote(path)} does not fit here${examples}`)];
     case 'minItems':
     case 'minProperties':
     case 'minLength':
       return [errorAt(path, rule, `this must not be empty${examples || '; write at least one'}`)];
+    case 'minimum':
+    case 'maximum':
+      return [
+        errorAt(
+          path,
+          rule,
+          `${quote(path)} is out of range; write a number from ${error.parentSchema?.['minimum']} to ${error.parentSchema?.['maximum']}`,
+        ),
+      ];
     case 'maxProperties':
       return [
         errorAt(path, rule, `only one of these may stand here: ${Object.keys(valueAt(root, path) ?? {}).join(', ')}`),

@@ -82,6 +82,12 @@ describe('lint', () => {
     expect(err).toBe('no problems in gateway.yaml: 1 route\n');
   });
 
+  it('exits with 0 where there is advice alone', async () => {
+    const { code, out } = await runCli(['lint'], folderWith(GOOD));
+    expect(code).toBe(0);
+    expect(out).toMatch(/^gateway\.yaml:5:\d+ info .*\[public-write-without-schema\]$/m);
+  });
+
   it('exits with 1 and begins each problem with file:line:column', async () => {
     const { code, out, err } = await runCli(['lint'], folderWith(GOOD.replace('GET', 'get').replace('1KB', '1kb')));
     expect(code).toBe(1);

@@ -60,10 +60,12 @@ const route = fc
   })
   .map((made) => ({ ...made, key: made.path.map((text) => (text.startsWith('{') ? '{}' : text)).join('/') }));
 
+const cors = fc.constantFrom<unknown>({ origins: ['https://app.example'], credentials: true }, { origins: ['*'] });
+
 /** A manifest of one upstream, `up`, in which anything may stand that a route can say. Nearly every one of them loads. */
 export const anyManifest = fc
-  .uniqueArray(route, { selector: ({ key }) => key, minLength: 1, maxLength: 7 })
-  .map((routes) => ({
+  .tuple(fc.uniqueArray(route, { selector: ({ key }) => key, minLength: 1, maxLength: 7 }), seldom(cors))
+  .map(([routes, cors]) => ({
     version: 1,
     listen: '127.0.0.1:0',
     upstreams: { up: { url: 'http://127.0.0.1:9' } },
@@ -73,6 +75,7 @@ export const anyManifest = fc
       },
       role: { claim: '/company_role', allow: ['admin', 'user'], message: 'admins and users only' },
     },
+    ...(cors !== undefined && { cors }),
     schemas: { Shared: { type: 'object', required: ['b'], properties: { b: { type: 'string', minLength: 2 } } } },
     routes: routes.map(entryOf),
   }));
@@ -123,10 +126,17 @@ const segment = fc.oneof(
   },
 );
 
+const end = fc.constantFrom('', '', '', '/', '?page=1', '?page=x', '?page=1&page=2', '?other=1', '??"<>');
+
+/** Makes a path and query for some route of a manifest, if it is not taken by another one. */
+export const aimedUrl: fc.Arbitrary<(manifest: AnyManifest) => string> = fc
+  .tuple(fc.nat(), fc.array(segment, { maxLength: 2 }), fc.constantFrom('7', 'x', 'a'), end)
+  .map(([aim, rest, text, end]) => ({ routes }) => {
+    const path = String(routes[aim % routes.length]?.['path']);
+    return path.replaceAll(/\{\w+\}/g, text).replace(/\/\*\*$/, rest.map((one) => `/${one}`).join('')) + end;
+  });
+
 /** Path and query, of which many are those of some manifest's route. */
 export const anyUrl = fc
-  .tuple(
-    fc.array(segment, { maxLength: 4 }),
-    fc.constantFrom('', '', '', '/', '?page=1', '?page=x', '?page=1&page=2', '?other=1', '??"<>'),
-  )
+  .tuple(fc.array(segment, { maxLength: 4 }), end)
   .map(([segments, end]) => `/${segments.join('/')}${end}`);
