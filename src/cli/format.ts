@@ -45,13 +45,22 @@ function indent(text: string): string {
 }
 
 /** What a reload changed, in one line. */
-export function formatChanges({ added, removed, changed, nowPublic, upstreams, needsRestart }: Changes): string {
+export function formatChanges({
+  added,
+  removed,
+  changed,
+  nowPublic,
+  upstreams,
+  server,
+  needsRestart,
+}: Changes): string {
   const parts = [
     ['added', added],
     ['removed', removed],
     ['changed', changed],
     ['now public', nowPublic],
     ['upstreams', upstreams],
+    ['server', server],
     ['needs a restart', needsRestart],
   ] as const;
   const told = parts.filter(([, ids]) => ids.length > 0).map(([what, ids]) => `${what}: ${ids.join(', ')}`);
@@ -65,7 +74,7 @@ export function count(number: number, noun: string): string {
 /** The compiled routes in columns, in the manifest's order. */
 export function formatRoutes({ routes, auth }: Pick<Plan, 'routes' | 'auth'>, colour: boolean): string {
   const rows = routes.map((route) => [
-    route.methods.length === ANY ? 'any' : route.methods.join(','),
+    formatMethods(route.methods),
     route.path,
     route.access,
     route.upstream.id,
@@ -88,6 +97,10 @@ export function formatRoutes({ routes, auth }: Pick<Plan, 'routes' | 'auth'>, co
 
 /** How many methods `any` stands for. */
 const ANY = 7;
+
+export function formatMethods(methods: readonly string[]): string {
+  return methods.length === ANY ? 'any' : methods.join(',');
+}
 
 function rulesOf(route: Route, auth: Auth | undefined): string {
   const rules = [

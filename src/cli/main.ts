@@ -21,7 +21,29 @@ const VERBS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./dev.ts')).dev,
   },
   lint: { summary: 'check a manifest without serving it', load: async () => (await import('./lint.ts')).lint },
+  explain: {
+    summary: 'tell what becomes of a request and why, without a network',
+    load: async () => (await import('./explain.ts')).explain,
+  },
+  test: {
+    summary: 'ask a manifest what a test file asks, without a network, and hold it to what is expected',
+    load: async () => (await import('./test.ts')).test,
+  },
+  diff: {
+    summary: 'tell what differs between two manifests, by what it means',
+    load: async () => (await import('./diff.ts')).diff,
+  },
   routes: { summary: 'print the compiled table of routes', load: async () => (await import('./routes.ts')).routes },
+  init: {
+    summary: 'write a first manifest, and tests of it',
+    load: async () => (await import('./init.ts')).init,
+  },
+  schema: { summary: "print the manifest's JSON Schema", load: async () => (await import('./schema.ts')).schema },
+  fmt: { summary: 'lay a manifest out, comments kept', load: async () => (await import('./fmt.ts')).fmt },
+  completion: {
+    summary: "print a shell's completion of this command",
+    load: async () => (await import('./completion.ts')).completionOf(VERBS),
+  },
 };
 
 // From the second start on, what was compiled is read from a cache: a third of the time is saved.
@@ -93,7 +115,8 @@ function complain(message: string, usage = ''): ExitCode {
 }
 
 function help(): string {
-  const verbs = Object.entries(VERBS).map(([name, { summary }]) => `  ${name.padEnd(8)}${summary}`);
+  const width = Math.max(...Object.keys(VERBS).map(({ length }) => length));
+  const verbs = Object.entries(VERBS).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`);
   return `${[
     'A declarative API gateway: one YAML manifest, checked, compiled and served.',
     '',

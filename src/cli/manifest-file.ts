@@ -16,22 +16,28 @@ export function readArguments<Known extends Options>(
   args: readonly string[],
   options: Known,
 ): { file: string; given: ReadonlySet<keyof Known> } {
-  const { files, tokens } = readManifests(args, options);
-  const [file = DEFAULT_MANIFEST, ...more] = files;
-  if (more.length > 0) throw new UsageError(`one manifest at a time: ${files.join(', ')}`);
-  return { file, given: new Set(tokens.map((token) => (token.kind === 'option' ? token.name : ''))) };
+  const { files, given } = readManifests(args, options);
+  return { file: chooseManifest(files), given };
 }
 
-/** The manifests that a verb is called with, and each of its arguments in the order of the call. */
-export function readManifests(args: readonly string[], options: Options) {
+/** The manifests that a verb is called with, which of its options were given, and all of it in the order of the call. */
+export function readManifests<Known extends Options>(args: readonly string[], options: Known) {
   const { values, positionals, tokens } = parseArgs({
     args: [...args],
     allowPositionals: true,
     tokens: true,
-    options: { ...options, ...MANIFEST_OPTIONS },
+    options: { ...(options as Options), ...MANIFEST_OPTIONS },
   });
   const files = [...(values.config ?? []), ...positionals];
-  return { files: files.length === 0 ? [DEFAULT_MANIFEST] : [...new Set(files.map(shownPath))], tokens };
+  const given: ReadonlySet<keyof Known> = new Set(tokens.map((token) => (token.kind === 'option' ? token.name : '')));
+  return { files: files.length === 0 ? [DEFAULT_MANIFEST] : [...new Set(files.map(shownPath))], given, tokens };
+}
+
+/** The one manifest that was named, or the usual one. */
+export function chooseManifest(named: readonly (string | undefined)[]): string {
+  const files = named.filter((file) => file !== undefined);
+  if (files.length > 1) throw new UsageError(`one manifest at a time: ${files.join(', ')}`);
+  return files[0] ?? DEFAULT_MANIFEST;
 }
 
 /** Services that read reports know files by their paths from the folder that all is run in. */
@@ -65,8 +71,13 @@ export function readSource(path: string): Source {
   try {
     return { path, text: readFileSync(path, 'utf8') };
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    const reason = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${String(code)})`;
-    throw new WorkError(`${path}: ${reason}; name a manifest, or run where ${DEFAULT_MANIFEST} is`);
+    throw unreadable(path, error, `name a manifest, or run where ${DEFAULT_MANIFEST} is`);
   }
+}
+
+/** That a file cannot be read, and what to do about it. */
+export function unreadable(path: string, error: unknown, remedy: string): WorkError {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const reason = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${String(code)})`;
+  return new WorkError(`${path}: ${reason}; ${remedy}`);
 }

@@ -32,7 +32,7 @@ export async function serveFile(
   terminal: Terminal,
   ready: (url: string, plan: Plan) => void,
 ): Promise<ExitCode> {
-  const { plan, problems, text } = loadFile(file, terminal.env);
+  const { plan, problems, files, text } = loadFile(file, terminal.env);
   if (plan === undefined) {
     terminal.err(formatProblems(problems, text, terminal.errColour));
     return 1;
@@ -46,8 +46,9 @@ export async function serveFile(
   const world = worldOf(file, terminal.env);
   let reloader: Reloader | undefined;
   const admin = await startAdmin(gateway, () => reloader?.last);
-  reloader = createReloader(file, world, gateway, (reload) => tell(reload, log, terminal));
-  const url = `http://${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`;
+  reloader = createReloader(file, world, gateway, files, (reload) => tell(reload, log, terminal));
+  const scheme = plan.server.tls === undefined ? 'http' : 'https';
+  const url = `${scheme}://${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`;
   log.logger.info({ url, manifest: file, hash: plan.hash, routes: plan.routes.length }, 'serving');
   ready(url, plan);
 

@@ -34,6 +34,8 @@ export type Options = Readonly<Record<string, Option>>;
 export interface Verb {
   readonly usage: string;
   readonly options?: Options;
+  /** What its arguments may be; left out: files. */
+  readonly words?: readonly string[];
   readonly examples: readonly string[];
   readonly run: (terminal: Terminal) => Promise<ExitCode>;
 }

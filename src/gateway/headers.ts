@@ -19,8 +19,8 @@ export type RawHeaders = readonly string[];
 /** What the gateway says of a request to the upstream. */
 export interface Forwarded {
   readonly requestId: string;
-  readonly peer: string;
-  readonly protocol: 'http' | 'https';
+  readonly for: string;
+  readonly protocol: string;
   readonly host: string | undefined;
 }
 
@@ -33,7 +33,7 @@ export function requestHeaders(raw: RawHeaders, forwarded: Forwarded): string[] 
     if (fateOf(written) !== 'passes' || isNamed(written, named, KEPT)) continue;
     headers.push(written, raw[index + 1] as string);
   }
-  headers.push('X-Forwarded-For', forwarded.peer, 'X-Forwarded-Proto', forwarded.protocol);
+  headers.push('X-Forwarded-For', forwarded.for, 'X-Forwarded-Proto', forwarded.protocol);
   if (forwarded.host !== undefined) headers.push('X-Forwarded-Host', forwarded.host);
   headers.push('X-Request-Id', forwarded.requestId);
   return headers;

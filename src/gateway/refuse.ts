@@ -16,8 +16,8 @@ export function refuse(exchange: Exchange, refusal: Refusal): void {
   const { request, response } = exchange;
   exchange.refusal = refusal;
   if (response.headersSent || response.destroyed) {
-    // A reset: to a client of HTTP/1.0 a close would be the clean end of an answer without framing.
-    response.socket?.resetAndDestroy();
+    // To a client of HTTP/1.0 a close would be the clean end of an answer without framing.
+    if (response.socket !== null) exchange.connection.reset();
     response.destroy();
     return;
   }
@@ -32,6 +32,8 @@ export function refuse(exchange: Exchange, refusal: Refusal): void {
     return;
   }
   response.write(body);
+  // Of an answer to HEAD that writes nothing yet.
+  response.flushHeaders();
   const timer = setTimeout(() => response.end(), LINGER_MS);
   request.once('close', () => clearTimeout(timer));
   request.once('end', () => response.end());
@@ -56,7 +58,7 @@ export function refuseSocket(
   socket.on('error', () => undefined);
   socket.resume();
   const current = socket._httpMessage;
-  if (current?.req.complete === true && !current.writableEnded) {
+  if (current?.req.complete === true && !current.writableFinished) {
     current.shouldKeepAlive = false;
     current.once('finish', () => socket.end());
     return undefined;

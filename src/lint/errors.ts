@@ -5,6 +5,7 @@ const MANIFEST = { ...ERROR, family: 'manifest' } as const;
 const ROUTES = { ...ERROR, family: 'routes' } as const;
 const AUTH = { ...ERROR, family: 'auth' } as const;
 const VALIDATION = { ...ERROR, family: 'validation' } as const;
+const OPERATIONS = { ...ERROR, family: 'operations' } as const;
 const UPSTREAMS = { ...ERROR, family: 'upstreams' } as const;
 
 /** What keeps a manifest from being served: the stages of `load` find it. */
@@ -88,4 +89,16 @@ export const ERRORS: readonly Rule[] = [
   },
   { ...UPSTREAMS, id: 'upstream-url', why: 'The request would have nowhere to go for sure.' },
   { ...UPSTREAMS, id: 'upstream-tls', why: 'The connection could not be made, or not with the one that was meant.' },
+  {
+    ...OPERATIONS,
+    id: 'server-timeout',
+    why: 'Nothing is ever waited for so short, and to the server zero means for ever.',
+  },
+  { ...OPERATIONS, id: 'server-limit', why: 'A limit that no request could keep, or none at all, is a slip.' },
+  {
+    ...OPERATIONS,
+    id: 'trusted-proxy',
+    why: 'Who is trusted is believed what it says of its clients: it must be an address for sure.',
+  },
+  { ...OPERATIONS, id: 'tls', why: 'Clients would be shown no certificate, or one that the key does not belong to.' },
 ];

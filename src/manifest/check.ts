@@ -13,17 +13,26 @@ const validate = generated as unknown as ValidateFunction;
  * Holds the substituted values to the JSON Schema and fills the defaults in. Every mistake is found, not the
  * first only; what has findings is a manifest in name only.
  */
-export function check({ value, isSecret }: Substituted): { manifest: Manifest; findings: Finding[] } {
+export function check(substituted: Substituted): { manifest: Manifest; findings: Finding[] } {
+  const { checked, findings } = checkBy<Manifest>(validate, substituted);
+  return { manifest: checked, findings };
+}
+
+/** The same by the validator of another schema; its messages are made of the schema's own titles and examples. */
+export function checkBy<Checked>(
+  validate: ValidateFunction,
+  { value, isSecret }: Pick<Substituted, 'value' | 'isSecret'>,
+): { checked: Checked; findings: Finding[] } {
   // The validator writes the defaults into what it is given: it gets a copy of its own.
-  const manifest = structuredClone(value) as unknown as Manifest;
-  if (validate(manifest)) return { manifest, findings: [] };
+  const checked = structuredClone(value) as unknown as Checked;
+  if (validate(checked)) return { checked, findings: [] };
   const errors = validate.errors ?? [];
   const quote: Quote = (path) => {
     const at = valueAt(value, path);
     return isSecret(path) ? 'what the environment gave here' : shown(at);
   };
   return {
-    manifest,
+    checked,
     findings: withoutMisspelt(withoutStrayBranches(errors)).flatMap((error) => toFinding(error, value, quote)),
   };
 }
@@ -126,14 +135,21 @@ function toFinding(error: ErrorObject, root: Value, quote: Quote): Finding[] {
     case 'if':
       // What it asks for is told of by itself.
       return [];
-    case 'minimum':
-      return [errorAt(path, rule, `${quote(path)} is too small; write ${params['limit']} or more`)];
     case 'anyOf':
       return [errorAt(path, rule, `${quote(path)} does not fit here${examples}`)];
     case 'minItems':
     case 'minProperties':
     case 'minLength':
       return [errorAt(path, rule, `this must not be empty${examples || '; write at least one'}`)];
+    case 'minimum':
+    case 'maximum':
+      return [
+        errorAt(
+          path,
+          rule,
+          `${quote(path)} is out of range; write a number from ${error.parentSchema?.['minimum']} to ${error.parentSchema?.['maximum']}`,
+        ),
+      ];
     case 'maxProperties':
       return [
         errorAt(path, rule, `only one of these may stand here: ${Object.keys(valueAt(root, path) ?? {}).join(', ')}`),

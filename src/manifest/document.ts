@@ -1,4 +1,5 @@
 import {
+  CST,
   isAlias,
   isMap,
   isScalar,
@@ -243,18 +244,12 @@ function spanOf(node: Node | null | undefined, text: string, isInFlow: boolean):
   return isQuoted || written === node.value ? { start, end, isInFlow } : undefined;
 }
 
-/** The marks that the lexer puts between the pieces of a text. */
-const SCALAR_FOLLOWS = '\u001f';
-const MARKS = new Set(['\u0002', '\u0018', SCALAR_FOLLOWS]);
-
 function commentsOf(text: string): Comment[] {
   const comments: Comment[] = [];
   let start = 0;
-  let isScalar = false;
-  for (const piece of new Lexer().lex(text)) {
-    if (!isScalar && piece.startsWith('#')) comments.push({ start, text: piece });
-    if (isScalar || !MARKS.has(piece)) start += piece.length;
-    isScalar = !isScalar && piece === SCALAR_FOLLOWS;
+  for (const token of tokensOf(text)) {
+    if (token.kind === 'comment') comments.push({ start, text: token.text });
+    start += token.text.length;
   }
   return comments;
 }
@@ -328,4 +323,36 @@ function syntaxAt(node: Node, message: string): Finding {
 
 function syntax(start: number, end: number, message: string): Finding {
   return { rule: 'syntax', severity: 'error', where: { start, end }, message };
+}
+
+/** A piece of YAML text; all of them, joined, are the text. */
+export interface Token {
+  readonly kind: 'space' | 'newline' | 'comment' | 'scalar' | 'block-scalar-header' | 'block-scalar' | 'other';
+  readonly text: string;
+}
+
+/** Takes YAML text that `parse` has no findings about into pieces. */
+export function tokensOf(text: string): Token[] {
+  const tokens: Token[] = [];
+  // The lexer says of a scalar that it comes; a header, that it is one of a block.
+  let comes: Token['kind'] | undefined;
+  let next: Token['kind'] = 'scalar';
+  for (const piece of new Lexer().lex(text)) {
+    const type = CST.tokenType(piece);
+    const kind = comes ?? kindOf(type);
+    if (kind === 'block-scalar-header') next = 'block-scalar';
+    if (comes === undefined && type === 'scalar') {
+      comes = next;
+      next = 'scalar';
+      continue;
+    }
+    comes = undefined;
+    if (piece !== '' && type !== 'doc-mode' && type !== 'flow-error-end') tokens.push({ kind, text: piece });
+  }
+  return tokens;
+}
+
+function kindOf(type: string | null): Token['kind'] {
+  if (type === 'space' || type === 'newline' || type === 'comment' || type === 'block-scalar-header') return type;
+  return type?.endsWith('scalar') ? 'scalar' : 'other';
 }

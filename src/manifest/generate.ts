@@ -1,5 +1,5 @@
 /**
- * Writes what is made from `schema/gateway.schema.json`: the manifest's types, and its validator compiled
+ * Writes what is made from the schemas of the manifest and of test files: their types, and their validators compiled
  * ahead of time (compiling at start costs 75 times what loading does). Run by `npm run generate`; a test
  * fails when the files that are checked in are not what this makes.
  */
@@ -8,20 +8,44 @@ import { createRequire } from 'node:module';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { compile } from 'json-schema-to-typescript';
 
-const SCHEMA = new URL('../../schema/gateway.schema.json', import.meta.url);
-const BANNER = '// Made from schema/gateway.schema.json by `npm run generate`. Do not edit.\n';
-
-/** The generated files, by their names beside this one. */
-export async function generate(): Promise<Record<string, string>> {
-  const text = readFileSync(SCHEMA, 'utf8');
-  return {
-    'manifest.generated.ts': BANNER + (await types(text)),
-    'validate.generated.ts': BANNER + validator(text),
-  };
+interface Language {
+  /** A file of the folder `schema`. */
+  readonly schema: string;
+  /** The type of a whole text. */
+  readonly type: string;
+  readonly types: string;
+  readonly validator: string;
 }
 
-async function types(text: string): Promise<string> {
-  return compile(JSON.parse(text, forTypes), 'Manifest', {
+const LANGUAGES: readonly Language[] = [
+  {
+    schema: 'gateway.schema.json',
+    type: 'Manifest',
+    types: 'manifest.generated.ts',
+    validator: 'validate.generated.ts',
+  },
+  {
+    schema: 'gateway-test.schema.json',
+    type: 'Suite',
+    types: '../suite/suite.generated.ts',
+    validator: '../suite/validate.generated.ts',
+  },
+];
+
+/** The generated files, by their paths from this one. */
+export async function generate(): Promise<Record<string, string>> {
+  const files: Record<string, string> = {};
+  for (const { schema, type, ...names } of LANGUAGES) {
+    const text = readFileSync(new URL(`../../schema/${schema}`, import.meta.url), 'utf8');
+    const banner = `// Made from schema/${schema} by \`npm run generate\`. Do not edit.\n`;
+    files[names.types] = banner + (await types(text, type));
+    files[names.validator] = banner + validator(text);
+  }
+  return files;
+}
+
+async function types(text: string, type: string): Promise<string> {
+  return compile(JSON.parse(text, forTypes), type, {
     bannerComment: '',
     additionalProperties: false,
     strictIndexSignatures: false,

@@ -3,10 +3,7 @@
  * only: a pointer never reaches what every object inherits.
  */
 export function compilePointer(pointer: string): (value: unknown) => unknown {
-  const names = pointer
-    .split('/')
-    .slice(1)
-    .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const names = namesOf(pointer);
   return (value) => {
     let found = value;
     for (const name of names) {
@@ -15,6 +12,18 @@ export function compilePointer(pointer: string): (value: unknown) => unknown {
     }
     return found;
   };
+}
+
+/** The smallest value of objects in which a pointer finds this one. */
+export function valueBelow(pointer: string, value: unknown): unknown {
+  return namesOf(pointer).reduceRight<unknown>((inside, name) => Object.fromEntries([[name, inside]]), value);
+}
+
+function namesOf(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
 /** One name as a step of a JSON Pointer. */

@@ -69,7 +69,7 @@ describe('lint', () => {
     const folder = folderWith({ 'gateway.yaml': BROKEN, 'good.yaml': GOOD });
     const args = ['./gateway.yaml', join(folder, 'good.yaml'), '-f', 'sarif', '-o', 'out.sarif', '-f', 'github'];
     const { code, out, err } = await runCli(['lint', ...args], folder);
-    expect([code, err]).toEqual([1, '2 problems in gateway.yaml, good.yaml\n']);
+    expect([code, err]).toEqual([1, '2 problems in gateway.yaml, good.yaml: 2 errors\n']);
     expect(out.match(/^::error file=gateway\.yaml,line=/gm)).toHaveLength(2);
     const [{ results }] = JSON.parse(readFileSync(join(folder, 'out.sarif'), 'utf8')).runs;
     expect(results).toHaveLength(2);

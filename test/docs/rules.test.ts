@@ -41,6 +41,10 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'body-schema': 'schema-keyword',
   'upstream-url': 'upstream-port',
   'upstream-tls': 'upstream-tls-plain',
+  'server-limit': 'server-header-bytes',
+  'server-timeout': 'server-timeout-zero',
+  'trusted-proxy': 'server-trusted-address',
+  tls: 'server-tls-file',
 };
 /** What cannot be shown by a manifest alone: the environment has a part in it. */
 const WITHOUT_EXAMPLE = ['jwt-secret'];

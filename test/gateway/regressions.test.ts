@@ -25,6 +25,13 @@ describe('a segment that folds to nothing', () => {
   });
 });
 
+describe('a HEAD that is refused before its body has come', () => {
+  it('is answered at once, and not only when the rest is read', async () => {
+    const { status } = await ask(site.port, keptHead('HEAD /open HTTP/1.1', 'Transfer-Encoding: gzip'));
+    expect(status).toBe(400);
+  });
+});
+
 describe('a client that leaves', () => {
   it('by a reset in the middle of a handshake or a tunnel does not end the process', async () => {
     const handshake = [

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { createPair } from '../support/certificate.ts';
 import { PUBLIC_ALL, type Running, startGateway } from '../support/gateway.ts';
 import { ask, head, keptHead, openSocket, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
@@ -378,17 +378,22 @@ describe('the health check', () => {
   });
 });
 
-const pem = (name: string) => readFileSync(new URL(`../support/certificates/${name}`, import.meta.url), 'utf8');
-const FILES = { 'ca.pem': pem('ca.pem'), 'client.pem': pem('client.pem'), 'client.key': pem('client.key') };
+const PAIRS = { address: createPair(), named: createPair({ host: 'contacts.internal' }), client: createPair() };
+const FILES = {
+  'address.pem': PAIRS.address.certificate,
+  'named.pem': PAIRS.named.certificate,
+  'client.pem': PAIRS.client.certificate,
+  'client.key': PAIRS.client.key,
+};
 
 describe('TLS to the upstream', () => {
   async function startTls(
-    name: string,
+    name: 'address' | 'named',
     options: object = {},
   ): Promise<{ url: string; server: TlsServer; names: string[] }> {
     const names: string[] = [];
     const server = createTlsServer(
-      { key: pem(`${name}.key`), cert: pem(`${name}.pem`), ...options },
+      { key: PAIRS[name].key, cert: PAIRS[name].certificate, ...options },
       (request, response) => {
         names.push(String((request.socket as unknown as { servername: unknown }).servername));
         response.end('secret');
@@ -411,7 +416,7 @@ describe('TLS to the upstream', () => {
 
   it('stands with the stated authority; an address is asked for by no name, whatever Host the client sends', async () => {
     const { url, names } = await startTls('address');
-    const gateway = await serve(`{ url: '${url}', tls: { ca: ./ca.pem } }`, PUBLIC_ALL, FILES);
+    const gateway = await serve(`{ url: '${url}', tls: { ca: ./address.pem } }`, PUBLIC_ALL, FILES);
     expect((await get(gateway)).body.toString()).toBe('secret');
     expect((await ask(gateway.port, 'GET /x HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n')).status).toBe(
       200,
@@ -422,22 +427,22 @@ describe('TLS to the upstream', () => {
   it('asks for the stated name and holds the certificate to it', async () => {
     const { url, names } = await startTls('named');
     const named = await serve(
-      `{ url: '${url}', tls: { ca: ./ca.pem, serverName: contacts.internal } }`,
+      `{ url: '${url}', tls: { ca: ./named.pem, serverName: contacts.internal } }`,
       PUBLIC_ALL,
       FILES,
     );
     expect((await get(named)).body.toString()).toBe('secret');
     expect(names).toEqual(['contacts.internal']);
-    const other = await serve(`{ url: '${url}', tls: { ca: ./ca.pem } }`, PUBLIC_ALL, FILES);
+    const other = await serve(`{ url: '${url}', tls: { ca: ./address.pem } }`, PUBLIC_ALL, FILES);
     expect((await get(other)).status).toBe(502);
   });
 
   it('shows the client certificate where the manifest has one', async () => {
-    const { url } = await startTls('address', { ca: FILES['ca.pem'], requestCert: true, rejectUnauthorized: true });
-    const tls = '{ ca: ./ca.pem, certificate: ./client.pem, key: ./client.key }';
+    const { url } = await startTls('address', { ca: FILES['client.pem'], requestCert: true, rejectUnauthorized: true });
+    const tls = '{ ca: ./address.pem, certificate: ./client.pem, key: ./client.key }';
     const known = await serve(`{ url: '${url}', tls: ${tls} }`, PUBLIC_ALL, FILES);
     expect((await get(known)).body.toString()).toBe('secret');
-    const unknown = await serve(`{ url: '${url}', tls: { ca: ./ca.pem } }`, PUBLIC_ALL, FILES);
+    const unknown = await serve(`{ url: '${url}', tls: { ca: ./address.pem } }`, PUBLIC_ALL, FILES);
     expect((await get(unknown)).status).toBe(502);
   });
 
@@ -450,7 +455,7 @@ describe('TLS to the upstream', () => {
       if (count === 2) request.socket.end();
       else response.end('ok');
     });
-    const gateway = await serve(`{ url: '${url}', tls: { ca: ./ca.pem } }`, PUBLIC_ALL, FILES);
+    const gateway = await serve(`{ url: '${url}', tls: { ca: ./address.pem } }`, PUBLIC_ALL, FILES);
     expect((await get(gateway)).status).toBe(200);
     expect((await get(gateway)).status).toBe(200);
     expect(count).toBe(3);

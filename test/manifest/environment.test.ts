@@ -101,6 +101,7 @@ describe('a value from the environment cannot change the structure', () => {
 
 describe('a value from the environment is never printed', () => {
   const SECRET = 's3cr3t';
+  const JWT = /jwt: .*/.exec(AUTH)?.[0] ?? '';
   const above = (text: string) => manifestOf(text);
   const route = (from: string, to: string) => manifestOf('', ROUTE.replace(from, to));
   const auth = (from: string, to: string) => manifestOf(AUTH.replace(from, to));
@@ -129,6 +130,20 @@ describe('a value from the environment is never printed', () => {
     ['duration', manifestOf().replace('7002 }', '7002, timeouts: { idle: "${X}" } }'), SECRET],
     ['jwks file', auth('http://127.0.0.1:9/jwks.json', '"${X}"'), `./${SECRET}.json`],
     ['algorithm', auth('ES256', '"${X}"'), SECRET],
+    [
+      'secret that is too short',
+      auth('jwks: http://127.0.0.1:9/jwks.json, algorithms: [ES256]', 'secret: "${X}", algorithms: [HS256]'),
+      SECRET,
+    ],
+    ['issuer to discover', auth('jwks: http://127.0.0.1:9/jwks.json', 'discovery: "${X}"'), `http://${SECRET}.test`],
+    ['inline key', auth('http://127.0.0.1:9/jwks.json', '{ keys: [{ kty: EC, crv: P-256, x: "${X}" }] }'), SECRET],
+    [
+      'introspection endpoint',
+      auth(JWT, 'introspection: { endpoint: "${X}", clientId: a, clientSecret: "${X}" }'),
+      `https://[${SECRET}]`,
+    ],
+    ['upstream of an endpoint', auth(JWT, 'userinfo: { endpoint: { upstream: "${X}", path: /me } }'), SECRET],
+    ['path of an endpoint', auth(JWT, 'userinfo: { endpoint: { upstream: contacts, path: "${X}" } }'), SECRET],
     ['claim', auth('/company_role', '"${X}"'), SECRET],
     ['role twice', auth('[admin, user]', '["${X}", "${X}"]'), SECRET],
     ['route id', route('id: contacts', 'id: "${X}"'), `${SECRET}!`],

@@ -98,6 +98,8 @@ const MAX_ASKED_BYTES = 65_536;
 export type Connector = buildConnector.connector;
 
 /** Makes what opens the sockets of a target; TLS sessions are shared among them. */
-export function createConnector({ connectTimeoutMs, tls }: Upstream): Connector {
-  return buildConnector({ timeout: connectTimeoutMs, allowH2: false, ...tls });
+export function createConnector({ connectTimeoutMs, tls, connect }: Upstream): Connector {
+  if (connect !== undefined)
+    return ({ protocol, host }, callback) => setImmediate(callback, null, connect(`${protocol}//${host}`) as Socket);
+  return buildConnector({ timeout: connectTimeoutMs, allowH2: false, ...tls() });
 }

@@ -2,8 +2,10 @@ import type { Duplex } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { Broken, ClientGone, isTimeout, toRefusal } from '../failure.ts';
 import type { Outgoing } from '../forward.ts';
+import { forwardedOf } from '../forwarded.ts';
 import { ruledHeaders } from '../header-rules.ts';
 import { requestHeaders } from '../headers.ts';
+import { InspectedBody } from '../inspected-body.ts';
 import type { AnswerControl } from '../receiver.ts';
 import { Refusal } from '../refusal.ts';
 import { refuse } from '../refuse.ts';
@@ -168,20 +170,17 @@ export class Transfer implements Passenger, Dispatcher.DispatchHandler {
 const MAX_INFORMATIONAL = 100;
 
 function headersOf({ exchange, head, route }: Outgoing): string[] {
-  const { request } = exchange;
-  const written = requestHeaders(request.rawHeaders, {
-    requestId: exchange.id,
-    peer: request.socket.remoteAddress ?? 'unknown',
-    protocol: 'http',
-    host: head.host,
-  });
+  const written = requestHeaders(exchange.request.rawHeaders, forwardedOf(exchange, head.host));
   const headers = ruledHeaders(written, route.requestHeaders);
   if (typeof head.body === 'number') headers.push('Content-Length', String(head.body));
   return headers;
 }
 
-function bodyOf({ exchange, head, body, limitBytes }: Outgoing): Buffer | RequestBody | null {
-  return body ?? (head.body === undefined ? null : new RequestBody(exchange, limitBytes));
+function bodyOf({ exchange, head, body, limitBytes, inspector }: Outgoing): Buffer | RequestBody | null {
+  if (body !== undefined || head.body === undefined) return body ?? null;
+  return inspector === undefined
+    ? new RequestBody(exchange, limitBytes)
+    : new InspectedBody(exchange, limitBytes, inspector);
 }
 
 function tooLate(): Broken {

@@ -25,6 +25,11 @@ export class NoAnswer extends Error {}
 
 const MAX_BYTES = 262_144;
 
+/** Ends what is asked; a timer that is set higher would end it at once. */
+export function deadline(timeoutMs: number): AbortSignal {
+  return AbortSignal.timeout(Math.min(timeoutMs, 2 ** 31 - 1));
+}
+
 /**
  * Asks once and reads the whole answer, within a size limit. Redirects are answers like any other; nothing
  * follows them. By `node:http`: the built-in `fetch` would cost 20 MB of memory.

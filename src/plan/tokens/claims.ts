@@ -33,7 +33,6 @@ export function claimsFault(claims: Claims, rules: ClaimRules): TokenFault | und
   if (!isDate(exp) || !isDate(nbf) || !isDate(iat)) return 'claims_wrong';
   const now = Date.now();
   if (endMs(claims, toleranceMs) <= now) return 'token_expired';
-  // A token from the future is told apart from no token by nobody but its own issuer's clock.
   const latestS = (now + toleranceMs) / 1000;
   return (nbf ?? 0) > latestS || (iat ?? 0) > latestS ? 'token_not_yet_valid' : undefined;
 }

@@ -1,6 +1,6 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
-import { ask, NoAnswer, type Question, type Reply } from './ask.ts';
+import { ask, deadline, NoAnswer, type Question, type Reply } from './ask.ts';
 import { Breaker } from './breaker.ts';
 import type { Endpoint } from './endpoint.ts';
 
@@ -27,7 +27,7 @@ export function createIdentityClient({ urls, timeoutMs, tls }: Endpoint): Identi
     if (!breaker.mayAsk()) throw new NoAnswer('circuit_open');
     open += 1;
     try {
-      const signal = AbortSignal.timeout(timeoutMs);
+      const signal = deadline(timeoutMs);
       const url = urls[turn % urls.length] as URL;
       const reply = await ask({ url, headers, agent, tls, signal, ...(form === undefined ? {} : { form }) });
       // An error that one odd token causes must not shut out all others.

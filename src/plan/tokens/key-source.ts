@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { deadline } from './ask.ts';
 import { Breaker } from './breaker.ts';
 import type { KeySet } from './key-set.ts';
 
@@ -122,7 +123,7 @@ export class RemoteKeys implements KeySource {
     if (!this.#breaker.mayAsk()) return Promise.resolve(false);
     const askedAt = performance.now();
     this.#askedAt = askedAt;
-    this.#asking = this.#fetch(AbortSignal.timeout(this.#timeoutMs))
+    this.#asking = this.#fetch(deadline(this.#timeoutMs))
       .then((keys) => this.#learn(keys, askedAt))
       .catch((error: Error) => {
         this.#cause = error.message;
@@ -145,9 +146,7 @@ export class RemoteKeys implements KeySource {
     this.#cause = undefined;
     this.#knownAt = askedAt;
     // Equal keys stay the same object: tokens that were verified by them stay known.
-    if (keys.text === this.#keys?.text) return true;
-    this.#keys = keys;
-    this.#absent.clear();
+    if (keys.text !== this.#keys?.text) this.#keys = keys;
     return true;
   }
 }

@@ -58,6 +58,24 @@ describe('the question', () => {
   });
 });
 
+test.each([
+  ['as long as the manifest says', '200ms', {}],
+  ['no longer than the upstream itself may take', '1h', { connect: '100ms', response: '100ms' }],
+])('an answer is waited for %s', async (_name, timeout, timeouts) => {
+  identity.respond = () => undefined;
+  const endpoint = { upstream: 'up', path: '/introspect' };
+  const tokens = { introspection: { endpoint, clientId: 'gateway', clientSecret: '${SECRET}', timeout } };
+  const verifier = verifierFor(tokens, { env: { SECRET: 's' }, upstreams: { up: { url: identity.url, timeouts } } });
+  const start = performance.now();
+  expect(await verifier.verify('token')).toEqual({ fault: 'keys_unavailable', cause: 'timeout' });
+  expect(performance.now() - start).toBeGreaterThan(190);
+  expect(performance.now() - start).toBeLessThan(2_500);
+});
+
+test('a time limit may be as long as can be written', async () => {
+  expect(await outcomeOf(introspecting(identity.url, { timeout: '999999999h' }), 'token')).toBe('accepted');
+});
+
 describe('the answer says that', () => {
   test.each<[string, unknown, TokenFault | 'accepted']>([
     ['it is good', { active: true }, 'accepted'],

@@ -1,0 +1,90 @@
+import { RANKS } from '../diff/diff.ts';
+import type { Difference, Witness } from '../diff/difference.ts';
+import type { Severity } from '../problem/finding.ts';
+import { count, paint } from './format.ts';
+
+/** Two manifests by the names that they were given, and what differs: the gravest first. */
+export interface DiffReport {
+  readonly old: string;
+  readonly next: string;
+  readonly differences: readonly Difference[];
+}
+
+const STYLES = { error: 'red', warning: 'yellow', info: 'cyan' } as const;
+
+/** As a person reads it; each difference begins with `file:line:column`. */
+export function formatDiffText({ differences }: DiffReport, colour: boolean): string {
+  const parts = differences.map(({ file, range, severity, rule, message, witness }) => {
+    const place = paint(`${file}:${range.line}:${range.column}`, 'bold', colour);
+    const line = `${place} ${paint(severity, STYLES[severity], colour)} ${message} ${paint(`[${rule}]`, 'dim', colour)}\n`;
+    return witness === undefined ? line : `${line}  ${exampleOf(witness)}\n`;
+  });
+  return `${parts.join('')}${summaryOf(differences)}\n`;
+}
+
+/** docs/diff.md says what each member is. */
+export function formatDiffJson({ old, next, differences }: DiffReport): string {
+  const told = differences.map(({ range: { line, column }, rule, severity, message, file, witness }) => ({
+    rule,
+    severity,
+    message,
+    file,
+    line,
+    column,
+    witness: witness ?? null,
+  }));
+  return `${JSON.stringify({ version: 1, old, new: next, differences: told }, null, 2)}\n`;
+}
+
+/** A comment for a pull request. */
+export function formatDiffMarkdown({ old, next, differences }: DiffReport): string {
+  const title = `### ${code(old)} → ${code(next)}: ${summaryOf(differences)}\n`;
+  if (differences.length === 0) return title;
+  const rows = differences.map(({ severity, message, rule, file, range, witness }) => {
+    const example = witness === undefined ? '' : code(exampleOf(witness));
+    const shown = severity === 'error' ? `**${severity}**` : severity;
+    return `| ${shown} | ${cell(message)} (${rule}) | ${code(`${file}:${range.line}`)} | ${example} |\n`;
+  });
+  return `${title}\n| severity | what | where | for example |\n|---|---|---|---|\n${rows.join('')}`;
+}
+
+function summaryOf(differences: readonly Difference[]): string {
+  if (differences.length === 0) return 'nothing differs in what it means';
+  const severities = Object.keys(RANKS) as Severity[];
+  const counts = severities.map(
+    (severity) => [severity, differences.filter((one) => one.severity === severity).length] as const,
+  );
+  return counts
+    .filter(([, number]) => number > 0)
+    .map(([severity, number]) => (severity === 'info' ? `${number} info` : count(number, severity)))
+    .join(', ');
+}
+
+const MOST_CHARACTERS = 60;
+
+/** A request or a body on one line; what makes a text long is its length, not its characters. */
+function exampleOf(witness: Witness): string {
+  if ('body' in witness) return `a body: ${JSON.stringify(witness.body, shortened)}`;
+  const { method, url, headers = [] } = witness.request;
+  const lines = headers.flatMap((text, index) => (index % 2 === 0 ? [`${text}: ${headers[index + 1]}`] : []));
+  return [`${method} ${shorten(url)}`, ...lines].join(', ');
+}
+
+function shortened(_key: string, value: unknown): unknown {
+  return typeof value === 'string' ? shorten(value) : value;
+}
+
+function shorten(text: string): string {
+  return text.length <= MOST_CHARACTERS ? text : `${text.slice(0, 20)}… (${text.length} characters)`;
+}
+
+/** Text of a manifest must not become a part of the table, or markup. */
+function cell(text: string): string {
+  return text.replaceAll(/[\\`*_{}[\]<>()#+!|~@]/g, '\\$&').replaceAll(/\s+/g, ' ');
+}
+
+function code(text: string): string {
+  const ticks = '`'.repeat(1 + Math.max(0, ...[...text.matchAll(/`+/g)].map(([found]) => found.length)));
+  const padding = /^`|`$/.test(text) ? ' ' : '';
+  return `${ticks}${padding}${text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ')}${padding}${ticks}`;
+}

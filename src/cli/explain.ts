@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { explain as explainRequest } from '../explain/explain.ts';
+import type { Manifest } from '../manifest/manifest.generated.ts';
+import { claimsOfRole } from '../offline/claims.ts';
+import type { Asked } from '../offline/request-bytes.ts';
+import type { Claims } from '../offline/stated-tokens.ts';
+import { formatExplanation } from './explain-text.ts';
+import { formatProblems } from './format.ts';
+import { chooseManifest, loadFile, unreadable } from './manifest-file.ts';
+import { type Options, UsageError, type Verb } from './terminal.ts';
+
+const OPTIONS = {
+  role: { type: 'string', value: 'ROLE', summary: 'the caller sends a token that verifies and has this role' },
+  claims: { type: 'string', value: 'JSON', summary: 'the caller sends a token that verifies and has these claims' },
+  anonymous: { type: 'boolean', summary: 'the caller sends no token, as when none of these is given' },
+  header: { type: 'string', multiple: true, short: 'H', value: "'NAME: VALUE'", summary: 'a header of the request' },
+  body: { type: 'string', value: 'FILE', summary: 'the body of the request' },
+  json: { type: 'boolean', summary: 'print JSON' },
+  config: { type: 'string', short: 'c', value: 'FILE', summary: 'the manifest, as FILE alone says it' },
+} as const satisfies Options;
+
+export const explain: Verb = {
+  usage:
+    "signing-gateway explain METHOD URL [FILE] [--role ROLE | --claims JSON | --anonymous] [--header 'NAME: VALUE']... [--body FILE] [--json]",
+  options: OPTIONS,
+  examples: [
+    'signing-gateway explain GET /api/contacts --role user',
+    "signing-gateway explain POST /api/v1/login --body credentials.json --header 'Accept-Language: de' --json",
+  ],
+  async run({ args, env, out, err, outColour, errColour }) {
+    const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS });
+    const [method, url, ...files] = positionals;
+    if (method === undefined || url === undefined) throw new UsageError('say what is asked for: METHOD URL');
+    const file = chooseManifest([values.config, ...files]);
+    const asked = askedFor(method, url, values.header ?? [], values.body);
+    const loaded = loadFile(file, env);
+    if (loaded.plan === undefined) {
+      err(formatProblems(loaded.problems, loaded.text, errColour));
+      return 1;
+    }
+    const explanation = await explainRequest(loaded, asked, claimsOf(values, loaded.manifest));
+    out(values.json ? `${JSON.stringify(explanation, null, 2)}\n` : formatExplanation(explanation, outColour));
+    return 0;
+  },
+};
+
+const URL_FORM = /^https?:\/\/([^/?#]*)(.*)$/i;
+
+function askedFor(method: string, url: string, lines: readonly string[], bodyFile: string | undefined): Asked {
+  if (/[\r\n]/.test([method, url, ...lines].join('')))
+    throw new UsageError('a line break ends a line of a request; write it without');
+  const [, host, rest = ''] = URL_FORM.exec(url) ?? [];
+  const headers = lines.flatMap(readHeader);
+  const has = (name: string) => headers.some((text, index) => index % 2 === 0 && text.toLowerCase() === name);
+  if (host !== undefined && !has('host')) headers.unshift('Host', host);
+  if (bodyFile?.endsWith('.json') && !has('content-type')) headers.push('Content-Type', 'application/json');
+  // As a client cuts a URL up, and nothing more: what it would tidy is to be seen.
+  const target = host === undefined ? url : rest.startsWith('/') ? rest : `/${rest}`;
+  return { method, target, headers, body: bodyFile === undefined ? undefined : readBody(bodyFile) };
+}
+
+function readHeader(line: string): string[] {
+  const colon = line.indexOf(':');
+  if (colon < 1) throw new UsageError(`"${line}" is no header; write 'Name: value'`);
+  return [line.slice(0, colon), line.slice(colon + 1).trim()];
+}
+
+function readBody(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw unreadable(path, error, 'name a file that holds the body');
+  }
+}
+
+interface Caller {
+  readonly role?: string | undefined;
+  readonly claims?: string | undefined;
+  readonly anonymous?: boolean | undefined;
+}
+
+function claimsOf({ role, claims, anonymous }: Caller, { auth }: Manifest): Claims | undefined {
+  if ([role, claims, anonymous].filter((given) => given !== undefined).length > 1)
+    throw new UsageError('say who calls once: --role, --claims or --anonymous');
+  if (claims !== undefined) return readClaims(claims);
+  if (role === undefined) return undefined;
+  if (auth === undefined) throw new UsageError('the manifest has no "auth", so nobody has a role; leave --role out');
+  return claimsOfRole(auth.role, role);
+}
+
+function readClaims(text: string): Claims {
+  try {
+    const claims: unknown = JSON.parse(text);
+    if (claims !== null && typeof claims === 'object' && !Array.isArray(claims)) return claims as Claims;
+  } catch {
+    // Told below.
+  }
+  throw new UsageError(`--claims is no JSON object; write for example '{"company_role":"user"}'`);
+}

@@ -1,0 +1,64 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import type { Source, World } from '../manifest/source.ts';
+import { unreadable, worldOf } from './manifest-file.ts';
+import { WorkError } from './terminal.ts';
+
+/** A manifest by the name that `diff` was given, and the world that it sees. */
+export interface Named {
+  readonly source: Source;
+  readonly world: World;
+}
+
+/**
+ * Reads a manifest that is a file, or that is kept by git: `main:gateway.yaml`, as `git show` takes it. Files that such a one
+ * names are read at the same revision. Throws a `WorkError` when it cannot be read.
+ */
+export function readNamed(name: string, env: World['env']): Named {
+  const [, revision = '', path = ''] = /^([^:]+):(.+)$/.exec(name) ?? [];
+  if (existsSync(name) || revision === '') return { source: readFile(name), world: worldOf(name, env) };
+  const text = readBlob(name);
+  const folder = posix.dirname(path);
+  // `git` takes a path from the folder it runs in only with a dot before it.
+  const start = path.startsWith('.') ? './' : '';
+  const readFileThere = (file: string) =>
+    posix.isAbsolute(file) ? readFileSync(file, 'utf8') : readBlob(`${revision}:${start}${posix.join(folder, file)}`);
+  return { source: { path: name, text }, world: { env, readFile: readFileThere } };
+}
+
+function readFile(path: string): Source {
+  try {
+    return { path, text: readFileSync(path, 'utf8') };
+  } catch (error) {
+    throw unreadable(path, error, 'name a manifest, or one at a git revision as in main:gateway.yaml');
+  }
+}
+
+/** Bytes as they were committed: no filter, pager or driver of the user's has a part in it. */
+function readBlob(name: string): string {
+  if (name.startsWith('-')) throw new WorkError(`${name}: no git revision begins with a hyphen`);
+  try {
+    return execFileSync('git', ['cat-file', 'blob', name], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+      maxBuffer: MOST_BYTES,
+    });
+  } catch (error) {
+    throw new WorkError(`${name}: ${reasonOf(error)}; name a file, or REVISION:PATH as in main:gateway.yaml`);
+  }
+}
+
+const MOST_BYTES = 64 * 1024 * 1024;
+
+function reasonOf(error: unknown): string {
+  const { code, stderr } = error as { code?: unknown; stderr?: unknown };
+  if (code === 'ENOENT') return 'there is no such file, and git is not installed';
+  const [line = ''] = String(stderr ?? '')
+    .trim()
+    .split('\n');
+  const said = line.replace(/^(?:fatal|error): /, '').replace(/\.$/, '');
+  return said === ''
+    ? 'there is no such file, and git does not have it'
+    : `there is no such file, and git says: ${said}`;
+}

@@ -1,0 +1,118 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { toProblems } from '../problem/problem.ts';
+import { coverageOf, summaryOf } from '../suite/coverage.ts';
+import { findStrangers } from '../suite/references.ts';
+import { runSuite } from '../suite/run.ts';
+import { readSuite } from '../suite/suite-file.ts';
+import { changeOf } from './change-of.ts';
+import { formatProblems } from './format.ts';
+import { loadFile, unreadable } from './manifest-file.ts';
+import { type ExitCode, type Options, type Terminal, UsageError, type Verb } from './terminal.ts';
+import { formatJunit } from './test-junit.ts';
+import { formatCoverage, formatTestText } from './test-text.ts';
+
+const DEFAULT_SUITE = 'gateway.test.yaml';
+const FORMATS = { text: formatTestText, junit: formatJunit } as const;
+
+const OPTIONS = {
+  'fail-under': { type: 'string', value: 'PERCENT', summary: 'fail when less of the manifest is covered than this' },
+  format: { type: 'string', short: 'f', value: 'FORMAT', words: Object.keys(FORMATS), summary: 'text or junit' },
+  watch: { type: 'boolean', summary: 'run again whenever the test file or its manifest is saved' },
+  config: {
+    type: 'string',
+    short: 'c',
+    value: 'FILE',
+    summary: 'the manifest, in place of the one that the test file names',
+  },
+} as const satisfies Options;
+
+export const test: Verb = {
+  usage: 'signing-gateway test [TEST-FILE] [-c FILE] [--fail-under PERCENT] [-f text|junit] [--watch]',
+  options: OPTIONS,
+  examples: [
+    'signing-gateway test test/gateway.test.yaml --fail-under 90',
+    'signing-gateway test -f junit > report.xml',
+  ],
+  async run(terminal) {
+    const { values, positionals } = parseArgs({ args: [...terminal.args], allowPositionals: true, options: OPTIONS });
+    const [path = DEFAULT_SUITE, ...more] = positionals;
+    if (more.length > 0) throw new UsageError(`one test file at a time: ${positionals.join(', ')}`);
+    const options = {
+      path,
+      manifest: values.config,
+      failUnder: percentOf(values['fail-under']),
+      format: formatOf(values.format),
+    };
+    return values.watch ? watch(options, terminal) : (await runOnce(options, terminal)).code;
+  },
+};
+
+interface TestOptions {
+  readonly path: string;
+  /** In place of the one that the test file names. */
+  readonly manifest: string | undefined;
+  readonly failUnder: number;
+  readonly format: keyof typeof FORMATS;
+}
+
+function percentOf(text = '0'): number {
+  if (/^\d{1,3}(?:\.\d+)?$/.test(text) && Number(text) <= 100) return Number(text);
+  throw new UsageError(`--fail-under takes a number from 0 to 100, not "${text}"`);
+}
+
+function formatOf(text = 'text'): keyof typeof FORMATS {
+  if (Object.hasOwn(FORMATS, text)) return text as keyof typeof FORMATS;
+  throw new UsageError(`there is no format "${text}"; write one of: ${Object.keys(FORMATS).join(', ')}`);
+}
+
+/** One run; `files` are those that it read. */
+async function runOnce(options: TestOptions, terminal: Terminal): Promise<{ code: ExitCode; files: string[] }> {
+  const { path, format, failUnder } = options;
+  const { out, err, outColour, errColour } = terminal;
+  const text = readText(path);
+  const { file, problems } = readSuite({ path, text });
+  if (file === undefined) {
+    err(formatProblems(problems, text, errColour));
+    return { code: 1, files: [path] };
+  }
+  const manifest = options.manifest ?? join(dirname(path), file.suite.manifest);
+  const files = [path, manifest];
+  const loaded = loadFile(manifest, file.suite.environment);
+  if (loaded.plan === undefined) {
+    err(formatProblems(loaded.problems, loaded.text, errColour));
+    return { code: 1, files };
+  }
+  const strangers = toProblems(findStrangers(file.suite, loaded), file.document);
+  if (strangers.length > 0) {
+    err(formatProblems(strangers, text, errColour));
+    return { code: 1, files };
+  }
+  const results = await runSuite(file.suite, loaded);
+  const coverage = summaryOf(coverageOf(loaded, results));
+  out(FORMATS[format]({ path, file, results, coverage }, outColour));
+  if (format !== 'text') err(formatCoverage(coverage));
+  const isLow = coverage.percent < failUnder;
+  if (isLow) err(`coverage is under ${failUnder} %\n`);
+  return { code: isLow || results.some(({ mismatches }) => mismatches.length > 0) ? 1 : 0, files };
+}
+
+/** Runs again at each save, until it is asked to stop. */
+async function watch(options: TestOptions, terminal: Terminal): Promise<ExitCode> {
+  for (;;) {
+    const { code, files } = await runOnce(options, terminal);
+    if (terminal.stop.aborted) return code;
+    terminal.err('waiting for a change\n');
+    await changeOf(files, terminal.stop);
+    if (terminal.stop.aborted) return code;
+  }
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw unreadable(path, error, `name a test file, or run where ${DEFAULT_SUITE} is`);
+  }
+}

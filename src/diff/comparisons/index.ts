@@ -1,0 +1,59 @@
+import type { Comparison } from '../difference.ts';
+import { routeProtected, routePublic } from './access.ts';
+import { bodyChanged, bodyLoosened, bodyTightened } from './body-schema.ts';
+import { upstreamChanged, upstreamPathChanged } from './forwarding.ts';
+import { headersChanged } from './header-rules.ts';
+import { limitLowered, limitRaised } from './limits.ts';
+import { loginAdded, loginChanged, loginRemoved } from './login.ts';
+import { typesNarrowed, typesWidened } from './media-types.ts';
+import { parametersChanged, parametersLoosened, parametersTightened } from './parameters.ts';
+import { roleNarrowed, roleWidened } from './roles.ts';
+import { routeAdded, routeAddedPublic, routeNarrowed, routeRemoved, routeShadowed } from './served.ts';
+import { encodedSlashKept, encodedSlashRefused, websocketClosed, websocketOpened } from './switches.ts';
+import { tokenFiles, tokenWay } from './tokens.ts';
+import { upstreamCa, upstreamCertificate, upstreamHost, upstreamName, upstreamPlain } from './upstreams.ts';
+import { validationEnforced, validationReported } from './validation.ts';
+import { valueComparisons } from './values.ts';
+
+/** Everything that two manifests are compared by. */
+export const COMPARISONS: readonly Comparison[] = [
+  routePublic,
+  routeProtected,
+  routeShadowed,
+  routeRemoved,
+  routeNarrowed,
+  routeAdded,
+  routeAddedPublic,
+  roleWidened,
+  roleNarrowed,
+  loginRemoved,
+  loginChanged,
+  loginAdded,
+  bodyLoosened,
+  bodyTightened,
+  bodyChanged,
+  typesWidened,
+  typesNarrowed,
+  parametersLoosened,
+  parametersTightened,
+  parametersChanged,
+  validationReported,
+  validationEnforced,
+  limitRaised,
+  limitLowered,
+  upstreamChanged,
+  upstreamPathChanged,
+  upstreamHost,
+  upstreamPlain,
+  upstreamCa,
+  upstreamCertificate,
+  upstreamName,
+  headersChanged,
+  websocketOpened,
+  websocketClosed,
+  encodedSlashKept,
+  encodedSlashRefused,
+  tokenWay,
+  tokenFiles,
+  ...valueComparisons,
+];

@@ -1,0 +1,36 @@
+import type { Comparison, Found, Sides } from '../difference.ts';
+import { atKey, type Succession, successions } from './changed-routes.ts';
+
+export const typesWidened: Comparison = {
+  id: 'types-widened',
+  severity: 'warning',
+  what: 'A body may be of media types that were refused.',
+  find: (sides) => types(sides, 'takes more media types', (old, next) => [old, next]),
+};
+
+export const typesNarrowed: Comparison = {
+  id: 'types-narrowed',
+  severity: 'info',
+  what: 'A body may not be any more of media types that were taken.',
+  find: (sides) => types(sides, 'takes fewer media types', (old, next) => [next, old]),
+};
+
+/** `undefined`: any. */
+type Types = readonly string[] | undefined;
+
+function* types(sides: Sides, what: string, order: (old: Types, next: Types) => [Types, Types]): Generator<Found> {
+  for (const pair of successions(sides)) {
+    const [old, next] = [typesOf(pair.from.entry), typesOf(pair.to.entry)];
+    const [few, many] = order(old, next);
+    const isMore = few !== undefined && (many === undefined || many.some((type) => !few.includes(type)));
+    if (isMore) yield atKey(pair, 'body', `${what}: ${shown(pair.from)} before, ${shown(pair.to)} now`);
+  }
+}
+
+function typesOf({ body }: Succession['from']['entry']): Types {
+  return body?.types ?? (body?.schema === undefined ? undefined : ['application/json', 'application/*+json']);
+}
+
+function shown({ shown }: Succession['from']): string {
+  return typesOf(shown)?.join(', ') ?? 'any';
+}

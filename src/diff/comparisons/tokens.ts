@@ -1,0 +1,30 @@
+import type { Comparison, Sides } from '../difference.ts';
+
+export const tokenWay: Comparison = {
+  id: 'token-way',
+  severity: 'error',
+  what: 'Tokens are verified in another way.',
+  *find(sides) {
+    const [old, next] = [wayOf(sides.old), wayOf(sides.next)];
+    if (old !== undefined && next !== undefined && old !== next)
+      yield { message: `tokens are verified by ${next}, before by ${old}`, path: ['auth', 'tokens', next] };
+  },
+};
+
+export const tokenFiles: Comparison = {
+  id: 'token-files',
+  severity: 'error',
+  what: 'What tokens are verified by is written as it was, but the file or the upstream that it names holds something else.',
+  *find(sides) {
+    const [old, next] = [sides.old, sides.next].map(({ plan, manifest }) => ({
+      key: plan.auth?.verifier.key,
+      written: JSON.stringify(manifest.auth?.tokens),
+    }));
+    if (old?.written !== next?.written || old?.key === next?.key) return;
+    yield { message: 'what tokens are verified by holds something else', path: ['auth', 'tokens'] };
+  },
+};
+
+function wayOf({ manifest }: Sides['old']): string | undefined {
+  return manifest.auth && Object.keys(manifest.auth.tokens)[0];
+}

@@ -1,0 +1,129 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isMap, valueAt } from '../../plan/schema-walk.ts';
+import type { Path } from '../../problem/finding.ts';
+import type { Comparison, Found, Sides } from '../difference.ts';
+import { type Side, shownValue } from '../side.ts';
+import { VALUE_ROWS, type ValueRow } from './value-rows.ts';
+
+/** A comparison of each id of the rows: values that stand where they stood, and are others. */
+export const valueComparisons: readonly Comparison[] = [...Map.groupBy(VALUE_ROWS, ({ id }) => id).values()].map(
+  (rows) => {
+    const [{ id, severity, what }] = rows as [ValueRow];
+    return { id, severity, what, find: (sides) => findBy(rows, sides) };
+  },
+);
+
+/** What other comparisons tell of: what comes of routes and of upstreams' files is no matter of single values. */
+const ELSEWHERE = new Set(['routes', 'schemas']);
+const ROUTE_KEYS = new Set([
+  'access',
+  'body',
+  'encodedSlash',
+  'headers',
+  'id',
+  'login',
+  'method',
+  'params',
+  'path',
+  'query',
+  'requestHeaders',
+  'responseHeaders',
+  'roles',
+  'upstream',
+  'upstreamPath',
+  'validation',
+  'websocket',
+]);
+
+function* findBy(rows: readonly ValueRow[], sides: Sides): Generator<Found> {
+  for (const change of changesOf(sides)) if (rows.includes(rowOf(change))) yield foundOf(change, sides);
+}
+
+interface Change {
+  /** In the old and in the new manifest: routes may have moved. */
+  readonly oldPath: Path;
+  readonly path: Path;
+  readonly old: unknown;
+  readonly next: unknown;
+}
+
+function rowOf({ path, old, next }: Change): ValueRow {
+  const found = VALUE_ROWS.find(
+    ({ at, when }) =>
+      at.every((key, index) => key === '*' || key === String(path[index])) && (when === undefined || when(old, next)),
+  );
+  // The last row is for whatever is left.
+  return found as ValueRow;
+}
+
+function foundOf({ oldPath, path, old, next }: Change, sides: Sides): Found {
+  const name = nameOf(path, sides.next);
+  const before = old === undefined || isMap(old) ? '' : `, before ${shownValue(sides.old, oldPath)}`;
+  if (next === undefined) return { message: `${name} is left out now${before}`, path: oldPath, in: 'old' };
+  if (isMap(next)) return { message: `${name} is written now${before}`, path };
+  return { message: `${name} is ${shownValue(sides.next, path)} now${before || ', before left out'}`, path };
+}
+
+/** A path as people write it; a route by its id. */
+function nameOf([first, second, ...rest]: Path, { manifest }: Side): string {
+  if (first !== 'routes') return [first, second, ...rest].filter((step) => step !== undefined).join('.');
+  return `${rest.join('.')} of the route "${manifest.routes[Number(second)]?.id}"`;
+}
+
+const known = new WeakMap<Sides, readonly Change[]>();
+
+function changesOf(sides: Sides): readonly Change[] {
+  const before = known.get(sides);
+  if (before !== undefined) return before;
+  const changes = [...topChanges(sides), ...routeChanges(sides)];
+  known.set(sides, changes);
+  return changes;
+}
+
+function* topChanges({ old, next }: Sides): Generator<Change> {
+  for (const path of leavesOf([old.manifest, next.manifest], [])) {
+    if (isTold(path, { old, next })) continue;
+    const [before, now] = [valueAt(old.manifest, path), valueAt(next.manifest, path)];
+    if (!isDeepStrictEqual(before, now)) yield { oldPath: path, path, old: before, next: now };
+  }
+}
+
+/** Whether others tell of what stands at a path. */
+function isTold([first, second, third]: Path, { old, next }: Pick<Sides, 'old' | 'next'>): boolean {
+  if (ELSEWHERE.has(String(first))) return true;
+  if (first === 'upstreams') return ['tls', 'url', 'urls'].includes(String(third));
+  if (first !== 'auth') return false;
+  if (second === 'role') return third === 'allow';
+  // Another way to verify tokens is told of as a whole.
+  const has = ({ manifest }: Side) => manifest.auth === undefined || Object.hasOwn(manifest.auth.tokens, String(third));
+  return second === 'tokens' && !(has(old) && has(next));
+}
+
+function* routeChanges({ old, next, pairs }: Sides): Generator<Change> {
+  for (const { from, to } of pairs) {
+    if (from === undefined || to?.route.id !== from.route.id) continue;
+    const keys = new Set([...Object.keys(from.entry), ...Object.keys(to.entry)]);
+    for (const key of [...keys].filter((key) => !ROUTE_KEYS.has(key)).sort()) {
+      const [oldPath, path] = [
+        [...from.path, key],
+        [...to.path, key],
+      ];
+      const [before, now] = [valueAt(old.manifest, oldPath), valueAt(next.manifest, path)];
+      if (!isDeepStrictEqual(before, now)) yield { oldPath, path, old: before, next: now };
+    }
+  }
+}
+
+/** The paths to what is no map, in one of the values at least. Of a map that only one of them has, the path to all of it. */
+function* leavesOf(values: readonly unknown[], path: Path): Generator<Path> {
+  if (!values.every(isMap)) {
+    yield path;
+    return;
+  }
+  const keys = new Set(values.flatMap((value) => Object.keys(value)));
+  for (const key of [...keys].sort())
+    yield* leavesOf(
+      values.map((value) => value[key]),
+      [...path, key],
+    );
+}

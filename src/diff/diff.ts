@@ -1,0 +1,44 @@
+import type { Severity } from '../problem/finding.ts';
+import { COMPARISONS } from './comparisons/index.ts';
+import type { Comparison, Difference, Found, Sides } from './difference.ts';
+import { pairsBetween } from './pairs.ts';
+import type { Side } from './side.ts';
+
+/** What differs between two manifests, by what it means: the gravest first, then in the order of the manifest. */
+export function diff(old: Side, next: Side): Difference[] {
+  const sides: Sides = { old, next, pairs: pairsBetween(old, next) };
+  const all = COMPARISONS.flatMap((comparison) =>
+    [...comparison.find(sides)].map((found) => differenceOf(comparison, found, sides)),
+  );
+  const distinct = new Map(all.map((difference) => [keyOf(difference), difference]));
+  return [...distinct.values()].sort(inOrder);
+}
+
+export const RANKS: Readonly<Record<Severity, number>> = { error: 2, warning: 1, info: 0 };
+
+function differenceOf({ id, severity }: Comparison, found: Found, { old, next }: Sides): Difference {
+  const { message, path, witness } = found;
+  const { document } = found.in === 'old' ? old : next;
+  const range = document.locate({ path, at: 'value' });
+  return { rule: id, severity, message, file: document.file, range, ...(witness && { witness }) };
+}
+
+/** Several requests may show the same: one of them is enough. */
+function keyOf({ rule, file, range, message }: Difference): string {
+  return JSON.stringify([rule, file, range.line, range.column, message]);
+}
+
+function inOrder(a: Difference, b: Difference): number {
+  return (
+    RANKS[b.severity] - RANKS[a.severity] ||
+    a.range.line - b.range.line ||
+    a.range.column - b.range.column ||
+    compareText(a.rule, b.rule) ||
+    compareText(a.message, b.message) ||
+    compareText(a.file, b.file)
+  );
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

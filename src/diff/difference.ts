@@ -1,0 +1,55 @@
+import type { Path, Severity } from '../problem/finding.ts';
+import type { Range } from '../problem/problem.ts';
+import type { Pair } from './pairs.ts';
+import type { Side } from './side.ts';
+
+/** One kind of difference between two manifests. */
+export interface Comparison {
+  /** Kebab-case, stable across versions. */
+  readonly id: string;
+  readonly severity: Severity;
+  /** What it tells of, for the documentation: upper case, full stop. */
+  readonly what: string;
+  readonly find: (sides: Sides) => Iterable<Found>;
+}
+
+export interface Sides {
+  readonly old: Side;
+  readonly next: Side;
+  /** Routes that have the same requests, or the same id. */
+  readonly pairs: readonly Pair[];
+}
+
+/** A difference before it has a line. */
+export interface Found {
+  /** What is otherwise now: lower case, no full stop. */
+  readonly message: string;
+  /** Where the new manifest says so; with `in: 'old'`, where the old one said what is gone. */
+  readonly path: Path;
+  readonly in?: 'old';
+  readonly witness?: Witness | undefined;
+}
+
+/** Something that shows a difference: it is treated otherwise by the two manifests. */
+export type Witness =
+  | { readonly request: Request }
+  /** Refused by the one and let through by the other. */
+  | { readonly body: unknown };
+
+export interface Request {
+  readonly method: string;
+  /** Path and query. */
+  readonly url: string;
+  /** Names and values in turn, where they matter. */
+  readonly headers?: readonly string[];
+}
+
+/** A difference with its place: what is printed. */
+export interface Difference {
+  readonly rule: string;
+  readonly severity: Severity;
+  readonly message: string;
+  readonly file: string;
+  readonly range: Range;
+  readonly witness?: Witness;
+}

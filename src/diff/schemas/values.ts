@@ -1,0 +1,77 @@
+import type { Fitting, Inside } from './samples.ts';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** One of each type. */
+export const BASIC: readonly unknown[] = ['x', '', 1, 0, -1, 0.5, true, null, [], {}];
+
+/** A longer text is no example that anybody would read. */
+const MOST_CHARACTERS = 100_000;
+const MOST_ITEMS = 1_000;
+
+/** Texts of the lengths that a schema names, and of the usual formats. */
+export function textSamples(schema: Schema): string[] {
+  const lengths = bounds(schema, ['minLength', 'maxLength']).filter((length) => length <= MOST_CHARACTERS);
+  const forms = 'format' in schema || 'pattern' in schema || 'contentEncoding' in schema ? FORMS : [];
+  return [...forms, ...lengths.map((length) => 'x'.repeat(length)), ...(forms.length > 0 ? lengths.map(digits) : [])];
+}
+
+const FORMS = [
+  'a@example.com',
+  '2026-01-02',
+  '2026-01-02T03:04:05Z',
+  '03:04:05Z',
+  'P1D',
+  'https://example.com/x',
+  '/x',
+  'example.com',
+  '192.0.2.1',
+  '2001:db8::1',
+  '0b7d8c9e-2f4a-4b1c-9d3e-5f6a7b8c9d0e',
+  'abcd',
+  'Abc',
+  'a1',
+  'a-b',
+  '42',
+  'not a form!',
+];
+
+function digits(length: number): string {
+  return '1'.repeat(length);
+}
+
+/** Numbers at and beside the bounds that a schema names. */
+export function numberSamples(schema: Schema): number[] {
+  const near = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'].flatMap((name) => {
+    const bound = schema[name];
+    return typeof bound === 'number' ? [bound, bound - 1, bound + 1, bound + 0.5] : [];
+  });
+  return near.filter((number) => Number.isSafeInteger(Math.round(number)));
+}
+
+/** Lists of the lengths that a schema names, and of each of the items. */
+export function listSamples(schema: Schema, inside: Inside, fitting: Fitting): unknown[] {
+  const isList = ['items', 'minItems', 'maxItems', 'uniqueItems', 'prefixItems', 'contains'].some(
+    (name) => name in schema,
+  );
+  if (!isList) return [];
+  const item = 'items' in schema ? (fitting('items') ?? 'x') : 'x';
+  const lengths = bounds(schema, ['minItems', 'maxItems']).filter((length) => length <= MOST_ITEMS);
+  const singles = 'items' in schema ? inside('items') : [];
+  return [
+    [item, item],
+    ...lengths.map((length) => Array(length).fill(item)),
+    ...lengths.map((length) =>
+      Array.from({ length }, (_, index) => (typeof item === 'string' ? `${item}${index}` : index)),
+    ),
+    ...singles.map((single) => [single]),
+  ];
+}
+
+/** Each bound, one less, and one more. */
+function bounds(schema: Schema, names: readonly string[]): number[] {
+  return names.flatMap((name) => {
+    const bound = schema[name];
+    return typeof bound === 'number' ? [bound, Math.max(0, bound - 1), bound + 1] : [];
+  });
+}

@@ -1,0 +1,50 @@
+import type { Plan, Route } from '../plan/plan.ts';
+import { createRouter } from '../plan/router.ts';
+import type { Loss } from './explanation.ts';
+
+export interface Loser {
+  readonly route: Route;
+  readonly lost: Loss;
+  readonly to: Route | undefined;
+}
+
+/**
+ * The routes that know a path and did not get the request, with the reason. The router itself is asked what it would do
+ * with fewer routes, or with one that is a little different: nothing is judged by another code than the one that serves.
+ *
+ * @param winner that got it; `undefined`: none did
+ */
+export function losersOf(plan: Plan, method: string, path: string, winner: Route | undefined): Loser[] {
+  return plan.routes.flatMap((route) => {
+    if (route === winner) return [];
+    const methods = createRouter([keeping(route)]).allowed(path);
+    if (methods.length === 0) return [];
+    if (!methods.includes(method)) return [{ route, lost: 'other-method', to: undefined }];
+    if (createRouter([route]).match(method, path) === undefined)
+      return [{ route, lost: 'encoded-slash', to: undefined }];
+    return [{ route, ...lossOf(plan, method, path, route, winner) }];
+  });
+}
+
+/** Why a route that would have had the request by itself did not get it. */
+function lossOf(
+  plan: Plan,
+  method: string,
+  path: string,
+  route: Route,
+  winner: Route | undefined,
+): Omit<Loser, 'route'> {
+  if (winner !== undefined) return { lost: 'less-specific', to: winner };
+  const others = plan.routes.filter((other) => other !== route);
+  const wider = others.find((other) => {
+    const kept = keeping(other);
+    return createRouter([route, kept]).match(method, path) === kept;
+  });
+  if (wider !== undefined) return { lost: 'less-specific', to: wider };
+  const reading = others.find((other) => createRouter([route, other]).match(method, path) === undefined);
+  return { lost: 'other-reading', to: reading };
+}
+
+function keeping(route: Route): Route {
+  return { ...route, keepsEncodedSlash: true };
+}

@@ -1,0 +1,80 @@
+import { createGateway } from '../gateway/gateway.ts';
+import { quietLog } from '../log.ts';
+import type { Auth, Plan, Principal, Route, Upstream } from '../plan/plan.ts';
+import { createRouter } from '../plan/router.ts';
+import { type Answer, exchangeOn } from './client.ts';
+import { MemorySocket } from './memory-socket.ts';
+import { createRecordingUpstream, type Received, type UpstreamAnswer } from './recording-upstream.ts';
+import type { Asked } from './request-bytes.ts';
+import type { StatedTokens } from './stated-tokens.ts';
+
+/** What came of a request, as it shows from outside. */
+export interface Outcome {
+  readonly decision: Decision;
+  /** What the client got; `undefined` when the connection was cut before it was whole. */
+  readonly answer: Answer | undefined;
+  /** What the upstream got; `undefined` when no upstream was asked. */
+  readonly received: Received | undefined;
+  /** Whom the tokens name that were verified on the way: the caller, at login those of the answer. */
+  readonly principals: readonly Principal[];
+}
+
+/** The members of the request's line in the log that tell of the decision; docs/log.md says what each is. */
+export interface Decision {
+  readonly route?: string;
+  readonly path?: string;
+  readonly refusal?: string;
+  readonly reason?: string;
+  readonly required?: readonly string[];
+  readonly reported?: readonly { readonly code: string; readonly pointers: readonly string[] }[];
+}
+
+/** Answers a request as the gateway of this plan would; one at a time. */
+export type Offline = (asked: Asked, answer?: UpstreamAnswer) => Promise<Outcome>;
+
+const OK: UpstreamAnswer = { status: 200, headers: [], body: Buffer.alloc(0) };
+
+/**
+ * The gateway of a plan without a network: the same server, parser, walk and HTTP client, between a client and an upstream
+ * in memory. Each request is answered by a gateway of its own, so that none has a part in the next one.
+ *
+ * @param tokens stand in for the tokens that the plan would verify
+ */
+export function createOffline(plan: Plan, tokens: StatedTokens): Offline {
+  let upstream = createRecordingUpstream(OK);
+  const offlinePlan = offlinePlanOf(plan, tokens, (origin) => upstream.connect(origin));
+  return async (asked, answer = OK) => {
+    upstream = createRecordingUpstream(answer);
+    const { promise: line, resolve } = Promise.withResolvers<string>();
+    const gateway = createGateway(offlinePlan, quietLog(resolve));
+    const [client, server] = MemorySocket.pair();
+    gateway.take(server);
+    const got = await exchangeOn(client, asked);
+    const decision = JSON.parse(await line) as Decision;
+    await gateway.close(0);
+    return { decision, answer: got, received: upstream.received[0], principals: tokens.takeVerified() };
+  };
+}
+
+/**
+ * The plan with all that goes over a network, or takes time, replaced. Nobody asks how the targets do, none is given up,
+ * and none is too slow.
+ */
+function offlinePlanOf(plan: Plan, verifier: StatedTokens, connect: NonNullable<Upstream['connect']>): Plan {
+  const upstreams = new Map(plan.upstreams.map((upstream) => [upstream, { ...upstream, ...CALM, connect }]));
+  const authOf = (auth: Auth | undefined) => auth && { ...auth, verifier };
+  const routes = plan.routes.map((route): Route => {
+    const upstream = upstreams.get(route.upstream) ?? route.upstream;
+    return { ...route, auth: authOf(route.auth), upstream, timeoutMs: undefined };
+  });
+  return { ...plan, upstreams: [...upstreams.values()], routes, router: createRouter(routes), auth: authOf(plan.auth) };
+}
+
+const CALM = {
+  health: undefined,
+  breaker: undefined,
+  totalTimeoutMs: undefined,
+  // No limit at all, to the HTTP client.
+  responseTimeoutMs: 0,
+  idleTimeoutMs: 0,
+};

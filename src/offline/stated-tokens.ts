@@ -1,0 +1,44 @@
+import { hash } from 'node:crypto';
+import type { Principal, TokenFault, Verdict, Verifier } from '../plan/plan.ts';
+
+export type Claims = Readonly<Record<string, unknown>>;
+
+/** What is stated of a token: the claims that it was verified to have, or why it is not accepted. */
+export type Stated = { readonly claims: Claims } | { readonly fault: TokenFault };
+
+/** Stands in for whoever verifies tokens: knows those that were stated, by their text. */
+export class StatedTokens implements Verifier {
+  readonly key = 'stated';
+  readonly #stated = new Map<string, Stated>();
+  #verified: Principal[] = [];
+
+  state(token: string, stated: Stated): void {
+    this.#stated.set(token, stated);
+  }
+
+  readonly cached = (): undefined => undefined;
+
+  readonly verify = async (token: string): Promise<Verdict> => {
+    const stated = this.#stated.get(token) ?? UNKNOWN;
+    if ('fault' in stated) return stated;
+    const principal = principalOf(stated.claims);
+    this.#verified.push(principal);
+    return { principal };
+  };
+
+  /** Whom the tokens name that were verified since this was asked last, in that order. */
+  takeVerified(): readonly Principal[] {
+    const verified = this.#verified;
+    this.#verified = [];
+    return verified;
+  }
+}
+
+/** Of a token that nobody has stated nothing is known here: it is as one that no key has signed. */
+const UNKNOWN: Stated = { fault: 'signature_wrong' };
+
+function principalOf(claims: Claims): Principal {
+  const { sub } = claims;
+  const subject = typeof sub === 'string' ? hash('sha256', sub).slice(0, 16) : undefined;
+  return { claims, subject, expiresAt: Number.POSITIVE_INFINITY };
+}

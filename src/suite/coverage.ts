@@ -1,0 +1,119 @@
+import { METHODS } from '../gateway/methods.ts';
+import type { RefusalCode } from '../gateway/refusal.ts';
+import type { Planned } from '../load.ts';
+import type { RouteEntry } from '../manifest/manifest.generated.ts';
+import { rolesOf } from '../offline/claims.ts';
+import type { Route } from '../plan/plan.ts';
+import type { Result } from './run.ts';
+
+/** Something that a manifest says, and that a suite can show. */
+export interface Unit {
+  readonly kind: 'route' | 'role' | 'refusal';
+  /** The route; `undefined`: no route in particular. */
+  readonly route: string | undefined;
+  /** The role, or the code of the refusal; of a route its id. */
+  readonly name: string;
+  readonly isCovered: boolean;
+}
+
+/**
+ * What a manifest says and which of it the cases have shown: each route was reached, each role passed where it is
+ * allowed, and each rule of a route, and the routes as a whole, have refused something.
+ */
+export function coverageOf({ plan, manifest }: Planned, results: readonly Result[]): Unit[] {
+  const seen = new Set(results.flatMap((result) => shownBy(result, manifest.auth?.role)));
+  const unit = (kind: Unit['kind'], route: string | undefined, name: string): Unit => ({
+    kind,
+    route,
+    name,
+    isCovered: seen.has(keyOf(kind, route, name)),
+  });
+  return [
+    ...plan.routes.flatMap((route, index) => [
+      unit('route', route.id, route.id),
+      ...(route.auth?.role.required ?? []).map((role) => unit('role', route.id, role)),
+      ...refusalsOf(manifest.routes[index]).map((code) => unit('refusal', route.id, code)),
+    ]),
+    ...generalRefusals(plan.routes).map((code) => unit('refusal', undefined, code)),
+  ];
+}
+
+/** What a case has shown, whether or not it was expected. */
+function shownBy(
+  { outcome: { decision, principals } }: Result,
+  role: Parameters<typeof rolesOf>[0] | undefined,
+): string[] {
+  const { route, refusal, reported = [] } = decision;
+  const shown = [keyOf('route', route, route ?? ''), ...reported.map(({ code }) => keyOf('refusal', route, code))];
+  if (refusal !== undefined) return [...shown, keyOf('refusal', route, refusal)];
+  const passed = role === undefined ? [] : principals.flatMap(({ claims }) => rolesOf(role, claims));
+  return [...shown, ...passed.map((name) => keyOf('role', route, name))];
+}
+
+/** What the rules of a route can refuse. */
+function refusalsOf(entry: RouteEntry | undefined): RefusalCode[] {
+  const { access, login, params, query, headers, body } = entry ?? {};
+  const isGate = access === 'protected' || login !== undefined;
+  return [
+    ...(access === 'protected' ? (['token_missing'] as const) : []),
+    ...(isGate ? (['role_not_allowed'] as const) : []),
+    ...((params ?? query ?? headers) === undefined ? [] : (['parameter_invalid'] as const)),
+    ...(body === undefined ? [] : (['body_too_large'] as const)),
+    ...((body?.types ?? body?.schema) === undefined ? [] : (['media_type_unsupported'] as const)),
+    ...(body?.schema === undefined ? [] : (['body_invalid'] as const)),
+  ];
+}
+
+/** What is refused before there is a route. */
+function generalRefusals(routes: readonly Route[]): RefusalCode[] {
+  const isForAnyMethod = routes.every(({ methods }) => methods.length === METHODS.length);
+  const isForAnyPath = routes.some(({ path, methods }) => path === '/**' && methods.length === METHODS.length);
+  return [
+    'path_ambiguous',
+    ...(isForAnyPath ? [] : (['route_unknown'] as const)),
+    ...(isForAnyMethod || isForAnyPath ? [] : (['method_not_allowed'] as const)),
+  ];
+}
+
+function keyOf(kind: Unit['kind'], route: string | undefined, name: string): string {
+  return JSON.stringify([kind, route, name]);
+}
+
+export interface Counted {
+  readonly covered: number;
+  readonly all: number;
+}
+
+/** Coverage as it is reported. */
+export interface Covered {
+  /** Rounded down to a tenth: 100 is all. */
+  readonly percent: number;
+  readonly routes: Counted;
+  readonly roles: Counted;
+  readonly refusals: Counted;
+  /** What no case has shown, by route. */
+  readonly missed: readonly { readonly route: string | undefined; readonly what: readonly string[] }[];
+}
+
+export function summaryOf(units: readonly Unit[]): Covered {
+  const counted = (of: readonly Unit[]): Counted => ({
+    covered: of.filter(({ isCovered }) => isCovered).length,
+    all: of.length,
+  });
+  const ofKind = (kind: Unit['kind']) => counted(units.filter((unit) => unit.kind === kind));
+  const { covered, all } = counted(units);
+  const missed = Map.groupBy(
+    units.filter(({ isCovered }) => !isCovered),
+    ({ route }) => route,
+  );
+  return {
+    percent: Math.floor((1000 * covered) / all) / 10,
+    routes: ofKind('route'),
+    roles: ofKind('role'),
+    refusals: ofKind('refusal'),
+    missed: [...missed].map(([route, of]) => ({
+      route,
+      what: of.map(({ kind, name }) => (kind === 'route' ? 'is never reached' : `${kind} ${name}`)),
+    })),
+  };
+}

@@ -1,0 +1,34 @@
+import type { Planned } from '../load.ts';
+import { suggestion } from '../problem/did-you-mean.ts';
+import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
+import type { Suite } from './suite.generated.ts';
+
+/** What a suite says of a manifest that this one does not have. */
+export function findStrangers(suite: Suite, { plan, manifest }: Planned): Finding[] {
+  const routes = plan.routes.map(({ id }) => id);
+  const upstreams = plan.upstreams.map(({ id }) => id);
+  const hasAuth = manifest.auth !== undefined;
+  return [
+    ...Object.entries(suite.tokens).flatMap(([text, token]) => roleFault(token, ['tokens', text, 'role'], hasAuth)),
+    ...suite.cases.flatMap(({ request, expect }, index) => [
+      ...roleFault(request, ['cases', index, 'request', 'role'], hasAuth),
+      ...unknown(expect.route, routes, ['cases', index, 'expect', 'route'], 'route'),
+      ...unknown(expect.upstream?.id, upstreams, ['cases', index, 'expect', 'upstream', 'id'], 'upstream'),
+    ]),
+  ];
+}
+
+function unknown(
+  name: string | null | undefined,
+  known: readonly string[],
+  path: Path,
+  what: 'route' | 'upstream',
+): Finding[] {
+  if (name === undefined || name === null || known.includes(name)) return [];
+  return [errorAt(path, `${what}-unknown`, `the manifest has no ${what} "${name}"${suggestion(name, known)}`)];
+}
+
+function roleFault({ role }: { readonly role?: unknown }, path: Path, hasAuth: boolean): Finding[] {
+  if (role === undefined || hasAuth) return [];
+  return [errorAtKey(path, 'auth-missing', 'the manifest has no "auth", so nobody has a role; remove this')];
+}

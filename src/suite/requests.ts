@@ -1,0 +1,48 @@
+import type { UpstreamAnswer } from '../offline/recording-upstream.ts';
+import { type Asked, headerValue } from '../offline/request-bytes.ts';
+import type { Answer, Case, Headers } from './suite.generated.ts';
+
+/** One request of a case: that of a case with a list of roles is made once for each of them. */
+export interface Trial {
+  readonly name: string;
+  /** Of the case, in the suite. */
+  readonly index: number;
+  readonly written: Case;
+  readonly role: string | undefined;
+}
+
+export function trialsOf(cases: readonly Case[]): Trial[] {
+  return cases.flatMap((written, index) => {
+    const { name, request } = written;
+    if (!Array.isArray(request.role)) return [{ name, index, written, role: request.role }];
+    return request.role.map((role) => ({ name: `${name} (${role})`, index, written, role }));
+  });
+}
+
+export function askedBy({ request }: Case): Asked {
+  const { method, url: target, body, bodyBytes } = request;
+  const headers = flat(request.headers);
+  if (bodyBytes !== undefined) return { method, target, headers, body: Buffer.alloc(bodyBytes, ' ') };
+  return { method, target, ...withBody(headers, body) };
+}
+
+export function answerOf(answer: Answer | undefined): UpstreamAnswer | undefined {
+  if (answer === undefined) return undefined;
+  const { headers, body = Buffer.alloc(0) } = withBody(flat(answer.headers), answer.body);
+  return { status: answer.status, headers, body };
+}
+
+type Body = Case['request']['body'];
+
+/** A map or a list goes as JSON, and says so. */
+function withBody(headers: string[], body: Body): Pick<Asked, 'headers' | 'body'> {
+  if (body === undefined || typeof body === 'string')
+    return { headers, body: body === undefined ? undefined : Buffer.from(body) };
+  const isTyped = headerValue(headers, 'content-type') !== undefined;
+  const typed = isTyped ? headers : [...headers, 'Content-Type', 'application/json'];
+  return { headers: typed, body: Buffer.from(JSON.stringify(body)) };
+}
+
+function flat(headers: Headers): string[] {
+  return Object.entries(headers).flatMap(([name, values]) => [values].flat().flatMap((value) => [name, value]));
+}

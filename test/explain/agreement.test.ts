@@ -1,0 +1,246 @@
+import fc from 'fast-check';
+import { generateKeyPair, SignJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { explain } from '../../src/explain/explain.ts';
+import type { Explanation } from '../../src/explain/explanation.ts';
+import { load } from '../../src/load.ts';
+import { type Asked, requestBytes } from '../../src/offline/request-bytes.ts';
+import { type AnyManifest, aimedUrl, anyManifest, anyUrl } from '../support/any-manifest.ts';
+import { type Running, startGateway, worldOf } from '../support/gateway.ts';
+import { type Issuer, startIssuer } from '../support/issuer.ts';
+import { ask, type RawAnswer } from '../support/raw.ts';
+import { eventually } from '../support/site.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+/** How many requests are asked; AGREEMENT_REQUESTS asks for more. */
+const REQUESTS = Number(process.env['AGREEMENT_REQUESTS'] ?? 1_200);
+const PER_MANIFEST = 30;
+
+const ROLES = ['admin', 'user', 'guest'] as const;
+type Role = (typeof ROLES)[number];
+
+let issuer: Issuer;
+let upstream: Upstream;
+let running: Running;
+const tokens = new Map<Role, string>();
+/** Signed by a key that is none of the issuer's. */
+let foreign: string;
+
+beforeAll(async () => {
+  issuer = await startIssuer();
+  upstream = await startUpstream((_request, response) => void response.end());
+  const first = manifestText({ version: 1, routes: [] } as unknown as AnyManifest).replace(
+    '"routes":[]',
+    '"routes":[{"id":"r","method":"GET","path":"/","upstream":"up","access":"public"}]',
+  );
+  running = await startGateway(
+    first.replace('{"version":1', `{"version":1,"upstreams":{"up":{"url":"${upstream.url}"}}`),
+  );
+  for (const role of ROLES) tokens.set(role, await issuer.token({ company_role: role }));
+  const [, claims = ''] = (await issuer.token()).split('.');
+  const { privateKey } = await generateKeyPair('ES256');
+  const signing = new SignJWT(JSON.parse(Buffer.from(claims, 'base64url').toString()));
+  foreign = await signing.setProtectedHeader({ alg: 'ES256', kid: 'one' }).sign(privateKey);
+});
+
+afterAll(async () => {
+  await running.close();
+  await upstream.close();
+  await issuer.close();
+});
+
+const usualHeader = fc.constantFrom(
+  ['X-Debug', '1'],
+  ['Content-Type', 'application/json'],
+  ['Content-Type', 'application/json'],
+  ['Content-Type', 'application/json'],
+  ['Authorization', 'Bearer foreign'],
+  ['Content-Type', 'text/csv; charset=utf-8'],
+  ['X-Tenant', 'one'],
+  ['X-Tenant', 'three'],
+  ['X-Forwarded-For', '192.0.2.1'],
+  ['Connection', 'close, X-Debug'],
+  ['Transfer-Encoding', 'chunked'],
+  ['Origin', 'https://app.example'],
+  ['Access-Control-Request-Method', 'GET'],
+);
+
+const oddHeader = fc.constantFrom(
+  ['x_debug', '2'],
+  ['Transfer-Encoding', 'gzip'],
+  ['Content-Encoding', 'gzip'],
+  ['Upgrade', 'websocket'],
+  ['Expect', '100-continue'],
+  ['Expect', 'wonders'],
+  ['Host', 'one.example'],
+  ['Host', 'two,example'],
+  ['Authorization', 'Basic eA=='],
+  ['Authorization', 'Bearer'],
+);
+
+const header = fc.oneof({ weight: 9, arbitrary: usualHeader }, { weight: 1, arbitrary: oddHeader });
+const odd = fc.constantFrom('*', 'x', '/a b', 'http://localhost/a');
+
+const anyRequest = fc.record({
+  method: fc.constantFrom(
+    'GET',
+    'GET',
+    'GET',
+    'POST',
+    'POST',
+    'POST',
+    'HEAD',
+    'PUT',
+    'PUT',
+    'DELETE',
+    'OPTIONS',
+    'TRACE',
+    'NO',
+  ),
+  targetIn: fc.oneof(
+    { weight: 20, arbitrary: aimedUrl },
+    { weight: 8, arbitrary: anyUrl.map((url) => () => url) },
+    { weight: 1, arbitrary: odd.map((target) => () => target) },
+  ),
+  headers: fc.array(header, { maxLength: 3 }).map((some) => some.flat()),
+  body: fc.constantFrom(
+    undefined,
+    undefined,
+    '{"a":1}',
+    '{"a":1}',
+    '{"a":10,"b":"xy"}',
+    '{"a":1,"a":2}',
+    'a,b',
+    'x'.repeat(2_000),
+  ),
+  caller: fc.constantFrom<Role | undefined>(undefined, 'admin', 'admin', 'user', 'guest'),
+});
+
+describe('explain', () => {
+  it('agrees with a running gateway on random requests to random manifests', async () => {
+    const seen = new Map<string, number>();
+    let count = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        anyManifest,
+        fc.array(anyRequest, { minLength: PER_MANIFEST, maxLength: PER_MANIFEST }),
+        async (manifest, requests) => {
+          const text = manifestText(manifest);
+          const loaded = load({ path: 'gateway.yaml', text }, worldOf());
+          fc.pre(loaded.plan !== undefined);
+          if (loaded.plan === undefined) return;
+          running.swap(text);
+          for (const { method, targetIn, headers, body, caller } of requests) {
+            const written = { method, target: targetIn(manifest), headers, body, caller };
+            const asked = {
+              method,
+              target: written.target,
+              headers: headers.map((text) => text.replace('foreign', foreign)),
+              body: body === undefined ? undefined : Buffer.from(body),
+            };
+            const explanation = await explain(loaded, asked, caller && { company_role: caller });
+            const real = await askForReal(asked, caller);
+            expect({ manifest, written, ...toldBy(explanation, method) }).toEqual({
+              manifest,
+              written,
+              ...real,
+            });
+            count += 1;
+            const kind = explanation.refusal?.code ?? explanation.outcome;
+            seen.set(kind, (seen.get(kind) ?? 0) + 1);
+          }
+        },
+      ),
+      { numRuns: Math.ceil(REQUESTS / PER_MANIFEST), endOnFailure: true },
+    );
+    expect(count).toBeGreaterThanOrEqual(REQUESTS);
+    // Of what is common each has happened.
+    expect([...seen.keys()].sort()).toEqual(expect.arrayContaining(COMMON));
+  }, 300_000);
+});
+
+const COMMON = [
+  'forwarded',
+  'media_type_unsupported',
+  'message_malformed',
+  'parameter_invalid',
+  'method_not_allowed',
+  'path_ambiguous',
+  'role_not_allowed',
+  'route_unknown',
+  'token_invalid',
+  'token_missing',
+];
+
+function manifestText(manifest: AnyManifest): string {
+  const text = JSON.stringify(manifest);
+  return text
+    .replaceAll('http://127.0.0.1:9/jwks.json', issuer.jwksUrl)
+    .replaceAll('"http://127.0.0.1:9"', `"${upstream.url}"`);
+}
+
+/** What can be seen of a request from outside, whoever answered it. */
+interface Seen {
+  readonly refusal: unknown;
+  readonly reported: unknown;
+  readonly route: string | undefined;
+  readonly upstream: unknown;
+}
+
+function toldBy({ refusal, reported, route, upstream }: Explanation, method: string): Seen {
+  const { code, reason, status } = refusal ?? {};
+  return {
+    refusal: refusal === null ? undefined : method === 'HEAD' ? { code, reason, status } : refusal,
+    reported,
+    route: route?.id,
+    upstream: upstream && {
+      method: upstream.method,
+      url: upstream.url,
+      headers: upstream.headers,
+      bodyBytes: upstream.bodyBytes,
+    },
+  };
+}
+
+async function askForReal(asked: Asked, caller: Role | undefined): Promise<Seen> {
+  const token = caller && tokens.get(caller);
+  const authorization = token === undefined ? [] : ['Authorization', `Bearer ${token}`];
+  const { pieces } = requestBytes({ ...asked, headers: [...asked.headers, ...authorization] });
+  const lines = running.lines.length;
+  const before = upstream.requests.length;
+  const answer = await ask(running.port, Buffer.concat(pieces));
+  await eventually('the line', () => running.lines.length > lines);
+  const line = running.lines[lines] ?? {};
+  const received = upstream.requests[before];
+  return {
+    refusal: refusalOf(line, answer),
+    reported: line['reported'] ?? [],
+    route: line['route'] as string | undefined,
+    upstream:
+      received === undefined
+        ? null
+        : {
+            method: received.method,
+            url: upstream.url + received.url,
+            headers: received.headers.flatMap((name, index) =>
+              index % 2 === 0 ? [[name, valueAt(name, received.headers[index + 1] ?? '', token)]] : [],
+            ),
+            bodyBytes: received.body.length,
+          },
+  };
+}
+
+function refusalOf(line: Record<string, unknown>, answer: RawAnswer): unknown {
+  const { refusal: code, reason } = line;
+  if (code === undefined) return undefined;
+  const { status } = answer;
+  // The answer to HEAD has no body that would tell more.
+  if (answer.body.length === 0) return { code, reason, status };
+  const { detail, errors = [] } = answer.json();
+  return { code, reason, status, detail, errors };
+}
+
+function valueAt(name: string, value: string, token: string | undefined): string {
+  if (name === 'X-Request-Id') return '<made for each request>';
+  return token === undefined ? value : value.replace(token, '<token>');
+}

@@ -1,0 +1,142 @@
+import fc from 'fast-check';
+import { AUDIENCE, ISSUER } from './issuer.ts';
+
+type Entry = Record<string, unknown>;
+
+const LITERALS = ['a', 'b', 'Admin', 'x.y'];
+const SCHEMA = { type: 'object', required: ['a'], properties: { a: { type: 'integer', maximum: 9 } } };
+
+const part = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(...LITERALS) },
+  { weight: 2, arbitrary: fc.constant('{}') },
+);
+
+const path = fc
+  .tuple(fc.array(part, { maxLength: 3 }), fc.boolean())
+  .map(([parts, hasRest]) => [
+    ...parts.map((text, at) => (text === '{}' ? `{p${at}}` : text)),
+    ...(hasRest ? ['**'] : []),
+  ]);
+
+const methods = fc.constantFrom<unknown>('GET', 'POST', 'any', ['PUT', 'DELETE'], ['GET', 'POST']);
+
+const body = fc.constantFrom<unknown>(
+  { maxBytes: '64B' },
+  { schema: SCHEMA, maxBytes: '1KB' },
+  { schema: { $ref: '#/schemas/Shared' } },
+  { types: ['text/csv'] },
+);
+
+const rules = fc.constantFrom<Entry>(
+  {},
+  { query: { properties: { page: { type: 'integer', minimum: 1 } } } },
+  { query: { properties: { page: { type: 'integer' } }, unknown: 'refuse', repeated: 'refuse' } },
+  { headers: { properties: { 'X-Tenant': { enum: ['one', 'two'] } } } },
+);
+
+const headerRules = fc.constantFrom<Entry>(
+  {},
+  { requestHeaders: { set: { 'X-Platform': 'signing' }, remove: ['X-Debug'] } },
+);
+
+/** 80 %: nothing. */
+function seldom<T>(some: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
+  return fc.option(some, { nil: undefined, freq: 5 }).map((value) => value);
+}
+
+const route = fc
+  .record({
+    path,
+    methods,
+    access: fc.constantFrom('public', 'protected'),
+    isNarrow: fc.boolean(),
+    login: seldom(fc.constantFrom<unknown>({ token: '/token' }, {})),
+    body: fc.option(body, { nil: undefined, freq: 2 }),
+    rules,
+    headerRules,
+    isReporting: fc.boolean(),
+    keeps: fc.boolean(),
+    prefix: fc.constantFrom(undefined, '/v2', '/'),
+  })
+  .map((made) => ({ ...made, key: made.path.map((text) => (text.startsWith('{') ? '{}' : text)).join('/') }));
+
+const cors = fc.constantFrom<unknown>({ origins: ['https://app.example'], credentials: true }, { origins: ['*'] });
+
+/** A manifest of one upstream, `up`, in which anything may stand that a route can say. Nearly every one of them loads. */
+export const anyManifest = fc
+  .tuple(fc.uniqueArray(route, { selector: ({ key }) => key, minLength: 1, maxLength: 7 }), seldom(cors))
+  .map(([routes, cors]) => ({
+    version: 1,
+    listen: '127.0.0.1:0',
+    upstreams: { up: { url: 'http://127.0.0.1:9' } },
+    auth: {
+      tokens: {
+        jwt: { jwks: 'http://127.0.0.1:9/jwks.json', algorithms: ['ES256'], issuer: ISSUER, audience: AUDIENCE },
+      },
+      role: { claim: '/company_role', allow: ['admin', 'user'], message: 'admins and users only' },
+    },
+    ...(cors !== undefined && { cors }),
+    schemas: { Shared: { type: 'object', required: ['b'], properties: { b: { type: 'string', minLength: 2 } } } },
+    routes: routes.map(entryOf),
+  }));
+
+export type AnyManifest = typeof anyManifest extends fc.Arbitrary<infer Made> ? Made : never;
+
+function entryOf(made: typeof route extends fc.Arbitrary<infer Made> ? Made : never, index: number): Entry {
+  const { access, login, prefix } = made;
+  const [first = ''] = made.path;
+  const hasPrefix = LITERALS.includes(first) && prefix !== undefined;
+  const isGate = access === 'protected' || login !== undefined;
+  return {
+    id: `r${index}`,
+    method: made.methods,
+    path: `/${made.path.join('/')}`,
+    upstream: 'up',
+    access,
+    ...(isGate && made.isNarrow && { roles: ['admin'] }),
+    ...(login !== undefined && { login }),
+    ...(made.methods !== 'GET' && made.body !== undefined && { body: made.body }),
+    ...made.rules,
+    ...made.headerRules,
+    ...(made.isReporting && { validation: 'report' }),
+    ...(made.keeps && { encodedSlash: 'keep' }),
+    ...(hasPrefix && { upstreamPath: { replace: `/${first}`, with: prefix } }),
+  };
+}
+
+const segment = fc.oneof(
+  { weight: 8, arbitrary: fc.constantFrom(...LITERALS, '7', 'x') },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      'ADMIN',
+      'A',
+      'b.',
+      'a;x=1',
+      'a%2Fb',
+      'Admin%2f7',
+      '%41',
+      '..',
+      '%2e%2e',
+      '',
+      'a%20',
+      'é',
+      '*',
+    ),
+  },
+);
+
+const end = fc.constantFrom('', '', '', '/', '?page=1', '?page=x', '?page=1&page=2', '?other=1', '??"<>');
+
+/** Makes a path and query for some route of a manifest, if it is not taken by another one. */
+export const aimedUrl: fc.Arbitrary<(manifest: AnyManifest) => string> = fc
+  .tuple(fc.nat(), fc.array(segment, { maxLength: 2 }), fc.constantFrom('7', 'x', 'a'), end)
+  .map(([aim, rest, text, end]) => ({ routes }) => {
+    const path = String(routes[aim % routes.length]?.['path']);
+    return path.replaceAll(/\{\w+\}/g, text).replace(/\/\*\*$/, rest.map((one) => `/${one}`).join('')) + end;
+  });
+
+/** Path and query, of which many are those of some manifest's route. */
+export const anyUrl = fc
+  .tuple(fc.array(segment, { maxLength: 4 }), end)
+  .map(([segments, end]) => `/${segments.join('/')}${end}`);
