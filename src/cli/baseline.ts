@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { RULES } from '../lint/rules/index.ts';
+import { RULES } from '../lint/table.ts';
 import type { Problem } from '../problem/problem.ts';
 import { type Report, toJson, withFingerprints } from './reporters/report.ts';
 import { WorkError } from './terminal.ts';

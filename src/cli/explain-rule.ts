@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { RULES } from '../lint/rules/index.ts';
+import { RULES } from '../lint/table.ts';
 import { suggestion } from '../problem/did-you-mean.ts';
 import { UsageError, WorkError } from './terminal.ts';
 

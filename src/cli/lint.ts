@@ -2,7 +2,7 @@ import { fixText } from '../lint/fix.ts';
 import { lint as advise } from '../lint/lint.ts';
 import { askOnline } from '../lint/online.ts';
 import { patchOf } from '../lint/patch.ts';
-import { RULES } from '../lint/rules/index.ts';
+import { RULES } from '../lint/table.ts';
 import { read } from '../load.ts';
 import type { Source } from '../manifest/source.ts';
 import { newProblems, writeBaseline } from './baseline.ts';

@@ -4,8 +4,8 @@ import { type Problem, toProblems } from '../problem/problem.ts';
 import { type Directive, directiveFinding, readDirectives } from './directives.ts';
 import { ONLINE } from './online.ts';
 import { PRESETS, type Preset, type Rule } from './rule.ts';
-import { RULES } from './rules/index.ts';
 import { createSubject, type Sound } from './subject.ts';
+import { RULES } from './table.ts';
 
 /** What `read` makes of a text: a manifest that loads, or what keeps it from loading. */
 export type Checked = Sound | (Pick<Sound, 'document' | 'findings'> & { readonly plan: undefined });

@@ -92,7 +92,7 @@ function probe({ auth }: Sound['manifest']): string {
   const claims = Object.fromEntries(jwt.requiredClaims.map((name) => [name, 'probe']));
   const exp = Math.floor(Date.now() / 1000) + 60;
   const parts = [
-    { alg: jwt.algorithms[0], kid: 'probe', ...(jwt.type === undefined ? {} : { typ: jwt.type }) },
+    { alg: jwt.algorithms[0], ...(jwt.type === undefined ? {} : { typ: jwt.type }) },
     { ...claims, iss: jwt.issuer, aud: jwt.audience, exp },
   ].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'));
   return `${parts.join('.')}.${'A'.repeat(86)}`;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { FAMILIES, PRESETS, type Rule } from '../../src/lint/rule.ts';
-import { RULES } from '../../src/lint/rules/index.ts';
+import { RULES } from '../../src/lint/table.ts';
 import { lintCase, lintText } from '../lint/support.ts';
 import { AUTH, manifestOf, ROUTE } from '../manifest/support.ts';
 import { expectSection } from '../support/section.ts';

@@ -9,9 +9,13 @@ export const CASES = new URL('cases/', import.meta.url);
 
 type Env = Readonly<Record<string, string>>;
 
-export function lintText(text: string, options: LintOptions = {}, env: Env = {}, path = 'gateway.yaml'): Problem[] {
+export function readText(text: string, env: Env = {}, path = 'gateway.yaml') {
   const readFile = (file: string) => readFileSync(new URL(file, CASES), 'utf8');
-  return lint(read({ path, text }, { env, readFile }), options);
+  return read({ path, text }, { env, readFile });
+}
+
+export function lintText(text: string, options: LintOptions = {}, env: Env = {}, path?: string): Problem[] {
+  return lint(readText(text, env, path), options);
 }
 
 export interface Case {

@@ -1,7 +1,7 @@
 import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { FAMILIES } from '../../src/lint/rule.ts';
-import { RULES } from '../../src/lint/rules/index.ts';
+import { RULES } from '../../src/lint/table.ts';
 import { generate } from '../../src/manifest/generate.ts';
 
 const root = new URL('../../', import.meta.url);

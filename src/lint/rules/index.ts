@@ -1,135 +1,67 @@
-import { DIRECTIVES } from '../directives.ts';
-import { ERRORS } from '../errors.ts';
-import { ONLINE } from '../online.ts';
-import type { Rule } from '../rule.ts';
-import { adminExposed } from './admin-exposed.ts';
-import { adminMissing } from './admin-missing.ts';
-import { arrayItemsOpen } from './array-items-open.ts';
-import { arrayUnbounded } from './array-unbounded.ts';
-import { authUnused } from './auth-unused.ts';
-import { bodyLarge } from './body-large.ts';
-import { bodyWithoutRule } from './body-without-rule.ts';
-import { breakerHairTrigger } from './breaker-hair-trigger.ts';
-import { corsAnyOrigin } from './cors-any-origin.ts';
-import { corsNullOrigin } from './cors-null-origin.ts';
-import { corsPlainOrigin } from './cors-plain-origin.ts';
-import { listenExposed } from './listen-exposed.ts';
-import { listenPrivileged } from './listen-privileged.ts';
-import { listenTwice } from './listen-twice.ts';
-import { loginWithoutGate } from './login-without-gate.ts';
-import { patternUnanchored } from './pattern-unanchored.ts';
-import { publicAnyMethod } from './public-any-method.ts';
-import { publicCoversProtected } from './public-covers-protected.ts';
-import { publicMethodGap } from './public-method-gap.ts';
-import { publicOverlapsProtected } from './public-overlaps-protected.ts';
-import { publicWriteUnbounded } from './public-write-unbounded.ts';
-import { publicWriteWithoutSchema } from './public-write-without-schema.ts';
-import { rolesRedundant } from './roles-redundant.ts';
-import { routeAmbiguous } from './route-ambiguous.ts';
-import { routeCaseTwin } from './route-case-twin.ts';
-import { routeIdNumber } from './route-id-number.ts';
-import { routeMethodUnreachable } from './route-method-unreachable.ts';
-import { routeParameterNames } from './route-parameter-names.ts';
-import { routeSlashTwin } from './route-slash-twin.ts';
-import { routeUnreachable } from './route-unreachable.ts';
-import { schemaAnything } from './schema-anything.ts';
-import { schemaEnumType } from './schema-enum-type.ts';
-import { schemaImpossible } from './schema-impossible.ts';
-import { schemaOpen } from './schema-open.ts';
-import { schemaRequiredUnknown } from './schema-required-unknown.ts';
-import { schemaTypeMissing } from './schema-type-missing.ts';
-import { schemaUnused } from './schema-unused.ts';
-import { secretDefault } from './secret-default.ts';
-import { secretEntropy } from './secret-entropy.ts';
-import { secretHeader } from './secret-header.ts';
-import { secretToken } from './secret-token.ts';
-import { stringUnbounded } from './string-unbounded.ts';
-import { tokenAlgorithmsMixed } from './token-algorithms-mixed.ts';
-import { tokenCacheLong } from './token-cache-long.ts';
-import { tokenClockToleranceLong } from './token-clock-tolerance-long.ts';
-import { tokenIssuerElsewhere } from './token-issuer-elsewhere.ts';
-import { tokenKeysPlain } from './token-keys-plain.ts';
-import { tokenSecretShared } from './token-secret-shared.ts';
-import { tokenStaleLong } from './token-stale-long.ts';
-import { tokenSubjectOptional } from './token-subject-optional.ts';
-import { tokenTypeUnchecked } from './token-type-unchecked.ts';
-import { tokenWithoutAudience } from './token-without-audience.ts';
-import { upstreamLoop } from './upstream-loop.ts';
-import { upstreamPlainHttp } from './upstream-plain-http.ts';
-import { upstreamRetryOff } from './upstream-retry-off.ts';
-import { upstreamTargetTwice } from './upstream-target-twice.ts';
-import { upstreamTimeoutLong } from './upstream-timeout-long.ts';
-import { upstreamTimeoutOrder } from './upstream-timeout-order.ts';
-import { upstreamUnused } from './upstream-unused.ts';
-import { upstreamWithoutBreaker } from './upstream-without-breaker.ts';
-import { upstreamWithoutHealth } from './upstream-without-health.ts';
-import { websocketPublic } from './websocket-public.ts';
-
-/** What advises: one line a rule. The order is that of the docs. */
-const ADVICE: readonly Rule[] = [
-  routeUnreachable,
-  routeMethodUnreachable,
-  routeAmbiguous,
-  routeCaseTwin,
-  routeSlashTwin,
-  publicCoversProtected,
-  publicOverlapsProtected,
-  publicMethodGap,
-  publicAnyMethod,
-  routeParameterNames,
-  routeIdNumber,
-  authUnused,
-  loginWithoutGate,
-  publicWriteUnbounded,
-  publicWriteWithoutSchema,
-  websocketPublic,
-  rolesRedundant,
-  tokenWithoutAudience,
-  tokenKeysPlain,
-  tokenIssuerElsewhere,
-  tokenSecretShared,
-  tokenAlgorithmsMixed,
-  tokenCacheLong,
-  tokenStaleLong,
-  tokenClockToleranceLong,
-  tokenTypeUnchecked,
-  tokenSubjectOptional,
-  corsAnyOrigin,
-  corsNullOrigin,
-  corsPlainOrigin,
-  bodyWithoutRule,
-  bodyLarge,
-  schemaUnused,
-  schemaAnything,
-  schemaOpen,
-  schemaTypeMissing,
-  schemaRequiredUnknown,
-  schemaImpossible,
-  schemaEnumType,
-  stringUnbounded,
-  arrayUnbounded,
-  arrayItemsOpen,
-  patternUnanchored,
-  upstreamUnused,
-  upstreamPlainHttp,
-  upstreamLoop,
-  upstreamTargetTwice,
-  upstreamWithoutHealth,
-  upstreamWithoutBreaker,
-  upstreamRetryOff,
-  upstreamTimeoutLong,
-  upstreamTimeoutOrder,
-  breakerHairTrigger,
-  adminExposed,
-  adminMissing,
-  listenExposed,
-  listenTwice,
-  listenPrivileged,
-  secretToken,
-  secretHeader,
-  secretDefault,
-  secretEntropy,
-];
-
-/** Everything that `lint` tells of, by family. */
-export const RULES: readonly Rule[] = [...ERRORS, ...ADVICE, ...DIRECTIVES, ...ONLINE];
+/** The rules that advise on a manifest: one line a rule. */
+export { adminExposed } from './admin-exposed.ts';
+export { adminMissing } from './admin-missing.ts';
+export { arrayItemsOpen } from './array-items-open.ts';
+export { arrayUnbounded } from './array-unbounded.ts';
+export { authUnused } from './auth-unused.ts';
+export { bodyLarge } from './body-large.ts';
+export { bodyWithoutRule } from './body-without-rule.ts';
+export { breakerHairTrigger } from './breaker-hair-trigger.ts';
+export { clientTimeoutLong } from './client-timeout-long.ts';
+export { corsAnyOrigin } from './cors-any-origin.ts';
+export { corsNullOrigin } from './cors-null-origin.ts';
+export { corsPlainOrigin } from './cors-plain-origin.ts';
+export { keepAliveShort } from './keep-alive-short.ts';
+export { listenExposed } from './listen-exposed.ts';
+export { listenPrivileged } from './listen-privileged.ts';
+export { listenTwice } from './listen-twice.ts';
+export { loginWithoutGate } from './login-without-gate.ts';
+export { patternUnanchored } from './pattern-unanchored.ts';
+export { proxyTrustWide } from './proxy-trust-wide.ts';
+export { publicAnyMethod } from './public-any-method.ts';
+export { publicCoversProtected } from './public-covers-protected.ts';
+export { publicMethodGap } from './public-method-gap.ts';
+export { publicOverlapsProtected } from './public-overlaps-protected.ts';
+export { publicWriteUnbounded } from './public-write-unbounded.ts';
+export { publicWriteWithoutSchema } from './public-write-without-schema.ts';
+export { rolesRedundant } from './roles-redundant.ts';
+export { routeAmbiguous } from './route-ambiguous.ts';
+export { routeCaseTwin } from './route-case-twin.ts';
+export { routeIdNumber } from './route-id-number.ts';
+export { routeMethodUnreachable } from './route-method-unreachable.ts';
+export { routeParameterNames } from './route-parameter-names.ts';
+export { routeSlashTwin } from './route-slash-twin.ts';
+export { routeUnreachable } from './route-unreachable.ts';
+export { schemaAnything } from './schema-anything.ts';
+export { schemaEnumType } from './schema-enum-type.ts';
+export { schemaImpossible } from './schema-impossible.ts';
+export { schemaOpen } from './schema-open.ts';
+export { schemaRequiredUnknown } from './schema-required-unknown.ts';
+export { schemaTypeMissing } from './schema-type-missing.ts';
+export { schemaUnused } from './schema-unused.ts';
+export { secretDefault } from './secret-default.ts';
+export { secretEntropy } from './secret-entropy.ts';
+export { secretHeader } from './secret-header.ts';
+export { secretToken } from './secret-token.ts';
+export { stringUnbounded } from './string-unbounded.ts';
+export { tokenAlgorithmsMixed } from './token-algorithms-mixed.ts';
+export { tokenCacheLong } from './token-cache-long.ts';
+export { tokenClockToleranceLong } from './token-clock-tolerance-long.ts';
+export { tokenIssuerElsewhere } from './token-issuer-elsewhere.ts';
+export { tokenKeysPlain } from './token-keys-plain.ts';
+export { tokenSecretShared } from './token-secret-shared.ts';
+export { tokenStaleLong } from './token-stale-long.ts';
+export { tokenSubjectOptional } from './token-subject-optional.ts';
+export { tokenTypeUnchecked } from './token-type-unchecked.ts';
+export { tokenWithoutAudience } from './token-without-audience.ts';
+export { upstreamLoop } from './upstream-loop.ts';
+export { upstreamPlainHttp } from './upstream-plain-http.ts';
+export { upstreamRetryOff } from './upstream-retry-off.ts';
+export { upstreamTargetTwice } from './upstream-target-twice.ts';
+export { upstreamTimeoutLong } from './upstream-timeout-long.ts';
+export { upstreamTimeoutOrder } from './upstream-timeout-order.ts';
+export { upstreamUnused } from './upstream-unused.ts';
+export { upstreamWithoutBreaker } from './upstream-without-breaker.ts';
+export { upstreamWithoutHealth } from './upstream-without-health.ts';
+export { validationReport } from './validation-report.ts';
+export { websocketPublic } from './websocket-public.ts';

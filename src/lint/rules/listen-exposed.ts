@@ -6,12 +6,12 @@ export const listenExposed: Rule = {
   family: 'operations',
   severity: 'info',
   preset: 'recommended',
-  why: 'The gateway speaks plain HTTP to its clients: beyond this machine, tokens and passwords can be read on the way, unless something before it ends TLS.',
+  why: 'Without TLS, tokens and passwords can be read on the way from another machine, unless something before the gateway ends TLS.',
   *find({ plan }) {
-    if (isLoopback(plan.listen.host)) return;
+    if (isLoopback(plan.listen.host) || plan.server.tls !== undefined) return;
     yield at(
       ['listen'],
-      'other machines reach this in plain HTTP; listen on 127.0.0.1 beside what ends TLS, or make sure that nothing else reaches it',
+      'other machines reach this in plain HTTP; add server: { tls: … }, or listen on 127.0.0.1 beside what ends TLS',
     );
   },
 };

@@ -10,7 +10,8 @@ export const routeMethodUnreachable: Rule = {
     for (const subject of routes) {
       const { entry, route, path, pattern } = subject;
       if (typeof entry.method === 'string') continue;
-      const taken = entry.method.map((method) => prover.isTaken(subject, method));
+      const isReached = (method: string) => prover.findFor(subject, [method]) !== undefined;
+      const taken = entry.method.map((method) => !isReached(method) && prover.isTaken(subject, method));
       if (taken.every((isTaken) => isTaken)) continue;
       const [sent = ''] = prover.pathsOf(pattern);
       for (const [index, method] of entry.method.entries()) {
