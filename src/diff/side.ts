@@ -55,6 +55,7 @@ export function createSide(planned: Planned, readFile: World['readFile']): Side 
 /** A value of the manifest as it may be printed. */
 export function shownValue({ shown }: Side, path: Path): string {
   const value = valueAt(shown, path);
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.join(', ') || 'empty';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 

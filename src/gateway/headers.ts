@@ -90,12 +90,12 @@ function fateOf(written: string): Fate {
 
 /**
  * Some servers take `X_Forwarded_For`, others `X.Forwarded.For` too, for `X-Forwarded-For`: no spelling goes on of
- * a header that is the gateway's to say, or that stops at this hop.
+ * a header that is the gateway's to say, or that stops at this hop; nor a second one of the type that was checked.
  */
 function isOwn(name: string): boolean {
   if (OWN.has(name) || name.startsWith('x-forwarded-')) return true;
   const plain = name.replaceAll(/[^a-z0-9-]/g, '-');
-  return plain !== name && (HOP_BY_HOP.has(plain) || isOwn(plain));
+  return plain !== name && (HOP_BY_HOP.has(plain) || KEPT.has(plain) || isOwn(plain));
 }
 
 function isNamed(written: string, named: ReadonlySet<string> | undefined, kept: ReadonlySet<string>): boolean {

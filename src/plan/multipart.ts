@@ -15,6 +15,7 @@ export interface PartRule {
 
 /** RFC 2046 section 5.1.1, less the blank. */
 const BOUNDARY = /^[0-9A-Za-z'()+_,./:=?-]{1,70}$/;
+const CHARSET = /^(?:utf-8|us-ascii)$/i;
 const MAX_HEAD_BYTES = 4_096;
 const CRLF = Buffer.from('\r\n');
 const HEAD_END = Buffer.from('\r\n\r\n');
@@ -25,7 +26,10 @@ const NOTHING = Buffer.alloc(0);
 export function boundaryOf(contentType: string): string | undefined {
   const parameters = parseMediaType(contentType)?.parameters;
   const boundary = parameters?.get('boundary');
-  const isPlain = [...(parameters?.keys() ?? [])].every((name) => name === 'boundary' || name === 'charset');
+  // Some take the first "boundary" in the text for the name, though it stands inside of a value.
+  const isPlain = [...(parameters ?? [])].every(
+    ([name, value]) => name === 'boundary' || (name === 'charset' && CHARSET.test(value)),
+  );
   return isPlain && !contentType.includes('\\') && BOUNDARY.test(boundary ?? '') ? boundary : undefined;
 }
 
@@ -64,10 +68,7 @@ export class MultipartInspector implements Inspector {
   end(): Fault | undefined {
     if (this.#state === 'first' && this.#rest.length === 0) return fault('', 'must not be empty');
     const isWhole = this.#state === 'over' && (this.#rest.length === 0 || this.#rest.equals(CRLF));
-    if (!isWhole) return fault('', 'ends before its last boundary');
-    for (const [name, { isRequired }] of this.#rules)
-      if (isRequired && !this.#counts.has(name)) return fault(pointerStep(name), 'is missing');
-    return undefined;
+    return isWhole ? undefined : fault('', 'ends before its last boundary');
   }
 
   #step(): Fault | 'more' | 'next' {
@@ -133,7 +134,15 @@ export class MultipartInspector implements Inspector {
     this.#state = next.equals(CRLF) ? 'head' : 'over';
     const { pointer = '', length: stated } = this.#part ?? {};
     const isAsStated = stated === undefined || stated === this.#size;
-    return isAsStated ? 'next' : fault(pointer, 'has another length than it says');
+    if (!isAsStated) return fault(pointer, 'has another length than it says');
+    // Said at the last boundary and not at the end: many servers take the form for whole where they see it.
+    return this.#state === 'over' ? (this.#missing() ?? 'next') : 'next';
+  }
+
+  #missing(): Fault | undefined {
+    for (const [name, { isRequired }] of this.#rules)
+      if (isRequired && !this.#counts.has(name)) return fault(pointerStep(name), 'is missing');
+    return undefined;
   }
 
   #tooLong(): Fault | undefined {

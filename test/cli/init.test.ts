@@ -19,6 +19,8 @@ describe('init', () => {
       err: 'no problems in gateway.yaml: 2 routes\n',
     });
     expect((await runCli(['fmt', '--check', 'gateway.yaml', 'gateway.test.yaml'], folder)).code).toBe(0);
+    expect((await runCli(['lint', '--preset', 'strict', '--fail-on', 'warning'], folder)).code).toBe(0);
+    expect(await runCli(['test', '--fail-under', '100'], folder)).toMatchObject({ code: 0, err: '' });
     const routes = (await runCli(['routes'], folder)).out;
     expect([routes.match(/ public /g)?.length, routes.match(/ protected /g)?.length]).toEqual([1, 1]);
   });
@@ -56,6 +58,7 @@ describe('init', () => {
 describe('schema', () => {
   it.each([
     [[], 'gateway.schema.json'],
+    [['--tests'], 'gateway-test.schema.json'],
     [['--report'], 'lint-report.schema.json'],
   ])('%j prints %s', async (args, name) => {
     const { code, out } = await runCli(['schema', ...args], tmpdir());

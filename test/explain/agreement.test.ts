@@ -29,13 +29,11 @@ let foreign: string;
 beforeAll(async () => {
   issuer = await startIssuer();
   upstream = await startUpstream((_request, response) => void response.end());
-  const first = manifestText({ version: 1, routes: [] } as unknown as AnyManifest).replace(
-    '"routes":[]',
-    '"routes":[{"id":"r","method":"GET","path":"/","upstream":"up","access":"public"}]',
-  );
-  running = await startGateway(
-    first.replace('{"version":1', `{"version":1,"upstreams":{"up":{"url":"${upstream.url}"}}`),
-  );
+  running = await startGateway(`version: 1
+listen: 127.0.0.1:0
+upstreams: { up: { url: '${upstream.url}' } }
+routes: [{ id: first, method: GET, path: /, upstream: up, access: public }]
+`);
   for (const role of ROLES) tokens.set(role, await issuer.token({ company_role: role }));
   const [, claims = ''] = (await issuer.token()).split('.');
   const { privateKey } = await generateKeyPair('ES256');

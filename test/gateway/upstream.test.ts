@@ -185,6 +185,53 @@ describe('a kept-alive connection that died', () => {
     expect(upstream.sockets.length).toBe(1);
   });
 
+  describe('and whose request waits to be sent once more', () => {
+    /** Answers `/first`, loses `/again` when it is told to, and holds `/other`, which was waiting behind it. */
+    async function crowded(timeouts: string) {
+      const held: Socket[] = [];
+      const seen: string[] = [];
+      const upstream = await startWireUpstream((request) => {
+        const path = request.line.split(' ')[1] ?? '';
+        seen.push(path);
+        return path === '/first' ? OK : (socket) => void held.push(socket);
+      });
+      closing.push(() => upstream.close());
+      const gateway = await serve(`{ url: '${upstream.url}', connections: { limit: 1 }, timeouts: ${timeouts} }`);
+      const waiting = () => gateway.gateway.upstreams[0]?.waiting;
+      await get(gateway, '/first');
+      const again = await Wire.open(gateway.port);
+      again.write(keptHead('GET /again HTTP/1.1'));
+      await eventually('it is at the upstream', () => held.length === 1);
+      const other = await Wire.open(gateway.port);
+      other.write(keptHead('GET /other HTTP/1.1'));
+      await eventually('the other one waits', () => waiting() === 1);
+      held[0]?.destroy();
+      await eventually('the other one is at the upstream', () => held.length === 2);
+      expect(waiting()).toBe(1);
+      return { gateway, waiting, again, other, held, seen };
+    }
+
+    it('is sent no more when its client leaves', async () => {
+      const { gateway, waiting, again, other, held, seen } = await crowded('{ connect: 30s }');
+      again.end();
+      await eventually('nothing waits', () => waiting() === 0);
+      held[1]?.write(OK);
+      expect((await other.answer()).status).toBe(200);
+      await get(gateway, '/first');
+      expect(seen).toEqual(['/first', '/again', '/other', '/first']);
+      other.end();
+    });
+
+    it('is answered when the time for all of it is over', async () => {
+      const { again, other, seen } = await crowded('{ connect: 30s, total: 1s }');
+      const { status, json } = await again.answer();
+      expect([status, json().code]).toEqual([504, 'upstream_timeout']);
+      expect(seen).toEqual(['/first', '/again', '/other']);
+      again.end();
+      other.end();
+    });
+  });
+
   it('is told as it is where the manifest says `retry: false`', async () => {
     const upstream = await mortal(CLOSE);
     const gateway = await serve(`{ url: '${upstream.url}', retry: false }`);
@@ -323,6 +370,20 @@ describe('the breaker', () => {
     client.destroy();
     await eventually('it was given up', () => held[0]?.destroyed === true);
     expect(gateway.gateway.upstreams[0]?.targets[0]?.breaker).toBe('closed');
+  });
+
+  it('takes an exchange that had its time for a failure, unless the client was not done', async () => {
+    const silent = await wire(() => () => undefined);
+    const gateway = await serve(
+      `{ url: '${silent.url}', breaker: { failures: 1 } }`,
+      PUBLIC_ALL.replace(' }', ', timeout: 100ms }'),
+    );
+    const state = () => gateway.gateway.upstreams[0]?.targets[0]?.breaker;
+    const slow = await Wire.open(gateway.port);
+    slow.write(`${keptHead('POST /x HTTP/1.1', 'Content-Length: 10')}half`);
+    expect([(await slow.answer()).status, state()]).toEqual([504, 'closed']);
+    slow.end();
+    expect([(await get(gateway)).status, state()]).toEqual([504, 'open']);
   });
 
   it('has a target passed over while others serve', async () => {

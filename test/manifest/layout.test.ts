@@ -83,6 +83,12 @@ describe('a layout', () => {
     expect(laidOut(text)).toBe(after);
   });
 
+  it('is as docs/manifest.md shows it', () => {
+    const [, section = ''] = readFileSync(new URL('docs/manifest.md', root), 'utf8').split('## Layout\n');
+    const [before = '', after] = [...section.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text);
+    expect(laidOut(before)).toBe(after);
+  });
+
   it('takes no more than a moment for a manifest of 10,000 routes', () => {
     const routes = Array.from(
       { length: 10_000 },

@@ -71,11 +71,11 @@ function comparedBodies(sides: Sides): readonly (readonly [Succession, Compared]
 }
 
 function compareBodies({ old, next }: Sides, { from, to }: Succession): Compared {
-  const placed = (side: Sides['old'], { path, entry }: Succession['from']) =>
+  const placed = (name: 'old' | 'new', side: Sides['old'], { path, entry }: Succession['from']) =>
     entry.body?.schema === undefined
-      ? ANYTHING
-      : { root: side.schemas, path: [...path, 'body', 'schema'], judgeAt: side.judgeAt };
-  return compareSchemas(placed(old, from), placed(next, to));
+      ? { ...ANYTHING, side: name }
+      : { side: name, root: side.schemas, path: [...path, 'body', 'schema'], judgeAt: side.judgeAt };
+  return compareSchemas(placed('old', old, from), placed('new', next, to));
 }
 
 /** What a route without a schema holds bodies to. */

@@ -21,12 +21,11 @@ export const loginChanged: Comparison = {
     for (const pair of successions(sides)) {
       const [old, next] = [pair.from.entry.login, pair.to.entry.login];
       if (old === undefined || next === undefined) continue;
-      const [before, now] = [placesOf(old), placesOf(next)];
-      if (isDeepStrictEqual(before, now)) continue;
-      const [told, saying] = [pair.from, pair.to].map(
+      if (isDeepStrictEqual(placesOf(old), placesOf(next))) continue;
+      const [before, now] = [pair.from, pair.to].map(
         ({ shown }) => placesOf(shown.login ?? {}).join(', ') || 'everywhere',
       );
-      yield atKey(pair, 'login', `looks for tokens elsewhere: ${told} before, ${saying} now`);
+      yield atKey(pair, 'login', `looks for tokens elsewhere: ${now}; before: ${before}`);
     }
   },
 };

@@ -23,7 +23,7 @@ function* types(sides: Sides, what: string, order: (old: Types, next: Types) => 
     const [old, next] = [typesOf(pair.from.entry), typesOf(pair.to.entry)];
     const [few, many] = order(old, next);
     const isMore = few !== undefined && (many === undefined || many.some((type) => !few.includes(type)));
-    if (isMore) yield atKey(pair, 'body', `${what}: ${shown(pair.from)} before, ${shown(pair.to)} now`);
+    if (isMore) yield atKey(pair, 'body', `${what}: ${shown(pair.to)}; before: ${shown(pair.from)}`);
   }
 }
 

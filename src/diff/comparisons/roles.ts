@@ -7,7 +7,7 @@ export const roleWidened: Comparison = {
   severity: 'error',
   what: 'A role passes that did not: on every route, or on one that says so itself.',
   *find(sides) {
-    const roles = missingFrom(allowedBy(sides.old), allowedBy(sides.next));
+    const roles = hasAuth(sides) ? missingFrom(allowedBy(sides.old), allowedBy(sides.next)) : [];
     if (roles.length > 0) yield { message: `these roles pass now: ${roles.join(', ')}`, path: ALLOW };
     for (const pair of ownRoles(sides)) {
       const more = missingFrom(requiredAt(pair.from, sides.old), requiredAt(pair.to, sides.next));
@@ -21,7 +21,7 @@ export const roleNarrowed: Comparison = {
   severity: 'warning',
   what: 'A role does not pass any more: on every route, or on one that says so itself.',
   *find(sides) {
-    const roles = missingFrom(allowedBy(sides.next), allowedBy(sides.old));
+    const roles = hasAuth(sides) ? missingFrom(allowedBy(sides.next), allowedBy(sides.old)) : [];
     if (roles.length > 0) yield { message: `these roles pass no more: ${roles.join(', ')}`, path: ALLOW };
     for (const pair of ownRoles(sides)) {
       const less = missingFrom(requiredAt(pair.to, sides.next), requiredAt(pair.from, sides.old));
@@ -38,6 +38,10 @@ function* ownRoles(sides: Sides): Generator<Succession> {
     const isGate = pair.from.route.auth !== undefined && pair.to.route.auth !== undefined;
     if (isGate && (pair.from.entry.roles ?? pair.to.entry.roles) !== undefined) yield pair;
   }
+}
+
+function hasAuth({ old, next }: Sides): boolean {
+  return old.manifest.auth !== undefined && next.manifest.auth !== undefined;
 }
 
 function allowedBy({ shown }: Side): readonly string[] {

@@ -6,6 +6,7 @@ import { samplesOf } from './samples.ts';
 
 /** A schema where it stands. */
 export interface Placed {
+  readonly side: 'old' | 'new';
   readonly root: SchemaRoot;
   readonly path: Path;
   /** Of the schemas in the root. */
@@ -27,10 +28,9 @@ export function compareSchemas(old: Placed, next: Placed): Comparison {
   if (normalText(old.root, old.path) === normalText(next.root, next.path))
     return { isSame: true, looser: undefined, tighter: undefined };
   const [fitted, fits] = [old, next].map(({ path, judgeAt }) => judgeAt(path)) as [Judge, Judge];
-  const values = [...samplesOf(old), ...samplesOf(next)];
   let looser: Comparison['looser'];
   let tighter: Comparison['tighter'];
-  for (const value of values.sort((a, b) => sizeOf(a) - sizeOf(b))) {
+  for (const value of samplesOf([old, next]).toSorted((a, b) => sizeOf(a) - sizeOf(b))) {
     const [before, now] = [fitted(value, 0).length === 0, fits(value, 0).length === 0];
     if (now && !before) looser ??= { value };
     if (before && !now) tighter ??= { value };

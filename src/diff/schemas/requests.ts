@@ -48,15 +48,15 @@ function variantsOf({ kind, usual, samples }: Slot): string[][] {
 
 function slotsOf({ old, next }: Sides, { from, to }: Succession): Slot[] {
   const found = [
-    [old, from],
-    [next, to],
+    ['old', old, from],
+    ['new', next, to],
   ] as const;
-  const named = found.flatMap(([side, route]) =>
+  const named = found.flatMap(([which, side, route]) =>
     KINDS.flatMap((kind) =>
       Object.keys(route.entry[kind]?.properties ?? {}).map((name) => {
         const path = [...route.path, kind, 'properties', name];
         const judge = side.judgeAt(path);
-        const samples = samplesOf({ root: side.schemas, path, judgeAt: side.judgeAt }).filter(isPlain);
+        const samples = samplesOf([{ side: which, root: side.schemas, path, judgeAt: side.judgeAt }]).filter(isPlain);
         const fitting = samples.filter((value) => judge(value, 0).length === 0);
         const place = route.pattern.findIndex((segment) => segment.kind === 'parameter' && segment.name === name);
         const isRequired = kind === 'params' || (route.entry[kind]?.required.includes(name) ?? false);

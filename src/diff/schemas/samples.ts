@@ -1,93 +1,142 @@
 import { inPlaceOf, isMap, valueAt } from '../../plan/schema-walk.ts';
-import type { Path } from '../../problem/finding.ts';
 import type { Placed } from './compare.ts';
-import { BASIC, listSamples, numberSamples, textSamples } from './values.ts';
+import { BASIC, lengthsOf, numberSamples, textSamples } from './values.ts';
 
-type Schema = Readonly<Record<string, unknown>>;
-
-/** Of one schema; nested ones have as many of their own. */
-const MOST = 400;
+/** For the values of one place; those inside of them are as many again. */
+const MOST = 600;
 const MOST_DEPTH = 5;
 
-/** Makes values for a schema: some that fit it and some that just do not, at each of the bounds that it names. */
-export function samplesOf({ root, path, judgeAt }: Placed): readonly unknown[] {
-  const known = new Map<string, readonly unknown[]>();
-
-  const samplesAt = (at: Path, depth: number): readonly unknown[] => {
-    const key = JSON.stringify(at);
-    const before = known.get(key);
-    if (before !== undefined) return before;
-    // A schema that refers to itself meets this.
-    known.set(key, BASIC);
-    const samples = distinct(make(at, depth)).slice(0, MOST);
-    known.set(key, samples);
-    return samples;
-  };
-  const make = (at: Path, depth: number): unknown[] => {
-    const schema = valueAt(root, at);
-    if (!isMap(schema) || depth > MOST_DEPTH) return [...BASIC];
-    const inside: Inside = (...steps) => samplesAt([...at, ...steps], depth + 1);
-    const fitting: Fitting = (...steps) => {
-      const judge = judgeAt([...at, ...steps]);
-      return inside(...steps).find((value) => judge(value, 0).length === 0);
-    };
-    const branches = [...inPlaceOf(root, at)].map((branch) => samplesAt(branch.at, depth + 1));
-    return [
-      ...statedSamples(schema),
-      ...objectSamples(schema, inside, fitting),
-      ...textSamples(schema),
-      ...numberSamples(schema),
-      ...listSamples(schema, inside, fitting),
-      ...BASIC,
-      ...mergedSamples(branches),
-      ...branches.flat(),
-    ];
-  };
-  return samplesAt(path, 0);
+/**
+ * Makes values for schemas that judge the same: some that fit and some that just do not, at each of the bounds that one of
+ * them names. Each value differs in one thing from a usual one, of which all else fits them all, if such a one was found.
+ */
+export function samplesOf(schemas: readonly Placed[]): readonly unknown[] {
+  return samplesAt(schemas, 0, new Map());
 }
 
-export type Inside = (...steps: Path) => readonly unknown[];
-export type Fitting = (...steps: Path) => unknown;
+type Known = Map<string, readonly unknown[]>;
+type Schema = Readonly<Record<string, unknown>>;
 
-function statedSamples(schema: Schema): unknown[] {
-  const { const: only, enum: some, examples, default: usual } = schema;
+function samplesAt(schemas: readonly Placed[], depth: number, known: Known): readonly unknown[] {
+  const key = JSON.stringify(schemas.map(({ side, path }) => [side, path]));
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  // A schema that refers to itself meets this.
+  known.set(key, BASIC);
+  const parts = schemas.flatMap(partsOf);
+  const inside: Inside = (places) => (depth < MOST_DEPTH ? samplesAt(places, depth + 1, known) : BASIC);
+  const each = parts.flatMap(({ schema }) => [
+    ...statedSamples(schema),
+    ...textSamples(schema),
+    ...numberSamples(schema),
+  ]);
+  const samples = [...each, ...BASIC, ...objectSamples(parts, inside), ...listSamples(parts, inside)];
+  const distinct = [...new Map(samples.map((value) => [JSON.stringify(value), value])).values()].slice(0, MOST);
+  known.set(key, distinct);
+  return distinct;
+}
+
+type Inside = (schemas: readonly Placed[]) => readonly unknown[];
+
+/** A schema, or one that judges the same value: what it refers to, and its branches. */
+interface Part {
+  readonly placed: Placed;
+  readonly schema: Schema;
+}
+
+function partsOf(placed: Placed): Part[] {
+  const parts = new Map<string, Part>();
+  const visit = (one: Placed) => {
+    const key = JSON.stringify(one.path);
+    const schema = valueAt(one.root, one.path);
+    if (!isMap(schema) || parts.has(key)) return;
+    parts.set(key, { placed: one, schema });
+    for (const { at } of inPlaceOf(one.root, one.path)) visit({ ...one, path: at });
+  };
+  visit(placed);
+  return [...parts.values()];
+}
+
+function statedSamples({ const: only, enum: some, examples, default: usual }: Schema): unknown[] {
   return [only, usual, ...listOf(some), ...listOf(examples)].filter((value) => value !== undefined);
 }
 
-/** One that has what is required, and each that differs from it in one member. */
-function objectSamples(schema: Schema, inside: Inside, fitting: Fitting): unknown[] {
-  const properties = isMap(schema['properties']) ? schema['properties'] : {};
-  const required = listOf(schema['required']).filter((name) => typeof name === 'string');
-  const usualOf = (name: string) => (Object.hasOwn(properties, name) ? fitting('properties', name) : 'x');
-  const base = Object.fromEntries(required.map((name) => [name, usualOf(name)]));
-  const without = required.map((name) => Object.fromEntries(Object.entries(base).filter(([key]) => key !== name)));
-  const unknown = [...BASIC, ...('additionalProperties' in schema ? inside('additionalProperties') : [])];
-  const others = Object.keys(properties).flatMap((name) =>
-    inside('properties', name).map((value) => ({ ...base, [name]: value })),
+function objectSamples(parts: readonly Part[], inside: Inside): unknown[] {
+  const names = [...new Set(parts.flatMap(({ schema }) => Object.keys(mapOf(schema['properties']))))];
+  const placesOf = (name: string) =>
+    parts.flatMap((part) =>
+      Object.hasOwn(mapOf(part.schema['properties']), name) ? [below(part, 'properties', name)] : [],
+    );
+  const bases = SIDES.flatMap((side) =>
+    [side, undefined].map((asking) => {
+      const some = parts.filter(({ placed }) => asking === undefined || placed.side === asking);
+      const required = some
+        .flatMap(({ schema }) => listOf(schema['required']))
+        .filter((name) => typeof name === 'string');
+      return Object.fromEntries(required.map((name) => [name, usualOf(placesOf(name), side, inside)]));
+    }),
   );
-  const whole = Object.fromEntries(Object.keys(properties).map((name) => [name, usualOf(name)]));
-  return [
+  const whole = SIDES.map((side) =>
+    Object.fromEntries(names.map((name) => [name, usualOf(placesOf(name), side, inside)])),
+  );
+  const unknown = parts.filter(({ schema }) => 'additionalProperties' in schema);
+  const others = [...BASIC, ...inside(unknown.map((part) => below(part, 'additionalProperties')))];
+  return bases.flatMap((base) => [
     base,
-    ...without,
-    ...unknown.map((value) => ({ ...base, [UNKNOWN]: value })),
-    ...others,
-    { ...base, ...whole },
-  ];
+    ...Object.keys(base).map((name) => Object.fromEntries(Object.entries(base).filter(([key]) => key !== name))),
+    ...names.flatMap((name) => inside(placesOf(name)).map((value) => ({ ...base, [name]: value }))),
+    ...others.map((value) => ({ ...base, [UNKNOWN]: value })),
+    ...whole.map((all) => ({ ...base, ...all })),
+  ]);
 }
 
 /** No author calls a member like this. */
 const UNKNOWN = 'other';
 
-/** Of branches that hold together: what each of them asks for, in one object. */
-function mergedSamples(branches: readonly (readonly unknown[])[]): unknown[] {
-  const objects = branches.map((samples) => samples.filter(isMap).slice(0, 40));
-  if (objects.filter(({ length }) => length > 0).length < 2) return [];
-  const base: Schema = Object.assign({}, ...objects.map(([first]) => first ?? {}));
-  return objects.flatMap((some) => some.map((object) => ({ ...base, ...object })));
+const LIST_WORDS = ['contains', 'items', 'maxItems', 'minItems', 'prefixItems', 'uniqueItems'];
+
+function listSamples(parts: readonly Part[], inside: Inside): unknown[] {
+  if (!parts.some(({ schema }) => LIST_WORDS.some((word) => word in schema))) return [];
+  const places = parts.flatMap((part) => ('items' in part.schema ? [below(part, 'items')] : []));
+  const lengths = [1, 2, ...parts.flatMap(({ schema }) => lengthsOf(schema, ['minItems', 'maxItems']))];
+  const few = lengths.filter((length) => length <= MOST_ITEMS);
+  const least = Math.max(0, ...few.filter((length) => parts.some(({ schema }) => schema['minItems'] === length)));
+  return SIDES.flatMap((side) => {
+    const item = usualOf(places, side, inside);
+    const others = Array(Math.max(0, least - 1)).fill(item);
+    return [
+      ...few.map((length) => Array(length).fill(item)),
+      ...few.map((length) => Array.from({ length }, (_, at) => (typeof item === 'string' ? `${item}${at}` : at))),
+      ...inside(places).map((value) => [value, ...others]),
+    ];
+  });
 }
 
-function distinct(values: readonly unknown[]): unknown[] {
-  return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()];
+const MOST_ITEMS = 1_000;
+
+const SIDES = ['old', 'new'] as const;
+
+/** One that fits all of these schemas, or all of this side, or as many as one was found for. */
+function usualOf(places: readonly Placed[], side: Placed['side'], inside: Inside): unknown {
+  let best: unknown = 'x';
+  let most = -1;
+  for (const value of inside(places)) {
+    const fitting = places.filter(({ judgeAt, path }) => judgeAt(path)(value, 0).length === 0);
+    const score = fitting.length + places.length * fitting.filter((place) => place.side === side).length;
+    if (score <= most) continue;
+    best = value;
+    most = score;
+    if (fitting.length === places.length) break;
+  }
+  return best;
+}
+
+function below({ placed }: Part, ...steps: readonly string[]): Placed {
+  return { ...placed, path: [...placed.path, ...steps] };
+}
+
+function mapOf(value: unknown): Schema {
+  return isMap(value) ? value : {};
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -1,5 +1,3 @@
-import type { Fitting, Inside } from './samples.ts';
-
 type Schema = Readonly<Record<string, unknown>>;
 
 /** One of each type. */
@@ -7,11 +5,10 @@ export const BASIC: readonly unknown[] = ['x', '', 1, 0, -1, 0.5, true, null, []
 
 /** A longer text is no example that anybody would read. */
 const MOST_CHARACTERS = 100_000;
-const MOST_ITEMS = 1_000;
 
 /** Texts of the lengths that a schema names, and of the usual formats. */
 export function textSamples(schema: Schema): string[] {
-  const lengths = bounds(schema, ['minLength', 'maxLength']).filter((length) => length <= MOST_CHARACTERS);
+  const lengths = lengthsOf(schema, ['minLength', 'maxLength']).filter((length) => length <= MOST_CHARACTERS);
   const forms = 'format' in schema || 'pattern' in schema || 'contentEncoding' in schema ? FORMS : [];
   return [...forms, ...lengths.map((length) => 'x'.repeat(length)), ...(forms.length > 0 ? lengths.map(digits) : [])];
 }
@@ -49,27 +46,8 @@ export function numberSamples(schema: Schema): number[] {
   return near.filter((number) => Number.isSafeInteger(Math.round(number)));
 }
 
-/** Lists of the lengths that a schema names, and of each of the items. */
-export function listSamples(schema: Schema, inside: Inside, fitting: Fitting): unknown[] {
-  const isList = ['items', 'minItems', 'maxItems', 'uniqueItems', 'prefixItems', 'contains'].some(
-    (name) => name in schema,
-  );
-  if (!isList) return [];
-  const item = 'items' in schema ? (fitting('items') ?? 'x') : 'x';
-  const lengths = bounds(schema, ['minItems', 'maxItems']).filter((length) => length <= MOST_ITEMS);
-  const singles = 'items' in schema ? inside('items') : [];
-  return [
-    [item, item],
-    ...lengths.map((length) => Array(length).fill(item)),
-    ...lengths.map((length) =>
-      Array.from({ length }, (_, index) => (typeof item === 'string' ? `${item}${index}` : index)),
-    ),
-    ...singles.map((single) => [single]),
-  ];
-}
-
 /** Each bound, one less, and one more. */
-function bounds(schema: Schema, names: readonly string[]): number[] {
+export function lengthsOf(schema: Schema, names: readonly string[]): number[] {
   return names.flatMap((name) => {
     const bound = schema[name];
     return typeof bound === 'number' ? [bound, Math.max(0, bound - 1), bound + 1] : [];

@@ -80,11 +80,12 @@ export class Transfer implements Passenger, Dispatcher.DispatchHandler {
   }
 
   onRequestUpgrade(control: AnswerControl, status: number, headers: unknown, socket: Duplex): void {
+    // What it throws is the exchange's error: it is over only behind it.
+    this.#outgoing.receiver.onRequestUpgrade?.(control, status, headers, socket);
     this.#settle();
     this.#target?.breaker?.succeeded();
     // Until it ends, the tunnel counts as one of the target's connections.
     socket.once('close', () => this.#disembark(true));
-    this.#outgoing.receiver.onRequestUpgrade?.(control, status, headers, socket);
   }
 
   onResponseStart(control: AnswerControl, status: number, headers: unknown, statusMessage?: string): void {
@@ -98,17 +99,19 @@ export class Transfer implements Passenger, Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(control: AnswerControl): void {
+    this.#outgoing.receiver.onResponseEnd(control);
     this.#settle();
     this.#target?.breaker?.succeeded();
     this.#disembark(false);
-    this.#outgoing.receiver.onResponseEnd(control);
   }
 
   onResponseError(_control: unknown, error: Error): void {
     const target = this.#target;
     const isAgain = this.#mayTryAgain(error);
-    if (error instanceof Broken || error instanceof ClientGone) target?.breaker?.released();
-    else target?.breaker?.failed();
+    if (this.#isUpstreamsFault(error)) target?.breaker?.failed();
+    else target?.breaker?.released();
+    // From here on it may have to wait, and there is nothing that could be aborted.
+    this.#control = undefined;
     this.#disembark(true);
     if (isAgain) this.#upstream.admit(this, target);
     else this.#fail(error);
@@ -119,6 +122,14 @@ export class Transfer implements Passenger, Dispatcher.DispatchHandler {
     this.#informational += 1;
     if (this.#informational <= MAX_INFORMATIONAL) return;
     throw new Broken(new Refusal('upstream_broken', { reason: 'upstream_informational_too_many' }));
+  }
+
+  /** Out of time is the upstream when all that the client had to do is done, and no byte of an answer has come. */
+  #isUpstreamsFault(error: Error): boolean {
+    if (error instanceof ClientGone) return false;
+    if (!(error instanceof Broken)) return true;
+    const isLate = error.refusal.code === 'upstream_timeout';
+    return isLate && !this.#isAnswered && this.#outgoing.exchange.request.complete;
   }
 
   /** Safe are: nothing was sent; or a kept-alive connection died unanswered, and to do it twice is to do it once. */

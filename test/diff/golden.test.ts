@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { formatDiffText } from '../../src/cli/diff-formats.ts';
+import { COMPARISONS } from '../../src/diff/comparisons/index.ts';
+import { diff } from '../../src/diff/diff.ts';
+import { createSide, type Side } from '../../src/diff/side.ts';
+import { load } from '../../src/load.ts';
+import { createPair } from '../support/certificate.ts';
+
+const CASES = new URL('cases/', import.meta.url);
+const PAIR = createPair();
+const PEM: Readonly<Record<string, string>> = {
+  'ca.pem': PAIR.certificate,
+  'client.pem': PAIR.certificate,
+  'client.key': PAIR.key,
+};
+const UPDATE = process.env['UPDATE_GOLDEN'] === '1';
+
+const names = readdirSync(CASES);
+
+/** What a manifest names stands beside it, or is a certificate made here. */
+function sideOf(name: string, side: 'old' | 'new'): Side {
+  const readFile = (path: string) => {
+    const own = new URL(`${name}/${side}.${basename(path)}`, CASES);
+    return PEM[basename(path)] ?? readFileSync(own, 'utf8');
+  };
+  const path = `${side}.yaml`;
+  const text = readFileSync(new URL(`${name}/${path}`, CASES), 'utf8');
+  const loaded = load({ path, text }, { env: {}, readFile });
+  if (loaded.plan === undefined) throw new Error(JSON.stringify(loaded.problems));
+  return createSide(loaded, readFile);
+}
+
+describe('a difference', () => {
+  test.each(names)('%s', (name) => {
+    const [old, next] = [sideOf(name, 'old'), sideOf(name, 'new')];
+    const differences = diff(old, next);
+    const printed = formatDiffText({ old: 'old.yaml', next: 'new.yaml', differences }, false);
+    const golden = new URL(`${name}/text.out`, CASES);
+    if (UPDATE) writeFileSync(golden, printed);
+    expect(printed).toBe(readFileSync(golden, 'utf8'));
+    expect(differences.map(({ rule }) => rule)).toContain(name);
+    expect([diff(old, old), diff(next, next)]).toEqual([[], []]);
+  });
+
+  test('of every kind has a case', () => {
+    expect(names.toSorted()).toEqual(COMPARISONS.map(({ id }) => id).sort());
+  });
+});

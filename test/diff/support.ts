@@ -1,0 +1,17 @@
+import { diff } from '../../src/diff/diff.ts';
+import type { Difference } from '../../src/diff/difference.ts';
+import { createSide, type Side } from '../../src/diff/side.ts';
+import { load } from '../../src/load.ts';
+import { worldOf } from '../support/gateway.ts';
+
+/** A manifest as one side of a comparison; `undefined` when it does not load. */
+export function sideOf(manifest: unknown, name = 'new.yaml'): Side | undefined {
+  const loaded = load({ path: name, text: JSON.stringify(manifest) }, worldOf());
+  return loaded.plan === undefined ? undefined : createSide(loaded, worldOf().readFile);
+}
+
+export function differencesOf(old: unknown, next: unknown): Difference[] {
+  const [before, now] = [sideOf(old, 'old.yaml'), sideOf(next)];
+  if (before === undefined || now === undefined) throw new Error('a manifest does not load');
+  return diff(before, now);
+}
