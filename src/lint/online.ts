@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import * as http from 'node:http';
-import * as https from 'node:https';
+import type * as http from 'node:http';
 import type { Upstream } from '../plan/plan.ts';
 import { errorAtKey, type Finding } from '../problem/finding.ts';
 import { at, type Rule } from './rule.ts';
@@ -57,7 +56,7 @@ async function askTarget(
 
 /** The status of the answer's head; no body is read, no redirect followed. */
 async function statusOf({ health, tls, targets }: Upstream, url: URL): Promise<number> {
-  const { request } = url.protocol === 'https:' ? https : http;
+  const { request } = await import(url.protocol === 'https:' ? 'node:https' : 'node:http');
   const servername = targets.find((target) => target.url === url)?.serverName;
   const asked = request(new URL(health?.path ?? '/', url), {
     ...tls,

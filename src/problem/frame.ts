@@ -1,3 +1,4 @@
+import { withoutCredentials } from './credentials.ts';
 import { printable } from './printable.ts';
 import type { Problem, Range } from './problem.ts';
 
@@ -27,11 +28,11 @@ export function codeFrame(text: string, range: Range): string {
   return out.join('\n');
 }
 
-/** The text as it may be shown: a dot in the place of each character of a secret that a problem is about. */
+/** The text as it may be shown: a dot for each character of a secret that a problem is about, and of passwords in URLs. */
 export function withoutSecrets(text: string, problems: readonly Problem[]): string {
   const secrets = problems.filter(({ isSecret }) => isSecret);
-  if (secrets.length === 0) return text;
-  const lines = text.split('\n');
+  if (secrets.length === 0) return withoutCredentials(text);
+  const lines = withoutCredentials(text).split('\n');
   for (const { range } of secrets)
     for (let line = range.line; line <= range.endLine; line += 1) {
       const shown = lines[line - 1] ?? '';

@@ -1,3 +1,4 @@
+import { withoutCredentials } from './credentials.ts';
 import type { Finding, Fix, Severity, Where, Witness } from './finding.ts';
 import { printable } from './printable.ts';
 
@@ -65,7 +66,7 @@ function toProblem(finding: Finding, locator: Locator): Problem {
     severity,
     file: locator.file,
     range: locator.locate(where),
-    message: shortened(printable(finding.message)),
+    message: shortened(withoutCredentials(printable(finding.message))),
     ...(witness && { witness }),
     ...(edit && { edit }),
     ...(isSecret && { isSecret }),
