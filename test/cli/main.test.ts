@@ -29,11 +29,14 @@ describe('the command line', () => {
     expect([code, out]).toEqual([0, expect.stringContaining('Usage: signing-gateway VERB')]);
   });
 
-  it.each(['run', 'dev', 'lint', 'routes'])('%s --help shows its usage and examples', async (verb) => {
-    const { code, out } = await runCli([verb, '--help'], root);
-    expect(code).toBe(0);
-    expect(out.match(/^ {2}signing-gateway /gm)?.length).toBeGreaterThanOrEqual(2);
-  });
+  it.each(['run', 'dev', 'lint', 'explain', 'test', 'diff', 'routes'])(
+    '%s --help shows its usage and examples',
+    async (verb) => {
+      const { code, out } = await runCli([verb, '--help'], root);
+      expect(code).toBe(0);
+      expect(out.match(/^ {2}signing-gateway /gm)?.length).toBeGreaterThanOrEqual(2);
+    },
+  );
 
   it.each([
     ['no verb', []],
