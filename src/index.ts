@@ -1,5 +1,6 @@
 export { createGateway, type Gateway } from './gateway/gateway.ts';
-export { type Loaded, load } from './load.ts';
+export { type Checked, type LintOptions, lint } from './lint/lint.ts';
+export { type Loaded, load, type Reading, read } from './load.ts';
 export { createLog, type Log } from './log.ts';
 export type { Manifest } from './manifest/manifest.generated.ts';
 export type { Source, World } from './manifest/source.ts';

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { check } from './manifest/check.ts';
 import { type Document, parse } from './manifest/document.ts';
+import { type Files, keepFiles, sha256 } from './manifest/files.ts';
 import type { Manifest } from './manifest/manifest.generated.ts';
 import type { Source, World } from './manifest/source.ts';
 import { substitute } from './manifest/substitute.ts';
@@ -9,17 +9,12 @@ import type { Plan } from './plan/plan.ts';
 import type { Finding, Path } from './problem/finding.ts';
 import { hasErrors, type Problem, toProblems } from './problem/problem.ts';
 
-export type Loaded = Planned | { readonly plan: undefined; readonly problems: readonly Problem[] };
+export type Loaded = Planned | (Omit<ReadingOf<{ readonly plan: undefined }>, 'findings'> & Told);
 
 /** A plan, and what it was made of. */
-export interface Planned {
-  readonly plan: Plan;
-  /** Defaults and the environment are in. */
-  readonly manifest: Manifest;
-  /** What was written, and where. */
-  readonly document: Document;
-  /** Whether the value at a path came from the environment: such a value is never printed. */
-  readonly isSecret: (path: Path) => boolean;
+export type Planned = Omit<ReadingOf<{ readonly manifest: Manifest; readonly plan: Plan }>, 'findings'> & Told;
+
+interface Told {
   readonly problems: readonly Problem[];
 }
 
@@ -30,24 +25,50 @@ export interface Planned {
  * @param previous the plan in force; parts of it whose definition did not change are taken over
  */
 export function load(source: Source, world: World, previous?: Plan): Loaded {
+  const { findings, ...reading } = read(source, world, previous);
+  return { ...reading, problems: toProblems(findings, reading.document) };
+}
+
+/** What the stages make of a text, for those who look at more than the plan. */
+export type Reading =
+  | ReadingOf<{ readonly manifest: Manifest; readonly plan: Plan }>
+  | ReadingOf<{ readonly plan: undefined }>;
+
+type ReadingOf<Made> = Made & {
+  readonly document: Document;
+  readonly findings: readonly Finding[];
+  readonly files: Files;
+  /** Whether the value at a path came from the environment: such a value is never printed. */
+  readonly isSecret: (path: Path) => boolean;
+};
+
+/** The stages of `load`, with what each of them made. */
+export function read(source: Source, world: World, previous?: Plan): Reading {
+  const { files, readFile } = keepFiles(world.readFile);
   const { document, findings: syntax } = parse(source);
-  if (syntax.length > 0) return { plan: undefined, problems: toProblems(syntax, document) };
+  if (syntax.length > 0) return { document, findings: syntax, files, plan: undefined, isSecret: () => false };
 
   const substituted = substitute(document.value, world.env);
   const checked = check(substituted);
   const findings = [...substituted.findings, ...checked.findings];
 
   const faulty = faultyParts(checked.findings);
-  const hash = createHash('sha256').update(source.text).digest('hex');
   // Without a list of routes there is nothing to compile.
   const compiled = Array.isArray((checked.manifest as Partial<Manifest> | null)?.routes)
-    ? compile(checked.manifest, { hash, readFile: world.readFile, isSecret: substituted.isSecret, previous, faulty })
+    ? compile(checked.manifest, {
+        hash: sha256(source.text),
+        readFile,
+        isSecret: substituted.isSecret,
+        previous,
+        faulty,
+      })
     : undefined;
   const refused = (compiled?.findings ?? []).map((finding) => withoutSecret(finding, substituted.holdsSecret));
-  const problems = toProblems(firstAtEachPlace([...findings, ...refused]), document);
-  const plan = hasErrors(problems) ? undefined : compiled?.plan;
-  if (plan === undefined) return { plan, problems };
-  return { plan, manifest: checked.manifest, document, isSecret: substituted.isSecret, problems };
+  const all = firstAtEachPlace([...findings, ...refused]);
+  const plan = hasErrors(all) ? undefined : compiled?.plan;
+  const { isSecret } = substituted;
+  if (plan === undefined) return { document, findings: all, files, plan, isSecret };
+  return { document, manifest: checked.manifest, findings: all, files, plan, isSecret };
 }
 
 /** The parts of the manifest that the schema has refused, as `compile` names them. */
@@ -63,7 +84,7 @@ function faultyParts(findings: readonly Finding[]): Set<string> {
 }
 
 const DIVISIBLE = ['upstreams', 'routes', 'schemas'];
-const KEYS = new Set(['version', 'listen', 'admin', 'auth', 'cors', ...DIVISIBLE]);
+const KEYS = new Set(['version', 'listen', 'admin', 'server', 'auth', 'cors', 'lint', ...DIVISIBLE]);
 
 /** What the compiler says may quote the value: what came from the environment is never printed, not even in part. */
 function withoutSecret(finding: Finding, holdsSecret: (path: Path) => boolean): Finding {

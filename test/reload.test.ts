@@ -38,7 +38,7 @@ afterEach(async () => {
 });
 
 function watch(path: string): void {
-  reloader = createReloader(path, worldOf(), gateway.gateway, (reload) => void told.push(reload));
+  reloader = createReloader(path, worldOf(), gateway.gateway, new Map(), (reload) => void told.push(reload));
 }
 
 /** Does something to the file, and waits until the reloader has told of it. */

@@ -1,18 +1,23 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { createSandbox } from '../sandbox/sandbox.ts';
-import { readArguments } from './manifest-file.ts';
+import { MANIFEST_OPTIONS, readArguments } from './manifest-file.ts';
 import { serveFile } from './run.ts';
-import { type Verb, WorkError } from './terminal.ts';
+import { type Options, type Verb, WorkError } from './terminal.ts';
 import { welcome } from './welcome.ts';
 
 const DATA = '.sandbox/sandbox.db';
 
+const OPTIONS = {
+  reset: { type: 'boolean', summary: 'begin with fresh sandbox data' },
+} as const satisfies Options;
+
 export const dev: Verb = {
   usage: 'signing-gateway dev [FILE] [--reset]',
+  options: { ...MANIFEST_OPTIONS, ...OPTIONS },
   examples: ['signing-gateway dev', 'signing-gateway dev --reset    begins with fresh sandbox data'],
   async run(terminal) {
-    const { file, given } = readArguments(terminal.args, ['reset']);
+    const { file, given } = readArguments(terminal.args, OPTIONS);
     if (given.has('reset')) for (const data of [DATA, `${DATA}-wal`, `${DATA}-shm`]) rmSync(data, { force: true });
     makeFolder(dirname(DATA));
     const sandbox = await createSandbox({ file: DATA });

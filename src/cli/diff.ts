@@ -7,7 +7,7 @@ import type { Severity } from '../problem/finding.ts';
 import { formatDiffJson, formatDiffMarkdown, formatDiffText } from './diff-formats.ts';
 import { formatProblems } from './format.ts';
 import { readNamed } from './revision.ts';
-import { type Terminal, UsageError, type Verb } from './terminal.ts';
+import { type Options, type Terminal, UsageError, type Verb } from './terminal.ts';
 
 const FORMATS = { text: formatDiffText, json: formatDiffJson, markdown: formatDiffMarkdown } as const;
 
@@ -25,10 +25,11 @@ const OPTIONS = {
     words: Object.keys(FORMATS),
     summary: 'text, json, or markdown for a pull request',
   },
-} as const;
+} as const satisfies Options;
 
 export const diff: Verb = {
   usage: 'signing-gateway diff OLD NEW [-f text|json|markdown] [--fail-on error|warning|info|never]',
+  options: OPTIONS,
   examples: [
     'signing-gateway diff main:gateway.yaml gateway.yaml',
     'signing-gateway diff old.yaml new.yaml -f markdown --fail-on error > comment.md',

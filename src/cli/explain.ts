@@ -8,21 +8,22 @@ import type { Claims } from '../offline/stated-tokens.ts';
 import { formatExplanation } from './explain-text.ts';
 import { formatProblems } from './format.ts';
 import { chooseManifest, loadFile, unreadable } from './manifest-file.ts';
-import { UsageError, type Verb } from './terminal.ts';
+import { type Options, UsageError, type Verb } from './terminal.ts';
 
 const OPTIONS = {
-  role: { type: 'string' },
-  claims: { type: 'string' },
-  anonymous: { type: 'boolean' },
-  header: { type: 'string', multiple: true, short: 'H' },
-  body: { type: 'string' },
-  json: { type: 'boolean' },
-  config: { type: 'string', short: 'c' },
-} as const;
+  role: { type: 'string', value: 'ROLE', summary: 'the caller sends a token that verifies and has this role' },
+  claims: { type: 'string', value: 'JSON', summary: 'the caller sends a token that verifies and has these claims' },
+  anonymous: { type: 'boolean', summary: 'the caller sends no token, as when none of these is given' },
+  header: { type: 'string', multiple: true, short: 'H', value: "'NAME: VALUE'", summary: 'a header of the request' },
+  body: { type: 'string', value: 'FILE', summary: 'the body of the request' },
+  json: { type: 'boolean', summary: 'print JSON' },
+  config: { type: 'string', short: 'c', value: 'FILE', summary: 'the manifest, as FILE alone says it' },
+} as const satisfies Options;
 
 export const explain: Verb = {
   usage:
     "signing-gateway explain METHOD URL [FILE] [--role ROLE | --claims JSON | --anonymous] [--header 'NAME: VALUE']... [--body FILE] [--json]",
+  options: OPTIONS,
   examples: [
     'signing-gateway explain GET /api/contacts --role user',
     "signing-gateway explain POST /api/v1/login --body credentials.json --header 'Accept-Language: de' --json",

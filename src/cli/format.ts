@@ -1,8 +1,12 @@
 import { styleText } from 'node:util';
 import type { Changes } from '../plan/changes.ts';
 import type { Auth, Plan, Route } from '../plan/plan.ts';
-import { codeFrame } from '../problem/frame.ts';
+import type { Severity } from '../problem/finding.ts';
+import { codeFrame, withoutSecrets } from '../problem/frame.ts';
+import { printable } from '../problem/printable.ts';
 import type { Problem, Range } from '../problem/problem.ts';
+
+export const STYLES = { error: 'red', warning: 'yellow', info: 'cyan' } as const satisfies Record<Severity, Style>;
 
 type Style = 'bold' | 'dim' | 'red' | 'yellow' | 'cyan' | 'green';
 
@@ -16,18 +20,19 @@ export function paint(text: string, style: Style, colour: boolean): string {
  * @param text the text of the file that they are in, for the code frames
  */
 export function formatProblems(problems: readonly Problem[], text: string, colour: boolean): string {
-  return problems.map((problem) => `${formatProblem(problem, text, colour)}\n`).join('\n');
+  const shown = withoutSecrets(text, problems);
+  return problems.map((problem) => `${formatProblem(problem, shown, colour)}\n`).join('\n');
 }
 
 function formatProblem(problem: Problem, text: string, colour: boolean): string {
-  const { file, range, severity, message, rule, related } = problem;
-  const style = severity === 'error' ? 'red' : severity === 'warning' ? 'yellow' : 'cyan';
+  const { range, severity, message, rule, related } = problem;
+  const file = printable(problem.file);
   const place = paint(`${file}:${at(range)}`, 'bold', colour);
   const lines = [
-    `${place} ${paint(severity, style, colour)} ${message} ${paint(`[${rule}]`, 'dim', colour)}`,
+    `${place} ${paint(severity, STYLES[severity], colour)} ${printable(message)} ${paint(`[${rule}]`, 'dim', colour)}`,
     indent(codeFrame(text, range)),
   ];
-  if (related !== undefined) lines.push(`  ${related.message}: ${file}:${at(related.range)}`);
+  if (related !== undefined) lines.push(`  ${printable(related.message)}: ${file}:${at(related.range)}`);
   return lines.join('\n');
 }
 
@@ -40,13 +45,22 @@ function indent(text: string): string {
 }
 
 /** What a reload changed, in one line. */
-export function formatChanges({ added, removed, changed, nowPublic, upstreams, needsRestart }: Changes): string {
+export function formatChanges({
+  added,
+  removed,
+  changed,
+  nowPublic,
+  upstreams,
+  server,
+  needsRestart,
+}: Changes): string {
   const parts = [
     ['added', added],
     ['removed', removed],
     ['changed', changed],
     ['now public', nowPublic],
     ['upstreams', upstreams],
+    ['server', server],
     ['needs a restart', needsRestart],
   ] as const;
   const told = parts.filter(([, ids]) => ids.length > 0).map(([what, ids]) => `${what}: ${ids.join(', ')}`);

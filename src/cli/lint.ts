@@ -1,19 +1,105 @@
-import { count, formatProblems, paint } from './format.ts';
-import { loadFile, readArguments } from './manifest-file.ts';
-import type { Verb } from './terminal.ts';
+import { fixText } from '../lint/fix.ts';
+import { lint as advise } from '../lint/lint.ts';
+import { askOnline } from '../lint/online.ts';
+import { patchOf } from '../lint/patch.ts';
+import { RULES } from '../lint/table.ts';
+import { read } from '../load.ts';
+import type { Source } from '../manifest/source.ts';
+import { newProblems, writeBaseline } from './baseline.ts';
+import { explainRule } from './explain-rule.ts';
+import { count, paint } from './format.ts';
+import { LINT_OPTIONS, type LintCall, readLintCall } from './lint-call.ts';
+import { readSource, readStandardInput, worldOf } from './manifest-file.ts';
+import { writeOutputs } from './outputs.ts';
+import { countOf, isFailing, type Report } from './reporters/report.ts';
+import type { Terminal, Verb } from './terminal.ts';
+import { version } from './version.ts';
+import { writeWhole } from './write-file.ts';
+
+const WHY = new Map(RULES.map((rule) => [rule.id, rule]));
 
 export const lint: Verb = {
-  usage: 'signing-gateway lint [FILE]',
-  examples: ['signing-gateway lint', 'signing-gateway lint deploy/gateway.yaml'],
-  async run({ args, env, out, err, outColour, errColour }) {
-    const { file } = readArguments(args);
-    const { plan, problems, text } = loadFile(file, env);
-    out(formatProblems(problems, text, outColour));
-    if (plan === undefined) {
-      err(`${paint(count(problems.length, 'problem'), 'red', errColour)} in ${file}\n`);
-      return 1;
+  usage: 'signing-gateway lint [FILE …] [OPTIONS]',
+  options: LINT_OPTIONS,
+  examples: [
+    'signing-gateway lint deploy/gateway.yaml --fail-on warning',
+    'signing-gateway lint -f sarif -o lint.sarif -f github    for code scanning, and as annotations',
+    'signing-gateway lint --fix --dry-run                     the patch of what can be mended',
+    'signing-gateway lint - < gateway.yaml                    what comes by the standard input',
+  ],
+  async run(terminal) {
+    const call = readLintCall(terminal.args);
+    if (call.explain !== undefined) {
+      terminal.out(explainRule(call.explain));
+      return 0;
     }
-    err(`${paint('no problems', 'green', errColour)} in ${file}: ${count(plan.routes.length, 'route')}\n`);
-    return 0;
+    const written = call.files.map((file) => (file === '-' ? readStandardInput() : readSource(file)));
+    if (call.fix === 'show') return showPatches(written, call, terminal);
+    const sources = call.fix === 'write' ? written.map((source) => fixFile(source, call, terminal)) : written;
+    const checks = await Promise.all(sources.map((source) => check(source, call, terminal)));
+    const all = {
+      sources,
+      problems: checks.flatMap(({ problems }) => problems),
+      failOn: call.failOn,
+      rules: WHY,
+      version,
+    };
+    if (call.writesBaseline) writeBaseline(call.baseline ?? '', all);
+    const report = call.baseline === undefined ? all : { ...all, problems: newProblems(call.baseline, all) };
+    writeOutputs(call.outputs, report, terminal);
+    const isFailed = report.problems.some((problem) => isFailing(problem, report)) || isOver(report, call);
+    terminal.err(
+      summary(
+        report,
+        all,
+        checks.reduce((sum, { routes }) => sum + routes, 0),
+        isFailed,
+        terminal,
+      ),
+    );
+    return isFailed ? 1 : 0;
   },
 };
+
+async function check(source: Source, { preset, isOnline }: LintCall, { env }: Terminal) {
+  const checked = read(source, worldOf(source.path, env));
+  const found = isOnline && checked.plan !== undefined ? await askOnline(checked) : [];
+  return { problems: advise(checked, { preset, found }), routes: checked.plan?.routes.length ?? 0 };
+}
+
+function fixed({ path, text }: Source, { preset }: LintCall, { env }: Terminal) {
+  return fixText(text, (next) => advise(read({ path, text: next }, worldOf(path, env)), { preset }));
+}
+
+function fixFile(source: Source, call: LintCall, terminal: Terminal): Source {
+  const { text, count: edits } = fixed(source, call, terminal);
+  if (edits === 0) return source;
+  writeWhole(source.path, text);
+  terminal.err(`${count(edits, 'problem')} mended in ${source.path}\n`);
+  return { ...source, text };
+}
+
+/** Exits with 1 when there is something to mend, so that a check can be made of it. */
+function showPatches(sources: readonly Source[], call: LintCall, terminal: Terminal): 0 | 1 {
+  const patches = sources.map((source) => patchOf(source.path, source.text, fixed(source, call, terminal).text));
+  terminal.out(patches.join(''));
+  return patches.some((patch) => patch !== '') ? 1 : 0;
+}
+
+function isOver(report: Report, { maxWarnings }: LintCall): boolean {
+  return countOf(report, 'warning') > maxWarnings;
+}
+
+function summary(report: Report, all: Report, routes: number, isFailed: boolean, { errColour }: Terminal): string {
+  const names = report.sources.map(({ path }) => path).join(', ');
+  const known = all.problems.length - report.problems.length;
+  const aside = known === 0 ? '' : `; ${count(known, 'known problem')} not shown`;
+  if (report.problems.length === 0)
+    return `${paint('no problems', 'green', errColour)} in ${names}: ${count(routes, 'route')}${aside}\n`;
+  const counts = (['error', 'warning', 'info'] as const)
+    .map((severity) => [countOf(report, severity), severity] as const)
+    .filter(([number]) => number > 0)
+    .map(([number, severity]) => count(number, severity));
+  const total = paint(count(report.problems.length, 'problem'), isFailed ? 'red' : 'yellow', errColour);
+  return `${total} in ${names}: ${counts.join(', ')}${aside}\n`;
+}

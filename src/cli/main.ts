@@ -2,6 +2,7 @@
 import { enableCompileCache } from 'node:module';
 import { suggestion } from '../problem/did-you-mean.ts';
 import { type ExitCode, type Terminal, UsageError, type Verb, WorkError } from './terminal.ts';
+import { formatUsage } from './usage.ts';
 import { version } from './version.ts';
 
 interface Entry {
@@ -33,6 +34,16 @@ const VERBS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./diff.ts')).diff,
   },
   routes: { summary: 'print the compiled table of routes', load: async () => (await import('./routes.ts')).routes },
+  init: {
+    summary: 'write a first manifest, and tests of it',
+    load: async () => (await import('./init.ts')).init,
+  },
+  schema: { summary: "print the manifest's JSON Schema", load: async () => (await import('./schema.ts')).schema },
+  fmt: { summary: 'lay a manifest out, comments kept', load: async () => (await import('./fmt.ts')).fmt },
+  completion: {
+    summary: "print a shell's completion of this command",
+    load: async () => (await import('./completion.ts')).completionOf(VERBS),
+  },
 };
 
 // From the second start on, what was compiled is read from a cache: a third of the time is saved.
@@ -54,7 +65,7 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
       help(),
     );
   const verb = await entry.load();
-  const usage = `${verb.usage}\n  ${entry.summary}\n\nExamples:\n${verb.examples.map((example) => `  ${example}\n`).join('')}`;
+  const usage = formatUsage(verb, entry.summary);
   if (args.includes('--help') || args.includes('-h')) return say(usage);
   try {
     return await verb.run(terminal(args));
@@ -104,7 +115,8 @@ function complain(message: string, usage = ''): ExitCode {
 }
 
 function help(): string {
-  const verbs = Object.entries(VERBS).map(([name, { summary }]) => `  ${name.padEnd(8)}${summary}`);
+  const width = Math.max(...Object.keys(VERBS).map(({ length }) => length));
+  const verbs = Object.entries(VERBS).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`);
   return `${[
     'A declarative API gateway: one YAML manifest, checked, compiled and served.',
     '',

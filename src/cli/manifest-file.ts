@@ -1,26 +1,36 @@
 import { readFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, relative, resolve, sep } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Loaded, load } from '../load.ts';
-import type { World } from '../manifest/source.ts';
-import { UsageError, WorkError } from './terminal.ts';
+import type { Source, World } from '../manifest/source.ts';
+import { type Options, UsageError, WorkError } from './terminal.ts';
 
 const DEFAULT_MANIFEST = 'gateway.yaml';
 
+export const MANIFEST_OPTIONS = {
+  config: { type: 'string', short: 'c', multiple: true, value: 'FILE', summary: 'the manifest, as FILE alone says it' },
+} as const satisfies Options;
+
 /** The manifest that a verb is called with, as `FILE` or as `-c FILE`, and which of its flags were given. */
-export function readArguments<Flag extends string = never>(
+export function readArguments<Known extends Options>(
   args: readonly string[],
-  flags: readonly Flag[] = [],
-): { file: string; given: ReadonlySet<Flag> } {
-  const options = Object.fromEntries(flags.map((flag) => [flag, { type: 'boolean' as const }]));
-  const config = { type: 'string', short: 'c' } as const;
-  const { values, positionals } = parseArgs({
+  options: Known,
+): { file: string; given: ReadonlySet<keyof Known> } {
+  const { files, given } = readManifests(args, options);
+  return { file: chooseManifest(files), given };
+}
+
+/** The manifests that a verb is called with, which of its options were given, and all of it in the order of the call. */
+export function readManifests<Known extends Options>(args: readonly string[], options: Known) {
+  const { values, positionals, tokens } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { ...options, config },
+    tokens: true,
+    options: { ...(options as Options), ...MANIFEST_OPTIONS },
   });
-  const file = chooseManifest([values.config as string | undefined, ...positionals]);
-  return { file, given: new Set(flags.filter((flag) => flag in values)) };
+  const files = [...(values.config ?? []), ...positionals];
+  const given: ReadonlySet<keyof Known> = new Set(tokens.map((token) => (token.kind === 'option' ? token.name : '')));
+  return { files: files.length === 0 ? [DEFAULT_MANIFEST] : [...new Set(files.map(shownPath))], given, tokens };
 }
 
 /** The one manifest that was named, or the usual one. */
@@ -30,6 +40,13 @@ export function chooseManifest(named: readonly (string | undefined)[]): string {
   return files[0] ?? DEFAULT_MANIFEST;
 }
 
+/** Services that read reports know files by their paths from the folder that all is run in. */
+function shownPath(path: string): string {
+  const inside = relative('', path);
+  const isOutside = inside === '..' || inside.startsWith(`..${sep}`) || resolve(inside) === inside;
+  return isOutside ? path : inside.split(sep).join('/');
+}
+
 /** The file system and the environment, as a manifest in this file sees them. */
 export function worldOf(manifestPath: string, env: World['env']): World {
   const folder = dirname(resolve(manifestPath));
@@ -37,14 +54,25 @@ export function worldOf(manifestPath: string, env: World['env']): World {
 }
 
 /** Reads and loads a manifest file. Throws a `WorkError` when it cannot be read. */
-export function loadFile(path: string, env: World['env']): Loaded & { readonly text: string } {
-  let text: string;
+export function loadFile(path: string, env: World['env']): Loaded & Source {
+  const source = readSource(path);
+  return { ...load(source, worldOf(path, env)), ...source };
+}
+
+const STANDARD_INPUT = 0;
+
+/** Reads what comes by the standard input. */
+export function readStandardInput(): Source {
+  return { path: '<stdin>', text: readFileSync(STANDARD_INPUT, 'utf8') };
+}
+
+/** Reads a manifest file. Throws a `WorkError` when it cannot be read. */
+export function readSource(path: string): Source {
   try {
-    text = readFileSync(path, 'utf8');
+    return { path, text: readFileSync(path, 'utf8') };
   } catch (error) {
     throw unreadable(path, error, `name a manifest, or run where ${DEFAULT_MANIFEST} is`);
   }
-  return { ...load({ path, text }, worldOf(path, env)), text };
 }
 
 /** That a file cannot be read, and what to do about it. */

@@ -1,12 +1,13 @@
 import { formatProblems, formatRoutes } from './format.ts';
-import { loadFile, readArguments } from './manifest-file.ts';
+import { loadFile, MANIFEST_OPTIONS, readArguments } from './manifest-file.ts';
 import type { Verb } from './terminal.ts';
 
 export const routes: Verb = {
   usage: 'signing-gateway routes [FILE]',
+  options: MANIFEST_OPTIONS,
   examples: ['signing-gateway routes', 'signing-gateway routes gateway.yaml | grep public'],
   async run({ args, env, out, err, outColour, errColour }) {
-    const { file } = readArguments(args);
+    const { file } = readArguments(args, {});
     const { plan, problems, text } = loadFile(file, env);
     if (plan === undefined) {
       err(formatProblems(problems, text, errColour));

@@ -5,7 +5,7 @@ import { createLog, type Log } from '../log.ts';
 import type { Plan } from '../plan/plan.ts';
 import { createReloader, type Reload, type Reloader } from '../reload.ts';
 import { formatChanges, formatProblems } from './format.ts';
-import { loadFile, readArguments, worldOf } from './manifest-file.ts';
+import { loadFile, MANIFEST_OPTIONS, readArguments, worldOf } from './manifest-file.ts';
 import { type ExitCode, type Terminal, type Verb, WorkError } from './terminal.ts';
 import { version } from './version.ts';
 
@@ -14,9 +14,10 @@ const GRACE_MS = 30_000;
 
 export const run: Verb = {
   usage: 'signing-gateway run [FILE]',
+  options: MANIFEST_OPTIONS,
   examples: ['signing-gateway run', 'signing-gateway run /etc/signing-gateway/gateway.yaml'],
   async run(terminal) {
-    const { file } = readArguments(terminal.args);
+    const { file } = readArguments(terminal.args, {});
     return serveFile(file, terminal, () => undefined);
   },
 };
@@ -31,7 +32,7 @@ export async function serveFile(
   terminal: Terminal,
   ready: (url: string, plan: Plan) => void,
 ): Promise<ExitCode> {
-  const { plan, problems, text } = loadFile(file, terminal.env);
+  const { plan, problems, files, text } = loadFile(file, terminal.env);
   if (plan === undefined) {
     terminal.err(formatProblems(problems, text, terminal.errColour));
     return 1;
@@ -45,8 +46,9 @@ export async function serveFile(
   const world = worldOf(file, terminal.env);
   let reloader: Reloader | undefined;
   const admin = await startAdmin(gateway, () => reloader?.last);
-  reloader = createReloader(file, world, gateway, (reload) => tell(reload, log, terminal));
-  const url = `http://${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`;
+  reloader = createReloader(file, world, gateway, files, (reload) => tell(reload, log, terminal));
+  const scheme = plan.server.tls === undefined ? 'http' : 'https';
+  const url = `${scheme}://${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`;
   log.logger.info({ url, manifest: file, hash: plan.hash, routes: plan.routes.length }, 'serving');
   ready(url, plan);
 

@@ -16,9 +16,26 @@ export interface Terminal {
 /** 0: clean; 1: problems were found; 2: wrong usage, or the work could not be done. */
 export type ExitCode = 0 | 1 | 2;
 
+/** An option of a verb, as `parseArgs` takes it; its help and the shell's completion are made of the rest. */
+export interface Option {
+  readonly type: 'boolean' | 'string';
+  readonly short?: string;
+  readonly multiple?: boolean;
+  /** What is written behind it, `FILE` say. */
+  readonly value?: string;
+  /** The only words that may be written behind it. */
+  readonly words?: readonly string[];
+  readonly summary: string;
+}
+
+export type Options = Readonly<Record<string, Option>>;
+
 /** A verb of the command line. */
 export interface Verb {
   readonly usage: string;
+  readonly options?: Options;
+  /** What its arguments may be; left out: files. */
+  readonly words?: readonly string[];
   readonly examples: readonly string[];
   readonly run: (terminal: Terminal) => Promise<ExitCode>;
 }

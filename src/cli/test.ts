@@ -9,7 +9,7 @@ import { readSuite } from '../suite/suite-file.ts';
 import { changeOf } from './change-of.ts';
 import { formatProblems } from './format.ts';
 import { loadFile, unreadable } from './manifest-file.ts';
-import { type ExitCode, type Terminal, UsageError, type Verb, WorkError } from './terminal.ts';
+import { type ExitCode, type Options, type Terminal, UsageError, type Verb, WorkError } from './terminal.ts';
 import { formatJunit } from './test-junit.ts';
 import { formatCoverage, formatTestText } from './test-text.ts';
 
@@ -18,7 +18,7 @@ const FORMATS = { text: formatTestText, junit: formatJunit } as const;
 
 const OPTIONS = {
   'fail-under': { type: 'string', value: 'PERCENT', summary: 'fail when less of the manifest is covered than this' },
-  format: { type: 'string', short: 'f', value: 'FORMAT', summary: 'text or junit' },
+  format: { type: 'string', short: 'f', value: 'FORMAT', words: Object.keys(FORMATS), summary: 'text or junit' },
   watch: { type: 'boolean', summary: 'run again whenever the test file or its manifest is saved' },
   config: {
     type: 'string',
@@ -26,10 +26,11 @@ const OPTIONS = {
     value: 'FILE',
     summary: 'the manifest, in place of the one that the test file names',
   },
-} as const;
+} as const satisfies Options;
 
 export const test: Verb = {
   usage: 'signing-gateway test [TEST-FILE] [-c FILE] [--fail-under PERCENT] [-f text|junit] [--watch]',
+  options: OPTIONS,
   examples: [
     'signing-gateway test test/gateway.test.yaml --fail-under 90',
     'signing-gateway test -f junit > report.xml',

@@ -1,7 +1,7 @@
 import type { Planned } from '../load.ts';
 import type { Manifest, RouteEntry } from '../manifest/manifest.generated.ts';
 import type { World } from '../manifest/source.ts';
-import { createJudges, type Judge } from '../plan/json-schema.ts';
+import { createJudges, type Judge } from '../plan/judges.ts';
 import { type Pattern, parsePattern } from '../plan/pattern.ts';
 import type { Route } from '../plan/plan.ts';
 import { bundleSchemas, type SchemaRoot } from '../plan/schema-files.ts';
@@ -9,7 +9,7 @@ import { isMap, valueAt } from '../plan/schema-walk.ts';
 import type { Path } from '../problem/finding.ts';
 
 /** One of two manifests that are compared. */
-export interface Side extends Omit<Planned, 'problems'> {
+export interface Side extends Omit<Planned, 'problems' | 'files'> {
   /** The manifest as it may be printed: what came from the environment stands as it was written. */
   readonly shown: Manifest;
   readonly routes: readonly SideRoute[];
@@ -47,7 +47,7 @@ export function createSide(planned: Planned, readFile: World['readFile']): Side 
   let judges: ReturnType<typeof createJudges> | undefined;
   const judgeAt = (path: Path) => {
     judges ??= createJudges(schemas);
-    return judges(path);
+    return judges.judgeAt(path);
   };
   return { plan, manifest, document, isSecret, shown, routes, routeOf, schemas, judgeAt };
 }

@@ -8,7 +8,7 @@ import type { Refusal } from './refusal.ts';
  * wrote is escaped as JSON.
  */
 export function accessLine(exchange: Exchange): string {
-  const { request, response, refusal, route } = exchange;
+  const { request, response, connection, believed, refusal, route } = exchange;
   const { answeredAt, forwardedAt = 0 } = exchange;
   let line = `{"level":30,"time":${Date.now()},"msg":"request","id":"${exchange.id}","method":${JSON.stringify(request.method)}`;
   if (exchange.target !== undefined) line += `,"path":${JSON.stringify(exchange.target.path)}`;
@@ -21,10 +21,12 @@ export function accessLine(exchange: Exchange): string {
   if (exchange.reported !== undefined) {
     line += `,"reported":${JSON.stringify(exchange.reported.map(({ code, pointers }) => ({ code, pointers })))}`;
   }
-  if (!response.writableFinished && !exchange.isTunnel) line += ',"aborted":true';
+  if (!response.writableFinished && !exchange.isTunnel)
+    line += connection.isStalled ? ',"aborted":true,"stalled":true' : ',"aborted":true';
   line += `,"ms":${rounded(exchange.elapsedMs())}`;
   if (answeredAt !== undefined) line += `,"upstreamMs":${rounded(answeredAt - forwardedAt)}`;
-  return `${line},"peer":${JSON.stringify(request.socket?.remoteAddress ?? null)}}`;
+  line += `,"peer":${JSON.stringify(connection.peer ?? null)}`;
+  return believed?.client === undefined ? `${line}}` : `${line},"client":${JSON.stringify(believed.client)}}`;
 }
 
 /** What was refused, why, and what was required: the answer itself tells less of it. */

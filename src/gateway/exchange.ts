@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Cors, Principal, Route } from '../plan/plan.ts';
+import type { Cors, Principal, Route, ServerRules } from '../plan/plan.ts';
+import type { Connection } from './connection.ts';
 import { withCors } from './cors.ts';
+import { type Believed, readBelieved } from './forwarded.ts';
 import type { Head } from './message.ts';
 import type { Target } from './path.ts';
 import type { Refusal } from './refusal.ts';
@@ -19,16 +21,23 @@ export interface Begun {
   readonly expectsContinue?: boolean;
   readonly handshake?: Handshake;
   readonly cors: Cors | undefined;
+  readonly connection: Connection;
+  /** Who is believed what he says of the request. */
+  readonly trusts: ServerRules['trusts'];
   /** Shared by all exchanges of a server. */
   readonly life: { readonly isClosing: boolean };
 }
 
 /** One request and its answer, with what became known of them on the way; the access log reads it at the end. */
 export class Exchange {
-  readonly id = randomUUID();
+  /** A trusted proxy's, or one of its own. */
+  readonly id: string;
   readonly startedAt = performance.now();
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  readonly connection: Connection;
+  /** What the proxy before the gateway says; `undefined`: its peer is not to be believed. */
+  readonly believed: Believed | undefined;
   /** The client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1). */
   readonly expectsContinue: boolean;
   /** The client's socket and what came on it after a WebSocket handshake, when the request is one. */
@@ -53,9 +62,13 @@ export class Exchange {
 
   readonly #life: { readonly isClosing: boolean };
 
-  constructor({ request, response, expectsContinue = false, handshake, cors, life }: Begun) {
+  constructor({ request, response, expectsContinue = false, handshake, cors, connection, trusts, life }: Begun) {
+    this.believed =
+      trusts !== undefined && connection.isTrusted(trusts) ? readBelieved(request.rawHeaders, trusts) : undefined;
+    this.id = this.believed?.requestId ?? randomUUID();
     this.request = request;
     this.response = response;
+    this.connection = connection;
     this.expectsContinue = expectsContinue;
     this.handshake = handshake;
     this.cors = cors;
@@ -78,9 +91,15 @@ export class Exchange {
    * @throws Refusal
    */
   refuseInvalid(refusal: Refusal): void {
-    if (this.route?.validation !== 'report') throw refusal;
+    if (!this.reports(refusal)) throw refusal;
+  }
+
+  /** Notes what does not fit for the log, and answers whether that is all: it is where the route only reports. */
+  reports(refusal: Refusal): boolean {
+    if (this.route?.validation !== 'report') return false;
     this.reported ??= [];
     this.reported.push(refusal);
+    return true;
   }
 
   /** Asks a waiting client for the body, once everything that could refuse it has passed. */

@@ -1,6 +1,6 @@
 import { ProxyServer, type ServerOptions } from 'http-proxy-3';
 import type { Log } from '../log.ts';
-import type { Plan, Route, Upstream } from '../plan/plan.ts';
+import type { Inspector, Plan, Route, Upstream } from '../plan/plan.ts';
 import type { Exchange } from './exchange.ts';
 import type { Head } from './message.ts';
 import type { Target } from './path.ts';
@@ -19,6 +19,8 @@ export interface Outgoing {
   readonly body: Buffer | undefined;
   /** A longer body that is streamed fails. */
   readonly limitBytes: number;
+  /** Looks at a body that is streamed. */
+  readonly inspector: Inspector | undefined;
   readonly receiver: AnswerReceiver;
 }
 

@@ -1,17 +1,20 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Log } from '../log.ts';
 import type { Plan } from '../plan/plan.ts';
 import { accessLine, refusedLine } from './access-log.ts';
+import { Connection } from './connection.ts';
+import { countDropped } from './dropped.ts';
 import { Exchange } from './exchange.ts';
 import { createForwarder } from './forward.ts';
 import { holdEarly, isHandshake, responseOn } from './handshake.ts';
 import { METHODS } from './methods.ts';
-import { createPipelineGuard } from './pipeline.ts';
 import { Refusal } from './refusal.ts';
 import { refuse, refuseSocket } from './refuse.ts';
 import { serve } from './serve.ts';
+import { adopt, createServer, trackClients } from './server.ts';
+import { cutStalled } from './stalled.ts';
 import type { UpstreamStatus } from './upstream/live-upstream.ts';
 
 export interface Gateway {
@@ -29,59 +32,55 @@ export interface Gateway {
   close(graceMs: number): Promise<void>;
 }
 
-const HEADER_BYTES = 16_384;
-
 /** The server of a plan. */
 export function createGateway(first: Plan, log: Log): Gateway {
   let plan = first;
   // A set of what is in flight would say it too, but cost the collector as much as all the rest: this is read
   // when an answer's head is written.
   const life = { isClosing: false };
-  /** Sockets of handshakes and of what became of them: the server itself forgets these. */
+  /** Sockets of handshakes and of what became of them. */
   const tunnels = new Set<Socket>();
   const forwarder = createForwarder(first, log);
+  const server = createServer(plan.server, (request) => isHandshake(plan, request));
+  const { connections, sockets } = trackClients(server);
+  server.on('drop', countDropped(log.logger));
 
-  const server = createServer({
-    maxHeaderSize: HEADER_BYTES,
-    headersTimeout: 20_000,
-    keepAliveTimeout: 75_000,
-    // A missing Host is refused like everything else, where the head is read.
-    requireHostHeader: false,
-    shouldUpgradeCallback: (request) => isHandshake(plan, request),
-  });
-  // Node drops the headers above its own count in silence; the head is counted where it is read.
-  server.maxHeadersCount = 0;
-
-  const refuseBytes = (socket: Duplex & { remoteAddress?: string }, refusal: Refusal) => {
-    const id = refuseSocket(socket, refusal);
-    if (id !== undefined) log.line(refusedLine(id, refusal, socket.remoteAddress));
-  };
-  const isNext = createPipelineGuard();
   const end = (exchange: Exchange) => {
     if (!exchange.response.writableFinished) exchange.onClientGone?.();
     log.line(accessLine(exchange));
     // Its answer may have said keep-alive before the closing began.
     if (life.isClosing) setImmediate(() => server.closeIdleConnections());
   };
+  const connectionOf = (socket: Socket) => connections.get(socket) ?? new Connection(socket);
+  /** `undefined` for what came and is no request. */
   const begin = (request: IncomingMessage, response: ServerResponse, expectsContinue = false) => {
-    const exchange = new Exchange({ request, response, expectsContinue, cors: plan.cors, life });
+    const { trusts, maxRequestsPerConnection } = plan.server;
+    const connection = connectionOf(request.socket);
+    if (!connection.takes(request, response, maxRequestsPerConnection)) return undefined;
+    const { cors } = plan;
+    const exchange = new Exchange({ request, response, expectsContinue, cors, connection, trusts, life });
     response.on('close', () => end(exchange));
     return exchange;
   };
   server.on('request', (request, response) => {
-    if (isNext(request, response)) void serve(plan, begin(request, response), forwarder);
+    const exchange = begin(request, response);
+    if (exchange !== undefined) void serve(plan, exchange, forwarder);
   });
   server.on('checkContinue', (request, response) => {
-    if (isNext(request, response)) void serve(plan, begin(request, response, true), forwarder);
+    const exchange = begin(request, response, true);
+    if (exchange !== undefined) void serve(plan, exchange, forwarder);
   });
   server.on('checkExpectation', (request, response) => {
-    if (isNext(request, response)) refuse(begin(request, response), new Refusal('expectation_failed'));
+    const exchange = begin(request, response);
+    if (exchange !== undefined) refuse(exchange, new Refusal('expectation_failed'));
   });
   server.on('upgrade', (request, stream, early) => {
     const socket = stream as Socket;
     const response = responseOn(request, socket);
     const handshake = { socket, takeEarly: holdEarly(socket, early) };
-    const exchange = new Exchange({ request, response, handshake, cors: plan.cors, life });
+    const connection = connectionOf(socket);
+    const { cors, server: rules } = plan;
+    const exchange = new Exchange({ request, response, handshake, cors, connection, trusts: rules.trusts, life });
     tunnels.add(socket);
     socket.on('close', () => {
       tunnels.delete(socket);
@@ -89,10 +88,20 @@ export function createGateway(first: Plan, log: Log): Gateway {
     });
     void serve(plan, exchange, forwarder);
   });
-  server.on('connect', (_request, socket) => refuseBytes(socket, NO_CONNECT));
-  server.on('clientError', (error: Error & { code?: string }, socket) => {
-    refuseBytes(socket, CLIENT_ERRORS[error.code ?? ''] ?? new Refusal('message_malformed'));
+  const refuseBytes = (socket: Socket, refusal: Refusal) => {
+    const id = refuseSocket(socket, refusal);
+    if (id !== undefined) log.line(refusedLine(id, refusal, socket.remoteAddress));
+  };
+  server.on('connect', (_request, socket) => refuseBytes(socket as Socket, NO_CONNECT));
+  server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, stream) => {
+    const socket = stream as Socket;
+    const connection = connections.get(socket);
+    if (connection === undefined) endHandshake(code, socket, log);
+    else if (code === TIMEOUT && connection.isUnused) socket.destroy();
+    else if (code === TIMEOUT && connection.isAnswering) connection.reset();
+    else refuseBytes(socket, CLIENT_ERRORS[code] ?? new Refusal('message_malformed'));
   });
+  const stopCutting = cutStalled(connections, () => plan.server.stalledTimeoutMs);
 
   return {
     get plan() {
@@ -111,6 +120,7 @@ export function createGateway(first: Plan, log: Log): Gateway {
       }),
     take: (connection) => void server.emit('connection', connection),
     swap(next) {
+      adopt(server, next.server, plan.server);
       plan = next;
       forwarder.adopt(next);
     },
@@ -120,11 +130,11 @@ export function createGateway(first: Plan, log: Log): Gateway {
       server.closeIdleConnections();
       for (const socket of tunnels) socket.end();
       const timer = setTimeout(() => {
-        server.closeAllConnections();
-        for (const socket of tunnels) socket.destroy();
+        for (const socket of sockets) socket.destroy();
       }, graceMs);
       await closed;
       clearTimeout(timer);
+      stopCutting();
       await forwarder.close();
     },
   };
@@ -133,7 +143,15 @@ export function createGateway(first: Plan, log: Log): Gateway {
 /** What is no proxy has no method CONNECT, on no path. */
 const NO_CONNECT = new Refusal('method_not_allowed', { headers: { Allow: METHODS.join(', ') } });
 
+const TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
+
 const CLIENT_ERRORS: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: new Refusal('headers_too_large'),
-  ERR_HTTP_REQUEST_TIMEOUT: new Refusal('request_timeout'),
+  [TIMEOUT]: new Refusal('request_timeout'),
 };
+
+/** A TLS handshake that failed. Who only looks whether the port is open is not told of. */
+function endHandshake(code: string, socket: Socket, log: Log): void {
+  if (code !== 'ECONNRESET') log.logger.info({ reason: code, peer: socket.remoteAddress }, 'TLS handshake failed');
+  socket.destroy();
+}

@@ -19,8 +19,8 @@ export type RawHeaders = readonly string[];
 /** What the gateway says of a request to the upstream. */
 export interface Forwarded {
   readonly requestId: string;
-  readonly peer: string;
-  readonly protocol: 'http' | 'https';
+  readonly for: string;
+  readonly protocol: string;
   readonly host: string | undefined;
 }
 
@@ -33,7 +33,7 @@ export function requestHeaders(raw: RawHeaders, forwarded: Forwarded): string[] 
     if (fateOf(written) !== 'passes' || isNamed(written, named, KEPT)) continue;
     headers.push(written, raw[index + 1] as string);
   }
-  headers.push('X-Forwarded-For', forwarded.peer, 'X-Forwarded-Proto', forwarded.protocol);
+  headers.push('X-Forwarded-For', forwarded.for, 'X-Forwarded-Proto', forwarded.protocol);
   if (forwarded.host !== undefined) headers.push('X-Forwarded-Host', forwarded.host);
   headers.push('X-Request-Id', forwarded.requestId);
   return headers;
@@ -90,12 +90,12 @@ function fateOf(written: string): Fate {
 
 /**
  * Some servers take `X_Forwarded_For`, others `X.Forwarded.For` too, for `X-Forwarded-For`: no spelling goes on of
- * a header that is the gateway's to say, or that stops at this hop.
+ * a header that is the gateway's to say, or that stops at this hop; nor a second one of the type that was checked.
  */
 function isOwn(name: string): boolean {
   if (OWN.has(name) || name.startsWith('x-forwarded-')) return true;
   const plain = name.replaceAll(/[^a-z0-9-]/g, '-');
-  return plain !== name && (HOP_BY_HOP.has(plain) || isOwn(plain));
+  return plain !== name && (HOP_BY_HOP.has(plain) || KEPT.has(plain) || isOwn(plain));
 }
 
 function isNamed(written: string, named: ReadonlySet<string> | undefined, kept: ReadonlySet<string>): boolean {

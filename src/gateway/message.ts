@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Refusal } from './refusal.ts';
 
-const MAX_HEADERS = 100;
 /** RFC 3986 section 3.2.2, less what no client sends: userinfo, commas, spaces. */
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=-]+)(?::(\d{1,5}))?$/;
 const LENGTH = /^(?:0|[1-9]\d{0,15})$/;
@@ -24,11 +23,11 @@ export interface Head {
  *
  * @throws Refusal `message_malformed` or `headers_too_large`
  */
-export function readHead(request: IncomingMessage): Head {
+export function readHead(request: IncomingMessage, maxHeaders: number): Head {
   // Node's parser takes HTTP/0.9 and HTTP/2.0 too.
   if (request.httpVersion !== '1.1' && request.httpVersion !== '1.0') throw malformed('version');
   const raw = request.rawHeaders;
-  if (raw.length > 2 * MAX_HEADERS) throw new Refusal('headers_too_large', { reason: 'headers_too_many' });
+  if (raw.length > 2 * maxHeaders) throw new Refusal('headers_too_large', { reason: 'headers_too_many' });
   const found: Record<string, string> = Object.create(null);
   for (let index = 0; index < raw.length; index += 2) {
     const written = raw[index] as string;
@@ -39,15 +38,19 @@ export function readHead(request: IncomingMessage): Head {
     found[name] = raw[index + 1] as string;
   }
   const host = found['host'];
-  if (host !== undefined) checkHost(host);
-  else if (request.httpVersion === '1.1') throw malformed('host_missing');
+  if (host !== undefined) {
+    if (!isHost(host)) throw malformed('host');
+  } else if (request.httpVersion === '1.1') {
+    throw malformed('host_missing');
+  }
   const body = bodyFraming(found['content-length'], found['transfer-encoding'], request.httpVersion);
   return { host, authorization: found['authorization'], contentType: found['content-type'], body };
 }
 
-function checkHost(host: string): void {
-  const port = HOST.exec(host);
-  if (port === null || Number(port[1] ?? 0) > 65_535) throw malformed('host');
+/** Whether this is what a Host header may hold (RFC 9110 section 7.2). */
+export function isHost(text: string): boolean {
+  const port = HOST.exec(text);
+  return port !== null && Number(port[1] ?? 0) <= 65_535;
 }
 
 function bodyFraming(length: string | undefined, encoding: string | undefined, version: string): Head['body'] {

@@ -1,5 +1,6 @@
 import type { BodyRule } from '../plan/plan.ts';
 import type { Exchange } from './exchange.ts';
+import { GrowingBuffer } from './growing-buffer.ts';
 import type { Head } from './message.ts';
 import { Refusal } from './refusal.ts';
 
@@ -19,15 +20,21 @@ export function takeBody(exchange: Exchange, head: Head, rule: BodyRule): Promis
   if (!isFitting) {
     const options = { detail: types.detail, headers: { Accept: types.accept } };
     exchange.refuseInvalid(new Refusal('media_type_unsupported', options));
-  }
+  } else if (head.body === undefined) checkEmpty(exchange, head, rule);
   if (typeof head.body === 'number' && head.body > limitBytes) throw new Refusal('body_too_large');
   return judge === undefined || !isFitting ? undefined : readJson(exchange, head, { limitBytes, judge });
 }
 
+/** What is not framed is not streamed, so nobody looks at it on its way. */
+function checkEmpty(exchange: Exchange, { contentType = '' }: Head, { inspect }: BodyRule): void {
+  const fault = inspect?.(contentType)?.end();
+  if (fault !== undefined) exchange.refuseInvalid(new Refusal('body_invalid', { errors: [fault] }));
+}
+
 /** A content encoding would make the bytes something else than their type says. */
-function isOfType({ request }: Exchange, { contentType, body }: Head, { types, judge }: BodyRule): boolean {
-  // Without a body there is nothing to be of a type; but where JSON is asked for, nothing is no JSON.
-  if (contentType === undefined) return body === undefined && judge === undefined;
+function isOfType({ request }: Exchange, { contentType, body }: Head, { types, judge, inspect }: BodyRule): boolean {
+  // Without a body there is nothing to be of a type; but nothing is no JSON, and no form.
+  if (contentType === undefined) return body === undefined && judge === undefined && inspect === undefined;
   return types?.takes(contentType) === true && !hasContentEncoding(request.rawHeaders);
 }
 
@@ -47,9 +54,11 @@ async function readJson(
   head: Head,
   { limitBytes, judge }: { limitBytes: number; judge: NonNullable<BodyRule['judge']> },
 ): Promise<Buffer> {
-  const body = await collect(exchange, head, limitBytes);
-  const errors = judge(body);
-  if (errors.length > 0) exchange.refuseInvalid(new Refusal('body_invalid', { errors }));
+  const judged = judge(await collect(exchange, head, limitBytes));
+  const { faults, body } = judged instanceof Promise ? await judged : judged;
+  const refusal = faults.length === 0 ? undefined : new Refusal('body_invalid', { errors: faults });
+  if (refusal !== undefined) exchange.refuseInvalid(refusal);
+  if (body === undefined) throw refusal ?? new Refusal('internal_error', { reason: 'body_lost' });
   return body;
 }
 
@@ -57,19 +66,19 @@ function collect(exchange: Exchange, head: Head, limitBytes: number): Promise<Bu
   if (head.body === undefined) return Promise.resolve(Buffer.alloc(0));
   exchange.askForBody();
   const { request } = exchange;
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const collected = new GrowingBuffer(Math.min(limitBytes, typeof head.body === 'number' ? head.body : limitBytes));
   return new Promise((resolve, reject) => {
     request.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > limitBytes) {
-        request.removeAllListeners('data');
+      try {
+        if (collected.add(chunk)) return;
         reject(new Refusal('body_too_large'));
-      } else {
-        chunks.push(chunk);
+      } catch (error) {
+        // There is no more memory: what a listener throws would end the process.
+        reject(error as Error);
       }
+      request.removeAllListeners('data');
     });
-    request.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size)));
+    request.on('end', () => resolve(collected.bytes()));
     request.on('close', () => reject(new Refusal('message_malformed', { reason: 'client_closed' })));
   });
 }

@@ -16,8 +16,8 @@ export function refuse(exchange: Exchange, refusal: Refusal): void {
   const { request, response } = exchange;
   exchange.refusal = refusal;
   if (response.headersSent || response.destroyed) {
-    // A reset: to a client of HTTP/1.0 a close would be the clean end of an answer without framing.
-    response.socket?.resetAndDestroy();
+    // To a client of HTTP/1.0 a close would be the clean end of an answer without framing.
+    if (response.socket !== null) exchange.connection.reset();
     response.destroy();
     return;
   }
@@ -58,7 +58,7 @@ export function refuseSocket(
   socket.on('error', () => undefined);
   socket.resume();
   const current = socket._httpMessage;
-  if (current?.req.complete === true && !current.writableEnded) {
+  if (current?.req.complete === true && !current.writableFinished) {
     current.shouldKeepAlive = false;
     current.once('finish', () => socket.end());
     return undefined;

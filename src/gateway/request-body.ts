@@ -35,14 +35,20 @@ export class RequestBody extends Readable {
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     this.#request.off('data', this.#take);
+    this.#request.off('end', this.#end);
     callback(error);
+  }
+
+  /** What goes on, now that this came; `null`: that is all. False: no more for now. */
+  protected admit(chunk: Buffer | null): boolean {
+    return this.push(chunk);
   }
 
   #begin(): void {
     this.#isBegun = true;
     this.#exchange.askForBody();
     this.#request.on('data', this.#take);
-    this.#request.on('end', () => this.push(null));
+    this.#request.on('end', this.#end);
     this.#request.on('close', () => {
       if (!this.#request.complete) this.destroy(new ClientGone());
     });
@@ -51,6 +57,10 @@ export class RequestBody extends Readable {
   readonly #take = (chunk: Buffer): void => {
     this.#size += chunk.length;
     if (this.#size > this.#limitBytes) this.destroy(new Broken(new Refusal('body_too_large')));
-    else if (!this.push(chunk)) this.#request.pause();
+    else if (!this.admit(chunk)) this.#request.pause();
+  };
+
+  readonly #end = (): void => {
+    this.admit(null);
   };
 }

@@ -22,7 +22,7 @@ import { TunnelAnswer } from './tunnel.ts';
 export async function serve(plan: Plan, exchange: Exchange, forwarder: Forwarder): Promise<void> {
   const { request, response } = exchange;
   try {
-    const head = readHead(request);
+    const head = readHead(request, plan.server.maxHeaders);
     exchange.head = head;
     if (exchange.handshake !== undefined && head.body !== undefined) {
       throw new Refusal('message_malformed', { reason: 'handshake_with_body' });
@@ -61,6 +61,7 @@ export async function serve(plan: Plan, exchange: Exchange, forwarder: Forwarder
       route,
       body,
       limitBytes,
+      inspector: body === undefined ? route.body?.inspect?.(head.contentType ?? '') : undefined,
       receiver: receiverOf(route, exchange),
     });
   } catch (error) {

@@ -29,10 +29,11 @@ export class TunnelAnswer extends StreamedAnswer {
       refuse(exchange, new Refusal('upstream_broken', { reason: 'upgrade_to_something_else' }));
       return;
     }
+    const head = switchingProtocols(ruledHeaders(responseHeaders(raw), exchange.route?.responseHeaders));
     exchange.isTunnel = true;
     exchange.answeredAt = exchange.elapsedMs();
     exchange.response.detachSocket(exchange.request.socket);
-    socket.write(switchingProtocols(ruledHeaders(responseHeaders(raw), exchange.route?.responseHeaders)), 'latin1');
+    socket.write(head, 'latin1');
     const early = takeEarly();
     if (early.length > 0) socket.unshift(early);
     join(socket, upstream);

@@ -1,9 +1,10 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
-import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
+import { didYouMean, onlyMeant, suggestion } from '../problem/did-you-mean.ts';
+import { errorAt, errorAtKey, type Finding, type Fix, type Path } from '../problem/finding.ts';
 import type { Value } from './document.ts';
 import type { Manifest } from './manifest.generated.ts';
 import type { Substituted } from './substitute.ts';
+import { mendDuration, mendSize } from './units.ts';
 import { validate as generated } from './validate.generated.ts';
 
 const validate = generated as unknown as ValidateFunction;
@@ -91,31 +92,38 @@ function toFinding(error: ErrorObject, root: Value, quote: Quote): Finding[] {
     case 'additionalProperties': {
       const name: string = params['additionalProperty'];
       const known = Object.keys(error.parentSchema?.['properties'] ?? {});
-      return [errorAtKey([...path, name], rule, `unknown key "${name}"${suggestion(name, known)}`)];
+      const fix = renaming([...path, name], name, known, root);
+      return [{ ...errorAtKey([...path, name], rule, `unknown key "${name}"${suggestion(name, known)}`), fix }];
     }
-    case 'propertyNames':
-      return [
-        errorAtKey(
-          [...path, params['propertyName']],
-          rule,
-          `"${params['propertyName']}" is not a name; write lower-case words joined by hyphens, such as contacts or login-mfa`,
-        ),
-      ];
-    case 'enum':
-      return [
-        errorAt(
-          path,
-          rule,
-          `${quote(path)} is not ${noun ?? 'known here'}${suggestion(wordAt(root, path), params['allowedValues'].map(String))}`,
-        ),
-      ];
+    case 'propertyNames': {
+      const name: string = params['propertyName'];
+      const message = `"${name}" is not a name; write lower-case words joined by hyphens, such as contacts or login-mfa`;
+      // What is on no list of names was told of by the list.
+      const isListed = (error.schema as { $ref?: string }).$ref === '#/$defs/RuleId';
+      return isListed ? [] : [errorAtKey([...path, name], rule, message)];
+    }
+    case 'enum': {
+      const known: string[] = params['allowedValues'].map(String);
+      const name = error.propertyName;
+      if (name !== undefined)
+        return [errorAtKey([...path, name], rule, `"${name}" is not ${noun}${suggestion(name, known)}`)];
+      const word = wordAt(root, path);
+      const message = `${quote(path)} is not ${noun ?? 'known here'}${suggestion(word, known)}`;
+      const meant = onlyMeant(word, known);
+      // Whoever may call is for the author to say, however near the word.
+      return [{ ...errorAt(path, rule, message), fix: rewording(path, known.includes('public') ? undefined : meant) }];
+    }
     case 'const':
       return [errorAt(path, rule, `${quote(path)} is not known here; write ${JSON.stringify(params['allowedValue'])}`)];
     case 'pattern':
       // A name that does not fit is told of once, by the `propertyNames` that asked for it.
-      return error.propertyName === undefined
-        ? [errorAt(path, rule, `${quote(path)} is not ${noun ?? 'well formed'}${examples}`)]
-        : [];
+      if (error.propertyName !== undefined) return [];
+      return [
+        {
+          ...errorAt(path, rule, `${quote(path)} is not ${noun ?? 'well formed'}${examples}`),
+          fix: rewording(path, mendOf(noun)?.(wordAt(root, path))),
+        },
+      ];
     case 'type':
       return [
         errorAt(
@@ -127,25 +135,49 @@ function toFinding(error: ErrorObject, root: Value, quote: Quote): Finding[] {
     case 'if':
       // What it asks for is told of by itself.
       return [];
-    case 'minimum':
-      return [errorAt(path, rule, `${quote(path)} is too small; write ${params['limit']} or more`)];
     case 'anyOf':
       return [errorAt(path, rule, `${quote(path)} does not fit here${examples}`)];
     case 'minItems':
     case 'minProperties':
     case 'minLength':
       return [errorAt(path, rule, `this must not be empty${examples || '; write at least one'}`)];
+    case 'minimum':
+    case 'maximum':
+      return [
+        errorAt(
+          path,
+          rule,
+          `${quote(path)} is out of range; write a number from ${error.parentSchema?.['minimum']} to ${error.parentSchema?.['maximum']}`,
+        ),
+      ];
     case 'maxProperties':
       return [
         errorAt(path, rule, `only one of these may stand here: ${Object.keys(valueAt(root, path) ?? {}).join(', ')}`),
       ];
-    case 'uniqueItems':
-      return [
-        errorAt([...path, params['i']], rule, `${quote([...path, params['i']])} stands in this list twice; remove one`),
-      ];
+    case 'uniqueItems': {
+      const twin = [...path, params['i']];
+      const message = `${quote(twin)} stands in this list twice; remove one`;
+      return [{ ...errorAt(twin, rule, message), fix: { change: 'remove', path: twin } }];
+    }
     default:
       return [errorAt(path, rule, error.message ?? keyword)];
   }
+}
+
+/** Another name for a key, if only one can be meant, and the map does not have that already. */
+function renaming(path: Path, name: string, known: readonly string[], root: Value): Fix | undefined {
+  const text = onlyMeant(name, known);
+  if (text === undefined || valueAt(root, [...path.slice(0, -1), text]) !== null) return undefined;
+  return { change: 'key', path, text };
+}
+
+function rewording(path: Path, text: string | undefined): Fix | undefined {
+  return text === undefined ? undefined : { change: 'value', path, text };
+}
+
+function mendOf(noun = ''): ((text: string) => string | undefined) | undefined {
+  if (noun === 'a size') return mendSize;
+  return noun.startsWith('a duration') ? mendDuration : undefined;
 }
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -1,6 +1,19 @@
-import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, parseDocument, visit, type YAMLError } from 'yaml';
-import type { Finding, Path, Where } from '../problem/finding.ts';
-import type { Locator } from '../problem/problem.ts';
+import {
+  CST,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  type Node,
+  type Pair,
+  parseDocument,
+  visit,
+  type YAMLError,
+} from 'yaml';
+import type { Finding, Fix, Path, Where } from '../problem/finding.ts';
+import type { Edit, Locator } from '../problem/problem.ts';
+import { removal, replacement, type Span } from './edit.ts';
 import { type Lines, linesOf } from './lines.ts';
 import type { Source } from './source.ts';
 import { syntaxMessage } from './syntax.ts';
@@ -18,6 +31,16 @@ export type Value = null | boolean | number | string | readonly Value[] | { read
 /** A parsed manifest: plain values, and the place of each. */
 export interface Document extends Locator {
   readonly value: Value;
+  readonly text: string;
+  /** Looks for the comments, in their order. */
+  comments(): readonly Comment[];
+}
+
+export interface Comment {
+  /** Where its `#` stands: an offset in UTF-16 code units. */
+  readonly start: number;
+  /** From its `#` to the end of its line. */
+  readonly text: string;
 }
 
 /** Reads YAML 1.2 (core schema) into plain values. Never throws on any text. */
@@ -63,7 +86,8 @@ function documentOf(
     const { start, end } = 'path' in where ? offsetsOf(root, where, anchors) : where;
     return lines.rangeOf(start, end);
   };
-  return { value, file: source.path, locate };
+  const edit = (fix: Fix) => editOf(fix, source.text, root);
+  return { value, text: source.text, file: source.path, locate, edit, comments: () => commentsOf(source.text) };
 }
 
 interface Reader {
@@ -160,26 +184,74 @@ function readMap(pairs: readonly Pair<Node, Node | null>[], depth: number, reade
 
 type Offsets = { readonly start: number; readonly end: number };
 
-/** Follows a path through the tree as far as it goes; a missing member is placed at what should hold it. */
-function offsetsOf(root: Node | null, where: { path: Path; at: 'key' | 'value' }, anchors: Map<string, Node>): Offsets {
-  let node = root;
-  let key: Node | null = null;
-  for (const step of where.path) {
-    while (node !== null && isAlias(node)) node = anchors.get(node.source) ?? null;
-    if (isMap(node)) {
-      const pair = pairsOf(node).get(step);
+/** Where a path ends. */
+interface Place {
+  readonly key: Node | null;
+  readonly node: Node | null;
+  /** What holds it. */
+  readonly parent: Node | null;
+  /** How many steps of the path there were to go. */
+  readonly depth: number;
+}
+
+/** Follows a path through the tree as far as it goes, past aliases if their anchors are given. */
+function follow(root: Node | null, path: Path, anchors?: Map<string, Node>): Place {
+  let place: Place = { key: null, node: root, parent: null, depth: 0 };
+  for (const [index, step] of path.entries()) {
+    let parent = place.node;
+    while (parent !== null && isAlias(parent)) parent = anchors?.get(parent.source) ?? null;
+    const depth = index + 1;
+    if (isMap(parent)) {
+      const pair = pairsOf(parent).get(step);
       if (pair === undefined) break;
-      key = pair.key;
-      node = pair.value;
-    } else if (isSeq(node) && typeof step === 'number' && step < node.items.length) {
-      key = null;
-      node = node.items[step] as Node | null;
+      place = { key: pair.key, node: pair.value, parent, depth };
+    } else if (isSeq(parent) && typeof step === 'number' && step < parent.items.length) {
+      place = { key: null, node: parent.items[step] as Node | null, parent, depth };
     } else {
       break;
     }
   }
+  return place;
+}
+
+/** A missing member is placed at what should hold it. */
+function offsetsOf(root: Node | null, where: { path: Path; at: 'key' | 'value' }, anchors: Map<string, Node>): Offsets {
+  const { key, node } = follow(root, where.path, anchors);
   if (where.at === 'key' && key !== null) return offsets(key);
   return offsets(firstOf(node) ?? key);
+}
+
+/** What stands behind an alias stands for more than this one place: it is not edited. */
+function editOf(fix: Fix, text: string, root: Node | null): Edit | undefined {
+  const { key, node, parent, depth } = follow(root, fix.path);
+  if (depth < fix.path.length) return undefined;
+  const isInFlow = isMap(parent) || isSeq(parent) ? parent.flow === true : false;
+  const span = spanOf(fix.change === 'key' ? key : node, text, isInFlow);
+  if (span === undefined) return undefined;
+  if (fix.change !== 'remove') return replacement(text, span, fix.text);
+  const previous = isSeq(parent)
+    ? spanOf(parent.items[Number(fix.path.at(-1)) - 1] as Node | null, text, isInFlow)
+    : undefined;
+  return previous && removal(text, span, previous);
+}
+
+/** A string on one line, in which nothing is left to be put in. */
+function spanOf(node: Node | null | undefined, text: string, isInFlow: boolean): Span | undefined {
+  if (!isScalar(node) || typeof node.value !== 'string' || node.value.includes('${')) return undefined;
+  const { start, end } = offsets(node);
+  const written = text.slice(start, end);
+  const isQuoted = /^(["']).*\1$/.test(written);
+  return isQuoted || written === node.value ? { start, end, isInFlow } : undefined;
+}
+
+function commentsOf(text: string): Comment[] {
+  const comments: Comment[] = [];
+  let start = 0;
+  for (const token of tokensOf(text)) {
+    if (token.kind === 'comment') comments.push({ start, text: token.text });
+    start += token.text.length;
+  }
+  return comments;
 }
 
 const pairs = new WeakMap<Node, Map<unknown, Pair<Node, Node | null>>>();
@@ -251,4 +323,36 @@ function syntaxAt(node: Node, message: string): Finding {
 
 function syntax(start: number, end: number, message: string): Finding {
   return { rule: 'syntax', severity: 'error', where: { start, end }, message };
+}
+
+/** A piece of YAML text; all of them, joined, are the text. */
+export interface Token {
+  readonly kind: 'space' | 'newline' | 'comment' | 'scalar' | 'block-scalar-header' | 'block-scalar' | 'other';
+  readonly text: string;
+}
+
+/** Takes YAML text that `parse` has no findings about into pieces. */
+export function tokensOf(text: string): Token[] {
+  const tokens: Token[] = [];
+  // The lexer says of a scalar that it comes; a header, that it is one of a block.
+  let comes: Token['kind'] | undefined;
+  let next: Token['kind'] = 'scalar';
+  for (const piece of new Lexer().lex(text)) {
+    const type = CST.tokenType(piece);
+    const kind = comes ?? kindOf(type);
+    if (kind === 'block-scalar-header') next = 'block-scalar';
+    if (comes === undefined && type === 'scalar') {
+      comes = next;
+      next = 'scalar';
+      continue;
+    }
+    comes = undefined;
+    if (piece !== '' && type !== 'doc-mode' && type !== 'flow-error-end') tokens.push({ kind, text: piece });
+  }
+  return tokens;
+}
+
+function kindOf(type: string | null): Token['kind'] {
+  if (type === 'space' || type === 'newline' || type === 'comment' || type === 'block-scalar-header') return type;
+  return type?.endsWith('scalar') ? 'scalar' : 'other';
 }

@@ -59,6 +59,7 @@ listen: string
  * The address of the operators' side: /livez, /readyz and /status. Left out: no such side.
  */
 admin?: string
+server: Server
 /**
  * The services behind the gateway, by the name that routes use.
  */
@@ -73,12 +74,77 @@ cors?: Cors
 schemas: {
 [k: string]: JsonSchema
 }
+lint: Lint
 /**
  * Every route that is served. What no route matches is answered 404.
  * 
  * @minItems 1
  */
 routes: RouteEntry[]
+}
+/**
+ * How clients are served, whatever they ask for: TLS, trusted proxies, time limits and sizes.
+ */
+export interface Server {
+/**
+ * Clients are served over TLS 1.2 or 1.3. Left out: plain HTTP.
+ */
+tls?: {
+/**
+ * The certificate and the chain that goes with it, in PEM: a path relative to the manifest.
+ */
+certificate: string
+/**
+ * The certificate's private key in PEM, without a passphrase: a path relative to the manifest.
+ */
+key: string
+}
+/**
+ * Addresses and CIDR blocks of the proxies that are believed what they say of their clients.
+ */
+trustedProxies: string[]
+/**
+ * How long clients may take.
+ */
+timeouts: {
+/**
+ * Until the head of a request has come: from its first byte, or of the first request from the connection's opening.
+ */
+headers: string
+/**
+ * Until the whole request has come, its body too: what the slowest upload may take.
+ */
+request: string
+/**
+ * How long a connection is kept between two requests: longer than the load balancer before the gateway keeps it.
+ */
+keepAlive: string
+/**
+ * How long a client may take nothing of its answer, or send nothing of its body.
+ */
+stalled: string
+}
+/**
+ * How much clients may send, and how often.
+ */
+limits: {
+/**
+ * How long the head of a request may be.
+ */
+headerBytes: string
+/**
+ * How many headers a request may have.
+ */
+headers: number
+/**
+ * How many connections may be open at once; one more is closed as it opens.
+ */
+connections: number
+/**
+ * How many requests a connection may carry; the last one's answer closes it.
+ */
+requestsPerConnection: number
+}
 }
 /**
  * A service behind the gateway: one target by `url`, or several by `urls`.
@@ -446,6 +512,21 @@ credentials: boolean
 maxAge: string
 }
 /**
+ * What `signing-gateway lint` advises on. What is served does not depend on it.
+ */
+export interface Lint {
+/**
+ * The rules that advise unless `rules` says otherwise: `minimal`, what is most likely a hole or a mistake; `recommended`, what most should heed too; `strict`, all of them.
+ */
+preset: ("minimal" | "recommended" | "strict")
+/**
+ * How severely single rules judge, by their ids: see rules.md. `off`: not at all.
+ */
+rules: {
+[k: string]: "off" | "info" | "warning" | "error"
+}
+}
+/**
  * One route: what it matches, who may call it, and where it goes.
  */
 export interface RouteEntry {
@@ -587,6 +668,32 @@ types?: MediaType[]
  */
 schema?: boolean | Readonly<Record<string, unknown>>
 /**
+ * The parts that a multipart/form-data (RFC 7578) has, and no others; looked at while they go by.
+ */
+multipart?: {
+/**
+ * What each part may be, by its name.
+ */
+parts: {
+[k: string]: Part
+}
+}
+/**
+ * What a text/csv (RFC 4180) begins with; looked at while it goes by.
+ */
+csv?: {
+/**
+ * The columns of the first row, to the letter and in this order.
+ * 
+ * @minItems 1
+ */
+header: string[]
+/**
+ * The character between two columns.
+ */
+delimiter: string
+}
+/**
  * How long the body may be.
  */
 maxBytes: string
@@ -621,4 +728,27 @@ set: {
  * Names of headers that go no further.
  */
 remove: string[]
+}
+/**
+ * A part of a multipart/form-data.
+ */
+export interface Part {
+/**
+ * The media types that it may have; a part that says none is text/plain. Left out: any.
+ * 
+ * @minItems 1
+ */
+types?: MediaType[]
+/**
+ * How long one part may be; the whole body has its own limit.
+ */
+maxBytes: string
+/**
+ * How many parts of this name there may be.
+ */
+maxCount: number
+/**
+ * Whether there must be one.
+ */
+required: boolean
 }

@@ -11,6 +11,32 @@ export function sizeBytes(text: string): number {
   return measure(text, SIZES);
 }
 
+/** A duration as it was meant, where only its unit is misspelt: `10 seconds`, `1d`. */
+export function mendDuration(text: string): string | undefined {
+  const [, number, written = ''] = MISSPELT.exec(text) ?? [];
+  const word = written.toLowerCase();
+  // A lone capital M may be a month as well as a minute.
+  if (number === undefined || written === 'M') return undefined;
+  if (/^d(?:ays?)?$/.test(word)) return `${Number(number) * 24}h`;
+  const unit = Object.entries(DURATION_WORDS).find(([, words]) => words.test(word))?.[0];
+  return unit && number + unit;
+}
+
+/** A size as it was meant, where only its unit is misspelt: `64kb`, `10 MiB`. */
+export function mendSize(text: string): string | undefined {
+  const [, number, written = ''] = MISSPELT.exec(text) ?? [];
+  const [unit, prefix] = /^([kmg]?)(?:i?b)?$/.exec(written.toLowerCase()) ?? [];
+  return number === undefined || !unit ? undefined : `${number}${prefix?.toUpperCase()}B`;
+}
+
+const MISSPELT = /^\s*([0-9]{1,9})\s*([A-Za-z]+)\s*$/;
+const DURATION_WORDS: Readonly<Record<string, RegExp>> = {
+  ms: /^(?:ms|msecs?|millis|milliseconds?)$/,
+  s: /^(?:s|secs?|seconds?)$/,
+  m: /^(?:m|mins?|minutes?)$/,
+  h: /^(?:h|hrs?|hours?)$/,
+};
+
 function measure(text: string, units: Readonly<Record<string, number>>): number {
   const [, number, unit] = /^(\d+)([A-Za-z]+)$/.exec(text) ?? [];
   const factor = unit !== undefined && Object.hasOwn(units, unit) ? units[unit] : undefined;

@@ -7,6 +7,7 @@ import { createSchemaCompiler } from './json-schema.ts';
 import type { Address, Plan } from './plan.ts';
 import { compileRoutes, glanceAt, readRoute, type Written } from './route.ts';
 import { createRouter } from './router.ts';
+import { compileServer } from './server.ts';
 import { compileUpstreams } from './upstream.ts';
 
 export interface CompileOptions {
@@ -39,6 +40,7 @@ export function compile(manifest: Manifest, options: CompileOptions): { plan?: P
     manifest[key] === undefined || faulty.has(key) ? undefined : compileAddress(manifest[key], key, findings);
   const listen = addressOf('listen');
   const admin = addressOf('admin');
+  const server = faulty.has('server') ? undefined : compileServer(manifest.server, options.readFile, findings);
   const written = manifest.routes.flatMap((entry, index) => {
     if (!faulty.has(`routes/${index}`)) return [readRoute(entry, index, findings)];
     glanceAt(entry, index, upstreams, findings);
@@ -46,11 +48,12 @@ export function compile(manifest: Manifest, options: CompileOptions): { plan?: P
   });
   if (!faulty.has('')) findMissingAuth(manifest, written, findings);
   const routes = compileRoutes(written, { upstreams, schemas, auth, authEntry }, findings);
-  if (findings.length > 0 || faulty.size > 0 || listen === undefined) return { findings };
+  if (findings.length > 0 || faulty.size > 0 || listen === undefined || server === undefined) return { findings };
   const plan = {
     hash: options.hash,
     listen,
     admin,
+    server,
     upstreams: [...upstreams.values()].filter((upstream) => upstream !== undefined),
     routes,
     router: createRouter(routes),

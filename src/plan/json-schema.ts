@@ -4,26 +4,21 @@ import type { World } from '../manifest/source.ts';
 import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import { ignoredFaults } from './ignored-keywords.ts';
-import type { Fault } from './plan.ts';
-import { toFault } from './schema-error.ts';
+import { createJudges, type Judge } from './judges.ts';
 import { circleFaults, schemaFaults } from './schema-faults.ts';
 import { bundleSchemas, type SchemaRoot } from './schema-files.ts';
 import { createGrowthCheck } from './schema-growth.ts';
 import { keywordsOf, typesAt, valueAt } from './schema-walk.ts';
-import { createValidator, type Validator } from './validator.ts';
-
-const MAX_FAULTS = 20;
-/** Of a longer body the first fault is told: to find all of them may take time by the square of the length. */
-const EXPLAINED_BYTES = 8_192;
-
-/** Judges a parsed value: empty when it fits. `size` is how many bytes it was. */
-export type Judge = (value: unknown, size: number) => readonly Fault[];
+import { unevaluatedFaults } from './unevaluated-faults.ts';
+import type { Validator } from './validator.ts';
 
 export interface SchemaCompiler {
   /** Compiles the schema that stands at a path of the manifest; what is wrong with it goes to `findings`. */
   compile(path: Path, findings: Finding[]): Judge | undefined;
   /** The JSON types that the schema at a path speaks of, itself or by what it refers to. */
   typesAt(path: Path): ReadonlySet<string>;
+  /** What it compiles from, for others to compile it too. */
+  readonly root: SchemaRoot;
 }
 
 /**
@@ -37,25 +32,27 @@ export function createSchemaCompiler(
 ): SchemaCompiler {
   const before = findings.length;
   const { root, targets, placed } = bundleSchemas(manifest, readFile, findings);
-  const judgeAt = createJudges(root);
+  const { judgeAt, validator } = createJudges(root);
   const told = new Set<string>();
   const growthFaults = createGrowthCheck(root);
   let hasFaultyShared = findings.length > before;
   const compile = (path: Path): Judge | Finding[] => {
     let faults = [...schemaFaults(root, path), ...circleFaults(root, path, told)];
-    if (faults.length === 0) faults = metaFaults(judgeAt.validator, root, path);
-    if (faults.length === 0) faults = [...ignoredFaults(root, path), ...growthFaults(path)];
+    if (faults.length === 0) faults = metaFaults(validator, root, path);
+    if (faults.length === 0)
+      faults = [...ignoredFaults(root, path), ...unevaluatedFaults(root, path), ...growthFaults(path)];
     if (faults.length > 0) return faults;
     try {
       return judgeAt(path);
     } catch (error) {
-      const fault = wordFault(judgeAt.validator, root, [path, ...targets], error);
+      const fault = wordFault(validator, root, [path, ...targets], error);
       // What fails only through a shared schema that was told of already is not told of again.
       if (fault === undefined && hasFaultyShared) return [];
       return [fault ?? errorAt(path, 'body-schema', `this JSON Schema does not compile: ${reasonOf(error)}`)];
     }
   };
   const compiler: SchemaCompiler = {
+    root,
     typesAt: (path) => typesAt(root, path),
     compile(path, findings) {
       const judge = compile(path);
@@ -67,22 +64,6 @@ export function createSchemaCompiler(
   };
   for (const target of targets) compiler.compile(target, findings);
   return compiler;
-}
-
-/** Makes the judges of the schemas in a root, by their paths. They throw a sentence when a schema does not compile. */
-export function createJudges(root: SchemaRoot): ((path: Path) => Judge) & { readonly validator: Validator } {
-  const first = createValidator(root, false);
-  const all = createValidator(root, true);
-  const judgeAt = (path: Path): Judge => {
-    const fits = first.compile(path);
-    const explain = all.compile(path);
-    return (value, size) => {
-      if (fits(value)) return [];
-      const errors = size > EXPLAINED_BYTES || explain(value) ? fits.errors : explain.errors;
-      return (errors ?? []).slice(0, MAX_FAULTS).map(toFault);
-    };
-  };
-  return Object.assign(judgeAt, { validator: first });
 }
 
 function metaFaults(validator: Validator, root: SchemaRoot, path: Path): Finding[] {

@@ -1,4 +1,4 @@
-import type { Judge } from './json-schema.ts';
+import type { Judge } from './judges.ts';
 import type { Fault } from './plan.ts';
 
 /** Judges one value of a parameter, decoded; `pointer` is where its faults are told. */

@@ -96,15 +96,28 @@ function compileHeaders(
     const faults: Fault[] = [];
     const missing = new Set(required);
     for (let index = 0; index < raw.length; index += 2) {
-      const known = listed.get(foldName(raw[index] as string));
+      const name = foldName(raw[index] as string);
+      const value = raw[index + 1] as string;
+      if (name === 'connection') faults.push(...droppedFaults(value, listed));
+      const known = listed.get(name);
       if (known === undefined) continue;
       missing.delete(known.name);
-      faults.push(...known.judge(raw[index + 1] as string, `/headers${pointerStep(known.name)}`));
+      faults.push(...known.judge(value, `/headers${pointerStep(known.name)}`));
     }
     for (const name of missing) faults.push({ pointer: `/headers${pointerStep(name)}`, message: 'is missing' });
     return faults;
   };
 }
+
+/** What `Connection` names ends here (RFC 9110 section 7.6.1): the upstream would not get what was judged. */
+function droppedFaults(value: string, listed: ReadonlyMap<string, { readonly name: string }>): Fault[] {
+  return value.split(',').flatMap((token) => {
+    const named = listed.get(foldName(token.trim()));
+    return named === undefined ? [] : [{ pointer: `/headers${pointerStep(named.name)}`, message: NAMED }];
+  });
+}
+
+const NAMED = 'is named in Connection, and so would go no further';
 
 /** Some servers take `X_Tenant` for `X-Tenant`: every spelling of a listed name is judged. */
 function foldName(name: string): string {

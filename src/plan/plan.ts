@@ -9,6 +9,7 @@ export interface Plan {
   readonly hash: string;
   readonly listen: Address;
   readonly admin: Address | undefined;
+  readonly server: ServerRules;
   readonly upstreams: readonly Upstream[];
   /** In the manifest's order. */
   readonly routes: readonly Route[];
@@ -22,6 +23,33 @@ export interface Plan {
 export interface Address {
   readonly host: string;
   readonly port: number;
+}
+
+/** How clients are served, whatever they ask for. */
+export interface ServerRules {
+  /** Equal for equal definitions, by the keys of `server` in the manifest. */
+  readonly keys: Readonly<Record<'tls' | 'trustedProxies' | 'timeouts' | 'limits', string>>;
+  /** `undefined`: plain HTTP. */
+  readonly tls: TlsPair | undefined;
+  /** Whether an address is that of a trusted proxy; `undefined`: no peer is trusted. */
+  readonly trusts: ((address: string) => boolean) | undefined;
+  /** Never longer than `requestTimeoutMs`. */
+  readonly headersTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  readonly keepAliveTimeoutMs: number;
+  /** How long a client may take nothing of its answer, or send nothing of its body. */
+  readonly stalledTimeoutMs: number;
+  /** Of the request line and the headers together. */
+  readonly headerLimitBytes: number;
+  readonly maxHeaders: number;
+  readonly maxConnections: number;
+  readonly maxRequestsPerConnection: number;
+}
+
+/** A certificate with its chain, and its private key. */
+export interface TlsPair {
+  /** The PEM texts. A function, so that whoever prints a plan does not print a key. */
+  readonly pem: () => { readonly cert: string; readonly key: string };
 }
 
 export interface Upstream {
@@ -43,7 +71,8 @@ export interface Upstream {
   readonly retry: boolean;
   readonly health: HealthRule | undefined;
   readonly breaker: BreakerRule | undefined;
-  readonly tls: TlsRule;
+  /** Behind a function, so that a plan that is printed shows no key. */
+  readonly tls: () => TlsRule;
   /** In place of the network: makes a connection to a target, by its origin. */
   readonly connect?: (origin: string) => Duplex;
 }
@@ -137,8 +166,29 @@ export interface BodyRule {
   readonly limitBytes: number;
   /** What the body may be; `undefined`: anything. */
   readonly types: MediaTypes | undefined;
-  /** Present when the body must be JSON: reads and judges the whole body. */
-  readonly judge: ((body: Buffer) => readonly Fault[]) | undefined;
+  /**
+   * Present when the body must be JSON: reads and judges the whole of it, a long one in another thread. The judge
+   * takes the buffer over, whose memory nothing else may use.
+   */
+  readonly judge: ((body: Buffer) => Judged | Promise<Judged>) | undefined;
+  /** What looks at a streamed body of this Content-Type on its way; `undefined`: nothing does. */
+  readonly inspect: ((contentType: string) => Inspector | undefined) | undefined;
+}
+
+/** A body that was judged. */
+export interface Judged {
+  /** None when it fits. */
+  readonly faults: readonly Fault[];
+  /** The bytes that were judged, to be used from now on; `undefined`: they are lost, and there are faults. */
+  readonly body: Buffer | undefined;
+}
+
+/** Looks at one body, piece by piece, and keeps hardly anything of it. */
+export interface Inspector {
+  /** The next piece, of any length. With a fault nothing of it may go on, and nothing that follows. */
+  take(piece: Buffer): Fault | undefined;
+  /** There are no more pieces. */
+  end(): Fault | undefined;
 }
 
 /** Some media types (RFC 9110 section 8.3.1). */

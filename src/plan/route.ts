@@ -1,10 +1,11 @@
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { durationMs } from '../manifest/units.ts';
-import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
+import { errorAt, errorAtKey, type Finding, type Fix } from '../problem/finding.ts';
 import { compileBody } from './body.ts';
 import { compileHeaderRules } from './header-rules.ts';
 import type { SchemaCompiler } from './json-schema.ts';
 import { compileLogin } from './login.ts';
+import { mendPath } from './mend-path.ts';
 import { compileParameters } from './parameters.ts';
 import { type Pattern, PatternFault, parsePattern, patternKey } from './pattern.ts';
 import type { Route } from './plan.ts';
@@ -43,7 +44,10 @@ export function readRoute(entry: RouteEntry, index: number, findings: Finding[])
     return { entry, index, pattern, key: patternKey(pattern) };
   } catch (error) {
     if (!(error instanceof PatternFault)) throw error;
-    findings.push(errorAt(['routes', index, 'path'], 'path', error.message));
+    const path = ['routes', index, 'path'];
+    const text = mendPath(entry.path);
+    const fix: Fix | undefined = text === undefined ? undefined : { change: 'value', path, text };
+    findings.push({ ...errorAt(path, 'path', error.message), fix });
     return { entry, index, pattern: undefined, key: undefined };
   }
 }

@@ -6,9 +6,10 @@ import type { Route, Router } from './plan.ts';
  * Makes the router of a plan. Literal segments win over parameters, parameters over `/**`, from the left;
  * the order of the routes has no part in it. One trailing slash is ignored.
  *
- * Some servers take `/Admin`, `/admin.`, `/admin;x` and `/admin%3fx` for `/admin`. So a path is looked up once more with
- * letter case, trailing dots, `;` parameters and escaped queries folded away, and has no route at all when that would be
- * one that asks for more than the route it reached: a token, fewer roles, a login gate, a body that fits.
+ * Some servers take `/Admin`, `/admin.`, `/admin;x` and `/admin%3fx` for `/admin`, and all that decode take `/%40me` for
+ * `/@me`. So a path is looked up once more with escapes, letter case, trailing dots, `;` parameters and escaped queries
+ * folded away, and has no route at all when that would be one that asks for more than the route it reached: a token,
+ * fewer roles, a login gate, a body that fits.
  *
  * A path with an encoded slash has a route only where that one keeps it. Some servers take it for a slash all the same:
  * so it has none where it would then, folded like that, pass such a route by.
@@ -25,7 +26,7 @@ export function createRouter(routes: readonly Route[]): Router {
     }
   }
   // Most manifests have no capitals in the paths that matter, and most requests nothing to fold: then both trees agree.
-  const isFolded = routes.every((route) => strictness(route) === 0 || foldPath(route.path) === route.path);
+  const isFolded = routes.every((route) => strictness(route) === 0 || parsePattern(route.path).every(isOwnFold));
   const methods = [...new Set(routes.flatMap((route) => route.methods))].sort();
   const isPassedBy = (method: string, path: string, route: Route) => {
     const twin = findRoute(folded, method, foldPath(path), WITHOUT_PARAMS)?.data;
@@ -84,21 +85,28 @@ function treePath(pattern: Pattern): string {
   return `/${segments.join('/')}`;
 }
 
-function foldLiteral<S extends Pattern[number]>(segment: S): S {
+/** A segment of a pattern as a server that folds letter case, trailing dots and `;` parameters takes it. */
+export function foldLiteral<S extends Pattern[number]>(segment: S): S {
   return segment.kind === 'literal' ? { ...segment, text: foldSegment(segment.text) } : segment;
 }
 
-function foldPath(path: string): string {
-  return path.split('/').map(foldSegment).join('/');
+function isOwnFold(segment: Pattern[number]): boolean {
+  return segment.kind !== 'literal' || foldSegment(segment.text) === segment.text;
 }
 
+/** What decodes before it cuts query and fragment off cuts all that follows. */
+function foldPath(path: string): string {
+  const cut = path.search(/%3f|%23/i);
+  return (cut === -1 ? path : path.slice(0, cut)).split('/').map(foldSegment).join('/');
+}
+
+/** Escaped again in one way alone, since the tree's keys are. */
 function foldSegment(segment: string): string {
-  const lower = segment.toLowerCase();
-  const parameters = lower.search(/;|%3b|%3f|%23/);
+  // An encoded slash stays inside of its segment; the path guard has refused what does not decode.
+  const decoded = segment.includes('%') ? decodeURIComponent(segment.replaceAll(/%2f/gi, '%252F')) : segment;
+  const lower = decoded.toLowerCase();
+  const parameters = lower.indexOf(';');
   let end = parameters === -1 ? lower.length : parameters;
-  for (;;) {
-    if (lower[end - 1] === '.') end -= 1;
-    else if (lower.endsWith('%20', end)) end -= 3;
-    else return lower.slice(0, end);
-  }
+  while (end > 0 && (lower[end - 1] === '.' || lower[end - 1]?.trim() === '')) end -= 1;
+  return encodeURI(lower.slice(0, end));
 }

@@ -37,11 +37,19 @@ export function doOverlap(one: Descent, other: Descent): boolean {
   if (NAMED.has(other.keyword) && !NAMED.has(one.keyword)) return doOverlap(other, one);
   if (NAMED.has(one.keyword)) {
     if (NAMED.has(other.keyword)) return one.name === other.name;
-    if (other.keyword === 'patternProperties') return new RegExp(other.name).test(one.name);
+    if (other.keyword === 'patternProperties') return mayMatch(other.name, one.name);
     return !REST.has(other.keyword) || !isNamedBeside(other, one.name);
   }
   const isRest = REST.has(one.keyword) || REST.has(other.keyword);
   return one.holder !== other.holder || !isRest || one.keyword === 'contains' || other.keyword === 'contains';
+}
+
+function mayMatch(pattern: string, name: string): boolean {
+  try {
+    return new RegExp(pattern).test(name);
+  } catch {
+    return true;
+  }
 }
 
 function isNamedBeside({ keyword, holder }: Descent, name: string): boolean {

@@ -8,6 +8,8 @@ import { pointerStep } from './pointer.ts';
 import { changeSchemas, isMap, isSchema, referencePath, referenceTo, valueAt } from './schema-walk.ts';
 
 const RULE = 'body-schema';
+/** A folder may hold itself by a link, and a file so refer to another one for ever. */
+const MAX_FILES = 200;
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:|^\/\//;
 
 /** All schemas of a manifest, and of the files that they refer to, in one value whose references stay inside of it. */
@@ -45,7 +47,10 @@ export function bundleSchemas(manifest: Manifest, readFile: World['readFile'], f
         const isOwn = base === undefined && typeof reference === 'string' && reference.startsWith('#');
         if (typeof reference !== 'string' || isOwn || SCHEME.test(reference)) return schema;
         const place = [...at, ...inside, '$ref'];
-        const target = targetOf(reference, base);
+        const target =
+          origins.size < MAX_FILES
+            ? targetOf(reference, base)
+            : `more than ${MAX_FILES} files are not read; put some schemas together`;
         if (typeof target === 'string') {
           findings.push(placed(errorAt(place, RULE, target)));
           return others;

@@ -6,7 +6,7 @@ import { durationMs } from '../manifest/units.ts';
 import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import type { Target, Upstream } from './plan.ts';
-import { compileTls } from './upstream-tls.ts';
+import { compileUpstreamTls } from './upstream-tls.ts';
 
 /** By name; `undefined` for one that the schema has refused. */
 export type Upstreams = ReadonlyMap<string, Upstream | undefined>;
@@ -30,7 +30,7 @@ export function compileUpstreams(
 function compileUpstream(id: string, entry: UpstreamEntry, readFile: World['readFile'], findings: Finding[]): Upstream {
   const { timeouts, connections, health, breaker } = entry;
   const targets = compileTargets(id, entry, findings);
-  const tls = compileTls(['upstreams', id], entry, targets, readFile, findings);
+  const tls = compileUpstreamTls(['upstreams', id], entry, targets, readFile, findings);
   return Object.freeze({
     id,
     // Files are a part of the definition: another certificate means other connections.
@@ -52,7 +52,7 @@ function compileUpstream(id: string, entry: UpstreamEntry, readFile: World['read
       unhealthy: health.unhealthy,
     },
     breaker: breaker && { failures: breaker.failures, pauseMs: durationMs(breaker.pause) },
-    tls,
+    tls: () => tls,
   });
 }
 

@@ -3,6 +3,7 @@ import ajvFormats from 'ajv-formats';
 import { RE2JS } from 're2js';
 import type { Path } from '../problem/finding.ts';
 import { CONTENT_ENCODING, CONTENT_MAX_BYTES } from './base64.ts';
+import { toRe2 } from './ecma-pattern.ts';
 import type { SchemaRoot } from './schema-files.ts';
 import { referenceTo } from './schema-walk.ts';
 import { SURVIVES, withSurvivingIntegers } from './surviving-integers.ts';
@@ -33,6 +34,7 @@ export function createValidator(root: SchemaRoot, allErrors: boolean): Validator
     strictTypes: false,
     strictTuples: false,
     strictRequired: false,
+    allowMatchingProperties: true,
     allErrors,
     ownProperties: true,
     // An error then knows its schema, for what that says of itself.
@@ -64,7 +66,7 @@ export function createValidator(root: SchemaRoot, allErrors: boolean): Validator
 
 /** Throws a sentence when a pattern cannot run in linear time. */
 export function checkPattern(pattern: string): void {
-  RE2JS.compile(pattern);
+  RE2JS.compile(toRe2(pattern));
 }
 
 /** Nothing that has a format is as long as this; a longer text could overflow the stack of a regular expression. */
@@ -99,7 +101,7 @@ function addRoot(ajv: Ajv2020, root: SchemaRoot): void {
 
 /** A pattern in RE2's language. `toString` must tell patterns apart: ajv keeps one of those that print alike. */
 function linear(pattern: string, flags: string) {
-  const compiled = RE2JS.compile(pattern);
+  const compiled = RE2JS.compile(toRe2(pattern));
   return { test: (text: string) => compiled.matcher(text).find(), toString: () => `/${pattern}/${flags}` };
 }
 linear.code = 'linear';

@@ -11,17 +11,29 @@ const MAX_WORDS = 500;
 export function didYouMean(written: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
   let least = Number.POSITIVE_INFINITY;
-  const meant = fold(written);
-  const words = known.slice(0, MAX_WORDS);
-  for (const word of words) {
-    const steps = distance(meant, fold(word));
-    const most = Math.max(isTwisted(meant, fold(word)) ? 2 : 1, Math.floor(word.length / 3));
-    if (steps < least && steps <= most) {
+  for (const { word, steps } of nearWords(written, known)) {
+    if (steps < least) {
       best = word;
       least = steps;
     }
   }
-  return best ?? words.find((word) => isBeginning(meant, fold(word)) || isBeginning(fold(word), meant));
+  const meant = fold(written);
+  const isPart = (word: string) => isBeginning(meant, fold(word)) || isBeginning(fold(word), meant);
+  return best ?? known.slice(0, MAX_WORDS).find(isPart);
+}
+
+/** The known word that must be meant: no other one is near. */
+export function onlyMeant(written: string, known: readonly string[]): string | undefined {
+  const [first, second] = nearWords(written, known);
+  return second === undefined ? first?.word : undefined;
+}
+
+function nearWords(written: string, known: readonly string[]): { word: string; steps: number }[] {
+  const meant = fold(written);
+  return known
+    .slice(0, MAX_WORDS)
+    .map((word) => ({ word, steps: distance(meant, fold(word)) }))
+    .filter(({ word, steps }) => steps <= Math.max(isTwisted(meant, fold(word)) ? 2 : 1, Math.floor(word.length / 3)));
 }
 
 function isTwisted(one: string, other: string): boolean {

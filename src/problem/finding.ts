@@ -11,6 +11,21 @@ export type Where =
   | { readonly path: Path; readonly at: 'key' | 'value' }
   | { readonly start: number; readonly end: number };
 
+/**
+ * A change of the text that mends what was found and keeps what was meant: other words for a value or a key, or
+ * an item of a list that goes.
+ */
+export type Fix =
+  | { readonly change: 'value' | 'key'; readonly path: Path; readonly text: string }
+  | { readonly change: 'remove'; readonly path: Path };
+
+/** A request, and the id of the route that gets it: `undefined` when none does. */
+export interface Witness {
+  readonly method: string;
+  readonly path: string;
+  readonly route: string | undefined;
+}
+
 /** Something to tell the author of a manifest, before it has a line and a column. */
 export interface Finding {
   /** Kebab-case id of the check that found it, stable across versions. */
@@ -21,6 +36,11 @@ export interface Finding {
   readonly message: string;
   /** The other place, when there are two. */
   readonly related?: { readonly path: Path; readonly message: string };
+  /** A request that shows it. */
+  readonly witness?: Witness;
+  readonly fix?: Fix | undefined;
+  /** What stands there is a secret: no text that is shown holds it. */
+  readonly isSecret?: boolean;
 }
 
 /** An error at a value. */

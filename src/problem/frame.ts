@@ -1,4 +1,6 @@
-import type { Range } from './problem.ts';
+import { withoutCredentials } from './credentials.ts';
+import { printable } from './printable.ts';
+import type { Problem, Range } from './problem.ts';
 
 const LINES_BEFORE = 2;
 const WIDTH = 120;
@@ -18,11 +20,29 @@ export function codeFrame(text: string, range: Range): string {
   const from = range.column > WIDTH ? range.column - 1 - WIDTH / 2 : 0;
   const out: string[] = [];
   for (let line = first; line <= range.line; line += 1) {
-    const shown = printable((lines[line - 1] ?? '').slice(line === range.line ? from : 0)).slice(0, WIDTH);
+    const whole = (lines[line - 1] ?? '').slice(line === range.line ? from : 0);
+    const shown = printable(whole.replaceAll('\t', ' ')).slice(0, WIDTH);
     out.push(`${String(line).padStart(gutter)} │ ${shown}`.trimEnd());
   }
   out.push(`${' '.repeat(gutter)} │ ${caret(lines[range.line - 1] ?? '', range, from)}`);
   return out.join('\n');
+}
+
+/** The text as it may be shown: a dot for each character of a secret that a problem is about, and of passwords in URLs. */
+export function withoutSecrets(text: string, problems: readonly Problem[]): string {
+  const secrets = problems.filter(({ isSecret }) => isSecret);
+  if (secrets.length === 0) return withoutCredentials(text);
+  const lines = withoutCredentials(text).split('\n');
+  for (const { range } of secrets)
+    for (let line = range.line; line <= range.endLine; line += 1) {
+      const shown = lines[line - 1] ?? '';
+      // A byte order mark is no column.
+      const shift = shown.startsWith('\uFEFF') ? 0 : 1;
+      const from = line === range.line ? range.column - shift : shown.search(/\S|$/);
+      const to = line === range.endLine ? range.endColumn - shift : shown.trimEnd().length;
+      lines[line - 1] = shown.slice(0, from) + '•'.repeat(Math.max(0, to - from)) + shown.slice(Math.max(from, to));
+    }
+  return lines.join('\n');
 }
 
 let last = { text: '', lines: [''] };
@@ -31,13 +51,6 @@ let last = { text: '', lines: [''] };
 function linesOf(text: string): readonly string[] {
   if (last.text !== text) last = { text, lines: text.replace(/^\uFEFF/, '').split(/\r?\n/) };
   return last.lines;
-}
-
-/** One column for each code unit, and nothing that steers a terminal. */
-function printable(line: string): string {
-  return line
-    .replaceAll('\t', ' ')
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (found) => '\uFFFD'.repeat(found.length));
 }
 
 function caret(line: string, range: Range, from: number): string {

@@ -1,4 +1,6 @@
-import type { Finding, Severity, Where } from './finding.ts';
+import { withoutCredentials } from './credentials.ts';
+import type { Finding, Fix, Severity, Where, Witness } from './finding.ts';
+import { printable } from './printable.ts';
 
 /** A place in a text. Lines and columns count from 1; columns are UTF-16 code units, as editors count them. */
 export interface Range {
@@ -17,6 +19,19 @@ export interface Problem {
   readonly range: Range;
   readonly message: string;
   readonly related?: { readonly range: Range; readonly message: string };
+  /** A request that shows it. */
+  readonly witness?: Witness;
+  /** The change of the text that mends it, where there is a safe one. */
+  readonly edit?: Edit;
+  /** What stands in the range is a secret: no text that is shown holds it. */
+  readonly isSecret?: boolean;
+}
+
+/** Other text for a part of a text: offsets in UTF-16 code units, `end` exclusive. */
+export interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
 }
 
 const MAX_MESSAGE = 600;
@@ -25,6 +40,8 @@ const MAX_MESSAGE = 600;
 export interface Locator {
   readonly file: string;
   locate(where: Where): Range;
+  /** The edit that a fix stands for; `undefined` when the text has not the form that it could be done to safely. */
+  edit?(fix: Fix): Edit | undefined;
 }
 
 /** Adds the places, and puts the problems in reading order: by line, column, rule, message. */
@@ -42,24 +59,27 @@ export function hasErrors(problems: readonly { readonly severity: Severity }[]):
 }
 
 function toProblem(finding: Finding, locator: Locator): Problem {
-  const { rule, severity, where, related } = finding;
+  const { rule, severity, where, related, witness, fix, isSecret } = finding;
+  const edit = fix && locator.edit?.(fix);
   const problem = {
     rule,
     severity,
     file: locator.file,
     range: locator.locate(where),
-    message: printable(finding.message),
+    message: shortened(withoutCredentials(printable(finding.message))),
+    ...(witness && { witness }),
+    ...(edit && { edit }),
+    ...(isSecret && { isSecret }),
   };
   if (related === undefined) return problem;
   const range = locator.locate({ path: related.path, at: 'value' });
-  return { ...problem, related: { range, message: related.message } };
+  return { ...problem, related: { range, message: shortened(printable(related.message)) } };
 }
 
-/** A message quotes what was written: without what steers a terminal or hides in it, and with both of its ends when it is long. */
-function printable(message: string): string {
-  const shown = message.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\uFFFD');
-  if (shown.length <= MAX_MESSAGE) return shown;
-  return `${shown.slice(0, MAX_MESSAGE / 2)} … ${shown.slice(-MAX_MESSAGE / 2)}`.toWellFormed();
+/** A message quotes what was written: with both of its ends when it is long. */
+function shortened(message: string): string {
+  if (message.length <= MAX_MESSAGE) return message;
+  return `${message.slice(0, MAX_MESSAGE / 2)} … ${message.slice(-MAX_MESSAGE / 2)}`.toWellFormed();
 }
 
 function inReadingOrder(a: Problem, b: Problem): number {

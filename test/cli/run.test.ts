@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
+import { createPair } from '../support/certificate.ts';
 import { type Started, startCli } from '../support/cli.ts';
 import { MANIFEST } from '../support/platform.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -102,6 +103,21 @@ describe('run', () => {
     rmSync(file);
     await cli.seen(/manifest cannot be read/);
     expect(await status('/two')).toBe(200);
+  });
+
+  it('serves TLS, and takes over a renewed certificate without a word of its key', async () => {
+    const [one, two] = [createPair(), createPair()];
+    const text = GOOD('http://127.0.0.1:9').replace(
+      'listen',
+      'server: { tls: { certificate: a.crt, key: a.key } }\nlisten',
+    );
+    const cli = start(['run'], { 'gateway.yaml': text, 'a.crt': one.certificate, 'a.key': one.key });
+    await cli.seen(/"url":"https:[^"]+".*"msg":"serving"/);
+    writeFileSync(join(cli.folder, 'a.key'), two.key);
+    await cli.seen(/gateway\.yaml:2:\d+ error this key does not belong to the certificate/);
+    writeFileSync(join(cli.folder, 'a.crt'), two.certificate);
+    await cli.seen(/^the saved manifest is in force; server: tls$/m);
+    for (const { key } of [one, two]) expect(cli.out() + cli.err()).not.toContain(key.split('\n')[1]);
   });
 
   it('exits with 1 and the problems when there is no good manifest at the start', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { formatDiffText } from '../../src/cli/diff-formats.ts';
@@ -6,18 +6,24 @@ import { COMPARISONS } from '../../src/diff/comparisons/index.ts';
 import { diff } from '../../src/diff/diff.ts';
 import { createSide, type Side } from '../../src/diff/side.ts';
 import { load } from '../../src/load.ts';
+import { createPair } from '../support/certificate.ts';
 
 const CASES = new URL('cases/', import.meta.url);
-const CERTIFICATES = new URL('../support/certificates/', import.meta.url);
+const PAIR = createPair();
+const PEM: Readonly<Record<string, string>> = {
+  'ca.pem': PAIR.certificate,
+  'client.pem': PAIR.certificate,
+  'client.key': PAIR.key,
+};
 const UPDATE = process.env['UPDATE_GOLDEN'] === '1';
 
 const names = readdirSync(CASES);
 
-/** What a manifest names stands beside it, or among the certificates that tests share. */
+/** What a manifest names stands beside it, or is a certificate made here. */
 function sideOf(name: string, side: 'old' | 'new'): Side {
   const readFile = (path: string) => {
     const own = new URL(`${name}/${side}.${basename(path)}`, CASES);
-    return readFileSync(existsSync(own) ? own : new URL(basename(path), CERTIFICATES), 'utf8');
+    return PEM[basename(path)] ?? readFileSync(own, 'utf8');
   };
   const path = `${side}.yaml`;
   const text = readFileSync(new URL(`${name}/${path}`, CASES), 'utf8');

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { compareSchemas, type Placed } from '../../src/diff/schemas/compare.ts';
-import { createJudges } from '../../src/plan/json-schema.ts';
+import { createJudges } from '../../src/plan/judges.ts';
 
 function placed(schema: unknown, side: Placed['side'] = 'old'): Placed {
   const root = { schemas: { it: schema }, routes: [], files: {} } as unknown as Placed['root'];
-  return { side, root, path: ['schemas', 'it'], judgeAt: createJudges(root) };
+  return { side, root, path: ['schemas', 'it'], judgeAt: createJudges(root).judgeAt };
 }
 
 function compared(old: unknown, next: unknown) {

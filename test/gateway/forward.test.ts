@@ -252,6 +252,12 @@ describe('request headers', () => {
     expect(valuesOf(headers, 'x-request-id')[0]).toMatch(/^[0-9a-f-]{36}$/);
   });
 
+  it('say the type of the body once, in whatever spelling', async () => {
+    const types = ['Content-Type: text/plain', 'Content_Type: text/html', 'content.type: text/html'];
+    const { headers } = await forwarded(`${head('POST /x HTTP/1.1', ...types, 'Content-Length: 1')}a`);
+    expect(headers.filter(([name]) => /^content.type$/i.test(name))).toEqual([['Content-Type', 'text/plain']]);
+  });
+
   it('keep Expect and Trailer here, and no trailer becomes a header', async () => {
     const wire = await Wire.open(gateway.port);
     wire.write(keptHead('POST /x HTTP/1.1', 'Transfer-Encoding: chunked', 'Trailer: X-Late', 'Expect: 100-continue'));

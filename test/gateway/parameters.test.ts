@@ -162,6 +162,10 @@ describe('headers', () => {
     [[KEY, 'X-Count: 1', 'x-count: x'], ['/headers/X-Count']],
     [[KEY, 'X_Count: x'], ['/headers/X-Count']],
     [['Idempotency-Key: abcdef'], ['/headers/Idempotency-Key']],
+    // It would be judged, and then go no further.
+    [[KEY, 'Connection: idempotency-key'], ['/headers/Idempotency-Key']],
+    [['Idempotency_Key: a', 'Connection: x, Idempotency_Key'], ['/headers/Idempotency-Key']],
+    [[KEY, 'Connection: X-Other'], []],
   ])('%j: %j', (headers, expected) => expectPlaces('/headed', expected, ...headers));
 });
 

@@ -2,9 +2,10 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { load } from '../../src/load.ts';
-import { worldOf } from '../support/gateway.ts';
+import { manifest, PUBLIC_ALL, startGateway, worldOf } from '../support/gateway.ts';
 import { ask, exchangeBytes, head, keptHead, openSocket, Wire } from '../support/raw.ts';
 import { eventually, type Site, startSite } from '../support/site.ts';
+import { startWireUpstream } from '../support/upstream.ts';
 
 const ROUTES = `  - { id: item, method: GET, path: '/items/{id}', upstream: up, access: public }
   - { id: rest, method: any, path: /items/**, upstream: up, access: protected }
@@ -77,6 +78,41 @@ routes:
     const { plan, problems } = load({ path: 'gateway.yaml', text }, worldOf());
     expect(plan).toBeUndefined();
     expect(problems.map(({ message }) => message)).toEqual(['"$async" is not a keyword of JSON Schema; remove it']);
+  });
+});
+
+describe('an answer whose end cannot be passed on', () => {
+  async function answeredWith(bytes: string, routes: string, ...headers: string[]) {
+    const upstream = await startWireUpstream(() => bytes);
+    const gateway = await startGateway(manifest(routes, { up: upstream.url }));
+    const wire = await Wire.open(gateway.port);
+    wire.write(keptHead('GET /x HTTP/1.1', ...headers));
+    await wire.closed();
+    wire.end();
+    await eventually('it is in the log', () => gateway.lines.length === 1);
+    const [line] = gateway.lines;
+    await gateway.close();
+    await upstream.close();
+    return { rest: wire.rest, line };
+  }
+
+  it('for a trailer that speaks of the framing is cut off', async () => {
+    const bytes =
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nTransfer-Encoding: gzip\r\n\r\n';
+    const { rest, line } = await answeredWith(bytes, PUBLIC_ALL);
+    expect(rest).not.toContain('0\r\n\r\n');
+    expect(line).toMatchObject({ refusal: 'upstream_broken', reason: 'upstream_transfer_encoding', aborted: true });
+  });
+
+  it('for a 101 that speaks of the framing is 502', async () => {
+    const bytes = 'HTTP/1.1 101 Up\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nTransfer-Encoding: gzip\r\n\r\n';
+    const { rest } = await answeredWith(
+      bytes,
+      PUBLIC_ALL.replace(' }', ', websocket: true }'),
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+    );
+    expect(rest).toMatch(/^HTTP\/1\.1 502 [\s\S]*"code":"upstream_broken"/);
   });
 });
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { createPair } from '../support/certificate.ts';
 import { PUBLIC_ALL, type Running, startGateway } from '../support/gateway.ts';
 import { ask, head, keptHead, openSocket, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
@@ -185,6 +185,53 @@ describe('a kept-alive connection that died', () => {
     expect(upstream.sockets.length).toBe(1);
   });
 
+  describe('and whose request waits to be sent once more', () => {
+    /** Answers `/first`, loses `/again` when it is told to, and holds `/other`, which was waiting behind it. */
+    async function crowded(timeouts: string) {
+      const held: Socket[] = [];
+      const seen: string[] = [];
+      const upstream = await startWireUpstream((request) => {
+        const path = request.line.split(' ')[1] ?? '';
+        seen.push(path);
+        return path === '/first' ? OK : (socket) => void held.push(socket);
+      });
+      closing.push(() => upstream.close());
+      const gateway = await serve(`{ url: '${upstream.url}', connections: { limit: 1 }, timeouts: ${timeouts} }`);
+      const waiting = () => gateway.gateway.upstreams[0]?.waiting;
+      await get(gateway, '/first');
+      const again = await Wire.open(gateway.port);
+      again.write(keptHead('GET /again HTTP/1.1'));
+      await eventually('it is at the upstream', () => held.length === 1);
+      const other = await Wire.open(gateway.port);
+      other.write(keptHead('GET /other HTTP/1.1'));
+      await eventually('the other one waits', () => waiting() === 1);
+      held[0]?.destroy();
+      await eventually('the other one is at the upstream', () => held.length === 2);
+      expect(waiting()).toBe(1);
+      return { gateway, waiting, again, other, held, seen };
+    }
+
+    it('is sent no more when its client leaves', async () => {
+      const { gateway, waiting, again, other, held, seen } = await crowded('{ connect: 30s }');
+      again.end();
+      await eventually('nothing waits', () => waiting() === 0);
+      held[1]?.write(OK);
+      expect((await other.answer()).status).toBe(200);
+      await get(gateway, '/first');
+      expect(seen).toEqual(['/first', '/again', '/other', '/first']);
+      other.end();
+    });
+
+    it('is answered when the time for all of it is over', async () => {
+      const { again, other, seen } = await crowded('{ connect: 30s, total: 1s }');
+      const { status, json } = await again.answer();
+      expect([status, json().code]).toEqual([504, 'upstream_timeout']);
+      expect(seen).toEqual(['/first', '/again', '/other']);
+      again.end();
+      other.end();
+    });
+  });
+
   it('is told as it is where the manifest says `retry: false`', async () => {
     const upstream = await mortal(CLOSE);
     const gateway = await serve(`{ url: '${upstream.url}', retry: false }`);
@@ -325,6 +372,20 @@ describe('the breaker', () => {
     expect(gateway.gateway.upstreams[0]?.targets[0]?.breaker).toBe('closed');
   });
 
+  it('takes an exchange that had its time for a failure, unless the client was not done', async () => {
+    const silent = await wire(() => () => undefined);
+    const gateway = await serve(
+      `{ url: '${silent.url}', breaker: { failures: 1 } }`,
+      PUBLIC_ALL.replace(' }', ', timeout: 100ms }'),
+    );
+    const state = () => gateway.gateway.upstreams[0]?.targets[0]?.breaker;
+    const slow = await Wire.open(gateway.port);
+    slow.write(`${keptHead('POST /x HTTP/1.1', 'Content-Length: 10')}half`);
+    expect([(await slow.answer()).status, state()]).toEqual([504, 'closed']);
+    slow.end();
+    expect([(await get(gateway)).status, state()]).toEqual([504, 'open']);
+  });
+
   it('has a target passed over while others serve', async () => {
     const broken = await wire((socket) => void socket.destroy());
     const well = await wire(OK);
@@ -378,17 +439,22 @@ describe('the health check', () => {
   });
 });
 
-const pem = (name: string) => readFileSync(new URL(`../support/certificates/${name}`, import.meta.url), 'utf8');
-const FILES = { 'ca.pem': pem('ca.pem'), 'client.pem': pem('client.pem'), 'client.key': pem('client.key') };
+const PAIRS = { address: createPair(), named: createPair({ host: 'contacts.internal' }), client: createPair() };
+const FILES = {
+  'address.pem': PAIRS.address.certificate,
+  'named.pem': PAIRS.named.certificate,
+  'client.pem': PAIRS.client.certificate,
+  'client.key': PAIRS.client.key,
+};
 
 describe('TLS to the upstream', () => {
   async function startTls(
-    name: string,
+    name: 'address' | 'named',
     options: object = {},
   ): Promise<{ url: string; server: TlsServer; names: string[] }> {
     const names: string[] = [];
     const server = createTlsServer(
-      { key: pem(`${name}.key`), cert: pem(`${name}.pem`), ...options },
+      { key: PAIRS[name].key, cert: PAIRS[name].certificate, ...options },
       (request, response) => {
         names.push(String((request.socket as unknown as { servername: unknown }).servername));
         response.end('secret');
@@ -411,7 +477,7 @@ describe('TLS to the upstream', () => {
 
   it('stands with the stated authority; an address is asked for by no name, whatever Host the client sends', async () => {
     const { url, names } = await startTls('address');
-    const gateway = await serve(`{ url: '${url}', tls: { ca: ./ca.pem } }`, PUBLIC_ALL, FILES);
+    const gateway = await serve(`{ url: '${url}', tls: { ca: ./address.pem } }`, PUBLIC_ALL, FILES);
     expect((await get(gateway)).body.toString()).toBe('secret');
     expect((await ask(gateway.port, 'GET /x HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n')).status).toBe(
       200,
@@ -422,22 +488,22 @@ describe('TLS to the upstream', () => {
   it('asks for the stated name and holds the certificate to it', async () => {
     const { url, names } = await startTls('named');
     const named = await serve(
-      `{ url: '${url}', tls: { ca: ./ca.pem, serverName: contacts.internal } }`,
+      `{ url: '${url}', tls: { ca: ./named.pem, serverName: contacts.internal } }`,
       PUBLIC_ALL,
       FILES,
     );
     expect((await get(named)).body.toString()).toBe('secret');
     expect(names).toEqual(['contacts.internal']);
-    const other = await serve(`{ url: '${url}', tls: { ca: ./ca.pem } }`, PUBLIC_ALL, FILES);
+    const other = await serve(`{ url: '${url}', tls: { ca: ./address.pem } }`, PUBLIC_ALL, FILES);
     expect((await get(other)).status).toBe(502);
   });
 
   it('shows the client certificate where the manifest has one', async () => {
-    const { url } = await startTls('address', { ca: FILES['ca.pem'], requestCert: true, rejectUnauthorized: true });
-    const tls = '{ ca: ./ca.pem, certificate: ./client.pem, key: ./client.key }';
+    const { url } = await startTls('address', { ca: FILES['client.pem'], requestCert: true, rejectUnauthorized: true });
+    const tls = '{ ca: ./address.pem, certificate: ./client.pem, key: ./client.key }';
     const known = await serve(`{ url: '${url}', tls: ${tls} }`, PUBLIC_ALL, FILES);
     expect((await get(known)).body.toString()).toBe('secret');
-    const unknown = await serve(`{ url: '${url}', tls: { ca: ./ca.pem } }`, PUBLIC_ALL, FILES);
+    const unknown = await serve(`{ url: '${url}', tls: { ca: ./address.pem } }`, PUBLIC_ALL, FILES);
     expect((await get(unknown)).status).toBe(502);
   });
 
@@ -450,7 +516,7 @@ describe('TLS to the upstream', () => {
       if (count === 2) request.socket.end();
       else response.end('ok');
     });
-    const gateway = await serve(`{ url: '${url}', tls: { ca: ./ca.pem } }`, PUBLIC_ALL, FILES);
+    const gateway = await serve(`{ url: '${url}', tls: { ca: ./address.pem } }`, PUBLIC_ALL, FILES);
     expect((await get(gateway)).status).toBe(200);
     expect((await get(gateway)).status).toBe(200);
     expect(count).toBe(3);

@@ -1,4 +1,5 @@
 import { type Loaded, load } from '../../src/load.ts';
+import type { Fault } from '../../src/plan/plan.ts';
 import type { Problem } from '../../src/problem/problem.ts';
 
 const NO_FILES = (path: string): never => {
@@ -36,6 +37,14 @@ export const ROUTE = `  - { id: contacts, method: POST, path: /api/contacts, ups
 /** One route whose body must fit the schema that is written. */
 export function bodyRoute(schema: string): string {
   return ROUTE.replace(' }', () => `, body: { schema: ${schema} } }`);
+}
+
+/** What is wrong with a short body of the first route, and `undefined` when that has no schema. */
+export function faultsOf({ plan, problems }: Loaded, body: string): readonly Fault[] | undefined {
+  if (plan === undefined) throw new Error(problems.map(said).join('\n'));
+  const judged = plan.routes[0]?.body?.judge?.(Buffer.from(body));
+  if (judged instanceof Promise) throw new Error('the body is judged in another thread');
+  return judged?.faults;
 }
 
 export const AUTH = `auth:

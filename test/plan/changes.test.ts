@@ -16,7 +16,7 @@ function planOf(routes: string, url = 'http://127.0.0.1:1'): Plan {
 
 const A = '  - { id: a, method: GET, path: /a, upstream: up, access: protected }\n';
 const B = '  - { id: b, method: POST, path: /b, upstream: up, access: public, body: { maxBytes: 1KB } }\n';
-const NOTHING = { added: [], removed: [], changed: [], nowPublic: [], upstreams: [], needsRestart: [] };
+const NOTHING = { added: [], removed: [], changed: [], nowPublic: [], upstreams: [], server: [], needsRestart: [] };
 
 describe('the changes between two plans', () => {
   it.each([
@@ -38,6 +38,27 @@ describe('the changes between two plans', () => {
   it('another address, which takes a restart', () => {
     const moved = { ...planOf(A), listen: { host: '127.0.0.1', port: 1 } };
     expect(changesBetween(planOf(A), moved)).toEqual({ ...NOTHING, needsRestart: ['listen'] });
+  });
+
+  it('of the server, by its keys, and TLS that comes or goes, which takes a restart', () => {
+    const rules = (changes: Partial<Plan['server']['keys']>, tls?: Plan['server']['tls']) => {
+      const plan = planOf(A);
+      return { ...plan, server: { ...plan.server, keys: { ...plan.server.keys, ...changes }, tls } };
+    };
+    const pair = { pem: () => ({ cert: '', key: '' }) };
+    expect(changesBetween(rules({}), rules({ timeouts: 'others', trustedProxies: 'others' }))).toEqual({
+      ...NOTHING,
+      server: ['trustedProxies', 'timeouts'],
+    });
+    expect(changesBetween(rules({ tls: 'one' }, pair), rules({ tls: 'two' }, pair))).toEqual({
+      ...NOTHING,
+      server: ['tls'],
+    });
+    for (const [old, next] of [
+      [rules({}), rules({ tls: 'one' }, pair)],
+      [rules({ tls: 'one' }, pair), rules({})],
+    ] as const)
+      expect(changesBetween(old, next)).toEqual({ ...NOTHING, server: ['tls'], needsRestart: ['server.tls'] });
   });
 
   it('an upstream elsewhere', () => {

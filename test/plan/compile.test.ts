@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Plan } from '../../src/plan/plan.ts';
-import { AUTH, bodyRoute, loadText, manifestOf, ROUTE } from '../manifest/support.ts';
+import { AUTH, bodyRoute, faultsOf, loadText, manifestOf, ROUTE } from '../manifest/support.ts';
 
 function planOf(text: string): Plan {
   const { plan, problems } = loadText(text);
@@ -210,8 +210,8 @@ describe('routes that name roles', () => {
 });
 
 describe('the schema of a body', () => {
-  const judgeOf = (schema: string, shared = '') => planOf(manifestOf(shared, bodyRoute(schema))).routes[0]?.body?.judge;
-  const faults = (schema: string, body: string, shared = '') => judgeOf(schema, shared)?.(Buffer.from(body));
+  const faults = (schema: string, body: string, shared = '') =>
+    faultsOf(loadText(manifestOf(shared, bodyRoute(schema))), body);
 
   test('nothing is coerced, filled in or removed', () => {
     const schema = '{ type: object, properties: { a: { type: integer, default: 1 } }, required: [a] }';
@@ -297,11 +297,11 @@ describe('the schema of a body', () => {
   });
 
   test('a pattern runs in linear time', () => {
-    const judge = judgeOf("{ type: string, pattern: '^(a+)+$' }");
+    const schema = "{ type: string, pattern: '^(a+)+$' }";
     const start = performance.now();
-    expect(judge?.(Buffer.from(JSON.stringify(`${'a'.repeat(50_000)}!`)))).toHaveLength(1);
+    expect(faults(schema, JSON.stringify(`${'a'.repeat(50_000)}!`))).toHaveLength(1);
     expect(performance.now() - start).toBeLessThan(2_000);
-    expect(judge?.(Buffer.from('"aaa"'))).toEqual([]);
+    expect(faults(schema, '"aaa"')).toEqual([]);
   });
 
   test('two patterns are told apart', () => {

@@ -245,6 +245,10 @@ describe('a protected path is never reached through a public route', () => {
     ['GET', '/files/{id}/secret', 'protected'],
     ['GET', '/files/vault/**', 'protected'],
     ['GET', '/files/{name}', 'public'],
+    ['GET', '/files/7:sign', 'protected'],
+    ['GET', '/files/@me', 'protected'],
+    ['GET', '/files/a+b', 'protected'],
+    ['GET', '/files/x%20%C3%A9(1)', 'protected'],
   ];
   const { router } = planOf(routes);
 
@@ -268,6 +272,17 @@ describe('a protected path is never reached through a public route', () => {
     '/files/VAULT',
     '/files/vault./a',
     '/files/Vault;x/a/b',
+    '/files/7%3Asign',
+    '/files/7%3aSIGN',
+    '/files/%40me',
+    '/files/a%2Bb',
+    '/files/x%20%C3%A9(1)',
+    '/files/x%20%c3%a9(1)',
+    '/files/x%20%C3%89%281%29.',
+    '/files/secret%C2%A0',
+    '/files/secret%3F/x',
+    '/files/secret%23/x/y',
+    '/files/secret;a%3F/x',
   ])('%s', (path) => expect(router.match('GET', path)?.access).not.toBe('public'));
 
   test.each([
@@ -280,6 +295,10 @@ describe('a protected path is never reached through a public route', () => {
     '/files/se.cret',
     '/files/A',
     '/files/a;b',
+    '/files/%28a%29',
+    '/files/secret%2C',
+    '/files/a%20b',
+    '/files/x%40me',
   ])('%s is none of them, and public', (path) => expect(router.match('GET', path)?.access).toBe('public'));
 
   test('nor is its method told of', () => {

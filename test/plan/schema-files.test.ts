@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { load } from '../../src/load.ts';
-import { bodyRoute, manifestOf } from '../manifest/support.ts';
+import { bodyRoute, faultsOf, manifestOf } from '../manifest/support.ts';
 
 const FILES: Readonly<Record<string, string>> = {
   'schemas/contact.json': `{
@@ -32,11 +32,11 @@ const readFile = (path: string) => {
 function judgeOf(schema: string, above = '') {
   asked.length = 0;
   const text = manifestOf(above, bodyRoute(schema));
-  const { plan, problems } = load({ path: 'gateway.yaml', text }, { env: {}, readFile });
-  if (plan === undefined) throw new Error(problems.map(({ message }) => message).join('\n'));
-  return async (body: unknown) => {
-    const faults = (await plan.routes[0]?.body?.judge?.(Buffer.from(JSON.stringify(body)))) ?? [];
-    return faults.map(({ pointer }) => pointer);
+  const loaded = load({ path: 'gateway.yaml', text }, { env: {}, readFile });
+  if (loaded.plan === undefined) throw new Error(loaded.problems.map(({ message }) => message).join('\n'));
+  return (body: unknown) => {
+    const faults = faultsOf(loaded, JSON.stringify(body));
+    return faults?.map(({ pointer }) => pointer);
   };
 }
 
@@ -44,15 +44,15 @@ describe('a schema in a file', () => {
   test('refers to its own parts, to other files, and back', async () => {
     const judge = judgeOf("{ $ref: './schemas/contact.json' }");
     expect(asked).toEqual(['schemas/contact.json', 'schemas/parts/address.yaml']);
-    expect(await judge({ email: 'abc', count: 1, address: { street: 'a', contacts: [{ email: 'abc' }] } })).toEqual([]);
-    expect(await judge({ email: 'a' })).toEqual(['/email']);
-    expect(await judge({ count: 2 ** 53 })).toEqual(['/count']);
-    expect(await judge({ address: { street: 'too long', contacts: [{ email: 'a' }] } })).toEqual([
+    expect(judge({ email: 'abc', count: 1, address: { street: 'a', contacts: [{ email: 'abc' }] } })).toEqual([]);
+    expect(judge({ email: 'a' })).toEqual(['/email']);
+    expect(judge({ count: 2 ** 53 })).toEqual(['/count']);
+    expect(judge({ address: { street: 'too long', contacts: [{ email: 'a' }] } })).toEqual([
       '/address/street',
       '/address/contacts/0/email',
     ]);
-    expect(await judge({ mode: { $ref: 'parts/nowhere.json' } })).toEqual([]);
-    expect(await judge([])).toEqual(['']);
+    expect(judge({ mode: { $ref: 'parts/nowhere.json' } })).toEqual([]);
+    expect(judge([])).toEqual(['']);
   });
 
   test('is found by its part, by an encoded name, and from the shared schemas', async () => {
@@ -60,10 +60,18 @@ describe('a schema in a file', () => {
       "{ type: object, properties: { a: { $ref: 'schemas/contact.json#/$defs/Email' }, b: { $ref: 'with%20space.json' }, c: { $ref: '#/schemas/C' } } }",
       'schemas: { C: { $ref: schemas/../schemas/contact.json } }\n',
     );
-    expect(await judge({ a: 'abc', b: 'ab', c: {} })).toEqual([]);
-    expect(await judge({ a: 'a', b: 'abc', c: { email: 1 } })).toEqual(['/c/email', '/a', '/b'].sort());
+    expect(judge({ a: 'abc', b: 'ab', c: {} })).toEqual([]);
+    expect(judge({ a: 'a', b: 'abc', c: { email: 1 } })).toEqual(['/c/email', '/a', '/b'].sort());
     expect(asked.filter((file) => file === 'schemas/contact.json')).toHaveLength(1);
   });
+});
+
+test('a file in a folder that holds itself is read so often, and then no more', () => {
+  const text = manifestOf('', bodyRoute("{ $ref: 'a.json' }"));
+  const { problems } = load({ path: 'gateway.yaml', text }, { env: {}, readFile: () => '{ "$ref": "self/a.json" }' });
+  expect(problems.map(({ message }) => message.replace(/^.*: /, ''))).toEqual([
+    'more than 200 files are not read; put some schemas together',
+  ]);
 });
 
 test.each([

@@ -26,6 +26,10 @@ describe('a member that would be judged twice at each level', () => {
     ['as the first item and as any', `{ allOf: [{ prefixItems: [${NODE}] }, { items: ${NODE} }] }`],
     ['by name and as any other', `{ oneOf: [${KID}, { additionalProperties: ${NODE} }] }`],
     ['by name and by pattern', `{ properties: { kid: ${NODE} }, patternProperties: { '^k': ${NODE} } }`],
+    [
+      'by name and by a pattern of RE2 alone',
+      `{ properties: { kid: ${NODE} }, patternProperties: { '(?i)K': ${NODE} } }`,
+    ],
     ['by two patterns', `{ patternProperties: { '^k': ${NODE}, 'd$': ${NODE} } }`],
     [
       'through another schema',

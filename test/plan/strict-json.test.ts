@@ -81,8 +81,23 @@ describe('what two parsers could read differently', () => {
     ['a form feed', '\f{}', ' is not valid JSON'],
   ])('%s', (_name, text, expected) => expect(faultOf(text)).toBe(expected));
 
-  test('20,000 levels do not overflow', () => {
-    expect(faultOf(nested(20_000))).toMatch(/is nested deeper than 64 levels$|is not valid JSON$/);
+  test.each([
+    ['lists', nested(5_000_000), `${'/0'.repeat(64)} is nested deeper than 64 levels`],
+    ['open lists', '['.repeat(10_000_000), `${'/0'.repeat(64)} is nested deeper than 64 levels`],
+    ['deep inside', `{"a":[1,{"b":${'['.repeat(70)}`, `/a/1/b${'/0'.repeat(61)} is nested deeper than 64 levels`],
+    [
+      'behind names that are none',
+      `{"\\q":{"a\n":${'['.repeat(70)}`,
+      `//a\n${'/0'.repeat(62)} is nested deeper than 64 levels`,
+    ],
+    ['an open string', `"${'\\"'.repeat(1_000_000)}`, ' is not valid JSON'],
+    ['brackets in strings', `["${'['.repeat(100)}"`, ' is not valid JSON'],
+    ['closed before they are opened', `${']'.repeat(100)}${'['.repeat(100)}`, ' is not valid JSON'],
+    ['a long name twice', `{"${'a\\"'.repeat(1_000_000)}":1,"${'a\\"'.repeat(1_000_000)}":1}`, 'twice'],
+  ])('%s end in linear time', (_what, text, expected) => {
+    const start = performance.now();
+    expect(faultOf(text).endsWith(expected)).toBe(true);
+    expect(performance.now() - start).toBeLessThan(1_000);
   });
 
   test('no fault quotes a value', () => {
@@ -110,6 +125,55 @@ test.each([
   '-0',
 ])('%s is read', (text) => {
   expect(parse(text)).toEqual({ value: JSON.parse(text) });
+});
+
+describe('long strings', () => {
+  const long = (text: string, length = 20_000) => text.repeat(Math.ceil(length / text.length)).slice(0, length);
+
+  test.each<[string, unknown]>([
+    ['alone', long('a')],
+    ['in lists and objects', { a: [long('b'), 1, [long('c'), 'd']], e: { f: long('g'), h: null } }],
+    ['as a name', { [long('a')]: { [long('b')]: long('c') } }],
+    ['with escapes', [long('"\\\n\u0001/'), long('\u2028é€😀')]],
+    ['beside many others', [...Array(1_000).fill('x'), long('y'), ...Array(1_000).fill({ z: 1 })]],
+    ['that look like JSON', [long('{"a":[1,"b"]}'), long('":"')]],
+    ['of each length about the limit', Array.from({ length: 9 }, (_, index) => 'a'.repeat(16_378 + index))],
+  ])('%s are read as JSON.parse reads them', (_what, value) => {
+    for (const text of [JSON.stringify(value), JSON.stringify(value, null, '\t')])
+      expect(parse(text)).toEqual({ value: JSON.parse(text) });
+  });
+
+  test.each<[string, string | Buffer, string]>([
+    ['a raw control character', `["${long('a')}\n"]`, ' is not valid JSON'],
+    ['an escape that is none', `["${long('a')}\\q"]`, ' is not valid JSON'],
+    ['half an escape', `["${long('a')}\\u00"]`, ' is not valid JSON'],
+    ['no end', `["${long('a')}`, ' is not valid JSON'],
+    ['a string right behind', `["${long('a')}""b"]`, ' is not valid JSON'],
+    ['a backslash before', `[\\"${long('a')}"]`, ' is not valid JSON'],
+    ['a lone surrogate', `{"a":["${long('a')}\\ud800"]}`, '/a/0 holds a lone surrogate'],
+    ['bytes that are no UTF-8', Buffer.from(`["${long('a')}\xff"]`, 'latin1'), ' must be UTF-8'],
+    ['a name twice', `{"a":"${long('a')}","b":1,"a":2}`, '/a stands in this object twice'],
+    ['a long name twice', `{"${long('a')}":1,"${long('a')}":2}`, `/${long('a')} stands in this object twice`],
+    ['__proto__', `{"__proto__":"${long('a')}"}`, '/__proto__ is a name that is not accepted'],
+  ])('with %s are a fault', (_what, text, expected) => expect(faultOf(text)).toBe(expected));
+});
+
+describe('members and items', () => {
+  const LIMIT = 100_000;
+  const TOO_MANY = ' has more than 100000 members and items';
+  const list = (item: string, count: number) => `[${Array(count).fill(item).join(' ,\n')}]`;
+
+  test.each<[string, (count: number) => string]>([
+    ['items', (count) => list('0', count)],
+    ['empty lists', (count) => list('[ ]', count)],
+    ['empty objects', (count) => list('{}', count)],
+    ['members', (count) => `{${Array.from({ length: count }, (_, index) => `"${index}":{}`).join()}}`],
+    ['half items, half members', (count) => list('{"a":"b,c"}', count / 2)],
+  ])('%s: as many as there may be, and one more', (_what, make) => {
+    const exactly = make(LIMIT);
+    expect('value' in parse(exactly)).toBe(true);
+    expect(faultOf(exactly.replace(/([\]}])$/, exactly.startsWith('{') ? ',"x":1}' : ',1]'))).toBe(TOO_MANY);
+  });
 });
 
 test('any value that JSON.stringify prints is read as JSON.parse reads it', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { codeFrame } from '../../src/problem/frame.ts';
+import { codeFrame, withoutSecrets } from '../../src/problem/frame.ts';
+import type { Problem } from '../../src/problem/problem.ts';
 
 const range = (line: number, column: number, endLine = line, endColumn = column + 1) => ({
   line,
@@ -54,5 +55,29 @@ describe('a code frame', () => {
   test('of one text after another', () => {
     expect(framed('one', range(1, 1))[0]).toBe('1 │ one');
     expect(framed('two', range(1, 1))[0]).toBe('1 │ two');
+  });
+});
+
+describe('what is shown of secrets', () => {
+  const secretAt = (...place: Parameters<typeof range>): Problem => ({
+    ...{ rule: 'a', severity: 'warning', file: 'f', message: 'm' },
+    range: range(...place),
+    isSecret: true,
+  });
+
+  test('is how long they are', () => {
+    expect(withoutSecrets('a: one\r\nb: two # c\r\n', [secretAt(2, 4, 2, 7)])).toBe('a: one\r\nb: ••• # c\r\n');
+  });
+
+  test('behind a byte order mark, and over several lines', () => {
+    expect(withoutSecrets('\uFEFFk: |\n  ab\n  cd\nx: y', [secretAt(1, 4, 3, 5)])).toBe('\uFEFFk: •\n  ••\n  ••\nx: y');
+  });
+
+  test('goes for every frame of the text, and for what two problems are about', () => {
+    expect(withoutSecrets('k: abc', [secretAt(1, 4, 1, 7), secretAt(1, 4, 1, 7)])).toBe('k: •••');
+  });
+
+  test('goes for user and password of a URL, whatever the problem is about', () => {
+    expect(withoutSecrets('u: http://me:pass@host/x@y # a@b', [])).toBe('u: http://•••••••@host/x@y # a@b');
   });
 });

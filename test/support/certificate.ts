@@ -7,13 +7,13 @@ export interface Pair {
 }
 
 /**
- * A certificate for `localhost` and 127.0.0.1 that is signed by its own key (RFC 5280), and that key.
+ * A certificate for a host, and for 127.0.0.1 where that is `localhost`, that is signed by its own key (RFC 5280), and that key.
  *
  * @param days until it expires; before today when negative
  */
-export function createPair({ name = 'localhost', days = 30 } = {}): Pair {
+export function createPair({ name = 'localhost', host = 'localhost', days = 30 } = {}): Pair {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
-  const certificate = signed(privateKey, publicKey, name, days).toString();
+  const certificate = signed(privateKey, publicKey, { name, host, days }).toString();
   return { certificate, key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };
 }
 
@@ -23,11 +23,18 @@ const OID = {
   subjectAltName: '0603551d11',
 } as const;
 
-function signed(privateKey: KeyObject, publicKey: KeyObject, name: string, days: number): X509Certificate {
+interface Wanted {
+  readonly name: string;
+  readonly host: string;
+  readonly days: number;
+}
+
+function signed(privateKey: KeyObject, publicKey: KeyObject, { name, host, days }: Wanted): X509Certificate {
   const algorithm = der(0x30, hex(OID.ecdsaWithSha256));
   const issuer = der(0x30, der(0x31, der(0x30, hex(OID.commonName), der(0x0c, Buffer.from(name)))));
   const validity = der(0x30, time(Math.min(0, days) - 1), time(days));
-  const names = der(0x30, der(0x82, Buffer.from('localhost')), der(0x87, Buffer.from([127, 0, 0, 1])));
+  const address = host === 'localhost' ? [der(0x87, Buffer.from([127, 0, 0, 1]))] : [];
+  const names = der(0x30, der(0x82, Buffer.from(host)), ...address);
   const extensions = der(0xa3, der(0x30, der(0x30, hex(OID.subjectAltName), der(0x04, names))));
   const serial = der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)]));
   const version = der(0xa0, der(0x02, Buffer.from([2])));

@@ -10,16 +10,14 @@ export interface Running {
   readonly gateway: Gateway;
   /** The access lines so far, parsed. */
   readonly lines: Record<string, unknown>[];
+  /** What the logger was told so far, parsed. */
+  readonly told: Record<string, unknown>[];
   /** Puts another manifest in force. */
   swap(manifest: string): void;
   close(): Promise<void>;
 }
 
-/**
- * A gateway on a free port that serves this manifest; its log is kept in memory.
- *
- * @param files what the manifest may name, by name
- */
+/** A gateway on a free port that serves this manifest; its log is kept in memory. */
 export async function startGateway(
   manifest: string,
   env: Record<string, string> = {},
@@ -31,8 +29,9 @@ export async function startGateway(
     throw new Error(problems.map(({ range, message }) => `${range.line}:${range.column} ${message}`).join('\n'));
   };
   const lines: Record<string, unknown>[] = [];
+  const told: Record<string, unknown>[] = [];
   const log: Log = {
-    logger: pino({ level: 'silent' }),
+    logger: pino({ base: null }, { write: (line: string) => void told.push(JSON.parse(line)) }),
     line: (json) => void lines.push(JSON.parse(json)),
     flush: () => undefined,
   };
@@ -43,15 +42,17 @@ export async function startGateway(
     port,
     gateway,
     lines,
+    told,
     swap: (text) => gateway.swap(planOf(text)),
     close: () => gateway.close(0),
   };
 }
 
+/** @param files the text of each, by its name */
 export function worldOf(env: Record<string, string> = {}, files: Record<string, string> = {}) {
   const readFile = (path: string) => {
-    const text = files[path.replace(/^\.\//, '')];
-    if (text === undefined) throw new Error(`no file ${path}`);
+    const text = files[path] ?? files[path.replace(/^\.\//, '')];
+    if (text === undefined) throw Object.assign(new Error(`no file ${path}`), { code: 'ENOENT' });
     return text;
   };
   return { env, readFile };
@@ -60,10 +61,16 @@ export function worldOf(env: Record<string, string> = {}, files: Record<string, 
 /** A manifest whose routes are given; `up` is its one upstream, `jwks` the place of the keys. */
 export function manifest(
   routes: string,
-  { up, jwks = 'http://127.0.0.1:9/jwks.json', timeouts = '{}' }: { up: string; jwks?: string; timeouts?: string },
+  {
+    up,
+    jwks = 'http://127.0.0.1:9/jwks.json',
+    timeouts = '{}',
+    server = '{}',
+  }: { up: string; jwks?: string; timeouts?: string; server?: string },
 ): string {
   return `version: 1
 listen: 127.0.0.1:0
+server: ${server}
 upstreams:
   up: { url: '${up}', timeouts: ${timeouts} }
 auth:

@@ -20,6 +20,14 @@ export async function exchangeBytes(port: number, bytes: string | Buffer): Promi
   return Buffer.concat(chunks).toString('latin1');
 }
 
+/** How the other side ends a connection: `a clean end`, or the code of an error. Somebody has to read it. */
+export function endOf(socket: Socket): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    socket.on('end', () => resolve('a clean end'));
+    socket.on('error', (error: NodeJS.ErrnoException) => resolve(error.code));
+  });
+}
+
 /** A request head with `Connection: close`. */
 export function head(line: string, ...headers: string[]): string {
   return [line, 'Host: gateway.test', 'Connection: close', ...headers, '', ''].join('\r\n');

@@ -33,7 +33,7 @@ export const upstreamCa: Comparison = {
   *find(sides) {
     for (const { id, next, found } of otherParts(sides, 'ca'))
       yield found(
-        next.tls.ca === undefined
+        next.tls().ca === undefined
           ? `the certificate of "${id}" may be signed by any of the usual authorities, no more by those of "ca" alone`
           : `the certificate of "${id}" must be signed by other authorities`,
       );
@@ -47,7 +47,7 @@ export const upstreamCertificate: Comparison = {
   *find(sides) {
     for (const { id, next, found } of otherParts(sides, 'cert'))
       yield found(
-        `the upstream "${id}" is shown ${next.tls.cert === undefined ? 'no certificate' : 'another certificate'}`,
+        `the upstream "${id}" is shown ${next.tls().cert === undefined ? 'no certificate' : 'another certificate'}`,
       );
   },
 };
@@ -77,7 +77,7 @@ function* otherParts(sides: Sides, part: keyof TlsRule): Generator<OtherPart> {
   for (const [old, next] of common(sides)) {
     const { id } = next;
     const path = ['upstreams', id, 'tls'];
-    if (old.tls[part] !== next.tls[part]) yield { id, next, found: (message) => ({ message, path }) };
+    if (old.tls()[part] !== next.tls()[part]) yield { id, next, found: (message) => ({ message, path }) };
   }
 }
 

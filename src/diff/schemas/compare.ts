@@ -1,4 +1,4 @@
-import type { Judge } from '../../plan/json-schema.ts';
+import type { Judge } from '../../plan/judges.ts';
 import type { SchemaRoot } from '../../plan/schema-files.ts';
 import type { Path } from '../../problem/finding.ts';
 import { normalText } from './normal.ts';

@@ -101,5 +101,5 @@ export type Connector = buildConnector.connector;
 export function createConnector({ connectTimeoutMs, tls, connect }: Upstream): Connector {
   if (connect !== undefined)
     return ({ protocol, host }, callback) => setImmediate(callback, null, connect(`${protocol}//${host}`) as Socket);
-  return buildConnector({ timeout: connectTimeoutMs, allowH2: false, ...tls });
+  return buildConnector({ timeout: connectTimeoutMs, allowH2: false, ...tls() });
 }

@@ -2,8 +2,10 @@ import type { Duplex } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { Broken, ClientGone, isTimeout, toRefusal } from '../failure.ts';
 import type { Outgoing } from '../forward.ts';
+import { forwardedOf } from '../forwarded.ts';
 import { ruledHeaders } from '../header-rules.ts';
 import { requestHeaders } from '../headers.ts';
+import { InspectedBody } from '../inspected-body.ts';
 import type { AnswerControl } from '../receiver.ts';
 import { Refusal } from '../refusal.ts';
 import { refuse } from '../refuse.ts';
@@ -29,6 +31,7 @@ export class Transfer implements Passenger, Dispatcher.DispatchHandler {
   /** Present as soon as the request is being written. */
   #control: AnswerControl | undefined;
   #body: Buffer | RequestBody | null = null;
+  #isTrial = false;
   #tries = 0;
   #informational = 0;
   /** A byte of an answer has come, if only of one before the answer. */
@@ -46,9 +49,10 @@ export class Transfer implements Passenger, Dispatcher.DispatchHandler {
     upstream.admit(this);
   }
 
-  board(target: LiveTarget, connection: Connection): void {
+  board(target: LiveTarget, connection: Connection, isTrial: boolean): void {
     const { exchange, target: wanted, route } = this.#outgoing;
     this.#target = target;
+    this.#isTrial = isTrial;
     this.#connection = connection;
     this.#control = undefined;
     this.#tries += 1;
@@ -78,11 +82,12 @@ export class Transfer implements Passenger, Dispatcher.DispatchHandler {
   }
 
   onRequestUpgrade(control: AnswerControl, status: number, headers: unknown, socket: Duplex): void {
+    // What it throws is the exchange's error: it is over only behind it.
+    this.#outgoing.receiver.onRequestUpgrade?.(control, status, headers, socket);
     this.#settle();
     this.#target?.breaker?.succeeded();
     // Until it ends, the tunnel counts as one of the target's connections.
     socket.once('close', () => this.#disembark(true));
-    this.#outgoing.receiver.onRequestUpgrade?.(control, status, headers, socket);
   }
 
   onResponseStart(control: AnswerControl, status: number, headers: unknown, statusMessage?: string): void {
@@ -96,17 +101,19 @@ export class Transfer implements Passenger, Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(control: AnswerControl): void {
+    this.#outgoing.receiver.onResponseEnd(control);
     this.#settle();
     this.#target?.breaker?.succeeded();
     this.#disembark(false);
-    this.#outgoing.receiver.onResponseEnd(control);
   }
 
   onResponseError(_control: unknown, error: Error): void {
     const target = this.#target;
     const isAgain = this.#mayTryAgain(error);
-    if (error instanceof Broken || error instanceof ClientGone) target?.breaker?.released();
-    else target?.breaker?.failed();
+    if (this.#isUpstreamsFault(error)) target?.breaker?.failed(this.#isTrial);
+    else target?.breaker?.released(this.#isTrial);
+    // From here on it may have to wait, and there is nothing that could be aborted.
+    this.#control = undefined;
     this.#disembark(true);
     if (isAgain) this.#upstream.admit(this, target);
     else this.#fail(error);
@@ -117,6 +124,14 @@ export class Transfer implements Passenger, Dispatcher.DispatchHandler {
     this.#informational += 1;
     if (this.#informational <= MAX_INFORMATIONAL) return;
     throw new Broken(new Refusal('upstream_broken', { reason: 'upstream_informational_too_many' }));
+  }
+
+  /** Out of time is the upstream when all that the client had to do is done, and no byte of an answer has come. */
+  #isUpstreamsFault(error: Error): boolean {
+    if (error instanceof ClientGone) return false;
+    if (!(error instanceof Broken)) return true;
+    const isLate = error.refusal.code === 'upstream_timeout';
+    return isLate && !this.#isAnswered && this.#outgoing.exchange.request.complete;
   }
 
   /** Safe are: nothing was sent; or a kept-alive connection died unanswered, and to do it twice is to do it once. */
@@ -168,20 +183,17 @@ export class Transfer implements Passenger, Dispatcher.DispatchHandler {
 const MAX_INFORMATIONAL = 100;
 
 function headersOf({ exchange, head, route }: Outgoing): string[] {
-  const { request } = exchange;
-  const written = requestHeaders(request.rawHeaders, {
-    requestId: exchange.id,
-    peer: request.socket.remoteAddress ?? 'unknown',
-    protocol: 'http',
-    host: head.host,
-  });
+  const written = requestHeaders(exchange.request.rawHeaders, forwardedOf(exchange, head.host));
   const headers = ruledHeaders(written, route.requestHeaders);
   if (typeof head.body === 'number') headers.push('Content-Length', String(head.body));
   return headers;
 }
 
-function bodyOf({ exchange, head, body, limitBytes }: Outgoing): Buffer | RequestBody | null {
-  return body ?? (head.body === undefined ? null : new RequestBody(exchange, limitBytes));
+function bodyOf({ exchange, head, body, limitBytes, inspector }: Outgoing): Buffer | RequestBody | null {
+  if (body !== undefined || head.body === undefined) return body ?? null;
+  return inspector === undefined
+    ? new RequestBody(exchange, limitBytes)
+    : new InspectedBody(exchange, limitBytes, inspector);
 }
 
 function tooLate(): Broken {

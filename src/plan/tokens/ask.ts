@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import * as http from 'node:http';
-import * as https from 'node:https';
+import type * as http from 'node:http';
+import type * as https from 'node:https';
+import { createRequire } from 'node:module';
 
 /** A question over HTTP, to the issuer of tokens. */
 export interface Question {
@@ -51,11 +52,19 @@ export async function ask(question: Question): Promise<Reply> {
 
 function send({ url, headers, form, agent, tls, signal }: Question): http.ClientRequest {
   const method = form === undefined ? 'GET' : 'POST';
-  const { request } = url.protocol === 'https:' ? https : http;
+  const { request } = clientOf(url);
   const asked = request(url, { ...tls, method, headers, agent: agent ?? false, signal });
   // Told by whoever waits for the answer; what comes later is of no interest.
   asked.on('error', () => undefined);
   return asked.end(form);
+}
+
+/** For when something is asked: an import reads all of HTTP, undici too, where a manifest is only checked. */
+const require = createRequire(import.meta.url);
+
+/** The part of Node that speaks with a URL. */
+export function clientOf(url: URL | undefined): typeof http | typeof https {
+  return require(url?.protocol === 'https:' ? 'node:https' : 'node:http');
 }
 
 async function readReply(request: http.ClientRequest): Promise<Reply> {

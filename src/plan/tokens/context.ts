@@ -15,6 +15,6 @@ export interface TokensContext {
 export function isSecretOutside(path: Path, { isSecret, findings }: TokensContext): boolean {
   if (isSecret(path)) return true;
   const message = 'a secret must not stand in the file, nor as a default; write ${NAME}, and set the variable NAME';
-  findings.push(errorAt(path, 'secret-in-file', message));
+  findings.push({ ...errorAt(path, 'secret-in-file', message), isSecret: true });
   return false;
 }

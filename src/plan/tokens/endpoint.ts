@@ -36,7 +36,7 @@ export function compileEndpoint(
     // Put together as text: a path is never read as another host.
     urls: targets.map(({ url }) => new URL(url.origin + endpoint.path)),
     timeoutMs: Math.min(timeoutMs, connectTimeoutMs + responseTimeoutMs),
-    tls: servername === undefined ? tls : { ...tls, servername },
+    tls: servername === undefined ? tls() : { ...tls(), servername },
   };
 }
 

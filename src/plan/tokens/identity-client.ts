@@ -1,6 +1,4 @@
-import * as http from 'node:http';
-import * as https from 'node:https';
-import { ask, deadline, NoAnswer, type Question, type Reply } from './ask.ts';
+import { ask, clientOf, deadline, NoAnswer, type Question, type Reply } from './ask.ts';
 import { Breaker } from './breaker.ts';
 import type { Endpoint } from './endpoint.ts';
 
@@ -18,7 +16,8 @@ export type IdentityClient = (headers: Question['headers'], form?: string) => Pr
 /** A client of one endpoint: a few kept connections, a time limit, a breaker. */
 export function createIdentityClient({ urls, timeoutMs, tls }: Endpoint): IdentityClient {
   const options = { keepAlive: true, maxSockets: MAX_CONNECTIONS, timeout: IDLE_MS };
-  const agent = urls[0]?.protocol === 'https:' ? new https.Agent(options) : new http.Agent(options);
+  const { Agent } = clientOf(urls[0]);
+  const agent = new Agent(options);
   const breaker = new Breaker();
   let open = 0;
   let turn = 0;

@@ -1,0 +1,35 @@
+import { COMMAND, type CompletedVerb, type Completion, spellingsOf } from './completed.ts';
+
+/** Where nothing is offered, bash offers files by itself. */
+export const bash: Completion = (
+  verbs,
+) => `# bash completion of ${COMMAND}; in ~/.bashrc: source <(${COMMAND} completion bash)
+_signing_gateway() {
+  local word=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD - 1]} options= words=
+  # "--name=value" comes in three parts.
+  if [[ $word == = ]]; then word=; elif [[ $previous == = ]]; then previous=\${COMP_WORDS[COMP_CWORD - 2]}; fi
+  if ((COMP_CWORD == 1)); then
+    words='${[...verbs.map(({ name }) => name), '--help', '--version'].join(' ')}'
+  else
+    case "\${COMP_WORDS[1]}" in
+${verbs.map(verbCase).join('')}    esac
+    [[ $word == -* ]] && words=$options
+    case "\${COMP_WORDS[1]} $previous" in
+${verbs.flatMap(valueCases).join('')}    esac
+  fi
+  COMPREPLY=($(compgen -W "$words" -- "$word"))
+}
+complete -o default -F _signing_gateway ${COMMAND}
+`;
+
+function verbCase({ name, options, words = [] }: CompletedVerb): string {
+  const spellings = Object.entries(options).flatMap(([option, { short }]) => spellingsOf(option, short));
+  return `      ${name}) options='${[...spellings, '--help'].join(' ')}' words='${words.join(' ')}' ;;\n`;
+}
+
+function valueCases({ name, options }: CompletedVerb): string[] {
+  return Object.entries(options).flatMap(([option, { short, words }]) => {
+    const patterns = spellingsOf(option, short).map((spelling) => `'${name} ${spelling}'`);
+    return words === undefined ? [] : [`      ${patterns.join(' | ')}) words='${words.join(' ')}' ;;\n`];
+  });
+}

@@ -1,0 +1,40 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { firstManifest, firstTests } from './first-manifest.ts';
+import { MANIFEST_OPTIONS, readArguments } from './manifest-file.ts';
+import { SCHEMAS } from './schema.ts';
+import { type Verb, WorkError } from './terminal.ts';
+
+export const init: Verb = {
+  usage: 'signing-gateway init [FILE]',
+  options: MANIFEST_OPTIONS,
+  examples: ['signing-gateway init', 'signing-gateway init deploy/gateway.yaml'],
+  async run({ args, out, err }) {
+    const { file } = readArguments(args, {});
+    const tests = join(dirname(file), `${basename(file, extname(file))}.test.yaml`);
+    for (const path of [file, tests])
+      if (existsSync(path))
+        throw new WorkError(`${path} exists already and is left as it is; name another file, or remove this one`);
+    writeNew(file, firstManifest(schemaFrom(file, 'gateway.schema.json')));
+    writeNew(tests, firstTests(schemaFrom(file, 'gateway-test.schema.json'), basename(file)));
+    out(`${file}\n${tests}\n`);
+    err(`next: signing-gateway lint ${file}, and signing-gateway test ${tests}\n`);
+    return 0;
+  },
+};
+
+/** How an editor that shows a file beside this one finds a schema. */
+function schemaFrom(file: string, schema: string): string {
+  const path = relative(resolve(dirname(file)), fileURLToPath(new URL(schema, SCHEMAS))).replaceAll(sep, '/');
+  return path.startsWith('.') ? path : `./${path}`;
+}
+
+/** Fails where the file has come to be in the meantime. */
+function writeNew(path: string, text: string): void {
+  try {
+    writeFileSync(path, text, { flag: 'wx' });
+  } catch (error) {
+    throw new WorkError(`${path} cannot be written: ${(error as Error).message}`);
+  }
+}

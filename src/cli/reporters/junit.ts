@@ -1,0 +1,56 @@
+import type { Problem } from '../../problem/problem.ts';
+import { fullMessage, isFailing, placeOf, type Report, type Reporter } from './report.ts';
+
+/**
+ * JUnit XML: a suite for each manifest, a case for each problem. One that does not fail the run is a case that passes
+ * and says so; a manifest without problems is one case that passes.
+ */
+export const junit: Reporter = (report) => {
+  const failures = report.problems.filter((problem) => isFailing(problem, report)).length;
+  const suites = report.sources.map(({ path }) => suiteOf(path, report));
+  const tests = suites.reduce((sum, { cases }) => sum + cases.length, 0);
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>\n',
+    `<testsuites${attributes({ name: 'signing-gateway lint', tests, failures, errors: 0 })}>\n`,
+    ...suites.flatMap(({ open, cases }) => [open, ...cases, '  </testsuite>\n']),
+    '</testsuites>\n',
+  ].join('');
+};
+
+function suiteOf(path: string, report: Report): { open: string; cases: string[] } {
+  const problems = report.problems.filter(({ file }) => file === path);
+  const failures = problems.filter((problem) => isFailing(problem, report)).length;
+  const cases = problems.map((problem) => caseOf(problem, isFailing(problem, report)));
+  if (cases.length === 0)
+    cases.push(`    <testcase${attributes({ name: 'no problems', classname: path, file: path })}/>\n`);
+  const open = `  <testsuite${attributes({ name: path, tests: cases.length, failures, errors: 0, skipped: 0 })}>\n`;
+  return { open, cases };
+}
+
+function caseOf(problem: Problem, fails: boolean): string {
+  const { rule, severity, file, range, message } = problem;
+  // Two cases of one name would be taken for one that ran twice.
+  const name = `${rule} at ${range.line}:${range.column}: ${message}`;
+  const text = xml(`${placeOf(problem)} ${severity} ${fullMessage(problem)} [${rule}]`);
+  const said = fails
+    ? `<failure${attributes({ type: severity, message })}>${text}</failure>`
+    : `<system-out>${text}</system-out>`;
+  return `    <testcase${attributes({ name, classname: file, file, line: range.line })}>${said}</testcase>\n`;
+}
+
+function attributes(values: Readonly<Record<string, string | number>>): string {
+  return Object.entries(values)
+    .map(([name, value]) => ` ${name}="${xml(String(value))}"`)
+    .join('');
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+/** Control characters, most of which XML 1.0 cannot hold (section 2.2), are left out; white space is kept in attributes too. */
+function xml(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll(/[^\t\n\r\u0020-\u007E\u00A0-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, '')
+    .replaceAll(/[&<>"]/g, (found) => ESCAPES[found] ?? found)
+    .replaceAll(/[\t\n\r]/g, (found) => `&#${found.charCodeAt(0)};`);
+}

@@ -1,0 +1,83 @@
+import { isIP } from 'node:net';
+import type { ServerRules } from '../plan/plan.ts';
+import type { Exchange } from './exchange.ts';
+import type { Forwarded, RawHeaders } from './headers.ts';
+import { isHost } from './message.ts';
+
+/** What a trusted proxy says of the request that it passes on; `undefined` where it says nothing that has one reading. */
+export interface Believed {
+  /** X-Forwarded-For, all of it. */
+  readonly for: string | undefined;
+  readonly protocol: string | undefined;
+  readonly host: string | undefined;
+  readonly requestId: string | undefined;
+  /** The last address on the way that is not a trusted proxy's. */
+  readonly client: string | undefined;
+}
+
+const PROTOCOL = /^(?:https?|wss?)$/i;
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+
+export function readBelieved(raw: RawHeaders, trusts: NonNullable<ServerRules['trusts']>): Believed {
+  let chain: string | undefined;
+  let protocol: string | undefined;
+  let host: string | undefined;
+  let requestId: string | undefined;
+  for (let index = 0; index < raw.length; index += 2) {
+    const name = raw[index] as string;
+    const value = raw[index + 1] as string;
+    // By the length first: to fold the letter case of every name would show in the throughput.
+    if (name.length === 15 && isName(name, 'x-forwarded-for'))
+      chain = chain === undefined ? value : `${chain}, ${value}`;
+    else if (name.length === 17 && isName(name, 'x-forwarded-proto')) protocol = single(protocol, value);
+    else if (name.length === 16 && isName(name, 'x-forwarded-host')) host = single(host, value);
+    else if (name.length === 12 && isName(name, 'x-request-id')) requestId = single(requestId, value);
+  }
+  return {
+    for: chain === '' ? undefined : chain,
+    protocol: protocol !== undefined && PROTOCOL.test(protocol) ? protocol : undefined,
+    host: host !== undefined && isHost(host) ? host : undefined,
+    requestId: requestId !== undefined && REQUEST_ID.test(requestId) ? requestId : undefined,
+    client: chain === undefined ? undefined : clientOn(chain, trusts),
+  };
+}
+
+/** What the gateway says to the upstream of where a request came from. */
+export function forwardedOf({ id, connection, believed }: Exchange, host: string | undefined): Forwarded {
+  const peer = connection.peer ?? 'unknown';
+  return {
+    requestId: id,
+    for: believed?.for === undefined ? peer : `${believed.for}, ${peer}`,
+    protocol: believed?.protocol ?? connection.protocol,
+    host: believed?.host ?? host,
+  };
+}
+
+function isName(written: string, name: string): boolean {
+  return written.toLowerCase() === name;
+}
+
+/** Of a header that may stand once, a second one takes away what the first one said. */
+function single(before: string | undefined, value: string): string {
+  return before === undefined ? value : '';
+}
+
+/** Each proxy adds its peer at the right, so from there on the first one who is not trusted is whom to believe in. */
+function clientOn(chain: string, trusts: NonNullable<ServerRules['trusts']>): string | undefined {
+  let client: string | undefined;
+  for (let end = chain.length; end >= 0; ) {
+    const comma = chain.lastIndexOf(',', end - 1);
+    client = addressOf(chain.slice(comma + 1, end).trim());
+    if (client === undefined || !trusts(client)) return client;
+    end = comma;
+  }
+  return client;
+}
+
+/** Some proxies add the port. */
+function addressOf(text: string): string | undefined {
+  if (isIP(text) !== 0) return text;
+  const [, bracketed, plain] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d{1,5})?$/.exec(text) ?? [];
+  const address = bracketed ?? plain ?? '';
+  return isIP(address) === 0 ? undefined : address;
+}

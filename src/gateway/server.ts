@@ -1,0 +1,84 @@
+import * as http from 'node:http';
+import * as https from 'node:https';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { ServerRules, TlsPair } from '../plan/plan.ts';
+import { Connection } from './connection.ts';
+
+/** How soon what is late is noticed. Node would look every 30 s. */
+const CHECK_MS = 1_000;
+const HANDSHAKE_MS = 10_000;
+
+export type Server = http.Server | https.Server;
+
+/** Makes the server of these rules, which does not listen yet. Whether it speaks TLS cannot be changed any more. */
+export function createServer(
+  rules: ServerRules,
+  shouldUpgradeCallback: http.ServerOptions['shouldUpgradeCallback'],
+): Server {
+  const options: http.ServerOptions = {
+    connectionsCheckingInterval: CHECK_MS,
+    // A missing Host is refused like everything else, where the head is read.
+    requireHostHeader: false,
+    shouldUpgradeCallback,
+  };
+  const server =
+    rules.tls === undefined
+      ? http.createServer(options)
+      : https.createServer({
+          ...options,
+          ...secured(rules.tls),
+          handshakeTimeout: HANDSHAKE_MS,
+          ALPNProtocols: ['http/1.1'],
+        });
+  // Node drops the headers above its own count in silence; the head is counted where it is read.
+  server.maxHeadersCount = 0;
+  limit(server, rules);
+  return server;
+}
+
+/** Puts other rules in force: for connections that are opened from now on, and most of them at once. */
+export function adopt(server: Server, rules: ServerRules, previous: ServerRules): void {
+  limit(server, rules);
+  if (isSecure(server) && rules.tls !== undefined && rules.keys.tls !== previous.keys.tls)
+    server.setSecureContext(secured(rules.tls));
+}
+
+/** Who is connected. */
+export interface Clients {
+  /** By the sockets that speak HTTP. */
+  readonly connections: ReadonlyMap<Duplex, Connection>;
+  /** Those that carry them, in the middle of a TLS handshake too: the server itself forgets what was upgraded. */
+  readonly sockets: ReadonlySet<Socket>;
+}
+
+export function trackClients(server: Server): Clients {
+  const connections = new Map<Duplex, Connection>();
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  server.on(isSecure(server) ? 'secureConnection' : 'connection', (socket: Socket) => {
+    connections.set(socket, new Connection(socket));
+    socket.on('close', () => connections.delete(socket));
+  });
+  return { connections, sockets };
+}
+
+function isSecure(server: Server): server is https.Server {
+  return 'setSecureContext' in server;
+}
+
+function limit(server: Server, rules: ServerRules): void {
+  server.headersTimeout = rules.headersTimeoutMs;
+  server.requestTimeout = rules.requestTimeoutMs;
+  server.keepAliveTimeout = rules.keepAliveTimeoutMs;
+  server.maxConnections = rules.maxConnections;
+  // Known as an option; read anew for each connection.
+  Object.assign(server, { maxHeaderSize: rules.headerLimitBytes });
+}
+
+function secured({ pem }: TlsPair) {
+  return { ...pem(), minVersion: 'TLSv1.2' } as const;
+}

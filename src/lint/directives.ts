@@ -1,0 +1,93 @@
+import type { Comment, Document } from '../manifest/document.ts';
+import { suggestion } from '../problem/did-you-mean.ts';
+import type { Finding } from '../problem/finding.ts';
+import type { Rule } from './rule.ts';
+
+const ANY = { family: 'directives', severity: 'warning', preset: 'minimal' } as const;
+
+/** What is told of the comments by which advice is silenced. */
+export const DIRECTIVES: readonly Rule[] = [
+  { ...ANY, id: 'directive-malformed', why: 'A comment that was meant to silence a rule and does not is believed to.' },
+  {
+    ...ANY,
+    id: 'directive-without-reason',
+    why: 'Without a reason nobody can tell whether what was silenced is still right to be.',
+  },
+  {
+    ...ANY,
+    id: 'directive-unknown-rule',
+    why: 'It silences nothing, and errors are never silenced: a manifest that has one is not served.',
+  },
+  {
+    ...ANY,
+    id: 'directive-unused',
+    preset: 'recommended',
+    why: 'What it silenced is gone; the next thing of its kind would come in unseen.',
+  },
+];
+
+/** A comment that silences rules on the next line that is neither empty nor a comment. */
+export interface Directive {
+  readonly comment: Comment;
+  readonly rules: readonly string[];
+  /** The line that it is about. */
+  readonly line: number;
+}
+
+export interface Directives {
+  readonly directives: readonly Directive[];
+  readonly findings: readonly Finding[];
+}
+
+const MARK = 'gateway-disable';
+const FORM = /^#\s*gateway-disable-next-line\s+(?<rules>[\w-]+(?:\s*,\s*[\w-]+)*)\s*(?:--\s*(?<reason>.*))?$/;
+const HOW = 'write # gateway-disable-next-line RULE -- reason';
+
+/** @param table by which the ids of rules are known */
+export function readDirectives(document: Document, table: readonly Rule[]): Directives {
+  const directives: Directive[] = [];
+  const findings: Finding[] = [];
+  // To find the comments, all of the text is read again.
+  const comments = document.text.includes(MARK) ? document.comments() : [];
+  for (const comment of comments) {
+    if (!/^#\s*gateway-disable/.test(comment.text)) continue;
+    const found = readDirective(comment, table, findings);
+    if (found.length > 0) directives.push({ comment, rules: found, line: nextLine(document, comment) });
+  }
+  return { directives, findings };
+}
+
+/** The rules that a comment silences; what is wrong with it goes to `findings`. */
+function readDirective(comment: Comment, table: readonly Rule[], findings: Finding[]): string[] {
+  const { rules, reason } = FORM.exec(comment.text.trimEnd())?.groups ?? {};
+  const tell = (rule: string, message: string) => findings.push(directiveFinding(rule, comment, message));
+  if (rules === undefined) {
+    tell('directive-malformed', `this silences nothing; ${HOW}`);
+    return [];
+  }
+  if (reason === undefined || reason.trim() === '') {
+    tell('directive-without-reason', `why this is silenced is not said, so it is not; ${HOW}`);
+    return [];
+  }
+  return rules.split(/\s*,\s*/).filter((id) => {
+    const rule = table.find((known) => known.id === id);
+    if (rule === undefined) {
+      const known = table.filter(({ severity }) => severity !== 'error').map((one) => one.id);
+      tell('directive-unknown-rule', `there is no rule "${id}"${suggestion(id, known)}`);
+    } else if (rule.severity === 'error') {
+      tell('directive-unknown-rule', `"${id}" is an error, and errors are not silenced; mend it`);
+    }
+    return rule !== undefined && rule.severity !== 'error';
+  });
+}
+
+export function directiveFinding(rule: string, { start, text }: Comment, message: string): Finding {
+  return { rule, severity: 'warning', where: { start, end: start + text.length }, message };
+}
+
+function nextLine({ text, locate }: Document, { start }: Comment): number {
+  const { line } = locate({ start, end: start });
+  const rest = text.slice(start).split('\n').slice(1);
+  const distance = rest.findIndex((other) => !/^\s*(?:#|$)/.test(other));
+  return distance === -1 ? 0 : line + 1 + distance;
+}

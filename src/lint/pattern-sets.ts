@@ -1,0 +1,99 @@
+import type { Pattern, Segment } from '../plan/pattern.ts';
+
+/** Whether every path of the one pattern is one of the other's. */
+export function contains(wide: Pattern, narrow: Pattern): boolean {
+  for (const [index, segment] of wide.entries()) {
+    if (segment.kind === 'rest') return true;
+    const other = narrow[index];
+    if (other === undefined || other.kind === 'rest') return false;
+    if (segment.kind === 'literal' && !isSameText(segment, other)) return false;
+  }
+  return wide.length === narrow.length;
+}
+
+/** What the paths of both have in common, as patterns: none when they have no path in common. */
+export function meet(one: Pattern, other: Pattern): Pattern | undefined {
+  const met: Segment[] = [];
+  for (let index = 0; ; index += 1) {
+    const a = one[index];
+    const b = other[index];
+    if (a === undefined && b === undefined) return met;
+    if (a?.kind === 'rest') return [...met, ...other.slice(index)];
+    if (b?.kind === 'rest') return [...met, ...one.slice(index)];
+    if (a === undefined || b === undefined) return undefined;
+    if (a.kind === 'literal' && b.kind === 'literal' && a.text !== b.text) return undefined;
+    met.push(a.kind === 'literal' ? a : b);
+  }
+}
+
+function isSameText(literal: Segment & { kind: 'literal' }, other: Segment): boolean {
+  return other.kind === 'literal' && other.text === literal.text;
+}
+
+interface Node<T> {
+  readonly literals: Map<string, Node<T>>;
+  parameter: Node<T> | undefined;
+  /** Of patterns that end here, and of those whose rest begins here. */
+  readonly ends: T[];
+  readonly rests: T[];
+}
+
+/** Patterns by their segments: those that meet another one are found without looking at all of them. */
+export class PatternTree<T> {
+  readonly #root = createNode<T>();
+
+  add(pattern: Pattern, item: T): void {
+    let node = this.#root;
+    for (const segment of pattern) {
+      if (segment.kind === 'rest') {
+        node.rests.push(item);
+        return;
+      }
+      node = segment.kind === 'literal' ? literalOf(node, segment.text) : parameterOf(node);
+    }
+    node.ends.push(item);
+  }
+
+  /** What was added by a pattern that has a path in common with this one. */
+  *meeting(pattern: Pattern, from = this.#root, index = 0): Generator<T> {
+    const segment = pattern[index];
+    if (segment?.kind === 'rest') {
+      yield* everything(from);
+      return;
+    }
+    yield* from.rests;
+    if (segment === undefined) {
+      yield* from.ends;
+      return;
+    }
+    if (from.parameter !== undefined) yield* this.meeting(pattern, from.parameter, index + 1);
+    if (segment.kind === 'parameter') {
+      for (const node of from.literals.values()) yield* this.meeting(pattern, node, index + 1);
+    } else {
+      const node = from.literals.get(segment.text);
+      if (node !== undefined) yield* this.meeting(pattern, node, index + 1);
+    }
+  }
+}
+
+function* everything<T>(node: Node<T>): Generator<T> {
+  yield* node.rests;
+  yield* node.ends;
+  if (node.parameter !== undefined) yield* everything(node.parameter);
+  for (const inside of node.literals.values()) yield* everything(inside);
+}
+
+function literalOf<T>(node: Node<T>, text: string): Node<T> {
+  const known = node.literals.get(text) ?? createNode<T>();
+  node.literals.set(text, known);
+  return known;
+}
+
+function parameterOf<T>(node: Node<T>): Node<T> {
+  node.parameter ??= createNode();
+  return node.parameter;
+}
+
+function createNode<T>(): Node<T> {
+  return { literals: new Map(), parameter: undefined, ends: [], rests: [] };
+}

@@ -1,0 +1,19 @@
+import { at, type Rule } from '../rule.ts';
+
+export const listenPrivileged: Rule = {
+  id: 'listen-privileged',
+  family: 'operations',
+  severity: 'info',
+  preset: 'strict',
+  why: 'Ports below 1024 are mostly for root alone, and a gateway should not run as root.',
+  *find({ plan, isSecret }) {
+    for (const key of ['listen', 'admin'] as const) {
+      const port = plan[key]?.port ?? 0;
+      if (port > 0 && port < 1024)
+        yield at(
+          [key],
+          `${isSecret([key]) ? 'this port' : `port ${port}`} needs rights that a gateway should not have; write one from 1024 on`,
+        );
+    }
+  },
+};

@@ -1,0 +1,33 @@
+import { patternKey } from '../../plan/pattern.ts';
+import { inUsualOrder } from '../prover.ts';
+import { at, type Rule } from '../rule.ts';
+
+export const routeSlashTwin: Rule = {
+  id: 'route-slash-twin',
+  family: 'routes',
+  severity: 'info',
+  preset: 'recommended',
+  why: 'One trailing slash does not matter to the match, so the path with a slash at its end belongs to the shorter route, though it looks like the beginning of the longer one.',
+  *find({ routes, prover }) {
+    const rests = new Map(
+      routes
+        .filter(({ pattern }) => pattern.at(-1)?.kind === 'rest')
+        .map((subject) => [patternKey(subject.pattern.slice(0, -1)), subject]),
+    );
+    for (const { route, path, pattern } of routes) {
+      const rest = pattern.length === 0 ? undefined : rests.get(patternKey(pattern));
+      if (rest === undefined || (rest.route.access === route.access && rest.route.upstream === route.upstream))
+        continue;
+      const [method] = inUsualOrder(route.methods.filter((name) => rest.route.methods.includes(name)));
+      const [bare = ''] = prover.pathsOf(pattern);
+      if (method === undefined) continue;
+      const witness = prover.ask(method, `${bare}/`);
+      if (witness.route !== route.id) continue;
+      const message = `${method} ${bare}/ goes here as well, and not to "${rest.route.id}": a trailing slash does not matter; make sure that this is meant`;
+      yield at([...path, 'path'], message, {
+        witness,
+        related: { path: [...rest.path, 'path'], message: 'that one' },
+      });
+    }
+  },
+};

@@ -1,0 +1,33 @@
+import { at, type Rule } from '../rule.ts';
+
+export const schemaTypeMissing: Rule = {
+  id: 'schema-type-missing',
+  family: 'validation',
+  severity: 'warning',
+  preset: 'recommended',
+  why: 'A keyword judges values of its own type and lets all others pass: { maxLength: 5 } takes any number, any list and any object.',
+  *find({ schemas }) {
+    for (const { schema, path, isPart } of schemas) {
+      const isParameter = path[2] === 'params' || path[2] === 'query' || path[2] === 'headers';
+      if (isPart || isParameter || SAYING.some((keyword) => Object.hasOwn(schema, keyword))) continue;
+      const keyword = Object.keys(schema).find((name) => Object.hasOwn(TYPES, name)) ?? '';
+      const type = TYPES[keyword];
+      if (type !== undefined)
+        yield at(path, `"${keyword}" judges ${type}s alone, and anything else passes here; add type: ${type}`);
+    }
+  },
+};
+
+const SAYING = ['type', 'enum', 'const', '$ref', 'allOf', 'anyOf', 'oneOf'];
+const TYPES: Readonly<Record<string, string>> = {
+  ...{ maxLength: 'string', minLength: 'string', pattern: 'string', format: 'string' },
+  ...{
+    maximum: 'number',
+    minimum: 'number',
+    exclusiveMaximum: 'number',
+    exclusiveMinimum: 'number',
+    multipleOf: 'number',
+  },
+  ...{ maxItems: 'array', minItems: 'array', uniqueItems: 'array', items: 'array', prefixItems: 'array' },
+  ...{ properties: 'object', required: 'object', additionalProperties: 'object', patternProperties: 'object' },
+};

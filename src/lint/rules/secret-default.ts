@@ -1,0 +1,22 @@
+import { at, type Rule } from '../rule.ts';
+import { stringsOf } from '../strings.ts';
+
+export const secretDefault: Rule = {
+  id: 'secret-default',
+  family: 'secrets',
+  severity: 'warning',
+  preset: 'minimal',
+  why: 'The default of a secret is the secret of everybody who forgot to set one, and everybody knows it.',
+  *find({ document }) {
+    for (const { text, path } of stringsOf(document.value)) {
+      const [, name] = REFERENCE.exec(text) ?? [];
+      if (name === undefined) continue;
+      const message = `whoever does not set ${name} is served with a secret that stands in the file; write \${${name}}`;
+      yield at(path, message, { isSecret: true });
+    }
+  },
+};
+
+/** A variable that is named for a secret, with a default. */
+const REFERENCE =
+  /(?<!\$)\$\{([A-Za-z_][A-Za-z0-9_]*(?:SECRET|PASSWORD|PASSWD|_TOKEN|API_?KEY|PRIVATE_?KEY|_KEY)):-[^}]+\}/i;

@@ -1,0 +1,21 @@
+import { at, type Rule } from '../rule.ts';
+import { stringsOf } from '../strings.ts';
+
+export const secretHeader: Rule = {
+  id: 'secret-header',
+  family: 'secrets',
+  severity: 'warning',
+  preset: 'minimal',
+  why: 'A key that the gateway shows to an upstream is as good as a password, and here everybody has it who can read the file.',
+  *find({ document }) {
+    for (const { text, path } of stringsOf(document.value)) {
+      const [, , key, change, name] = path;
+      if (key !== 'requestHeaders' || change !== 'set' || text.includes('${')) continue;
+      const isSecret = NAME.test(String(name)) ? text.length >= 8 : VALUE.test(text);
+      if (isSecret) yield at(path, 'this looks like a secret; write ${NAME}, and set the variable NAME', { isSecret });
+    }
+  },
+};
+
+const NAME = /(?:key|token|secret|password|passwd|credentials?|authorization)$/i;
+const VALUE = /^(?:Basic|Bearer) +\S{8,}$/i;

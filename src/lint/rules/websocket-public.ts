@@ -1,0 +1,17 @@
+import { atKey, type Rule } from '../rule.ts';
+
+export const websocketPublic: Rule = {
+  id: 'websocket-public',
+  family: 'auth',
+  severity: 'info',
+  preset: 'recommended',
+  why: 'What goes through a tunnel is not looked at, and here nobody is asked who opened it.',
+  *find({ routes }) {
+    for (const { entry, path } of routes)
+      if (entry.websocket && entry.access === 'public')
+        yield atKey(
+          [...path, 'websocket'],
+          'anyone may open a tunnel to the upstream here; write access: protected, or make sure that the upstream asks',
+        );
+  },
+};

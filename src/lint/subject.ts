@@ -1,0 +1,46 @@
+import type { Document } from '../manifest/document.ts';
+import type { Manifest, RouteEntry } from '../manifest/manifest.generated.ts';
+import { type Pattern, parsePattern } from '../plan/pattern.ts';
+import type { Plan, Route } from '../plan/plan.ts';
+import type { Finding, Path } from '../problem/finding.ts';
+import { Prover } from './prover.ts';
+import { type SchemaNode, schemaNodes } from './schema-nodes.ts';
+
+/** A manifest that loads, with what the stages of `load` made of it. */
+export interface Sound {
+  readonly document: Document;
+  readonly manifest: Manifest;
+  readonly plan: Plan;
+  readonly findings: readonly Finding[];
+  /** Whether the value at a path came from the environment: such a value is never printed. */
+  readonly isSecret: (path: Path) => boolean;
+}
+
+/** What rules look at. */
+export interface Subject extends Sound {
+  /** In the manifest's order. */
+  readonly routes: readonly RouteSubject[];
+  /** Every JSON Schema of the manifest, those inside of others too. */
+  readonly schemas: readonly SchemaNode[];
+  readonly prover: Prover;
+}
+
+/** A route as it was written and as it runs. */
+export interface RouteSubject {
+  /** `['routes', 3]` */
+  readonly path: Path;
+  readonly entry: RouteEntry;
+  readonly route: Route;
+  readonly pattern: Pattern;
+}
+
+export function createSubject(sound: Sound): Subject {
+  const { manifest, plan } = sound;
+  const routes = plan.routes.map((route, index) => ({
+    path: ['routes', index],
+    entry: manifest.routes[index] as RouteEntry,
+    route,
+    pattern: parsePattern(route.path),
+  }));
+  return { ...sound, routes, schemas: [...schemaNodes(manifest)], prover: new Prover(routes, plan.router) };
+}

@@ -1,0 +1,71 @@
+import { isUtf8 } from 'node:buffer';
+import { parse } from 'csv-parse/sync';
+import type { Fault, Inspector } from './plan.ts';
+
+const MAX_ROW_BYTES = 65_536;
+const QUOTE = 0x22;
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** Looks at the first row of a CSV (RFC 4180), which must be the header that is stated; what follows is not read. */
+export class CsvHeaderInspector implements Inspector {
+  readonly #header: readonly string[];
+  readonly #delimiter: string;
+  #isOver = false;
+  #isQuoted = false;
+  #size = 0;
+  readonly #pieces: Buffer[] = [];
+
+  constructor(header: readonly string[], delimiter: string) {
+    this.#header = header;
+    this.#delimiter = delimiter;
+  }
+
+  take(piece: Buffer): Fault | undefined {
+    if (this.#isOver) return undefined;
+    const end = this.#endOfRow(piece);
+    this.#pieces.push(piece.subarray(0, end));
+    this.#size += Math.min(end, piece.length);
+    if (this.#size > MAX_ROW_BYTES) return WRONG;
+    return end < piece.length ? this.#judge() : undefined;
+  }
+
+  end(): Fault | undefined {
+    return this.#isOver ? undefined : this.#judge();
+  }
+
+  /** Where the line feed of the first row stands; the piece's length when it has not come yet. */
+  #endOfRow(piece: Buffer): number {
+    for (const [index, byte] of piece.entries()) {
+      if (byte === QUOTE) this.#isQuoted = !this.#isQuoted;
+      else if (byte === LF && !this.#isQuoted) return index;
+    }
+    return piece.length;
+  }
+
+  #judge(): Fault | undefined {
+    this.#isOver = true;
+    const bytes = Buffer.concat(this.#pieces);
+    if (bytes.length === 0) return { pointer: '', message: 'must not be empty' };
+    if (!isUtf8(bytes)) return { pointer: '', message: 'must be UTF-8' };
+    const row = bytes.at(-1) === CR ? bytes.subarray(0, -1) : bytes;
+    const columns = columnsOf(row.toString(), this.#delimiter);
+    const isStated = columns.length === this.#header.length && columns.every((name, at) => name === this.#header[at]);
+    return isStated
+      ? undefined
+      : { pointer: '', message: `must begin with the row ${this.#header.join(this.#delimiter)}` };
+  }
+}
+
+const WRONG: Fault = { pointer: '', message: 'has a first row that is too long' };
+
+/** None where the row cannot be read, or holds a line break: some end a row at a carriage return alone. */
+function columnsOf(row: string, delimiter: string): readonly string[] {
+  if (/[\r\n]/.test(row)) return [];
+  try {
+    const [columns = []] = parse(row, { bom: true, delimiter }) as string[][];
+    return columns;
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,34 @@
+import type { Path } from '../problem/finding.ts';
+import type { Fault } from './plan.ts';
+import { toFault } from './schema-error.ts';
+import type { SchemaRoot } from './schema-files.ts';
+import { createValidator, type Validator } from './validator.ts';
+
+const MAX_FAULTS = 20;
+/** Of a longer body the first fault is told: to find all of them may take time by the square of the length. */
+const EXPLAINED_BYTES = 8_192;
+
+/** Judges a parsed value: empty when it fits. `size` is how many bytes it was. */
+export type Judge = (value: unknown, size: number) => readonly Fault[];
+
+export interface Judges {
+  /** The judge by the schema at a path of the root. Throws a sentence when that does not compile. */
+  readonly judgeAt: (path: Path) => Judge;
+  readonly validator: Validator;
+}
+
+/** Makes the judges of the schemas in a root. */
+export function createJudges(root: SchemaRoot): Judges {
+  const first = createValidator(root, false);
+  const all = createValidator(root, true);
+  const judgeAt = (path: Path): Judge => {
+    const fits = first.compile(path);
+    const explain = all.compile(path);
+    return (value, size) => {
+      if (fits(value)) return [];
+      const errors = size > EXPLAINED_BYTES || explain(value) ? fits.errors : explain.errors;
+      return (errors ?? []).slice(0, MAX_FAULTS).map(toFault);
+    };
+  };
+  return { judgeAt, validator: first };
+}

@@ -1,0 +1,22 @@
+import { PatternFault, parsePattern } from './pattern.ts';
+
+/** A faulty path as it was meant, where only its spelling is wrong; `undefined` where more than that is. */
+export function mendPath(path: string): string | undefined {
+  const mended = path
+    .replace(/(?<=.)\/+$/, '')
+    .replaceAll(/(?<=\/):([A-Za-z_]\w*)(?=\/|$)/g, '{$1}')
+    .replaceAll(/%[0-9A-Fa-f]{2}/g, mendEscape);
+  if (mended === path) return undefined;
+  try {
+    parsePattern(mended);
+    return mended;
+  } catch (error) {
+    if (!(error instanceof PatternFault)) throw error;
+    return undefined;
+  }
+}
+
+function mendEscape(triplet: string): string {
+  const character = String.fromCharCode(Number.parseInt(triplet.slice(1), 16));
+  return /[A-Za-z0-9_~-]/.test(character) ? character : triplet.toUpperCase();
+}

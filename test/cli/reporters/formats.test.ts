@@ -1,0 +1,263 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { REPORTERS } from '../../../src/cli/reporters/index.ts';
+import type { Report } from '../../../src/cli/reporters/report.ts';
+import { HOSTILE_FILE, HOSTILE_MESSAGE, problemOf, REPORTS, reportOf } from './support.ts';
+
+const ajv = new Ajv2020({ strict: true, allErrors: true });
+addFormats.default(ajv);
+const schemaIn = (path: string) => ajv.compile(JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8')));
+
+/** Names and messages of any characters, those with a meaning in some format above all. */
+const anyText = fc.oneof(
+  fc.string({ unit: 'binary', minLength: 1 }),
+  fc
+    .array(
+      fc.constantFrom(
+        '%',
+        '%0A',
+        ':',
+        '::',
+        ',',
+        '\r',
+        '\n',
+        '|',
+        '\\',
+        '`',
+        '<',
+        '>',
+        '&',
+        '"',
+        ']]>',
+        '[',
+        '](',
+        'é',
+        'x',
+        '\u0000',
+        '\u001b',
+        '\u009b',
+        '\uFFFE',
+        '\uD800',
+        '/',
+        '=',
+        '😀',
+      ),
+      { minLength: 1 },
+    )
+    .map((parts) => parts.join('')),
+);
+
+const anyReport: fc.Arbitrary<Report> = fc
+  .record({ file: anyText, message: anyText, word: anyText, text: anyText })
+  .map(({ file, message, word, text }) => {
+    const range = { line: 1, column: 1, endLine: 1, endColumn: 2 };
+    return reportOf([problemOf(file, message), problemOf(file, message, { related: { range, message: word } })], {
+      [file]: text,
+    });
+  });
+
+const reports = Object.entries(REPORTS).map(([name, report]) => ({ name, report }));
+
+function membersOf(schema: unknown): string[] {
+  if (schema === null || typeof schema !== 'object') return [];
+  const own = 'properties' in schema ? Object.keys(schema.properties as object) : [];
+  return [...own, ...Object.values(schema).flatMap(membersOf)];
+}
+
+describe('json', () => {
+  const isReport = schemaIn('../../../schema/lint-report.schema.json');
+
+  it.each(reports)('fits its published schema: $name', ({ report }) => {
+    expect(isReport(JSON.parse(REPORTERS.json(report, false))), JSON.stringify(isReport.errors)).toBe(true);
+  });
+
+  it('shows each member of the schema, and none besides', () => {
+    const written = reports.map(({ report }) => REPORTERS.json(report, false)).join();
+    const names = membersOf(isReport.schema);
+    expect(names.length).toBeGreaterThan(15);
+    expect(names.filter((name) => !written.includes(`"${name}":`))).toEqual([]);
+    const [problem] = JSON.parse(REPORTERS.json(REPORTS['broken'] as Report, false)).problems;
+    const clean = JSON.parse(REPORTERS.json(REPORTS['clean'] as Report, false));
+    expect([
+      isReport({ ...clean, problems: [problem] }),
+      isReport({ ...clean, problems: [{ ...problem, x: 1 }] }),
+    ]).toEqual([true, false]);
+  });
+
+  it('holds what was written, whatever it is', () => {
+    fc.assert(
+      fc.property(anyReport, (report) => {
+        const { files, problems } = JSON.parse(REPORTERS.json(report, false));
+        expect(files).toEqual(report.sources.map(({ path }) => path));
+        expect(problems.map(({ message }: { message: string }) => message)).toEqual(
+          report.problems.map(({ message }) => message),
+        );
+      }),
+    );
+  });
+});
+
+describe('sarif', () => {
+  const isSarif = schemaIn('sarif.schema.json');
+
+  it.each(reports)('fits the schema: $name', ({ report }) => {
+    expect(isSarif(JSON.parse(REPORTERS.sarif(report, false))), JSON.stringify(isSarif.errors)).toBe(true);
+  });
+
+  it('fits it whatever was written, and names the file', () => {
+    fc.assert(
+      fc.property(anyReport, (report) => {
+        const log = JSON.parse(REPORTERS.sarif(report, false));
+        const [file = ''] = report.sources.map(({ path }) => path);
+        if (!file.startsWith('/')) expect(isSarif(log), JSON.stringify(isSarif.errors)).toBe(true);
+        const { uri } = log.runs[0].results[0].locations[0].physicalLocation.artifactLocation;
+        if (!file.startsWith('/')) expect(decodeURIComponent(uri)).toBe(file.toWellFormed());
+      }),
+    );
+  });
+
+  it('points each result at its rule', () => {
+    const [run] = JSON.parse(REPORTERS.sarif(REPORTS['broken'] as Report, false)).runs;
+    for (const { ruleId, ruleIndex } of run.results) expect(run.tool.driver.rules[ruleIndex].id).toBe(ruleId);
+  });
+
+  it('names a file elsewhere by its whole address', () => {
+    const log = REPORTERS.sarif(
+      reportOf([problemOf('/etc/my gateway.yaml', 'x')], { '/etc/my gateway.yaml': '' }),
+      false,
+    );
+    const [{ physicalLocation }] = JSON.parse(log).runs[0].results[0].locations;
+    expect(physicalLocation.artifactLocation).toEqual({ uri: 'file:///etc/my%20gateway.yaml' });
+  });
+});
+
+describe('fingerprints', () => {
+  const found = (text: string, line: number, indent: number) => {
+    const range = { line, column: 9 + indent, endLine: line, endColumn: 13 + indent };
+    const problems = [problemOf('gateway.yaml', 'm', { range }), problemOf('gateway.yaml', 'm', { range })];
+    const report = reportOf(problems, { 'gateway.yaml': text });
+    const [run] = JSON.parse(REPORTERS.sarif(report, false)).runs;
+    const sarif: string[] = run.results.map(
+      (result: { partialFingerprints: Record<string, string> }) =>
+        result.partialFingerprints['primaryLocationLineHash'],
+    );
+    const quality: string[] = JSON.parse(REPORTERS.gitlab(report, false)).map(
+      ({ fingerprint }: { fingerprint: string }) => fingerprint,
+    );
+    expect(quality).toEqual(sarif);
+    return sarif;
+  };
+  const before = found('  - id: here # note\n', 1, 0);
+
+  it('are never shared by two', () => expect(new Set(before).size).toBe(2));
+  it('survive lines that move and are indented anew', () =>
+    expect(found('\n\n#\n    -  id: here # note\n', 4, 3)).toEqual(before));
+  it('change with the words beside the culprit', () =>
+    expect(found('  - no: here # note\n', 1, 0)).not.toEqual(before));
+  it('do not tell the culprit itself', () => expect(found('  - id: s3cr # note\n', 1, 0)).toEqual(before));
+});
+
+describe('github', () => {
+  /** As the runner reads a line: the command, its properties, its data. */
+  function read(line: string) {
+    const [, command, properties = '', data = ''] = /^::(\w+) (.*?)::(.*)$/.exec(line) ?? [];
+    const undo = (text: string) => text.replaceAll('%0D', '\r').replaceAll('%0A', '\n');
+    const value = (text: string) => undo(text).replaceAll('%3A', ':').replaceAll('%2C', ',').replaceAll('%25', '%');
+    const named = properties.split(',').map((property) => {
+      const at = property.indexOf('=');
+      return [property.slice(0, at), value(property.slice(at + 1))] as const;
+    });
+    return { command, properties: Object.fromEntries(named), data: undo(data).replaceAll('%25', '%') };
+  }
+
+  it('is read back as it was written, whatever was written', () => {
+    fc.assert(
+      fc.property(anyReport, (report) => {
+        const [first = '', second, ...more] = REPORTERS.github(report, false).trimEnd().split('\n');
+        expect([second?.startsWith('::error file='), more]).toEqual([true, []]);
+        const { command, properties, data } = read(first);
+        const plain = (text = '') =>
+          text.toWellFormed().replaceAll(/(?![\r\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (c) => '\uFFFD'.repeat(c.length));
+        expect([command, data]).toEqual(['error', plain(report.problems[0]?.message)]);
+        expect(properties).toEqual({
+          file: plain(report.sources[0]?.path),
+          line: '2',
+          endLine: '2',
+          col: '3',
+          endColumn: '7',
+          title: 'route-id',
+        });
+      }),
+    );
+  });
+});
+
+describe('junit', () => {
+  const ENTITIES: Record<string, string> = {
+    amp: '&',
+    lt: '<',
+    gt: '>',
+    quot: '"',
+    '#9': '\t',
+    '#10': '\n',
+    '#13': '\r',
+  };
+  const undo = (text: string) => text.replaceAll(/&([^;]*);/g, (_all, name) => ENTITIES[name] ?? `?${name}?`);
+
+  it('is well-formed whatever was written, and holds it without its control characters', () => {
+    const name = '[a-z][a-z-]*';
+    const tag = `</?${name}(?: ${name}="[^<&"]*(?:&[^;&"]+;[^<&"]*)*")*/?>`;
+    const document = new RegExp(`^<\\?xml version="1.0" encoding="UTF-8"\\?>\n(?:${tag}|[^<&>]|&[^;&<>]+;)*$`);
+    fc.assert(
+      fc.property(anyReport, (report) => {
+        const text = REPORTERS.junit(report, false);
+        expect(text).toMatch(document);
+        expect(text).not.toMatch(/[^\t\n\u0020-\u007E\u00A0-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u);
+        const open: string[] = [];
+        for (const [, slash, tagName = '', end] of text.matchAll(/<(\/?)([a-z-]+)[^>]*?(\/?)>/g))
+          if (slash !== '') expect(open.pop()).toBe(tagName);
+          else if (end === '') open.push(tagName);
+        expect(open).toEqual([]);
+        const [, message = ''] = /message="([^"]*)"/.exec(text) ?? [];
+        const plain = (report.problems[0]?.message ?? '')
+          .toWellFormed()
+          .replaceAll(/[^\t\n\r\u0020-\u007E\u00A0-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, '');
+        expect(undo(message)).toBe(plain);
+      }),
+    );
+  });
+
+  it('fails what fails the run, and nothing else', () => {
+    const several = REPORTS['several'] as Report;
+    const failures = (failOn: Report['failOn']) =>
+      REPORTERS.junit({ ...several, failOn }, false).match(/<failure /g)?.length;
+    expect([failures('error'), failures('warning'), failures('info')]).toEqual([1, 2, 3]);
+  });
+});
+
+describe('markdown', () => {
+  it('is a table of four cells a row, whatever was written', () => {
+    fc.assert(
+      fc.property(anyReport, (report) => {
+        const lines = REPORTERS.markdown(report, false).trimEnd().split('\n');
+        expect(lines).toHaveLength(6);
+        for (const line of lines.slice(2)) expect(line.split(/(?<!\\)(?:\\\\)*\|/)).toHaveLength(6);
+      }),
+    );
+  });
+});
+
+describe('what terminals show', () => {
+  it.each(['pretty', 'stylish', 'github', 'markdown', 'junit'] as const)(
+    'never holds what steers a terminal: %s',
+    (format) => {
+      const report = reportOf([problemOf(HOSTILE_FILE, `${HOSTILE_MESSAGE}\u009b31m`)], {
+        [HOSTILE_FILE]: '\u001b[2J\n\u001b]0;x\u0007',
+      });
+      expect(REPORTERS[format](report, false)).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+    },
+  );
+});

@@ -1,0 +1,32 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { type Format, REPORTERS } from '../../../src/cli/reporters/index.ts';
+import { REPORTS } from './support.ts';
+
+const CASES = new URL('cases/', import.meta.url);
+const UPDATE = process.env['UPDATE_GOLDEN'] === '1';
+const FORMATS = Object.keys(REPORTERS) as Format[];
+
+const cases = Object.keys(REPORTS).flatMap((name) => FORMATS.map((format) => ({ name, format })));
+
+describe('a report', () => {
+  it.each(cases)('$name as $format', ({ name, format }) => {
+    const report = REPORTS[name];
+    if (report === undefined) throw new Error(name);
+    const printed = REPORTERS[format](report, false);
+    const golden = new URL(`${name}.${format}.out`, CASES);
+    if (UPDATE) writeFileSync(golden, printed);
+    expect(printed).toBe(readFileSync(golden, 'utf8'));
+    expect(printed).toMatch(/^$|\n$/);
+    expect(printed).not.toContain('\u001b');
+  });
+
+  it('has no golden file left over', () => {
+    expect(readdirSync(CASES).sort()).toEqual(cases.map(({ name, format }) => `${name}.${format}.out`).sort());
+  });
+
+  it.each(FORMATS)('is coloured only for a person: %s', (format) => {
+    const hasColour = Object.values(REPORTS).some((report) => REPORTERS[format](report, true).includes('\u001b['));
+    expect(hasColour).toBe(['pretty', 'stylish'].includes(format));
+  });
+});

@@ -1,0 +1,70 @@
+import type { Report } from '../../../src/cli/reporters/report.ts';
+import { load } from '../../../src/load.ts';
+import type { Severity } from '../../../src/problem/finding.ts';
+import type { Problem } from '../../../src/problem/problem.ts';
+
+/** A report of these problems; the texts are those of the files that they name. */
+export function reportOf(problems: readonly Problem[], texts: Readonly<Record<string, string>>): Report {
+  const sources = Object.entries(texts).map(([path, text]) => ({ path, text }));
+  const rules = new Map([
+    ['upstream-unknown', { why: 'A route to an upstream that nobody has named cannot be served.' }],
+  ]);
+  return { sources, problems, failOn: 'error', rules, version: '1.2.3' };
+}
+
+export function problemOf(file: string, message: string, more: Partial<Problem> = {}): Problem {
+  const range = { line: 2, column: 3, endLine: 2, endColumn: 7 };
+  return { rule: 'route-id', severity: 'error', file, range, message, ...more };
+}
+
+const BROKEN = `version: 1
+upstreams:
+  contacts: { url: http://127.0.0.1:7002 }
+routes:
+  - id: contacts
+    method: GET
+    path: /api/contacts
+    upstream: contact
+    access: public
+  - id: contacts
+    method: POST
+    path: /api/contacts
+    upstream: contacts
+    access: public
+`;
+
+function broken(): Report {
+  const { problems } = load({ path: 'gateway.yaml', text: BROKEN }, { env: {}, readFile: () => '' });
+  return reportOf(problems, { 'gateway.yaml': BROKEN });
+}
+
+/** Of three manifests one is clean; there is one problem of each severity, the last of them over two lines. */
+function several(): Report {
+  const texts = { 'a/gateway.yaml': 'one\ntwo three\n', 'b/gateway.yaml': 'clean\n', 'c/gateway.yaml': 'four\nfive\n' };
+  const at = (severity: Severity, file: string, line: number) =>
+    problemOf(file, `${severity} here`, { severity, range: { line, column: 1, endLine: 2, endColumn: 4 } });
+  const problems = [
+    at('warning', 'a/gateway.yaml', 2),
+    at('error', 'a/gateway.yaml', 2),
+    at('info', 'c/gateway.yaml', 1),
+  ];
+  return reportOf(problems, texts);
+}
+
+export const HOSTILE_FILE = 'od d,na:me%0A\n::error::\u001b[31m|`<b>"é]]>.yaml';
+export const HOSTILE_MESSAGE =
+  'a "quoted" & <tagged> ]]> | `code` %0A, ::error file=x:: [link](https://x.example) \\| {0}\r\n::warning::\u0000\u0085\uFFFF';
+
+function hostile(): Report {
+  const text = 'version: 1\n  <script>|`\u001b[31m`\n';
+  const related = { range: { line: 1, column: 1, endLine: 1, endColumn: 8 }, message: 'the [other] one' };
+  const problems = [problemOf(HOSTILE_FILE, HOSTILE_MESSAGE), problemOf(HOSTILE_FILE, 'twice', { related })];
+  return reportOf(problems, { [HOSTILE_FILE]: text });
+}
+
+export const REPORTS: Readonly<Record<string, Report>> = {
+  broken: broken(),
+  several: several(),
+  hostile: hostile(),
+  clean: reportOf([], { 'gateway.yaml': 'version: 1\n' }),
+};

@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { FAMILIES, PRESETS, type Rule } from '../../src/lint/rule.ts';
+import { RULES } from '../../src/lint/table.ts';
+import { lintCase, lintText } from '../lint/support.ts';
+import { AUTH, manifestOf, ROUTE } from '../manifest/support.ts';
+import { expectSection } from '../support/section.ts';
+
+const page = readFileSync(new URL('../../docs/rules.md', import.meta.url), 'utf8');
+const MISTAKES = new URL('../manifest/cases/', import.meta.url);
+
+/** The manifest with one mistake that shows an error, by the error's rule. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  syntax: 'yaml-colon-in-value',
+  schema: 'key-route',
+  environment: 'environment-missing',
+  address: 'listen-port',
+  path: 'path-colon-parameter',
+  'route-id': 'id-twice',
+  'route-equal': 'routes-equal',
+  'upstream-unknown': 'upstream-unknown',
+  'upstream-path': 'upstream-path-prefix',
+  header: 'header-reserved',
+  websocket: 'websocket-post',
+  'auth-missing': 'auth-missing-protected',
+  'secret-in-file': 'jwt-secret-in-file',
+  'jwt-keys': 'jwt-no-keys',
+  'jwt-algorithm': 'jwt-secret-algorithm',
+  jwks: 'jwks-file-weak',
+  discovery: 'discovery-plain',
+  endpoint: 'endpoint-host',
+  'role-unknown': 'roles-unknown',
+  'roles-public': 'roles-public',
+  'login-place': 'login-place',
+  'login-websocket': 'login-websocket',
+  'cors-origin': 'cors-origin-path',
+  'cors-credentials': 'cors-credentials',
+  body: 'body-on-get',
+  'body-types': 'body-types-not-json',
+  parameters: 'params-unknown',
+  'body-schema': 'schema-keyword',
+  'upstream-url': 'upstream-port',
+  'upstream-tls': 'upstream-tls-plain',
+  'server-limit': 'server-header-bytes',
+  'server-timeout': 'server-timeout-zero',
+  'trusted-proxy': 'server-trusted-address',
+  tls: 'server-tls-file',
+};
+/** What cannot be shown by a manifest alone: the environment has a part in it. */
+const WITHOUT_EXAMPLE = ['jwt-secret'];
+
+describe('docs/rules.md', () => {
+  it('has a section for every rule, with its real output', () => {
+    const families = Object.entries(FAMILIES).map(([family, title]) => {
+      const rules = RULES.filter((rule) => rule.family === family);
+      return `## ${title}\n\n${indexOf(rules)}\n${rules.map(sectionOf).join('\n')}`;
+    });
+    expectSection('docs/rules.md', 'rules', `${families.join('\n')}`);
+  });
+
+  it('shows settings and comments that do what it says', () => {
+    const [settings = '', comment = ''] = [...page.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(
+      ([, text = '']) => text,
+    );
+    const unused = '  search: { url: http://127.0.0.1:7003 }\n';
+    const text = manifestOf(`${settings}${AUTH}`, ROUTE.replace('public', 'protected'));
+    expect(lintText(text.replace('7002 }\n', `7002 }\n${unused}`)).map(({ rule }) => rule)).toEqual([
+      'body-without-rule',
+    ]);
+    const large = ROUTE.replace(' }', ', body: { maxBytes: 2GB } }');
+    expect(lintText(manifestOf('', large)).map(({ rule }) => rule)).toEqual([
+      'public-write-without-schema',
+      'body-large',
+    ]);
+    expect(lintText(manifestOf('', `  ${comment}${large}`)).map(({ rule }) => rule)).toEqual([]);
+  });
+});
+
+function indexOf(rules: readonly Rule[]): string {
+  const rows = rules.map((rule) => `| [${rule.id}](#${rule.id}) | ${rule.severity} | ${presetsOf(rule)} |\n`);
+  return `| rule | severity | presets |\n|---|---|---|\n${rows.join('')}`;
+}
+
+function presetsOf({ severity, preset }: Rule): string {
+  return severity === 'error' ? 'always' : PRESETS.slice(PRESETS.indexOf(preset)).join(', ');
+}
+
+function sectionOf(rule: Rule): string {
+  const parts = [`### ${rule.id}\n`, `${rule.why}\n`];
+  if (rule.severity === 'error') {
+    if (!WITHOUT_EXAMPLE.includes(rule.id)) parts.push(...shown(...mistakeOf(rule)));
+  } else if (rule.family !== 'online') {
+    const { text, printed } = lintCase(rule, 'bad.yaml');
+    parts.push(...shown(text, printed), `In place of that:\n\n${block('yaml', lintCase(rule, 'good.yaml').text)}`);
+  }
+  return parts.join('\n');
+}
+
+function mistakeOf({ id }: Rule): [string, string] {
+  const name = EXAMPLES[id];
+  const [text, out] = ['yaml', 'out'].map((end) => readFileSync(new URL(`${name}.${end}`, MISTAKES), 'utf8'));
+  expect([id, out]).toEqual([id, expect.stringContaining(`[${id}]`)]);
+  return [text ?? '', (out ?? '').replaceAll(`${name}.yaml:`, 'bad.yaml:')];
+}
+
+function shown(text: string, printed: string): string[] {
+  return [block('yaml', text), block('console', `$ signing-gateway lint bad.yaml\n${printed}`)];
+}
+
+function block(language: string, text: string): string {
+  return `\`\`\`${language}\n${text}\`\`\`\n`;
+}

@@ -1,0 +1,53 @@
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const page = readFileSync(join(root, 'docs/writing-a-rule.md'), 'utf8');
+const blocks = [...page.matchAll(/^```\w+\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text);
+
+it('docs/writing-a-rule.md works, step by step, in a copy of the project', { timeout: 120_000 }, () => {
+  const copy = mkdtempSync(join(tmpdir(), 'rule-'));
+  for (const name of [
+    'src',
+    'schema',
+    'docs',
+    'test',
+    'package.json',
+    'vitest.config.ts',
+    'tsconfig.json',
+    'gateway.yaml',
+  ])
+    cpSync(join(root, name), join(copy, name), { recursive: true });
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+  const [rule = '', line = '', bad = '', good = '', command = ''] = blocks;
+  const write = (path: string, text: string) => {
+    mkdirSync(dirname(join(copy, path)), { recursive: true });
+    writeFileSync(join(copy, path), text);
+  };
+  write('src/lint/rules/route-id-long.ts', rule);
+  appendFileSync(join(copy, 'src/lint/rules/index.ts'), line);
+  write('test/lint/cases/route-id-long/bad.yaml', bad);
+  write('test/lint/cases/route-id-long/good.yaml', good);
+
+  const [, files = ''] = /^\$ UPDATE_GOLDEN=1 npx vitest run (.*)$/m.exec(command) ?? [];
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+  // The properties that are slow have nothing to do with what is written.
+  const wanted = files.replace(/^test\/lint(?= )/, 'test/lint/table.test.ts test/lint/cases.test.ts').split(' ');
+  for (const UPDATE_GOLDEN of ['1', '0']) {
+    const { status, stdout } = spawnSync(process.execPath, [vitest, 'run', ...wanted], {
+      cwd: copy,
+      env: { ...process.env, UPDATE_GOLDEN, NO_COLOR: '1' },
+      encoding: 'utf8',
+    });
+    expect(status, stdout).toBe(0);
+  }
+  expect(readFileSync(join(copy, 'docs/rules.md'), 'utf8')).toContain('### route-id-long\n');
+  expect(readFileSync(join(copy, 'schema/gateway.schema.json'), 'utf8')).toContain('"route-id-long"');
+  const call = ['src/cli/main.ts', 'lint', '--preset', 'strict', 'test/lint/cases/route-id-long/bad.yaml'];
+  const { stdout } = spawnSync(process.execPath, call, { cwd: copy, encoding: 'utf8' });
+  expect(stdout).toMatch(/bad\.yaml:6:11 info this id is longer than 40 letters; shorten it \[route-id-long\]/);
+});

@@ -1,0 +1,173 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { manifest, type Running, startGateway } from '../support/gateway.ts';
+import { ask, chunked, head, keptHead, Wire } from '../support/raw.ts';
+import { eventually } from '../support/site.ts';
+import { startWireUpstream, type WireUpstream } from '../support/upstream.ts';
+
+const MB = 1024 * 1024;
+const FORM =
+  'multipart: { parts: { file: { types: [application/pdf], maxBytes: 3MB, required: true }, note: { maxBytes: 5B, maxCount: 2 } } }';
+const ROUTES = `  - { id: form, method: [GET, POST], path: /form, upstream: up, access: public, body: { maxBytes: 4MB, ${FORM} } }
+  - { id: csv, method: POST, path: /csv, upstream: up, access: public, body: { csv: { header: [name, email] } } }
+  - { id: both, method: POST, path: /both, upstream: up, access: public, body: { types: [text/csv, multipart/form-data, application/pdf], ${FORM}, csv: { header: [name, email], delimiter: ';' } } }
+  - { id: reported, method: POST, path: /reported, upstream: up, access: public, validation: report, body: { maxBytes: 4MB, ${FORM} } }
+`;
+
+let upstream: WireUpstream;
+let gateway: Running;
+
+beforeAll(async () => {
+  upstream = await startWireUpstream(() => 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+  gateway = await startGateway(manifest(ROUTES, { up: upstream.url }));
+});
+
+afterAll(async () => {
+  await gateway.close();
+  await upstream.close();
+});
+
+beforeEach(() => {
+  upstream.messages.length = 0;
+});
+
+afterEach(async () => {
+  upstream.messages.length = 0;
+  expect((await post('/csv', 'text/csv', 'name,email\n')).status).toBe(200);
+  expect(upstream.messages.map(({ body }) => body.toString())).toEqual(['name,email\n']);
+});
+
+const TYPE = 'multipart/form-data; boundary=X-YZ';
+const part = (name: string, type: string, body: string) =>
+  `--X-YZ\r\nContent-Disposition: form-data; name="${name}"; filename="f"\r\nContent-Type: ${type}\r\n\r\n${body}\r\n`;
+const END = '--X-YZ--\r\n';
+const FILE = part('file', 'application/pdf', 'pdf');
+
+const post = (path: string, type: string, body: string) =>
+  ask(
+    gateway.port,
+    head(`POST ${path} HTTP/1.1`, `Content-Type: ${type}`, `Content-Length: ${Buffer.byteLength(body)}`) + body,
+  );
+const postChunked = (path: string, type: string, ...pieces: string[]) =>
+  ask(
+    gateway.port,
+    head(`POST ${path} HTTP/1.1`, `Content-Type: ${type}`, 'Transfer-Encoding: chunked') + chunked(...pieces),
+  );
+
+describe('a body that fits', () => {
+  it.each([
+    ['/form', TYPE, FILE + END],
+    ['/form', TYPE, part('note', 'text/plain', 'a') + FILE + part('note', 'text/plain', 'b') + END],
+    ['/form', TYPE, part('file', 'application/pdf', 'x\r\n--X-Y'.repeat(200_000)) + END],
+    ['/csv', 'text/csv; charset=utf-8', `name,email\n${'Eva,eva@partner.example\n'.repeat(20_000)}`],
+    ['/both', TYPE, FILE + END],
+    ['/both', 'text/csv', 'name;email\n'],
+    ['/both', 'application/pdf', 'neither of them'],
+  ])('goes on byte for byte, in both framings: %s', async (path, type, body) => {
+    const half = Math.floor(body.length / 2);
+    expect((await post(path, type, body)).status).toBe(200);
+    expect((await postChunked(path, type, body.slice(0, half), body.slice(half))).status).toBe(200);
+    expect((await postChunked(path, type, ...body.slice(0, 300), body.slice(300))).status).toBe(200);
+    expect(upstream.messages).toHaveLength(3);
+    for (const message of upstream.messages) expect(message.body.toString() === body).toBe(true);
+  });
+});
+
+describe('a body that does not', () => {
+  it.each<[string, string, string, string, string]>([
+    ['an unknown part', '/form', TYPE, FILE + part('other', 'text/plain', 'a') + END, ''],
+    ['a part missing', '/form', TYPE, part('note', 'text/plain', 'a') + END, '/file'],
+    ['another type', '/form', TYPE, part('file', 'text/html', 'a') + END, '/file'],
+    ['too many parts', '/form', TYPE, part('note', 'a/b', 'a').repeat(3) + FILE + END, '/note'],
+    ['a part too long', '/form', TYPE, part('note', 'a/b', '123456') + FILE + END, '/note'],
+    ['a long part too long', '/form', TYPE, part('file', 'application/pdf', 'a'.repeat(3 * MB + 1)) + END, '/file'],
+    ['no end', '/form', TYPE, FILE, ''],
+    ['no end of a long one', '/form', TYPE, part('file', 'application/pdf', 'a'.repeat(2 * MB)), ''],
+    ['a text behind', '/form', TYPE, `${FILE}${END}x`, ''],
+    ['a boundary that lies', '/form', TYPE, (FILE + END).replaceAll('X-YZ', 'X-YZZ'), ''],
+    ['another header row', '/csv', 'text/csv', 'name,mail\nEva,eva@partner.example\n', ''],
+    ['another delimiter', '/both', 'text/csv', 'name,email\n', ''],
+    ['nothing', '/csv', 'text/csv', '', ''],
+    ['nothing of a form', '/form', TYPE, '', ''],
+  ])('with %s is 400, and the upstream never has the whole of it', async (_what, path, type, body, pointer) => {
+    for (const got of [
+      await post(path, type, body),
+      await postChunked(path, type, body),
+      await postChunked(path, type, ...body.slice(0, 200), body.slice(200)),
+    ]) {
+      expect([got.status, got.json().code]).toEqual([400, 'body_invalid']);
+      expect(got.json().errors.map((error: { pointer: string }) => error.pointer)).toEqual([pointer]);
+    }
+    await eventually('every broken exchange closed', () => upstream.sockets.every((socket) => socket.closed));
+    expect(upstream.messages).toEqual([]);
+  });
+
+  it.each([
+    'multipart/form-data',
+    'multipart/form-data; boundary="a b"',
+    'multipart/form-data; boundary=a; boundary=X-YZ',
+    "multipart/form-data; boundary*=utf-8''X-YZ",
+    'multipart/mixed; boundary=X-YZ',
+    'text/csv; charset=utf-16',
+  ])('of the type %s is 415', async (type) => {
+    expect((await post('/both', type, FILE + END)).status).toBe(415);
+    expect(upstream.messages).toEqual([]);
+  });
+
+  it('is known at once, while the client goes on, and its connection closes', async () => {
+    const wire = await Wire.open(gateway.port);
+    wire.write(keptHead('POST /form HTTP/1.1', `Content-Type: ${TYPE}`, 'Content-Length: 3000000'));
+    wire.write(part('other', 'text/plain', 'a'));
+    const got = await wire.answer();
+    expect([got.status, got.value('connection')]).toEqual([400, 'close']);
+    wire.write(`GET /form HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(10));
+    await wire.closed();
+    expect(wire.rest).toBe('');
+    expect(upstream.messages).toEqual([]);
+  });
+
+  it('is too large as soon as it is', async () => {
+    const body = part('file', 'application/pdf', 'a'.repeat(2 * MB)) + part('note', 'a/b', 'a'.repeat(2 * MB)) + END;
+    expect((await post('/form', TYPE, body)).status).toBe(413);
+    const long = part('file', 'application/pdf', 'a'.repeat(5 * MB));
+    expect([400, 413]).toContain((await postChunked('/form', TYPE, long)).status);
+    expect(upstream.messages).toEqual([]);
+  });
+
+  it('without a type, or without anything, is 415; a GET has none', async () => {
+    expect((await ask(gateway.port, head('POST /form HTTP/1.1'))).status).toBe(415);
+    expect((await ask(gateway.port, head('GET /form HTTP/1.1'))).status).toBe(200);
+  });
+
+  it('goes on where it is only reported, and is told of once', async () => {
+    const body = part('other', 'text/plain', 'a').repeat(3);
+    const before = gateway.lines.length;
+    expect((await postChunked('/reported', TYPE, ...body)).status).toBe(200);
+    await eventually('the access line', () => gateway.lines.length > before);
+    expect(gateway.lines.at(-1)?.['reported']).toEqual([{ code: 'body_invalid', pointers: [''] }]);
+    expect(upstream.messages.map((message) => message.body.toString())).toEqual([body]);
+  });
+});
+
+describe('an upstream that answers early', () => {
+  it('has its answer cut off when the body turns out not to fit', async () => {
+    const other = await startWireUpstream(() => '');
+    const running = await startGateway(manifest(ROUTES, { up: other.url }));
+    const wire = await Wire.open(running.port);
+    wire.write(keptHead('POST /form HTTP/1.1', `Content-Type: ${TYPE}`, 'Transfer-Encoding: chunked'));
+    const pieces = [part('note', 'a/b', 'a'), part('note', 'a/b', 'b')].map(
+      (text) => `${text.length.toString(16)}\r\n${text}\r\n`,
+    );
+    wire.write(pieces[0] ?? '');
+    await new Promise((resolve) => setImmediate(resolve));
+    wire.write(pieces[1] ?? '');
+    await eventually('the first piece at the upstream', () => other.bytes().includes('name="note"'));
+    other.sockets[0]?.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf');
+    await wire.until('half');
+    wire.write(pieces[0] ?? '');
+    await wire.closed();
+    expect((await wire.message()).isWhole).toBe(false);
+    expect(other.messages).toEqual([]);
+    await running.close();
+    await other.close();
+  });
+});

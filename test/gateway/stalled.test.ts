@@ -1,0 +1,177 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { manifest, type Running, startGateway } from '../support/gateway.ts';
+import { endOf, head, keptHead, openSocket, Wire } from '../support/raw.ts';
+import { eventually } from '../support/site.ts';
+import { type Listening, startListening } from '../support/upstream.ts';
+
+const MB = 1024 * 1024;
+const ROUTES = `  - { id: all, method: any, path: /**, upstream: up, access: public, websocket: true }
+  - { id: read, method: POST, path: /read, upstream: up, access: public, body: { schema: {} } }
+`;
+const HANDSHAKE = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: a'];
+
+let upstream: Listening;
+let gateway: Running;
+
+/** @param stalled how long clients have; not more than a quarter later they are cut */
+async function start(stalled: string, listener: Parameters<typeof startListening>[0]): Promise<void> {
+  upstream = await startListening(listener);
+  gateway = await startGateway(manifest(ROUTES, { up: upstream.url, server: `{ timeouts: { stalled: ${stalled} } }` }));
+}
+
+afterEach(async () => {
+  await gateway.close();
+  await upstream.close();
+});
+
+async function request(text: string): Promise<Socket> {
+  const socket = await openSocket(gateway.port);
+  socket.write(text);
+  return socket;
+}
+
+const line = async (path: string) => {
+  await eventually('the access line', () => gateway.lines.some((each) => each['path'] === path));
+  return gateway.lines.find((each) => each['path'] === path);
+};
+
+describe('a client that takes nothing of its answer', () => {
+  it.each([
+    ['counted', 'HTTP/1.1'],
+    ['that ends with the connection', 'HTTP/1.0'],
+  ])('is cut by a reset, and its upstream is let go: %s', async (_framing, version) => {
+    const gone: string[] = [];
+    await start('400ms', (_request, response) => {
+      response.on('close', () => gone.push(response.writableFinished ? 'whole' : 'cut'));
+      if (version === 'HTTP/1.1') response.setHeader('Content-Length', 64 * MB);
+      response.end(Buffer.alloc(64 * MB));
+    });
+    const socket = await request(keptHead(`GET /slow ${version}`));
+    // The beginning of it comes, and then it does not read.
+    await once(socket, 'readable');
+    expect(await line('/slow')).toMatchObject({ status: 200, aborted: true, stalled: true });
+    await eventually('the upstream is let go', () => gone.length === 1);
+    expect(gone).toEqual(['cut']);
+    const end = endOf(socket);
+    socket.resume();
+    expect(await end).toBe('ECONNRESET');
+  });
+
+  it('is cut though it goes on to send', async () => {
+    await start('400ms', (_request, response) => void response.end(Buffer.alloc(64 * MB)));
+    const socket = await request(`${keptHead('GET /slow HTTP/1.1')}GET /next HTTP/1.1\r\n`);
+    const drip = setInterval(() => socket.write('X: 1\r\n'), 50);
+    await once(socket, 'readable');
+    expect(await line('/slow')).toMatchObject({ stalled: true });
+    clearInterval(drip);
+    socket.destroy();
+  });
+
+  it('is not cut as long as it takes something now and then', async () => {
+    await start('1500ms', (_request, response) => void response.end(Buffer.alloc(64 * MB)));
+    const socket = await request(head('GET /slow HTTP/1.1'));
+    socket.pause();
+    let came = 0;
+    // 4 MB at a time, since the kernel holds about as much before it lets the gateway write again.
+    for (let round = 0; round < 6; round += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      for (let taken = 0; taken < 4 * MB; ) {
+        const chunk: Buffer | null = socket.read();
+        if (chunk === null) await once(socket, 'readable');
+        taken += chunk?.length ?? 0;
+        came += chunk?.length ?? 0;
+      }
+    }
+    expect(gateway.lines).toEqual([]);
+    for await (const chunk of socket) came += chunk.length;
+    expect(came).toBeGreaterThan(64 * MB);
+    expect(await line('/slow')).not.toHaveProperty('aborted');
+  });
+});
+
+describe('a client that sends nothing of its body', () => {
+  it.each([
+    ['streamed', '/streamed', []],
+    ['read first', '/read', ['Content-Type: application/json']],
+    ['asked for by 100 Continue', '/continue', ['Expect: 100-continue']],
+  ])('is cut, and its request is never whole upstream: %s', async (_how, path, headers) => {
+    const came: string[] = [];
+    await start('400ms', (request) => {
+      request.on('end', () => came.push(request.url ?? ''));
+      request.resume();
+    });
+    const socket = await request(keptHead(`POST ${path} HTTP/1.1`, 'Content-Length: 10', ...headers));
+    if (!headers.some((each) => each.startsWith('Expect'))) socket.write('[');
+    expect(await endOf(socket)).toBe('ECONNRESET');
+    expect(await line(path)).toMatchObject({ aborted: true, stalled: true });
+    expect(came).toEqual([]);
+  });
+});
+
+describe('a client that waits', () => {
+  it('for its upstream is not cut', async () => {
+    await start('200ms', (_request, response) => {
+      response.flushHeaders();
+      setTimeout(() => response.end('late'), 1_200);
+    });
+    const wire = new Wire(await request(keptHead('GET /late HTTP/1.1')));
+    const answer = await wire.answer();
+    expect([answer.status, answer.body.toString(), answer.isWhole]).toEqual([200, 'late', true]);
+    wire.end();
+  });
+
+  it('for its upstream to take the body is not cut', async () => {
+    await start('200ms', (request, response) => {
+      // 20 MB are more than what all kernels on the way hold.
+      setTimeout(() => request.on('end', () => response.end('late')).resume(), 1_200);
+    });
+    const socket = await request(keptHead('POST /late HTTP/1.1', `Content-Length: ${20 * MB}`));
+    socket.write(Buffer.alloc(20 * MB));
+    const wire = new Wire(socket);
+    expect((await wire.answer()).body.toString()).toBe('late');
+    wire.end();
+  });
+
+  it('between two requests is not cut', async () => {
+    await start('200ms', (_request, response) => void response.end('ok'));
+    const wire = new Wire(await request(keptHead('GET /one HTTP/1.1')));
+    await wire.answer();
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    wire.write(keptHead('GET /two HTTP/1.1'));
+    expect((await wire.answer()).status).toBe(200);
+    wire.end();
+  });
+});
+
+describe('a tunnel', () => {
+  it('is not cut, however long nobody says or takes anything', async () => {
+    await start('200ms', () => undefined);
+    upstream.server.on('upgrade', (_request, socket) => {
+      socket.on('error', () => undefined);
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+      socket.write(Buffer.alloc(20 * MB));
+      socket.end('last');
+    });
+    const socket = await request(keptHead('GET /socket HTTP/1.1', ...HANDSHAKE));
+    await once(socket, 'readable');
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    let tail = '';
+    for await (const chunk of socket) tail = (tail + chunk.toString('latin1')).slice(-4);
+    expect(tail).toBe('last');
+  });
+
+  it('that never was one, and whose answer is not taken, is cut', async () => {
+    await start('400ms', () => undefined);
+    upstream.server.on('upgrade', (_request, socket) => {
+      socket.on('error', () => undefined);
+      socket.write(`HTTP/1.1 403 No\r\nContent-Length: ${64 * MB}\r\n\r\n`);
+      socket.write(Buffer.alloc(64 * MB));
+    });
+    const socket = await request(keptHead('GET /socket HTTP/1.1', ...HANDSHAKE));
+    await once(socket, 'readable');
+    expect(await line('/socket')).toMatchObject({ status: 403, aborted: true, stalled: true });
+    socket.destroy();
+  });
+});

@@ -1,0 +1,207 @@
+import { createServer } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { load } from '../../src/load.ts';
+import { manifest, type Running, startGateway, worldOf } from '../support/gateway.ts';
+import { valuesOf } from '../support/message.ts';
+import { ask, head, keptHead, Wire } from '../support/raw.ts';
+import { eventually } from '../support/site.ts';
+import { startWireUpstream, type WireUpstream } from '../support/upstream.ts';
+
+const ROUTES = `  - { id: all, method: any, path: /**, upstream: up, access: public, websocket: true }
+  - { id: private, method: any, path: /private, upstream: up, access: protected }
+`;
+const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+
+let upstream: WireUpstream;
+/** Trusts the peer of these tests, and 10.0.0.0/8. */
+let gateway: Running;
+
+const textOf = (trusted: string) => manifest(ROUTES, { up: upstream.url, server: `{ trustedProxies: ${trusted} }` });
+const TRUSTED = '[127.0.0.1/32, 10.0.0.0/8, "fd00::/8"]';
+
+beforeAll(async () => {
+  upstream = await startWireUpstream(() => OK);
+  gateway = await startGateway(textOf(TRUSTED));
+});
+
+afterAll(async () => {
+  await gateway.close();
+  await upstream.close();
+});
+
+afterEach(() => {
+  upstream.messages.length = 0;
+  gateway.lines.length = 0;
+});
+
+/** What the upstream gets of a header, and the access line. */
+async function pass(headers: readonly string[], { port, lines } = gateway) {
+  upstream.messages.length = 0;
+  lines.length = 0;
+  expect((await ask(port, head('GET /x HTTP/1.1', ...headers))).status).toBe(200);
+  await eventually('the line', () => lines.length === 1);
+  const got = upstream.messages[0]?.headers ?? [];
+  return { values: (name: string) => valuesOf(got, name), line: lines[0] ?? {} };
+}
+
+describe('X-Forwarded-For of a trusted proxy', () => {
+  it.each([
+    ['none', [], '127.0.0.1', undefined],
+    ['one', ['192.0.2.1'], '192.0.2.1, 127.0.0.1', '192.0.2.1'],
+    ['a client that lied to the proxy', ['1.1.1.1, 192.0.2.1'], '1.1.1.1, 192.0.2.1, 127.0.0.1', '192.0.2.1'],
+    ['proxies in between', ['192.0.2.1, 10.0.0.1,10.0.0.2'], '192.0.2.1, 10.0.0.1,10.0.0.2, 127.0.0.1', '192.0.2.1'],
+    ['proxies alone', ['10.0.0.1, 10.0.0.2'], '10.0.0.1, 10.0.0.2, 127.0.0.1', '10.0.0.1'],
+    ['several headers', ['192.0.2.1', '10.0.0.1'], '192.0.2.1, 10.0.0.1, 127.0.0.1', '192.0.2.1'],
+    ['a port', ['192.0.2.1:443'], '192.0.2.1:443, 127.0.0.1', '192.0.2.1'],
+    ['IPv6', ['2001:db8::1'], '2001:db8::1, 127.0.0.1', '2001:db8::1'],
+    ['IPv6 in brackets, with a port', ['[2001:db8::1]:443'], '[2001:db8::1]:443, 127.0.0.1', '2001:db8::1'],
+    ['IPv6 proxies', ['192.0.2.1, fd00::1'], '192.0.2.1, fd00::1, 127.0.0.1', '192.0.2.1'],
+    ['IPv4 spelt as IPv6', ['192.0.2.1, ::ffff:10.0.0.1'], '192.0.2.1, ::ffff:10.0.0.1, 127.0.0.1', '192.0.2.1'],
+    ['a word', ['unknown'], 'unknown, 127.0.0.1', undefined],
+    ['a word before proxies', ['192.0.2.1, "x}, 10.0.0.1'], '192.0.2.1, "x}, 10.0.0.1, 127.0.0.1', undefined],
+    ['nothing', [''], '127.0.0.1', undefined],
+    ['commas', [',,'], ',,, 127.0.0.1', undefined],
+  ])('is kept, with its own address behind: %s', async (_what, sent, expected, client) => {
+    const { values, line } = await pass(sent.map((value) => `X-Forwarded-For: ${value}`));
+    expect(values('x-forwarded-for')).toEqual([expected]);
+    expect(line['client']).toBe(client);
+    expect(line['peer']).toBe('127.0.0.1');
+  });
+});
+
+describe('X-Forwarded-Proto and X-Forwarded-Host of a trusted proxy', () => {
+  it.each([
+    ['X-Forwarded-Proto', ['https'], 'https'],
+    ['x-forwarded-proto', ['http'], 'http'],
+    ['X-Forwarded-Proto', ['wss'], 'wss'],
+    ['X-Forwarded-Proto', [], 'http'],
+    ['X-Forwarded-Proto', ['https', 'https'], 'http'],
+    ['X-Forwarded-Proto', ['https, http'], 'http'],
+    ['X-Forwarded-Proto', ['gopher'], 'http'],
+    ['X-Forwarded-Proto', [''], 'http'],
+    ['X-Forwarded-Host', ['signing.example'], 'signing.example'],
+    ['X-Forwarded-Host', ['signing.example:8443'], 'signing.example:8443'],
+    ['X-Forwarded-Host', ['[2001:db8::1]:80'], '[2001:db8::1]:80'],
+    ['X-Forwarded-Host', [], 'gateway.test'],
+    ['X-Forwarded-Host', ['a.example', 'b.example'], 'gateway.test'],
+    ['X-Forwarded-Host', ['a.example, b.example'], 'gateway.test'],
+    ['X-Forwarded-Host', ['a.example/path'], 'gateway.test'],
+    ['X-Forwarded-Host', ['user@a.example'], 'gateway.test'],
+    ['X-Forwarded-Host', ['a.example:99999'], 'gateway.test'],
+  ])('are kept where they have one reading: %s %j', async (name, sent, expected) => {
+    const { values } = await pass(sent.map((value) => `${name}: ${value}`));
+    expect(values(name)).toEqual([expected]);
+  });
+});
+
+describe('X-Request-Id of a trusted proxy', () => {
+  it.each(['a', 'Root=1-67891233-abcdef012345678912345678'.replace('=', '.'), 'x'.repeat(128), 'A-b_c.9'])(
+    'is the id of the request: %s',
+    async (id) => {
+      const { values, line } = await pass([`X-Request-Id: ${id}`]);
+      expect([values('x-request-id'), line['id']]).toEqual([[id], id]);
+      const refused = await ask(gateway.port, head('GET /private HTTP/1.1', `X-Request-Id: ${id}`));
+      expect(refused.json().request_id).toBe(id);
+    },
+  );
+
+  it.each([[['']], [['x'.repeat(129)]], [['a b']], [['a"b']], [['a/b']], [['é']], [['one', 'two']], [['one, two']]])(
+    'is made here when it is not clean: %j',
+    async (ids) => {
+      const { values, line } = await pass(ids.map((id) => `X-Request-Id: ${id}`));
+      expect(line['id']).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+      expect(values('x-request-id')).toEqual([line['id']]);
+    },
+  );
+});
+
+describe('what else a trusted proxy sends on', () => {
+  it('of these headers stays here, and so does every other spelling', async () => {
+    const lies = [
+      'Forwarded: for=192.0.2.1;proto=https',
+      'X_Forwarded_For: lie',
+      'X.Forwarded.For: lie',
+      'X_Forwarded_Host: lie',
+      'X_Forwarded_Proto: lie',
+      'X_Request_Id: lie',
+      'X-Forwarded-Port: 443',
+      'X-Forwarded-Prefix: /lie',
+      'X-Forwarded-User: lie',
+    ];
+    const { values, line } = await pass(lies);
+    expect(values('x-forwarded-for')).toEqual(['127.0.0.1']);
+    expect(line).not.toHaveProperty('client');
+    const names = upstream.messages[0]?.headers.map(([name]) => name.toLowerCase()) ?? [];
+    expect(names.filter((name) => /forwarded|request.id/.test(name))).toEqual([
+      'x-forwarded-for',
+      'x-forwarded-proto',
+      'x-forwarded-host',
+      'x-request-id',
+    ]);
+  });
+
+  it('is believed of a WebSocket handshake too', async () => {
+    const handshake = ['Connection: Upgrade', 'Upgrade: websocket', 'X-Forwarded-For: 192.0.2.1', 'X-Request-Id: own'];
+    const wire = await Wire.open(gateway.port);
+    wire.write(keptHead('GET /socket HTTP/1.1', ...handshake));
+    await wire.answer();
+    await wire.closed();
+    await eventually('the line', () => gateway.lines.length === 1);
+    expect(gateway.lines[0]).toMatchObject({ id: 'own', peer: '127.0.0.1', client: '192.0.2.1' });
+    expect(valuesOf(upstream.messages[0]?.headers ?? [], 'x-forwarded-for')).toEqual(['192.0.2.1, 127.0.0.1']);
+  });
+});
+
+describe('a peer that is not trusted', () => {
+  const CLAIMS = [
+    'X-Forwarded-For: 10.0.0.1',
+    'X-Forwarded-Proto: https',
+    'X-Forwarded-Host: evil.example',
+    'X-Request-Id: evil',
+  ];
+
+  it('is not believed, whatever it says', async () => {
+    const other = await startGateway(textOf('[192.0.2.0/24, "::1"]'));
+    const { values, line } = await pass(CLAIMS, other);
+    expect(values('x-forwarded-for')).toEqual(['127.0.0.1']);
+    expect(values('x-forwarded-proto')).toEqual(['http']);
+    expect(values('x-forwarded-host')).toEqual(['gateway.test']);
+    expect(values('x-request-id')).toEqual([line['id']]);
+    expect(line['id']).not.toBe('evil');
+    expect(line).not.toHaveProperty('client');
+    await other.close();
+  });
+
+  it('becomes one at the next request when a reload says so, and the other way round', async () => {
+    const own = await startGateway(textOf('[]'));
+    const wire = await Wire.open(own.port);
+    for (const [trusted, expected] of [
+      ['[]', '127.0.0.1'],
+      [TRUSTED, '192.0.2.1, 127.0.0.1'],
+      ['[10.0.0.0/8]', '127.0.0.1'],
+    ] as const) {
+      const { plan } = load({ path: 'gateway.yaml', text: textOf(trusted) }, worldOf());
+      if (plan === undefined) throw new Error('the manifest does not load');
+      own.gateway.swap(plan);
+      wire.write(keptHead('GET /x HTTP/1.1', 'X-Forwarded-For: 192.0.2.1'));
+      await wire.answer();
+      expect(valuesOf(upstream.messages.at(-1)?.headers ?? [], 'x-forwarded-for')).toEqual([expected]);
+    }
+    wire.end();
+    await own.close();
+  });
+});
+
+const hasIpv6 = await new Promise<boolean>((resolve) => {
+  const server = createServer();
+  server.on('error', () => resolve(false));
+  server.listen(0, '::', () => server.close(() => resolve(true)));
+});
+
+it.skipIf(!hasIpv6)('an IPv4 peer is known by its block where it is spelt as IPv6', async () => {
+  const own = await startGateway(textOf('[127.0.0.0/8]').replace('127.0.0.1:0', '"[::]:0"'));
+  const { values, line } = await pass(['X-Forwarded-For: 192.0.2.1'], own);
+  expect(line).toMatchObject({ peer: '::ffff:127.0.0.1', client: '192.0.2.1' });
+  expect(values('x-forwarded-for')).toEqual(['192.0.2.1, ::ffff:127.0.0.1']);
+  await own.close();
+});
