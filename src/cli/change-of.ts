@@ -3,33 +3,35 @@ import { watchFiles } from '../watch.ts';
 
 /** Editors write in several steps: what follows within this time belongs to one save. */
 const SETTLE_MS = 50;
+/** A change in the moment in which the watch begins may be told by nobody; this finds it. */
+const POLL_MS = 1_000;
 
-/** Resolves when one of the files holds something else, or `stop` is aborted. */
-export function changeOf(files: readonly string[], stop: AbortSignal): Promise<void> {
-  const seen = textOf(files);
+/**
+ * Resolves when one of the files holds something else, or `stop` is aborted.
+ *
+ * @param files what was read from each, by its path; `undefined`: it was not there
+ */
+export function changeOf(files: ReadonlyMap<string, string | undefined>, stop: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     let timer: NodeJS.Timeout | undefined;
     const end = () => {
       clearTimeout(timer);
+      clearInterval(poll);
       stop.removeEventListener('abort', end);
       void watch.close().then(resolve);
     };
     const look = () => {
-      if (textOf(files) !== seen) end();
+      if ([...files].some(([path, text]) => readText(path) !== text)) end();
     };
-    const watch = watchFiles(files, () => {
+    const watch = watchFiles([...files.keys()], () => {
       clearTimeout(timer);
       timer = setTimeout(look, SETTLE_MS);
     });
+    const poll = setInterval(look, POLL_MS);
     stop.addEventListener('abort', end);
   });
 }
 
-function textOf(files: readonly string[]): string {
-  return JSON.stringify(files.map(readText));
-}
-
-/** A file that is gone may come back. */
 function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');

@@ -9,7 +9,7 @@ import { readSuite } from '../suite/suite-file.ts';
 import { changeOf } from './change-of.ts';
 import { formatProblems } from './format.ts';
 import { loadFile, unreadable } from './manifest-file.ts';
-import { type ExitCode, type Options, type Terminal, UsageError, type Verb } from './terminal.ts';
+import { type ExitCode, type Options, type Terminal, UsageError, type Verb, WorkError } from './terminal.ts';
 import { formatJunit } from './test-junit.ts';
 import { formatCoverage, formatTestText } from './test-text.ts';
 
@@ -45,7 +45,7 @@ export const test: Verb = {
       failUnder: percentOf(values['fail-under']),
       format: formatOf(values.format),
     };
-    return values.watch ? watch(options, terminal) : (await runOnce(options, terminal)).code;
+    return values.watch ? watch(options, terminal) : runOnce(options, terminal);
   },
 };
 
@@ -67,27 +67,34 @@ function formatOf(text = 'text'): keyof typeof FORMATS {
   throw new UsageError(`there is no format "${text}"; write one of: ${Object.keys(FORMATS).join(', ')}`);
 }
 
-/** One run; `files` are those that it read. */
-async function runOnce(options: TestOptions, terminal: Terminal): Promise<{ code: ExitCode; files: string[] }> {
+/** @param files takes what is read from each file, by its path; `undefined` until it was read */
+async function runOnce(
+  options: TestOptions,
+  terminal: Terminal,
+  files = new Map<string, string | undefined>(),
+): Promise<ExitCode> {
   const { path, format, failUnder } = options;
   const { out, err, outColour, errColour } = terminal;
+  files.set(path, undefined);
   const text = readText(path);
+  files.set(path, text);
   const { file, problems } = readSuite({ path, text });
   if (file === undefined) {
     err(formatProblems(problems, text, errColour));
-    return { code: 1, files: [path] };
+    return 1;
   }
   const manifest = options.manifest ?? join(dirname(path), file.suite.manifest);
-  const files = [path, manifest];
+  files.set(manifest, undefined);
   const loaded = loadFile(manifest, file.suite.environment);
+  files.set(manifest, loaded.text);
   if (loaded.plan === undefined) {
     err(formatProblems(loaded.problems, loaded.text, errColour));
-    return { code: 1, files };
+    return 1;
   }
   const strangers = toProblems(findStrangers(file.suite, loaded), file.document);
   if (strangers.length > 0) {
     err(formatProblems(strangers, text, errColour));
-    return { code: 1, files };
+    return 1;
   }
   const results = await runSuite(file.suite, loaded);
   const coverage = summaryOf(coverageOf(loaded, results));
@@ -95,13 +102,19 @@ async function runOnce(options: TestOptions, terminal: Terminal): Promise<{ code
   if (format !== 'text') err(formatCoverage(coverage));
   const isLow = coverage.percent < failUnder;
   if (isLow) err(`coverage is under ${failUnder} %\n`);
-  return { code: isLow || results.some(({ mismatches }) => mismatches.length > 0) ? 1 : 0, files };
+  return isLow || results.some(({ mismatches }) => mismatches.length > 0) ? 1 : 0;
 }
 
 /** Runs again at each save, until it is asked to stop. */
 async function watch(options: TestOptions, terminal: Terminal): Promise<ExitCode> {
   for (;;) {
-    const { code, files } = await runOnce(options, terminal);
+    const files = new Map<string, string | undefined>();
+    const code = await runOnce(options, terminal, files).catch((error: unknown): ExitCode => {
+      // A file that is not there may come back.
+      if (!(error instanceof WorkError)) throw error;
+      terminal.err(`${error.message}\n`);
+      return 2;
+    });
     if (terminal.stop.aborted) return code;
     terminal.err('waiting for a change\n');
     await changeOf(files, terminal.stop);

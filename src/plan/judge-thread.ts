@@ -64,6 +64,8 @@ class Thread {
   readonly #known: number[] = [];
   #job: Job | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** It was told to end: an answer may still come, but no job is given to it. */
+  #isEnding = false;
 
   /**
    * @param onIdle it can take another job
@@ -91,12 +93,15 @@ class Thread {
   }
 
   get isBusy(): boolean {
-    return this.#job !== undefined;
+    return this.#job !== undefined || this.#isEnding;
   }
 
   take(job: Job): void {
     this.#job = job;
-    this.#timer = setTimeout(() => void this.#worker.terminate(), this.#maxMs);
+    this.#timer = setTimeout(() => {
+      this.#isEnding = true;
+      void this.#worker.terminate();
+    }, this.#maxMs);
     const rootId = idOf(job.root);
     const isKnown = this.#known.includes(rootId);
     if (!isKnown) this.#known.push(rootId);

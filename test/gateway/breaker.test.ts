@@ -21,15 +21,15 @@ function breaker() {
 describe('a breaker', () => {
   it('counts failures in a row alone', () => {
     const { breaker: it } = breaker();
-    for (const step of ['failed', 'failed', 'succeeded', 'failed', 'failed'] as const) it[step]();
+    for (const step of ['failed', 'failed', 'succeeded', 'failed', 'failed'] as const) it[step](false);
     expect(it.state).toBe('closed');
-    it.failed();
+    it.failed(false);
     expect(it.state).toBe('open');
   });
 
   it('lets one trial through after the pause, and nothing beside it', () => {
     const { breaker: it, clock } = breaker();
-    for (let count = 0; count < 3; count += 1) it.failed();
+    for (let count = 0; count < 3; count += 1) it.failed(false);
     clock.now = 99;
     expect(it.admits).toBe(false);
     clock.now = 100;
@@ -40,10 +40,9 @@ describe('a breaker', () => {
 
   it('pauses again when the trial fails, and closes when it goes well', () => {
     const { breaker: it, clock, news } = breaker();
-    for (let count = 0; count < 3; count += 1) it.failed();
+    for (let count = 0; count < 3; count += 1) it.failed(false);
     clock.now = 100;
-    it.begin();
-    it.failed();
+    it.failed(it.begin());
     expect([it.admits, it.state]).toEqual([false, 'open']);
     clock.now = 200;
     it.begin();
@@ -54,18 +53,27 @@ describe('a breaker', () => {
 
   it('tries with another one when nothing was learnt of the first', () => {
     const { breaker: it, clock } = breaker();
-    for (let count = 0; count < 3; count += 1) it.failed();
+    for (let count = 0; count < 3; count += 1) it.failed(false);
+    clock.now = 100;
+    it.released(it.begin());
+    expect(it.admits).toBe(true);
+  });
+
+  it('does not try twice at once when one that began before it opened ends meanwhile', () => {
+    const { breaker: it, clock } = breaker();
+    for (let count = 0; count < 3; count += 1) it.failed(false);
     clock.now = 100;
     it.begin();
-    it.released();
-    expect(it.admits).toBe(true);
+    it.released(false);
+    it.failed(false);
+    expect(it.admits).toBe(false);
   });
 
   it('does not pause longer for what began before it opened and fails late', () => {
     const { breaker: it, clock } = breaker();
-    for (let count = 0; count < 3; count += 1) it.failed();
+    for (let count = 0; count < 3; count += 1) it.failed(false);
     clock.now = 90;
-    it.failed();
+    it.failed(false);
     clock.now = 100;
     expect(it.admits).toBe(true);
   });
@@ -77,9 +85,9 @@ describe('a breaker', () => {
         const { breaker: it, clock } = breaker();
         for (const what of steps) {
           if (what === 'wait') clock.now += 30;
-          else if (what !== 'begin' || it.admits) it[what]();
+          else if (what !== 'begin' || it.admits) it[what](true);
         }
-        it.released();
+        it.released(true);
         clock.now += RULE.pauseMs;
         expect(it.admits).toBe(true);
       }),

@@ -31,11 +31,15 @@ function driverOf({ rules: known, version }: Report, rules: readonly string[]): 
   return {
     name: 'signing-gateway',
     semanticVersion: version,
-    rules: rules.map((id) => {
-      const why = known.get(id)?.why;
-      return { id, helpUri: ruleUri(id), ...(why === undefined ? {} : { shortDescription: { text: why } }) };
-    }),
+    rules: rules.map((id) => ({ id, helpUri: ruleUri(id), ...helpOf(known.get(id)?.why, ruleUri(id)) })),
   };
+}
+
+/** Code scanning shows the help, and not the address of a page that has more of it. */
+function helpOf(why: string | undefined, uri: string): object {
+  if (why === undefined) return {};
+  const help = { text: `${why} See ${uri}`, markdown: `${why} See [the rule's page](${uri}).` };
+  return { shortDescription: { text: why }, help };
 }
 
 function resultOf({ rule, severity, file, range, message, related }: Problem, ruleIndex: number, fingerprint: string) {

@@ -34,9 +34,10 @@ export class Breaker {
     return this.#failures < this.#rule.failures || (!this.#isTrying && this.#now() >= this.#openUntil);
   }
 
-  /** A request that was admitted goes through now. */
-  begin(): void {
+  /** A request that was admitted goes through now; true when it is the trial. What it came to is told with that. */
+  begin(): boolean {
     this.#isTrying = this.#failures >= this.#rule.failures;
+    return this.#isTrying;
   }
 
   succeeded(): void {
@@ -46,19 +47,18 @@ export class Breaker {
     if (wasOpen) this.#tell('closed');
   }
 
-  failed(): void {
-    const wasTrial = this.#isTrying;
-    this.#isTrying = false;
+  failed(isTrial: boolean): void {
+    if (isTrial) this.#isTrying = false;
     this.#failures += 1;
     if (this.#failures < this.#rule.failures) return;
     // What began before it opened and fails late does not make the pause longer.
-    if (!wasTrial && this.#failures > this.#rule.failures) return;
+    if (!isTrial && this.#failures > this.#rule.failures) return;
     this.#openUntil = this.#now() + this.#rule.pauseMs;
     this.#tell('open');
   }
 
   /** It ended, and nothing was learnt of the target: the client left, say. */
-  released(): void {
-    this.#isTrying = false;
+  released(isTrial: boolean): void {
+    if (isTrial) this.#isTrying = false;
   }
 }

@@ -5,7 +5,8 @@ import { LiveTarget, type TargetNews, type TargetStatus } from './live-target.ts
 
 /** What waits for a connection and is then given one. */
 export interface Passenger {
-  board(target: LiveTarget, connection: Connection): void;
+  /** @param isTrial the breaker of the target is half open, and this decides */
+  board(target: LiveTarget, connection: Connection, isTrial: boolean): void;
   refuse(refusal: Refusal): void;
 }
 
@@ -41,8 +42,8 @@ export class LiveUpstream {
   admit(passenger: Passenger, failed?: LiveTarget): void {
     const target = this.#choose(failed);
     if (target !== undefined) {
-      target.breaker?.begin();
-      passenger.board(target, target.connections.take(failed !== undefined));
+      const isTrial = target.breaker?.begin() ?? false;
+      passenger.board(target, target.connections.take(failed !== undefined), isTrial);
     } else if (!this.#targets.some(({ isUp }) => isUp)) {
       passenger.refuse(unavailable('no_target_up'));
     } else if (this.#waiting.size < this.upstream.queueLimit) {

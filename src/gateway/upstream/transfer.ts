@@ -31,6 +31,7 @@ export class Transfer implements Passenger, Dispatcher.DispatchHandler {
   /** Present as soon as the request is being written. */
   #control: AnswerControl | undefined;
   #body: Buffer | RequestBody | null = null;
+  #isTrial = false;
   #tries = 0;
   #informational = 0;
   /** A byte of an answer has come, if only of one before the answer. */
@@ -48,9 +49,10 @@ export class Transfer implements Passenger, Dispatcher.DispatchHandler {
     upstream.admit(this);
   }
 
-  board(target: LiveTarget, connection: Connection): void {
+  board(target: LiveTarget, connection: Connection, isTrial: boolean): void {
     const { exchange, target: wanted, route } = this.#outgoing;
     this.#target = target;
+    this.#isTrial = isTrial;
     this.#connection = connection;
     this.#control = undefined;
     this.#tries += 1;
@@ -108,8 +110,8 @@ export class Transfer implements Passenger, Dispatcher.DispatchHandler {
   onResponseError(_control: unknown, error: Error): void {
     const target = this.#target;
     const isAgain = this.#mayTryAgain(error);
-    if (this.#isUpstreamsFault(error)) target?.breaker?.failed();
-    else target?.breaker?.released();
+    if (this.#isUpstreamsFault(error)) target?.breaker?.failed(this.#isTrial);
+    else target?.breaker?.released(this.#isTrial);
     // From here on it may have to wait, and there is nothing that could be aborted.
     this.#control = undefined;
     this.#disembark(true);

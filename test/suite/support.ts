@@ -1,0 +1,26 @@
+import { load, type Planned } from '../../src/load.ts';
+import { worldOf } from '../support/gateway.ts';
+
+/** What suites in tests are held to. */
+export const MANIFEST = `version: 1
+upstreams: { contacts: { url: https://contacts.internal } }
+auth:
+  tokens: { jwt: { jwks: https://identity.internal/jwks.json, algorithms: [ES256], issuer: i, audience: a } }
+  role: { claim: /company_role, allow: [admin, user], message: company admins and users only }
+routes:
+  - { id: login, method: POST, path: /login, upstream: contacts, access: public, login: { token: /token, header: X-Token } }
+  - { id: contacts, method: any, path: /contacts/**, upstream: contacts, access: protected, upstreamPath: { replace: /contacts, with: /v2 } }
+  - id: note
+    method: POST
+    path: /notes
+    upstream: contacts
+    access: public
+    body: { schema: { type: object, required: [text], properties: { text: { type: string } } }, maxBytes: 64B }
+    requestHeaders: { set: { X-Platform: signing }, remove: [X-Debug] }
+`;
+
+export function planned(text = MANIFEST): Planned {
+  const loaded = load({ path: 'gateway.yaml', text }, worldOf());
+  if (loaded.plan === undefined) throw new Error(JSON.stringify(loaded.problems));
+  return loaded;
+}
