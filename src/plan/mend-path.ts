@@ -1,7 +1,11 @@
 import { PatternFault, parsePattern } from './pattern.ts';
 
+/** No path of a route is as long; looking for slashes takes time by the square of the length. */
+const MAX_CHARACTERS = 2_000;
+
 /** A faulty path as it was meant, where only its spelling is wrong; `undefined` where more than that is. */
 export function mendPath(path: string): string | undefined {
+  if (path.length > MAX_CHARACTERS) return undefined;
   const mended = path
     .replace(/(?<=.)\/+$/, '')
     .replaceAll(/(?<=\/):([A-Za-z_]\w*)(?=\/|$)/g, '{$1}')

@@ -35,6 +35,11 @@ describe('what is mended', () => {
     ['a needless escape', route('path: /%61'), route('path: /a')],
     ['an item twice', inRoute('').replace('GET', '[GET, PUT, GET]'), inRoute('').replace('GET', '[GET, PUT]')],
     [
+      'an item twice, both misspelt',
+      inRoute('').replace('GET', '[get, get, PUT]'),
+      inRoute('').replace('GET', '[GET, PUT]'),
+    ],
+    [
       'two of one fault, and a fault behind another one',
       route('pth: /a/:x/').replace('GET', 'get'),
       route("path: '/a/{x}'"),
