@@ -1,4 +1,4 @@
-import { contains, PatternTree } from './pattern-sets.ts';
+import { contains, PatternTree } from '../plan/pattern-sets.ts';
 import type { RouteSubject } from './subject.ts';
 
 /** A protected route with paths that a public one matches too. */
