@@ -25,6 +25,7 @@ export function createAdmin(
       started_at: startedAt,
       manifest: { hash: gateway.plan.hash, routes: gateway.plan.routes.length },
       upstreams: gateway.upstreams,
+      reported: Object.fromEntries(gateway.reported),
       last_reload: summary(lastReload()),
     }),
   };

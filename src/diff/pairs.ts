@@ -1,6 +1,6 @@
 import { type Changes, changesBetween } from '../plan/changes.ts';
 import type { Pattern } from '../plan/pattern.ts';
-import { meet, PatternTree } from '../plan/pattern-sets.ts';
+import { meet, PatternTree, type Steps } from '../plan/pattern-sets.ts';
 import { createSamplePaths, inUsualOrder } from '../plan/sample-paths.ts';
 import type { Request } from './difference.ts';
 import type { Side, SideRoute } from './side.ts';
@@ -56,9 +56,14 @@ function* meetings(old: Side, next: Side, { added, removed, changed }: Changes):
   const isOther = new Set([...added, ...removed, ...changed]);
   const [oldTree, nextTree] = [treeOf(old.routes), treeOf(next.routes)];
   for (const one of old.routes)
-    if (isOther.has(one.route.id)) for (const other of nextTree.meeting(one.pattern)) yield [one, other];
+    if (isOther.has(one.route.id)) for (const other of nextTree.meeting(one.pattern, endless())) yield [one, other];
   for (const other of next.routes)
-    if (isOther.has(other.route.id)) for (const one of oldTree.meeting(other.pattern)) yield [one, other];
+    if (isOther.has(other.route.id)) for (const one of oldTree.meeting(other.pattern, endless())) yield [one, other];
+}
+
+/** What was left out here could be a route that became public. */
+function endless(): Steps {
+  return { left: Number.POSITIVE_INFINITY };
 }
 
 function treeOf(routes: readonly SideRoute[]): PatternTree<SideRoute> {

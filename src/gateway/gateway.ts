@@ -22,6 +22,8 @@ export interface Gateway {
   readonly plan: Plan;
   /** How the upstreams of the plan in force do. */
   readonly upstreams: readonly UpstreamStatus[];
+  /** How many requests `validation: report` let through that would have been refused, by the id of their route. */
+  readonly reported: ReadonlyMap<string, number>;
   /** Begins to serve; answers the address that was bound. Rejects with what `net` says, `EADDRINUSE` say. */
   listen(): Promise<AddressInfo>;
   /** Serves what comes on a connection that somebody else has made. */
@@ -41,6 +43,7 @@ export function createGateway(first: Plan, log: Log): Gateway {
   /** Sockets of handshakes and of what became of them. */
   const tunnels = new Set<Socket>();
   const forwarder = createForwarder(first, log);
+  const reported = new Map<string, number>();
   const server = createServer(plan.server, (request) => isHandshake(plan, request));
   const { connections, sockets } = trackClients(server);
   server.on('drop', countDropped(log.logger));
@@ -48,6 +51,7 @@ export function createGateway(first: Plan, log: Log): Gateway {
   const end = (exchange: Exchange) => {
     if (!exchange.response.writableFinished) exchange.onClientGone?.();
     log.line(accessLine(exchange));
+    if (exchange.reported !== undefined) count(reported, exchange.route?.id ?? '');
     // Its answer may have said keep-alive before the closing began.
     if (life.isClosing) setImmediate(() => server.closeIdleConnections());
   };
@@ -107,6 +111,7 @@ export function createGateway(first: Plan, log: Log): Gateway {
     get plan() {
       return plan;
     },
+    reported,
     get upstreams() {
       return forwarder.upstreams;
     },
@@ -140,6 +145,10 @@ export function createGateway(first: Plan, log: Log): Gateway {
       await forwarder.close();
     },
   };
+}
+
+function count(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
 /** What is no proxy has no method CONNECT, on no path. */

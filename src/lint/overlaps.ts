@@ -1,4 +1,4 @@
-import { contains, PatternTree } from '../plan/pattern-sets.ts';
+import { contains, PatternTree, type Steps, stepsFor } from '../plan/pattern-sets.ts';
 import type { RouteSubject } from './subject.ts';
 
 /** A protected route with paths that a public one matches too. */
@@ -17,11 +17,12 @@ export function* publicOverlaps(routes: readonly RouteSubject[]): Generator<Gene
   const isGate = ({ entry }: RouteSubject) => entry.access === 'protected';
   const gates = new PatternTree<RouteSubject>();
   for (const gate of routes.filter(isGate)) gates.add(gate.pattern, gate);
-  for (const open of routes) if (!isGate(open)) yield overlapsOf(open, gates);
+  const steps = stepsFor(routes);
+  for (const open of routes) if (!isGate(open)) yield overlapsOf(open, gates, steps);
 }
 
-function* overlapsOf(open: RouteSubject, gates: PatternTree<RouteSubject>): Generator<Overlap> {
-  for (const gate of gates.meeting(open.pattern)) {
+function* overlapsOf(open: RouteSubject, gates: PatternTree<RouteSubject>, steps: Steps): Generator<Overlap> {
+  for (const gate of gates.meeting(open.pattern, steps)) {
     if (contains(gate.pattern, open.pattern)) continue;
     yield { open, gate, isCover: contains(open.pattern, gate.pattern) };
   }

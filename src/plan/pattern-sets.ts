@@ -30,6 +30,28 @@ function isSameText(literal: Segment & { kind: 'literal' }, other: Segment): boo
   return other.kind === 'literal' && other.text === literal.text;
 }
 
+/** Whether the one wins a path that both have: it is literal where the other is not first, or takes no rest. */
+export function isFirst(one: Pattern, other: Pattern): boolean {
+  for (const [index, segment] of one.entries()) {
+    const kind = other[index]?.kind;
+    if (segment.kind !== kind) return RANK[segment.kind] < (kind === undefined ? ENDED : RANK[kind]);
+  }
+  return other.length > one.length;
+}
+
+/** A path that ends here goes to a pattern that ends here, before it goes to one whose rest begins here. */
+const RANK = { literal: 0, parameter: 1, rest: 3 } as const;
+const ENDED = 2;
+
+/** How many nodes may be looked at yet: paths that cross by the thousand would take their number squared. */
+export interface Steps {
+  left: number;
+}
+
+export function stepsFor(routes: readonly unknown[]): Steps {
+  return { left: 10_000 + 20 * routes.length };
+}
+
 interface Node<T> {
   readonly literals: Map<string, Node<T>>;
   parameter: Node<T> | undefined;
@@ -54,33 +76,40 @@ export class PatternTree<T> {
     node.ends.push(item);
   }
 
-  /** What was added by a pattern that has a path in common with this one. */
-  *meeting(pattern: Pattern, from = this.#root, index = 0): Generator<T> {
+  /** What was added by a pattern that has a path in common with this one, as far as the steps reach. */
+  *meeting(pattern: Pattern, steps: Steps, from = this.#root, index = 0): Generator<T> {
     const segment = pattern[index];
     if (segment?.kind === 'rest') {
-      yield* everything(from);
+      yield* everything(from, steps);
       return;
     }
+    steps.left -= 1;
+    if (steps.left < 0) return;
     yield* from.rests;
     if (segment === undefined) {
       yield* from.ends;
       return;
     }
-    if (from.parameter !== undefined) yield* this.meeting(pattern, from.parameter, index + 1);
+    if (from.parameter !== undefined) yield* this.meeting(pattern, steps, from.parameter, index + 1);
     if (segment.kind === 'parameter') {
-      for (const node of from.literals.values()) yield* this.meeting(pattern, node, index + 1);
+      for (const node of from.literals.values()) {
+        if (steps.left < 0) return;
+        yield* this.meeting(pattern, steps, node, index + 1);
+      }
     } else {
       const node = from.literals.get(segment.text);
-      if (node !== undefined) yield* this.meeting(pattern, node, index + 1);
+      if (node !== undefined) yield* this.meeting(pattern, steps, node, index + 1);
     }
   }
 }
 
-function* everything<T>(node: Node<T>): Generator<T> {
+function* everything<T>(node: Node<T>, steps: Steps): Generator<T> {
+  steps.left -= 1;
+  if (steps.left < 0) return;
   yield* node.rests;
   yield* node.ends;
-  if (node.parameter !== undefined) yield* everything(node.parameter);
-  for (const inside of node.literals.values()) yield* everything(inside);
+  if (node.parameter !== undefined) yield* everything(node.parameter, steps);
+  for (const inside of node.literals.values()) yield* everything(inside, steps);
 }
 
 function literalOf<T>(node: Node<T>, text: string): Node<T> {

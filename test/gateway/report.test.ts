@@ -53,6 +53,13 @@ describe('a route that only reports', () => {
     expect(await reportedOf(() => site.get('/reported/1'))).toBeUndefined();
   });
 
+  it('counts the requests that would have been refused, each once', async () => {
+    const before = site.gateway.gateway.reported.get('reported') ?? 0;
+    await reportedOf(() => site.post('/reported/x?page=y', '{"email":1}', JSON_TYPE));
+    await reportedOf(() => site.get('/reported/1'));
+    expect(site.gateway.gateway.reported.get('reported')).toBe(before + 1);
+  });
+
   it.each([
     ['no JSON', '{', JSON_TYPE, 'body_invalid', ['']],
     ['a name twice', '{"a":1,"a":1}', JSON_TYPE, 'body_invalid', ['/a']],

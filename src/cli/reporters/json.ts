@@ -13,7 +13,10 @@ export const json: Reporter = (report) =>
     problems: withFingerprints(report).map(({ problem, fingerprint }) => toEntry(problem, fingerprint)),
   });
 
-function toEntry({ rule, severity, file, range, message, related }: Problem, fingerprint: string): object {
-  const entry = { rule, severity, file, ...range, message, fingerprint };
-  return related === undefined ? entry : { ...entry, related: { ...related.range, message: related.message } };
+function toEntry({ rule, severity, file, range, message, related, witness }: Problem, fingerprint: string): object {
+  return {
+    ...{ rule, severity, file, ...range, message, fingerprint },
+    ...(related && { related: { ...related.range, message: related.message } }),
+    ...(witness && { witness: { ...witness, route: witness.route ?? null } }),
+  };
 }

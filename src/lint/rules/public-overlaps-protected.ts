@@ -1,4 +1,4 @@
-import { meet } from '../../plan/pattern-sets.ts';
+import { isFirst, meet } from '../../plan/pattern-sets.ts';
 import { publicOverlaps, sharedMethods } from '../overlaps.ts';
 import { at, type Rule } from '../rule.ts';
 
@@ -12,7 +12,8 @@ export const publicOverlapsProtected: Rule = {
     for (const overlaps of publicOverlaps(routes))
       for (const overlap of overlaps) {
         const { open, gate, isCover } = overlap;
-        const both = isCover ? undefined : meet(open.pattern, gate.pattern);
+        const isWon = !isCover && isFirst(open.pattern, gate.pattern);
+        const both = isWon ? meet(open.pattern, gate.pattern) : undefined;
         const witness = both && prover.findFor(open, sharedMethods(overlap), both);
         if (witness === undefined) continue;
         const message = `${witness.method} ${witness.path} is a path of "${gate.route.id}" too, which is protected, and needs no token here; narrow one of the two paths`;

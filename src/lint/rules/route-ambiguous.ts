@@ -1,4 +1,4 @@
-import { contains, meet, PatternTree } from '../../plan/pattern-sets.ts';
+import { contains, meet, PatternTree, stepsFor } from '../../plan/pattern-sets.ts';
 import { inUsualOrder } from '../../plan/sample-paths.ts';
 import { at, type Rule } from '../rule.ts';
 import type { RouteSubject } from '../subject.ts';
@@ -11,8 +11,9 @@ export const routeAmbiguous: Rule = {
   why: 'Of two paths that cross, the one whose first segments are literal wins; a reader of the manifest may well expect the other.',
   *find({ routes, prover }) {
     const before = new PatternTree<RouteSubject>();
+    const steps = stepsFor(routes);
     for (const subject of routes) {
-      const other = before.meeting(subject.pattern).find((earlier) => isCrossing(subject, earlier));
+      const other = before.meeting(subject.pattern, steps).find((earlier) => isCrossing(subject, earlier));
       before.add(subject.pattern, subject);
       const both = other && meet(subject.pattern, other.pattern);
       if (other === undefined || both === undefined) continue;

@@ -43,8 +43,9 @@ function several(): Report {
   const texts = { 'a/gateway.yaml': 'one\ntwo three\n', 'b/gateway.yaml': 'clean\n', 'c/gateway.yaml': 'four\nfive\n' };
   const at = (severity: Severity, file: string, line: number) =>
     problemOf(file, `${severity} here`, { severity, range: { line, column: 1, endLine: 2, endColumn: 4 } });
+  const witness = { method: 'GET', path: '/a/x', route: 'contacts' };
   const problems = [
-    at('warning', 'a/gateway.yaml', 2),
+    { ...at('warning', 'a/gateway.yaml', 2), witness },
     at('error', 'a/gateway.yaml', 2),
     at('info', 'c/gateway.yaml', 1),
   ];
