@@ -1,7 +1,7 @@
-import { RANKS } from '../diff/diff.ts';
 import type { Difference, Witness } from '../diff/difference.ts';
-import type { Severity } from '../problem/finding.ts';
-import { count, paint } from './format.ts';
+import { RANKS, type Severity } from '../problem/finding.ts';
+import { printable } from '../problem/printable.ts';
+import { count, paint, STYLES } from './format.ts';
 
 /** Two manifests by the names that they were given, and what differs: the gravest first. */
 export interface DiffReport {
@@ -10,14 +10,12 @@ export interface DiffReport {
   readonly differences: readonly Difference[];
 }
 
-const STYLES = { error: 'red', warning: 'yellow', info: 'cyan' } as const;
-
 /** As a person reads it; each difference begins with `file:line:column`. */
 export function formatDiffText({ differences }: DiffReport, colour: boolean): string {
   const parts = differences.map(({ file, range, severity, rule, message, witness }) => {
-    const place = paint(`${file}:${range.line}:${range.column}`, 'bold', colour);
-    const line = `${place} ${paint(severity, STYLES[severity], colour)} ${message} ${paint(`[${rule}]`, 'dim', colour)}\n`;
-    return witness === undefined ? line : `${line}  ${exampleOf(witness)}\n`;
+    const place = paint(`${printable(file)}:${range.line}:${range.column}`, 'bold', colour);
+    const line = `${place} ${paint(severity, STYLES[severity], colour)} ${printable(message)} ${paint(`[${rule}]`, 'dim', colour)}\n`;
+    return witness === undefined ? line : `${line}  ${printable(exampleOf(witness))}\n`;
   });
   return `${parts.join('')}${summaryOf(differences)}\n`;
 }

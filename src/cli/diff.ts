@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
-import { diff as differencesBetween, RANKS } from '../diff/diff.ts';
+import { diff as differencesBetween } from '../diff/diff.ts';
 import type { Difference } from '../diff/difference.ts';
 import { createSide, type Side } from '../diff/side.ts';
 import { load } from '../load.ts';
-import type { Severity } from '../problem/finding.ts';
+import { RANKS, type Severity } from '../problem/finding.ts';
 import { formatDiffJson, formatDiffMarkdown, formatDiffText } from './diff-formats.ts';
 import { formatProblems } from './format.ts';
 import { readNamed } from './revision.ts';

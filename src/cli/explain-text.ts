@@ -1,4 +1,5 @@
 import type { Candidate, Explanation, Loss, Step, UpstreamRequest } from '../explain/explanation.ts';
+import { printable } from '../problem/printable.ts';
 import { formatMethods, paint } from './format.ts';
 
 /** An explanation as a person reads it: the steps in their order, what lost, what the upstream gets. */
@@ -6,7 +7,7 @@ export function formatExplanation(explanation: Explanation, colour: boolean): st
   const { request, manifest, steps, candidates, route, upstream } = explanation;
   const caller = request.claims === null ? 'without a token' : `with the claims ${JSON.stringify(request.claims)}`;
   const lines = [
-    `${paint(`${request.method} ${request.target}`, 'bold', colour)} ${caller}`,
+    `${paint(printable(`${request.method} ${request.target}`), 'bold', colour)} ${caller}`,
     '',
     ...steps.flatMap((step) => [
       formatStep(step, manifest, colour),
@@ -30,8 +31,8 @@ const MARKS = {
 function formatStep({ step, verdict, because, lines }: Step, manifest: string, colour: boolean): string {
   const [mark, style] = MARKS[verdict];
   const at = [...new Set(lines.map(({ line }) => line))].join(', ');
-  const place = at === '' ? '' : paint(`  ${manifest}:${at}`, 'dim', colour);
-  return `${paint(mark, style, colour)} ${step.padEnd(WIDTH)}${because}${place}`;
+  const place = at === '' ? '' : paint(printable(`  ${manifest}:${at}`), 'dim', colour);
+  return `${paint(mark, style, colour)} ${step.padEnd(WIDTH)}${printable(because)}${place}`;
 }
 
 /** Of the longest step's name, and a blank. */
@@ -39,7 +40,7 @@ const WIDTH = 12;
 const INDENT = ' '.repeat(WIDTH + 2);
 
 function parameterLines(parameters: Readonly<Record<string, string>> = {}): string[] {
-  return Object.entries(parameters).map(([name, value]) => `${INDENT}{${name}} is ${value}`);
+  return Object.entries(parameters).map(([name, value]) => `${INDENT}{${name}} is ${printable(value)}`);
 }
 
 const LOSSES: Readonly<Record<Loss, (to: string) => string>> = {
@@ -54,7 +55,9 @@ function formatCandidate({ id, methods, path, line, lost, to }: Candidate): stri
 }
 
 function faultLines({ refusal }: Explanation): string[] {
-  return (refusal?.errors ?? []).map(({ pointer, message }) => `${INDENT}${pointer || 'the body'} ${message}`);
+  return (refusal?.errors ?? []).map(
+    ({ pointer, message }) => `${INDENT}${printable(`${pointer || 'the body'} ${message}`)}`,
+  );
 }
 
 function upstreamLines({ targets, headers, bodyBytes, timeoutsMs }: UpstreamRequest): string[] {
@@ -65,11 +68,11 @@ function upstreamLines({ targets, headers, bodyBytes, timeoutsMs }: UpstreamRequ
     ...headers.map(([name, value]) => `${name}: ${value}`),
     ...(bodyBytes > 0 ? [`a body of ${bodyBytes} bytes`] : []),
     `time limits: ${times.map(([name, ms]) => `${name} ${ms} ms`).join(', ')}`,
-  ].map((text) => INDENT + text);
+  ].map((text) => INDENT + printable(text));
 }
 
 function formatOutcome({ outcome, refusal, upstream }: Explanation, colour: boolean): string {
   if (refusal !== null) return paint(`refused: ${refusal.status} ${refusal.code}`, 'red', colour);
   if (outcome === 'answered') return 'answered by the gateway itself';
-  return paint(`forwarded: ${upstream?.method} ${upstream?.url}`, 'green', colour);
+  return paint(printable(`forwarded: ${upstream?.method} ${upstream?.url}`), 'green', colour);
 }

@@ -1,4 +1,4 @@
-import type { Severity } from '../problem/finding.ts';
+import { RANKS } from '../problem/finding.ts';
 import { COMPARISONS } from './comparisons/index.ts';
 import type { Comparison, Difference, Found, Sides } from './difference.ts';
 import { pairsBetween } from './pairs.ts';
@@ -13,8 +13,6 @@ export function diff(old: Side, next: Side): Difference[] {
   const distinct = new Map(all.map((difference) => [keyOf(difference), difference]));
   return [...distinct.values()].sort(inOrder);
 }
-
-export const RANKS: Readonly<Record<Severity, number>> = { error: 2, warning: 1, info: 0 };
 
 function differenceOf({ id, severity }: Comparison, found: Found, { old, next }: Sides): Difference {
   const { message, path, witness } = found;

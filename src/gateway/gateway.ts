@@ -123,7 +123,9 @@ export function createGateway(first: Plan, log: Log): Gateway {
           resolve(server.address() as AddressInfo);
         });
       }),
-    take: (connection) => void server.emit('connection', connection),
+    // What is made elsewhere is secured there, if it is.
+    take: (connection) =>
+      void server.emit(plan.server.tls === undefined ? 'connection' : 'secureConnection', connection),
     swap(next) {
       adopt(server, next.server, plan.server);
       plan = next;

@@ -1,4 +1,4 @@
-import { contains, PatternTree, type Steps, stepsFor } from './pattern-sets.ts';
+import { contains, PatternTree, type Steps, stepsFor } from '../plan/pattern-sets.ts';
 import type { RouteSubject } from './subject.ts';
 
 /** A protected route with paths that a public one matches too. */

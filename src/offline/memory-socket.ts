@@ -14,9 +14,11 @@ export class MemorySocket extends Duplex {
   #resume: (() => void) | undefined;
 
   /** Both ends of a new connection. */
-  static pair(): [MemorySocket, MemorySocket] {
+  static pair(isEncrypted = false): [MemorySocket, MemorySocket] {
     const one = new MemorySocket();
     const other = new MemorySocket();
+    // As those of TLS say it, whose bytes are sent as they are here.
+    if (isEncrypted) Object.assign(other, { encrypted: true });
     one.#other = other;
     other.#other = one;
     return [one, other];

@@ -47,7 +47,7 @@ export function createOffline(plan: Plan, tokens: StatedTokens): Offline {
     upstream = createRecordingUpstream(answer);
     const { promise: line, resolve } = Promise.withResolvers<string>();
     const gateway = createGateway(offlinePlan, quietLog(resolve));
-    const [client, server] = MemorySocket.pair();
+    const [client, server] = MemorySocket.pair(plan.server.tls !== undefined);
     gateway.take(server);
     const got = await exchangeOn(client, asked);
     const decision = JSON.parse(await line) as Decision;

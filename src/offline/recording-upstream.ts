@@ -1,6 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { MemorySocket } from './memory-socket.ts';
+import { headerValue } from './request-bytes.ts';
 
 /** A request as an upstream got it. */
 export interface Received {
@@ -32,11 +33,11 @@ export interface RecordingUpstream {
 /** As large as a head that the gateway lets through may have become. */
 const HEAD_BYTES = 2_097_152;
 
-/** Stands in for every upstream: keeps what it got, and answers what it was given. Reads strictly, as Node does. */
+/** Stands in for every upstream: keeps what it got, and answers what it was given, to the letter. */
 export function createRecordingUpstream(answer: UpstreamAnswer): RecordingUpstream {
   const received: Received[] = [];
-  const record = async (origin: string, request: IncomingMessage, response: ServerResponse) => {
-    const { method = '', url = '', rawHeaders: headers } = request;
+  const record = async (origin: string, request: IncomingMessage) => {
+    const { method = '', url = '', rawHeaders: headers, socket } = request;
     const chunks: Buffer[] = [];
     try {
       for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -45,20 +46,29 @@ export function createRecordingUpstream(answer: UpstreamAnswer): RecordingUpstre
       return;
     }
     received.push({ origin, method, url, headers, body: Buffer.concat(chunks) });
-    response.sendDate = false;
-    response.writeHead(answer.status, answer.headers as string[]);
-    response.end(answer.body);
+    // The library would not write what is no answer; and an answer that is shorter than it says ends here.
+    socket.end(answerBytes(answer, method));
   };
   return {
     received,
     connect(origin) {
-      const server = createServer({ requireHostHeader: false, maxHeaderSize: HEAD_BYTES }, (request, response) => {
-        void record(origin, request, response);
-      });
+      const options = { requireHostHeader: false, maxHeaderSize: HEAD_BYTES };
+      const server = createServer(options, (request) => void record(origin, request));
       server.maxHeadersCount = 0;
       const [near, far] = MemorySocket.pair();
       server.emit('connection', far);
       return near;
     },
   };
+}
+
+/** RFC 9110 section 6.4.1. */
+const BODILESS = new Set([204, 304]);
+
+function answerBytes({ status, headers, body }: UpstreamAnswer, method: string): Buffer {
+  const isFramed = ['content-length', 'transfer-encoding'].some((name) => headerValue(headers, name) !== undefined);
+  const length = isFramed || BODILESS.has(status) ? [] : ['Content-Length', String(body.length)];
+  const lines = [...headers, ...length].map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`));
+  const head = Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n`);
+  return method === 'HEAD' ? head : Buffer.concat([head, body]);
 }

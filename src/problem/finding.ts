@@ -3,6 +3,9 @@ export type Path = readonly (string | number)[];
 
 export type Severity = 'error' | 'warning' | 'info';
 
+/** The gravest is the highest. */
+export const RANKS: Readonly<Record<Severity, number>> = { error: 2, warning: 1, info: 0 };
+
 /**
  * Where in the manifest a finding stands. Checks speak in paths; only the parser, which fails before
  * there are any, speaks in offsets (UTF-16 code units from the start of the text, `end` exclusive).

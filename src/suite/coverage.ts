@@ -54,13 +54,14 @@ function shownBy(
 function refusalsOf(entry: RouteEntry | undefined): RefusalCode[] {
   const { access, login, params, query, headers, body } = entry ?? {};
   const isGate = access === 'protected' || login !== undefined;
+  const judged = body?.schema ?? body?.multipart ?? body?.csv;
   return [
     ...(access === 'protected' ? (['token_missing'] as const) : []),
     ...(isGate ? (['role_not_allowed'] as const) : []),
     ...((params ?? query ?? headers) === undefined ? [] : (['parameter_invalid'] as const)),
     ...(body === undefined ? [] : (['body_too_large'] as const)),
-    ...((body?.types ?? body?.schema) === undefined ? [] : (['media_type_unsupported'] as const)),
-    ...(body?.schema === undefined ? [] : (['body_invalid'] as const)),
+    ...((body?.types ?? judged) === undefined ? [] : (['media_type_unsupported'] as const)),
+    ...(judged === undefined ? [] : (['body_invalid'] as const)),
   ];
 }
 

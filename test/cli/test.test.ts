@@ -60,9 +60,7 @@ coverage 20 %: 1 of 2 routes, 0 of 0 roles by route, 0 of 3 refusals
     expect(out.replaceAll(/ time="[\d.]+"/g, '')).toBe(`<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="signing-gateway test" tests="1" failures="1" errors="0">
   <testsuite name="gateway.test.yaml" tests="1" failures="1" errors="0" skipped="0">
-    <testcase name="one &amp; &quot;only&quot; &lt;one&gt;" classname="gateway.test.yaml" file="gateway.test.yaml" line="3"><failure type="mismatch" message="route">gateway.test.yaml:5:22 route
-- two
-+ one</failure></testcase>
+    <testcase name="one &amp; &quot;only&quot; &lt;one&gt;" classname="gateway.test.yaml" file="gateway.test.yaml" line="3"><failure type="mismatch" message="route">gateway.test.yaml:5:22 route&#10;- two&#10;+ one</failure></testcase>
   </testsuite>
 </testsuites>
 `);

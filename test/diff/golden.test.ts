@@ -10,11 +10,15 @@ import { createPair } from '../support/certificate.ts';
 
 const CASES = new URL('cases/', import.meta.url);
 const PAIR = createPair();
-const PEM: Readonly<Record<string, string>> = {
-  'ca.pem': PAIR.certificate,
-  'client.pem': PAIR.certificate,
-  'client.key': PAIR.key,
-};
+const OTHER = createPair();
+/** The same on both sides, but for those whose name says otherwise. */
+const PEM = {
+  'ca.pem': { old: PAIR.certificate, new: PAIR.certificate },
+  'client.pem': { old: PAIR.certificate, new: PAIR.certificate },
+  'client.key': { old: PAIR.key, new: PAIR.key },
+  'renewed.pem': { old: PAIR.certificate, new: OTHER.certificate },
+  'renewed.key': { old: PAIR.key, new: OTHER.key },
+} as const;
 const UPDATE = process.env['UPDATE_GOLDEN'] === '1';
 
 const names = readdirSync(CASES);
@@ -22,8 +26,10 @@ const names = readdirSync(CASES);
 /** What a manifest names stands beside it, or is a certificate made here. */
 function sideOf(name: string, side: 'old' | 'new'): Side {
   const readFile = (path: string) => {
-    const own = new URL(`${name}/${side}.${basename(path)}`, CASES);
-    return PEM[basename(path)] ?? readFileSync(own, 'utf8');
+    const file = basename(path);
+    return file in PEM
+      ? PEM[file as keyof typeof PEM][side]
+      : readFileSync(new URL(`${name}/${side}.${file}`, CASES), 'utf8');
   };
   const path = `${side}.yaml`;
   const text = readFileSync(new URL(`${name}/${path}`, CASES), 'utf8');

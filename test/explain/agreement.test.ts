@@ -57,6 +57,7 @@ const usualHeader = fc.constantFrom(
   ['X-Tenant', 'one'],
   ['X-Tenant', 'three'],
   ['X-Forwarded-For', '192.0.2.1'],
+  ['X-Forwarded-Host', 'outside.example'],
   ['Connection', 'close, X-Debug'],
   ['Transfer-Encoding', 'chunked'],
   ['Origin', 'https://app.example'],

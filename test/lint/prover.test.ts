@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { contains, isFirst, meet, PatternTree } from '../../src/lint/pattern-sets.ts';
 import { load } from '../../src/load.ts';
 import { type Pattern, parsePattern, patternKey } from '../../src/plan/pattern.ts';
+import { contains, isFirst, meet, PatternTree } from '../../src/plan/pattern-sets.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import type { Problem } from '../../src/problem/problem.ts';
 import { lintText } from './support.ts';

@@ -25,6 +25,8 @@ const body = fc.constantFrom<unknown>(
   { schema: SCHEMA, maxBytes: '1KB' },
   { schema: { $ref: '#/schemas/Shared' } },
   { types: ['text/csv'] },
+  { csv: { header: ['a', 'b'] } },
+  { multipart: { parts: { a: { maxBytes: '1KB' } } } },
 );
 
 const rules = fc.constantFrom<Entry>(
@@ -62,10 +64,16 @@ const route = fc
 
 const cors = fc.constantFrom<unknown>({ origins: ['https://app.example'], credentials: true }, { origins: ['*'] });
 
+const server = fc.constantFrom<unknown>({ trustedProxies: ['127.0.0.1'] }, { limits: { headers: 6 } });
+
 /** A manifest of one upstream, `up`, in which anything may stand that a route can say. Nearly every one of them loads. */
 export const anyManifest = fc
-  .tuple(fc.uniqueArray(route, { selector: ({ key }) => key, minLength: 1, maxLength: 7 }), seldom(cors))
-  .map(([routes, cors]) => ({
+  .tuple(
+    fc.uniqueArray(route, { selector: ({ key }) => key, minLength: 1, maxLength: 7 }),
+    seldom(cors),
+    seldom(server),
+  )
+  .map(([routes, cors, server]) => ({
     version: 1,
     listen: '127.0.0.1:0',
     upstreams: { up: { url: 'http://127.0.0.1:9' } },
@@ -76,6 +84,7 @@ export const anyManifest = fc
       role: { claim: '/company_role', allow: ['admin', 'user'], message: 'admins and users only' },
     },
     ...(cors !== undefined && { cors }),
+    ...(server !== undefined && { server }),
     schemas: { Shared: { type: 'object', required: ['b'], properties: { b: { type: 'string', minLength: 2 } } } },
     routes: routes.map(entryOf),
   }));

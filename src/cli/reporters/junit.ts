@@ -1,4 +1,5 @@
 import type { Problem } from '../../problem/problem.ts';
+import { attributes, xml } from '../xml.ts';
 import { fullMessage, isFailing, placeOf, type Report, type Reporter } from './report.ts';
 
 /**
@@ -36,21 +37,4 @@ function caseOf(problem: Problem, fails: boolean): string {
     ? `<failure${attributes({ type: severity, message })}>${text}</failure>`
     : `<system-out>${text}</system-out>`;
   return `    <testcase${attributes({ name, classname: file, file, line: range.line })}>${said}</testcase>\n`;
-}
-
-function attributes(values: Readonly<Record<string, string | number>>): string {
-  return Object.entries(values)
-    .map(([name, value]) => ` ${name}="${xml(String(value))}"`)
-    .join('');
-}
-
-const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-
-/** Control characters, most of which XML 1.0 cannot hold (section 2.2), are left out; white space is kept in attributes too. */
-function xml(text: string): string {
-  return text
-    .toWellFormed()
-    .replaceAll(/[^\t\n\r\u0020-\u007E\u00A0-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, '')
-    .replaceAll(/[&<>"]/g, (found) => ESCAPES[found] ?? found)
-    .replaceAll(/[\t\n\r]/g, (found) => `&#${found.charCodeAt(0)};`);
 }

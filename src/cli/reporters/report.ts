@@ -1,5 +1,5 @@
 import type { Source } from '../../manifest/source.ts';
-import type { Severity } from '../../problem/finding.ts';
+import { RANKS, type Severity } from '../../problem/finding.ts';
 import { fingerprintsOf } from '../../problem/fingerprint.ts';
 import type { Problem } from '../../problem/problem.ts';
 import { homepage } from '../version.ts';
@@ -20,8 +20,6 @@ export interface Report {
 
 /** Report to text, the same for the same report; the text ends with a line feed, or is empty. */
 export type Reporter = (report: Report, colour: boolean) => string;
-
-const RANKS = { error: 2, warning: 1, info: 0 } as const satisfies Record<Severity, number>;
 
 export function isFailing({ severity }: Problem, { failOn }: Report): boolean {
   return RANKS[severity] >= RANKS[failOn];

@@ -1,6 +1,7 @@
 import type { Comparison } from '../difference.ts';
 import { routeProtected, routePublic } from './access.ts';
 import { bodyChanged, bodyLoosened, bodyTightened } from './body-schema.ts';
+import { serverFiles, tokenFiles, tokenWay } from './files.ts';
 import { upstreamChanged, upstreamPathChanged } from './forwarding.ts';
 import { headersChanged } from './header-rules.ts';
 import { limitLowered, limitRaised } from './limits.ts';
@@ -10,7 +11,6 @@ import { parametersChanged, parametersLoosened, parametersTightened } from './pa
 import { roleNarrowed, roleWidened } from './roles.ts';
 import { routeAdded, routeAddedPublic, routeNarrowed, routeRemoved, routeShadowed } from './served.ts';
 import { encodedSlashKept, encodedSlashRefused, websocketClosed, websocketOpened } from './switches.ts';
-import { tokenFiles, tokenWay } from './tokens.ts';
 import { upstreamCa, upstreamCertificate, upstreamHost, upstreamName, upstreamPlain } from './upstreams.ts';
 import { validationEnforced, validationReported } from './validation.ts';
 import { valueComparisons } from './values.ts';
@@ -55,5 +55,6 @@ export const COMPARISONS: readonly Comparison[] = [
   encodedSlashRefused,
   tokenWay,
   tokenFiles,
+  serverFiles,
   ...valueComparisons,
 ];

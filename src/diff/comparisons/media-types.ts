@@ -28,7 +28,10 @@ function* types(sides: Sides, what: string, order: (old: Types, next: Types) => 
 }
 
 function typesOf({ body }: Succession['from']['entry']): Types {
-  return body?.types ?? (body?.schema === undefined ? undefined : ['application/json', 'application/*+json']);
+  if (body === undefined || body.types !== undefined) return body?.types;
+  if (body.schema !== undefined) return ['application/json', 'application/*+json'];
+  const looked = [...(body.multipart ? ['multipart/form-data'] : []), ...(body.csv ? ['text/csv'] : [])];
+  return looked.length === 0 ? undefined : looked;
 }
 
 function shown({ shown }: Succession['from']): string {

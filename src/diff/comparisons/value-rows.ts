@@ -1,4 +1,4 @@
-import { durationMs } from '../../manifest/units.ts';
+import { durationMs, sizeBytes } from '../../manifest/units.ts';
 import type { Severity } from '../../problem/finding.ts';
 
 /** What a value of the manifest has become means, by where it stands. */
@@ -15,6 +15,8 @@ export interface ValueRow {
 const KEYS = 'Tokens are verified by other keys.';
 const TRUST = 'A token is trusted for longer, or its claims are taken less exactly.';
 const ASKED = 'Somebody else is asked about tokens, or asked in another way.';
+const FORM = 'The parts of a form or the columns of a CSV must be something else, or may be anything.';
+const NEW_FORM = 'The parts of a form or the columns of a CSV are looked at now.';
 const CORS = 'Pages of other origins may do more.';
 const NO_CORS = 'Pages of other origins may do less.';
 
@@ -46,7 +48,24 @@ export const VALUE_ROWS: readonly ValueRow[] = [
   row('upstream-passage', 'info', 'Exchanges with an upstream go on otherwise.', 'upstreams *'),
   row('cors-widened', 'warning', CORS, 'cors', widened),
   row('cors-narrowed', 'info', NO_CORS, 'cors'),
+  row('form-changed', 'warning', FORM, 'routes * body multipart', isChange),
+  row('form-changed', 'warning', FORM, 'routes * body csv', isChange),
+  row('form-added', 'info', NEW_FORM, 'routes * body multipart'),
+  row('form-added', 'info', NEW_FORM, 'routes * body csv'),
   row('timeout-changed', 'info', 'Exchanges of a route may take another time.', 'routes * timeout'),
+  row('server-plain', 'error', 'Clients are served without TLS.', 'server tls', (_old, next) => next === undefined),
+  row('server-certificate', 'info', 'Clients are shown another certificate, or one for the first time.', 'server tls'),
+  row(
+    'proxies-widened',
+    'warning',
+    'More proxies are believed what they say of a request.',
+    'server trustedProxies',
+    grew,
+  ),
+  row('proxies-narrowed', 'info', 'Fewer proxies are believed what they say of a request.', 'server trustedProxies'),
+  row('server-limit-raised', 'warning', 'Clients may ask for more of the server.', 'server limits', isMore),
+  row('server-limits', 'info', 'Clients may ask for less of the server, or must be faster or slower.', 'server'),
+  row('lint-changed', 'info', 'Lint advises on other things.', 'lint'),
   row('listen-changed', 'info', 'Clients are served at another address.', 'listen'),
   row('admin-opened', 'warning', "The operators' side is reached from other machines.", 'admin', opened),
   row('admin-changed', 'info', "The operators' side has another address, or is no more.", 'admin'),
@@ -67,6 +86,19 @@ function shrank(old: unknown, next: unknown): boolean {
 
 function raised(old: unknown, next: unknown): boolean {
   return durationMs(String(next)) > durationMs(String(old));
+}
+
+function isChange(old: unknown): boolean {
+  return old !== undefined;
+}
+
+/** A number, or a size. */
+function isMore(old: unknown, next: unknown): boolean {
+  return measureOf(next) > measureOf(old);
+}
+
+function measureOf(value: unknown): number {
+  return typeof value === 'number' ? value : sizeBytes(String(value));
 }
 
 /** Whatever of it is not plainly less is more. */

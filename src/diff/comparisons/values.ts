@@ -17,7 +17,6 @@ export const valueComparisons: readonly Comparison[] = [...Map.groupBy(VALUE_ROW
 const ELSEWHERE = new Set(['routes', 'schemas']);
 const ROUTE_KEYS = new Set([
   'access',
-  'body',
   'encodedSlash',
   'headers',
   'id',
@@ -38,6 +37,8 @@ const ROUTE_KEYS = new Set([
 function* findBy(rows: readonly ValueRow[], sides: Sides): Generator<Found> {
   for (const change of changesOf(sides)) if (rows.includes(rowOf(change))) yield foundOf(change, sides);
 }
+
+const BODY_KEYS = new Set(['maxBytes', 'schema', 'types']);
 
 interface Change {
   /** In the old and in the new manifest: routes may have moved. */
@@ -60,7 +61,7 @@ function foundOf({ oldPath, path, old, next }: Change, sides: Sides): Found {
   const name = nameOf(path, sides.next);
   const before = old === undefined || isMap(old) ? '' : `, before ${shownValue(sides.old, oldPath)}`;
   if (next === undefined) return { message: `${name} is left out now${before}`, path: oldPath, in: 'old' };
-  if (isMap(next)) return { message: `${name} is written now${before}`, path };
+  if (isMap(next)) return { message: `${name} is written ${isMap(old) ? 'otherwise' : `now${before}`}`, path };
   return { message: `${name} is ${shownValue(sides.next, path)} now${before || ', before left out'}`, path };
 }
 
@@ -103,15 +104,28 @@ function* routeChanges({ old, next, pairs }: Sides): Generator<Change> {
   for (const { from, to } of pairs) {
     if (from === undefined || to?.route.id !== from.route.id) continue;
     const keys = new Set([...Object.keys(from.entry), ...Object.keys(to.entry)]);
-    for (const key of [...keys].filter((key) => !ROUTE_KEYS.has(key)).sort()) {
+    const entries = [from.entry, to.entry];
+    const others = [...keys].filter((key) => !ROUTE_KEYS.has(key)).sort();
+    for (const inside of others.flatMap((key) => insideOf(entries, key))) {
       const [oldPath, path] = [
-        [...from.path, key],
-        [...to.path, key],
+        [...from.path, ...inside],
+        [...to.path, ...inside],
       ];
       const [before, now] = [valueAt(old.manifest, oldPath), valueAt(next.manifest, path)];
       if (!isDeepStrictEqual(before, now)) yield { oldPath, path, old: before, next: now };
     }
   }
+}
+
+/** The paths in a route's entry that nobody else tells of. */
+function insideOf(entries: readonly object[], key: string): Path[] {
+  if (key !== 'body') return [[key]];
+  const bodies = entries.map((entry) => valueAt(entry, [key]) ?? {});
+  const names = new Set(bodies.flatMap((body) => Object.keys(body as object)));
+  return [...names]
+    .filter((name) => !BODY_KEYS.has(name))
+    .sort()
+    .map((name) => [key, name]);
 }
 
 /** The paths to what is no map, in one of the values at least. Of a map that only one of them has, the path to all of it. */

@@ -1,5 +1,5 @@
+import { meet } from '../../plan/pattern-sets.ts';
 import { publicOverlaps } from '../overlaps.ts';
-import { meet } from '../pattern-sets.ts';
 import { at, type Rule } from '../rule.ts';
 import type { RouteSubject } from '../subject.ts';
 

@@ -1,5 +1,5 @@
+import { isFirst, meet } from '../../plan/pattern-sets.ts';
 import { publicOverlaps, sharedMethods } from '../overlaps.ts';
-import { isFirst, meet } from '../pattern-sets.ts';
 import { at, type Rule } from '../rule.ts';
 
 export const publicOverlapsProtected: Rule = {

@@ -1,5 +1,5 @@
-import { contains, meet, PatternTree, stepsFor } from '../pattern-sets.ts';
-import { inUsualOrder } from '../prover.ts';
+import { contains, meet, PatternTree, stepsFor } from '../../plan/pattern-sets.ts';
+import { inUsualOrder } from '../../plan/sample-paths.ts';
 import { at, type Rule } from '../rule.ts';
 import type { RouteSubject } from '../subject.ts';
 

@@ -1,7 +1,8 @@
 import { patternKey } from '../../plan/pattern.ts';
 import { foldLiteral } from '../../plan/router.ts';
+import { inUsualOrder } from '../../plan/sample-paths.ts';
 import type { Witness } from '../../problem/finding.ts';
-import { inUsualOrder, type Prover } from '../prover.ts';
+import type { Prover } from '../prover.ts';
 import { type Advice, at, type Rule } from '../rule.ts';
 import type { RouteSubject } from '../subject.ts';
 

@@ -1,5 +1,5 @@
 import { patternKey } from '../../plan/pattern.ts';
-import { inUsualOrder } from '../prover.ts';
+import { inUsualOrder } from '../../plan/sample-paths.ts';
 import { at, type Rule } from '../rule.ts';
 
 export const routeSlashTwin: Rule = {

@@ -1,4 +1,4 @@
-import { inUsualOrder } from '../prover.ts';
+import { inUsualOrder } from '../../plan/sample-paths.ts';
 import { at, type Rule } from '../rule.ts';
 
 export const routeUnreachable: Rule = {

@@ -25,6 +25,17 @@ export const tokenFiles: Comparison = {
   },
 };
 
+export const serverFiles: Comparison = {
+  id: 'server-files',
+  severity: 'info',
+  what: "The server's certificate is written as it was, but its files hold something else.",
+  *find({ old, next }) {
+    const isWrittenAlike = JSON.stringify(old.manifest.server.tls) === JSON.stringify(next.manifest.server.tls);
+    if (!isWrittenAlike || old.plan.server.keys.tls === next.plan.server.keys.tls) return;
+    yield { message: 'the files of the certificate hold something else', path: ['server', 'tls'] };
+  },
+};
+
 function wayOf({ manifest }: Sides['old']): string | undefined {
   return manifest.auth && Object.keys(manifest.auth.tokens)[0];
 }

@@ -1,4 +1,4 @@
-import type { Pattern, Segment } from '../plan/pattern.ts';
+import type { Pattern, Segment } from './pattern.ts';
 
 /** Whether every path of the one pattern is one of the other's. */
 export function contains(wide: Pattern, narrow: Pattern): boolean {
