@@ -244,10 +244,20 @@ export interface Auth {
 export interface Verifier {
   /** Equal for equal definitions: a verifier outlives a reload that did not change it. Says nothing of them. */
   readonly key: string;
-  /** The principal of a token that was verified before and is still good, at once. */
-  readonly cached: (token: string) => Principal | undefined;
+  /**
+   * The principal of a token that was verified before and is still good, at once.
+   *
+   * @param last what the caller keeps of the token that it asked about last
+   */
+  readonly cached: (token: string, last?: LastToken) => Principal | undefined;
   /** Verifies a token anew. What is already being found out about it is not asked for again. */
   readonly verify: (token: string) => Promise<Verdict>;
+}
+
+/** Whoever shows a token shows it again: finding out its digest costs more than looking it up. */
+export interface LastToken {
+  token: string;
+  digest: string;
 }
 
 export type Verdict = { readonly principal: Principal } | Refused;

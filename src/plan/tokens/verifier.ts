@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { TokenCache } from '../../manifest/manifest.generated.ts';
 import { durationMs } from '../../manifest/units.ts';
-import type { Principal, Refused, Verdict, Verifier } from '../plan.ts';
+import type { LastToken, Principal, Refused, Verdict, Verifier } from '../plan.ts';
 import { type Claims, endMs } from './claims.ts';
 
 /** What one way of verifying finds out about a token that is not known. */
@@ -83,8 +83,8 @@ export function createVerifier(key: string, { judge, basis, isAsking }: Judge, t
 
   return {
     key,
-    cached: (token) => {
-      const entry = known(idOf(token));
+    cached: (token, last) => {
+      const entry = known(last?.token === token ? last.digest : idOf(token, last));
       return entry !== undefined && entry.principal.expiresAt > Date.now() ? entry.principal : undefined;
     },
     verify: (token) => {
@@ -100,8 +100,13 @@ export function createVerifier(key: string, { judge, basis, isAsking }: Judge, t
   };
 }
 
-function idOf(token: string): string {
-  return hash('sha256', token, 'base64url');
+function idOf(token: string, last?: LastToken): string {
+  const digest = hash('sha256', token, 'base64url');
+  if (last !== undefined) {
+    last.token = token;
+    last.digest = digest;
+  }
+  return digest;
 }
 
 function subjectOf({ sub }: Claims): string | undefined {
