@@ -1,11 +1,11 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { didYouMean } from '../problem/did-you-mean.ts';
 import type { Finding } from '../problem/finding.ts';
-import type { Value } from './document.ts';
 import type { Manifest } from './manifest.generated.ts';
 import { findingsOf, type Quote, valueAt } from './schema-finding.ts';
 import type { Substituted } from './substitute.ts';
 import { validate as generated } from './validate.generated.ts';
+import type { Value } from './values.ts';
 
 const validate = generated as unknown as ValidateFunction;
 

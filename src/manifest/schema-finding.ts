@@ -1,8 +1,8 @@
 import type { ErrorObject } from 'ajv';
 import { onlyMeant, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Fix, type Path } from '../problem/finding.ts';
-import type { Value } from './document.ts';
 import { mendDuration, mendSize } from './units.ts';
+import type { Value } from './values.ts';
 
 /** Shows the value at a path, if it may be shown. */
 export type Quote = (path: Path) => string;
