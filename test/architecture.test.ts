@@ -54,7 +54,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   diff: ['gateway', 'load', 'manifest', 'plan', 'problem'],
   watch: [],
   reload: ['gateway', 'load', 'manifest', 'plan', 'problem', 'watch'],
-  admin: ['gateway', 'plan', 'reload'],
+  admin: ['explain', 'gateway', 'load', 'manifest', 'offline', 'plan', 'problem', 'reload'],
   sandbox: [],
   cli: [
     'admin',

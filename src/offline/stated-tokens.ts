@@ -16,6 +16,10 @@ export class StatedTokens implements Verifier {
     this.#stated.set(token, stated);
   }
 
+  readonly status = { keys: 'none', cause: null, good: 0, refused: 0, verifying: 0 } as const;
+
+  readonly prepare = async (): Promise<void> => undefined;
+
   readonly cached = (): undefined => undefined;
 
   readonly verify = async (token: string): Promise<Verdict> => {

@@ -8,7 +8,7 @@ export interface Plan {
   /** SHA-256 of the manifest's text, in hex. */
   readonly hash: string;
   readonly listen: Address;
-  readonly admin: Address | undefined;
+  readonly admin: AdminRules | undefined;
   readonly server: ServerRules;
   readonly upstreams: readonly Upstream[];
   /** In the manifest's order. */
@@ -16,6 +16,8 @@ export interface Plan {
   readonly router: Router;
   /** Present as soon as one route is protected or has a login gate. */
   readonly auth: Auth | undefined;
+  /** All schemas as they are written, for who describes the routes; references stay inside of it. */
+  readonly schemas: Readonly<Record<'schemas' | 'routes' | 'files', unknown>> | undefined;
   /** `undefined`: nothing is done about other origins. */
   readonly cors: Cors | undefined;
 }
@@ -23,6 +25,22 @@ export interface Plan {
 export interface Address {
   readonly host: string;
   readonly port: number;
+}
+
+/** Where operators ask, and who may: what is stated is asked for. */
+export interface AdminRules extends Address {
+  /** Equal for equal definitions. Says nothing of the token. */
+  readonly key: string;
+  /** Whether a token that was shown is the one; `undefined`: none is asked for. */
+  readonly admits: ((shown: string) => boolean) | undefined;
+  /** `undefined`: plain HTTP. */
+  readonly tls: AdminTls | undefined;
+}
+
+/** A certificate with its key, and with `ca` the authorities by which clients are known. */
+export interface AdminTls {
+  /** The PEM texts. A function, so that whoever prints a plan does not print a key. */
+  readonly pem: () => { readonly cert: string; readonly key: string; readonly ca?: string };
 }
 
 /** How clients are served, whatever they ask for. */
@@ -90,6 +108,8 @@ export interface HealthRule {
   /** So many good answers in a row make a target well again, and so many bad ones unwell. */
   readonly healthy: number;
   readonly unhealthy: number;
+  /** While no target is well, the gateway says that it should get no requests. */
+  readonly required: boolean;
 }
 
 export interface BreakerRule {
@@ -246,8 +266,26 @@ export interface Verifier {
   readonly key: string;
   /** The principal of a token that was verified before and is still good, at once. */
   readonly cached: (token: string) => Principal | undefined;
+  readonly status: VerifierStatus;
+  /** Sees that there are keys, where tokens are verified by keys that are fetched. Never rejects. */
+  readonly prepare: () => Promise<void>;
   /** Verifies a token anew. What is already being found out about it is not asked for again. */
   readonly verify: (token: string) => Promise<Verdict>;
+}
+
+export interface VerifierStatus {
+  /**
+   * `none`: tokens are verified without; `unknown`: there were never any; `stale`: they are too old to serve, and there are
+   * no newer ones to be had.
+   */
+  readonly keys: 'none' | 'known' | 'unknown' | 'stale';
+  /** Why the last question for keys had no answer; `null` when it had one. */
+  readonly cause: string | null;
+  /** Tokens that are remembered as good, and as refused. */
+  readonly good: number;
+  readonly refused: number;
+  /** Tokens that are being verified. */
+  readonly verifying: number;
 }
 
 export type Verdict = { readonly principal: Principal } | Refused;

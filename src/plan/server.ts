@@ -13,7 +13,7 @@ const MAX_HEADER_BYTES = 1024 ** 2;
 
 export function compileServer(entry: Server, readFile: World['readFile'], findings: Finding[]): ServerRules {
   const { tls, trustedProxies, timeouts, limits } = entry;
-  const pair = tls && compileTls(tls, readFile, findings);
+  const pair = tls && compileTls(tls, ['server', 'tls'], readFile, findings);
   const timeoutMs = (key: keyof Server['timeouts']) => compileTimeout(timeouts[key], key, findings);
   const requestTimeoutMs = timeoutMs('request');
   return Object.freeze({

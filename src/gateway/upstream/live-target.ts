@@ -13,6 +13,8 @@ export interface TargetStatus {
   readonly well: boolean | null;
   /** `null` when there is none. */
   readonly breaker: BreakerState | null;
+  /** Connections, those that are being opened too. */
+  readonly connections: number;
   /** Connections in use. */
   readonly busy: number;
 }
@@ -54,6 +56,7 @@ export class LiveTarget {
       url: this.url,
       well: this.#health === undefined ? null : this.#isWell,
       breaker: this.breaker?.state ?? null,
+      connections: this.connections.size,
       busy: this.connections.busy,
     };
   }

@@ -12,6 +12,8 @@ export interface Passenger {
 
 export interface UpstreamStatus {
   readonly id: string;
+  /** Whether one of the targets may be given requests. */
+  readonly up: boolean;
   readonly targets: readonly TargetStatus[];
   /** Requests that wait for a connection. */
   readonly waiting: number;
@@ -73,6 +75,7 @@ export class LiveUpstream {
   get status(): UpstreamStatus {
     return {
       id: this.upstream.id,
+      up: this.#targets.some(({ isUp }) => isUp),
       targets: this.#targets.map(({ status }) => status),
       waiting: this.#waiting.size,
     };

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { VerifierStatus } from '../plan.ts';
 import { deadline } from './ask.ts';
 import { Breaker } from './breaker.ts';
 import type { KeySet } from './key-set.ts';
@@ -7,6 +8,7 @@ import type { KeySet } from './key-set.ts';
 export interface KeySource {
   /** The keys at hand. Another object as soon as the keys are others. */
   readonly known: KeySet | undefined;
+  readonly state: Exclude<VerifierStatus['keys'], 'none'>;
   /** Why the last question had no answer; for the log. */
   readonly cause: string | undefined;
   /** The keys at hand, fetched first when there are none or they are too old; `undefined` when none can be had. */
@@ -38,7 +40,7 @@ const MAX_ABSENT = 500;
 const MAX_WAITING = 1_000;
 
 export function localKeys(keys: KeySet): KeySource {
-  return { known: keys, cause: undefined, current: async () => keys, newer: async () => 'none' };
+  return { known: keys, state: 'known', cause: undefined, current: async () => keys, newer: async () => 'none' };
 }
 
 /** Keys that are fetched: one question in flight, and no more of them than the limits above allow. */
@@ -70,6 +72,13 @@ export class RemoteKeys implements KeySource {
 
   get known(): KeySet | undefined {
     return this.#keys;
+  }
+
+  get state(): KeySource['state'] {
+    if (this.#knownAt === Number.NEGATIVE_INFINITY) return 'unknown';
+    // Keys that nobody asked for are old, and no fault.
+    const isLate = since(this.#knownAt) > this.#servedMs && this.#cause !== undefined;
+    return this.#keys === undefined || isLate ? 'stale' : 'known';
   }
 
   get cause(): string | undefined {

@@ -2,14 +2,17 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { TokenCache } from '../../manifest/manifest.generated.ts';
 import { durationMs } from '../../manifest/units.ts';
-import type { Principal, Refused, Verdict, Verifier } from '../plan.ts';
+import type { Principal, Refused, Verdict, Verifier, VerifierStatus } from '../plan.ts';
 import { type Claims, endMs } from './claims.ts';
+import type { KeySource } from './key-source.ts';
 
 /** What one way of verifying finds out about a token that is not known. */
 export interface Judge {
   readonly judge: (token: string) => Promise<Good | Refused>;
   /** What tokens are judged by: what was judged by another such object counts no longer. */
   readonly basis?: () => unknown;
+  /** The keys that it verifies by; left out: none. */
+  readonly keys?: KeySource;
   /** Whether a refusal is worth remembering: finding out again would ask somebody. */
   readonly isAsking?: boolean;
 }
@@ -50,7 +53,7 @@ const MAX_BYTES = 32 * 1024 * 1024;
  * The memory that all ways of verifying share. Tokens are known by their SHA-256, so that none is kept; one that
  * is being judged is not judged a second time meanwhile.
  */
-export function createVerifier(key: string, { judge, basis, isAsking }: Judge, trust: Trust): Verifier {
+export function createVerifier(key: string, { judge, basis, isAsking, keys }: Judge, trust: Trust): Verifier {
   const max = trust.cache.maxEntries;
   const maxAgeMs = durationMs(trust.cache.maxAge);
   const good = new LRUCache<string, Entry>({ max, maxSize: MAX_BYTES });
@@ -83,6 +86,13 @@ export function createVerifier(key: string, { judge, basis, isAsking }: Judge, t
 
   return {
     key,
+    get status(): VerifierStatus {
+      const counts = { good: good.size, refused: refused.size, verifying: judging.size };
+      return { ...counts, keys: keys?.state ?? 'none', cause: keys?.cause ?? null };
+    },
+    prepare: async () => {
+      if (keys?.state === 'unknown') await keys.current();
+    },
     cached: (token) => {
       const entry = known(idOf(token));
       return entry !== undefined && entry.principal.expiresAt > Date.now() ? entry.principal : undefined;
