@@ -90,6 +90,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   undici: ['src/gateway/upstream/connection.ts'],
   pino: ['src/log.ts'],
   chokidar: ['src/watch.ts'],
+  '@prometheus-io/client': ['src/admin/exposition.ts'],
   'csv-parse': ['src/plan/csv-header.ts', 'src/sandbox/platform/contacts-import.ts'],
   'json-schema-to-typescript': ['src/manifest/generate.ts'],
 };

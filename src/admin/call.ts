@@ -15,6 +15,8 @@ export interface Operated {
   readonly inForce: () => { readonly planned: Planned; readonly since: Date };
   /** `undefined`: nothing was taken over since the start. */
   readonly lastReload: () => Reload | undefined;
+  /** How many attempts there were to take a saved manifest over, by what came of them. */
+  readonly reloads: () => Readonly<Record<Reload['kind'], number>>;
   /** The process was asked to stop: it still serves, and wants no more requests. */
   readonly isStopping: () => boolean;
 }

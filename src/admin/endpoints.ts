@@ -1,6 +1,7 @@
 import type { Endpoint } from './call.ts';
 import { explain } from './explain.ts';
 import { livez, readyz } from './health.ts';
+import { metrics } from './metrics.ts';
 import { openapi } from './openapi.ts';
 import { routes } from './routes.ts';
 import { status } from './status.ts';
@@ -12,6 +13,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { method: 'GET', path: '/readyz', isOpen: true, answer: readyz },
   { method: 'GET', path: '/status', answer: status },
   { method: 'GET', path: '/routes', answer: routes },
+  { method: 'GET', path: '/metrics', answer: metrics },
   { method: 'POST', path: '/explain', answer: explain },
   { method: 'GET', path: '/openapi.json', answer: openapi },
 ];

@@ -1,5 +1,6 @@
 import { changesBetween } from '../plan/changes.ts';
 import { judgeInThread } from '../plan/judge-thread.ts';
+import type { VerifierStatus } from '../plan/plan.ts';
 import type { Reload } from '../reload.ts';
 import { type Answer, type Call, json, type Operated } from './call.ts';
 import { readinessOf } from './health.ts';
@@ -16,10 +17,14 @@ export function status(_call: Call, operated: Operated): Answer {
     needs_restart: changesBetween(operated.first, plan).needsRestart,
     last_reload: reloadOf(lastReload()),
     upstreams: gateway.upstreams,
-    tokens: plan.auth?.verifier.status ?? null,
+    tokens: plan.auth === undefined ? null : tokensOf(plan.auth.verifier.status),
     judge_thread: judgeInThread.status(),
-    reported: Object.fromEntries(gateway.reported),
+    reported: Object.fromEntries(gateway.meters.reported),
   });
+}
+
+function tokensOf({ verdicts, ...status }: VerifierStatus): object {
+  return { ...status, verdicts: Object.fromEntries(verdicts) };
 }
 
 function reloadOf(reload: Reload | undefined): object | null {

@@ -52,10 +52,13 @@ export async function serveFile(
   const lastReload = () => reloader?.last;
   const isStopping = () => terminal.stop.aborted;
   const startedAt = new Date();
-  const operated = { gateway, version, startedAt, first: plan, inForce: () => inForce, lastReload, isStopping };
+  const reloads = { loaded: 0, kept: 0, unreadable: 0 };
+  const past = { startedAt, first: plan, lastReload, reloads: () => reloads };
+  const operated = { gateway, version, ...past, inForce: () => inForce, isStopping };
   const admin = await startAdmin(plan.admin, operated);
   void plan.auth?.verifier.prepare();
   reloader = createReloader(file, world, gateway, files, (reload) => {
+    reloads[reload.kind] += 1;
     if (reload.kind === 'loaded') {
       inForce = { planned: reload.planned, since: reload.at };
       void reload.planned.plan.auth?.verifier.prepare();

@@ -6,8 +6,10 @@ import type { Refusal } from './refusal.ts';
  * One JSON line for each request, put together by hand: an object call of the logger would cost 25 times as
  * much. Secrets are kept out by construction: no header, no query and no body is ever put in. What a client
  * wrote is escaped as JSON.
+ *
+ * @param ms from the request's head to its end
  */
-export function accessLine(exchange: Exchange): string {
+export function accessLine(exchange: Exchange, ms: number): string {
   const { request, response, connection, believed, refusal, route } = exchange;
   const { answeredAt, forwardedAt = 0 } = exchange;
   let line = `{"level":30,"time":${Date.now()},"msg":"request","id":"${exchange.id}","method":${JSON.stringify(request.method)}`;
@@ -23,7 +25,7 @@ export function accessLine(exchange: Exchange): string {
   }
   if (!response.writableFinished && !exchange.isTunnel)
     line += connection.isStalled ? ',"aborted":true,"stalled":true' : ',"aborted":true';
-  line += `,"ms":${rounded(exchange.elapsedMs())}`;
+  line += `,"ms":${rounded(ms)}`;
   if (answeredAt !== undefined) line += `,"upstreamMs":${rounded(answeredAt - forwardedAt)}`;
   line += `,"peer":${JSON.stringify(connection.peer ?? null)}`;
   return believed?.client === undefined ? `${line}}` : `${line},"client":${JSON.stringify(believed.client)}}`;

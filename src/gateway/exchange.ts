@@ -56,6 +56,8 @@ export class Exchange {
   reported: Refusal[] | undefined;
   /** Ends what goes on behind the gateway when the client leaves before the answer is whole. */
   onClientGone: (() => void) | undefined;
+  /** How often it was sent once more. */
+  retries = 0;
   /** Milliseconds after `startedAt`. */
   forwardedAt: number | undefined;
   answeredAt: number | undefined;

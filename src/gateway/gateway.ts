@@ -9,6 +9,7 @@ import { countDropped } from './dropped.ts';
 import { Exchange } from './exchange.ts';
 import { createForwarder } from './forward.ts';
 import { holdEarly, isHandshake, responseOn } from './handshake.ts';
+import { Meters } from './meters.ts';
 import { METHODS } from './methods.ts';
 import { Refusal } from './refusal.ts';
 import { refuse, refuseSocket } from './refuse.ts';
@@ -22,8 +23,10 @@ export interface Gateway {
   readonly plan: Plan;
   /** How the upstreams of the plan in force do. */
   readonly upstreams: readonly UpstreamStatus[];
-  /** How many requests `validation: report` let through that would have been refused, by the id of their route. */
-  readonly reported: ReadonlyMap<string, number>;
+  /** What was counted of all requests. */
+  readonly meters: Meters;
+  /** Clients' connections, and those of them that became tunnels or are about to. */
+  readonly clients: { readonly connections: number; readonly tunnels: number };
   /** Begins to serve; answers the address that was bound. Rejects with what `net` says, `EADDRINUSE` say. */
   listen(): Promise<AddressInfo>;
   /** Serves what comes on a connection that somebody else has made. */
@@ -43,15 +46,16 @@ export function createGateway(first: Plan, log: Log): Gateway {
   /** Sockets of handshakes and of what became of them. */
   const tunnels = new Set<Socket>();
   const forwarder = createForwarder(first, log);
-  const reported = new Map<string, number>();
+  const meters = new Meters();
   const server = createServer(plan.server, (request) => isHandshake(plan, request));
   const { connections, sockets } = trackClients(server);
   server.on('drop', countDropped(log.logger));
 
   const end = (exchange: Exchange) => {
     if (!exchange.response.writableFinished) exchange.onClientGone?.();
-    log.line(accessLine(exchange));
-    if (exchange.reported !== undefined) count(reported, exchange.route?.id ?? '');
+    const ms = exchange.elapsedMs();
+    log.line(accessLine(exchange, ms));
+    meters.ended(exchange, ms);
     // Its answer may have said keep-alive before the closing began.
     if (life.isClosing) setImmediate(() => server.closeIdleConnections());
   };
@@ -63,6 +67,7 @@ export function createGateway(first: Plan, log: Log): Gateway {
     if (!connection.takes(request, response, maxRequestsPerConnection)) return undefined;
     const { cors } = plan;
     const exchange = new Exchange({ request, response, expectsContinue, cors, connection, trusts, life });
+    meters.inFlight += 1;
     response.on('close', () => end(exchange));
     return exchange;
   };
@@ -85,6 +90,7 @@ export function createGateway(first: Plan, log: Log): Gateway {
     const connection = connectionOf(socket);
     const { cors, server: rules } = plan;
     const exchange = new Exchange({ request, response, handshake, cors, connection, trusts: rules.trusts, life });
+    meters.inFlight += 1;
     tunnels.add(socket);
     socket.on('close', () => {
       tunnels.delete(socket);
@@ -94,7 +100,9 @@ export function createGateway(first: Plan, log: Log): Gateway {
   });
   const refuseBytes = (socket: Socket, refusal: Refusal) => {
     const id = refuseSocket(socket, refusal);
-    if (id !== undefined) log.line(refusedLine(id, refusal, socket.remoteAddress));
+    if (id === undefined) return;
+    log.line(refusedLine(id, refusal, socket.remoteAddress));
+    meters.refused(refusal.code);
   };
   server.on('connect', (_request, socket) => refuseBytes(socket as Socket, NO_CONNECT));
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, stream) => {
@@ -111,7 +119,10 @@ export function createGateway(first: Plan, log: Log): Gateway {
     get plan() {
       return plan;
     },
-    reported,
+    meters,
+    get clients() {
+      return { connections: sockets.size, tunnels: tunnels.size };
+    },
     get upstreams() {
       return forwarder.upstreams;
     },
@@ -130,6 +141,7 @@ export function createGateway(first: Plan, log: Log): Gateway {
       adopt(server, next.server, plan.server);
       plan = next;
       forwarder.adopt(next);
+      meters.keep(new Set(next.routes.map(({ id }) => id)));
     },
     async close(graceMs) {
       life.isClosing = true;
@@ -145,10 +157,6 @@ export function createGateway(first: Plan, log: Log): Gateway {
       await forwarder.close();
     },
   };
-}
-
-function count(counts: Map<string, number>, name: string): void {
-  counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
 /** What is no proxy has no method CONNECT, on no path. */

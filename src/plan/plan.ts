@@ -286,6 +286,14 @@ export interface VerifierStatus {
   readonly refused: number;
   /** Tokens that are being verified. */
   readonly verifying: number;
+  /** How often a token was remembered as good, and how often it was not. */
+  readonly hits: number;
+  readonly misses: number;
+  /** What came of those that were not remembered. */
+  readonly verdicts: ReadonlyMap<TokenFault | 'good', number>;
+  /** How often keys were fetched, and how often there was no answer. */
+  readonly fetched: number;
+  readonly unfetched: number;
 }
 
 export type Verdict = { readonly principal: Principal } | Refused;

@@ -26,6 +26,7 @@ export async function startOperating(
     first: gateway.plan,
     inForce: () => ({ planned: running.planned(), since }),
     lastReload: () => undefined,
+    reloads: () => ({ loaded: 0, kept: 0, unreadable: 0 }),
     isStopping: () => false,
     ...others,
   });

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { TokenCache } from '../../manifest/manifest.generated.ts';
 import { durationMs } from '../../manifest/units.ts';
-import type { Principal, Refused, Verdict, Verifier, VerifierStatus } from '../plan.ts';
+import type { Principal, Refused, TokenFault, Verdict, Verifier, VerifierStatus } from '../plan.ts';
 import { type Claims, endMs } from './claims.ts';
 import type { KeySource } from './key-source.ts';
 
@@ -59,6 +59,9 @@ export function createVerifier(key: string, { judge, basis, isAsking, keys }: Ju
   const good = new LRUCache<string, Entry>({ max, maxSize: MAX_BYTES });
   const refused = new LRUCache<string, { verdict: Refused; until: number }>({ max });
   const judging = new Map<string, Promise<Verdict>>();
+  const verdicts = new Map<TokenFault | 'good', number>();
+  let hits = 0;
+  let misses = 0;
 
   const known = (id: string): Entry | undefined => {
     const entry = good.get(id);
@@ -74,6 +77,8 @@ export function createVerifier(key: string, { judge, basis, isAsking, keys }: Ju
   };
   const settle = async (id: string, token: string): Promise<Verdict> => {
     const found = await judge(token);
+    const verdict = 'claims' in found ? 'good' : found.fault;
+    verdicts.set(verdict, (verdicts.get(verdict) ?? 0) + 1);
     if ('claims' in found) return learn(id, found);
     if (found.fault === 'keys_unavailable') {
       const entry = known(id);
@@ -87,15 +92,30 @@ export function createVerifier(key: string, { judge, basis, isAsking, keys }: Ju
   return {
     key,
     get status(): VerifierStatus {
-      const counts = { good: good.size, refused: refused.size, verifying: judging.size };
-      return { ...counts, keys: keys?.state ?? 'none', cause: keys?.cause ?? null };
+      return {
+        keys: keys?.state ?? 'none',
+        cause: keys?.cause ?? null,
+        good: good.size,
+        refused: refused.size,
+        verifying: judging.size,
+        hits,
+        misses,
+        verdicts,
+        fetched: keys?.fetched ?? 0,
+        unfetched: keys?.unfetched ?? 0,
+      };
     },
     prepare: async () => {
       if (keys?.state === 'unknown') await keys.current();
     },
     cached: (token) => {
       const entry = known(idOf(token));
-      return entry !== undefined && entry.principal.expiresAt > Date.now() ? entry.principal : undefined;
+      if (entry === undefined || entry.principal.expiresAt <= Date.now()) {
+        misses += 1;
+        return undefined;
+      }
+      hits += 1;
+      return entry.principal;
     },
     verify: (token) => {
       const id = idOf(token);
