@@ -87,6 +87,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   jose: ['src/plan/tokens/signature.ts', 'src/sandbox/tokens.ts'],
   'lru-cache': ['src/plan/tokens/verifier.ts'],
   'http-proxy-3': ['src/gateway/forward.ts'],
+  '@opentelemetry/api': ['src/gateway/spans.ts'],
   undici: ['src/gateway/upstream/connection.ts'],
   pino: ['src/log.ts'],
   chokidar: ['src/watch.ts'],

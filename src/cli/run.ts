@@ -3,6 +3,7 @@ import { type Admin, createAdmin } from '../admin/admin.ts';
 import type { Operated } from '../admin/call.ts';
 
 import { createGateway } from '../gateway/gateway.ts';
+import { findTraces } from '../gateway/spans.ts';
 import { createLog, type Log } from '../log.ts';
 import type { AdminRules, Plan } from '../plan/plan.ts';
 import { createReloader, type Reload, type Reloader } from '../reload.ts';
@@ -44,7 +45,7 @@ export async function serveFile(
   // the start, and they keep a quarter of all requests alive until the next full collection: 12 µs a request.
   setFlagsFromString('--no-allocation-site-pretenuring');
   const log = createLog(1);
-  const gateway = createGateway(plan, log);
+  const gateway = createGateway(plan, log, findTraces(version));
   const bound = await gateway.listen().catch((error) => Promise.reject(listenError(error, 'listen', plan.listen)));
   const world = worldOf(file, terminal.env);
   let reloader: Reloader | undefined;

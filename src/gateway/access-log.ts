@@ -8,11 +8,14 @@ import type { Refusal } from './refusal.ts';
  * wrote is escaped as JSON.
  *
  * @param ms from the request's head to its end
+ * @param sampled the share of such requests that have a line
  */
-export function accessLine(exchange: Exchange, ms: number): string {
+export function accessLine(exchange: Exchange, ms: number, sampled: number): string {
   const { request, response, connection, believed, refusal, route } = exchange;
-  const { answeredAt, forwardedAt = 0 } = exchange;
-  let line = `{"level":30,"time":${Date.now()},"msg":"request","id":"${exchange.id}","method":${JSON.stringify(request.method)}`;
+  const { answeredAt, forwardedAt, receivedBytes, sentBytes, retries } = exchange;
+  let line = `{"level":30,"time":${Date.now()},"msg":"request","id":"${exchange.id}"`;
+  if (exchange.trace !== undefined) line += `,"trace":"${exchange.trace.id}"`;
+  line += `,"method":${JSON.stringify(request.method)}`;
   if (exchange.target !== undefined) line += `,"path":${JSON.stringify(exchange.target.path)}`;
   if (route !== undefined) line += `,"route":"${route.id}","upstream":"${route.upstream.id}"`;
   const subject = exchange.principal?.subject;
@@ -25,10 +28,22 @@ export function accessLine(exchange: Exchange, ms: number): string {
   }
   if (!response.writableFinished && !exchange.isTunnel)
     line += connection.isStalled ? ',"aborted":true,"stalled":true' : ',"aborted":true';
+  if (receivedBytes > 0) line += `,"bytesIn":${receivedBytes}`;
+  if (sentBytes > 0) line += `,"bytesOut":${sentBytes}`;
   line += `,"ms":${rounded(ms)}`;
-  if (answeredAt !== undefined) line += `,"upstreamMs":${rounded(answeredAt - forwardedAt)}`;
+  if (forwardedAt !== undefined) line += `,"gatewayMs":${rounded(forwardedAt)}`;
+  if (answeredAt !== undefined) line += `,"upstreamMs":${rounded(answeredAt - (forwardedAt ?? 0))}`;
+  if (retries > 0) line += `,"retries":${retries}`;
   line += `,"peer":${JSON.stringify(connection.peer ?? null)}`;
-  return believed?.client === undefined ? `${line}}` : `${line},"client":${JSON.stringify(believed.client)}}`;
+  if (believed?.client !== undefined) line += `,"client":${JSON.stringify(believed.client)}`;
+  return sampled < 1 ? `${line},"sampled":${sampled}}` : `${line}}`;
+}
+
+/** The share of requests like this one that have a line: nothing is left out but what went well. */
+export function shareOf({ request, response, reported, isTunnel }: Exchange, sample2xx: number): number {
+  const { statusCode } = response;
+  const isWell = response.writableFinished && statusCode >= 200 && statusCode < 300;
+  return isWell && reported === undefined && !isTunnel && request.complete ? sample2xx : 1;
 }
 
 /** What was refused, why, and what was required: the answer itself tells less of it. */

@@ -8,6 +8,7 @@ import { type Believed, readBelieved } from './forwarded.ts';
 import type { Head } from './message.ts';
 import type { Target } from './path.ts';
 import type { Refusal } from './refusal.ts';
+import type { Trace, Traces } from './trace.ts';
 
 export interface Handshake {
   readonly socket: Duplex;
@@ -24,8 +25,14 @@ export interface Begun {
   readonly connection: Connection;
   /** Who is believed what he says of the request. */
   readonly trusts: ServerRules['trusts'];
-  /** Shared by all exchanges of a server. */
-  readonly life: { readonly isClosing: boolean };
+  readonly life: Life;
+}
+
+/** What all exchanges of a server share. */
+export interface Life {
+  /** Answers are the last ones of their connections. */
+  readonly isClosing: boolean;
+  readonly traces: Traces;
 }
 
 /** One request and its answer, with what became known of them on the way; the access log reads it at the end. */
@@ -47,6 +54,7 @@ export class Exchange {
   /** The connection became a tunnel: there is no answer, and the exchange ends with the socket. */
   isTunnel = false;
   head: Head | undefined;
+  trace: Trace | undefined;
   target: Target | undefined;
   route: Route | undefined;
   /** The verified caller; at login, whom the token in the answer names. */
@@ -56,13 +64,17 @@ export class Exchange {
   reported: Refusal[] | undefined;
   /** Ends what goes on behind the gateway when the client leaves before the answer is whole. */
   onClientGone: (() => void) | undefined;
+  /** Of the body, as far as it was read; of a tunnel, what the client sent. */
+  receivedBytes = 0;
+  /** Of the answer's body; of a tunnel, what the client got. */
+  sentBytes = 0;
   /** How often it was sent once more. */
   retries = 0;
   /** Milliseconds after `startedAt`. */
   forwardedAt: number | undefined;
   answeredAt: number | undefined;
 
-  readonly #life: { readonly isClosing: boolean };
+  readonly #life: Life;
 
   constructor({ request, response, expectsContinue = false, handshake, cors, connection, trusts, life }: Begun) {
     this.believed =
@@ -75,6 +87,12 @@ export class Exchange {
     this.handshake = handshake;
     this.cors = cors;
     this.#life = life;
+  }
+
+  /** The head was read: what is known from it. @param sampledTraces the share of the traces begun here that are marked so */
+  begin(head: Head, sampledTraces: number): void {
+    this.head = head;
+    this.trace = this.#life.traces.begin(this, head.traceparent, sampledTraces);
   }
 
   /** Writes the head of the answer; the last one on its connection when the gateway is closing. */

@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Log } from '../log.ts';
 import type { Plan } from '../plan/plan.ts';
-import { accessLine, refusedLine } from './access-log.ts';
+import { accessLine, refusedLine, shareOf } from './access-log.ts';
 import { Connection } from './connection.ts';
 import { countDropped } from './dropped.ts';
 import { Exchange } from './exchange.ts';
@@ -16,6 +16,7 @@ import { refuse, refuseSocket } from './refuse.ts';
 import { serve } from './serve.ts';
 import { adopt, createServer, trackClients } from './server.ts';
 import { cutStalled } from './stalled.ts';
+import { plainTraces, type Traces } from './trace.ts';
 import type { UpstreamStatus } from './upstream/live-upstream.ts';
 
 export interface Gateway {
@@ -37,12 +38,16 @@ export interface Gateway {
   close(graceMs: number): Promise<void>;
 }
 
-/** The server of a plan. */
-export function createGateway(first: Plan, log: Log): Gateway {
+/**
+ * The server of a plan.
+ *
+ * @param traces how requests are traced; left out: traces are passed on, and nobody records them
+ */
+export function createGateway(first: Plan, log: Log, traces: Traces = plainTraces): Gateway {
   let plan = first;
   // A set of what is in flight would say it too, but cost the collector as much as all the rest: this is read
   // when an answer's head is written.
-  const life = { isClosing: false };
+  const life = { isClosing: false, traces };
   /** Sockets of handshakes and of what became of them. */
   const tunnels = new Set<Socket>();
   const forwarder = createForwarder(first, log);
@@ -54,8 +59,10 @@ export function createGateway(first: Plan, log: Log): Gateway {
   const end = (exchange: Exchange) => {
     if (!exchange.response.writableFinished) exchange.onClientGone?.();
     const ms = exchange.elapsedMs();
-    log.line(accessLine(exchange, ms));
+    const share = shareOf(exchange, plan.sample2xx);
+    if (share === 1 || Math.random() < share) log.line(accessLine(exchange, ms, share));
     meters.ended(exchange, ms);
+    exchange.trace?.end(exchange);
     // Its answer may have said keep-alive before the closing began.
     if (life.isClosing) setImmediate(() => server.closeIdleConnections());
   };

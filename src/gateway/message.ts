@@ -13,6 +13,8 @@ export interface Head {
   readonly host: string | undefined;
   readonly authorization: string | undefined;
   readonly contentType: string | undefined;
+  /** Where the request's trace came from; empty when that is said more than once. */
+  readonly traceparent: string | undefined;
   /** `undefined`: no body; a number: of this many bytes; `'chunked'`: of unknown length. */
   readonly body: number | 'chunked' | undefined;
 }
@@ -29,10 +31,12 @@ export function readHead(request: IncomingMessage, maxHeaders: number): Head {
   const raw = request.rawHeaders;
   if (raw.length > 2 * maxHeaders) throw new Refusal('headers_too_large', { reason: 'headers_too_many' });
   const found: Record<string, string> = Object.create(null);
+  let traceparent: string | undefined;
   for (let index = 0; index < raw.length; index += 2) {
     const written = raw[index] as string;
     if (written.length > LONGEST) continue;
     const name = written.toLowerCase();
+    if (name === 'traceparent') traceparent = traceparent === undefined ? (raw[index + 1] as string) : '';
     if (!SINGLE.has(name)) continue;
     if (name in found) throw malformed('header_repeated');
     found[name] = raw[index + 1] as string;
@@ -44,7 +48,7 @@ export function readHead(request: IncomingMessage, maxHeaders: number): Head {
     throw malformed('host_missing');
   }
   const body = bodyFraming(found['content-length'], found['transfer-encoding'], request.httpVersion);
-  return { host, authorization: found['authorization'], contentType: found['content-type'], body };
+  return { host, authorization: found['authorization'], contentType: found['content-type'], traceparent, body };
 }
 
 /** Whether this is what a Host header may hold (RFC 9110 section 7.2). */

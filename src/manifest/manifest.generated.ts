@@ -72,6 +72,8 @@ upstreams: {
 }
 auth?: Auth
 cors?: Cors
+log: Log
+tracing: Tracing
 /**
  * JSON Schemas (2020-12) that bodies and parameters share, by name; referred to as `#/schemas/Name`.
  */
@@ -178,6 +180,19 @@ connections: number
  * How many requests a connection may carry; the last one's answer closes it.
  */
 requestsPerConnection: number
+}
+/**
+ * What happens on SIGTERM; docs/operations.md tells of it.
+ */
+stopping: {
+/**
+ * How long new connections are still taken, so that who sends requests learns from /readyz that it should send no more.
+ */
+delay: string
+/**
+ * How long, from then on, requests in flight and WebSockets may take to end before they are cut.
+ */
+grace: string
 }
 }
 /**
@@ -548,6 +563,24 @@ credentials: boolean
  * How long a browser may keep what a preflight allowed.
  */
 maxAge: string
+}
+/**
+ * What the log of requests holds.
+ */
+export interface Log {
+/**
+ * The share of requests answered 2xx that have a line. All others have one: refusals, errors, redirects, what was cut short or only reported.
+ */
+sample2xx: number
+}
+/**
+ * How requests are traced (W3C Trace Context): a trace is continued where the client sends `traceparent`, and begun where it does not.
+ */
+export interface Tracing {
+/**
+ * The share of the traces begun here that are marked as sampled, which upstreams mostly follow. Where an OpenTelemetry SDK is loaded, its sampler decides.
+ */
+sample: number
 }
 /**
  * What `signing-gateway lint` advises on. What is served does not depend on it.

@@ -59,6 +59,8 @@ export function compile(manifest: Manifest, options: CompileOptions): { plan?: P
     routes,
     router: createRouter(routes),
     auth,
+    sample2xx: faulty.has('log') ? 1 : manifest.log.sample2xx,
+    sampledTraces: faulty.has('tracing') ? 1 : manifest.tracing.sample,
     cors,
     schemas: schemas?.root,
   };

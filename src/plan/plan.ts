@@ -18,6 +18,10 @@ export interface Plan {
   readonly auth: Auth | undefined;
   /** All schemas as they are written, for who describes the routes; references stay inside of it. */
   readonly schemas: Readonly<Record<'schemas' | 'routes' | 'files', unknown>> | undefined;
+  /** The share of requests answered 2xx that have a line in the log: from 0 to 1. */
+  readonly sample2xx: number;
+  /** The share of the traces begun here that are marked as sampled: from 0 to 1. */
+  readonly sampledTraces: number;
   /** `undefined`: nothing is done about other origins. */
   readonly cors: Cors | undefined;
 }
@@ -46,7 +50,7 @@ export interface AdminTls {
 /** How clients are served, whatever they ask for. */
 export interface ServerRules {
   /** Equal for equal definitions, by the keys of `server` in the manifest. */
-  readonly keys: Readonly<Record<'tls' | 'trustedProxies' | 'timeouts' | 'limits', string>>;
+  readonly keys: Readonly<Record<'tls' | 'trustedProxies' | 'timeouts' | 'limits' | 'stopping', string>>;
   /** `undefined`: plain HTTP. */
   readonly tls: TlsPair | undefined;
   /** Whether an address is that of a trusted proxy; `undefined`: no peer is trusted. */
@@ -62,6 +66,8 @@ export interface ServerRules {
   readonly maxHeaders: number;
   readonly maxConnections: number;
   readonly maxRequestsPerConnection: number;
+  /** For how long, once the process was asked to stop, connections are taken still, and from then on requests may end. */
+  readonly stopping: { readonly delayMs: number; readonly graceMs: number };
 }
 
 /** A certificate with its chain, and its private key. */
