@@ -31,6 +31,8 @@ export interface Begun {
 /** What all exchanges of a server share. */
 export interface Life {
   /** Answers are the last ones of their connections. */
+  readonly isDraining: boolean;
+  /** No connections are taken any more, and tunnels end. */
   readonly isClosing: boolean;
   readonly traces: Traces;
 }
@@ -53,6 +55,7 @@ export class Exchange {
   readonly cors: Cors | undefined;
   /** The connection became a tunnel: there is no answer, and the exchange ends with the socket. */
   isTunnel = false;
+  leaveTunnel: (() => void) | undefined;
   head: Head | undefined;
   trace: Trace | undefined;
   target: Target | undefined;
@@ -95,9 +98,9 @@ export class Exchange {
     this.trace = this.#life.traces.begin(this, head.traceparent, sampledTraces);
   }
 
-  /** Writes the head of the answer; the last one on its connection when the gateway is closing. */
+  /** Writes the head of the answer; the last one on its connection when the gateway goes away. */
   writeHead(status: number, statusMessage: string, headers: readonly string[]): void {
-    if (this.#life.isClosing) this.response.shouldKeepAlive = false;
+    if (this.#life.isDraining) this.response.shouldKeepAlive = false;
     // The bytes that the upstream sent: the library reads them as UTF-8, Node writes latin-1.
     const reason = Buffer.from(statusMessage).toString('latin1');
     const { cors, request } = this;
@@ -120,6 +123,13 @@ export class Exchange {
     this.reported ??= [];
     this.reported.push(refusal);
     return true;
+  }
+
+  /** @param leave tells both sides that the gateway goes away */
+  openTunnel(leave: () => void): void {
+    this.isTunnel = true;
+    this.leaveTunnel = leave;
+    if (this.#life.isClosing) leave();
   }
 
   /** Asks a waiting client for the body, once everything that could refuse it has passed. */

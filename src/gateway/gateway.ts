@@ -34,7 +34,9 @@ export interface Gateway {
   take(connection: Duplex): void;
   /** From the next request on, this plan is in force; requests in flight end by the one they began with. */
   swap(plan: Plan): void;
-  /** Takes no new connections, lets requests in flight end for `graceMs`, then cuts what is left. */
+  /** From now on answers are the last ones of their connections; all is served as before. */
+  drain(): void;
+  /** Takes no new connections, lets requests in flight end, and tunnels by a close of theirs, for `graceMs`, then cuts what is left. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -47,9 +49,9 @@ export function createGateway(first: Plan, log: Log, traces: Traces = plainTrace
   let plan = first;
   // A set of what is in flight would say it too, but cost the collector as much as all the rest: this is read
   // when an answer's head is written.
-  const life = { isClosing: false, traces };
-  /** Sockets of handshakes and of what became of them. */
-  const tunnels = new Set<Socket>();
+  const life = { isDraining: false, isClosing: false, traces };
+  /** Handshakes, and what became of them, by their sockets. */
+  const tunnels = new Map<Socket, Exchange>();
   const forwarder = createForwarder(first, log);
   const meters = new Meters();
   const server = createServer(plan.server, (request) => isHandshake(plan, request));
@@ -98,7 +100,7 @@ export function createGateway(first: Plan, log: Log, traces: Traces = plainTrace
     const { cors, server: rules } = plan;
     const exchange = new Exchange({ request, response, handshake, cors, connection, trusts: rules.trusts, life });
     meters.inFlight += 1;
-    tunnels.add(socket);
+    tunnels.set(socket, exchange);
     socket.on('close', () => {
       tunnels.delete(socket);
       end(exchange);
@@ -150,11 +152,15 @@ export function createGateway(first: Plan, log: Log, traces: Traces = plainTrace
       forwarder.adopt(next);
       meters.keep(new Set(next.routes.map(({ id }) => id)));
     },
+    drain() {
+      life.isDraining = true;
+    },
     async close(graceMs) {
+      life.isDraining = true;
       life.isClosing = true;
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
-      for (const socket of tunnels) socket.end();
+      for (const exchange of tunnels.values()) exchange.leaveTunnel?.();
       const timer = setTimeout(() => {
         for (const socket of sockets) socket.destroy();
       }, graceMs);
