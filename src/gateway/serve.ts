@@ -23,7 +23,7 @@ export async function serve(plan: Plan, exchange: Exchange, forwarder: Forwarder
   const { request, response } = exchange;
   try {
     const head = readHead(request, plan.server.maxHeaders);
-    exchange.head = head;
+    exchange.begin(head, plan.sampledTraces);
     if (exchange.handshake !== undefined && head.body !== undefined) {
       throw new Refusal('message_malformed', { reason: 'handshake_with_body' });
     }
