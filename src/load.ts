@@ -84,7 +84,7 @@ function faultyParts(findings: readonly Finding[]): Set<string> {
 }
 
 const DIVISIBLE = ['upstreams', 'routes', 'schemas'];
-const KEYS = new Set(['version', 'listen', 'admin', 'server', 'auth', 'cors', 'lint', ...DIVISIBLE]);
+const KEYS = new Set(['version', 'listen', 'admin', 'server', 'auth', 'cors', 'lint', 'log', 'tracing', ...DIVISIBLE]);
 
 /** What the compiler says may quote the value: what came from the environment is never printed, not even in part. */
 function withoutSecret(finding: Finding, holdsSecret: (path: Path) => boolean): Finding {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Gateway } from './gateway/gateway.ts';
-import { load } from './load.ts';
+import { load, type Planned } from './load.ts';
 import { type Files, haveChanged, sha256 } from './manifest/files.ts';
 import type { Source, World } from './manifest/source.ts';
 import { type Changes, changesBetween } from './plan/changes.ts';
@@ -16,7 +16,13 @@ const POLL_MS = 5_000;
 
 /** How the last attempt to take over the files ended. */
 export type Reload =
-  | { readonly kind: 'loaded'; readonly at: Date; readonly hash: string; readonly changes: Changes }
+  | {
+      readonly kind: 'loaded';
+      readonly at: Date;
+      readonly hash: string;
+      readonly changes: Changes;
+      readonly planned: Planned;
+    }
   | { readonly kind: 'kept'; readonly at: Date; readonly source: Source; readonly problems: readonly Problem[] }
   | { readonly kind: 'unreadable'; readonly at: Date; readonly reason: string };
 
@@ -59,7 +65,9 @@ export function createReloader(
       files = loaded.files;
       follow();
       last =
-        plan === undefined ? { kind: 'kept', at, source, problems } : { kind: 'loaded', ...swap(gateway, plan), at };
+        plan === undefined
+          ? { kind: 'kept', at, source, problems }
+          : { kind: 'loaded', ...swap(gateway, plan), at, planned: loaded };
     }
     tell(last);
   };

@@ -54,7 +54,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   diff: ['gateway', 'load', 'manifest', 'plan', 'problem'],
   watch: [],
   reload: ['gateway', 'load', 'manifest', 'plan', 'problem', 'watch'],
-  admin: ['gateway', 'plan', 'reload'],
+  admin: ['explain', 'gateway', 'load', 'manifest', 'offline', 'plan', 'problem', 'reload'],
   sandbox: [],
   cli: [
     'admin',
@@ -87,9 +87,11 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   jose: ['src/plan/tokens/signature.ts', 'src/sandbox/tokens.ts'],
   'lru-cache': ['src/plan/tokens/verifier.ts'],
   'http-proxy-3': ['src/gateway/forward.ts'],
+  '@opentelemetry/api': ['src/gateway/spans.ts'],
   undici: ['src/gateway/upstream/connection.ts'],
   pino: ['src/log.ts'],
   chokidar: ['src/watch.ts'],
+  '@prometheus-io/client': ['src/admin/exposition.ts'],
   'csv-parse': ['src/plan/csv-header.ts', 'src/sandbox/platform/contacts-import.ts'],
   'json-schema-to-typescript': ['src/manifest/generate.ts'],
 };

@@ -8,6 +8,7 @@ import { type Believed, readBelieved } from './forwarded.ts';
 import type { Head } from './message.ts';
 import type { Target } from './path.ts';
 import type { Refusal } from './refusal.ts';
+import type { Trace, Traces } from './trace.ts';
 
 export interface Handshake {
   readonly socket: Duplex;
@@ -24,8 +25,16 @@ export interface Begun {
   readonly connection: Connection;
   /** Who is believed what he says of the request. */
   readonly trusts: ServerRules['trusts'];
-  /** Shared by all exchanges of a server. */
-  readonly life: { readonly isClosing: boolean };
+  readonly life: Life;
+}
+
+/** What all exchanges of a server share. */
+export interface Life {
+  /** Answers are the last ones of their connections. */
+  readonly isDraining: boolean;
+  /** No connections are taken any more, and tunnels end. */
+  readonly isClosing: boolean;
+  readonly traces: Traces;
 }
 
 /** One request and its answer, with what became known of them on the way; the access log reads it at the end. */
@@ -46,7 +55,9 @@ export class Exchange {
   readonly cors: Cors | undefined;
   /** The connection became a tunnel: there is no answer, and the exchange ends with the socket. */
   isTunnel = false;
+  leaveTunnel: (() => void) | undefined;
   head: Head | undefined;
+  trace: Trace | undefined;
   target: Target | undefined;
   route: Route | undefined;
   /** The verified caller; at login, whom the token in the answer names. */
@@ -56,11 +67,17 @@ export class Exchange {
   reported: Refusal[] | undefined;
   /** Ends what goes on behind the gateway when the client leaves before the answer is whole. */
   onClientGone: (() => void) | undefined;
+  /** Of the body, as far as it was read; of a tunnel, what the client sent. */
+  receivedBytes = 0;
+  /** Of the answer's body; of a tunnel, what the client got. */
+  sentBytes = 0;
+  /** How often it was sent once more. */
+  retries = 0;
   /** Milliseconds after `startedAt`. */
   forwardedAt: number | undefined;
   answeredAt: number | undefined;
 
-  readonly #life: { readonly isClosing: boolean };
+  readonly #life: Life;
 
   constructor({ request, response, expectsContinue = false, handshake, cors, connection, trusts, life }: Begun) {
     this.believed =
@@ -75,9 +92,15 @@ export class Exchange {
     this.#life = life;
   }
 
-  /** Writes the head of the answer; the last one on its connection when the gateway is closing. */
+  /** The head was read: what is known from it. @param sampledTraces the share of the traces begun here that are marked so */
+  begin(head: Head, sampledTraces: number): void {
+    this.head = head;
+    this.trace = this.#life.traces.begin(this, head.traceparent, sampledTraces);
+  }
+
+  /** Writes the head of the answer; the last one on its connection when the gateway goes away. */
   writeHead(status: number, statusMessage: string, headers: readonly string[]): void {
-    if (this.#life.isClosing) this.response.shouldKeepAlive = false;
+    if (this.#life.isDraining) this.response.shouldKeepAlive = false;
     // The bytes that the upstream sent: the library reads them as UTF-8, Node writes latin-1.
     const reason = Buffer.from(statusMessage).toString('latin1');
     const { cors, request } = this;
@@ -100,6 +123,13 @@ export class Exchange {
     this.reported ??= [];
     this.reported.push(refusal);
     return true;
+  }
+
+  /** @param leave tells both sides that the gateway goes away */
+  openTunnel(leave: () => void): void {
+    this.isTunnel = true;
+    this.leaveTunnel = leave;
+    if (this.#life.isClosing) leave();
   }
 
   /** Asks a waiting client for the body, once everything that could refuse it has passed. */

@@ -22,6 +22,7 @@ export function refuse(exchange: Exchange, refusal: Refusal): void {
     return;
   }
   const body = refusal.body(exchange.id);
+  if (request.method !== 'HEAD') exchange.sentBytes = Buffer.byteLength(body);
   // Without a head nothing is known of the body; and a request of two readings may hide another one.
   const isSending = (exchange.head === undefined || exchange.head.body !== undefined) && !request.complete;
   const isLast = isSending || refusal.status === 400;

@@ -29,6 +29,7 @@ export class StreamedAnswer implements AnswerReceiver {
 
   onResponseData(control: AnswerControl, chunk: Buffer): void {
     const { response } = this.exchange;
+    this.exchange.sentBytes += chunk.length;
     this.#remaining -= chunk.length;
     if (this.#remaining === 0) {
       endWith(response, chunk);

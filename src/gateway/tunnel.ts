@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { Exchange, Handshake } from './exchange.ts';
 import { ruledHeaders } from './header-rules.ts';
 import { responseHeaders } from './headers.ts';
+import { Lane } from './lane.ts';
 import type { AnswerControl } from './receiver.ts';
 import { Refusal } from './refusal.ts';
 import { refuse } from './refuse.ts';
@@ -30,22 +31,22 @@ export class TunnelAnswer extends StreamedAnswer {
       return;
     }
     const head = switchingProtocols(ruledHeaders(responseHeaders(raw), exchange.route?.responseHeaders));
-    exchange.isTunnel = true;
     exchange.answeredAt = exchange.elapsedMs();
     exchange.response.detachSocket(exchange.request.socket);
     socket.write(head, 'latin1');
     const early = takeEarly();
     if (early.length > 0) socket.unshift(early);
-    join(socket, upstream);
-    join(upstream, socket);
+    const up = new Lane(socket, upstream, true, (bytes) => {
+      exchange.receivedBytes += bytes;
+    });
+    const down = new Lane(upstream, socket, false, (bytes) => {
+      exchange.sentBytes += bytes;
+    });
+    exchange.openTunnel(() => {
+      down.leave();
+      up.leave();
+    });
   }
-}
-
-/** Carries bytes one way; an end is passed on, a failure ends both. */
-function join(from: Duplex, to: Duplex): void {
-  from.on('error', () => to.destroy());
-  from.on('close', () => to.destroy());
-  from.pipe(to);
 }
 
 function isWebSocket(raw: readonly Buffer[]): boolean {

@@ -100,5 +100,11 @@ export const ERRORS: readonly Rule[] = [
     id: 'trusted-proxy',
     why: 'Who is trusted is believed what it says of its clients: it must be an address for sure.',
   },
+  {
+    ...OPERATIONS,
+    id: 'admin-exposed',
+    why: "Whoever reaches the operators' side sees upstreams, routes and how they are.",
+  },
+  { ...OPERATIONS, id: 'admin-token', why: 'Whoever finds a short token by trying is an operator from then on.' },
   { ...OPERATIONS, id: 'tls', why: 'Clients would be shown no certificate, or one that the key does not belong to.' },
 ];

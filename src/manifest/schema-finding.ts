@@ -124,6 +124,7 @@ const TYPES: Readonly<Record<string, string>> = {
   string: 'a string; put it in quotes',
   boolean: 'true or false',
   integer: 'a whole number',
+  number: 'a number',
 };
 
 /** What may be written for a member that is missing, from the schema's own examples. */

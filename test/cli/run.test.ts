@@ -188,11 +188,11 @@ describe('the admin side', () => {
     await cli.seen(SERVING);
     const ask = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).json();
     expect(await ask('/livez')).toEqual({ status: 'alive' });
-    expect(await ask('/readyz')).toEqual({ status: 'ready' });
+    expect(await ask('/readyz')).toEqual({ status: 'ready', why: [] });
     expect(await ask('/status')).toMatchObject({ manifest: { routes: 1 }, last_reload: null });
     writeFileSync(join(cli.folder, 'gateway.yaml'), text.replace('method: GET', 'method: get'));
     await cli.seen(/manifest refused/);
-    expect(await ask('/readyz')).toEqual({ status: 'degraded' });
+    expect(await ask('/readyz')).toEqual({ status: 'degraded', why: ['the saved manifest was refused'] });
     expect(await ask('/status')).toMatchObject({ last_reload: { kind: 'kept', problems: [{ line: 5, column: 24 }] } });
   });
 });

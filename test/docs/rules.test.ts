@@ -15,6 +15,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   schema: 'key-route',
   environment: 'environment-missing',
   address: 'listen-port',
+  'admin-exposed': 'admin-exposed',
   path: 'path-colon-parameter',
   'route-id': 'id-twice',
   'route-equal': 'routes-equal',
@@ -47,7 +48,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   tls: 'server-tls-file',
 };
 /** What cannot be shown by a manifest alone: the environment has a part in it. */
-const WITHOUT_EXAMPLE = ['jwt-secret'];
+const WITHOUT_EXAMPLE = ['jwt-secret', 'admin-token'];
 
 describe('docs/rules.md', () => {
   it('has a section for every rule, with its real output', () => {
