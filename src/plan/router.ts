@@ -1,4 +1,4 @@
-import { addRoute, createRouter as createTree, findRoute } from 'rou3';
+import { addRoute, createRouter as createTree, findRoute, type RouterContext } from 'rou3';
 import { type Pattern, parsePattern } from './pattern.ts';
 import type { Route, Router } from './plan.ts';
 
@@ -15,18 +15,7 @@ import type { Route, Router } from './plan.ts';
  * so it has none where it would then, folded like that, pass such a route by.
  */
 export function createRouter(routes: readonly Route[]): Router {
-  const exact = createTree<Route>();
-  const folded = createTree<Route>();
-  // Of two routes that fold into one, the tree keeps the first: it must be the one that asks for more.
-  for (const route of routes.toSorted((a, b) => strictness(b) - strictness(a))) {
-    const pattern = parsePattern(route.path);
-    for (const method of route.methods) {
-      addRoute(exact, method, treePath(pattern), route);
-      addRoute(folded, method, treePath(pattern.map(foldLiteral)), route);
-    }
-  }
-  // Most manifests have no capitals in the paths that matter, and most requests nothing to fold: then both trees agree.
-  const isFolded = routes.every((route) => strictness(route) === 0 || parsePattern(route.path).every(isOwnFold));
+  const { exact, folded, isFolded } = createTrees(routes);
   const methods = [...new Set(routes.flatMap((route) => route.methods))].sort();
   const isTwinAbove = (method: string, path: string, route: Route) => {
     const twin = findRoute(folded, method, path.split('/').map(foldSegment).join('/'), WITHOUT_PARAMS)?.data;
@@ -52,6 +41,27 @@ export function createRouter(routes: readonly Route[]): Router {
     ? (method: string, path: string) => (/%2f/i.test(path) ? matchKept : matchPlain)(method, path)
     : matchPlain;
   return { match, allowed: (path) => methods.filter((method) => match(method, path) !== undefined), keepsEncodedSlash };
+}
+
+/**
+ * The routes by their patterns, and by what these fold into: the same tree where no pattern folds into another, as in
+ * most manifests. `isFolded`: both agree on a path that is its own fold, since all that could be passed by is so too.
+ */
+function createTrees(routes: readonly Route[]) {
+  // Of two routes that fold into one, the tree keeps the first: it must be the one that asks for more.
+  const strictest = routes.toSorted((a, b) => strictness(b) - strictness(a));
+  const entries = strictest.map((route) => [route, parsePattern(route.path)] as const);
+  const exact = createTree<Route>();
+  for (const [route, pattern] of entries) addTo(exact, route, pattern);
+  if (entries.every(([, pattern]) => pattern.every(isOwnFold))) return { exact, folded: exact, isFolded: true };
+  const folded = createTree<Route>();
+  for (const [route, pattern] of entries) addTo(folded, route, pattern.map(foldLiteral));
+  const isFolded = entries.every(([route, pattern]) => strictness(route) === 0 || pattern.every(isOwnFold));
+  return { exact, folded, isFolded };
+}
+
+function addTo(tree: RouterContext<Route>, route: Route, pattern: Pattern): void {
+  for (const method of route.methods) addRoute(tree, method, treePath(pattern), route);
 }
 
 /** Whether a route asks for something that another one lets by. */
