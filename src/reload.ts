@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Gateway } from './gateway/gateway.ts';
 import { load } from './load.ts';
-import { type Files, haveChanged, sha256 } from './manifest/files.ts';
+import { changedOutside, type Files, sha256 } from './manifest/files.ts';
 import type { Source, World } from './manifest/source.ts';
 import { type Changes, changesBetween } from './plan/changes.ts';
 import type { Plan } from './plan/plan.ts';
@@ -47,7 +47,8 @@ export function createReloader(
 
   const attempt = () => {
     const { text, reason } = readText(path);
-    if (text === seen && (text === undefined || !haveChanged(files, world.readFile))) return;
+    if (text === seen && (text === undefined || changedOutside({ files, patterns: new Map() }, world).length === 0))
+      return;
     seen = text;
     const at = new Date();
     if (text === undefined) {

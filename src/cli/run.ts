@@ -4,8 +4,9 @@ import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import { createLog, type Log } from '../log.ts';
 import type { Plan } from '../plan/plan.ts';
 import { createReloader, type Reload, type Reloader } from '../reload.ts';
+import { worldOf } from '../world.ts';
 import { formatChanges, formatProblems } from './format.ts';
-import { loadFile, MANIFEST_OPTIONS, readArguments, worldOf } from './manifest-file.ts';
+import { loadFile, MANIFEST_OPTIONS, readArguments } from './manifest-file.ts';
 import { type ExitCode, type Terminal, type Verb, WorkError } from './terminal.ts';
 import { version } from './version.ts';
 
@@ -32,9 +33,9 @@ export async function serveFile(
   terminal: Terminal,
   ready: (url: string, plan: Plan) => void,
 ): Promise<ExitCode> {
-  const { plan, problems, files, text } = loadFile(file, terminal.env);
+  const { plan, problems, sources, files } = loadFile(file, terminal.env);
   if (plan === undefined) {
-    terminal.err(formatProblems(problems, text, terminal.errColour));
+    terminal.err(formatProblems(problems, sources, terminal.errColour));
     return 1;
   }
   // The engine learns that some of a request's objects live long, puts all that come after them with the old ones from

@@ -14,6 +14,7 @@ export interface Plan {
   /** In the manifest's order. */
   readonly routes: readonly Route[];
   readonly router: Router;
+  readonly reload: ReloadRules;
   /** Present as soon as one route is protected or has a login gate. */
   readonly auth: Auth | undefined;
   /** `undefined`: nothing is done about other origins. */
@@ -23,6 +24,14 @@ export interface Plan {
 export interface Address {
   readonly host: string;
   readonly port: number;
+}
+
+/** How a plan is put in force in place of another one. */
+export interface ReloadRules {
+  /** A test file that the plan must pass, by its path relative to the manifest. */
+  readonly selfTest: string | undefined;
+  /** How long WebSockets and event streams of a route that is not any more what it was go on. */
+  readonly graceMs: number;
 }
 
 /** How clients are served, whatever they ask for. */

@@ -1,6 +1,7 @@
 import { addRoute, createRouter as createTree, findRoute } from 'rou3';
 import { type Pattern, parsePattern } from './pattern.ts';
 import type { Route, Router } from './plan.ts';
+import { finish, type Steps } from './steps.ts';
 
 /**
  * Makes the router of a plan. Literal segments win over parameters, parameters over `/**`, from the left;
@@ -15,6 +16,11 @@ import type { Route, Router } from './plan.ts';
  * so it has none where it would then, folded like that, pass such a route by.
  */
 export function createRouter(routes: readonly Route[]): Router {
+  return finish(creatingRouter(routes));
+}
+
+/** The same, step by step. */
+export function* creatingRouter(routes: readonly Route[]): Steps<Router> {
   const exact = createTree<Route>();
   const folded = createTree<Route>();
   // Of two routes that fold into one, the tree keeps the first: it must be the one that asks for more.
@@ -24,6 +30,7 @@ export function createRouter(routes: readonly Route[]): Router {
       addRoute(exact, method, treePath(pattern), route);
       addRoute(folded, method, treePath(pattern.map(foldLiteral)), route);
     }
+    yield;
   }
   // Most manifests have no capitals in the paths that matter, and most requests nothing to fold: then both trees agree.
   const isFolded = routes.every((route) => strictness(route) === 0 || parsePattern(route.path).every(isOwnFold));
