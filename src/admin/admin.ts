@@ -2,7 +2,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Address } from '../plan/plan.ts';
-import type { Reload } from '../reload.ts';
+import type { Reload, Reloader } from '../reload.ts';
+import { answerReload, reloadEntry } from './reload.ts';
 
 export interface Admin {
   listen(): Promise<AddressInfo>;
@@ -14,8 +15,9 @@ export function createAdmin(
   address: Address,
   gateway: Gateway,
   version: string,
-  lastReload: () => Reload | undefined,
+  reloader: () => Reloader | undefined,
 ): Admin {
+  const lastReload = () => reloader()?.last;
   const startedAt = new Date();
   const answers: Readonly<Record<string, () => object>> = {
     '/livez': () => ({ status: 'alive' }),
@@ -26,10 +28,15 @@ export function createAdmin(
       manifest: { hash: gateway.plan.hash, routes: gateway.plan.routes.length },
       upstreams: gateway.upstreams,
       reported: Object.fromEntries(gateway.reported),
-      last_reload: summary(lastReload()),
+      ...reloadEntry(reloader()),
     }),
   };
   const server = createServer({ requestTimeout: 5_000 }, (request, response) => {
+    if (request.method === 'POST' && request.url === '/-/reload') {
+      void answerReload(reloader(), response);
+      request.resume();
+      return;
+    }
     const answer = request.method === 'GET' ? answers[request.url ?? ''] : undefined;
     response.writeHead(answer === undefined ? 404 : 200, {
       'Content-Type': 'application/json',
@@ -55,17 +62,4 @@ export function createAdmin(
 /** The last good plan serves on, so the process stays ready; but somebody should look. */
 function isDegraded(reload: Reload | undefined): boolean {
   return reload !== undefined && reload.kind !== 'loaded';
-}
-
-function summary(reload: Reload | undefined): object | null {
-  if (reload === undefined) return null;
-  if (reload.kind !== 'kept') return reload;
-  const problems = reload.problems.map(({ file, range, rule, message }) => ({
-    file,
-    line: range.line,
-    column: range.column,
-    rule,
-    message,
-  }));
-  return { kind: reload.kind, at: reload.at, problems };
 }

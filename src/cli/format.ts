@@ -50,27 +50,34 @@ function indent(text: string): string {
   return text.replaceAll(/^/gm, '  ');
 }
 
-/** What a reload changed, in one line. */
-export function formatChanges({
-  added,
-  removed,
-  changed,
-  nowPublic,
-  upstreams,
-  server,
-  needsRestart,
-}: Changes): string {
+/**
+ * What a reload changed, in one line.
+ *
+ * @param files those that were written otherwise
+ */
+export function formatChanges(changes: Changes, files: readonly string[]): string {
   const parts = [
-    ['added', added],
-    ['removed', removed],
-    ['changed', changed],
-    ['now public', nowPublic],
-    ['upstreams', upstreams],
-    ['server', server],
-    ['needs a restart', needsRestart],
+    ['added', changes.added],
+    ['removed', changes.removed],
+    ['changed', changes.changed],
+    ['now public', changes.nowPublic],
+    ['now protected', changes.nowProtected],
+    ['upstreams', changes.upstreams],
+    ['upstreams removed', changes.upstreamsRemoved],
+    ['server', changes.server],
+    ['rules', changes.rules],
+    ['needs a restart', changes.needsRestart],
   ] as const;
-  const told = parts.filter(([, ids]) => ids.length > 0).map(([what, ids]) => `${what}: ${ids.join(', ')}`);
-  return `the saved manifest is in force; ${told.join('; ') || 'routes and upstreams are as they were'}`;
+  const told = parts.filter(([, ids]) => ids.length > 0).map(([what, ids]) => `${what}: ${named(ids)}`);
+  const otherwise = `routes and upstreams are as they were; saved: ${named(files)}`;
+  return `the saved manifest is in force; ${told.join('; ') || otherwise}`;
+}
+
+const MOST_NAMES = 10;
+
+function named(names: readonly string[]): string {
+  const more = names.length - MOST_NAMES;
+  return names.slice(0, MOST_NAMES).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 export function count(number: number, noun: string): string {

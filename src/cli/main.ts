@@ -92,6 +92,10 @@ function terminal(args: readonly string[]): Terminal {
     outColour: showsColour(process.stdout),
     errColour: showsColour(process.stderr),
     stop: stop.signal,
+    onReload: (listener) => {
+      process.on('SIGHUP', listener);
+      return () => void process.off('SIGHUP', listener);
+    },
   };
 }
 

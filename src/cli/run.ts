@@ -2,8 +2,11 @@ import { setFlagsFromString } from 'node:v8';
 import { type Admin, createAdmin } from '../admin/admin.ts';
 import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import { createLog, type Log } from '../log.ts';
+import type { Changes } from '../plan/changes.ts';
 import type { Plan } from '../plan/plan.ts';
-import { createReloader, type Reload, type Reloader } from '../reload.ts';
+import { selfTest } from '../reload/self-test.ts';
+import { toldProblems } from '../reload/told.ts';
+import { type Reload, Reloader } from '../reload.ts';
 import { worldOf } from '../world.ts';
 import { formatChanges, formatProblems } from './format.ts';
 import { loadFile, MANIFEST_OPTIONS, readArguments } from './manifest-file.ts';
@@ -33,9 +36,11 @@ export async function serveFile(
   terminal: Terminal,
   ready: (url: string, plan: Plan) => void,
 ): Promise<ExitCode> {
-  const { plan, problems, sources, files } = loadFile(file, terminal.env);
-  if (plan === undefined) {
-    terminal.err(formatProblems(problems, sources, terminal.errColour));
+  const loaded = loadFile(file, terminal.env);
+  const { plan } = loaded;
+  const refused = plan === undefined ? loaded : await selfTest(loaded, worldOf(file, terminal.env));
+  if (plan === undefined || refused.problems.length > 0) {
+    terminal.err(formatProblems(refused.problems, refused.sources, terminal.errColour));
     return 1;
   }
   // The engine learns that some of a request's objects live long, puts all that come after them with the old ones from
@@ -44,10 +49,18 @@ export async function serveFile(
   const log = createLog(1);
   const gateway = createGateway(plan, log);
   const bound = await gateway.listen().catch((error) => Promise.reject(listenError(error, 'listen', plan.listen)));
-  const world = worldOf(file, terminal.env);
   let reloader: Reloader | undefined;
-  const admin = await startAdmin(gateway, () => reloader?.last);
-  reloader = createReloader(file, world, gateway, files, (reload) => tell(reload, log, terminal));
+  const admin = await startAdmin(gateway, () => reloader);
+  reloader = new Reloader({
+    path: file,
+    env: terminal.env,
+    gateway,
+    first: loaded,
+    tell: (reload) => tell(reload, log, terminal),
+  });
+  const stopReloading = terminal.onReload(
+    () => void reloader?.reload('signal').then((reload) => tellUnchanged(reload, log)),
+  );
   const scheme = plan.server.tls === undefined ? 'http' : 'https';
   const url = `${scheme}://${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`;
   log.logger.info({ url, manifest: file, hash: plan.hash, routes: plan.routes.length }, 'serving');
@@ -55,6 +68,7 @@ export async function serveFile(
 
   await aborted(terminal.stop);
   log.logger.info('stopping');
+  stopReloading();
   await reloader.close();
   await gateway.close(GRACE_MS);
   await admin?.close();
@@ -63,10 +77,10 @@ export async function serveFile(
   return 0;
 }
 
-async function startAdmin(gateway: Gateway, last: () => Reload | undefined): Promise<Admin | undefined> {
+async function startAdmin(gateway: Gateway, reloader: () => Reloader | undefined): Promise<Admin | undefined> {
   const address = gateway.plan.admin;
   if (address === undefined) return undefined;
-  const admin = createAdmin(address, gateway, version, last);
+  const admin = createAdmin(address, gateway, version, reloader);
   try {
     await admin.listen();
     return admin;
@@ -76,19 +90,34 @@ async function startAdmin(gateway: Gateway, last: () => Reload | undefined): Pro
   }
 }
 
-function tell(reload: Reload, log: Log, { err, errColour }: Terminal): void {
+function tell(reload: Reload, { logger }: Log, { err, errColour }: Terminal): void {
+  const { cause, files, ms } = reload;
+  const attempt = { cause, files: files.slice(0, MOST_NAMES), ms };
   if (reload.kind === 'loaded') {
-    log.logger.info({ hash: reload.hash, ...reload.changes }, 'manifest reloaded');
-    err(`${formatChanges(reload.changes)}\n`);
+    const { hash, oldHash: old_hash, summary, changes, needsRestart } = reload;
+    logger.info({ hash, old_hash, summary, ...attempt, ...shortened(changes) }, 'manifest reloaded');
+    const keys = changes.needsRestart.filter((key) => needsRestart.includes(key));
+    if (keys.length > 0)
+      logger.warn({ keys }, 'these keys take a restart; until then they stay as they were at the start');
+    err(`${formatChanges(changes, files)}\n`);
   } else if (reload.kind === 'unreadable') {
-    log.logger.error({ reason: reload.reason }, 'manifest cannot be read; the last good one stays in force');
-  } else {
-    const problems = reload.problems.map(
-      ({ file, range, message }) => `${file}:${range.line}:${range.column} ${message}`,
-    );
-    log.logger.error({ problems }, 'manifest refused; the last good one stays in force');
-    err(formatProblems(reload.problems, reload.source.text, errColour));
+    logger.error({ reason: reload.reason, ...attempt }, 'manifest cannot be read; the last good one stays in force');
+  } else if (reload.kind === 'kept') {
+    const problems = toldProblems(reload);
+    logger.error({ problems, ...attempt }, 'manifest refused; the last good one stays in force');
+    err(formatProblems(reload.problems, reload.sources, errColour));
   }
+}
+
+function tellUnchanged({ kind, cause }: Reload, { logger }: Log): void {
+  if (kind === 'unchanged') logger.info({ cause }, 'manifest unchanged; nothing was reloaded');
+}
+
+/** Names of one kind in one line of the log; how many there are, the summary says. */
+const MOST_NAMES = 20;
+
+function shortened(changes: Changes): object {
+  return Object.fromEntries(Object.entries(changes).map(([what, names]) => [what, names.slice(0, MOST_NAMES)]));
 }
 
 function listenError(error: unknown, key: string, { host, port }: { host: string; port: number }): WorkError {

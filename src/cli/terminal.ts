@@ -11,6 +11,8 @@ export interface Terminal {
   readonly errColour: boolean;
   /** Aborted when the process is asked to stop. */
   readonly stop: AbortSignal;
+  /** Calls back whenever the process is asked to read its files again; answers how to listen no more. */
+  readonly onReload: (listener: () => void) => () => void;
 }
 
 /** 0: clean; 1: problems were found; 2: wrong usage, or the work could not be done. */

@@ -233,6 +233,8 @@ export interface LoginRule {
 
 /** What pages of other origins may do in a browser: the CORS protocol of the Fetch standard. */
 export interface Cors {
+  /** Equal for equal definitions. */
+  readonly key: string;
   /** What an answer to a page of this origin says, names and values in turn: nothing when the origin is not allowed. */
   readonly answer: (origin: string | undefined) => readonly string[];
   /** What the answer to a preflight says besides. */
@@ -292,6 +294,8 @@ export interface Principal {
 }
 
 export interface RoleRule {
+  /** Equal for rules that let the same callers in. */
+  readonly key: string;
   readonly allows: (principal: Principal) => boolean;
   /** The roles of which one is required. */
   readonly required: readonly string[];
