@@ -46,8 +46,6 @@ export interface Unreadable {
 const MAX_MS = 60_000;
 /** Without a reload for so long it gives its memory back. */
 const IDLE_MS = 60_000;
-/** What a large manifest is parsed into outlives a small young generation, and is copied again and again. */
-const LIMITS = { maxYoungGenerationSizeMb: 64 };
 
 /** The thread that reads manifests, so that to parse a large one holds no request up. One question at a time. */
 export class ReadingThread {
@@ -97,7 +95,7 @@ export class ReadingThread {
   #begin(): Worker {
     // By this file's own ending: the sources run as they are, and so does what is built of them.
     const file = new URL(`./reading-worker${extname(import.meta.url)}`, import.meta.url);
-    const worker = new Worker(file, { name: 'reading', workerData: this.#place, execArgv: [], resourceLimits: LIMITS });
+    const worker = new Worker(file, { name: 'reading', workerData: this.#place, execArgv: [] });
     worker.on('error', () => undefined);
     worker.on('exit', () => {
       if (this.#worker === worker) this.#worker = undefined;
