@@ -170,13 +170,15 @@ export class Reloader {
     if ('problems' in made) return { kind: 'kept', problems: made.problems, sources: made.sources } as const;
     const { gateway } = this.#options;
     const { plan: old } = gateway;
-    const { plan } = made;
+    const { planned } = made;
+    const { plan } = planned;
     const changes = changesBetween(old, plan);
     if (!this.#isClosed) gateway.swap(plan);
     this.lastSuccessAt = new Date();
     const { needsRestart } = this;
     return {
       kind: 'loaded',
+      planned,
       hash: plan.hash,
       oldHash: old.hash,
       changes,

@@ -5,6 +5,7 @@ import type { Cors, Principal, Route, ServerRules } from '../plan/plan.ts';
 import type { Connection } from './connection.ts';
 import { withCors } from './cors.ts';
 import { type Believed, readBelieved } from './forwarded.ts';
+import type { EndReason, Lasting } from './lasting.ts';
 import type { Head } from './message.ts';
 import type { Target } from './path.ts';
 import type { Refusal } from './refusal.ts';
@@ -25,7 +26,12 @@ export interface Begun {
   /** Who is believed what he says of the request. */
   readonly trusts: ServerRules['trusts'];
   /** Shared by all exchanges of a server. */
-  readonly life: { readonly isClosing: boolean };
+  readonly life: Life;
+}
+
+export interface Life {
+  readonly isClosing: boolean;
+  readonly lasting: Lasting;
 }
 
 /** One request and its answer, with what became known of them on the way; the access log reads it at the end. */
@@ -60,7 +66,7 @@ export class Exchange {
   forwardedAt: number | undefined;
   answeredAt: number | undefined;
 
-  readonly #life: { readonly isClosing: boolean };
+  readonly #life: Life;
 
   constructor({ request, response, expectsContinue = false, handshake, cors, connection, trusts, life }: Begun) {
     this.believed =
@@ -105,6 +111,11 @@ export class Exchange {
   /** Asks a waiting client for the body, once everything that could refuse it has passed. */
   askForBody(): void {
     if (this.expectsContinue && !this.response.headersSent) this.response.writeContinue();
+  }
+
+  /** From now on it lasts for as long as both ends like, unless a reload changes its route. @param end ends it early */
+  last(end: (reason: EndReason) => void): void {
+    this.#life.lasting.add(this, end);
   }
 
   elapsedMs(): number {

@@ -9,6 +9,7 @@ import { countDropped } from './dropped.ts';
 import { Exchange } from './exchange.ts';
 import { createForwarder } from './forward.ts';
 import { holdEarly, isHandshake, responseOn } from './handshake.ts';
+import { Lasting } from './lasting.ts';
 import { METHODS } from './methods.ts';
 import { Refusal } from './refusal.ts';
 import { refuse, refuseSocket } from './refuse.ts';
@@ -39,7 +40,7 @@ export function createGateway(first: Plan, log: Log): Gateway {
   let plan = first;
   // A set of what is in flight would say it too, but cost the collector as much as all the rest: this is read
   // when an answer's head is written.
-  const life = { isClosing: false };
+  const life = { isClosing: false, lasting: new Lasting() };
   /** Sockets of handshakes and of what became of them. */
   const tunnels = new Set<Socket>();
   const forwarder = createForwarder(first, log);
@@ -50,6 +51,7 @@ export function createGateway(first: Plan, log: Log): Gateway {
 
   const end = (exchange: Exchange) => {
     if (!exchange.response.writableFinished) exchange.onClientGone?.();
+    life.lasting.delete(exchange);
     log.line(accessLine(exchange));
     if (exchange.reported !== undefined) count(reported, exchange.route?.id ?? '');
     // Its answer may have said keep-alive before the closing began.
@@ -130,6 +132,9 @@ export function createGateway(first: Plan, log: Log): Gateway {
       adopt(server, next.server, plan.server);
       plan = next;
       forwarder.adopt(next);
+      const ending = life.lasting.judge(next);
+      const { graceMs } = next.reload;
+      if (ending > 0) log.logger.info({ count: ending, grace_ms: graceMs }, 'WebSockets and event streams are to end');
     },
     async close(graceMs) {
       life.isClosing = true;

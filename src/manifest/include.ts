@@ -35,6 +35,13 @@ export function readDocument(source: Source, world: Kept): { document: Document;
   return { document: joined.document, findings: [...findings, ...joined.findings] };
 }
 
+/** The document of texts that were read before, the manifest's own first. */
+export function documentOf(sources: readonly Source[]): Document {
+  const [main, ...included] = sources.map((source) => parse(source).document);
+  if (main === undefined) throw new RangeError('no text, no document');
+  return included.length === 0 ? main : join(main, included).document;
+}
+
 /** What `include` lists; nothing for what the schema is to tell of. */
 function patternsOf({ value }: Document): readonly string[] & { isList: boolean } {
   const written = isMap(value) ? value['include'] : undefined;

@@ -1,3 +1,4 @@
+import type { Planned } from '../load.ts';
 import type { Source } from '../manifest/source.ts';
 import type { Changes } from '../plan/changes.ts';
 import type { Problem } from '../problem/problem.ts';
@@ -20,6 +21,8 @@ export type Reload = Loaded | Kept | Unreadable | Unchanged;
 /** What was saved is in force. */
 export interface Loaded extends Attempted {
   readonly kind: 'loaded';
+  /** The plan in force now, and what it was made of. */
+  readonly planned: Planned;
   readonly hash: string;
   readonly oldHash: string;
   readonly changes: Changes;

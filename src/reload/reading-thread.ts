@@ -24,6 +24,8 @@ export interface ReadText {
   readonly findings: readonly Finding[];
   /** Without its routes, which come by the port. */
   readonly form: Form | undefined;
+  /** The texts that it was read from, the manifest's own first. */
+  readonly sources: readonly Source[];
   readonly outside: Outside;
   /** SHA-256 of the manifest's own text, in hex. */
   readonly own: string;

@@ -44,9 +44,10 @@ function read(): ReadText | Unreadable {
   const { findings, form } = written;
   const own = sha256(text);
   const routes: unknown = (form?.manifest as Partial<Manifest> | null | undefined)?.routes;
-  if (form === undefined || !Array.isArray(routes)) return { findings, form, outside, own, routes: undefined };
+  const said = { findings, outside, own, sources: sourcesOf(written.document) };
+  if (form === undefined || !Array.isArray(routes)) return { ...said, form, routes: undefined };
   const manifest = { ...form.manifest, routes: [] };
-  return { findings, form: { ...form, manifest }, outside, own, routes: inPieces(routes) };
+  return { ...said, form: { ...form, manifest }, routes: inPieces(routes) };
 }
 
 /** To take in so many routes takes about a millisecond. */
