@@ -143,21 +143,21 @@ export const FAMILIES: readonly Family[] = [
   {
     name: 'manifest_reloads_total',
     type: 'counter',
-    help: 'Attempts to take over a saved manifest: "loaded", "kept" (it was refused) or "unreadable".',
-    labels: ['result'],
-    *collect({ reloads }) {
-      for (const [result, value] of Object.entries(reloads())) yield { labels: { result }, value };
+    help: 'Attempts to take over what was saved, by what came of them ("loaded", "kept", "unreadable") and what asked for them.',
+    labels: ['result', 'cause'],
+    *collect({ reloader }) {
+      for (const { kind, cause, count } of reloader.counts) yield { labels: { result: kind, cause }, value: count };
     },
   },
   gauge(
     'manifest_last_reload_successful',
     'Whether the manifest in force is the saved one: 0 after an attempt that failed.',
-    (operated) => Number((operated.lastReload()?.kind ?? 'loaded') === 'loaded'),
+    ({ reloader }) => Number(!['kept', 'unreadable'].includes(reloader.last?.kind ?? 'loaded')),
   ),
   gauge(
     'manifest_last_reload_success_timestamp_seconds',
     'When the manifest in force was taken over, in seconds since 1970.',
-    ({ inForce }) => inForce().since.getTime() / 1_000,
+    ({ reloader }) => reloader.lastSuccessAt.getTime() / 1_000,
   ),
   {
     name: 'certificate_expiry_timestamp_seconds',

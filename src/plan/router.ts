@@ -1,6 +1,7 @@
 import { addRoute, createRouter as createTree, findRoute } from 'rou3';
 import { type Pattern, parsePattern } from './pattern.ts';
 import type { Route, Router } from './plan.ts';
+import { finish, type Steps } from './steps.ts';
 
 /**
  * Makes the router of a plan. Literal segments win over parameters, parameters over `/**`, from the left;
@@ -15,18 +16,31 @@ import type { Route, Router } from './plan.ts';
  * so it has none where it would then, folded like that, pass such a route by.
  */
 export function createRouter(routes: readonly Route[]): Router {
+  return finish(creatingRouter(routes));
+}
+
+/** The same, step by step. */
+export function* creatingRouter(routes: readonly Route[]): Steps<Router> {
+  const patterns = new Map<Route, Pattern>();
+  for (const route of routes) {
+    patterns.set(route, parsePattern(route.path));
+    yield;
+  }
+  const isOwn = (route: Route) => patterns.get(route)?.every(isOwnFold) === true;
   const exact = createTree<Route>();
-  const folded = createTree<Route>();
+  // One tree is both where folding changes none of the patterns.
+  const folded = routes.every(isOwn) ? exact : createTree<Route>();
   // Of two routes that fold into one, the tree keeps the first: it must be the one that asks for more.
   for (const route of routes.toSorted((a, b) => strictness(b) - strictness(a))) {
-    const pattern = parsePattern(route.path);
+    const pattern = patterns.get(route) ?? [];
     for (const method of route.methods) {
       addRoute(exact, method, treePath(pattern), route);
-      addRoute(folded, method, treePath(pattern.map(foldLiteral)), route);
+      if (folded !== exact) addRoute(folded, method, treePath(pattern.map(foldLiteral)), route);
     }
+    yield;
   }
   // Most manifests have no capitals in the paths that matter, and most requests nothing to fold: then both trees agree.
-  const isFolded = routes.every((route) => strictness(route) === 0 || parsePattern(route.path).every(isOwnFold));
+  const isFolded = routes.every((route) => strictness(route) === 0 || isOwn(route));
   const methods = [...new Set(routes.flatMap((route) => route.methods))].sort();
   const isPassedBy = (method: string, path: string, route: Route) => {
     const twin = findRoute(folded, method, foldPath(path), WITHOUT_PARAMS)?.data;
