@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { Plan } from '../plan/plan.ts';
 import { durations, type Family, gauge, ofTargets, ofUpstreams } from './family.ts';
+import { readinessOf, STATUSES } from './health.ts';
 
 /** All metrics of the gateway's own. No label is ever made of what a client wrote. */
 export const FAMILIES: readonly Family[] = [
@@ -129,6 +130,16 @@ export const FAMILIES: readonly Family[] = [
       if (status === undefined || status.keys === 'none') return;
       yield { labels: { result: 'ok' }, value: status.fetched };
       yield { labels: { result: 'failed' }, value: status.unfetched };
+    },
+  },
+  {
+    name: 'readiness',
+    type: 'gauge',
+    help: '1 for what /readyz says.',
+    labels: ['status'],
+    *collect(operated) {
+      const now = readinessOf(operated).status;
+      for (const status of STATUSES) yield { labels: { status }, value: Number(status === now) };
     },
   },
   {

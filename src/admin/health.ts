@@ -14,9 +14,11 @@ export function readyz(_call: Call, operated: Operated): Answer {
   return json(readiness, isReady ? 200 : 503);
 }
 
+/** `degraded`: it serves, but somebody should look. The last two are answered 503. */
+export const STATUSES = ['ready', 'degraded', 'unready', 'stopping'] as const;
+
 export interface Readiness {
-  /** `degraded`: it serves, but somebody should look. The last two are answered 503. */
-  readonly status: 'ready' | 'degraded' | 'unready' | 'stopping';
+  readonly status: (typeof STATUSES)[number];
   /** None when it is ready. */
   readonly why: readonly string[];
 }
