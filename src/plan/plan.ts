@@ -165,6 +165,8 @@ export interface Route {
   readonly login: LoginRule | undefined;
   /** `report`: what does not fit is let through, and told in the log only. */
   readonly validation: 'enforce' | 'report';
+  /** Whether a name is the manifest's own: of the names in a client's body no others are put in the log. */
+  readonly isOwnName: (name: string) => boolean;
   /** What the path's parameters, the query and the headers must be; `undefined`: anything. */
   readonly parameters: Parameters | undefined;
   readonly body: BodyRule | undefined;
