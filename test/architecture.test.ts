@@ -53,7 +53,8 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   suite: ['gateway', 'load', 'manifest', 'offline', 'plan', 'problem'],
   diff: ['gateway', 'load', 'manifest', 'plan', 'problem'],
   watch: [],
-  reload: ['gateway', 'load', 'manifest', 'plan', 'problem', 'watch'],
+  world: ['manifest'],
+  reload: ['gateway', 'load', 'manifest', 'plan', 'problem', 'suite', 'watch', 'world'],
   admin: ['explain', 'gateway', 'load', 'manifest', 'offline', 'plan', 'problem', 'reload'],
   sandbox: [],
   cli: [
@@ -72,6 +73,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
     'sandbox',
     'suite',
     'watch',
+    'world',
   ],
   index: ['gateway', 'lint', 'load', 'log', 'manifest', 'plan', 'problem'],
 };

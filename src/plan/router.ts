@@ -1,6 +1,7 @@
-import { addRoute, createRouter as createTree, findRoute, type RouterContext } from 'rou3';
+import { addRoute, createRouter as createTree, findRoute } from 'rou3';
 import { type Pattern, parsePattern } from './pattern.ts';
 import type { Route, Router } from './plan.ts';
+import { finish, type Steps } from './steps.ts';
 
 /**
  * Makes the router of a plan. Literal segments win over parameters, parameters over `/**`, from the left;
@@ -15,17 +16,37 @@ import type { Route, Router } from './plan.ts';
  * so it has none where it would then, folded like that, pass such a route by.
  */
 export function createRouter(routes: readonly Route[]): Router {
-  const { exact, folded, isFolded } = createTrees(routes);
+  return finish(creatingRouter(routes));
+}
+
+/** The same, step by step. */
+export function* creatingRouter(routes: readonly Route[]): Steps<Router> {
+  const patterns = new Map<Route, Pattern>();
+  for (const route of routes) {
+    patterns.set(route, parsePattern(route.path));
+    yield;
+  }
+  const isOwn = (route: Route) => patterns.get(route)?.every(isOwnFold) === true;
+  const exact = createTree<Route>();
+  // One tree is both where folding changes none of the patterns.
+  const folded = routes.every(isOwn) ? exact : createTree<Route>();
+  // Of two routes that fold into one, the tree keeps the first: it must be the one that asks for more.
+  for (const route of routes.toSorted((a, b) => strictness(b) - strictness(a))) {
+    const pattern = patterns.get(route) ?? [];
+    for (const method of route.methods) {
+      addRoute(exact, method, treePath(pattern), route);
+      if (folded !== exact) addRoute(folded, method, treePath(pattern.map(foldLiteral)), route);
+    }
+    yield;
+  }
+  // Most manifests have no capitals in the paths that matter, and most requests nothing to fold: then both trees agree.
+  const isFolded = routes.every((route) => strictness(route) === 0 || isOwn(route));
   const methods = [...new Set(routes.flatMap((route) => route.methods))].sort();
-  const isTwinAbove = (method: string, path: string, route: Route) => {
-    const twin = findRoute(folded, method, path.split('/').map(foldSegment).join('/'), WITHOUT_PARAMS)?.data;
-    return twin !== undefined && twin !== route && asksMore(twin, route);
-  };
-  const isPassedBy = (method: string, path: string, route: Route) => {
-    // What decodes before it cuts query and fragment off cuts all that follows.
-    const cut = path.search(/%3f|%23/i);
-    return isTwinAbove(method, path, route) || (cut !== -1 && isTwinAbove(method, path.slice(0, cut), route));
-  };
+  const isPassedBy = (method: string, path: string, route: Route) =>
+    readingsOf(path).some((reading) => {
+      const twin = findRoute(folded, method, reading, WITHOUT_PARAMS)?.data;
+      return twin !== undefined && twin !== route && asksMore(twin, route);
+    });
   const matchPlain = (method: string, path: string) => {
     const route = findRoute(exact, method, path, WITHOUT_PARAMS)?.data;
     if (route === undefined || (isFolded && !FOLDS.test(path))) return route;
@@ -41,27 +62,6 @@ export function createRouter(routes: readonly Route[]): Router {
     ? (method: string, path: string) => (/%2f/i.test(path) ? matchKept : matchPlain)(method, path)
     : matchPlain;
   return { match, allowed: (path) => methods.filter((method) => match(method, path) !== undefined), keepsEncodedSlash };
-}
-
-/**
- * The routes by their patterns, and by what these fold into: the same tree where no pattern folds into another, as in
- * most manifests. `isFolded`: both agree on a path that is its own fold, since all that could be passed by is so too.
- */
-function createTrees(routes: readonly Route[]) {
-  // Of two routes that fold into one, the tree keeps the first: it must be the one that asks for more.
-  const strictest = routes.toSorted((a, b) => strictness(b) - strictness(a));
-  const entries = strictest.map((route) => [route, parsePattern(route.path)] as const);
-  const exact = createTree<Route>();
-  for (const [route, pattern] of entries) addTo(exact, route, pattern);
-  if (entries.every(([, pattern]) => pattern.every(isOwnFold))) return { exact, folded: exact, isFolded: true };
-  const folded = createTree<Route>();
-  for (const [route, pattern] of entries) addTo(folded, route, pattern.map(foldLiteral));
-  const isFolded = entries.every(([route, pattern]) => strictness(route) === 0 || pattern.every(isOwnFold));
-  return { exact, folded, isFolded };
-}
-
-function addTo(tree: RouterContext<Route>, route: Route, pattern: Pattern): void {
-  for (const method of route.methods) addRoute(tree, method, treePath(pattern), route);
 }
 
 /** Whether a route asks for something that another one lets by. */
@@ -109,14 +109,36 @@ function isOwnFold(segment: Pattern[number]): boolean {
   return segment.kind !== 'literal' || foldSegment(segment.text) === segment.text;
 }
 
-/** Escaped again in one way alone, since the tree's keys are. What would be nothing stays: a parameter takes it. */
+/** A path as servers take it that fold: what decodes before it cuts query and fragment off cuts all that follows. */
+function readingsOf(path: string): string[] {
+  const cut = path.search(/%3f|%23/i);
+  return (cut === -1 ? [path] : [path, path.slice(0, cut)]).flatMap((whole) => {
+    const segments = whole.split('/');
+    // A segment that would be nothing is taken by a parameter, or falls away.
+    const left = segments.filter((segment) => segment === '' || strip(segment) !== '');
+    const kept = segments.map(foldSegment).join('/');
+    return left.length === segments.length ? [kept] : [kept, left.map(foldSegment).join('/')];
+  });
+}
+
+/** Escaped again in one way alone, since the tree's keys are. */
 function foldSegment(segment: string): string {
+  return encodeURI(strip(segment) || bare(segment));
+}
+
+/** Without the dots and blanks that some servers take off a name's end. */
+function strip(segment: string): string {
+  const text = bare(segment);
+  let end = text.length;
+  while (end > 0 && (text[end - 1] === '.' || text[end - 1]?.trim() === '')) end -= 1;
+  return text.slice(0, end);
+}
+
+/** In small letters, without its `;` parameters. */
+function bare(segment: string): string {
   // An encoded slash stays inside of its segment; the path guard has refused what does not decode.
   const decoded = segment.includes('%') ? decodeURIComponent(segment.replaceAll(/%2f/gi, '%252F')) : segment;
   const lower = decoded.toLowerCase();
   const parameters = lower.indexOf(';');
-  const bare = parameters === -1 ? lower : lower.slice(0, parameters);
-  let end = bare.length;
-  while (end > 0 && (bare[end - 1] === '.' || bare[end - 1]?.trim() === '')) end -= 1;
-  return encodeURI(end === 0 ? bare : bare.slice(0, end));
+  return parameters === -1 ? lower : lower.slice(0, parameters);
 }
