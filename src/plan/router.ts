@@ -33,9 +33,11 @@ export function* creatingRouter(routes: readonly Route[]): Steps<Router> {
   // Of two routes that fold into one, the tree keeps the first: it must be the one that asks for more.
   for (const route of routes.toSorted((a, b) => strictness(b) - strictness(a))) {
     const pattern = patterns.get(route) ?? [];
+    const path = treePath(pattern);
+    const foldedPath = folded === exact ? path : treePath(pattern.map(foldLiteral));
     for (const method of route.methods) {
-      addRoute(exact, method, treePath(pattern), route);
-      if (folded !== exact) addRoute(folded, method, treePath(pattern.map(foldLiteral)), route);
+      addRoute(exact, method, path, route);
+      if (folded !== exact) addRoute(folded, method, foldedPath, route);
     }
     yield;
   }
