@@ -17,15 +17,11 @@ import type { Route, Router } from './plan.ts';
 export function createRouter(routes: readonly Route[]): Router {
   const { exact, folded, isFolded } = createTrees(routes);
   const methods = [...new Set(routes.flatMap((route) => route.methods))].sort();
-  const isTwinAbove = (method: string, path: string, route: Route) => {
-    const twin = findRoute(folded, method, path.split('/').map(foldSegment).join('/'), WITHOUT_PARAMS)?.data;
-    return twin !== undefined && twin !== route && asksMore(twin, route);
-  };
-  const isPassedBy = (method: string, path: string, route: Route) => {
-    // What decodes before it cuts query and fragment off cuts all that follows.
-    const cut = path.search(/%3f|%23/i);
-    return isTwinAbove(method, path, route) || (cut !== -1 && isTwinAbove(method, path.slice(0, cut), route));
-  };
+  const isPassedBy = (method: string, path: string, route: Route) =>
+    readingsOf(path).some((reading) => {
+      const twin = findRoute(folded, method, reading, WITHOUT_PARAMS)?.data;
+      return twin !== undefined && twin !== route && asksMore(twin, route);
+    });
   const matchPlain = (method: string, path: string) => {
     const route = findRoute(exact, method, path, WITHOUT_PARAMS)?.data;
     if (route === undefined || (isFolded && !FOLDS.test(path))) return route;
@@ -109,14 +105,45 @@ function isOwnFold(segment: Pattern[number]): boolean {
   return segment.kind !== 'literal' || foldSegment(segment.text) === segment.text;
 }
 
-/** Escaped again in one way alone, since the tree's keys are. What would be nothing stays: a parameter takes it. */
+/** What servers that fold take a path for. */
+function readingsOf(path: string): string[] {
+  // What decodes before it cuts query and fragment off cuts all that follows.
+  const cut = path.search(/%3f|%23/i);
+  const paths = cut === -1 ? [path] : [path, path.slice(0, cut)];
+  return paths.flatMap((one) => {
+    const kept = foldPath(one, foldSegment);
+    if (!/\/[.%]/.test(one)) return [kept];
+    // A segment of dots and blanks alone is what a parameter takes to some, nothing to others; and these may join the slashes.
+    const emptied = foldPath(one, foldWhole);
+    return [kept, emptied, emptied.replaceAll(/\/{2,}/g, '/')];
+  });
+}
+
+function foldPath(path: string, fold: (segment: string) => string): string {
+  return path.split('/').map(fold).join('/');
+}
+
+/** What would be nothing stays. */
 function foldSegment(segment: string): string {
+  const bare = withoutParameters(segment);
+  return encodeURI(withoutEnd(bare) || bare);
+}
+
+function foldWhole(segment: string): string {
+  return encodeURI(withoutEnd(withoutParameters(segment)));
+}
+
+/** Decoded, to be escaped again in one way alone, since the tree's keys are. */
+function withoutParameters(segment: string): string {
   // An encoded slash stays inside of its segment; the path guard has refused what does not decode.
   const decoded = segment.includes('%') ? decodeURIComponent(segment.replaceAll(/%2f/gi, '%252F')) : segment;
   const lower = decoded.toLowerCase();
   const parameters = lower.indexOf(';');
-  const bare = parameters === -1 ? lower : lower.slice(0, parameters);
-  let end = bare.length;
-  while (end > 0 && (bare[end - 1] === '.' || bare[end - 1]?.trim() === '')) end -= 1;
-  return encodeURI(end === 0 ? bare : bare.slice(0, end));
+  return parameters === -1 ? lower : lower.slice(0, parameters);
+}
+
+function withoutEnd(text: string): string {
+  let end = text.length;
+  while (end > 0 && (text[end - 1] === '.' || text[end - 1]?.trim() === '')) end -= 1;
+  return text.slice(0, end);
 }
