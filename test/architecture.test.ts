@@ -55,7 +55,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   watch: [],
   world: ['manifest'],
   reload: ['gateway', 'load', 'manifest', 'plan', 'problem', 'suite', 'watch', 'world'],
-  admin: ['gateway', 'plan', 'reload'],
+  admin: ['explain', 'gateway', 'load', 'manifest', 'offline', 'plan', 'problem', 'reload'],
   sandbox: [],
   cli: [
     'admin',
@@ -80,7 +80,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
 
 /** One file for each foreign library; the sandbox has its own. */
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
-  yaml: ['src/manifest/document.ts'],
+  yaml: ['document', 'tokens', 'tree', 'values'].map((name) => `src/manifest/${name}.ts`),
   'fastest-levenshtein': ['src/problem/did-you-mean.ts'],
   ajv: ['src/manifest/check.ts', 'src/manifest/generate.ts', 'src/plan/validator.ts'],
   'ajv-formats': ['src/plan/validator.ts'],
@@ -89,9 +89,11 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   jose: ['src/plan/tokens/signature.ts', 'src/sandbox/tokens.ts'],
   'lru-cache': ['src/plan/tokens/verifier.ts'],
   'http-proxy-3': ['src/gateway/forward.ts'],
+  '@opentelemetry/api': ['src/gateway/spans.ts'],
   undici: ['src/gateway/upstream/connection.ts'],
   pino: ['src/log.ts'],
   chokidar: ['src/watch.ts'],
+  '@prometheus-io/client': ['src/admin/exposition.ts'],
   'csv-parse': ['src/plan/csv-header.ts', 'src/sandbox/platform/contacts-import.ts'],
   'json-schema-to-typescript': ['src/manifest/generate.ts'],
 };

@@ -69,13 +69,16 @@ describe('a reload that is asked for', () => {
     expect(told).toEqual([reload]);
     expect(reloader.lastSuccessAt.getTime()).toBeGreaterThanOrEqual(reload.at.getTime());
     // Who asked first stands for it: the watch, or the one who asked.
-    expect(reloader.counts).toEqual([{ kind: 'loaded', cause: reload.cause, count: 1 }]);
+    expect(reloader.counts.filter(({ count }) => count > 0)).toEqual([
+      { kind: 'loaded', cause: reload.cause, count: 1 },
+    ]);
   });
 
   it('answers that nothing changed, and is not told', async () => {
     await serve(text('one'));
     expect(await reloader.reload('signal')).toMatchObject({ kind: 'unchanged', files: [] });
-    expect([reloader.last, told, reloader.counts]).toEqual([undefined, [], []]);
+    expect([reloader.last, told]).toEqual([undefined, []]);
+    expect(reloader.counts.every(({ count }) => count === 0)).toBe(true);
   });
 
   it('is one with another that has not begun', async () => {
@@ -183,13 +186,16 @@ cases:
   });
 });
 
-it.runIf(existsSync('/proc/sys/kernel/random/uuid'))('files that never stand still keep the last good plan', async () => {
-  await serve(text('one'));
-  symlinkSync('/proc/sys/kernel/random/uuid', join(folder, 'restless.yaml'));
-  save('gateway.yaml', text('two', 'include: restless.yaml\n'));
-  expect(await reloader.reload('request')).toMatchObject({
-    kind: 'unreadable',
-    reason: 'the files are written faster than they can be read',
-  });
-  expect(gateway.plan.routes.map(({ id }) => id)).toEqual(['one']);
-});
+it.runIf(existsSync('/proc/sys/kernel/random/uuid'))(
+  'files that never stand still keep the last good plan',
+  async () => {
+    await serve(text('one'));
+    symlinkSync('/proc/sys/kernel/random/uuid', join(folder, 'restless.yaml'));
+    save('gateway.yaml', text('two', 'include: restless.yaml\n'));
+    expect(await reloader.reload('request')).toMatchObject({
+      kind: 'unreadable',
+      reason: 'the files are written faster than they can be read',
+    });
+    expect(gateway.plan.routes.map(({ id }) => id)).toEqual(['one']);
+  },
+);

@@ -1,29 +1,18 @@
-import type { ServerResponse } from 'node:http';
 import { toldProblems } from '../reload/told.ts';
-import type { Reload, Reloader } from '../reload.ts';
+import type { Reload } from '../reload.ts';
+import { type Answer, type Call, json, type Operated } from './call.ts';
 
 /** Whether what is saved now is in force (RFC 9110 sections 15.3.1, 15.5.21 and 15.6.4). */
 const STATUSES: Readonly<Record<Reload['kind'], number>> = { loaded: 200, unchanged: 200, kept: 422, unreadable: 503 };
 
 /** Has the files read now, and answers once it is known what came of it. */
-export async function answerReload(reloader: Reloader | undefined, response: ServerResponse): Promise<void> {
-  const reload = await reloader?.reload('request');
-  const status = reload === undefined ? 503 : STATUSES[reload.kind];
-  response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
-  response.end(`${JSON.stringify({ hash: reloader?.hash, ...(reload && entryOf(reload)) })}\n`);
+export async function reload(_call: Call, { gateway, reload }: Operated): Promise<Answer> {
+  const attempt = await reload('request');
+  return json({ hash: gateway.plan.hash, ...reloadEntry(attempt) }, STATUSES[attempt.kind]);
 }
 
-/** What the status says of reloads. */
-export function reloadEntry(reloader: Reloader | undefined): object {
-  const { last } = reloader ?? {};
-  return {
-    last_reload: last === undefined ? null : entryOf(last),
-    last_success_at: reloader?.lastSuccessAt,
-    needs_restart: reloader?.needsRestart,
-  };
-}
-
-function entryOf(reload: Reload): object {
+/** An attempt, as answers tell of it. */
+export function reloadEntry(reload: Reload): object {
   const { kind, cause, at, ms, files } = reload;
   const attempt = { kind, cause, at, ms, files };
   if (reload.kind === 'kept') return { ...attempt, problems: toldProblems(reload) };

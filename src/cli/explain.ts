@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { explain as explainRequest } from '../explain/explain.ts';
 import type { Manifest } from '../manifest/manifest.generated.ts';
 import { claimsOfRole } from '../offline/claims.ts';
-import type { Asked } from '../offline/request-bytes.ts';
+import { type Asked, askedFor, headerValue } from '../offline/request-bytes.ts';
 import type { Claims } from '../offline/stated-tokens.ts';
 import { formatExplanation } from './explain-text.ts';
 import { formatProblems } from './format.ts';
@@ -33,7 +33,7 @@ export const explain: Verb = {
     const [method, url, ...files] = positionals;
     if (method === undefined || url === undefined) throw new UsageError('say what is asked for: METHOD URL');
     const file = chooseManifest([values.config, ...files]);
-    const asked = askedFor(method, url, values.header ?? [], values.body);
+    const asked = readRequest(method, url, values.header ?? [], values.body);
     const loaded = loadFile(file, env);
     if (loaded.plan === undefined) {
       err(formatProblems(loaded.problems, loaded.sources, errColour));
@@ -45,19 +45,13 @@ export const explain: Verb = {
   },
 };
 
-const URL_FORM = /^https?:\/\/([^/?#]*)(.*)$/i;
-
-function askedFor(method: string, url: string, lines: readonly string[], bodyFile: string | undefined): Asked {
+function readRequest(method: string, url: string, lines: readonly string[], bodyFile: string | undefined): Asked {
   if (/[\r\n]/.test([method, url, ...lines].join('')))
     throw new UsageError('a line break ends a line of a request; write it without');
-  const [, host, rest = ''] = URL_FORM.exec(url) ?? [];
   const headers = lines.flatMap(readHeader);
-  const has = (name: string) => headers.some((text, index) => index % 2 === 0 && text.toLowerCase() === name);
-  if (host !== undefined && !has('host')) headers.unshift('Host', host);
-  if (bodyFile?.endsWith('.json') && !has('content-type')) headers.push('Content-Type', 'application/json');
-  // As a client cuts a URL up, and nothing more: what it would tidy is to be seen.
-  const target = host === undefined ? url : rest.startsWith('/') ? rest : `/${rest}`;
-  return { method, target, headers, body: bodyFile === undefined ? undefined : readBody(bodyFile) };
+  if (bodyFile?.endsWith('.json') && headerValue(headers, 'content-type') === undefined)
+    headers.push('Content-Type', 'application/json');
+  return askedFor(method, url, headers, bodyFile === undefined ? undefined : readBody(bodyFile));
 }
 
 function readHeader(line: string): string[] {

@@ -1,12 +1,14 @@
 import { setFlagsFromString } from 'node:v8';
 import { type Admin, createAdmin } from '../admin/admin.ts';
-import { createGateway, type Gateway } from '../gateway/gateway.ts';
+import type { Operated } from '../admin/call.ts';
+import { createGateway } from '../gateway/gateway.ts';
+import { findTraces } from '../gateway/spans.ts';
 import { createLog, type Log } from '../log.ts';
 import type { Changes } from '../plan/changes.ts';
-import type { Plan } from '../plan/plan.ts';
+import type { AdminRules, Plan } from '../plan/plan.ts';
 import { selfTest } from '../reload/self-test.ts';
 import { toldProblems } from '../reload/told.ts';
-import { type Reload, Reloader } from '../reload.ts';
+import { type Cause, type Reload, Reloader } from '../reload.ts';
 import { worldOf } from '../world.ts';
 import { formatChanges, formatProblems } from './format.ts';
 import { loadFile, MANIFEST_OPTIONS, readArguments } from './manifest-file.ts';
@@ -47,19 +49,36 @@ export async function serveFile(
   // the start, and they keep a quarter of all requests alive until the next full collection: 12 µs a request.
   setFlagsFromString('--no-allocation-site-pretenuring');
   const log = createLog(1);
-  const gateway = createGateway(plan, log);
+  const gateway = createGateway(plan, log, findTraces(version));
   const bound = await gateway.listen().catch((error) => Promise.reject(listenError(error, 'listen', plan.listen)));
-  let reloader: Reloader | undefined;
-  const admin = await startAdmin(gateway, () => reloader);
-  reloader = new Reloader({
+  let inForce: ReturnType<Operated['inForce']> = { planned: loaded, since: new Date() };
+  const reloader = new Reloader({
     path: file,
     env: terminal.env,
     gateway,
     first: loaded,
-    tell: (reload) => tell(reload, log, terminal),
+    tell(reload) {
+      if (reload.kind === 'loaded') {
+        inForce = { planned: reload.planned, since: reload.at };
+        void reload.planned.plan.auth?.verifier.prepare();
+      }
+      tell(reload, log, terminal);
+    },
   });
+  const operated = {
+    gateway,
+    version,
+    startedAt: new Date(),
+    inForce: () => inForce,
+    ...operatedBy(reloader, terminal),
+  };
+  const admin = await startAdmin(plan.admin, operated).catch(async (error) => {
+    await reloader.close();
+    throw error;
+  });
+  void plan.auth?.verifier.prepare();
   const stopReloading = terminal.onReload(
-    () => void reloader?.reload('signal').then((reload) => tellUnchanged(reload, log)),
+    () => void reloader.reload('signal').then((reload) => tellUnchanged(reload, log)),
   );
   const scheme = plan.server.tls === undefined ? 'http' : 'https';
   const url = `${scheme}://${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`;
@@ -77,17 +96,26 @@ export async function serveFile(
   return 0;
 }
 
-async function startAdmin(gateway: Gateway, reloader: () => Reloader | undefined): Promise<Admin | undefined> {
-  const address = gateway.plan.admin;
-  if (address === undefined) return undefined;
-  const admin = createAdmin(address, gateway, version, reloader);
+async function startAdmin(rules: AdminRules | undefined, operated: Operated): Promise<Admin | undefined> {
+  if (rules === undefined) return undefined;
+  const admin = createAdmin(rules, operated);
   try {
     await admin.listen();
     return admin;
   } catch (error) {
-    await gateway.close(0);
-    throw listenError(error, 'admin', address);
+    await operated.gateway.close(0);
+    throw listenError(error, 'admin', rules);
   }
+}
+
+function operatedBy(reloader: Reloader, { stop }: Terminal) {
+  return {
+    needsRestart: () => reloader.needsRestart,
+    lastReload: () => reloader.last,
+    reloads: () => reloader.counts,
+    reload: (cause: Cause) => reloader.reload(cause),
+    isStopping: () => stop.aborted,
+  };
 }
 
 function tell(reload: Reload, { logger }: Log, { err, errColour }: Terminal): void {

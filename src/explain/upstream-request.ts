@@ -1,5 +1,5 @@
 import type { Planned } from '../load.ts';
-import type { Value } from '../manifest/document.ts';
+import type { Value } from '../manifest/values.ts';
 import type { Outcome } from '../offline/offline.ts';
 import type { Path } from '../problem/finding.ts';
 import type { UpstreamRequest } from './explanation.ts';
@@ -22,7 +22,7 @@ export function upstreamRequestOf(loaded: Planned, { decision, received }: Outco
     url: targets[chosen] + received.url,
     targets,
     headers: pairs(received.headers).map(([name, value]) => {
-      if (name === 'X-Request-Id') return [name, MADE];
+      if (name === 'X-Request-Id' || name === 'traceparent') return [name, MADE];
       return [name, shown(loaded, ['routes', index, 'requestHeaders', 'set', name], value)];
     }),
     bodyBytes: received.body.length,

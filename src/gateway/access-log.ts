@@ -4,14 +4,20 @@ import type { Refusal } from './refusal.ts';
 
 /**
  * One JSON line for each request, put together by hand: an object call of the logger would cost 25 times as
- * much. Secrets are kept out by construction: no header, no query and no body is ever put in. What a client
- * wrote is escaped as JSON.
+ * much. Secrets are kept out by construction: no header, no query and no body is ever put in. A method that was
+ * parsed, a path that the guard has passed and an address hold nothing that JSON would escape; what else a client
+ * wrote is escaped.
+ *
+ * @param ms from the request's head to its end
+ * @param sampled the share of such requests that have a line
  */
-export function accessLine(exchange: Exchange): string {
+export function accessLine(exchange: Exchange, ms: number, sampled: number): string {
   const { request, response, connection, believed, refusal, route } = exchange;
-  const { answeredAt, forwardedAt = 0 } = exchange;
-  let line = `{"level":30,"time":${Date.now()},"msg":"request","id":"${exchange.id}","method":${JSON.stringify(request.method)}`;
-  if (exchange.target !== undefined) line += `,"path":${JSON.stringify(exchange.target.path)}`;
+  const { answeredAt, forwardedAt, receivedBytes, sentBytes, retries } = exchange;
+  let line = `{"level":30,"time":${Date.now()},"msg":"request","id":"${exchange.id}"`;
+  if (exchange.trace !== undefined) line += `,"trace":"${exchange.trace.id}"`;
+  line += `,"method":"${request.method}"`;
+  if (exchange.target !== undefined) line += `,"path":"${exchange.target.path}"`;
   if (route !== undefined) line += `,"route":"${route.id}","upstream":"${route.upstream.id}"`;
   const subject = exchange.principal?.subject;
   if (subject !== undefined) line += `,"subject":"${subject}"`;
@@ -23,10 +29,22 @@ export function accessLine(exchange: Exchange): string {
   }
   if (!response.writableFinished && !exchange.isTunnel)
     line += connection.isStalled ? ',"aborted":true,"stalled":true' : ',"aborted":true';
-  line += `,"ms":${rounded(exchange.elapsedMs())}`;
-  if (answeredAt !== undefined) line += `,"upstreamMs":${rounded(answeredAt - forwardedAt)}`;
-  line += `,"peer":${JSON.stringify(connection.peer ?? null)}`;
-  return believed?.client === undefined ? `${line}}` : `${line},"client":${JSON.stringify(believed.client)}}`;
+  if (receivedBytes > 0) line += `,"bytesIn":${receivedBytes}`;
+  if (sentBytes > 0) line += `,"bytesOut":${sentBytes}`;
+  line += `,"ms":${rounded(ms)}`;
+  if (forwardedAt !== undefined) line += `,"gatewayMs":${rounded(forwardedAt)}`;
+  if (answeredAt !== undefined) line += `,"upstreamMs":${rounded(answeredAt - (forwardedAt ?? 0))}`;
+  if (retries > 0) line += `,"retries":${retries}`;
+  line += connection.peer === undefined ? ',"peer":null' : `,"peer":"${connection.peer}"`;
+  if (believed?.client !== undefined) line += `,"client":${JSON.stringify(believed.client)}`;
+  return sampled < 1 ? `${line},"sampled":${sampled}}` : `${line}}`;
+}
+
+/** The share of requests like this one that have a line: nothing is left out but what went well. */
+export function shareOf({ request, response, reported, isTunnel }: Exchange, sample2xx: number): number {
+  const { statusCode } = response;
+  const isWell = response.writableFinished && statusCode >= 200 && statusCode < 300;
+  return isWell && reported === undefined && !isTunnel && request.complete ? sample2xx : 1;
 }
 
 /** What was refused, why, and what was required: the answer itself tells less of it. */

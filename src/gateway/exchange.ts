@@ -5,10 +5,12 @@ import type { Cors, Principal, Route, ServerRules } from '../plan/plan.ts';
 import type { Connection } from './connection.ts';
 import { withCors } from './cors.ts';
 import { type Believed, readBelieved } from './forwarded.ts';
+import type { CloseReason } from './frames.ts';
 import type { EndReason, Lasting } from './lasting.ts';
 import type { Head } from './message.ts';
 import type { Target } from './path.ts';
 import type { Refusal } from './refusal.ts';
+import type { Trace, Traces } from './trace.ts';
 
 export interface Handshake {
   readonly socket: Duplex;
@@ -25,12 +27,16 @@ export interface Begun {
   readonly connection: Connection;
   /** Who is believed what he says of the request. */
   readonly trusts: ServerRules['trusts'];
-  /** Shared by all exchanges of a server. */
   readonly life: Life;
 }
 
+/** What all exchanges of a server share. */
 export interface Life {
+  /** Answers are the last ones of their connections. */
+  readonly isDraining: boolean;
+  /** No connections are taken any more, and tunnels end. */
   readonly isClosing: boolean;
+  readonly traces: Traces;
   readonly lasting: Lasting;
 }
 
@@ -52,7 +58,9 @@ export class Exchange {
   readonly cors: Cors | undefined;
   /** The connection became a tunnel: there is no answer, and the exchange ends with the socket. */
   isTunnel = false;
+  leaveTunnel: ((reason: CloseReason) => void) | undefined;
   head: Head | undefined;
+  trace: Trace | undefined;
   target: Target | undefined;
   route: Route | undefined;
   /** The verified caller; at login, whom the token in the answer names. */
@@ -62,6 +70,12 @@ export class Exchange {
   reported: Refusal[] | undefined;
   /** Ends what goes on behind the gateway when the client leaves before the answer is whole. */
   onClientGone: (() => void) | undefined;
+  /** Of the body, as far as it was read; of a tunnel, what the client sent. */
+  receivedBytes = 0;
+  /** Of the answer's body; of a tunnel, what the client got. */
+  sentBytes = 0;
+  /** How often it was sent once more. */
+  retries = 0;
   /** Milliseconds after `startedAt`. */
   forwardedAt: number | undefined;
   answeredAt: number | undefined;
@@ -81,9 +95,15 @@ export class Exchange {
     this.#life = life;
   }
 
-  /** Writes the head of the answer; the last one on its connection when the gateway is closing. */
+  /** The head was read: what is known from it. @param sampledTraces the share of the traces begun here that are marked so */
+  begin(head: Head, sampledTraces: number): void {
+    this.head = head;
+    this.trace = this.#life.traces.begin(this, head.traceparent, sampledTraces);
+  }
+
+  /** Writes the head of the answer; the last one on its connection when the gateway goes away. */
   writeHead(status: number, statusMessage: string, headers: readonly string[]): void {
-    if (this.#life.isClosing) this.response.shouldKeepAlive = false;
+    if (this.#life.isDraining) this.response.shouldKeepAlive = false;
     // The bytes that the upstream sent: the library reads them as UTF-8, Node writes latin-1.
     const reason = Buffer.from(statusMessage).toString('latin1');
     const { cors, request } = this;
@@ -108,14 +128,22 @@ export class Exchange {
     return true;
   }
 
-  /** Asks a waiting client for the body, once everything that could refuse it has passed. */
-  askForBody(): void {
-    if (this.expectsContinue && !this.response.headersSent) this.response.writeContinue();
+  /** @param leave tells both sides why no more follows */
+  openTunnel(leave: (reason: CloseReason) => void): void {
+    this.isTunnel = true;
+    this.leaveTunnel = leave;
+    this.last(leave);
+    if (this.#life.isClosing) leave('going_away');
   }
 
   /** From now on it lasts for as long as both ends like, unless a reload changes its route. @param end ends it early */
   last(end: (reason: EndReason) => void): void {
     this.#life.lasting.add(this, end);
+  }
+
+  /** Asks a waiting client for the body, once everything that could refuse it has passed. */
+  askForBody(): void {
+    if (this.expectsContinue && !this.response.headersSent) this.response.writeContinue();
   }
 
   elapsedMs(): number {

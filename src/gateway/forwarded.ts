@@ -43,10 +43,14 @@ export function readBelieved(raw: RawHeaders, trusts: NonNullable<ServerRules['t
 }
 
 /** What the gateway says to the upstream of where a request came from. */
-export function forwardedOf({ id, connection, believed }: Exchange, host: string | undefined): Forwarded {
+export function forwardedOf(exchange: Exchange, host: string | undefined): Forwarded {
+  const { id, connection, believed } = exchange;
+  const { trace } = exchange;
   const peer = connection.peer ?? 'unknown';
   return {
     requestId: id,
+    traceparent: trace?.parentFor(exchange),
+    hasTracestate: trace?.isContinued ?? false,
     for: believed?.for === undefined ? peer : `${believed.for}, ${peer}`,
     protocol: believed?.protocol ?? connection.protocol,
     host: believed?.host ?? host,

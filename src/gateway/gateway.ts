@@ -3,19 +3,21 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Log } from '../log.ts';
 import type { Plan } from '../plan/plan.ts';
-import { accessLine, refusedLine } from './access-log.ts';
+import { accessLine, refusedLine, shareOf } from './access-log.ts';
 import { Connection } from './connection.ts';
 import { countDropped } from './dropped.ts';
 import { Exchange } from './exchange.ts';
 import { createForwarder } from './forward.ts';
 import { holdEarly, isHandshake, responseOn } from './handshake.ts';
 import { Lasting } from './lasting.ts';
+import { Meters } from './meters.ts';
 import { METHODS } from './methods.ts';
 import { Refusal } from './refusal.ts';
 import { refuse, refuseSocket } from './refuse.ts';
 import { serve } from './serve.ts';
 import { adopt, createServer, trackClients } from './server.ts';
 import { cutStalled } from './stalled.ts';
+import { plainTraces, type Traces } from './trace.ts';
 import type { UpstreamStatus } from './upstream/live-upstream.ts';
 
 export interface Gateway {
@@ -23,28 +25,36 @@ export interface Gateway {
   readonly plan: Plan;
   /** How the upstreams of the plan in force do. */
   readonly upstreams: readonly UpstreamStatus[];
-  /** How many requests `validation: report` let through that would have been refused, by the id of their route. */
-  readonly reported: ReadonlyMap<string, number>;
+  /** What was counted of all requests. */
+  readonly meters: Meters;
+  /** Clients' connections, and those of them that became tunnels or are about to. */
+  readonly clients: { readonly connections: number; readonly tunnels: number };
   /** Begins to serve; answers the address that was bound. Rejects with what `net` says, `EADDRINUSE` say. */
   listen(): Promise<AddressInfo>;
   /** Serves what comes on a connection that somebody else has made. */
   take(connection: Duplex): void;
   /** From the next request on, this plan is in force; requests in flight end by the one they began with. */
   swap(plan: Plan): void;
-  /** Takes no new connections, lets requests in flight end for `graceMs`, then cuts what is left. */
+  /** From now on answers are the last ones of their connections; all is served as before. */
+  drain(): void;
+  /** Takes no new connections, lets requests in flight end, and tunnels by a close of theirs, for `graceMs`, then cuts what is left. */
   close(graceMs: number): Promise<void>;
 }
 
-/** The server of a plan. */
-export function createGateway(first: Plan, log: Log): Gateway {
+/**
+ * The server of a plan.
+ *
+ * @param traces how requests are traced; left out: traces are passed on, and nobody records them
+ */
+export function createGateway(first: Plan, log: Log, traces: Traces = plainTraces): Gateway {
   let plan = first;
   // A set of what is in flight would say it too, but cost the collector as much as all the rest: this is read
   // when an answer's head is written.
-  const life = { isClosing: false, lasting: new Lasting() };
-  /** Sockets of handshakes and of what became of them. */
-  const tunnels = new Set<Socket>();
+  const life = { isDraining: false, isClosing: false, traces, lasting: new Lasting() };
+  /** Handshakes, and what became of them, by their sockets. */
+  const tunnels = new Map<Socket, Exchange>();
   const forwarder = createForwarder(first, log);
-  const reported = new Map<string, number>();
+  const meters = new Meters();
   const server = createServer(plan.server, (request) => isHandshake(plan, request));
   const { connections, sockets } = trackClients(server);
   server.on('drop', countDropped(log.logger));
@@ -52,8 +62,11 @@ export function createGateway(first: Plan, log: Log): Gateway {
   const end = (exchange: Exchange) => {
     if (!exchange.response.writableFinished) exchange.onClientGone?.();
     life.lasting.delete(exchange);
-    log.line(accessLine(exchange));
-    if (exchange.reported !== undefined) count(reported, exchange.route?.id ?? '');
+    const ms = exchange.elapsedMs();
+    const share = shareOf(exchange, plan.sample2xx);
+    if (share === 1 || Math.random() < share) log.line(accessLine(exchange, ms, share));
+    meters.ended(exchange, ms);
+    exchange.trace?.end(exchange);
     // Its answer may have said keep-alive before the closing began.
     if (life.isClosing) setImmediate(() => server.closeIdleConnections());
   };
@@ -65,6 +78,7 @@ export function createGateway(first: Plan, log: Log): Gateway {
     if (!connection.takes(request, response, maxRequestsPerConnection)) return undefined;
     const { cors } = plan;
     const exchange = new Exchange({ request, response, expectsContinue, cors, connection, trusts, life });
+    meters.inFlight += 1;
     response.on('close', () => end(exchange));
     return exchange;
   };
@@ -87,7 +101,8 @@ export function createGateway(first: Plan, log: Log): Gateway {
     const connection = connectionOf(socket);
     const { cors, server: rules } = plan;
     const exchange = new Exchange({ request, response, handshake, cors, connection, trusts: rules.trusts, life });
-    tunnels.add(socket);
+    meters.inFlight += 1;
+    tunnels.set(socket, exchange);
     socket.on('close', () => {
       tunnels.delete(socket);
       end(exchange);
@@ -96,7 +111,9 @@ export function createGateway(first: Plan, log: Log): Gateway {
   });
   const refuseBytes = (socket: Socket, refusal: Refusal) => {
     const id = refuseSocket(socket, refusal);
-    if (id !== undefined) log.line(refusedLine(id, refusal, socket.remoteAddress));
+    if (id === undefined) return;
+    log.line(refusedLine(id, refusal, socket.remoteAddress));
+    meters.refused(refusal.code);
   };
   server.on('connect', (_request, socket) => refuseBytes(socket as Socket, NO_CONNECT));
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, stream) => {
@@ -113,7 +130,10 @@ export function createGateway(first: Plan, log: Log): Gateway {
     get plan() {
       return plan;
     },
-    reported,
+    meters,
+    get clients() {
+      return { connections: sockets.size, tunnels: tunnels.size };
+    },
     get upstreams() {
       return forwarder.upstreams;
     },
@@ -132,15 +152,20 @@ export function createGateway(first: Plan, log: Log): Gateway {
       adopt(server, next.server, plan.server);
       plan = next;
       forwarder.adopt(next);
+      meters.keep(new Set(next.routes.map(({ id }) => id)));
       const ending = life.lasting.judge(next);
       const { graceMs } = next.reload;
       if (ending > 0) log.logger.info({ count: ending, grace_ms: graceMs }, 'WebSockets and event streams are to end');
     },
+    drain() {
+      life.isDraining = true;
+    },
     async close(graceMs) {
+      life.isDraining = true;
       life.isClosing = true;
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
-      for (const socket of tunnels) socket.end();
+      for (const exchange of tunnels.values()) exchange.leaveTunnel?.('going_away');
       const timer = setTimeout(() => {
         for (const socket of sockets) socket.destroy();
       }, graceMs);
@@ -150,10 +175,6 @@ export function createGateway(first: Plan, log: Log): Gateway {
       await forwarder.close();
     },
   };
-}
-
-function count(counts: Map<string, number>, name: string): void {
-  counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
 /** What is no proxy has no method CONNECT, on no path. */

@@ -9,7 +9,7 @@ const HOP_BY_HOP = new Set([
   'http2-settings',
 ]);
 /** What a client says of these ends here: the gateway says it anew, or does not pass it on at all. */
-const OWN = new Set(['expect', 'trailer', 'content-length', 'forwarded', 'x-request-id']);
+const OWN = new Set(['expect', 'trailer', 'content-length', 'forwarded', 'x-request-id', 'traceparent']);
 /** What a client cannot have removed by naming it in `Connection`. */
 const KEPT = new Set(['authorization', 'host', 'content-type']);
 
@@ -19,6 +19,9 @@ export type RawHeaders = readonly string[];
 /** What the gateway says of a request to the upstream. */
 export interface Forwarded {
   readonly requestId: string;
+  readonly traceparent: string | undefined;
+  /** Whether the client's `tracestate` belongs to it (W3C Trace Context section 3.3.1.1). */
+  readonly hasTracestate: boolean;
   readonly for: string;
   readonly protocol: string;
   readonly host: string | undefined;
@@ -30,12 +33,15 @@ export function requestHeaders(raw: RawHeaders, forwarded: Forwarded): string[] 
   const headers: string[] = [];
   for (let index = 0; index < raw.length; index += 2) {
     const written = raw[index] as string;
-    if (fateOf(written) !== 'passes' || isNamed(written, named, KEPT)) continue;
+    const fate = fateOf(written);
+    if (fate !== 'passes' && !(fate === 'traced' && forwarded.hasTracestate)) continue;
+    if (isNamed(written, named, KEPT)) continue;
     headers.push(written, raw[index + 1] as string);
   }
   headers.push('X-Forwarded-For', forwarded.for, 'X-Forwarded-Proto', forwarded.protocol);
   if (forwarded.host !== undefined) headers.push('X-Forwarded-Host', forwarded.host);
   headers.push('X-Request-Id', forwarded.requestId);
+  if (forwarded.traceparent !== undefined) headers.push('traceparent', forwarded.traceparent);
   return headers;
 }
 
@@ -72,8 +78,11 @@ class TransferCoded extends Error {
   readonly code = 'TRANSFER_ENCODING';
 }
 
-/** What becomes of a header by its name: it passes, ends at this hop, or (of a request) is the gateway's own to say. */
-type Fate = 'passes' | 'ends' | 'own';
+/**
+ * What becomes of a header by its name: it passes, ends at this hop, or of a request is the gateway's own to say, or passes
+ * with the trace that it belongs to.
+ */
+type Fate = 'passes' | 'ends' | 'own' | 'traced';
 
 /** By the name as it was written: there are few, and to fold letter case each time would show in the throughput. */
 const fates = new Map<string, Fate>();
@@ -83,7 +92,7 @@ function fateOf(written: string): Fate {
   const known = fates.get(written);
   if (known !== undefined) return known;
   const name = written.toLowerCase();
-  const fate = HOP_BY_HOP.has(name) ? 'ends' : isOwn(name) ? 'own' : 'passes';
+  const fate = HOP_BY_HOP.has(name) ? 'ends' : isOwn(name) ? 'own' : name === 'tracestate' ? 'traced' : 'passes';
   if (fates.size < MAX_FATES) fates.set(written, fate);
   return fate;
 }

@@ -60,6 +60,7 @@ export class HeldAnswer implements AnswerReceiver {
     try {
       await this.#judge(answer);
       exchange.writeHead(answer.status, answer.statusMessage, answer.headers);
+      exchange.sentBytes = answer.body.length;
       exchange.response.end(answer.body);
     } catch (error) {
       refuse(exchange, error instanceof Refusal ? error : new Refusal('internal_error', { reason: String(error) }));

@@ -1,8 +1,9 @@
 import type { Plan, Route } from '../plan/plan.ts';
 import type { Exchange } from './exchange.ts';
+import type { CloseReason } from './frames.ts';
 
 /** Why something that lasts has to end: who may have it is not what it was, or where it comes from. */
-export type EndReason = 'access_changed' | 'route_changed';
+export type EndReason = Exclude<CloseReason, 'going_away'>;
 
 interface Open {
   readonly end: (reason: EndReason) => void;

@@ -3,16 +3,21 @@ import { Refusal } from './refusal.ts';
 
 /** RFC 3986 section 3.2.2, less what no client sends: userinfo, commas, spaces. */
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=-]+)(?::(\d{1,5}))?$/;
+/** Most of them, passed in one look that makes nothing. */
+const PLAIN_HOST = /^[A-Za-z0-9.-]+(?::\d{1,4})?$/;
 const LENGTH = /^(?:0|[1-9]\d{0,15})$/;
 /** Of these a second one would be read by one server and not by another. */
 const SINGLE = new Set(['host', 'authorization', 'content-type', 'content-length', 'transfer-encoding']);
-const LONGEST = 'transfer-encoding'.length;
+const TRACEPARENT = 'traceparent';
+const LENGTHS: ReadonlySet<number> = new Set([...SINGLE, TRACEPARENT].map(({ length }) => length));
 
 /** What is known of a request's head once it was found to have one reading. */
 export interface Head {
   readonly host: string | undefined;
   readonly authorization: string | undefined;
   readonly contentType: string | undefined;
+  /** Where the request's trace came from; empty when that is said more than once. */
+  readonly traceparent: string | undefined;
   /** `undefined`: no body; a number: of this many bytes; `'chunked'`: of unknown length. */
   readonly body: number | 'chunked' | undefined;
 }
@@ -29,10 +34,13 @@ export function readHead(request: IncomingMessage, maxHeaders: number): Head {
   const raw = request.rawHeaders;
   if (raw.length > 2 * maxHeaders) throw new Refusal('headers_too_large', { reason: 'headers_too_many' });
   const found: Record<string, string> = Object.create(null);
+  let traceparent: string | undefined;
   for (let index = 0; index < raw.length; index += 2) {
     const written = raw[index] as string;
-    if (written.length > LONGEST) continue;
+    // To fold the letter case of every name would show in the throughput.
+    if (!LENGTHS.has(written.length)) continue;
     const name = written.toLowerCase();
+    if (name === TRACEPARENT) traceparent = traceparent === undefined ? (raw[index + 1] as string) : '';
     if (!SINGLE.has(name)) continue;
     if (name in found) throw malformed('header_repeated');
     found[name] = raw[index + 1] as string;
@@ -44,11 +52,12 @@ export function readHead(request: IncomingMessage, maxHeaders: number): Head {
     throw malformed('host_missing');
   }
   const body = bodyFraming(found['content-length'], found['transfer-encoding'], request.httpVersion);
-  return { host, authorization: found['authorization'], contentType: found['content-type'], body };
+  return { host, authorization: found['authorization'], contentType: found['content-type'], traceparent, body };
 }
 
 /** Whether this is what a Host header may hold (RFC 9110 section 7.2). */
 export function isHost(text: string): boolean {
+  if (PLAIN_HOST.test(text)) return true;
   const port = HOST.exec(text);
   return port !== null && Number(port[1] ?? 0) <= 65_535;
 }

@@ -69,6 +69,7 @@ function collect(exchange: Exchange, head: Head, limitBytes: number): Promise<Bu
   const collected = new GrowingBuffer(Math.min(limitBytes, typeof head.body === 'number' ? head.body : limitBytes));
   return new Promise((resolve, reject) => {
     request.on('data', (chunk: Buffer) => {
+      exchange.receivedBytes += chunk.length;
       try {
         if (collected.add(chunk)) return;
         reject(new Refusal('body_too_large'));

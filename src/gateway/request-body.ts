@@ -56,6 +56,7 @@ export class RequestBody extends Readable {
 
   readonly #take = (chunk: Buffer): void => {
     this.#size += chunk.length;
+    this.#exchange.receivedBytes = this.#size;
     if (this.#size > this.#limitBytes) this.destroy(new Broken(new Refusal('body_too_large')));
     else if (!this.admit(chunk)) this.#request.pause();
   };

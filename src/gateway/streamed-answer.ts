@@ -33,6 +33,7 @@ export class StreamedAnswer implements AnswerReceiver {
   onResponseData(control: AnswerControl, chunk: Buffer): void {
     const { response } = this.exchange;
     if (this.#isEnding) return;
+    this.exchange.sentBytes += chunk.length;
     this.#remaining -= chunk.length;
     if (this.#remaining === 0) {
       endWith(response, chunk);

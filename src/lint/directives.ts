@@ -1,4 +1,5 @@
-import type { Comment, Document } from '../manifest/document.ts';
+import type { Document } from '../manifest/document.ts';
+import type { Comment } from '../manifest/tokens.ts';
 import { suggestion } from '../problem/did-you-mean.ts';
 import type { Finding } from '../problem/finding.ts';
 import type { Rule } from './rule.ts';

@@ -1,5 +1,9 @@
 // Made from schema/gateway.schema.json by `npm run generate`. Do not edit.
 /**
+ * Host and port; port 0 takes any free one.
+ */
+export type Address = string
+/**
  * Scheme, host and port; no path and no credentials.
  */
 export type UpstreamUrl = string
@@ -60,9 +64,9 @@ include?: (string | string[])
  */
 listen: string
 /**
- * The address of the operators' side: /livez, /readyz and /status. Left out: no such side.
+ * The operators' side, which docs/operations.md tells of: its address, or its address and who may ask. Off loopback it needs a token or client certificates. Left out: no such side.
  */
-admin?: string
+admin?: (Address | Admin)
 server: Server
 reload: Reload
 /**
@@ -73,6 +77,8 @@ upstreams: {
 }
 auth?: Auth
 cors?: Cors
+log: Log
+tracing: Tracing
 /**
  * JSON Schemas (2020-12) that bodies and parameters share, by name; referred to as `#/schemas/Name`.
  */
@@ -86,6 +92,36 @@ lint: Lint
  * @minItems 1
  */
 routes: RouteEntry[]
+}
+/**
+ * The operators' side. What is stated of `token` and `tls.clientCa` is asked for, except by /livez and /readyz.
+ */
+export interface Admin {
+/**
+ * Host and port; port 0 takes any free one.
+ */
+listen: string
+/**
+ * What operators send as `Authorization: Bearer …`, or as the password of HTTP Basic: 16 characters or more, from the environment.
+ */
+token?: string
+/**
+ * The operators' side speaks TLS 1.2 or 1.3. Left out: plain HTTP.
+ */
+tls?: {
+/**
+ * The certificate and the chain that goes with it, in PEM: a path relative to the manifest.
+ */
+certificate: string
+/**
+ * The certificate's private key in PEM, without a passphrase: a path relative to the manifest.
+ */
+key: string
+/**
+ * Operators show a certificate that one of these authorities has signed: a PEM file, by a path relative to the manifest. Left out: none is asked for.
+ */
+clientCa?: string
+}
 }
 /**
  * How clients are served, whatever they ask for: TLS, trusted proxies, time limits and sizes.
@@ -149,6 +185,19 @@ connections: number
  * How many requests a connection may carry; the last one's answer closes it.
  */
 requestsPerConnection: number
+}
+/**
+ * What happens on SIGTERM; docs/operations.md tells of it.
+ */
+stopping: {
+/**
+ * How long new connections are still taken, so that who sends requests learns from /readyz that it should send no more.
+ */
+delay: string
+/**
+ * How long, from then on, requests in flight and WebSockets may take to end before they are cut.
+ */
+grace: string
 }
 }
 /**
@@ -239,6 +288,10 @@ healthy: number
  * After so many bad ones in a row it gets no requests.
  */
 unhealthy: number
+/**
+ * Whether /readyz says 503 while no target is well. Otherwise it says `degraded`.
+ */
+required: boolean
 }
 /**
  * A circuit breaker for each target: one that fails too often in a row gets no requests for a while, and is then tried with one. A failure is an exchange without a whole answer; any status is an answer. Left out: none.
@@ -528,6 +581,24 @@ credentials: boolean
  * How long a browser may keep what a preflight allowed.
  */
 maxAge: string
+}
+/**
+ * What the log of requests holds.
+ */
+export interface Log {
+/**
+ * The share of requests answered 2xx that have a line. All others have one: refusals, errors, redirects, what was cut short or only reported.
+ */
+sample2xx: number
+}
+/**
+ * How requests are traced (W3C Trace Context): a trace is continued where the client sends `traceparent`, and begun where it does not.
+ */
+export interface Tracing {
+/**
+ * The share of the traces begun here that are marked as sampled, which upstreams mostly follow. Where an OpenTelemetry SDK is loaded, its sampler decides.
+ */
+sample: number
 }
 /**
  * What `signing-gateway lint` advises on. What is served does not depend on it.

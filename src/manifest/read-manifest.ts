@@ -60,6 +60,6 @@ function faultyParts(findings: readonly Finding[]): Set<string> {
 
 const DIVISIBLE = ['upstreams', 'routes', 'schemas'];
 const KEYS = new Set([
-  ...['version', 'include', 'listen', 'admin', 'server', 'reload', 'auth', 'cors', 'lint'],
+  ...['version', 'include', 'listen', 'admin', 'server', 'reload', 'auth', 'cors', 'lint', 'log', 'tracing'],
   ...DIVISIBLE,
 ]);

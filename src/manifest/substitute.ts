@@ -1,6 +1,6 @@
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
-import type { Value } from './document.ts';
 import type { World } from './source.ts';
+import type { Value } from './values.ts';
 
 /** `$${` is a literal `${`; `${NAME}` and `${NAME:-default}` are variables; any other `${` is a mistake. */
 const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}|\$\{/g;

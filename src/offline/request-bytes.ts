@@ -8,6 +8,18 @@ export interface Asked {
   readonly body: Buffer | undefined;
 }
 
+const URL_FORM = /^https?:\/\/([^/?#]*)(.*)$/i;
+
+/** The request for a URL, or for what stands in a request line. */
+export function askedFor(method: string, url: string, headers: readonly string[], body: Buffer | undefined): Asked {
+  const [, host, rest = ''] = URL_FORM.exec(url) ?? [];
+  if (host === undefined) return { method, target: url, headers, body };
+  const isNamed = headerValue(headers, 'host') !== undefined;
+  // As a client cuts a URL up, and nothing more: what it would tidy is to be seen.
+  const target = rest.startsWith('/') ? rest : `/${rest}`;
+  return { method, target, headers: isNamed ? headers : ['Host', host, ...headers], body };
+}
+
 export interface RequestBytes {
   readonly pieces: readonly Buffer[];
   /** False when the headers say that more comes. */

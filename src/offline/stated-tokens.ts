@@ -16,6 +16,10 @@ export class StatedTokens implements Verifier {
     this.#stated.set(token, stated);
   }
 
+  readonly status = { keys: 'none', cause: null, good: 0, refused: 0, verifying: 0, ...COUNTS } as const;
+
+  readonly prepare = async (): Promise<void> => undefined;
+
   readonly cached = (): undefined => undefined;
 
   readonly verify = async (token: string): Promise<Verdict> => {
@@ -33,6 +37,8 @@ export class StatedTokens implements Verifier {
     return verified;
   }
 }
+
+const COUNTS = { hits: 0, misses: 0, verdicts: new Map(), fetched: 0, unfetched: 0 } as const;
 
 /** Of a token that nobody has stated nothing is known here: it is as one that no key has signed. */
 const UNKNOWN: Stated = { fault: 'signature_wrong' };

@@ -1,10 +1,12 @@
 import type { Manifest } from '../manifest/manifest.generated.ts';
 import type { World } from '../manifest/source.ts';
-import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
+import { errorAtKey, type Finding, type Path } from '../problem/finding.ts';
+import { compileAddress } from './address.ts';
+import { compileAdmin } from './admin.ts';
 import { compileAuth } from './auth.ts';
 import { compileCors } from './cors.ts';
 import { createSchemaCompiler } from './json-schema.ts';
-import type { Address, Plan } from './plan.ts';
+import type { Plan } from './plan.ts';
 import { compileReload } from './reload-rules.ts';
 import { compilingRoutes, glanceAt, readRoute, type Written } from './route.ts';
 import { creatingRouter } from './router.ts';
@@ -41,10 +43,9 @@ export function* compiling(manifest: Manifest, options: CompileOptions): Steps<{
     schemas?.compile(['schemas', name], findings);
     yield;
   }
-  const addressOf = (key: 'listen' | 'admin') =>
-    manifest[key] === undefined || faulty.has(key) ? undefined : compileAddress(manifest[key], key, findings);
-  const listen = addressOf('listen');
-  const admin = addressOf('admin');
+  const listen = faulty.has('listen') ? undefined : compileAddress(manifest.listen, ['listen'], findings);
+  const adminEntry = faulty.has('admin') ? undefined : manifest.admin;
+  const admin = adminEntry === undefined ? undefined : compileAdmin(adminEntry, { readFile, isSecret, findings });
   const server = faulty.has('server') ? undefined : compileServer(manifest.server, options.readFile, findings);
   const reload = faulty.has('reload') ? undefined : compileReload(manifest.reload, readFile, findings);
   const written: Written[] = [];
@@ -67,16 +68,12 @@ export function* compiling(manifest: Manifest, options: CompileOptions): Steps<{
     router: yield* creatingRouter(routes),
     reload,
     auth,
+    sample2xx: faulty.has('log') ? 1 : manifest.log.sample2xx,
+    sampledTraces: faulty.has('tracing') ? 1 : manifest.tracing.sample,
     cors,
+    schemas: schemas?.root,
   };
   return { plan: Object.freeze(plan), findings };
-}
-
-function compileAddress(text: string, key: string, findings: Finding[]): Address {
-  const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(text) ?? [];
-  if (Number(port) > 65_535)
-    findings.push(errorAt([key], 'address', 'no port is as high as this; write a number from 0 to 65535'));
-  return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
 }
 
 /** Told once, at the first route that needs it: it is one mistake. */

@@ -85,6 +85,7 @@ const RESERVED_IN_REQUESTS: Readonly<Record<string, string>> = {
   'content-type': OF_THE_BODY,
   forwarded: OF_THE_GATEWAY,
   'x-request-id': OF_THE_GATEWAY,
+  traceparent: OF_THE_GATEWAY,
 };
 
 function reasonAgainst(name: string, side: Side): string | undefined {

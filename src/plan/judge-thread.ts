@@ -39,8 +39,21 @@ interface Job {
  */
 export const judgeInThread = createJudgeThread(MAX_MS);
 
+export interface JudgeThread {
+  (root: SchemaRoot, path: Path, body: Buffer): Promise<Judged>;
+  readonly status: () => JudgeThreadStatus;
+}
+
+export interface JudgeThreadStatus {
+  /** Whether there is one: it begins with the first body that needs it. */
+  readonly running: boolean;
+  readonly busy: boolean;
+  /** Bodies that wait for it. */
+  readonly waiting: number;
+}
+
 /** @param maxMs how long one body may hold the thread up before it is ended, and another one begun */
-export function createJudgeThread(maxMs: number): (root: SchemaRoot, path: Path, body: Buffer) => Promise<Judged> {
+export function createJudgeThread(maxMs: number): JudgeThread {
   const queue: Job[] = [];
   let thread: Thread | undefined;
   const work = () => {
@@ -51,11 +64,13 @@ export function createJudgeThread(maxMs: number): (root: SchemaRoot, path: Path,
     });
     thread.take(queue.shift() as Job);
   };
-  return (root, path, body) =>
-    new Promise((resolve, reject) => {
+  const judge = (root: SchemaRoot, path: Path, body: Buffer) =>
+    new Promise<Judged>((resolve, reject) => {
       queue.push({ root, path, body, resolve, reject });
       work();
     });
+  const status = () => ({ running: thread !== undefined, busy: thread?.isBusy ?? false, waiting: queue.length });
+  return Object.assign(judge, { status });
 }
 
 class Thread {

@@ -8,7 +8,7 @@ export interface Plan {
   /** SHA-256 of the manifest's text, in hex. */
   readonly hash: string;
   readonly listen: Address;
-  readonly admin: Address | undefined;
+  readonly admin: AdminRules | undefined;
   readonly server: ServerRules;
   readonly upstreams: readonly Upstream[];
   /** In the manifest's order. */
@@ -17,6 +17,12 @@ export interface Plan {
   readonly reload: ReloadRules;
   /** Present as soon as one route is protected or has a login gate. */
   readonly auth: Auth | undefined;
+  /** All schemas as they are written, for who describes the routes; references stay inside of it. */
+  readonly schemas: Readonly<Record<'schemas' | 'routes' | 'files', unknown>> | undefined;
+  /** The share of requests answered 2xx that have a line in the log: from 0 to 1. */
+  readonly sample2xx: number;
+  /** The share of the traces begun here that are marked as sampled: from 0 to 1. */
+  readonly sampledTraces: number;
   /** `undefined`: nothing is done about other origins. */
   readonly cors: Cors | undefined;
 }
@@ -34,10 +40,26 @@ export interface ReloadRules {
   readonly graceMs: number;
 }
 
+/** Where operators ask, and who may: what is stated is asked for. */
+export interface AdminRules extends Address {
+  /** Equal for equal definitions. Says nothing of the token. */
+  readonly key: string;
+  /** Whether a token that was shown is the one; `undefined`: none is asked for. */
+  readonly admits: ((shown: string) => boolean) | undefined;
+  /** `undefined`: plain HTTP. */
+  readonly tls: AdminTls | undefined;
+}
+
+/** A certificate with its key, and with `ca` the authorities by which clients are known. */
+export interface AdminTls {
+  /** The PEM texts. A function, so that whoever prints a plan does not print a key. */
+  readonly pem: () => { readonly cert: string; readonly key: string; readonly ca?: string };
+}
+
 /** How clients are served, whatever they ask for. */
 export interface ServerRules {
   /** Equal for equal definitions, by the keys of `server` in the manifest. */
-  readonly keys: Readonly<Record<'tls' | 'trustedProxies' | 'timeouts' | 'limits', string>>;
+  readonly keys: Readonly<Record<'tls' | 'trustedProxies' | 'timeouts' | 'limits' | 'stopping', string>>;
   /** `undefined`: plain HTTP. */
   readonly tls: TlsPair | undefined;
   /** Whether an address is that of a trusted proxy; `undefined`: no peer is trusted. */
@@ -53,6 +75,8 @@ export interface ServerRules {
   readonly maxHeaders: number;
   readonly maxConnections: number;
   readonly maxRequestsPerConnection: number;
+  /** For how long, once the process was asked to stop, connections are taken still, and from then on requests may end. */
+  readonly stopping: { readonly delayMs: number; readonly graceMs: number };
 }
 
 /** A certificate with its chain, and its private key. */
@@ -99,6 +123,8 @@ export interface HealthRule {
   /** So many good answers in a row make a target well again, and so many bad ones unwell. */
   readonly healthy: number;
   readonly unhealthy: number;
+  /** While no target is well, the gateway says that it should get no requests. */
+  readonly required: boolean;
 }
 
 export interface BreakerRule {
@@ -255,10 +281,46 @@ export interface Auth {
 export interface Verifier {
   /** Equal for equal definitions: a verifier outlives a reload that did not change it. Says nothing of them. */
   readonly key: string;
-  /** The principal of a token that was verified before and is still good, at once. */
-  readonly cached: (token: string) => Principal | undefined;
+  /**
+   * The principal of a token that was verified before and is still good, at once.
+   *
+   * @param last what the caller keeps of the token that it asked about last
+   */
+  readonly cached: (token: string, last?: LastToken) => Principal | undefined;
+  readonly status: VerifierStatus;
+  /** Sees that there are keys, where tokens are verified by keys that are fetched. Never rejects. */
+  readonly prepare: () => Promise<void>;
   /** Verifies a token anew. What is already being found out about it is not asked for again. */
   readonly verify: (token: string) => Promise<Verdict>;
+}
+
+export interface VerifierStatus {
+  /**
+   * `none`: tokens are verified without; `unknown`: there were never any; `stale`: they are too old to serve, and there are
+   * no newer ones to be had.
+   */
+  readonly keys: 'none' | 'known' | 'unknown' | 'stale';
+  /** Why the last question for keys had no answer; `null` when it had one. */
+  readonly cause: string | null;
+  /** Tokens that are remembered as good, and as refused. */
+  readonly good: number;
+  readonly refused: number;
+  /** Tokens that are being verified. */
+  readonly verifying: number;
+  /** How often a token was remembered as good, and how often it was not. */
+  readonly hits: number;
+  readonly misses: number;
+  /** What came of those that were not remembered. */
+  readonly verdicts: ReadonlyMap<TokenFault | 'good', number>;
+  /** How often keys were fetched, and how often there was no answer. */
+  readonly fetched: number;
+  readonly unfetched: number;
+}
+
+/** Whoever shows a token shows it again: finding out its digest costs more than looking it up. */
+export interface LastToken {
+  token: string;
+  digest: string;
 }
 
 export type Verdict = { readonly principal: Principal } | Refused;

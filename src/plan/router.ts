@@ -44,9 +44,14 @@ export function* creatingRouter(routes: readonly Route[]): Steps<Router> {
   // Most manifests have no capitals in the paths that matter, and most requests nothing to fold: then both trees agree.
   const isFolded = routes.every((route) => strictness(route) === 0 || isOwn(route));
   const methods = [...new Set(routes.flatMap((route) => route.methods))].sort();
-  const isPassedBy = (method: string, path: string, route: Route) => {
-    const twin = findRoute(folded, method, foldPath(path), WITHOUT_PARAMS)?.data;
+  const isTwinAbove = (method: string, path: string, route: Route) => {
+    const twin = findRoute(folded, method, path.split('/').map(foldSegment).join('/'), WITHOUT_PARAMS)?.data;
     return twin !== undefined && twin !== route && asksMore(twin, route);
+  };
+  const isPassedBy = (method: string, path: string, route: Route) => {
+    // What decodes before it cuts query and fragment off cuts all that follows.
+    const cut = path.search(/%3f|%23/i);
+    return isTwinAbove(method, path, route) || (cut !== -1 && isTwinAbove(method, path.slice(0, cut), route));
   };
   const matchPlain = (method: string, path: string) => {
     const route = findRoute(exact, method, path, WITHOUT_PARAMS)?.data;
@@ -110,19 +115,14 @@ function isOwnFold(segment: Pattern[number]): boolean {
   return segment.kind !== 'literal' || foldSegment(segment.text) === segment.text;
 }
 
-/** What decodes before it cuts query and fragment off cuts all that follows. */
-function foldPath(path: string): string {
-  const cut = path.search(/%3f|%23/i);
-  return (cut === -1 ? path : path.slice(0, cut)).split('/').map(foldSegment).join('/');
-}
-
-/** Escaped again in one way alone, since the tree's keys are. */
+/** Escaped again in one way alone, since the tree's keys are. What would be nothing stays: a parameter takes it. */
 function foldSegment(segment: string): string {
   // An encoded slash stays inside of its segment; the path guard has refused what does not decode.
   const decoded = segment.includes('%') ? decodeURIComponent(segment.replaceAll(/%2f/gi, '%252F')) : segment;
   const lower = decoded.toLowerCase();
   const parameters = lower.indexOf(';');
-  let end = parameters === -1 ? lower.length : parameters;
-  while (end > 0 && (lower[end - 1] === '.' || lower[end - 1]?.trim() === '')) end -= 1;
-  return encodeURI(lower.slice(0, end));
+  const bare = parameters === -1 ? lower : lower.slice(0, parameters);
+  let end = bare.length;
+  while (end > 0 && (bare[end - 1] === '.' || bare[end - 1]?.trim() === '')) end -= 1;
+  return encodeURI(end === 0 ? bare : bare.slice(0, end));
 }

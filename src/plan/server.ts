@@ -12,8 +12,8 @@ const MIN_HEADER_BYTES = 1024;
 const MAX_HEADER_BYTES = 1024 ** 2;
 
 export function compileServer(entry: Server, readFile: World['readFile'], findings: Finding[]): ServerRules {
-  const { tls, trustedProxies, timeouts, limits } = entry;
-  const pair = tls && compileTls(tls, readFile, findings);
+  const { tls, trustedProxies, timeouts, limits, stopping } = entry;
+  const pair = tls && compileTls(tls, ['server', 'tls'], readFile, findings);
   const timeoutMs = (key: keyof Server['timeouts']) => compileTimeout(timeouts[key], key, findings);
   const requestTimeoutMs = timeoutMs('request');
   return Object.freeze({
@@ -22,6 +22,7 @@ export function compileServer(entry: Server, readFile: World['readFile'], findin
       trustedProxies: JSON.stringify(trustedProxies),
       timeouts: JSON.stringify(timeouts),
       limits: JSON.stringify(limits),
+      stopping: JSON.stringify(stopping),
     },
     tls: pair,
     trusts: compileTrustedProxies(trustedProxies, findings),
@@ -34,6 +35,10 @@ export function compileServer(entry: Server, readFile: World['readFile'], findin
     maxHeaders: limits.headers,
     maxConnections: limits.connections,
     maxRequestsPerConnection: limits.requestsPerConnection,
+    stopping: {
+      delayMs: compileWait(stopping.delay, 'delay', findings),
+      graceMs: compileWait(stopping.grace, 'grace', findings),
+    },
   });
 }
 
@@ -44,6 +49,15 @@ function compileTimeout(text: string, key: string, findings: Finding[]): number 
     findings.push(
       errorAt(['server', 'timeouts', key], 'server-timeout', 'this must be from 1ms to 24h; write for example 60s'),
     );
+  return ms;
+}
+
+/** Nothing is a time here. */
+function compileWait(text: string, key: string, findings: Finding[]): number {
+  const ms = durationMs(text);
+  const path = ['server', 'stopping', key];
+  if (ms > DAY_MS)
+    findings.push(errorAt(path, 'server-timeout', 'this must be no more than 24h; write for example 30s'));
   return ms;
 }
 

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Server } from '../manifest/manifest.generated.ts';
 import type { World } from '../manifest/source.ts';
-import { errorAt, type Finding } from '../problem/finding.ts';
+import { errorAt, type Finding, type Path } from '../problem/finding.ts';
 import { attempt, isFailed, isPair, readCertificate, readPrivateKey } from './pem.ts';
 import type { TlsPair } from './plan.ts';
 
@@ -14,10 +14,10 @@ const require = createRequire(import.meta.url);
  */
 export function compileTls(
   entry: NonNullable<Server['tls']>,
+  path: Path,
   readFile: World['readFile'],
   findings: Finding[],
 ): TlsPair | undefined {
-  const path = ['server', 'tls'];
   const context = { readFile, rule: 'tls', findings };
   const certificate = readCertificate(entry.certificate, [...path, 'certificate'], context);
   const key = readPrivateKey(entry.key, [...path, 'key'], context);

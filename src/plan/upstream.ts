@@ -50,6 +50,7 @@ function compileUpstream(id: string, entry: UpstreamEntry, readFile: World['read
       timeoutMs: durationMs(health.timeout),
       healthy: health.healthy,
       unhealthy: health.unhealthy,
+      required: health.required,
     },
     breaker: breaker && { failures: breaker.failures, pauseMs: durationMs(breaker.pause) },
     tls: () => tls,

@@ -232,11 +232,11 @@ describe('the admin side', () => {
     await cli.seen(SERVING);
     const ask = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).json();
     expect(await ask('/livez')).toEqual({ status: 'alive' });
-    expect(await ask('/readyz')).toEqual({ status: 'ready' });
+    expect(await ask('/readyz')).toEqual({ status: 'ready', why: [] });
     expect(await ask('/status')).toMatchObject({ manifest: { routes: 1 }, last_reload: null });
     writeFileSync(join(cli.folder, 'gateway.yaml'), text.replace('method: GET', 'method: get'));
     await cli.seen(/manifest refused/);
-    expect(await ask('/readyz')).toEqual({ status: 'degraded' });
+    expect(await ask('/readyz')).toEqual({ status: 'degraded', why: ['the saved manifest was refused'] });
     expect(await ask('/status')).toMatchObject({ last_reload: { kind: 'kept', problems: [{ line: 5, column: 24 }] } });
   });
 
@@ -270,6 +270,6 @@ describe('the admin side', () => {
     expect(await ask()).toMatchObject({ status: 503, body: { kind: 'unreadable', hash: body['hash'] } });
     const report = await (await fetch(`http://127.0.0.1:${port}/status`)).json();
     expect(report).toMatchObject({ last_reload: { kind: 'unreadable' }, needs_restart: [] });
-    expect((await fetch(`http://127.0.0.1:${port}/-/reload`)).status).toBe(404);
+    expect((await fetch(`http://127.0.0.1:${port}/-/reload`)).status).toBe(405);
   });
 });

@@ -17,6 +17,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   include: 'include-nothing',
   'include-twice': 'include-twice',
   address: 'listen-port',
+  'admin-exposed': 'admin-exposed',
   path: 'path-colon-parameter',
   'route-id': 'id-twice',
   'route-equal': 'routes-equal',
@@ -50,7 +51,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   tls: 'server-tls-file',
 };
 /** What cannot be shown by a manifest alone: the environment has a part in it. */
-const WITHOUT_EXAMPLE = ['jwt-secret'];
+const WITHOUT_EXAMPLE = ['jwt-secret', 'admin-token'];
 
 describe('docs/rules.md', () => {
   it('has a section for every rule, with its real output', () => {

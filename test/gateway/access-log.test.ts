@@ -63,17 +63,20 @@ describe('the access line', () => {
       time: expect.any(Number),
       msg: 'request',
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      trace: expect.stringMatching(/^[0-9a-f]{32}$/),
       method: 'POST',
       path: '/open/x',
       route: 'open',
       upstream: 'up',
       status: 200,
+      bytesOut: 2,
       ms: expect.any(Number),
+      gatewayMs: expect.any(Number),
       upstreamMs: expect.any(Number),
       peer: '127.0.0.1',
     });
     expect(line.time).toBeGreaterThanOrEqual(before);
-    expect(line.ms).toBeGreaterThanOrEqual(line.upstreamMs);
+    expect(line.ms).toBeGreaterThanOrEqual(line.upstreamMs + line.gatewayMs - 0.002);
   });
 
   it('has the id that the upstream got, and the one that a refusal tells', async () => {
@@ -226,4 +229,76 @@ it('no line holds a query, a token, a cookie, a header or a body', async () => {
   for (const secret of [SECRET, token.slice(-30), third.slice(-30), token.slice(0, 30)])
     expect(all).not.toContain(secret);
   expect(all).toContain('"/open/a"');
+});
+
+describe('bytes and times', () => {
+  it('of a body are counted both ways, streamed, checked and refused', async () => {
+    respond = (_request, response) => void response.end('x'.repeat(70_000));
+    const line = await lineOf(`${head('POST /open/x HTTP/1.1', 'Content-Length: 5')}12345`);
+    expect(line).toMatchObject({ bytesIn: 5, bytesOut: 70_000 });
+    expect(line.ms).toBeGreaterThanOrEqual(line.gatewayMs);
+    raw.length = 0;
+    const type = 'Content-Type: application/json';
+    const checked = await lineOf(`${head('POST /strict HTTP/1.1', type, 'Content-Length: 7')}{"a":1}`);
+    expect(checked).toMatchObject({ bytesIn: 7, bytesOut: 70_000 });
+    raw.length = 0;
+    const { body } = await ask(port, `${head('POST /strict HTTP/1.1', type, 'Content-Length: 2')}[]`);
+    await eventually('the access line', () => raw.length > 0);
+    expect(lines()[0]).toMatchObject({ status: 400, bytesIn: 2, bytesOut: body.length });
+    expect(lines()[0]).not.toHaveProperty('gatewayMs');
+  });
+
+  it('of an answer to HEAD there are none', async () => {
+    respond = (_request, response) => void response.setHeader('Content-Length', 9).end();
+    expect(await lineOf(head('HEAD /open/x HTTP/1.1'))).not.toHaveProperty('bytesOut');
+    raw.length = 0;
+    expect(await lineOf(head('HEAD /nowhere HTTP/1.1'))).not.toHaveProperty('bytesOut');
+  });
+
+  it('tell of a request that was sent once more', async () => {
+    let turn = 0;
+    respond = (request, response) => {
+      turn += 1;
+      if (turn === 2) request.socket.destroy();
+      else response.end('ok');
+    };
+    await lineOf(head('GET /open/x HTTP/1.1'));
+    raw.length = 0;
+    expect(await lineOf(head('GET /open/x HTTP/1.1'))).toMatchObject({ status: 200, retries: 1 });
+  });
+});
+
+describe('a sample of what went well', () => {
+  it('leaves nothing else out', async () => {
+    const text = manifest(ROUTES, { up: upstream.url, jwks: issuer.jwksUrl });
+    const { plan } = load({ path: 'gateway.yaml', text: `${text}log: { sample2xx: 0 }\n` }, worldOf());
+    if (plan === undefined) throw new Error('the manifest does not load');
+    gateway.swap(plan);
+    await ask(port, head('GET /open/x HTTP/1.1'));
+    await ask(port, head('GET /nowhere HTTP/1.1'));
+    respond = (_request, response) => void response.writeHead(503).end();
+    await ask(port, head('GET /open/x HTTP/1.1'));
+    respond = (_request, response) => void response.writeHead(302).end();
+    await ask(port, head('GET /open/x HTTP/1.1'));
+    await eventually('the lines', () => raw.length >= 3);
+    expect(lines().map(({ status, sampled }) => [status, sampled])).toEqual([
+      [404, undefined],
+      [503, undefined],
+      [302, undefined],
+    ]);
+  });
+
+  it('says how large it is', async () => {
+    const text = manifest(ROUTES, { up: upstream.url, jwks: issuer.jwksUrl });
+    const { plan } = load({ path: 'gateway.yaml', text: `${text}log: { sample2xx: 0.5 }\n` }, worldOf());
+    if (plan === undefined) throw new Error('the manifest does not load');
+    gateway.swap(plan);
+    for (let turn = 0; turn < 60; turn += 1) await ask(port, head('GET /open/x HTTP/1.1'));
+    await ask(port, head('GET /nowhere HTTP/1.1'));
+    await eventually('the last line', () => lines().at(-1)?.status === 404);
+    // Less likely than one in 10^15: none or all of them.
+    expect(raw.length).toBeGreaterThan(1);
+    expect(raw.length).toBeLessThan(61);
+    expect(lines()[0].sampled).toBe(0.5);
+  });
 });

@@ -220,7 +220,10 @@ describe('docs/log.md', () => {
     await wire.closed();
     await eventually('the lines', () => raw.length === 5);
     const lines = raw.map((line) => Object.keys(JSON.parse(line)));
-    expect([...new Set(lines.flat())].sort()).toEqual(members.toSorted());
+    const source = readFileSync(new URL('../../src/gateway/access-log.ts', import.meta.url), 'utf8');
+    const written = [...source.matchAll(/[{,]"(\w+)":/g)].map(([, name]) => name);
+    expect([...new Set(written)].sort()).toEqual(members.toSorted());
+    expect(lines.flat().filter((name) => !members.includes(name))).toEqual([]);
     for (const line of lines) expect(line).toEqual(members.filter((name) => line.includes(name ?? '')));
   });
 
@@ -230,6 +233,7 @@ describe('docs/log.md', () => {
       time: 1_767_225_600_000,
       id: '8f14e45f-ceea-467f-9575-7c3a1f2d9b10',
       subject: '5f0c1e7a94b2d386',
+      trace: '8f14e45fceea467f95757c3a1f2d9b10',
       ms: 0.412,
     };
     for (const name of Object.keys(shown)) expect(line).toHaveProperty(name);

@@ -61,7 +61,7 @@ describe('directives', () => {
 
   test('silence the next line', () => {
     expect(rulesOf(silence('upstream-unused -- it comes soon'))).toEqual([]);
-    expect(rulesOf(silence('admin-exposed, upstream-unused -- it comes soon'))).toEqual(['directive-unused']);
+    expect(rulesOf(silence('admin-plain, upstream-unused -- it comes soon'))).toEqual(['directive-unused']);
   });
 
   test('stand above comments and empty lines too, and behind a value', () => {

@@ -112,6 +112,8 @@ describe('a value from the environment is never printed', () => {
     ['address', above('listen: ${X}\n'), SECRET],
     ['port', above('listen: 127.0.0.1:${X}\n'), '77777'],
     ['admin port', above('admin: ${X}\n'), '127.0.0.1:77777'],
+    ['admin address', above('admin: ${X}\n'), `${SECRET}:1`],
+    ['admin token', above('admin: { listen: 127.0.0.1:1, token: "${X}" }\n'), SECRET],
     ['upstream URL', manifestOf().replace('http://127.0.0.1:7002', '"${X}"'), `http://u:${SECRET}@a`],
     [
       'upstream URL that does not parse',

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
-import { load } from '../../src/load.ts';
+import { load, type Planned } from '../../src/load.ts';
 import type { Log } from '../../src/log.ts';
 import { AUDIENCE, ISSUER } from './issuer.ts';
 
@@ -8,6 +8,8 @@ export interface Running {
   readonly url: string;
   readonly port: number;
   readonly gateway: Gateway;
+  /** The plan in force, with what it was made of. */
+  planned(): Planned;
   /** The access lines so far, parsed. */
   readonly lines: Record<string, unknown>[];
   /** What the logger was told so far, parsed. */
@@ -23,9 +25,14 @@ export async function startGateway(
   env: Record<string, string> = {},
   files: Record<string, string> = {},
 ): Promise<Running> {
+  let planned: Planned;
   const planOf = (text: string) => {
-    const { plan, problems } = load({ path: 'gateway.yaml', text }, worldOf(env, files));
-    if (plan !== undefined) return plan;
+    const loaded = load({ path: 'gateway.yaml', text }, worldOf(env, files));
+    const { plan, problems } = loaded;
+    if (plan !== undefined) {
+      planned = loaded;
+      return plan;
+    }
     throw new Error(problems.map(({ range, message }) => `${range.line}:${range.column} ${message}`).join('\n'));
   };
   const lines: Record<string, unknown>[] = [];
@@ -41,6 +48,7 @@ export async function startGateway(
     url: `http://127.0.0.1:${port}`,
     port,
     gateway,
+    planned: () => planned,
     lines,
     told,
     swap: (text) => gateway.swap(planOf(text)),

@@ -1,4 +1,5 @@
 import { durationMs, sizeBytes } from '../../manifest/units.ts';
+import { isMap } from '../../plan/schema-walk.ts';
 import type { Severity } from '../../problem/finding.ts';
 
 /** What a value of the manifest has become means, by where it stands. */
@@ -18,6 +19,7 @@ const ASKED = 'Somebody else is asked about tokens, or asked in another way.';
 const FORM = 'The parts of a form or the columns of a CSV must be something else, or may be anything.';
 const NEW_FORM = 'The parts of a form or the columns of a CSV are looked at now.';
 const CORS = 'Pages of other origins may do more.';
+const OPERATORS = 'Operators are asked for another token or certificate, or for none.';
 const NO_CORS = 'Pages of other origins may do less.';
 
 /** The first row that fits counts. What no row knows is told all the same. */
@@ -63,12 +65,17 @@ export const VALUE_ROWS: readonly ValueRow[] = [
     grew,
   ),
   row('proxies-narrowed', 'info', 'Fewer proxies are believed what they say of a request.', 'server trustedProxies'),
+  row('server-stopping', 'info', 'Requests have another time to end when the process stops.', 'server stopping'),
   row('server-limit-raised', 'warning', 'Clients may ask for more of the server.', 'server limits', isMore),
   row('server-limits', 'info', 'Clients may ask for less of the server, or must be faster or slower.', 'server'),
+  row('log-changed', 'info', 'The log holds more or fewer requests.', 'log'),
+  row('tracing-changed', 'info', 'More or fewer traces are recorded.', 'tracing'),
   row('lint-changed', 'info', 'Lint advises on other things.', 'lint'),
   row('listen-changed', 'info', 'Clients are served at another address.', 'listen'),
+  row('admin-callers', 'warning', OPERATORS, 'admin token'),
+  row('admin-callers', 'warning', OPERATORS, 'admin tls clientCa'),
   row('admin-opened', 'warning', "The operators' side is reached from other machines.", 'admin', opened),
-  row('admin-changed', 'info', "The operators' side has another address, or is no more.", 'admin'),
+  row('admin-changed', 'info', "The operators' side is served otherwise, or no more.", 'admin'),
   row('other-changed', 'warning', 'A value is another one, and what that means is not known here.', ''),
 ];
 
@@ -112,7 +119,8 @@ function widened(old: unknown, next: unknown): boolean {
 const LOOPBACK = /^(?:127\.|\[::1\]|localhost:)/;
 
 function opened(old: unknown, next: unknown): boolean {
-  const isOpen = (address: unknown) => typeof address === 'string' && !LOOPBACK.test(address);
+  const listenOf = (admin: unknown) => (isMap(admin) ? admin['listen'] : admin);
+  const isOpen = (admin: unknown) => typeof listenOf(admin) === 'string' && !LOOPBACK.test(String(listenOf(admin)));
   return isOpen(next) && !isOpen(old);
 }
 

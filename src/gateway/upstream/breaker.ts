@@ -13,6 +13,8 @@ export class Breaker {
   #failures = 0;
   #openUntil = 0;
   #isTrying = false;
+  /** How often it opened. */
+  openings = 0;
 
   /**
    * @param tell hears of every change between closed and open
@@ -54,6 +56,7 @@ export class Breaker {
     // What began before it opened and fails late does not make the pause longer.
     if (!isTrial && this.#failures > this.#rule.failures) return;
     this.#openUntil = this.#now() + this.#rule.pauseMs;
+    this.openings += 1;
     this.#tell('open');
   }
 

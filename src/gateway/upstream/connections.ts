@@ -15,6 +15,10 @@ export class Connections {
     this.#connect = createConnector(upstream);
   }
 
+  get size(): number {
+    return this.#all.size;
+  }
+
   /** How many are in use. */
   get busy(): number {
     return this.#all.size - this.#idle.length;

@@ -13,6 +13,10 @@ export interface TargetStatus {
   readonly well: boolean | null;
   /** `null` when there is none. */
   readonly breaker: BreakerState | null;
+  /** How often the breaker opened. */
+  readonly breakerOpenings: number;
+  /** Connections, those that are being opened too. */
+  readonly connections: number;
   /** Connections in use. */
   readonly busy: number;
 }
@@ -54,6 +58,8 @@ export class LiveTarget {
       url: this.url,
       well: this.#health === undefined ? null : this.#isWell,
       breaker: this.breaker?.state ?? null,
+      breakerOpenings: this.breaker?.openings ?? 0,
+      connections: this.connections.size,
       busy: this.connections.busy,
     };
   }

@@ -12,9 +12,13 @@ export interface Passenger {
 
 export interface UpstreamStatus {
   readonly id: string;
+  /** Whether one of the targets may be given requests. */
+  readonly up: boolean;
   readonly targets: readonly TargetStatus[];
   /** Requests that wait for a connection. */
   readonly waiting: number;
+  /** How many requests were sent once more. */
+  readonly retries: number;
 }
 
 /** An upstream while it is used: gives each request a target and a connection, in turn where there are too few. */
@@ -24,6 +28,7 @@ export class LiveUpstream {
   /** In the order in which they came, each with its own time limit. */
   readonly #waiting = new Map<Passenger, NodeJS.Timeout>();
   #turn = 0;
+  #retries = 0;
   #onAdvance: (() => void) | undefined;
 
   /** @param tell hears of what changes with a target */
@@ -40,6 +45,7 @@ export class LiveUpstream {
    * @param failed the target that it comes back from; another one is preferred
    */
   admit(passenger: Passenger, failed?: LiveTarget): void {
+    if (failed !== undefined) this.#retries += 1;
     const target = this.#choose(failed);
     if (target !== undefined) {
       const isTrial = target.breaker?.begin() ?? false;
@@ -73,8 +79,10 @@ export class LiveUpstream {
   get status(): UpstreamStatus {
     return {
       id: this.upstream.id,
+      up: this.#targets.some(({ isUp }) => isUp),
       targets: this.#targets.map(({ status }) => status),
       waiting: this.#waiting.size,
+      retries: this.#retries,
     };
   }
 

@@ -115,8 +115,12 @@ export class Transfer implements Passenger, Dispatcher.DispatchHandler {
     // From here on it may have to wait, and there is nothing that could be aborted.
     this.#control = undefined;
     this.#disembark(true);
-    if (isAgain) this.#upstream.admit(this, target);
-    else this.#fail(error);
+    if (isAgain) {
+      this.#outgoing.exchange.retries += 1;
+      this.#upstream.admit(this, target);
+    } else {
+      this.#fail(error);
+    }
   }
 
   /** Counts an answer before the answer (RFC 9110 section 15.2): each of them gives the upstream its time anew. */

@@ -1,6 +1,6 @@
 /** The rules that advise on a manifest: one line a rule. */
-export { adminExposed } from './admin-exposed.ts';
 export { adminMissing } from './admin-missing.ts';
+export { adminPlain } from './admin-plain.ts';
 export { arrayItemsOpen } from './array-items-open.ts';
 export { arrayUnbounded } from './array-unbounded.ts';
 export { authUnused } from './auth-unused.ts';

@@ -12,7 +12,10 @@ export interface TokensContext {
 }
 
 /** A secret of the file's is everybody's who may read the file. */
-export function isSecretOutside(path: Path, { isSecret, findings }: TokensContext): boolean {
+export function isSecretOutside(
+  path: Path,
+  { isSecret, findings }: Pick<TokensContext, 'isSecret' | 'findings'>,
+): boolean {
   if (isSecret(path)) return true;
   const message = 'a secret must not stand in the file, nor as a default; write ${NAME}, and set the variable NAME';
   findings.push({ ...errorAt(path, 'secret-in-file', message), isSecret: true });

@@ -1,6 +1,7 @@
 import type { UpstreamEndpoint } from '../../manifest/manifest.generated.ts';
 import { durationMs } from '../../manifest/units.ts';
 import { errorAt, type Path } from '../../problem/finding.ts';
+import { isLoopback } from '../address.ts';
 import type { TlsRule } from '../plan.ts';
 import { findUpstream } from '../upstream.ts';
 import type { TokensContext } from './context.ts';
@@ -49,5 +50,5 @@ export function compileUrl(text: string): URL | undefined {
 
 /** Whether nobody on the way can read or change what is said: TLS, or this very machine. */
 export function isPrivate({ protocol, hostname }: URL): boolean {
-  return protocol === 'https:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+  return protocol === 'https:' || isLoopback(hostname);
 }

@@ -26,7 +26,7 @@ export function compileJwt(entry: Jwt, context: TokensContext): Way | undefined 
     algorithms: entry.algorithms,
     type: entry.type === undefined ? undefined : mediaType(entry.type),
   };
-  const judge: Judge = { judge: (token) => judgeJwt(token, rules, source), basis: () => source.known };
+  const judge: Judge = { judge: (token) => judgeJwt(token, rules, source), basis: () => source.known, keys: source };
   return { judge, outside: source.outside, staleMs: 0 };
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { VerifierStatus } from '../plan.ts';
 import { deadline } from './ask.ts';
 import { Breaker } from './breaker.ts';
 import type { KeySet } from './key-set.ts';
@@ -7,6 +8,10 @@ import type { KeySet } from './key-set.ts';
 export interface KeySource {
   /** The keys at hand. Another object as soon as the keys are others. */
   readonly known: KeySet | undefined;
+  readonly state: Exclude<VerifierStatus['keys'], 'none'>;
+  /** How many questions had an answer, and how many had none. */
+  readonly fetched: number;
+  readonly unfetched: number;
   /** Why the last question had no answer; for the log. */
   readonly cause: string | undefined;
   /** The keys at hand, fetched first when there are none or they are too old; `undefined` when none can be had. */
@@ -38,7 +43,15 @@ const MAX_ABSENT = 500;
 const MAX_WAITING = 1_000;
 
 export function localKeys(keys: KeySet): KeySource {
-  return { known: keys, cause: undefined, current: async () => keys, newer: async () => 'none' };
+  return {
+    known: keys,
+    state: 'known',
+    fetched: 0,
+    unfetched: 0,
+    cause: undefined,
+    current: async () => keys,
+    newer: async () => 'none',
+  };
 }
 
 /** Keys that are fetched: one question in flight, and no more of them than the limits above allow. */
@@ -57,6 +70,8 @@ export class RemoteKeys implements KeySource {
   #asking: Promise<boolean> | undefined;
   #pausing: Promise<void> | undefined;
   #waiting = 0;
+  fetched = 0;
+  unfetched = 0;
 
   /**
    * @param fetch throws when there are no keys to be had
@@ -70,6 +85,13 @@ export class RemoteKeys implements KeySource {
 
   get known(): KeySet | undefined {
     return this.#keys;
+  }
+
+  get state(): KeySource['state'] {
+    if (this.#knownAt === Number.NEGATIVE_INFINITY) return 'unknown';
+    // Keys that nobody asked for are old, and no fault.
+    const isLate = since(this.#knownAt) > this.#servedMs && this.#cause !== undefined;
+    return this.#keys === undefined || isLate ? 'stale' : 'known';
   }
 
   get cause(): string | undefined {
@@ -127,6 +149,7 @@ export class RemoteKeys implements KeySource {
       .then((keys) => this.#learn(keys, askedAt))
       .catch((error: Error) => {
         this.#cause = error.message;
+        this.unfetched += 1;
         this.#breaker.failed();
         return false;
       })
@@ -143,6 +166,7 @@ export class RemoteKeys implements KeySource {
       throw new Error('keys_none_usable');
     }
     this.#breaker.succeeded();
+    this.fetched += 1;
     this.#cause = undefined;
     this.#knownAt = askedAt;
     // Equal keys stay the same object: tokens that were verified by them stay known.

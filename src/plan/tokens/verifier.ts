@@ -2,14 +2,17 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { TokenCache } from '../../manifest/manifest.generated.ts';
 import { durationMs } from '../../manifest/units.ts';
-import type { Principal, Refused, Verdict, Verifier } from '../plan.ts';
+import type { LastToken, Principal, Refused, TokenFault, Verdict, Verifier, VerifierStatus } from '../plan.ts';
 import { type Claims, endMs } from './claims.ts';
+import type { KeySource } from './key-source.ts';
 
 /** What one way of verifying finds out about a token that is not known. */
 export interface Judge {
   readonly judge: (token: string) => Promise<Good | Refused>;
   /** What tokens are judged by: what was judged by another such object counts no longer. */
   readonly basis?: () => unknown;
+  /** The keys that it verifies by; left out: none. */
+  readonly keys?: KeySource;
   /** Whether a refusal is worth remembering: finding out again would ask somebody. */
   readonly isAsking?: boolean;
 }
@@ -50,12 +53,15 @@ const MAX_BYTES = 32 * 1024 * 1024;
  * The memory that all ways of verifying share. Tokens are known by their SHA-256, so that none is kept; one that
  * is being judged is not judged a second time meanwhile.
  */
-export function createVerifier(key: string, { judge, basis, isAsking }: Judge, trust: Trust): Verifier {
+export function createVerifier(key: string, { judge, basis, isAsking, keys }: Judge, trust: Trust): Verifier {
   const max = trust.cache.maxEntries;
   const maxAgeMs = durationMs(trust.cache.maxAge);
   const good = new LRUCache<string, Entry>({ max, maxSize: MAX_BYTES });
   const refused = new LRUCache<string, { verdict: Refused; until: number }>({ max });
   const judging = new Map<string, Promise<Verdict>>();
+  const verdicts = new Map<TokenFault | 'good', number>();
+  let hits = 0;
+  let misses = 0;
 
   const known = (id: string): Entry | undefined => {
     const entry = good.get(id);
@@ -71,6 +77,8 @@ export function createVerifier(key: string, { judge, basis, isAsking }: Judge, t
   };
   const settle = async (id: string, token: string): Promise<Verdict> => {
     const found = await judge(token);
+    const verdict = 'claims' in found ? 'good' : found.fault;
+    verdicts.set(verdict, (verdicts.get(verdict) ?? 0) + 1);
     if ('claims' in found) return learn(id, found);
     if (found.fault === 'keys_unavailable') {
       const entry = known(id);
@@ -83,9 +91,31 @@ export function createVerifier(key: string, { judge, basis, isAsking }: Judge, t
 
   return {
     key,
-    cached: (token) => {
-      const entry = known(idOf(token));
-      return entry !== undefined && entry.principal.expiresAt > Date.now() ? entry.principal : undefined;
+    get status(): VerifierStatus {
+      return {
+        keys: keys?.state ?? 'none',
+        cause: keys?.cause ?? null,
+        good: good.size,
+        refused: refused.size,
+        verifying: judging.size,
+        hits,
+        misses,
+        verdicts,
+        fetched: keys?.fetched ?? 0,
+        unfetched: keys?.unfetched ?? 0,
+      };
+    },
+    prepare: async () => {
+      if (keys?.state === 'unknown') await keys.current();
+    },
+    cached: (token, last) => {
+      const entry = known(last?.token === token ? last.digest : idOf(token, last));
+      if (entry === undefined || entry.principal.expiresAt <= Date.now()) {
+        misses += 1;
+        return undefined;
+      }
+      hits += 1;
+      return entry.principal;
     },
     verify: (token) => {
       const id = idOf(token);
@@ -100,8 +130,13 @@ export function createVerifier(key: string, { judge, basis, isAsking }: Judge, t
   };
 }
 
-function idOf(token: string): string {
-  return hash('sha256', token, 'base64url');
+function idOf(token: string, last?: LastToken): string {
+  const digest = hash('sha256', token, 'base64url');
+  if (last !== undefined) {
+    last.token = token;
+    last.digest = digest;
+  }
+  return digest;
 }
 
 function subjectOf({ sub }: Claims): string | undefined {

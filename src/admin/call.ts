@@ -1,0 +1,57 @@
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { Planned } from '../load.ts';
+import type { Reload, Reloader } from '../reload.ts';
+
+/** What the operators' side tells of. */
+export interface Operated {
+  readonly gateway: Gateway;
+  readonly version: string;
+  readonly startedAt: Date;
+  /** Keys of the manifest in force that take a restart: what they were at the start stays in force. */
+  readonly needsRestart: () => readonly string[];
+  /** The plan in force, with what it was made of, and since when. */
+  readonly inForce: () => { readonly planned: Planned; readonly since: Date };
+  /** `undefined`: nothing was taken over since the start. */
+  readonly lastReload: () => Reload | undefined;
+  /** How many attempts there were to take a saved manifest over, by what came of them and what had brought them about. */
+  readonly reloads: () => Reloader['counts'];
+  /** Looks at the files now; resolves once it is known what came of it. */
+  readonly reload: Reloader['reload'];
+  /** The process was asked to stop: it still serves, and wants no more requests. */
+  readonly isStopping: () => boolean;
+}
+
+export interface Endpoint {
+  /** HEAD is answered where GET is. */
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  /** Answers those too who show no token and no certificate. */
+  readonly isOpen?: boolean;
+  readonly answer: (call: Call, operated: Operated) => Answer | Promise<Answer>;
+}
+
+export interface Call {
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  /** Empty when there is none. */
+  readonly body: Buffer;
+}
+
+export interface Answer {
+  readonly status: number;
+  /** `Content-Type` among them where there is a body. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** A function writes for as long as the client listens; it ends what it began when the response closes. */
+  readonly body: string | Buffer | ((response: ServerResponse) => void);
+}
+
+export function json(value: unknown, status = 200): Answer {
+  return { status, headers: { 'Content-Type': 'application/json' }, body: `${JSON.stringify(value)}\n` };
+}
+
+/** What the operators' side refuses (RFC 9457). */
+export function fault(status: number, detail: string, headers: Answer['headers'] = {}): Answer {
+  const { body } = json({ status, detail });
+  return { status, headers: { ...headers, 'Content-Type': 'application/problem+json' }, body };
+}

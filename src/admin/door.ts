@@ -1,0 +1,55 @@
+import type { IncomingMessage } from 'node:http';
+import type { TLSSocket } from 'node:tls';
+import { isLoopback } from '../plan/address.ts';
+import type { AdminRules } from '../plan/plan.ts';
+import { type Answer, fault } from './call.ts';
+
+/** What stands between a request and the operators' side; `undefined`: it may pass. */
+export function refusalAt(rules: AdminRules, request: IncomingMessage, isOpen: boolean): Answer | undefined {
+  return hostFault(rules, request) ?? originFault(request) ?? (isOpen ? undefined : callerFault(rules, request));
+}
+
+/**
+ * A page of any site may have its own name lead to this machine, and its scripts ask here as if it were that site
+ * (DNS rebinding): who reaches a loopback address by a name that is not this machine's is not answered.
+ */
+function hostFault({ host: own }: AdminRules, { headers }: IncomingMessage): Answer | undefined {
+  const host = hostOf(headers.host ?? '');
+  if (!isLoopback(own) || isLoopback(host) || host === own) return undefined;
+  return fault(421, 'this is asked for by another name; ask localhost, or the address itself');
+}
+
+/** Pages of other origins cannot read an answer, since nothing lets them; what does something they must not send at all. */
+function originFault({ method, headers }: IncomingMessage): Answer | undefined {
+  if (method === 'GET' || method === 'HEAD') return undefined;
+  const { origin, 'sec-fetch-site': site = 'same-origin' } = headers;
+  const isOwn = origin === undefined || URL.parse(origin)?.host === headers.host;
+  return isOwn && (site === 'same-origin' || site === 'none')
+    ? undefined
+    : fault(403, 'pages of other origins do nothing here');
+}
+
+function callerFault({ tls, admits }: AdminRules, { socket, headers }: IncomingMessage): Answer | undefined {
+  if (tls?.pem().ca !== undefined && !(socket as TLSSocket).authorized)
+    return fault(403, 'show a certificate that admin.tls.clientCa has signed');
+  if (admits === undefined || admits(tokenOf(headers.authorization ?? ''))) return undefined;
+  // Prometheus sends the first, a browser asks for the second.
+  return fault(401, 'send the token of admin.token, as a bearer token or as the password of HTTP Basic', {
+    'WWW-Authenticate': 'Bearer realm="signing-gateway admin", Basic realm="signing-gateway admin", charset="UTF-8"',
+  });
+}
+
+function tokenOf(authorization: string): string {
+  const [, scheme = '', credentials = ''] = /^(Bearer|Basic) +(\S+)$/i.exec(authorization) ?? [];
+  if (scheme.toLowerCase() !== 'basic') return credentials;
+  const pair = Buffer.from(credentials, 'base64').toString();
+  return pair.slice(pair.indexOf(':') + 1);
+}
+
+/** Without the port. */
+function hostOf(written: string): string {
+  return written
+    .toLowerCase()
+    .replace(/:\d*$/, '')
+    .replace(/^\[|\]$/g, '');
+}

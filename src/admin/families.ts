@@ -1,0 +1,182 @@
+import { X509Certificate } from 'node:crypto';
+import type { Plan } from '../plan/plan.ts';
+import { durations, type Family, gauge, ofTargets, ofUpstreams } from './family.ts';
+
+/** All metrics of the gateway's own. No label is ever made of what a client wrote. */
+export const FAMILIES: readonly Family[] = [
+  {
+    name: 'requests_total',
+    type: 'counter',
+    help: 'Requests that ended, by route, method and class of the status; "none" where the client left before there was an answer.',
+    labels: ['route', 'method', 'status'],
+    *collect({ gateway }) {
+      for (const [route, meter] of gateway.meters.routes)
+        for (const { count, ...labels } of meter.requests) yield { labels: { route, ...labels }, value: count };
+    },
+  },
+  durations('request_duration_seconds', 'total', "From a request's head to the end of its answer."),
+  durations(
+    'gateway_duration_seconds',
+    'gateway',
+    "From a request's head until it was sent on, its body read where it is checked; or until it was refused.",
+  ),
+  durations(
+    'upstream_duration_seconds',
+    'upstream',
+    "From a request's turn until the upstream's answer had begun; at login, until it was whole.",
+  ),
+  gauge(
+    'requests_in_flight',
+    'Requests that have begun and not ended, tunnels too.',
+    ({ gateway }) => gateway.meters.inFlight,
+  ),
+  gauge('client_connections', 'Open connections of clients.', ({ gateway }) => gateway.clients.connections),
+  gauge('tunnels', 'Connections that a WebSocket handshake came on.', ({ gateway }) => gateway.clients.tunnels),
+  {
+    name: 'refusals_total',
+    type: 'counter',
+    help: 'Requests that the gateway refused, by the code of docs/errors.md.',
+    labels: ['code'],
+    *collect({ gateway }) {
+      for (const [code, value] of gateway.meters.refusals) yield { labels: { code }, value };
+    },
+  },
+  {
+    name: 'validation_reports_total',
+    type: 'counter',
+    help: 'Requests that `validation: report` let through and `enforce` would have refused.',
+    labels: ['route'],
+    *collect({ gateway }) {
+      for (const [route, value] of gateway.meters.reported) yield { labels: { route }, value };
+    },
+  },
+  ofTargets(
+    'upstream_up',
+    'gauge',
+    'Whether the health check holds a target to be well; 1 where there is none.',
+    (target) => Number(target.well ?? true),
+  ),
+  {
+    name: 'upstream_breaker_state',
+    type: 'gauge',
+    help: "1 for the state that a target's circuit breaker is in.",
+    labels: ['upstream', 'target', 'state'],
+    *collect({ gateway }) {
+      for (const { id, targets } of gateway.upstreams)
+        for (const { url, breaker } of targets)
+          for (const state of breaker === null ? [] : ['closed', 'half-open', 'open'])
+            yield { labels: { upstream: id, target: url, state }, value: Number(breaker === state) };
+    },
+  },
+  ofTargets(
+    'upstream_breaker_openings_total',
+    'counter',
+    "How often a target's circuit breaker opened.",
+    (target) => target.breakerOpenings,
+  ),
+  ofTargets(
+    'upstream_connections',
+    'gauge',
+    'Connections to a target, those that are being opened too.',
+    (target) => target.connections,
+  ),
+  ofTargets(
+    'upstream_connections_busy',
+    'gauge',
+    'Connections to a target that carry a request.',
+    (target) => target.busy,
+  ),
+  ofUpstreams('upstream_queue', 'gauge', 'Requests that wait for a connection.', (upstream) => upstream.waiting),
+  ofUpstreams(
+    'upstream_retries_total',
+    'counter',
+    'Requests that were sent once more.',
+    (upstream) => upstream.retries,
+  ),
+  {
+    name: 'token_cache_total',
+    type: 'counter',
+    help: 'Tokens that were looked up among those verified before.',
+    labels: ['result'],
+    *collect({ gateway: { plan } }) {
+      const status = plan.auth?.verifier.status;
+      if (status === undefined) return;
+      yield { labels: { result: 'hit' }, value: status.hits };
+      yield { labels: { result: 'miss' }, value: status.misses };
+    },
+  },
+  gauge(
+    'token_cache_entries',
+    'Tokens that are remembered as good.',
+    ({ gateway }) => gateway.plan.auth?.verifier.status.good ?? 0,
+  ),
+  {
+    name: 'token_verifications_total',
+    type: 'counter',
+    help: 'What came of tokens that were not remembered: "good", or why one was not accepted, as in docs/log.md.',
+    labels: ['result'],
+    *collect({ gateway: { plan } }) {
+      for (const [result, value] of plan.auth?.verifier.status.verdicts ?? []) yield { labels: { result }, value };
+    },
+  },
+  {
+    name: 'key_fetches_total',
+    type: 'counter',
+    help: "Questions for the issuer's keys (JWKS), by whether there was an answer.",
+    labels: ['result'],
+    *collect({ gateway: { plan } }) {
+      const status = plan.auth?.verifier.status;
+      if (status === undefined || status.keys === 'none') return;
+      yield { labels: { result: 'ok' }, value: status.fetched };
+      yield { labels: { result: 'failed' }, value: status.unfetched };
+    },
+  },
+  {
+    name: 'manifest_info',
+    type: 'gauge',
+    help: '1, for the SHA-256 of the manifest in force.',
+    labels: ['hash', 'version'],
+    *collect({ gateway, version }) {
+      yield { labels: { hash: gateway.plan.hash, version }, value: 1 };
+    },
+  },
+  {
+    name: 'manifest_reloads_total',
+    type: 'counter',
+    help: 'Attempts to take over a saved manifest: "loaded", "kept" (it was refused) or "unreadable", by what had brought them about.',
+    labels: ['result', 'reason'],
+    *collect({ reloads }) {
+      for (const { kind, cause, count } of reloads()) yield { labels: { result: kind, reason: cause }, value: count };
+    },
+  },
+  gauge(
+    'manifest_last_reload_successful',
+    'Whether the manifest in force is the saved one: 0 after an attempt that failed.',
+    (operated) => Number((operated.lastReload()?.kind ?? 'loaded') === 'loaded'),
+  ),
+  gauge(
+    'manifest_last_reload_success_timestamp_seconds',
+    'When the manifest in force was taken over, in seconds since 1970.',
+    ({ inForce }) => inForce().since.getTime() / 1_000,
+  ),
+  {
+    name: 'certificate_expiry_timestamp_seconds',
+    type: 'gauge',
+    help: 'When a certificate of the manifest expires, in seconds since 1970: "server", "admin", or what an upstream is shown.',
+    labels: ['use', 'upstream'],
+    *collect({ gateway: { plan } }) {
+      for (const { use, upstream, cert } of certificatesOf(plan))
+        yield { labels: { use, upstream }, value: new X509Certificate(cert).validToDate.getTime() / 1_000 };
+    },
+  },
+];
+
+function certificatesOf({ server, admin, upstreams }: Plan): { use: string; upstream: string; cert: string }[] {
+  const own = Object.entries({ server: server.tls, admin: admin?.tls }).map(([use, tls]) => ({
+    use,
+    upstream: '',
+    cert: tls?.pem().cert,
+  }));
+  const shown = upstreams.map(({ id, tls }) => ({ use: 'upstream', upstream: id, cert: tls().cert }));
+  return [...own, ...shown].flatMap(({ cert, ...labels }) => (cert === undefined ? [] : [{ ...labels, cert }]));
+}

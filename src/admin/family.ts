@@ -1,0 +1,79 @@
+import { BOUNDS_MS, type RouteMeter, type Span } from '../gateway/meters.ts';
+import type { UpstreamStatus } from '../gateway/upstream/live-upstream.ts';
+import type { Operated } from './call.ts';
+
+/** A number, and what it is the number of. */
+export interface Sample {
+  /** Of the buckets, the sum and the count of a histogram; left out: the family's name. */
+  readonly suffix?: '_bucket' | '_sum' | '_count';
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** A metric: what is measured, and where the numbers are when they are asked for. */
+export interface Family {
+  /** Behind `signing_gateway_`. */
+  readonly name: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly help: string;
+  readonly labels: readonly string[];
+  readonly collect: (operated: Operated) => Iterable<Sample>;
+}
+
+export function gauge(name: string, help: string, read: (operated: Operated) => number): Family {
+  return { name, type: 'gauge', help, labels: [], collect: (operated) => [{ labels: {}, value: read(operated) }] };
+}
+
+export function ofUpstreams(
+  name: string,
+  type: 'counter' | 'gauge',
+  help: string,
+  read: (upstream: UpstreamStatus) => number,
+): Family {
+  const collect = ({ gateway }: Operated) =>
+    gateway.upstreams.map((upstream) => ({ labels: { upstream: upstream.id }, value: read(upstream) }));
+  return { name, type, help, labels: ['upstream'], collect };
+}
+
+type TargetStatus = UpstreamStatus['targets'][number];
+
+export function ofTargets(
+  name: string,
+  type: 'counter' | 'gauge',
+  help: string,
+  read: (target: TargetStatus) => number,
+): Family {
+  const collect = ({ gateway }: Operated) =>
+    gateway.upstreams.flatMap(({ id, targets }) =>
+      targets.map((target) => ({ labels: { upstream: id, target: target.url }, value: read(target) })),
+    );
+  return { name, type, help, labels: ['upstream', 'target'], collect };
+}
+
+export function durations(name: string, span: Span, help: string): Family {
+  return {
+    name,
+    type: 'histogram',
+    help,
+    labels: ['route'],
+    *collect({ gateway }) {
+      for (const [route, meter] of gateway.meters.routes) yield* histogram(route, meter, span);
+    },
+  };
+}
+
+function* histogram(route: string, meter: RouteMeter, span: Span): Generator<Sample> {
+  const { counts, sumMs } = meter.histogram(span);
+  let below = 0;
+  for (const [index, count] of counts.entries()) {
+    below += count;
+    const bound = BOUNDS_MS[index];
+    yield {
+      suffix: '_bucket',
+      labels: { route, le: bound === undefined ? '+Inf' : String(bound / 1_000) },
+      value: below,
+    };
+  }
+  yield { suffix: '_sum', labels: { route }, value: sumMs / 1_000 };
+  yield { suffix: '_count', labels: { route }, value: below };
+}

@@ -1,0 +1,51 @@
+import { type Answer, type Call, json, type Operated } from './call.ts';
+
+/** Answers for as long as the process does anything at all. */
+export function livez(): Answer {
+  return json({ status: 'alive' });
+}
+
+/** Whether the process should get requests now. */
+export function readyz(_call: Call, operated: Operated): Answer {
+  // Until there are keys nobody else may ask for them.
+  void operated.gateway.plan.auth?.verifier.prepare();
+  const readiness = readinessOf(operated);
+  const isReady = readiness.status === 'ready' || readiness.status === 'degraded';
+  return json(readiness, isReady ? 200 : 503);
+}
+
+export interface Readiness {
+  /** `degraded`: it serves, but somebody should look. The last two are answered 503. */
+  readonly status: 'ready' | 'degraded' | 'unready' | 'stopping';
+  /** None when it is ready. */
+  readonly why: readonly string[];
+}
+
+/**
+ * What fails for all replicas at once makes none of them unready, or nobody would be left to serve what still can
+ * be: an upstream that is down is told of, and stands in the way only where the manifest says `required`. Keys that
+ * were never known do: a replica that begins without them refuses what the others still let in.
+ */
+export function readinessOf({ gateway, lastReload, isStopping }: Operated): Readiness {
+  if (isStopping()) return { status: 'stopping', why: ['the process was asked to stop'] };
+  const tokens = gateway.plan.auth?.verifier.status;
+  const down = gateway.upstreams.filter(({ up }) => !up).map(({ id }) => id);
+  const required = new Set(gateway.plan.upstreams.filter(({ health }) => health?.required).map(({ id }) => id));
+  const unready = [
+    ...(tokens?.keys === 'unknown' ? ['no keys are known by which tokens are verified'] : []),
+    ...down.filter((id) => required.has(id)).map((id) => `no target of the required upstream "${id}" is up`),
+  ];
+  const degraded = [
+    ...(tokens?.keys === 'stale' ? ['the keys are too old, and the issuer gives no newer ones'] : []),
+    ...down.filter((id) => !required.has(id)).map((id) => `no target of the upstream "${id}" is up`),
+    ...reloadFault(lastReload()),
+  ];
+  const why = [...unready, ...degraded];
+  return { status: unready.length > 0 ? 'unready' : degraded.length > 0 ? 'degraded' : 'ready', why };
+}
+
+/** The last good plan serves on. */
+function reloadFault(reload: ReturnType<Operated['lastReload']>): string[] {
+  if (reload === undefined || reload.kind === 'loaded') return [];
+  return [reload.kind === 'kept' ? 'the saved manifest was refused' : 'the manifest cannot be read'];
+}

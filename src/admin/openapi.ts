@@ -1,0 +1,165 @@
+import type { RefusalCode } from '../gateway/refusal.ts';
+import { REFUSALS } from '../gateway/refusal.ts';
+import type { Planned } from '../load.ts';
+import type { RouteEntry } from '../manifest/manifest.generated.ts';
+import { parsePattern, patternKey, type Segment } from '../plan/pattern.ts';
+import type { Route } from '../plan/plan.ts';
+import { type Answer, type Call, json, type Operated } from './call.ts';
+import { createSchemaBook, type SchemaBook } from './schema-book.ts';
+
+/** OpenAPI 3.1 of the routes in force: what may be sent, who may send it, and what is refused. */
+export function openapi(_call: Call, { inForce, version }: Operated): Answer {
+  return json(describe(inForce().planned, version));
+}
+
+export function describe({ plan, manifest }: Planned, version: string): object {
+  const book = createSchemaBook(plan.schemas);
+  const paths: Record<string, Record<string, object>> = {};
+  const written = new Map<string, string>();
+  for (const [index, route] of plan.routes.entries()) {
+    const entry = manifest.routes[index] as RouteEntry;
+    const pattern = parsePattern(route.path);
+    // To OpenAPI two paths that differ in the names of their parameters alone are one path.
+    const key = patternKey(pattern);
+    const path = written.get(key) ?? openapiPath(pattern);
+    written.set(key, path);
+    const names = [...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name as string);
+    const operations = paths[path] ?? {};
+    paths[path] = operations;
+    for (const method of route.methods)
+      operations[method.toLowerCase()] = operation(route, method, { entry, index, names, book });
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'The routes of the gateway', version: plan.hash.slice(0, 12), 'x-gateway-version': version },
+    paths,
+    components: {
+      schemas: { ...book.schemas(), Refusal: REFUSAL_SCHEMA },
+      ...(plan.auth === undefined ? {} : { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } }),
+    },
+  };
+}
+
+/** The rest of a path is a parameter of one segment here: OpenAPI has no other. */
+function openapiPath(pattern: readonly Segment[]): string {
+  const names = pattern.map((segment) => (segment.kind === 'parameter' ? segment.name : ''));
+  const rest = names.includes('rest') ? 'any-rest' : 'rest';
+  const steps = pattern.map((segment) => {
+    if (segment.kind === 'rest') return `{${rest}}`;
+    return segment.kind === 'parameter' ? `{${segment.name}}` : segment.text;
+  });
+  return `/${steps.join('/')}`;
+}
+
+interface Described {
+  readonly entry: RouteEntry;
+  readonly index: number;
+  /** Of the path's parameters, in their order. */
+  readonly names: readonly string[];
+  readonly book: SchemaBook;
+}
+
+function operation(route: Route, method: string, described: Described): object {
+  const { id, access, auth, websocket, login } = route;
+  const isAsked = access === 'protected';
+  return {
+    operationId: route.methods.length === 1 ? id : `${id}-${method.toLowerCase()}`,
+    tags: [route.upstream.id],
+    parameters: parametersOf(described),
+    ...requestBodyOf(route, described),
+    responses: responsesOf(route),
+    security: isAsked ? [{ token: [] }] : [],
+    'x-route': id,
+    ...(isAsked || login !== undefined ? { 'x-roles': auth?.role.required } : {}),
+    ...(websocket ? { 'x-websocket': true } : {}),
+  };
+}
+
+function parametersOf({ entry, index, names, book }: Described): object[] {
+  const own = parsePattern(entry.path).flatMap((segment) => (segment.kind === 'parameter' ? [segment.name] : []));
+  const inPath = names.map((name, at) => {
+    const written = own[at] ?? '';
+    const isRuled = entry.params !== undefined && Object.hasOwn(entry.params.properties, written);
+    const schema = isRuled ? book.at(['routes', index, 'params', 'properties', written]) : { type: 'string' };
+    return { name, in: 'path', required: true, schema };
+  });
+  const outside = (['query', 'headers'] as const).flatMap((place) => {
+    const rule = entry[place];
+    return Object.keys(rule?.properties ?? {}).map((name) => ({
+      name,
+      in: place === 'query' ? 'query' : 'header',
+      required: rule?.required?.includes(name) ?? false,
+      schema: book.at(['routes', index, place, 'properties', name]),
+    }));
+  });
+  return [...inPath, ...outside];
+}
+
+function requestBodyOf({ body }: Route, { entry, index, book }: Described): object {
+  if (body === undefined) return {};
+  const schema = entry.body?.schema === undefined ? {} : { schema: book.at(['routes', index, 'body', 'schema']) };
+  const types = entry.body?.types ?? [entry.body?.schema === undefined ? '*/*' : 'application/json'];
+  const content = Object.fromEntries(types.map((type) => [type, schema]));
+  return { requestBody: { content, 'x-limit-bytes': body.limitBytes } };
+}
+
+/** Whatever the upstream answers passes as it is. */
+function responsesOf(route: Route): object {
+  const byStatus = Map.groupBy(refusalsOf(route), (code) => String(REFUSALS[code].status));
+  const refused = [...byStatus].map(([status, codes]) => [
+    status,
+    {
+      description: codes.map((code) => `${code}: ${REFUSALS[code].detail}`).join('; '),
+      content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Refusal' } } },
+    },
+  ]);
+  return {
+    ...Object.fromEntries(refused),
+    default: { description: `what the upstream "${route.upstream.id}" answers` },
+  };
+}
+
+const ALWAYS: readonly RefusalCode[] = [
+  'message_malformed',
+  'path_ambiguous',
+  'request_timeout',
+  'expectation_failed',
+  'headers_too_large',
+  'internal_error',
+  'upstream_unreachable',
+  'upstream_broken',
+  'upstream_unavailable',
+  'upstream_busy',
+  'upstream_timeout',
+];
+
+function refusalsOf({ access, login, parameters, body, validation }: Route): RefusalCode[] {
+  const isEnforced = validation === 'enforce';
+  return [
+    ...ALWAYS,
+    ...((access === 'protected' ? ['token_missing', 'token_invalid'] : []) as RefusalCode[]),
+    ...((access === 'protected' || login ? ['role_not_allowed', 'keys_unavailable'] : []) as RefusalCode[]),
+    ...((login ? ['login_answer_refused'] : []) as RefusalCode[]),
+    ...((parameters && isEnforced ? ['parameter_invalid'] : []) as RefusalCode[]),
+    ...((body ? ['body_too_large'] : []) as RefusalCode[]),
+    ...((body?.types && isEnforced ? ['media_type_unsupported'] : []) as RefusalCode[]),
+    ...(((body?.judge || body?.inspect) && isEnforced ? ['body_invalid'] : []) as RefusalCode[]),
+  ];
+}
+
+const TEXT = { type: 'string' };
+
+const REFUSAL_SCHEMA = {
+  type: 'object',
+  required: ['type', 'title', 'status', 'detail', 'code', 'message', 'request_id'],
+  properties: {
+    type: TEXT,
+    title: TEXT,
+    status: { type: 'integer' },
+    detail: TEXT,
+    code: { enum: Object.keys(REFUSALS) },
+    message: TEXT,
+    request_id: TEXT,
+    errors: { type: 'array', items: { type: 'object', properties: { pointer: TEXT, message: TEXT } } },
+  },
+};

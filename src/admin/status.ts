@@ -1,0 +1,28 @@
+import { judgeInThread } from '../plan/judge-thread.ts';
+import type { VerifierStatus } from '../plan/plan.ts';
+import { type Answer, type Call, json, type Operated } from './call.ts';
+import { readinessOf } from './health.ts';
+import { reloadEntry } from './reload.ts';
+
+/** How the process is, and what is in force. */
+export function status(_call: Call, operated: Operated): Answer {
+  const { gateway, version, startedAt, lastReload } = operated;
+  const { plan } = gateway;
+  const last = lastReload();
+  return json({
+    version,
+    started_at: startedAt,
+    ...readinessOf(operated),
+    manifest: { hash: plan.hash, routes: plan.routes.length, loaded_at: operated.inForce().since },
+    needs_restart: operated.needsRestart(),
+    last_reload: last === undefined ? null : reloadEntry(last),
+    upstreams: gateway.upstreams,
+    tokens: plan.auth === undefined ? null : tokensOf(plan.auth.verifier.status),
+    judge_thread: judgeInThread.status(),
+    reported: Object.fromEntries(gateway.meters.reported),
+  });
+}
+
+function tokensOf({ verdicts, ...status }: VerifierStatus): object {
+  return { ...status, verdicts: Object.fromEntries(verdicts) };
+}

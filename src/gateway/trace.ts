@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import type { Exchange } from './exchange.ts';
+
+/** The trace that a request belongs to (W3C Trace Context, level 1). */
+export interface Trace {
+  /** 32 hex digits. */
+  readonly id: string;
+  /** Whether the client had begun it: only then its `tracestate` belongs to it. */
+  readonly isContinued: boolean;
+  /** Its `traceparent` for the upstream: the gateway is the parent now. */
+  parentFor(exchange: Exchange): string;
+  /** The request is over. */
+  end(exchange: Exchange): void;
+}
+
+export interface Traces {
+  /**
+   * @param written the `traceparent` that the client sent; empty when there were several
+   * @param sampled the share of the traces begun here that are marked as sampled
+   */
+  begin(exchange: Exchange, written: string | undefined, sampled: number): Trace;
+}
+
+export interface Parent {
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Two hex digits. */
+  readonly flags: string;
+}
+
+const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const NONE = /^0+$/;
+
+/** What a `traceparent` says (section 3.2); `undefined` when it cannot be read: then a trace begins anew. */
+export function readTraceparent(written: string | undefined): Parent | undefined {
+  if (written === undefined) return undefined;
+  const [, version, traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(written) ?? [];
+  // A later version may say more behind it; this one says no more, and ff is none.
+  if (version === undefined || version === 'ff' || (version === '00' && more !== undefined)) return undefined;
+  return NONE.test(traceId) || NONE.test(spanId) ? undefined : { traceId, spanId, flags };
+}
+
+/** Traces that nobody here records: they go on to whoever does. */
+export const plainTraces: Traces = {
+  begin(exchange, written, sampled) {
+    const parent = readTraceparent(written);
+    if (parent !== undefined) return new PlainTrace(parent.traceId, parent.flags, true);
+    return new PlainTrace(newTraceId(exchange), Math.random() < sampled ? '01' : '00', false);
+  },
+};
+
+class PlainTrace implements Trace {
+  readonly id: string;
+  readonly isContinued: boolean;
+  readonly #flags: string;
+
+  constructor(id: string, flags: string, isContinued: boolean) {
+    this.id = id;
+    this.isContinued = isContinued;
+    this.#flags = flags;
+  }
+
+  parentFor(): string {
+    const random = randomUUID();
+    return `00-${this.id}-${random.slice(0, 8)}${random.slice(28)}-${this.#flags}`;
+  }
+
+  end(): void {}
+}
+
+/** That of the request's own id, where that was made here. */
+function newTraceId({ id, believed }: Exchange): string {
+  return (believed?.requestId === undefined ? id : randomUUID()).replaceAll('-', '');
+}

@@ -1,0 +1,168 @@
+import { get } from 'node:https';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ENDPOINTS } from '../../src/admin/endpoints.ts';
+import { type Operating, startOperating } from '../support/admin.ts';
+import { createPair } from '../support/certificate.ts';
+import { ask } from '../support/raw.ts';
+
+const TOKEN = '7mWq2vXc9RtLkP4zGhN8';
+
+const MANIFEST = `version: 1
+listen: 127.0.0.1:0
+admin: 127.0.0.1:0
+upstreams: { up: { url: 'http://127.0.0.1:9' } }
+routes:
+  - { id: one, method: GET, path: /one, upstream: up, access: public }
+`;
+const withAdmin = (admin: string) => MANIFEST.replace('127.0.0.1:0\nupstreams', `${admin}\nupstreams`);
+
+let site: Operating;
+
+beforeAll(async () => {
+  site = await startOperating(MANIFEST);
+});
+afterAll(() => site.close());
+
+describe('the listener', () => {
+  it.each(ENDPOINTS.filter(({ method }) => method === 'GET').map(({ path }) => path))('answers %s', async (path) => {
+    const answer = await fetch(site.admin.url + path);
+    expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+    const body = await answer.text();
+    const alike = await fetch(site.admin.url + path, { method: 'HEAD' });
+    expect([alike.status, await alike.text()]).toEqual([200, '']);
+    expect(body.length).toBeGreaterThan(0);
+  });
+
+  it('says what there is where there is nothing', async () => {
+    const answer = await fetch(`${site.admin.url}/nowhere`);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/problem+json']);
+    expect(await answer.json()).toMatchObject({ status: 404, detail: expect.stringContaining('/status, /routes') });
+  });
+
+  it.each([
+    ['POST', '/status', 'GET, HEAD'],
+    ['OPTIONS', '/livez', 'GET, HEAD'],
+    ['GET', '/explain', 'POST'],
+  ])('answers %s %s with 405 and Allow', async (method, path, allow) => {
+    const answer = await fetch(site.admin.url + path, { method });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow]);
+  });
+
+  it('takes no long body', async () => {
+    const answer = await fetch(`${site.admin.url}/explain`, { method: 'POST', body: Buffer.alloc(1024 ** 2 + 1, ' ') });
+    expect(answer.status).toBe(413);
+  });
+
+  it.each([
+    'evil.example',
+    'evil.example:9901',
+    '127.0.0.1.evil.example',
+    'localhost.evil.example',
+    '10.0.0.7',
+    '[::2]',
+  ])('is not reached by the name %s: a page of that name would be', async (host) => {
+    for (const path of ['/status', '/livez']) {
+      const { status } = await ask(
+        site.admin.port,
+        `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+      );
+      expect(status).toBe(421);
+    }
+  });
+
+  it.each(['localhost', 'LOCALHOST:1', '127.0.0.1:9901', '127.9.9.9', '[::1]:9901'])(
+    'is reached as %s',
+    async (host) => {
+      const { status } = await ask(
+        site.admin.port,
+        `GET /status HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+      );
+      expect(status).toBe(200);
+    },
+  );
+
+  it.each([
+    { Origin: 'https://evil.example' },
+    { Origin: 'null' },
+    { Origin: 'http://127.0.0.1:1' },
+    { 'Sec-Fetch-Site': 'cross-site' },
+    { 'Sec-Fetch-Site': 'same-site' },
+  ])('does nothing for a page of another origin: %j', async (headers) => {
+    const body = '{"method":"GET","url":"/one"}';
+    const answer = await fetch(`${site.admin.url}/explain`, { method: 'POST', body, headers });
+    expect(answer.status).toBe(403);
+    const own = await fetch(`${site.admin.url}/explain`, { method: 'POST', body, headers: { Origin: site.admin.url } });
+    expect(own.status).toBe(200);
+  });
+});
+
+describe('a token', () => {
+  let closed: Operating;
+  beforeAll(async () => {
+    closed = await startOperating(withAdmin("{ listen: 127.0.0.1:0, token: '${T}' }"), { T: TOKEN });
+  });
+  afterAll(() => closed.close());
+  const statusOf = async (path: string, authorization?: string) => {
+    const headers = authorization === undefined ? {} : { Authorization: authorization };
+    return (await fetch(closed.admin.url + path, { headers })).status;
+  };
+  const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`;
+
+  it('is asked for by all but the probes', async () => {
+    for (const { method, path } of ENDPOINTS) {
+      const { status } = await fetch(closed.admin.url + path, { method });
+      expect([path, status]).toEqual([path, path === '/livez' || path === '/readyz' ? 200 : 401]);
+    }
+    expect(await statusOf('/nowhere')).toBe(401);
+  });
+
+  it('opens them, as a bearer token and as a password', async () => {
+    expect(await statusOf('/status', `Bearer ${TOKEN}`)).toBe(200);
+    expect(await statusOf('/status', `bearer ${TOKEN}`)).toBe(200);
+    expect(await statusOf('/status', basic(`anybody:${TOKEN}`))).toBe(200);
+  });
+
+  it.each([
+    `Bearer ${TOKEN}x`,
+    `Bearer ${TOKEN.slice(1)}`,
+    `Bearer ${TOKEN} x`,
+    'Bearer ',
+    TOKEN,
+    `Digest ${TOKEN}`,
+    basic(TOKEN.slice(1)),
+    basic(`${TOKEN}:`),
+  ])('is not %s', async (authorization) => {
+    expect(await statusOf('/status', authorization)).toBe(401);
+  });
+
+  it('is asked for by its schemes, and stands in no answer', async () => {
+    const { headers } = await fetch(`${closed.admin.url}/status`);
+    expect(headers.get('www-authenticate')).toMatch(/^Bearer realm=.*, Basic realm=/);
+    for (const { path } of ENDPOINTS) {
+      const answer = await fetch(closed.admin.url + path, { headers: { Authorization: `Bearer ${TOKEN}` } });
+      expect(await answer.text()).not.toContain(TOKEN);
+    }
+  });
+});
+
+describe('client certificates', () => {
+  it('are asked for by all but the probes', async () => {
+    const [server, client, stranger] = [createPair(), createPair({ name: 'operator' }), createPair({ name: 'no one' })];
+    const files = { 's.crt': server.certificate, 's.key': server.key, 'ca.crt': client.certificate };
+    const tls = '{ certificate: s.crt, key: s.key, clientCa: ca.crt }';
+    const closed = await startOperating(withAdmin(`{ listen: 127.0.0.1:0, tls: ${tls} }`), {}, files);
+    const statusOf = (path: string, pair?: { certificate: string; key: string }) =>
+      new Promise((resolve, reject) => {
+        const shown = pair === undefined ? {} : { cert: pair.certificate, key: pair.key };
+        get(closed.admin.url + path, { ca: server.certificate, ...shown, agent: false }, (answer) => {
+          answer.resume();
+          resolve(answer.statusCode);
+        }).on('error', reject);
+      });
+    expect([await statusOf('/status'), await statusOf('/livez'), await statusOf('/readyz')]).toEqual([403, 200, 200]);
+    expect(await statusOf('/status', stranger)).toBe(403);
+    expect(await statusOf('/status', client)).toBe(200);
+    await closed.close();
+  });
+});

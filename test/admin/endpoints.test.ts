@@ -1,0 +1,222 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type Operating, startOperating } from '../support/admin.ts';
+import { runCli } from '../support/cli.ts';
+import { AUDIENCE, ISSUER, type Issuer, startIssuer } from '../support/issuer.ts';
+import { eventually } from '../support/site.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+const MANIFEST = `version: 1
+listen: 127.0.0.1:0
+admin: 127.0.0.1:0
+upstreams:
+  up: { url: '\${UP}', health: { path: /healthz, interval: 20ms, timeout: 1s, healthy: 1, unhealthy: 1 } }
+auth:
+  tokens:
+    jwt: { jwks: '\${JWKS}', algorithms: [ES256], issuer: "\${ISSUER}", audience: "\${AUDIENCE}" }
+  role: { claim: /company_role, allow: [admin, user], message: admins and users only }
+schemas:
+  Note: { type: object, required: [text], properties: { text: { type: string, maxLength: 100 }, sub: { $ref: '#/schemas/Note' } } }
+routes:
+  - { id: open, method: GET, path: /open, upstream: up, access: public, query: { properties: { page: { type: integer } } } }
+  - { id: note, method: POST, path: '/notes/{note_id}', upstream: up, access: protected, roles: [admin], body: { schema: { $ref: '#/schemas/Note' } } }
+  - { id: note-read, method: GET, path: '/notes/{id}', upstream: up, access: protected, params: { properties: { id: { type: integer } } } }
+  - { id: files, method: any, path: /files/**, upstream: up, access: protected }
+`;
+
+let upstream: Upstream;
+let issuer: Issuer;
+const sites: Operating[] = [];
+let isWell = true;
+
+beforeAll(async () => {
+  upstream = await startUpstream((_request, response) => void response.writeHead(isWell ? 200 : 500).end());
+  issuer = await startIssuer();
+});
+afterEach(async () => {
+  isWell = true;
+  for (const site of sites.splice(0)) await site.close();
+});
+afterAll(async () => {
+  await upstream.close();
+  await issuer.close();
+});
+
+async function start(text = MANIFEST, others: Parameters<typeof startOperating>[3] = {}, env = {}) {
+  const site = await startOperating(
+    text,
+    { UP: upstream.url, JWKS: issuer.jwksUrl, ISSUER, AUDIENCE, ...env },
+    {},
+    others,
+  );
+  sites.push(site);
+  const ask = async (path: string) => {
+    const answer = await fetch(site.admin.url + path);
+    return { status: answer.status, body: JSON.parse(await answer.text()) };
+  };
+  return { site, ask };
+}
+
+describe('/readyz', () => {
+  const ready = { status: 200, body: { status: 'ready', why: [] } };
+
+  it('is ready once the keys are known, which nobody else had to ask for', async () => {
+    const { ask } = await start();
+    expect(await ask('/readyz')).toMatchObject({
+      status: 503,
+      body: { status: 'unready', why: ['no keys are known by which tokens are verified'] },
+    });
+    await eventually('ready', async () => (await ask('/readyz')).status === 200);
+    expect(await ask('/readyz')).toEqual(ready);
+  });
+
+  it('is degraded while an upstream is down, and unready where that is required', async () => {
+    for (const isRequired of [false, true]) {
+      isWell = true;
+      const text = isRequired ? MANIFEST.replace('unhealthy: 1', 'unhealthy: 1, required: true') : MANIFEST;
+      const { ask } = await start(text);
+      await eventually('ready', async () => (await ask('/readyz')).status === 200);
+      isWell = false;
+      await eventually('down', async () => (await ask('/readyz')).body.status !== 'ready');
+      const expected = isRequired
+        ? { status: 503, body: { status: 'unready', why: ['no target of the required upstream "up" is up'] } }
+        : { status: 200, body: { status: 'degraded', why: ['no target of the upstream "up" is up'] } };
+      expect(await ask('/readyz')).toEqual(expected);
+      isWell = true;
+      await eventually('ready again', async () => (await ask('/readyz')).body.status === 'ready');
+    }
+  });
+
+  it('is degraded while the saved manifest is refused, and needs no keys where no token is asked for', async () => {
+    const lastReload = () =>
+      ({ kind: 'kept', cause: 'change', at: new Date(), ms: 1, files: [], sources: [], problems: [] }) as const;
+    const text = MANIFEST.replace(/auth:[\s\S]*routes:/, 'routes:').replace(/\n {2}- \{ id: note[\s\S]*/, '\n');
+    const { ask } = await start(text.replace('schemas:', ''), { lastReload });
+    expect(await ask('/readyz')).toEqual({
+      status: 200,
+      body: { status: 'degraded', why: ['the saved manifest was refused'] },
+    });
+  });
+
+  it('wants no more requests from the moment it is asked to stop', async () => {
+    let isStopping = false;
+    const { ask } = await start(MANIFEST, { isStopping: () => isStopping });
+    isStopping = true;
+    expect(await ask('/readyz')).toMatchObject({ status: 503, body: { status: 'stopping' } });
+    expect((await ask('/livez')).status).toBe(200);
+  });
+});
+
+describe('/status', () => {
+  it('tells of all that is held', async () => {
+    const { site, ask } = await start();
+    const token = await issuer.token({ company_role: 'user' });
+    expect((await fetch(`${site.url}/files/a`, { headers: { Authorization: `Bearer ${token}` } })).status).toBe(200);
+    const { body } = await ask('/status');
+    expect(body).toMatchObject({
+      version: '1.2.3',
+      status: 'ready',
+      manifest: { hash: site.gateway.plan.hash, routes: 4, loaded_at: expect.stringMatching(/^\d{4}-/) },
+      needs_restart: [],
+      last_reload: null,
+      upstreams: [
+        { id: 'up', up: true, waiting: 0, targets: [{ url: upstream.url, well: true, breaker: null, busy: 0 }] },
+      ],
+      tokens: { keys: 'known', cause: null, good: 1, refused: 0, verifying: 0 },
+      judge_thread: { waiting: 0 },
+    });
+    site.swap(MANIFEST.replace('admin: 127.0.0.1:0', 'admin: 127.0.0.1:1'));
+    expect((await ask('/status')).body.needs_restart).toEqual(['admin']);
+  });
+});
+
+describe('/routes', () => {
+  it('lists what is compiled', async () => {
+    const { ask } = await start();
+    const { routes } = (await ask('/routes')).body;
+    expect(routes.map(({ id }: { id: string }) => id)).toEqual(['open', 'note', 'note-read', 'files']);
+    expect(routes[1]).toMatchObject({
+      methods: ['POST'],
+      path: '/notes/{note_id}',
+      access: 'protected',
+      upstream: 'up',
+      roles: ['admin'],
+    });
+    expect(routes[1].body).toEqual({ schema: true, limit_bytes: expect.any(Number) });
+  });
+});
+
+describe('/explain', () => {
+  it('answers as the verb does', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'explain-'));
+    writeFileSync(join(folder, 'gateway.yaml'), MANIFEST);
+    writeFileSync(join(folder, 'note.json'), '{"text":1}');
+    const env = { UP: upstream.url, JWKS: issuer.jwksUrl, ISSUER, AUDIENCE };
+    const args = ['POST', 'http://gw.example/notes/7?x=1', '--role', 'admin', '--body', 'note.json', '--json'];
+    const { out } = await runCli(['explain', ...args], folder, env);
+    const { site } = await start();
+    const request = {
+      method: 'POST',
+      url: 'http://gw.example/notes/7?x=1',
+      role: 'admin',
+      headers: { 'Content-Type': 'application/json' },
+      body: '{"text":1}',
+    };
+    const answer = await fetch(`${site.admin.url}/explain`, { method: 'POST', body: JSON.stringify(request) });
+    const explanation = JSON.parse(await answer.text());
+    expect(explanation).toEqual(JSON.parse(out));
+    expect(explanation.refusal.code).toBe('body_invalid');
+  });
+
+  it('has no part in what is served', async () => {
+    const { site, ask } = await start();
+    const before = upstream.requests.length;
+    const body = '{"method":"GET","url":"/open"}';
+    const answer = await fetch(`${site.admin.url}/explain`, { method: 'POST', body });
+    expect(JSON.parse(await answer.text()).outcome).toBe('forwarded');
+    expect(upstream.requests.slice(before).filter(({ url }) => url === '/open')).toEqual([]);
+    expect((await ask('/status')).body.tokens.good).toBe(0);
+  });
+
+  it.each([
+    ['', /send \{"method"/],
+    ['[]', /send/],
+    ['{"method":"GET"}', /send/],
+    ['{"method":"GET","url":"/open","role":1}', /"role" is a text/],
+    ['{"method":"GET","url":"/open","role":"a","claims":{}}', /who calls once/],
+    ['{"method":"GET","url":"/open","headers":["a"]}', /"headers" is a map/],
+    ['{"method":"GET","url":"/open","headers":{"a":"b\\r\\nc: d"}}', /line break/],
+    ['{"method":"GET","url":"/open","paht":1}', /unknown member "paht"/],
+  ])('says what is wrong with %s', async (body, detail) => {
+    const { site } = await start();
+    const answer = await fetch(`${site.admin.url}/explain`, { method: 'POST', body });
+    expect([answer.status, JSON.parse(await answer.text()).detail]).toEqual([400, expect.stringMatching(detail)]);
+  });
+});
+
+describe('/openapi.json', () => {
+  it('describes the routes in force, and refers to nothing outside', async () => {
+    const { ask } = await start();
+    const { body } = await ask('/openapi.json');
+    expect(Object.keys(body.paths)).toEqual(['/open', '/notes/{note_id}', '/files/{rest}']);
+    expect(Object.keys(body.paths['/notes/{note_id}']).sort()).toEqual(['get', 'head', 'post']);
+    const { post, get } = body.paths['/notes/{note_id}'];
+    expect(post).toMatchObject({ operationId: 'note', security: [{ token: [] }], 'x-roles': ['admin'] });
+    expect(post.requestBody.content['application/json'].schema).toEqual({ $ref: '#/components/schemas/Note' });
+    expect(body.components.schemas.Note.properties.sub).toEqual({ $ref: '#/components/schemas/Note' });
+    expect(get.parameters).toEqual([{ name: 'note_id', in: 'path', required: true, schema: { type: 'integer' } }]);
+    expect(body.paths['/open'].get).toMatchObject({ security: [], parameters: [{ name: 'page', in: 'query' }] });
+    expect(Object.keys(post.responses)).toEqual(expect.arrayContaining(['400', '401', '403', '413', '502', 'default']));
+    expect(Object.keys(body.paths['/open'].get.responses)).not.toContain('401');
+    const references = [...JSON.stringify(body).matchAll(/"\$ref":"#([^"]+)"/g)].map(([, pointer = '']) =>
+      pointer
+        .split('/')
+        .slice(1)
+        .reduce<Record<string, never> | undefined>((value, key) => value?.[key], body),
+    );
+    expect(references.length).toBeGreaterThan(5);
+    expect(references).not.toContain(undefined);
+  });
+});

@@ -1,0 +1,176 @@
+import { trace as api, type Context, ROOT_CONTEXT, type Span, SpanKind, type SpanOptions } from '@opentelemetry/api';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
+import { findTraces } from '../../src/gateway/spans.ts';
+import { readTraceparent } from '../../src/gateway/trace.ts';
+import { quietLog } from '../../src/log.ts';
+import { manifest, PUBLIC_ALL, startGateway } from '../support/gateway.ts';
+import { ask, head } from '../support/raw.ts';
+import { eventually, type Site, startSite } from '../support/site.ts';
+
+const ID = '4bf92f3577b34da6a3ce929d0e0e4736';
+const SPAN = '00f067aa0ba902b7';
+const GIVEN = `00-${ID}-${SPAN}-01`;
+
+let site: Site;
+
+/** The values of a header, of names and values in turn. */
+function valuesOf(headers: readonly string[], name: string): string[] {
+  return headers.filter((_text, index) => index % 2 === 1 && headers[index - 1]?.toLowerCase() === name);
+}
+
+beforeAll(async () => {
+  site = await startSite(PUBLIC_ALL);
+});
+afterAll(() => site.close());
+beforeEach(() => {
+  site.upstream.requests.length = 0;
+  site.gateway.lines.length = 0;
+});
+
+/** What the upstream got, and what the log says. */
+async function traced(...headers: string[]) {
+  await site.get('/x', ...headers);
+  await eventually('the line', () => site.gateway.lines.length === 1);
+  const got = site.upstream.requests[0]?.headers ?? [];
+  const [written = '', ...more] = valuesOf(got, 'traceparent');
+  expect(more).toEqual([]);
+  return { parent: readTraceparent(written), line: site.gateway.lines[0], states: valuesOf(got, 'tracestate') };
+}
+
+describe('a trace', () => {
+  it('is continued, with a parent of its own and the state as it was sent', async () => {
+    const { parent, line, states } = await traced(`traceparent: ${GIVEN}`, 'tracestate: a=1,b=2', 'TraceState: c=3');
+    expect(parent).toEqual({ traceId: ID, spanId: expect.not.stringMatching(SPAN), flags: '01' });
+    expect(line?.['trace']).toBe(ID);
+    expect(states).toEqual(['a=1,b=2', 'c=3']);
+  });
+
+  it('keeps the decision of whoever began it', async () => {
+    expect((await traced(`Traceparent: 00-${ID}-${SPAN}-00`)).parent?.flags).toBe('00');
+  });
+
+  it('of a later version is continued as far as it is understood', async () => {
+    expect((await traced(`traceparent: cc-${ID}-${SPAN}-01-more`)).parent?.traceId).toBe(ID);
+  });
+
+  it.each([
+    [],
+    [`traceparent: ${GIVEN}`, `traceparent: ${GIVEN}`],
+    [`traceparent: ${GIVEN}-more`],
+    [`traceparent: ff-${ID}-${SPAN}-01`],
+    [`traceparent: 00-${'0'.repeat(32)}-${SPAN}-01`],
+    [`traceparent: 00-${ID}-${'0'.repeat(16)}-01`],
+    [`traceparent: 00-${ID.toUpperCase()}-${SPAN}-01`],
+    ['traceparent: SENTINEL'],
+  ])('begins anew without one that can be read: %j', async (...headers) => {
+    const { parent, line, states } = await traced(...headers, 'tracestate: a=1');
+    expect(parent?.traceId).toMatch(/^[0-9a-f]{32}$/);
+    expect(parent?.traceId).not.toBe(ID);
+    expect([line?.['trace'], states]).toEqual([parent?.traceId, []]);
+    expect(line?.['trace']).toBe(String(line?.['id']).replaceAll('-', ''));
+  });
+
+  it('is marked as sampled as often as the manifest says', async () => {
+    for (const [sample, flags] of [
+      [0, '00'],
+      [1, '01'],
+    ]) {
+      const text = manifest(PUBLIC_ALL, { up: site.upstream.url });
+      const other = await startGateway(`${text}tracing: { sample: ${sample} }\n`);
+      await ask(other.port, head('GET /x HTTP/1.1'));
+      await other.close();
+      const written = valuesOf(site.upstream.requests.at(-1)?.headers ?? [], 'traceparent')[0];
+      expect(readTraceparent(written)?.flags).toBe(flags);
+    }
+  });
+});
+
+interface Recorded {
+  name: string;
+  readonly kind: SpanKind | undefined;
+  readonly parent: string | undefined;
+  readonly attributes: Record<string, unknown>;
+  isError: boolean;
+  isEnded: boolean;
+  readonly spanId: string;
+}
+
+describe('with an SDK', () => {
+  const spans: Recorded[] = [];
+  let gateway: Gateway | undefined;
+
+  /** The least that an SDK is: what a tracer is told is kept. */
+  function startSpan(name: string, { kind, attributes = {} }: SpanOptions, context: Context): Span {
+    const parent = api.getSpanContext(context);
+    const spanId = `${spans.length + 1}`.padStart(16, '0');
+    const kept: Recorded = {
+      name,
+      kind,
+      parent: parent?.spanId,
+      attributes: { ...attributes },
+      isError: false,
+      isEnded: false,
+      spanId,
+    };
+    spans.push(kept);
+    const span: Partial<Span> = {
+      spanContext: () => ({ traceId: parent?.traceId ?? 'a'.repeat(32), spanId, traceFlags: 1 }),
+      setAttribute: (key, value) => keep({ attributes: { ...kept.attributes, [key]: value } }),
+      setAttributes: (more) => keep({ attributes: { ...kept.attributes, ...more } }),
+      updateName: (next) => keep({ name: next }),
+      setStatus: ({ code }) => keep({ isError: code === 2 }),
+      end: () => void keep({ isEnded: true }),
+    };
+    const keep = (more: Partial<Recorded>) => Object.assign(kept, more) && (span as Span);
+    return span as Span;
+  }
+
+  afterEach(async () => {
+    api.disable();
+    spans.length = 0;
+    await gateway?.close(0);
+    gateway = undefined;
+  });
+
+  const start = async (up: string) => {
+    api.setGlobalTracerProvider({ getTracer: () => ({ startSpan, startActiveSpan: () => undefined as never }) });
+    const { gateway: other, close } = await startGateway(manifest(PUBLIC_ALL.replace('/**', "'/things/{id}'"), { up }));
+    await close();
+    gateway = createGateway(
+      other.plan,
+      quietLog(() => undefined),
+      findTraces('1'),
+    );
+    return (await gateway.listen()).port;
+  };
+
+  it('a request has a span, and one of what was asked of the upstream, whose id the upstream gets', async () => {
+    const port = await start(site.upstream.url);
+    await ask(port, head('GET /things/7?secret=1 HTTP/1.1', `traceparent: ${GIVEN}`));
+    await eventually('the spans', () => spans.length === 2 && spans.every(({ isEnded }) => isEnded));
+    const [served, asked] = spans;
+    expect(served).toMatchObject({ name: 'GET /things/{id}', kind: SpanKind.SERVER, parent: SPAN, isError: false });
+    expect(served?.attributes).toMatchObject({ 'http.route': '/things/{id}', 'http.response.status_code': 200 });
+    expect(asked).toMatchObject({ kind: SpanKind.CLIENT, parent: served?.spanId });
+    const written = valuesOf(site.upstream.requests.at(-1)?.headers ?? [], 'traceparent')[0];
+    expect(written).toBe(`00-${ID}-${asked?.spanId}-01`);
+    expect(JSON.stringify(spans)).not.toContain('secret');
+  });
+
+  it('a failure is marked as one', async () => {
+    const port = await start('http://127.0.0.1:9');
+    await ask(port, head('GET /things/7 HTTP/1.1'));
+    await eventually('the spans', () => spans.length === 2 && spans.every(({ isEnded }) => isEnded));
+    expect(spans[0]).toMatchObject({
+      parent: undefined,
+      isError: true,
+      attributes: { 'error.type': 'upstream_unreachable' },
+    });
+  });
+
+  it('there are none where none is registered', () => {
+    expect(findTraces('1').begin.length).toBe(3);
+    expect(api.getSpanContext(ROOT_CONTEXT)).toBeUndefined();
+  });
+});
