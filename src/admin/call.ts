@@ -1,26 +1,22 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Planned } from '../load.ts';
-import type { Reload, Reloader } from '../reload.ts';
+import type { Reloader } from '../reload.ts';
 
 /** What the operators' side tells of. */
 export interface Operated {
   readonly gateway: Gateway;
   readonly version: string;
   readonly startedAt: Date;
-  /** Keys of the manifest in force that take a restart: what they were at the start stays in force. */
-  readonly needsRestart: () => readonly string[];
-  /** The plan in force, with what it was made of, and since when. */
-  readonly inForce: () => { readonly planned: Planned; readonly since: Date };
-  /** `undefined`: nothing was taken over since the start. */
-  readonly lastReload: () => Reload | undefined;
-  /** How many attempts there were to take a saved manifest over, by what came of them and what had brought them about. */
-  readonly reloads: () => Reloader['counts'];
-  /** Looks at the files now; resolves once it is known what came of it. */
-  readonly reload: Reloader['reload'];
+  /** The plan in force, with what it was made of. */
+  readonly planned: () => Planned;
+  readonly reloader: Reloading;
   /** The process was asked to stop: it still serves, and wants no more requests. */
   readonly isStopping: () => boolean;
 }
+
+/** What is told of reloads, and who makes one. */
+export type Reloading = Pick<Reloader, 'last' | 'lastSuccessAt' | 'needsRestart' | 'counts' | 'hash' | 'reload'>;
 
 export interface Endpoint {
   /** HEAD is answered where GET is. */

@@ -6,16 +6,14 @@ import { reloadEntry } from './reload.ts';
 
 /** How the process is, and what is in force. */
 export function status(_call: Call, operated: Operated): Answer {
-  const { gateway, version, startedAt, lastReload } = operated;
+  const { gateway, version, startedAt, reloader } = operated;
   const { plan } = gateway;
-  const last = lastReload();
   return json({
     version,
     started_at: startedAt,
     ...readinessOf(operated),
-    manifest: { hash: plan.hash, routes: plan.routes.length, loaded_at: operated.inForce().since },
-    needs_restart: operated.needsRestart(),
-    last_reload: last === undefined ? null : reloadEntry(last),
+    manifest: { hash: plan.hash, routes: plan.routes.length, loaded_at: reloader.lastSuccessAt },
+    ...reloadEntry(reloader),
     upstreams: gateway.upstreams,
     tokens: plan.auth === undefined ? null : tokensOf(plan.auth.verifier.status),
     judge_thread: judgeInThread.status(),

@@ -37,7 +37,7 @@ export interface Gateway {
   swap(plan: Plan): void;
   /** From now on answers are the last ones of their connections; all is served as before. */
   drain(): void;
-  /** Takes no new connections, lets requests in flight end, and tunnels by a close of theirs, for `graceMs`, then cuts what is left. */
+  /** Takes no new connections, ends what lasts, lets requests in flight end for `graceMs`, then cuts what is left. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -51,8 +51,8 @@ export function createGateway(first: Plan, log: Log, traces: Traces = plainTrace
   // A set of what is in flight would say it too, but cost the collector as much as all the rest: this is read
   // when an answer's head is written.
   const life = { isDraining: false, isClosing: false, traces, lasting: new Lasting() };
-  /** Handshakes, and what became of them, by their sockets. */
-  const tunnels = new Map<Socket, Exchange>();
+  /** Sockets of handshakes and of what became of them. */
+  const tunnels = new Set<Socket>();
   const forwarder = createForwarder(first, log);
   const meters = new Meters();
   const server = createServer(plan.server, (request) => isHandshake(plan, request));
@@ -102,7 +102,7 @@ export function createGateway(first: Plan, log: Log, traces: Traces = plainTrace
     const { cors, server: rules } = plan;
     const exchange = new Exchange({ request, response, handshake, cors, connection, trusts: rules.trusts, life });
     meters.inFlight += 1;
-    tunnels.set(socket, exchange);
+    tunnels.add(socket);
     socket.on('close', () => {
       tunnels.delete(socket);
       end(exchange);
@@ -165,8 +165,9 @@ export function createGateway(first: Plan, log: Log, traces: Traces = plainTrace
       life.isClosing = true;
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
-      for (const exchange of tunnels.values()) exchange.leaveTunnel?.('going_away');
+      life.lasting.end('going_away');
       const timer = setTimeout(() => {
+        if (graceMs > 0) log.logger.warn({ connections: sockets.size }, 'the grace is over; what is left is cut');
         for (const socket of sockets) socket.destroy();
       }, graceMs);
       await closed;

@@ -1,9 +1,8 @@
 import type { Plan, Route } from '../plan/plan.ts';
 import type { Exchange } from './exchange.ts';
-import type { CloseReason } from './frames.ts';
 
-/** Why something that lasts has to end: who may have it is not what it was, or where it comes from. */
-export type EndReason = Exclude<CloseReason, 'going_away'>;
+/** Why something that lasts has to end: who may have it is not what it was, or where it comes from; or the process stops. */
+export type EndReason = 'access_changed' | 'route_changed' | 'going_away';
 
 interface Open {
   readonly end: (reason: EndReason) => void;
@@ -26,6 +25,11 @@ export class Lasting {
     if (this.#open.size === 0) return;
     clearTimeout(this.#open.get(exchange)?.timer);
     this.#open.delete(exchange);
+  }
+
+  /** Ends all of them now. */
+  end(reason: EndReason): void {
+    for (const { end } of this.#open.values()) end(reason);
   }
 
   /** Judges all of them by the plan that is now in force; answers how many are to end. */

@@ -112,14 +112,14 @@ export const ERRORS: readonly Rule[] = [
   },
   {
     ...OPERATIONS,
-    id: 'self-test',
-    why: 'What was written to keep a mistake out of service must be there, be read, and pass.',
-  },
-  {
-    ...OPERATIONS,
     id: 'admin-exposed',
     why: "Whoever reaches the operators' side sees upstreams, routes and how they are.",
   },
   { ...OPERATIONS, id: 'admin-token', why: 'Whoever finds a short token by trying is an operator from then on.' },
+  {
+    ...OPERATIONS,
+    id: 'self-test',
+    why: 'What was written to keep a mistake out of service must be there, be read, and pass.',
+  },
   { ...OPERATIONS, id: 'tls', why: 'Clients would be shown no certificate, or one that the key does not belong to.' },
 ];

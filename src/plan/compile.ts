@@ -6,6 +6,7 @@ import { compileAdmin } from './admin.ts';
 import { compileAuth } from './auth.ts';
 import { compileCors } from './cors.ts';
 import { createSchemaCompiler } from './json-schema.ts';
+import { ownNames } from './own-names.ts';
 import type { Plan } from './plan.ts';
 import { compileReload } from './reload-rules.ts';
 import { compilingRoutes, glanceAt, readRoute, type Written } from './route.ts';
@@ -55,7 +56,11 @@ export function* compiling(manifest: Manifest, options: CompileOptions): Steps<{
     yield;
   }
   if (!faulty.has('')) findMissingAuth(manifest, written, findings);
-  const routes = yield* compilingRoutes(written, { upstreams, schemas, auth, authEntry }, findings);
+  const routes = yield* compilingRoutes(
+    written,
+    { upstreams, schemas, auth, authEntry, isOwnName: ownNames(schemas?.root) },
+    findings,
+  );
   if (findings.length > 0 || faulty.size > 0) return { findings };
   if (listen === undefined || server === undefined || reload === undefined) return { findings };
   const plan = {

@@ -32,14 +32,6 @@ export interface Address {
   readonly port: number;
 }
 
-/** How a plan is put in force in place of another one. */
-export interface ReloadRules {
-  /** A test file that the plan must pass, by its path relative to the manifest. */
-  readonly selfTest: string | undefined;
-  /** How long WebSockets and event streams of a route that is not any more what it was go on. */
-  readonly graceMs: number;
-}
-
 /** Where operators ask, and who may: what is stated is asked for. */
 export interface AdminRules extends Address {
   /** Equal for equal definitions. Says nothing of the token. */
@@ -54,6 +46,14 @@ export interface AdminRules extends Address {
 export interface AdminTls {
   /** The PEM texts. A function, so that whoever prints a plan does not print a key. */
   readonly pem: () => { readonly cert: string; readonly key: string; readonly ca?: string };
+}
+
+/** How a plan is put in force in place of another one. */
+export interface ReloadRules {
+  /** A test file that the plan must pass, by its path relative to the manifest. */
+  readonly selfTest: string | undefined;
+  /** How long WebSockets and event streams of a route that is not any more what it was go on. */
+  readonly graceMs: number;
 }
 
 /** How clients are served, whatever they ask for. */
@@ -165,6 +165,8 @@ export interface Route {
   readonly login: LoginRule | undefined;
   /** `report`: what does not fit is let through, and told in the log only. */
   readonly validation: 'enforce' | 'report';
+  /** Whether a name is the manifest's own: of the names in a client's body no others are put in the log. */
+  readonly isOwnName: (name: string) => boolean;
   /** What the path's parameters, the query and the headers must be; `undefined`: anything. */
   readonly parameters: Parameters | undefined;
   readonly body: BodyRule | undefined;

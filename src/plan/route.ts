@@ -30,6 +30,7 @@ export interface RouteContext extends RouteAuthContext {
   readonly upstreams: Upstreams;
   /** `undefined` when the schemas cannot be looked at. */
   readonly schemas: SchemaCompiler | undefined;
+  readonly isOwnName: Route['isOwnName'];
 }
 
 /** Makes the routes; two that match the same requests, or have one id, are told of. */
@@ -115,6 +116,7 @@ function compileRoute(
       websocket,
       login,
       validation,
+      isOwnName: context.isOwnName,
       parameters,
       body,
     }),

@@ -44,15 +44,11 @@ export function* creatingRouter(routes: readonly Route[]): Steps<Router> {
   // Most manifests have no capitals in the paths that matter, and most requests nothing to fold: then both trees agree.
   const isFolded = routes.every((route) => strictness(route) === 0 || isOwn(route));
   const methods = [...new Set(routes.flatMap((route) => route.methods))].sort();
-  const isTwinAbove = (method: string, path: string, route: Route) => {
-    const twin = findRoute(folded, method, path.split('/').map(foldSegment).join('/'), WITHOUT_PARAMS)?.data;
-    return twin !== undefined && twin !== route && asksMore(twin, route);
-  };
-  const isPassedBy = (method: string, path: string, route: Route) => {
-    // What decodes before it cuts query and fragment off cuts all that follows.
-    const cut = path.search(/%3f|%23/i);
-    return isTwinAbove(method, path, route) || (cut !== -1 && isTwinAbove(method, path.slice(0, cut), route));
-  };
+  const isPassedBy = (method: string, path: string, route: Route) =>
+    readingsOf(path).some((reading) => {
+      const twin = findRoute(folded, method, reading, WITHOUT_PARAMS)?.data;
+      return twin !== undefined && twin !== route && asksMore(twin, route);
+    });
   const matchPlain = (method: string, path: string) => {
     const route = findRoute(exact, method, path, WITHOUT_PARAMS)?.data;
     if (route === undefined || (isFolded && !FOLDS.test(path))) return route;
@@ -115,14 +111,36 @@ function isOwnFold(segment: Pattern[number]): boolean {
   return segment.kind !== 'literal' || foldSegment(segment.text) === segment.text;
 }
 
-/** Escaped again in one way alone, since the tree's keys are. What would be nothing stays: a parameter takes it. */
+/** A path as servers take it that fold: what decodes before it cuts query and fragment off cuts all that follows. */
+function readingsOf(path: string): string[] {
+  const cut = path.search(/%3f|%23/i);
+  return (cut === -1 ? [path] : [path, path.slice(0, cut)]).flatMap((whole) => {
+    const segments = whole.split('/');
+    // A segment that would be nothing is taken by a parameter, or falls away.
+    const left = segments.filter((segment) => segment === '' || strip(segment) !== '');
+    const kept = segments.map(foldSegment).join('/');
+    return left.length === segments.length ? [kept] : [kept, left.map(foldSegment).join('/')];
+  });
+}
+
+/** Escaped again in one way alone, since the tree's keys are. */
 function foldSegment(segment: string): string {
+  return encodeURI(strip(segment) || bare(segment));
+}
+
+/** Without the dots and blanks that some servers take off a name's end. */
+function strip(segment: string): string {
+  const text = bare(segment);
+  let end = text.length;
+  while (end > 0 && (text[end - 1] === '.' || text[end - 1]?.trim() === '')) end -= 1;
+  return text.slice(0, end);
+}
+
+/** In small letters, without its `;` parameters. */
+function bare(segment: string): string {
   // An encoded slash stays inside of its segment; the path guard has refused what does not decode.
   const decoded = segment.includes('%') ? decodeURIComponent(segment.replaceAll(/%2f/gi, '%252F')) : segment;
   const lower = decoded.toLowerCase();
   const parameters = lower.indexOf(';');
-  const bare = parameters === -1 ? lower : lower.slice(0, parameters);
-  let end = bare.length;
-  while (end > 0 && (bare[end - 1] === '.' || bare[end - 1]?.trim() === '')) end -= 1;
-  return encodeURI(end === 0 ? bare : bare.slice(0, end));
+  return parameters === -1 ? lower : lower.slice(0, parameters);
 }

@@ -77,7 +77,7 @@ const UPSTREAM = {
   timeouts: { connect: '1s', response: '20s', idle: '50s', total: '4m' },
   connections: { limit: 7, queue: 70 },
   retry: true,
-  health: { path: '/health', interval: '7s', timeout: '3s', healthy: 3, unhealthy: 4 },
+  health: { path: '/health', interval: '7s', timeout: '3s', healthy: 3, unhealthy: 4, required: true },
   breaker: { failures: 7, pause: '7s' },
   tls: { ca: './ca.pem', certificate: './client.pem', key: './client.key', serverName: 'other.internal' },
 };
@@ -130,11 +130,18 @@ const ROUTES = [
 const MANIFESTS = TOKENS.map((tokens) => ({
   version: 1,
   listen: '127.0.0.1:8080',
-  admin: '127.0.0.1:9901',
+  admin: {
+    listen: '0.0.0.0:9901',
+    token: '${ADMIN_TOKEN}',
+    tls: { certificate: './tls.crt', key: './tls.key', clientCa: './ca.pem' },
+  },
+  log: { sample2xx: 0.5 },
+  tracing: { sample: 0.5 },
   server: {
     tls: { certificate: './tls.crt', key: './tls.key' },
     trustedProxies: ['10.0.0.0/8'],
     timeouts: { headers: '10s', request: '20m', keepAlive: '600s', stalled: '50s' },
+    stopping: { delay: '3s', grace: '20s' },
     limits: { headerBytes: '8KB', headers: 50, connections: 5_000, requestsPerConnection: 500 },
   },
   upstreams: {
@@ -241,7 +248,10 @@ function near(value: unknown, { items = {} }: Node = {}): unknown[] {
   return [value.slice(1), ...others.map((other) => [...value, other])];
 }
 
-const WORLD = worldOf({ JWT_SECRET: 'y'.repeat(64), CLIENT_SECRET: 'z'.repeat(32) }, FILES);
+const WORLD = worldOf(
+  { JWT_SECRET: 'y'.repeat(64), CLIENT_SECRET: 'z'.repeat(32), ADMIN_TOKEN: 'a'.repeat(32) },
+  FILES,
+);
 
 function loaded(manifest: unknown) {
   return load({ path: 'gateway.yaml', text: JSON.stringify(manifest) }, WORLD);

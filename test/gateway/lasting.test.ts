@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Frames } from '../../src/gateway/frames.ts';
 import { manifest, type Running, startGateway } from '../support/gateway.ts';
 import { type Issuer, startIssuer } from '../support/issuer.ts';
 import { keptHead, Wire } from '../support/raw.ts';
@@ -64,13 +65,13 @@ const masked = (opcode: number, payload: Buffer) =>
   Buffer.concat([Buffer.from([0x80 | opcode, 0x80 | payload.length, 0, 0, 0, 0]), payload]);
 
 async function expectClosed(wire: Wire, code: number): Promise<void> {
-  await wire.until(`\x88\x02${String.fromCharCode(code >> 8, code & 0xff)}`);
-  await eventually('the upstream is told as well', () => received.length >= 8);
-  const [first, second, ...mask] = received;
-  expect([first, second]).toEqual([0x88, 0x82]);
-  expect(mask.slice(4).map((byte, index) => byte ^ (mask[index] ?? 0))).toEqual([code >> 8, code & 0xff]);
+  const reason = code === 1008 ? 'who may connect has changed' : 'the route has changed';
+  const payload = Buffer.concat([Buffer.from([code >> 8, code & 0xff]), Buffer.from(reason)]);
+  await wire.until(`\x88${String.fromCharCode(payload.length)}${payload.toString('latin1')}`);
+  wire.write(masked(8, payload.subarray(0, 2)));
   wire.end();
   await eventually('the upstream sees the end', () => isEnded);
+  expect(received).toEqual(masked(8, payload.subarray(0, 2)));
 }
 
 describe('a WebSocket over a reload', () => {
@@ -202,5 +203,27 @@ describe('an answer over a reload', () => {
     answer.end('the rest');
     expect((await wire.answer()).body.toString()).toBe('data: 1\n\nthe rest');
     wire.end();
+  });
+});
+
+describe('the frames of a WebSocket', () => {
+  const frame = (length: number, isMasked = false) => {
+    const head =
+      length < 126 ? [length] : length < 65_536 ? [126, length >> 8, length & 255] : [127, 0, 0, 0, 0, 0, 1, 0, 0];
+    head[0] = (head[0] ?? 0) | (isMasked ? 0x80 : 0);
+    return Buffer.concat([Buffer.from([0x82, ...head]), Buffer.alloc(isMasked ? 4 : 0), Buffer.alloc(length)]);
+  };
+
+  it.each([0, 1, 125, 126, 65_535, 65_536])('of %d bytes end where they end, however they are cut', (length) => {
+    for (const isMasked of [false, true]) {
+      const bytes = Buffer.concat([frame(length, isMasked), frame(3)]);
+      const end = bytes.length - 5;
+      for (const cut of [1, 2, 3, 5, 9, end - 1, end].filter((at) => at < end + 1 && at > 0)) {
+        const frames = new Frames();
+        frames.take(bytes.subarray(0, cut));
+        expect(frames.isBetween).toBe(cut === end);
+        expect(frames.copy().takeRest(bytes.subarray(cut))).toBe(end - cut);
+      }
+    }
   });
 });

@@ -1,6 +1,5 @@
 import { createAdmin } from '../../src/admin/admin.ts';
-import type { Operated } from '../../src/admin/call.ts';
-import { restartsFor } from '../../src/plan/changes.ts';
+import type { Operated, Reloading } from '../../src/admin/call.ts';
 import { type Running, startGateway } from './gateway.ts';
 
 export interface Operating extends Running {
@@ -20,16 +19,12 @@ export async function startOperating(
   const rules = gateway.plan.admin;
   if (rules === undefined) throw new Error('the manifest has no "admin"');
   const since = new Date();
-  const first = gateway.plan;
   const admin = createAdmin(rules, {
     gateway,
     version: '1.2.3',
     startedAt: since,
-    needsRestart: () => restartsFor(first, gateway.plan),
-    inForce: () => ({ planned: running.planned(), since }),
-    lastReload: () => undefined,
-    reloads: () => [{ kind: 'loaded', cause: 'change', count: 0 }],
-    reload: async (cause) => ({ kind: 'unchanged', cause, at: since, ms: 0, files: [] }),
+    planned: running.planned,
+    reloader: noReloads(gateway.plan.hash),
     isStopping: () => false,
     ...others,
   });
@@ -43,4 +38,12 @@ export async function startOperating(
       await running.close();
     },
   };
+}
+
+/** Of a gateway whose manifest is no file. */
+export function noReloads(hash: string): Reloading {
+  const at = new Date();
+  const unchanged = { kind: 'unchanged', cause: 'request', files: [], at, ms: 0 } as const;
+  const counts = [{ kind: 'kept', cause: 'change', count: 2 }] as const;
+  return { last: undefined, lastSuccessAt: at, needsRestart: [], counts, hash, reload: async () => unchanged };
 }
