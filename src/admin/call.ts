@@ -3,6 +3,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { Planned } from '../load.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Reload } from '../reload.ts';
+import type { Traffic } from './traffic.ts';
 
 /** What the operators' side tells of. */
 export interface Operated {
@@ -27,7 +28,7 @@ export interface Endpoint {
   readonly path: string;
   /** Answers those too who show no token and no certificate. */
   readonly isOpen?: boolean;
-  readonly answer: (call: Call, operated: Operated) => Answer | Promise<Answer>;
+  readonly answer: (call: Call, operated: Operated, traffic: Traffic) => Answer | Promise<Answer>;
 }
 
 export interface Call {
