@@ -9,32 +9,47 @@ export interface Log {
 }
 
 /** Lines are written by the block: a write for each of them would cost a tenth of the throughput. */
-const BLOCK_CHARACTERS = 32_768;
+const BLOCK_BYTES = 65_536;
 const FLUSH_MS = 100;
+/** Of lines that their reader does not take: what comes beyond is lost. */
+const MAX_WAITING_BYTES = 16 * 1024 * 1024;
+/** A UTF-16 unit makes at most so many bytes of UTF-8. */
+const MAX_BYTES_OF_UNIT = 3;
 
 /**
  * The log of a process: JSON lines to a file descriptor.
  *
  * @param destination a file descriptor, or a path
+ * @param format what is written in place of a line: for a person to read
  */
-export function createLog(destination: number | string): Log {
-  const stream = pino.destination({ dest: destination, sync: false });
+export function createLog(destination: number | string, format?: (json: string) => string): Log {
+  const stream = pino.destination({
+    dest: destination,
+    sync: false,
+    contentMode: 'buffer',
+    maxLength: MAX_WAITING_BYTES,
+  });
   // A full disk, or a reader that left: the lines are lost, requests are not.
   stream.on('error', () => undefined);
-  // The block is gathered here and not by the stream, which would measure all of it again at every line.
-  let block = '';
+  // Lines become bytes at once: strings that wait to be joined would be carried along by every collection of garbage.
+  let block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+  let used = 0;
   const release = () => {
-    if (block !== '') stream.write(block);
-    block = '';
+    if (used === 0) return;
+    stream.write(block.subarray(0, used) as unknown as string);
+    block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+    used = 0;
   };
   const write = (text: string) => {
-    block += text;
-    if (block.length >= BLOCK_CHARACTERS) release();
+    const most = text.length * MAX_BYTES_OF_UNIT;
+    if (used + most > BLOCK_BYTES) release();
+    if (most > BLOCK_BYTES) stream.write(Buffer.from(text) as unknown as string);
+    else used += block.write(text, used);
   };
   setInterval(release, FLUSH_MS).unref();
   return {
-    logger: pino({ base: null }, { write }),
-    line: (json) => write(`${json}\n`),
+    logger: pino({ base: null }, format === undefined ? { write } : { write: (line) => write(`${format(line)}\n`) }),
+    line: format === undefined ? (json) => write(`${json}\n`) : (json) => write(`${format(json)}\n`),
     flush: () => {
       release();
       try {

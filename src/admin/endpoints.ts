@@ -5,6 +5,7 @@ import { livez, readyz } from './health.ts';
 import { metrics } from './metrics.ts';
 import { openapi } from './openapi.ts';
 import { PAGE } from './page.ts';
+import { reload } from './reload.ts';
 import { routes } from './routes.ts';
 import { status } from './status.ts';
 import { lastHour, lately } from './traffic-answers.ts';
@@ -18,6 +19,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { method: 'GET', path: '/routes', answer: routes },
   { method: 'GET', path: '/metrics', answer: metrics },
   { method: 'POST', path: '/explain', answer: explain },
+  { method: 'POST', path: '/-/reload', answer: reload },
   { method: 'GET', path: '/openapi.json', answer: openapi },
   { method: 'GET', path: '/traffic', answer: lately },
   { method: 'GET', path: '/history', answer: lastHour },

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { parse, tokensOf } from '../manifest/document.ts';
+import { parse } from '../manifest/document.ts';
 import { layOut } from '../manifest/layout.ts';
 import type { Source } from '../manifest/source.ts';
+import { tokensOf } from '../manifest/tokens.ts';
 import { toProblems } from '../problem/problem.ts';
 import { formatProblems } from './format.ts';
 import { MANIFEST_OPTIONS, readManifests, readSource, readStandardInput } from './manifest-file.ts';

@@ -1,3 +1,4 @@
+import { hasEncodedSlash } from '../gateway/path.ts';
 import type { Plan, Route } from '../plan/plan.ts';
 import { createRouter } from '../plan/router.ts';
 import type { Loss } from './explanation.ts';
@@ -20,8 +21,7 @@ export function losersOf(plan: Plan, method: string, path: string, winner: Route
     const methods = createRouter([keeping(route)]).allowed(path);
     if (methods.length === 0) return [];
     if (!methods.includes(method)) return [{ route, lost: 'other-method', to: undefined }];
-    if (createRouter([route]).match(method, path) === undefined)
-      return [{ route, lost: 'encoded-slash', to: undefined }];
+    if (hasEncodedSlash(path) && !route.keepsEncodedSlash) return [{ route, lost: 'encoded-slash', to: undefined }];
     return [{ route, ...lossOf(plan, method, path, route, winner) }];
   });
 }

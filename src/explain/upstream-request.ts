@@ -1,5 +1,5 @@
 import type { Planned } from '../load.ts';
-import type { Value } from '../manifest/document.ts';
+import type { Value } from '../manifest/values.ts';
 import type { Outcome } from '../offline/offline.ts';
 import type { Path } from '../problem/finding.ts';
 import type { UpstreamRequest } from './explanation.ts';

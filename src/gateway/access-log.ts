@@ -4,8 +4,9 @@ import type { Refusal } from './refusal.ts';
 
 /**
  * One JSON line for each request, put together by hand: an object call of the logger would cost 25 times as
- * much. Secrets are kept out by construction: no header, no query and no body is ever put in. What a client
- * wrote is escaped as JSON.
+ * much. Secrets are kept out by construction: no header, no query and no body is ever put in. A method that was
+ * parsed, a path that the guard has passed and an address hold nothing that JSON would escape; what else a client
+ * wrote is escaped.
  *
  * @param ms from the request's head to its end
  * @param sampled the share of such requests that have a line
@@ -15,8 +16,8 @@ export function accessLine(exchange: Exchange, ms: number, sampled: number): str
   const { answeredAt, forwardedAt, receivedBytes, sentBytes, retries } = exchange;
   let line = `{"level":30,"time":${Date.now()},"msg":"request","id":"${exchange.id}"`;
   if (exchange.trace !== undefined) line += `,"trace":"${exchange.trace.id}"`;
-  line += `,"method":${JSON.stringify(request.method)}`;
-  if (exchange.target !== undefined) line += `,"path":${JSON.stringify(exchange.target.path)}`;
+  line += `,"method":"${request.method}"`;
+  if (exchange.target !== undefined) line += `,"path":"${exchange.target.path}"`;
   if (route !== undefined) line += `,"route":"${route.id}","upstream":"${route.upstream.id}"`;
   const subject = exchange.principal?.subject;
   if (subject !== undefined) line += `,"subject":"${subject}"`;
@@ -24,7 +25,7 @@ export function accessLine(exchange: Exchange, ms: number, sampled: number): str
   else if (response.headersSent) line += `,"status":${response.statusCode}`;
   if (refusal !== undefined) line += decision(refusal, route);
   if (exchange.reported !== undefined) {
-    line += `,"reported":${JSON.stringify(exchange.reported.map(({ code, pointers }) => ({ code, pointers })))}`;
+    line += `,"reported":${JSON.stringify(exchange.reported.map((refusal) => toldOf(refusal, route)))}`;
   }
   if (!response.writableFinished && !exchange.isTunnel)
     line += connection.isStalled ? ',"aborted":true,"stalled":true' : ',"aborted":true';
@@ -34,7 +35,7 @@ export function accessLine(exchange: Exchange, ms: number, sampled: number): str
   if (forwardedAt !== undefined) line += `,"gatewayMs":${rounded(forwardedAt)}`;
   if (answeredAt !== undefined) line += `,"upstreamMs":${rounded(answeredAt - (forwardedAt ?? 0))}`;
   if (retries > 0) line += `,"retries":${retries}`;
-  line += `,"peer":${JSON.stringify(connection.peer ?? null)}`;
+  line += connection.peer === undefined ? ',"peer":null' : `,"peer":"${connection.peer}"`;
   if (believed?.client !== undefined) line += `,"client":${JSON.stringify(believed.client)}`;
   return sampled < 1 ? `${line},"sampled":${sampled}}` : `${line}}`;
 }
@@ -45,6 +46,21 @@ export function shareOf({ request, response, reported, isTunnel }: Exchange, sam
   const isWell = response.writableFinished && statusCode >= 200 && statusCode < 300;
   return isWell && reported === undefined && !isTunnel && request.complete ? sample2xx : 1;
 }
+
+/** Where it is at fault, without a name that the client made up. */
+function toldOf({ code, pointers }: Refusal, route: Route | undefined): object {
+  const isOwn = (step: string) => route?.isOwnName(step.replaceAll('~1', '/').replaceAll('~0', '~')) === true;
+  const plain = (step: string) => step === '' || INDEX.test(step) || isOwn(step);
+  const told = (pointer: string) =>
+    pointer
+      .split('/')
+      .map((step) => (plain(step) ? step : '*'))
+      .join('/');
+  return { code, pointers: pointers.map(told) };
+}
+
+/** Of a list; a longer number may be anything. */
+const INDEX = /^\d{1,6}$/;
 
 /** What was refused, why, and what was required: the answer itself tells less of it. */
 function decision({ code, reason }: Refusal, route: Route | undefined): string {

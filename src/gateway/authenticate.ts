@@ -1,4 +1,4 @@
-import type { Auth, Principal } from '../plan/plan.ts';
+import type { Auth, LastToken, Principal } from '../plan/plan.ts';
 import type { Head } from './message.ts';
 import { Refusal } from './refusal.ts';
 
@@ -9,13 +9,12 @@ const BEARER = /^bearer /i;
  *
  * @throws Refusal `token_missing`, `token_invalid` or `keys_unavailable`
  */
-export function authenticate(auth: Auth, head: Head): Principal | Promise<Principal> {
-  const { authorization } = head;
+export function authenticate(auth: Auth, { authorization }: Head, last: LastToken): Principal | Promise<Principal> {
   if (authorization === undefined || !BEARER.test(authorization)) {
     throw new Refusal('token_missing', { headers: { 'WWW-Authenticate': auth.challenge } });
   }
   const token = authorization.slice('bearer '.length);
-  return auth.verifier.cached(token) ?? verify(auth, token);
+  return auth.verifier.cached(token, last) ?? verify(auth, token);
 }
 
 async function verify(auth: Auth, token: string): Promise<Principal> {

@@ -5,6 +5,7 @@ import type { Cors, Principal, Route, ServerRules } from '../plan/plan.ts';
 import type { Connection } from './connection.ts';
 import { withCors } from './cors.ts';
 import { type Believed, readBelieved } from './forwarded.ts';
+import type { EndReason, Lasting } from './lasting.ts';
 import type { Head } from './message.ts';
 import type { Target } from './path.ts';
 import type { Refusal } from './refusal.ts';
@@ -31,8 +32,11 @@ export interface Begun {
 /** What all exchanges of a server share. */
 export interface Life {
   /** Answers are the last ones of their connections. */
+  readonly isDraining: boolean;
+  /** No connections are taken any more, and tunnels end. */
   readonly isClosing: boolean;
   readonly traces: Traces;
+  readonly lasting: Lasting;
 }
 
 /** One request and its answer, with what became known of them on the way; the access log reads it at the end. */
@@ -66,7 +70,7 @@ export class Exchange {
   onClientGone: (() => void) | undefined;
   /** Of the body, as far as it was read; of a tunnel, what the client sent. */
   receivedBytes = 0;
-  /** Of the answer's body; of a tunnel, what the client got. */
+  /** Of the answer's body; of a tunnel, what the upstream sent. */
   sentBytes = 0;
   /** How often it was sent once more. */
   retries = 0;
@@ -95,9 +99,9 @@ export class Exchange {
     this.trace = this.#life.traces.begin(this, head.traceparent, sampledTraces);
   }
 
-  /** Writes the head of the answer; the last one on its connection when the gateway is closing. */
+  /** Writes the head of the answer; the last one on its connection when the gateway goes away. */
   writeHead(status: number, statusMessage: string, headers: readonly string[]): void {
-    if (this.#life.isClosing) this.response.shouldKeepAlive = false;
+    if (this.#life.isDraining) this.response.shouldKeepAlive = false;
     // The bytes that the upstream sent: the library reads them as UTF-8, Node writes latin-1.
     const reason = Buffer.from(statusMessage).toString('latin1');
     const { cors, request } = this;
@@ -125,6 +129,12 @@ export class Exchange {
   /** Asks a waiting client for the body, once everything that could refuse it has passed. */
   askForBody(): void {
     if (this.expectsContinue && !this.response.headersSent) this.response.writeContinue();
+  }
+
+  /** From now on it lasts for as long as both ends like, unless a reload changes its route. @param end ends it early */
+  last(end: (reason: EndReason) => void): void {
+    if (this.#life.isClosing) end('going_away');
+    else this.#life.lasting.add(this, end);
   }
 
   elapsedMs(): number {

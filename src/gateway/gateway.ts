@@ -10,6 +10,7 @@ import { countDropped } from './dropped.ts';
 import { Exchange } from './exchange.ts';
 import { createForwarder } from './forward.ts';
 import { holdEarly, isHandshake, responseOn } from './handshake.ts';
+import { Lasting } from './lasting.ts';
 import { Meters } from './meters.ts';
 import { METHODS } from './methods.ts';
 import { Refusal } from './refusal.ts';
@@ -39,7 +40,9 @@ export interface Gateway {
   take(connection: Duplex): void;
   /** From the next request on, this plan is in force; requests in flight end by the one they began with. */
   swap(plan: Plan): void;
-  /** Takes no new connections, lets requests in flight end for `graceMs`, then cuts what is left. */
+  /** From now on answers are the last ones of their connections; all is served as before. */
+  drain(): void;
+  /** Takes no new connections, ends what lasts, lets requests in flight end for `graceMs`, then cuts what is left. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -52,7 +55,7 @@ export function createGateway(first: Plan, log: Log, traces: Traces = plainTrace
   let plan = first;
   // A set of what is in flight would say it too, but cost the collector as much as all the rest: this is read
   // when an answer's head is written.
-  const life = { isClosing: false, traces };
+  const life = { isDraining: false, isClosing: false, traces, lasting: new Lasting() };
   /** Sockets of handshakes and of what became of them. */
   const tunnels = new Set<Socket>();
   const forwarder = createForwarder(first, log);
@@ -67,6 +70,7 @@ export function createGateway(first: Plan, log: Log, traces: Traces = plainTrace
 
   const end = (exchange: Exchange) => {
     if (!exchange.response.writableFinished) exchange.onClientGone?.();
+    life.lasting.delete(exchange);
     const ms = exchange.elapsedMs();
     const share = shareOf(exchange, plan.sample2xx);
     if (share === 1 || Math.random() < share) log.line(accessLine(exchange, ms, share));
@@ -167,13 +171,21 @@ export function createGateway(first: Plan, log: Log, traces: Traces = plainTrace
       plan = next;
       forwarder.adopt(next);
       meters.keep(new Set(next.routes.map(({ id }) => id)));
+      const ending = life.lasting.judge(next);
+      const { graceMs } = next.reload;
+      if (ending > 0) log.logger.info({ count: ending, grace_ms: graceMs }, 'WebSockets and event streams are to end');
+    },
+    drain() {
+      life.isDraining = true;
     },
     async close(graceMs) {
+      life.isDraining = true;
       life.isClosing = true;
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
-      for (const socket of tunnels) socket.end();
+      life.lasting.end('going_away');
       const timer = setTimeout(() => {
+        if (graceMs > 0) log.logger.warn({ connections: sockets.size }, 'the grace is over; what is left is cut');
         for (const socket of sockets) socket.destroy();
       }, graceMs);
       await closed;

@@ -1,6 +1,7 @@
 import type { Pattern } from '../plan/pattern.ts';
+import { meet, PatternTree, stepsFor } from '../plan/pattern-sets.ts';
 import type { Router } from '../plan/plan.ts';
-import { createRouter } from '../plan/router.ts';
+import { createRouter, foldLiteral } from '../plan/router.ts';
 import { createSamplePaths, inUsualOrder } from '../plan/sample-paths.ts';
 import type { Witness } from '../problem/finding.ts';
 import type { RouteSubject } from './subject.ts';
@@ -15,6 +16,8 @@ export class Prover {
   /** Paths of a pattern: if a route gets none of them, it gets no path of this pattern. */
   readonly pathsOf: (pattern: Pattern) => Generator<string>;
   #plain: Router | undefined;
+  /** Patterns, by what they are folded. */
+  #folded: PatternTree<Pattern> | undefined;
 
   constructor(routes: readonly RouteSubject[], router: Router) {
     this.#routes = routes;
@@ -28,11 +31,45 @@ export class Prover {
   }
 
   /** A request that a route gets, among those with these methods and a path of this pattern. */
-  findFor(subject: RouteSubject, methods: readonly string[], pattern = subject.pattern): Witness | undefined {
-    for (const path of this.pathsOf(pattern))
-      for (const method of inUsualOrder(methods))
-        if (this.#router.match(method, path) === subject.route) return { method, path, route: subject.route.id };
+  findFor({ route, pattern }: RouteSubject, methods: readonly string[], within = pattern): Witness | undefined {
+    const sent = inUsualOrder(methods);
+    let isRefused = false;
+    for (const path of this.pathsOf(within))
+      for (const method of sent) {
+        const winner = this.#router.match(method, path);
+        if (winner === route) return { method, path, route: route.id };
+        isRefused ||= winner === undefined;
+      }
+    if (!isRefused) return undefined;
+    for (const path of this.#otherSpellings(within))
+      for (const method of sent)
+        if (this.#router.match(method, path) === route) return { method, path, route: route.id };
     return undefined;
+  }
+
+  /**
+   * Paths of a pattern that are some route's but for their spelling. Where that route asks for no more, such a path is
+   * let by though the others, which are one's that does, are refused.
+   */
+  *#otherSpellings(pattern: Pattern): Generator<string> {
+    const folded = pattern.map(foldLiteral);
+    for (const twin of this.#foldedTree().meeting(folded, stepsFor(this.#routes))) {
+      const met = meet(folded, twin.map(foldLiteral)) ?? [];
+      const spelled = met.map((segment, index) => {
+        const [own, other] = [pattern[index], twin[index]];
+        if (own?.kind === 'literal') return own;
+        return other?.kind === 'literal' ? { ...other, text: `${other.text};x` } : segment;
+      });
+      yield* this.pathsOf(spelled);
+    }
+  }
+
+  #foldedTree(): PatternTree<Pattern> {
+    if (this.#folded === undefined) {
+      this.#folded = new PatternTree();
+      for (const { pattern } of this.#routes) this.#folded.add(pattern.map(foldLiteral), pattern);
+    }
+    return this.#folded;
   }
 
   /** Whether a route gets no request with this method: other routes take all of them. */

@@ -1,4 +1,4 @@
-import type { Value } from '../manifest/document.ts';
+import type { Value } from '../manifest/values.ts';
 import type { Path } from '../problem/finding.ts';
 
 /** Every string value of a manifest as it was written, before anything was put in. */

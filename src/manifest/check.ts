@@ -1,11 +1,11 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import { didYouMean, onlyMeant, suggestion } from '../problem/did-you-mean.ts';
-import { errorAt, errorAtKey, type Finding, type Fix, type Path } from '../problem/finding.ts';
-import type { Value } from './document.ts';
+import { didYouMean } from '../problem/did-you-mean.ts';
+import type { Finding } from '../problem/finding.ts';
 import type { Manifest } from './manifest.generated.ts';
+import { findingsOf, type Quote, valueAt } from './schema-finding.ts';
 import type { Substituted } from './substitute.ts';
-import { mendDuration, mendSize } from './units.ts';
 import { validate as generated } from './validate.generated.ts';
+import type { Value } from './values.ts';
 
 const validate = generated as unknown as ValidateFunction;
 
@@ -33,11 +33,9 @@ export function checkBy<Checked>(
   };
   return {
     checked,
-    findings: withoutMisspelt(withoutStrayBranches(errors)).flatMap((error) => toFinding(error, value, quote)),
+    findings: withoutMisspelt(withoutStrayBranches(errors)).flatMap((error) => findingsOf(error, value, quote)),
   };
 }
-
-type Quote = (path: Path) => string;
 
 /**
  * Of an `anyOf` that failed, keeps the errors of the branch that was meant: the one whose type the value has, or
@@ -78,160 +76,10 @@ function withoutMisspelt(errors: readonly ErrorObject[]): ErrorObject[] {
   );
 }
 
-function toFinding(error: ErrorObject, root: Value, quote: Quote): Finding[] {
-  const path = pathOf(error.instancePath, root);
-  const rule = 'schema';
-  const { params, keyword } = error;
-  const noun: string | undefined = error.parentSchema?.['title'];
-  const examples = exampleText(error.parentSchema?.['examples']);
-  switch (keyword) {
-    case 'required': {
-      const missing: string = params['missingProperty'];
-      return [errorAtKey(path, rule, `"${missing}" is missing; add ${missing}: ${hint(error, missing)}`)];
-    }
-    case 'additionalProperties': {
-      const name: string = params['additionalProperty'];
-      const known = Object.keys(error.parentSchema?.['properties'] ?? {});
-      const fix = renaming([...path, name], name, known, root);
-      return [{ ...errorAtKey([...path, name], rule, `unknown key "${name}"${suggestion(name, known)}`), fix }];
-    }
-    case 'propertyNames': {
-      const name: string = params['propertyName'];
-      const message = `"${name}" is not a name; write lower-case words joined by hyphens, such as contacts or login-mfa`;
-      // What is on no list of names was told of by the list.
-      const isListed = (error.schema as { $ref?: string }).$ref === '#/$defs/RuleId';
-      return isListed ? [] : [errorAtKey([...path, name], rule, message)];
-    }
-    case 'enum': {
-      const known: string[] = params['allowedValues'].map(String);
-      const name = error.propertyName;
-      if (name !== undefined)
-        return [errorAtKey([...path, name], rule, `"${name}" is not ${noun}${suggestion(name, known)}`)];
-      const word = wordAt(root, path);
-      const message = `${quote(path)} is not ${noun ?? 'known here'}${suggestion(word, known)}`;
-      const meant = onlyMeant(word, known);
-      // Whoever may call is for the author to say, however near the word.
-      return [{ ...errorAt(path, rule, message), fix: rewording(path, known.includes('public') ? undefined : meant) }];
-    }
-    case 'const':
-      return [errorAt(path, rule, `${quote(path)} is not known here; write ${JSON.stringify(params['allowedValue'])}`)];
-    case 'pattern':
-      // A name that does not fit is told of once, by the `propertyNames` that asked for it.
-      if (error.propertyName !== undefined) return [];
-      return [
-        {
-          ...errorAt(path, rule, `${quote(path)} is not ${noun ?? 'well formed'}${examples}`),
-          fix: rewording(path, mendOf(noun)?.(wordAt(root, path))),
-        },
-      ];
-    case 'type':
-      return [
-        errorAt(
-          path,
-          rule,
-          `${quote(path)} is not ${noun ?? TYPES[String(params['type'])] ?? params['type']}${examples || (noun && params['type'] === 'string' ? '; put it in quotes' : '')}`,
-        ),
-      ];
-    case 'if':
-      // What it asks for is told of by itself.
-      return [];
-    case 'anyOf':
-      return [errorAt(path, rule, `${quote(path)} does not fit here${examples}`)];
-    case 'minItems':
-    case 'minProperties':
-    case 'minLength':
-      return [errorAt(path, rule, `this must not be empty${examples || '; write at least one'}`)];
-    case 'minimum':
-    case 'maximum':
-      return [
-        errorAt(
-          path,
-          rule,
-          `${quote(path)} is out of range; write a number from ${error.parentSchema?.['minimum']} to ${error.parentSchema?.['maximum']}`,
-        ),
-      ];
-    case 'maxProperties':
-      return [
-        errorAt(path, rule, `only one of these may stand here: ${Object.keys(valueAt(root, path) ?? {}).join(', ')}`),
-      ];
-    case 'uniqueItems': {
-      const twin = [...path, params['i']];
-      const message = `${quote(twin)} stands in this list twice; remove one`;
-      return [{ ...errorAt(twin, rule, message), fix: { change: 'remove', path: twin } }];
-    }
-    default:
-      return [errorAt(path, rule, error.message ?? keyword)];
-  }
-}
-
-/** Another name for a key, if only one can be meant, and the map does not have that already. */
-function renaming(path: Path, name: string, known: readonly string[], root: Value): Fix | undefined {
-  const text = onlyMeant(name, known);
-  if (text === undefined || valueAt(root, [...path.slice(0, -1), text]) !== null) return undefined;
-  return { change: 'key', path, text };
-}
-
-function rewording(path: Path, text: string | undefined): Fix | undefined {
-  return text === undefined ? undefined : { change: 'value', path, text };
-}
-
-function mendOf(noun = ''): ((text: string) => string | undefined) | undefined {
-  if (noun === 'a size') return mendSize;
-  return noun.startsWith('a duration') ? mendDuration : undefined;
-}
-
-const TYPES: Readonly<Record<string, string>> = {
-  object: 'a map of keys to values',
-  array: 'a list',
-  string: 'a string; put it in quotes',
-  boolean: 'true or false',
-  integer: 'a whole number',
-  number: 'a number',
-};
-
-/** What may be written for a member that is missing, from the schema's own examples. */
-function hint(error: ErrorObject, missing: string): string {
-  const member = error.parentSchema?.['properties']?.[missing];
-  if (Array.isArray(member?.enum)) return member.enum.join(' or ');
-  const example: unknown = member?.examples?.[0];
-  if (example === undefined) return '…';
-  return typeof example === 'object' ? JSON.stringify(example) : String(example);
-}
-
-function exampleText(examples: unknown): string {
-  if (!Array.isArray(examples) || examples.length === 0) return '';
-  return `; write for example ${examples.map((example) => (typeof example === 'string' ? example : JSON.stringify(example))).join(' or ')}`;
-}
-
 function shown(value: Value): string {
   if (value === null) return 'an empty value';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'a map';
   const text = JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 57)}…"` : text;
-}
-
-/** A JSON Pointer of the validator as a path: digits are an index where the value is a list. */
-function pathOf(pointer: string, root: Value): Path {
-  const path: (string | number)[] = [];
-  for (const raw of pointer.split('/').slice(1)) {
-    const name = raw.replaceAll('~1', '/').replaceAll('~0', '~');
-    path.push(Array.isArray(valueAt(root, path)) ? Number(name) : name);
-  }
-  return path;
-}
-
-function valueAt(root: Value, path: Path): Value {
-  let value = root;
-  for (const step of path) {
-    if (value === null || typeof value !== 'object' || !Object.hasOwn(value, step)) return null;
-    value = (value as Record<string | number, Value>)[step] ?? null;
-  }
-  return value;
-}
-
-/** What may be a misspelt word there. Of anything else a text is not made: its own key "toString" would be called. */
-function wordAt(root: Value, path: Path): string {
-  const value = valueAt(root, path);
-  return typeof value === 'string' ? value : '';
 }

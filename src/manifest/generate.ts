@@ -1,11 +1,11 @@
 /**
  * Writes what is made from the schemas of the manifest and of test files: their types, and their validators compiled
- * ahead of time (compiling at start costs 75 times what loading does). Run by `npm run generate`; a test
+ * ahead of time (compiling at start costs 75 times what loading does); and the validator of JSON Schema itself. Run by `npm run generate`; a test
  * fails when the files that are checked in are not what this makes.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { compile } from 'json-schema-to-typescript';
 
 interface Language {
@@ -32,6 +32,8 @@ const LANGUAGES: readonly Language[] = [
   },
 ];
 
+const META = 'https://json-schema.org/draft/2020-12/schema';
+
 /** The generated files, by their paths from this one. */
 export async function generate(): Promise<Record<string, string>> {
   const files: Record<string, string> = {};
@@ -41,6 +43,7 @@ export async function generate(): Promise<Record<string, string>> {
     files[names.types] = banner + (await types(text, type));
     files[names.validator] = banner + validator(text);
   }
+  files['../plan/json-schema.generated.ts'] = metaValidator();
   return files;
 }
 
@@ -70,8 +73,6 @@ function forTypes(key: string, value: unknown): unknown {
 }
 
 function validator(text: string): string {
-  // CommonJS without named exports for an ES module to find.
-  const standalone = createRequire(import.meta.url)('ajv/dist/standalone').default;
   const ajv = new Ajv2020({
     strict: true,
     allErrors: true,
@@ -80,7 +81,20 @@ function validator(text: string): string {
     allowUnionTypes: true,
     code: { source: true, esm: true },
   });
-  const code: string = standalone(ajv, ajv.compile(JSON.parse(text)));
+  return moduleOf(ajv, ajv.compile(JSON.parse(text)));
+}
+
+/** Of the first fault alone: the others are often only what comes of it. */
+function metaValidator(): string {
+  const ajv = new Ajv2020({ ownProperties: true, code: { source: true, esm: true } });
+  const banner = `// Made from ${META} by \`npm run generate\`. Do not edit.\n`;
+  return banner + moduleOf(ajv, ajv.getSchema(META) as ValidateFunction);
+}
+
+function moduleOf(ajv: Ajv2020, validate: ValidateFunction): string {
+  // CommonJS without named exports for an ES module to find.
+  const standalone = createRequire(import.meta.url)('ajv/dist/standalone').default;
+  const code: string = standalone(ajv, validate);
   const header = [
     '// @ts-nocheck',
     "import { createRequire } from 'node:module';",

@@ -1,5 +1,5 @@
-import type { Token } from './document.ts';
 import { gapBetween, is, type Piece } from './spacing.ts';
+import type { Token } from './tokens.ts';
 
 const INDENT = 2;
 

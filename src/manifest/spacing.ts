@@ -1,4 +1,4 @@
-import type { Token } from './document.ts';
+import type { Token } from './tokens.ts';
 
 /** A token with the white space that was written before it on its line. */
 export interface Piece extends Token {

@@ -1,3 +1,5 @@
+import type { Finding } from '../problem/finding.ts';
+
 /**
  * The parser's messages, said in our words: what is wrong, then what to write. The first row that fits counts;
  * what no row knows is passed on as the parser said it.
@@ -47,4 +49,9 @@ export function syntaxMessage(code: string, message: string): string {
   const said = `${code} ${message}`;
   const known = MESSAGES.find(([pattern]) => pattern.test(said))?.[1];
   return known ?? message.charAt(0).toLowerCase() + message.slice(1).replace(/\.$/, '');
+}
+
+/** @param start an offset in UTF-16 code units; `end` exclusive */
+export function syntaxError(start: number, end: number, message: string): Finding {
+  return { rule: 'syntax', severity: 'error', where: { start, end }, message };
 }

@@ -1,6 +1,7 @@
 import { addRoute, createRouter as createTree, findRoute } from 'rou3';
 import { type Pattern, parsePattern } from './pattern.ts';
 import type { Route, Router } from './plan.ts';
+import { finish, type Steps } from './steps.ts';
 
 /**
  * Makes the router of a plan. Literal segments win over parameters, parameters over `/**`, from the left;
@@ -15,22 +16,40 @@ import type { Route, Router } from './plan.ts';
  * so it has none where it would then, folded like that, pass such a route by.
  */
 export function createRouter(routes: readonly Route[]): Router {
+  return finish(creatingRouter(routes));
+}
+
+/** The same, step by step. */
+export function* creatingRouter(routes: readonly Route[]): Steps<Router> {
+  const patterns = new Map<Route, Pattern>();
+  for (const route of routes) {
+    patterns.set(route, parsePattern(route.path));
+    yield;
+  }
+  const isOwn = (route: Route) => patterns.get(route)?.every(isOwnFold) === true;
   const exact = createTree<Route>();
-  const folded = createTree<Route>();
+  // One tree is both where folding changes none of the patterns.
+  const folded = routes.every(isOwn) ? exact : createTree<Route>();
   // Of two routes that fold into one, the tree keeps the first: it must be the one that asks for more.
   for (const route of routes.toSorted((a, b) => strictness(b) - strictness(a))) {
-    const pattern = parsePattern(route.path);
+    const pattern = patterns.get(route) ?? [];
     for (const method of route.methods) {
       addRoute(exact, method, treePath(pattern), route);
-      addRoute(folded, method, treePath(pattern.map(foldLiteral)), route);
+      if (folded !== exact) addRoute(folded, method, treePath(pattern.map(foldLiteral)), route);
     }
+    yield;
   }
   // Most manifests have no capitals in the paths that matter, and most requests nothing to fold: then both trees agree.
-  const isFolded = routes.every((route) => strictness(route) === 0 || parsePattern(route.path).every(isOwnFold));
+  const isFolded = routes.every((route) => strictness(route) === 0 || isOwn(route));
   const methods = [...new Set(routes.flatMap((route) => route.methods))].sort();
-  const isPassedBy = (method: string, path: string, route: Route) => {
-    const twin = findRoute(folded, method, foldPath(path), WITHOUT_PARAMS)?.data;
+  const isTwinAbove = (method: string, path: string, route: Route) => {
+    const twin = findRoute(folded, method, path.split('/').map(foldSegment).join('/'), WITHOUT_PARAMS)?.data;
     return twin !== undefined && twin !== route && asksMore(twin, route);
+  };
+  const isPassedBy = (method: string, path: string, route: Route) => {
+    // What decodes before it cuts query and fragment off cuts all that follows.
+    const cut = path.search(/%3f|%23/i);
+    return isTwinAbove(method, path, route) || (cut !== -1 && isTwinAbove(method, path.slice(0, cut), route));
   };
   const matchPlain = (method: string, path: string) => {
     const route = findRoute(exact, method, path, WITHOUT_PARAMS)?.data;
@@ -94,19 +113,14 @@ function isOwnFold(segment: Pattern[number]): boolean {
   return segment.kind !== 'literal' || foldSegment(segment.text) === segment.text;
 }
 
-/** What decodes before it cuts query and fragment off cuts all that follows. */
-function foldPath(path: string): string {
-  const cut = path.search(/%3f|%23/i);
-  return (cut === -1 ? path : path.slice(0, cut)).split('/').map(foldSegment).join('/');
-}
-
-/** Escaped again in one way alone, since the tree's keys are. */
+/** Escaped again in one way alone, since the tree's keys are. What would be nothing stays: a parameter takes it. */
 function foldSegment(segment: string): string {
   // An encoded slash stays inside of its segment; the path guard has refused what does not decode.
   const decoded = segment.includes('%') ? decodeURIComponent(segment.replaceAll(/%2f/gi, '%252F')) : segment;
   const lower = decoded.toLowerCase();
   const parameters = lower.indexOf(';');
-  let end = parameters === -1 ? lower.length : parameters;
-  while (end > 0 && (lower[end - 1] === '.' || lower[end - 1]?.trim() === '')) end -= 1;
-  return encodeURI(lower.slice(0, end));
+  const bare = parameters === -1 ? lower : lower.slice(0, parameters);
+  let end = bare.length;
+  while (end > 0 && (bare[end - 1] === '.' || bare[end - 1]?.trim() === '')) end -= 1;
+  return encodeURI(end === 0 ? bare : bare.slice(0, end));
 }

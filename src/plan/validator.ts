@@ -4,13 +4,15 @@ import { RE2JS } from 're2js';
 import type { Path } from '../problem/finding.ts';
 import { CONTENT_ENCODING, CONTENT_MAX_BYTES } from './base64.ts';
 import { toRe2 } from './ecma-pattern.ts';
+import { validate } from './json-schema.generated.ts';
 import type { SchemaRoot } from './schema-files.ts';
 import { referenceTo } from './schema-walk.ts';
 import { SURVIVES, withSurvivingIntegers } from './surviving-integers.ts';
 import { UNIQUE_ITEMS } from './unique-items.ts';
 
 const ROOT = 'manifest:';
-const META = 'https://json-schema.org/draft/2020-12/schema';
+/** Of JSON Schema itself: to compile it at start would cost as much as to load all else. */
+const isSchema = validate as unknown as ValidateFunction;
 
 /** A validator of JSON Schema, and all that is known of it. */
 export interface Validator {
@@ -54,7 +56,7 @@ export function createValidator(root: SchemaRoot, allErrors: boolean): Validator
   return {
     keywords,
     formats: Object.keys(ajv.formats),
-    faultsOf: (schema) => (ajv.validate(META, schema) ? [] : (ajv.errors ?? [])),
+    faultsOf: (schema) => (isSchema(schema) ? [] : (isSchema.errors ?? [])),
     compile(path) {
       if (ajv.schemas[ROOT] === undefined) addRoot(ajv, withSurvivingIntegers(root));
       const validate = ajv.getSchema(`${ROOT}${referenceTo(path)}`);

@@ -35,6 +35,7 @@ listen: 127.0.0.1:0
 upstreams: { up: { url: ${url} } }
 routes:
   - { id: one, method: GET, path: /one, upstream: up, access: public }
+server: { stopping: { delay: 0s } }
 `;
 
 const SERVING = /"url":"(http:[^"]+)".*"msg":"serving"/;
@@ -48,7 +49,7 @@ describe('dev', () => {
     expect(stdout).toContain('"data":[{');
     expect(stdout).toContain('"per_page":2');
     expect(stdout).toContain('"message":"API gateway is restricted to company admin and user roles"');
-    cli.child.kill('SIGTERM');
+    cli.child.kill('SIGINT');
     expect((await cli.ended).code).toBe(0);
   });
 
@@ -62,7 +63,7 @@ describe('dev', () => {
       const [, outbox = ''] = await cli.seen(/mails (\S+)/);
       await act(url);
       const { data } = (await (await fetch(outbox)).json()) as { data: unknown[] };
-      cli.child.kill('SIGTERM');
+      cli.child.kill('SIGINT');
       await cli.ended;
       return data.length;
     };
@@ -107,14 +108,12 @@ describe('run', () => {
 
   it('serves TLS, and takes over a renewed certificate without a word of its key', async () => {
     const [one, two] = [createPair(), createPair()];
-    const text = GOOD('http://127.0.0.1:9').replace(
-      'listen',
-      'server: { tls: { certificate: a.crt, key: a.key } }\nlisten',
-    );
+    const tls = 'tls: { certificate: a.crt, key: a.key }';
+    const text = GOOD('http://127.0.0.1:9').replace('server: {', `server: { ${tls},`);
     const cli = start(['run'], { 'gateway.yaml': text, 'a.crt': one.certificate, 'a.key': one.key });
     await cli.seen(/"url":"https:[^"]+".*"msg":"serving"/);
     writeFileSync(join(cli.folder, 'a.key'), two.key);
-    await cli.seen(/gateway\.yaml:2:\d+ error this key does not belong to the certificate/);
+    await cli.seen(/gateway\.yaml:6:\d+ error this key does not belong to the certificate/);
     writeFileSync(join(cli.folder, 'a.crt'), two.certificate);
     await cli.seen(/^the saved manifest is in force; server: tls$/m);
     for (const { key } of [one, two]) expect(cli.out() + cli.err()).not.toContain(key.split('\n')[1]);
@@ -172,7 +171,7 @@ describe('run', () => {
     cli.child.kill('SIGTERM');
     await cli.seen(/"msg":"stopping"/);
     cli.child.kill('SIGTERM');
-    expect((await cli.ended).code).toBe(2);
+    expect((await cli.ended).code).toBe(128 + 15);
     expect(await response).toBe('cut');
   });
 });

@@ -32,9 +32,10 @@ describe('docs/errors.md', () => {
     const auth = plan?.auth;
     if (auth === undefined) throw new Error('the manifest does not load');
     const head = (authorization?: string) => ({ authorization }) as Head;
+    const last = { token: '', digest: '' };
     const rows = [
-      ['no token', () => authenticate(auth, head())],
-      ['a token that is not good', () => authenticate(auth, head('Bearer x'))],
+      ['no token', () => authenticate(auth, head(), last)],
+      ['a token that is not good', () => authenticate(auth, head('Bearer x'), last)],
       ['a role that is not allowed', () => authorize(auth, { claims: {} } as Principal)],
     ] as const;
     const lines = ['| came | status | `WWW-Authenticate` |', '|---|---|---|'];

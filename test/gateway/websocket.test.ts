@@ -32,7 +32,7 @@ let last: Socket;
 
 /** Accepts the handshake, then echoes. */
 function echo(socket: Socket, text: string): void {
-  const key = /Sec-WebSocket-Key: (\S+)/.exec(text)?.[1];
+  const key = /Sec-WebSocket-Key: (\S+)/i.exec(text)?.[1];
   if (key === undefined) {
     socket.write(text, 'latin1');
     return;
@@ -229,5 +229,34 @@ describe('a tunnel', () => {
     await wire.message();
     await own.close();
     await wire.closed();
+  });
+
+  it('is closed as RFC 6455 has it by a gateway that goes away, behind the frame that is on its way', async () => {
+    const own = await startGateway(manifest(ROUTES, { up: upstream.url, jwks: issuer.jwksUrl }));
+    talk = (socket, text) => {
+      if (text.startsWith('GET')) echo(socket, text);
+    };
+    const client = new WebSocket(`ws://127.0.0.1:${own.port}/open`);
+    const messages: unknown[] = [];
+    client.onmessage = ({ data }) => void messages.push(data);
+    await new Promise((resolve, reject) => {
+      client.onopen = resolve;
+      client.onerror = reject;
+    });
+    const closed = new Promise<CloseEvent>((resolve) => {
+      client.onclose = resolve;
+    });
+    received = [];
+    last.write(Buffer.from([0x81, 1, 0x61, 0x81, 5, 0x68, 0x65]));
+    await eventually('the first frame', () => messages.length === 1);
+    const sentTo = last;
+    const closing = own.gateway.close(10_000);
+    sentTo.write(Buffer.from([0x6c, 0x6c, 0x6f, 0x81, 1, 0x78]));
+    const { code, wasClean } = await closed;
+    expect([code, wasClean, messages]).toEqual([1001, true, ['a', 'hello']]);
+    await closing;
+    // What the client closed with.
+    expect(Buffer.from(received.join(''), 'latin1').subarray(0, 1)).toEqual(Buffer.from([0x88]));
+    expect(own.lines.at(-1)).toMatchObject({ status: 101, bytesOut: 13 });
   });
 });

@@ -2,8 +2,9 @@ import { globSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { load } from '../../src/load.ts';
-import { parse, tokensOf } from '../../src/manifest/document.ts';
+import { parse } from '../../src/manifest/document.ts';
 import { layOut } from '../../src/manifest/layout.ts';
+import { tokensOf } from '../../src/manifest/tokens.ts';
 import { untidy } from './untidy.ts';
 
 const root = new URL('../../', import.meta.url);

@@ -283,6 +283,11 @@ describe('a protected path is never reached through a public route', () => {
     '/files/secret%3F/x',
     '/files/secret%23/x/y',
     '/files/secret;a%3F/x',
+    '/files/.../Secret',
+    '/files/...;x/secret.',
+    '/files/.%20./SECRET',
+    '/files/7%3F/Secret',
+    '/files/7%23x/secret.',
   ])('%s', (path) => expect(router.match('GET', path)?.access).not.toBe('public'));
 
   test.each([
@@ -312,15 +317,17 @@ describe('a protected path is never reached through a public route', () => {
   test('however its letters are written, whatever is put behind them', () => {
     const mangled = fc.array(
       fc.tuple(
-        fc.constantFrom('x', 'Y', 'z'),
+        fc.constantFrom('x', 'Y', 'z', '{}'),
         fc.constantFrom('', '.', '..', ';', ';a=b', '%20', '%3B', '%3ba', '.%20'),
+        fc.constantFrom('7', 'Id', '...', '.%20.', 'a%3F', '%23', '%25'),
       ),
       { minLength: 1, maxLength: 3 },
     );
     fc.assert(
       fc.property(mangled, fc.boolean(), fc.boolean(), (parts, upper, slash) => {
-        const written = `/${parts.map(([letter]) => letter).join('/')}`;
-        const asked = `/${parts.map(([letter, behind]) => (upper ? letter.toUpperCase() : letter.toLowerCase()) + behind).join('/')}${slash ? '/' : ''}`;
+        const written = `/${parts.map(([letter], index) => letter.replace('{}', `{p${index}}`)).join('/')}`;
+        const sent = parts.map(([letter, behind, text]) => letter.replace('{}', text) + behind).join('/');
+        const asked = `/${upper ? sent.toUpperCase() : sent.toLowerCase()}${slash ? '/' : ''}`;
         const both = planOf([
           ['any', '/**', 'public'],
           ['any', written, 'protected'],

@@ -90,7 +90,7 @@ function explained({ outcome, refusal, route, steps, candidates, upstream }) {
  * @param {any} upstream
  */
 function outcomeOf(refusal, route, upstream) {
-  const by = route === null ? 'no route' : `route ${route.id} (line ${route.line})`;
+  const by = route === null ? 'no route' : `route ${route.id} (${placeOf(route)})`;
   if (refusal !== null) return `${refusal.status} ${refusal.code}, ${by}: ${refusal.detail}`;
   return upstream === null ? by : `to ${upstream.id}, ${by}`;
 }
@@ -126,16 +126,21 @@ function candidatesOf(candidates) {
   return element(
     'ul',
     {},
-    ...candidates.map(({ id, path, line, lost, to }) =>
+    ...candidates.map(({ id, path, lost, to, ...place }) =>
       element(
         'li',
         {},
         `${id} `,
         element('code', {}, path),
-        ` (line ${line}): ${lost}${to === null ? '' : ` than ${to}`}`,
+        ` (${placeOf(place)}): ${lost}${to === null ? '' : ` than ${to}`}`,
       ),
     ),
   );
+}
+
+/** @param {{ file?: string, line: number }} place */
+function placeOf({ file, line }) {
+  return file === undefined ? `line ${line}` : `${file}, line ${line}`;
 }
 
 /** @param {any} upstream */

@@ -109,7 +109,7 @@ export function reloadOf(reload) {
   const when = dated(reload.at);
   if (reload.kind === 'unreadable') return `cannot be read (${when}): ${reload.reason}`;
   if (reload.kind === 'kept') return `refused (${when}); the last good one stays in force`;
-  return `taken over (${when})`;
+  return `taken over (${when}): ${reload.summary}`;
 }
 
 /** @param {any} tokens */

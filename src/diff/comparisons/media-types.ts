@@ -1,3 +1,4 @@
+import { isJsonType, nameMatcher } from '../../plan/media-type.ts';
 import type { Comparison, Found, Sides } from '../difference.ts';
 import { atKey, type Succession, successions } from './changed-routes.ts';
 
@@ -22,14 +23,23 @@ function* types(sides: Sides, what: string, order: (old: Types, next: Types) => 
   for (const pair of successions(sides)) {
     const [old, next] = [typesOf(pair.from.entry), typesOf(pair.to.entry)];
     const [few, many] = order(old, next);
-    const isMore = few !== undefined && (many === undefined || many.some((type) => !few.includes(type)));
+    const isMore = few !== undefined && (many === undefined || !many.every(covers(few)));
     if (isMore) yield atKey(pair, 'body', `${what}: ${shown(pair.to)}; before: ${shown(pair.from)}`);
   }
 }
 
+const ANY_JSON = 'application/*+json';
+
+/** Whether all of a type, or of a kind such as `image/*`, is taken. */
+function covers(few: readonly string[]): (type: string) => boolean {
+  const takesName = nameMatcher(few);
+  const isAnyJson = few.includes(ANY_JSON);
+  return (type) => takesName(type.toLowerCase()) || (isAnyJson && isJsonType(type));
+}
+
 function typesOf({ body }: Succession['from']['entry']): Types {
   if (body === undefined || body.types !== undefined) return body?.types;
-  if (body.schema !== undefined) return ['application/json', 'application/*+json'];
+  if (body.schema !== undefined) return ['application/json', ANY_JSON];
   const looked = [...(body.multipart ? ['multipart/form-data'] : []), ...(body.csv ? ['text/csv'] : [])];
   return looked.length === 0 ? undefined : looked;
 }

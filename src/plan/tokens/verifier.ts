@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { TokenCache } from '../../manifest/manifest.generated.ts';
 import { durationMs } from '../../manifest/units.ts';
-import type { Principal, Refused, TokenFault, Verdict, Verifier, VerifierStatus } from '../plan.ts';
+import type { LastToken, Principal, Refused, TokenFault, Verdict, Verifier, VerifierStatus } from '../plan.ts';
 import { type Claims, endMs } from './claims.ts';
 import type { KeySource } from './key-source.ts';
 
@@ -108,8 +108,8 @@ export function createVerifier(key: string, { judge, basis, isAsking, keys }: Ju
     prepare: async () => {
       if (keys?.state === 'unknown') await keys.current();
     },
-    cached: (token) => {
-      const entry = known(idOf(token));
+    cached: (token, last) => {
+      const entry = known(last?.token === token ? last.digest : idOf(token, last));
       if (entry === undefined || entry.principal.expiresAt <= Date.now()) {
         misses += 1;
         return undefined;
@@ -130,8 +130,13 @@ export function createVerifier(key: string, { judge, basis, isAsking, keys }: Ju
   };
 }
 
-function idOf(token: string): string {
-  return hash('sha256', token, 'base64url');
+function idOf(token: string, last?: LastToken): string {
+  const digest = hash('sha256', token, 'base64url');
+  if (last !== undefined) {
+    last.token = token;
+    last.digest = digest;
+  }
+  return digest;
 }
 
 function subjectOf({ sub }: Claims): string | undefined {

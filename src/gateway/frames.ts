@@ -1,0 +1,69 @@
+/** Follows the frames of one way of a WebSocket (RFC 6455 section 5.2), to know where one ends and another may begin. */
+export class Frames {
+  /** Of a frame's head that has not come whole. */
+  readonly #head: number[] = [];
+  /** Bytes of a frame's payload that have not come. */
+  #left = 0;
+
+  /** Whether the last frame came whole. */
+  get isBetween(): boolean {
+    return this.#left === 0 && this.#head.length === 0;
+  }
+
+  /** Another one that stands where this one stands. */
+  copy(): Frames {
+    const other = new Frames();
+    other.#head.push(...this.#head);
+    other.#left = this.#left;
+    return other;
+  }
+
+  /** Takes all bytes in. */
+  take(bytes: Buffer): void {
+    for (let at = 0; at < bytes.length; ) at = this.#step(bytes, at);
+  }
+
+  /** Takes bytes in up to the end of the frame that has begun; answers how many. */
+  takeRest(bytes: Buffer): number {
+    let at = 0;
+    while (at < bytes.length && !this.isBetween) at = this.#step(bytes, at);
+    return at;
+  }
+
+  #step(bytes: Buffer, at: number): number {
+    if (this.#left > 0) {
+      const taken = Math.min(this.#left, bytes.length - at);
+      this.#left -= taken;
+      return at + taken;
+    }
+    this.#head.push(bytes[at] ?? 0);
+    if (this.#head.length === headBytes(this.#head)) {
+      this.#left = payloadBytes(this.#head);
+      this.#head.length = 0;
+    }
+    return at + 1;
+  }
+}
+
+/** A server's close frame (RFC 6455 section 5.5.1), which is not masked. */
+export function closeFrame(code: number, reason: string): Buffer {
+  const payload = Buffer.concat([Buffer.from([code >> 8, code & 0xff]), Buffer.from(reason)]);
+  return Buffer.concat([Buffer.from([0x88, payload.length]), payload]);
+}
+
+const LENGTH_16 = 126;
+const LENGTH_64 = 127;
+
+/** How long a frame's head is; known from its second byte on. */
+function headBytes([, second]: readonly number[]): number | undefined {
+  if (second === undefined) return undefined;
+  const length = second & 0x7f;
+  const mask = second & 0x80 ? 4 : 0;
+  return 2 + (length === LENGTH_16 ? 2 : length === LENGTH_64 ? 8 : 0) + mask;
+}
+
+function payloadBytes([, second = 0, ...more]: readonly number[]): number {
+  const length = second & 0x7f;
+  if (length < LENGTH_16) return length;
+  return more.slice(0, length === LENGTH_16 ? 2 : 8).reduce((sum, byte) => sum * 256 + byte, 0);
+}

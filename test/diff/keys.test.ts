@@ -1,0 +1,257 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { diff } from '../../src/diff/diff.ts';
+import { createSide, type Side } from '../../src/diff/side.ts';
+import { load } from '../../src/load.ts';
+import { createPair } from '../support/certificate.ts';
+import { worldOf } from '../support/gateway.ts';
+
+interface Node {
+  readonly $ref?: string;
+  readonly examples?: readonly unknown[];
+  readonly enum?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, Node>>;
+  readonly additionalProperties?: boolean | Node;
+  readonly items?: Node;
+  readonly anyOf?: readonly Node[];
+  readonly $defs?: Readonly<Record<string, Node>>;
+}
+
+const schema: Node = JSON.parse(readFileSync(new URL('../../schema/gateway.schema.json', import.meta.url), 'utf8'));
+
+/** Every key of a manifest with the schema of its value, by the keys on the way to it: `*` is any name, or any index. */
+function* keysOf(node: Node, path: readonly string[] = []): Generator<readonly [string, Node]> {
+  const { $ref, properties = {}, additionalProperties, items, anyOf = [] } = node;
+  const target = $ref === undefined ? undefined : schema.$defs?.[$ref.replace('#/$defs/', '')];
+  for (const one of [...anyOf, ...(target === undefined ? [] : [target])]) yield* keysOf(one, path);
+  for (const [name, member] of Object.entries(properties)) {
+    yield [[...path, name].join('.'), member];
+    yield* keysOf(member, [...path, name]);
+  }
+  for (const inside of [additionalProperties, items])
+    if (typeof inside === 'object') yield* keysOf(inside, [...path, '*']);
+}
+
+const PAIR = createPair();
+const KEYS = { keys: ['one', 'two'].map((kid) => ({ ...generateKey(), kid, alg: 'ES256' })) };
+const FILES = {
+  'ca.pem': createPair().certificate,
+  'client.pem': PAIR.certificate,
+  'client.key': PAIR.key,
+  'tls.crt': PAIR.certificate,
+  'tls.key': PAIR.key,
+  'tls.crtx': PAIR.certificate,
+  'tls.keyx': PAIR.key,
+  'keys.json': JSON.stringify(KEYS),
+};
+
+const COMMON = {
+  requiredClaims: ['exp'],
+  clockTolerance: '3s',
+  timeout: '4s',
+  staleIfError: '30m',
+  cache: { maxAge: '30s', maxEntries: 100 },
+};
+const JWT = { algorithms: ['ES256'], issuer: 'i', audience: 'a', type: 'JWT', ...COMMON };
+const CLIENT = {
+  clientId: 'gateway',
+  clientSecret: '${CLIENT_SECRET}',
+  clientAuthentication: 'post',
+  issuer: 'i',
+  audience: 'a',
+};
+
+const TOKENS = [
+  { jwt: { ...JWT, jwks: 'https://identity.internal/keys' } },
+  { jwt: { ...JWT, jwks: KEYS } },
+  { jwt: { ...JWT, discovery: 'https://issuer.internal' } },
+  { jwt: { ...JWT, algorithms: ['HS256'], secret: '${JWT_SECRET}' } },
+  { introspection: { endpoint: { upstream: 'identity', path: '/introspect' }, ...CLIENT, ...COMMON } },
+  { userinfo: { endpoint: { upstream: 'identity', path: '/me' }, ...COMMON } },
+];
+
+const UPSTREAM = {
+  balance: 'round-robin',
+  timeouts: { connect: '1s', response: '20s', idle: '50s', total: '4m' },
+  connections: { limit: 7, queue: 70 },
+  retry: true,
+  health: { path: '/health', interval: '7s', timeout: '3s', healthy: 3, unhealthy: 4 },
+  breaker: { failures: 7, pause: '7s' },
+  tls: { ca: './ca.pem', certificate: './client.pem', key: './client.key', serverName: 'other.internal' },
+};
+
+const TYPED = { properties: { page: { type: 'integer', minimum: 1 } }, required: ['page'] };
+
+const ROUTES = [
+  {
+    id: 'login',
+    method: 'POST',
+    path: '/login',
+    access: 'public',
+    login: { token: '/token', header: 'X-Token', maxBytes: '7KB' },
+  },
+  {
+    id: 'notes',
+    method: 'POST',
+    path: '/notes/{page}',
+    access: 'protected',
+    timeout: '7s',
+    encodedSlash: 'keep',
+    upstreamPath: { replace: '/notes', with: '/v2' },
+    requestHeaders: { set: { 'X-Of': 'notes' }, remove: ['X-From'] },
+    responseHeaders: { set: { 'X-Of': 'notes' }, remove: ['X-From'] },
+    roles: ['admin'],
+    validation: 'enforce',
+    params: { properties: { page: { type: 'integer' } } },
+    query: { ...TYPED, unknown: 'refuse', repeated: 'refuse' },
+    headers: { properties: { 'X-Page': { type: 'integer' } }, required: ['X-Page'] },
+    body: { schema: { type: 'object', required: ['a'] }, types: ['application/json'], maxBytes: '7KB' },
+  },
+  { id: 'socket', method: 'GET', path: '/socket', access: 'public', websocket: true },
+  {
+    id: 'form',
+    method: 'POST',
+    path: '/form',
+    access: 'public',
+    body: { multipart: { parts: { a: { types: ['text/plain'], maxBytes: '7KB', maxCount: 2, required: true } } } },
+  },
+  {
+    id: 'table',
+    method: 'POST',
+    path: '/table',
+    access: 'public',
+    body: { csv: { header: ['a', 'b'], delimiter: ';' } },
+  },
+];
+
+/** Every key stands in one of these at least. */
+const MANIFESTS = TOKENS.map((tokens) => ({
+  version: 1,
+  listen: '127.0.0.1:8080',
+  admin: '127.0.0.1:9901',
+  server: {
+    tls: { certificate: './tls.crt', key: './tls.key' },
+    trustedProxies: ['10.0.0.0/8'],
+    timeouts: { headers: '10s', request: '20m', keepAlive: '600s', stalled: '50s' },
+    limits: { headerBytes: '8KB', headers: 50, connections: 5_000, requestsPerConnection: 500 },
+  },
+  upstreams: {
+    contacts: { url: 'https://contacts.internal', ...UPSTREAM },
+    identity: { urls: ['https://one.internal', 'https://two.internal'] },
+  },
+  auth: {
+    tokens,
+    role: { claim: '/roles', array: true, allow: ['admin', 'user'], message: 'no' },
+    realm: 'contacts',
+  },
+  cors: {
+    origins: ['https://app.example'],
+    methods: ['GET'],
+    headers: ['Authorization'],
+    exposedHeaders: ['X-Of'],
+    credentials: true,
+    maxAge: '5m',
+  },
+  schemas: { Note: { type: 'object' } },
+  lint: { preset: 'strict', rules: { 'admin-missing': 'off' } },
+  routes: ROUTES.map((route) => ({ ...route, upstream: 'contacts' })),
+}));
+
+/** What has no other value that loads, or none that matters. */
+const SILENT: Readonly<Record<string, string>> = {
+  version: 'there is only one',
+  schemas: 'what no route refers to judges nothing; what one does is told of with its route',
+  'upstreams.*.tls.certificate': 'it changes with its key; a case of upstream-certificate has both',
+  'upstreams.*.tls.key': 'it changes with its certificate',
+};
+
+/** Where no value that is shown or near loads. */
+const SAMPLES: Readonly<Record<string, unknown>> = {
+  'routes.*.upstream': 'identity',
+  'routes.*.upstreamPath.replace': '/',
+  'routes.*.params.properties': { page: { type: 'integer', minimum: 2 } },
+  'routes.*.query.properties': { page: { type: 'integer', minimum: 2 } },
+  'routes.*.headers.properties': { 'X-Page': { type: 'integer', minimum: 2 } },
+};
+
+describe('a change is told of as what it is', () => {
+  test('in manifests that load', () => {
+    for (const manifest of MANIFESTS) expect(loaded(manifest).problems).toEqual([]);
+  });
+
+  test.each([...new Map(keysOf(schema))])('%s', (key, node) => {
+    if (key in SILENT) return;
+    const changes = changesOf(key, node);
+    expect(changes.length, 'no manifest here has this key, or no other value of it loads').toBeGreaterThan(0);
+    for (const { old, next, value } of changes) {
+      const told = diff(old, next).filter(({ rule }) => rule !== 'other-changed');
+      expect([value, told.length > 0]).toEqual([value, true]);
+    }
+  });
+});
+
+interface Change {
+  readonly old: Side;
+  readonly next: Side;
+  readonly value: unknown;
+}
+
+/** Manifests with another value of a key, or without it, as far as they load and mean something else. */
+function changesOf(key: string, node: Node): Change[] {
+  const path = key.split('.');
+  const manifest = MANIFESTS.find((one) => placesOf(one, path).length > 0);
+  const old = manifest && sideOf(manifest);
+  if (old === undefined) return [];
+  return placesOf(manifest, path).flatMap(([holder, name]) =>
+    [undefined, SAMPLES[key], ...samplesOf(node), ...near(holder[name], node)].flatMap((value) => {
+      const before = holder[name];
+      if (value === undefined) delete holder[name];
+      else holder[name] = value;
+      const next = sideOf(manifest);
+      holder[name] = before;
+      return next === undefined || isDeepStrictEqual(old.manifest, next.manifest) ? [] : [{ old, next, value }];
+    }),
+  );
+}
+
+type Holder = Record<string, unknown>;
+
+/** What holds a key, wherever that is in a manifest. */
+function placesOf(value: unknown, [first = '', ...rest]: readonly string[]): [Holder, string][] {
+  if (value === null || typeof value !== 'object') return [];
+  const holder = value as Holder;
+  const names = first === '*' ? Object.keys(holder) : Object.hasOwn(holder, first) ? [first] : [];
+  return names.flatMap((name) => (rest.length === 0 ? [[holder, name]] : placesOf(holder[name], rest)));
+}
+
+function samplesOf({ $ref, examples = [], enum: words = [] }: Node): readonly unknown[] {
+  const target = $ref === undefined ? undefined : schema.$defs?.[$ref.replace('#/$defs/', '')];
+  return [...examples, ...words, ...(target === undefined ? [] : samplesOf(target))];
+}
+
+/** Values like this one. */
+function near(value: unknown, { items = {} }: Node = {}): unknown[] {
+  if (typeof value === 'boolean') return [!value];
+  if (typeof value === 'number') return [value - 1, value + 1];
+  if (typeof value === 'string') return [value.replace(/\d+/, (digits) => String(Number(digits) + 1)), `${value}x`];
+  if (!Array.isArray(value)) return [];
+  const others = [...samplesOf(items), ...near(value[0])].filter((other) => !value.includes(other));
+  return [value.slice(1), ...others.map((other) => [...value, other])];
+}
+
+const WORLD = worldOf({ JWT_SECRET: 'y'.repeat(64), CLIENT_SECRET: 'z'.repeat(32) }, FILES);
+
+function loaded(manifest: unknown) {
+  return load({ path: 'gateway.yaml', text: JSON.stringify(manifest) }, WORLD);
+}
+
+function sideOf(manifest: unknown): Side | undefined {
+  const one = loaded(manifest);
+  return one.plan === undefined ? undefined : createSide(one, WORLD.readFile);
+}
+
+function generateKey() {
+  return generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).publicKey.export({ format: 'jwk' });
+}

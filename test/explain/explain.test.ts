@@ -1,0 +1,166 @@
+import { describe, expect, it, test } from 'vitest';
+import { explain } from '../../src/explain/explain.ts';
+import type { Explanation } from '../../src/explain/explanation.ts';
+import { load } from '../../src/load.ts';
+import type { Claims } from '../../src/offline/stated-tokens.ts';
+import { worldOf } from '../support/gateway.ts';
+
+const MANIFEST = `version: 1
+upstreams:
+  up: { urls: ['\${FIRST:-http://10.0.0.1:1}', http://10.0.0.2:1] }
+cors: { origins: [https://app.example] }
+auth:
+  tokens: { jwt: { jwks: http://127.0.0.1:9/jwks.json, algorithms: [ES256], issuer: i, audience: a } }
+  role: { claim: /role, allow: [admin, user], message: not for you }
+routes:
+  - { id: all, method: any, path: /files/**, upstream: up, access: public }
+  - { id: file, method: GET, path: '/files/{name}', upstream: up, access: public, encodedSlash: keep }
+  - { id: secret, method: GET, path: /files/secret, upstream: up, access: protected, roles: [admin] }
+  - id: note
+    method: POST
+    path: /notes/{id}
+    upstream: up
+    access: protected
+    timeout: 5s
+    validation: report
+    query: { properties: { page: { type: integer } } }
+    body: { schema: { type: object, required: [text] } }
+    upstreamPath: { replace: /notes, with: /v2 }
+    requestHeaders: { set: { X-Key: '\${KEY:-none}' } }
+  - { id: login, method: POST, path: /login, upstream: up, access: public, login: {} }
+`;
+
+async function explained(line: string, claims?: Claims, headers: string[] = [], env = {}): Promise<Explanation> {
+  const loaded = load({ path: 'gateway.yaml', text: MANIFEST }, worldOf(env));
+  if (loaded.plan === undefined) throw new Error(JSON.stringify(loaded.problems));
+  const [method = '', target = '', body] = line.split(' ');
+  return explain(loaded, { method, target, headers, body: body === undefined ? undefined : Buffer.from(body) }, claims);
+}
+
+const stepsOf = ({ steps }: Explanation) => steps.map(({ step, verdict }) => `${step} ${verdict}`);
+const lossesOf = ({ candidates }: Explanation) => candidates.map(({ id, lost, to }) => `${id} ${lost} ${to}`);
+
+describe('the steps', () => {
+  test.each<[string, Claims | undefined, string]>([
+    ['GET /files/a', undefined, 'message path route token body forward answer'],
+    ['GET /files/secret', undefined, 'message path route token'],
+    ['GET /files/secret', { role: 'user' }, 'message path route token role'],
+    ['GET /files/secret', { role: 'admin' }, 'message path route token role body forward answer'],
+    ['GET /nowhere', undefined, 'message path route'],
+    ['GET /files/../x', undefined, 'message path'],
+    ['GET nowhere', undefined, 'message'],
+    ['OPTIONS *', undefined, 'message preflight'],
+  ])('of %s by %j', async (line, claims, steps) => {
+    const explanation = await explained(line, claims);
+    expect(explanation.steps.map(({ step }) => step).join(' ')).toBe(steps);
+    const { outcome } = explanation;
+    const last = explanation.steps.at(-1)?.verdict;
+    expect([outcome, last]).toEqual([outcome, outcome === 'forwarded' ? 'passed' : outcome]);
+  });
+
+  it('end with a preflight that is answered', async () => {
+    const headers = ['Origin', 'https://app.example', 'Access-Control-Request-Method', 'GET'];
+    const explanation = await explained('OPTIONS /files/a', undefined, headers);
+    expect([explanation.outcome, stepsOf(explanation).at(-1)]).toEqual(['answered', 'preflight answered']);
+    expect(explanation.steps.at(-1)?.lines).toEqual([{ line: 4, column: 7, pointer: '/cors' }]);
+  });
+
+  it('say what is only reported, and go on', async () => {
+    const headers = ['Content-Type', 'application/json'];
+    const explanation = await explained('POST /notes/7?page=x {}', { role: 'user' }, headers);
+    expect(stepsOf(explanation)).toEqual(
+      expect.arrayContaining(['parameters reported', 'body reported', 'forward passed']),
+    );
+    expect(explanation.reported).toEqual([
+      { code: 'parameter_invalid', pointers: ['/query/page'] },
+      { code: 'body_invalid', pointers: ['/text'] },
+    ]);
+  });
+
+  it('name the lines that say so', async () => {
+    const { steps } = await explained('GET /files/secret', { role: 'user' });
+    const lines = steps.map(({ step, lines }) => [step, ...lines.map(({ line, pointer }) => `${line} ${pointer}`)]);
+    expect(lines.slice(2)).toEqual([
+      ['route', '11 /routes/2'],
+      ['token', '11 /routes/2/access'],
+      ['role', '11 /routes/2/roles', '7 /auth/role/claim'],
+    ]);
+  });
+});
+
+describe('a route that lost', () => {
+  test.each([
+    ['GET /files/a', ['all less-specific file']],
+    ['GET /files/secret', ['all less-specific secret', 'file less-specific secret']],
+    ['DELETE /files/secret', ['file other-method null', 'secret other-method null']],
+    ['GET /files/a%2Fb', ['all encoded-slash null']],
+    ['GET /files/Secret', ['all less-specific file', 'file other-reading secret']],
+    ['GET /files/x/secret', []],
+  ])('by %s', async (line, losses) => {
+    expect(lossesOf(await explained(line))).toEqual(losses);
+  });
+});
+
+describe('what the upstream gets', () => {
+  it('is what it would get, and how long it may take', async () => {
+    const headers = ['Content-Type', 'application/json'];
+    const { route, upstream } = await explained('POST /notes/7?page=1 {"text":"x"}', { role: 'user' }, headers);
+    expect(route).toMatchObject({ id: 'note', parameters: { id: '7' }, line: 12 });
+    expect(upstream).toMatchObject({
+      id: 'up',
+      method: 'POST',
+      url: 'http://10.0.0.1:1/v2/7?page=1',
+      targets: ['http://10.0.0.1:1', 'http://10.0.0.2:1'],
+      bodyBytes: 12,
+      timeoutsMs: { connect: 2000, response: null, idle: 60_000, total: 5000 },
+    });
+    expect(upstream?.headers).toEqual(
+      expect.arrayContaining([
+        ['Authorization', 'Bearer <token>'],
+        ['X-Key', 'none'],
+      ]),
+    );
+  });
+
+  it('never tells what came from the environment', async () => {
+    const env = { FIRST: 'http://10.9.9.9:1', KEY: 'hidden' };
+    const explanation = await explained(
+      'POST /notes/7 {"text":"x"}',
+      { role: 'user' },
+      ['Content-Type', 'application/json'],
+      env,
+    );
+    expect(JSON.stringify(explanation)).not.toMatch(/10\.9\.9\.9|hidden/);
+    expect(explanation.upstream?.url).toBe('${FIRST:-http://10.0.0.1:1}/v2/7');
+    expect(explanation.upstream?.headers).toContainEqual(['X-Key', '${KEY:-none}']);
+  });
+});
+
+describe('a refusal', () => {
+  it('says what the client is told, and what the log says', async () => {
+    expect((await explained('GET /files/secret', { role: 'guest' })).refusal).toEqual({
+      status: 403,
+      code: 'role_not_allowed',
+      reason: 'role_not_allowed',
+      detail: 'not for you',
+      errors: [],
+    });
+    expect((await explained('GET /files//a')).refusal).toMatchObject({
+      code: 'path_ambiguous',
+      reason: 'path_empty_segment',
+    });
+  });
+
+  it('of HEAD is as full as that of GET', async () => {
+    expect((await explained('HEAD /nowhere')).refusal).toMatchObject({
+      status: 404,
+      code: 'route_unknown',
+      detail: 'no route has this path',
+    });
+  });
+
+  it('of an unknown path names one that is near', async () => {
+    const { steps } = await explained('GET /login2');
+    expect(steps.at(-1)?.because).toBe('no route has this path; did you mean /login?');
+  });
+});
