@@ -5,6 +5,14 @@ import { duration } from './numbers.js';
 /** @type {Record<string, 'good' | 'warn' | 'bad' | 'calm'>} */
 const KINDS = { passed: 'good', answered: 'calm', reported: 'warn', refused: 'bad', forwarded: 'good' };
 
+/** @type {Record<string, string>} */
+const LOSSES = {
+  'less-specific': 'less specific than',
+  'other-method': 'has not the method',
+  'encoded-slash': 'keeps no encoded slash',
+  'other-reading': 'some servers read the path as one of',
+};
+
 /** The box that asks what becomes of a request, and why. */
 export class Explain {
   /** The latest question: an answer to an older one is not shown. */
@@ -132,7 +140,7 @@ function candidatesOf(candidates) {
         {},
         `${id} `,
         element('code', {}, path),
-        ` (${placeOf(place)}): ${lost}${to === null ? '' : ` than ${to}`}`,
+        ` (${placeOf(place)}): ${LOSSES[lost] ?? lost}${to === null ? '' : ` ${to}`}`,
       ),
     ),
   );
