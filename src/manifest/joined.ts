@@ -1,5 +1,6 @@
 import { errorAt, errorAtKey, type Finding, type Fix, type Path, type Where } from '../problem/finding.ts';
-import type { Document, Value } from './document.ts';
+import type { Document } from './document.ts';
+import type { Value } from './values.ts';
 
 /** As many as a list that is written in one file may have. */
 const MAX_ROUTES = 20_000;
