@@ -1,11 +1,12 @@
-import { check } from './manifest/check.ts';
-import { type Document, parse } from './manifest/document.ts';
-import { type Files, keepFiles, sha256 } from './manifest/files.ts';
+import type { Document } from './manifest/document.ts';
+import { keepOutside, type Outside } from './manifest/files.ts';
 import type { Manifest } from './manifest/manifest.generated.ts';
+import { type Form, readManifest, sourcesOf, type Written } from './manifest/read-manifest.ts';
 import type { Source, World } from './manifest/source.ts';
-import { substitute } from './manifest/substitute.ts';
-import { compile } from './plan/compile.ts';
+import { secretsAt } from './manifest/substitute.ts';
+import { compiling } from './plan/compile.ts';
 import type { Plan } from './plan/plan.ts';
+import { finish, type Steps } from './plan/steps.ts';
 import type { Finding, Path } from './problem/finding.ts';
 import { hasErrors, type Problem, toProblems } from './problem/problem.ts';
 
@@ -19,8 +20,8 @@ interface Told {
 }
 
 /**
- * Text to plan: parse, check, compile. All or nothing: with one error there is no plan. Every verb and the
- * reload call this one function.
+ * Text to plan: parse, check, compile. All or nothing: with one error there is no plan. Every verb calls this one function;
+ * the reload takes the same stages, the first of them in another thread and the last one in slices.
  *
  * @param previous the plan in force; parts of it whose definition did not change are taken over
  */
@@ -34,57 +35,48 @@ export type Reading =
   | ReadingOf<{ readonly manifest: Manifest; readonly plan: Plan }>
   | ReadingOf<{ readonly plan: undefined }>;
 
-type ReadingOf<Made> = Made & {
-  readonly document: Document;
-  readonly findings: readonly Finding[];
-  readonly files: Files;
-  /** Whether the value at a path came from the environment: such a value is never printed. */
-  readonly isSecret: (path: Path) => boolean;
-};
+type ReadingOf<Made> = Made &
+  Outside & {
+    readonly document: Document;
+    /** The texts that it was read from, the manifest's own first. */
+    readonly sources: readonly Source[];
+    readonly findings: readonly Finding[];
+    /** Whether the value at a path came from the environment: such a value is never printed. */
+    readonly isSecret: (path: Path) => boolean;
+  };
 
 /** The stages of `load`, with what each of them made. */
 export function read(source: Source, world: World, previous?: Plan): Reading {
-  const { files, readFile } = keepFiles(world.readFile);
-  const { document, findings: syntax } = parse(source);
-  if (syntax.length > 0) return { document, findings: syntax, files, plan: undefined, isSecret: () => false };
+  const { outside, world: kept } = keepOutside(world);
+  const written = readManifest(source, kept);
+  const { document, form } = written;
+  const { findings, plan } = finish(planning(written, kept.readFile, previous));
+  const { isSecret } = secretsAt(form?.secrets ?? []);
+  const reading = { document, sources: sourcesOf(document), findings, ...outside, isSecret };
+  return plan === undefined || form === undefined
+    ? { ...reading, plan: undefined }
+    : { ...reading, manifest: form.manifest, plan };
+}
 
-  const substituted = substitute(document.value, world.env);
-  const checked = check(substituted);
-  const findings = [...substituted.findings, ...checked.findings];
-
-  const faulty = faultyParts(checked.findings);
+/** Manifest to plan, step by step; what the stage before has found is told as well. */
+export function* planning(
+  { form, findings: found }: Pick<Written, 'form' | 'findings'>,
+  readFile: World['readFile'],
+  previous: Plan | undefined,
+): Steps<{ readonly plan: Plan | undefined; readonly findings: readonly Finding[] }> {
   // Without a list of routes there is nothing to compile.
-  const compiled = Array.isArray((checked.manifest as Partial<Manifest> | null)?.routes)
-    ? compile(checked.manifest, {
-        hash: sha256(source.text),
-        readFile,
-        isSecret: substituted.isSecret,
-        previous,
-        faulty,
-      })
-    : undefined;
-  const refused = (compiled?.findings ?? []).map((finding) => withoutSecret(finding, substituted.holdsSecret));
-  const all = firstAtEachPlace([...findings, ...refused]);
-  const plan = hasErrors(all) ? undefined : compiled?.plan;
-  const { isSecret } = substituted;
-  if (plan === undefined) return { document, findings: all, files, plan, isSecret };
-  return { document, manifest: checked.manifest, findings: all, files, plan, isSecret };
+  if (form === undefined || !hasRoutes(form)) return { plan: undefined, findings: firstAtEachPlace(found) };
+  const { isSecret, holdsSecret } = secretsAt(form.secrets);
+  const { hash, faulty } = form;
+  const compiled = yield* compiling(form.manifest, { hash, readFile, isSecret, previous, faulty });
+  const refused = compiled.findings.map((finding) => withoutSecret(finding, holdsSecret));
+  const findings = firstAtEachPlace([...found, ...refused]);
+  return { plan: hasErrors(findings) ? undefined : compiled.plan, findings };
 }
 
-/** The parts of the manifest that the schema has refused, as `compile` names them. */
-function faultyParts(findings: readonly Finding[]): Set<string> {
-  const faulty = new Set<string>();
-  for (const { where } of findings) {
-    const [key, inside] = 'path' in where ? where.path : [];
-    const isWhole = inside === undefined || !DIVISIBLE.includes(String(key));
-    faulty.add(isWhole ? String(key ?? '') : `${key}/${inside}`);
-    if (!KEYS.has(String(key))) faulty.add('');
-  }
-  return faulty;
+function hasRoutes({ manifest }: Form): boolean {
+  return Array.isArray((manifest as Partial<Manifest> | null)?.routes);
 }
-
-const DIVISIBLE = ['upstreams', 'routes', 'schemas'];
-const KEYS = new Set(['version', 'listen', 'admin', 'server', 'auth', 'cors', 'lint', 'log', 'tracing', ...DIVISIBLE]);
 
 /** What the compiler says may quote the value: what came from the environment is never printed, not even in part. */
 function withoutSecret(finding: Finding, holdsSecret: (path: Path) => boolean): Finding {

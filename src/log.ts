@@ -20,8 +20,9 @@ const MAX_BYTES_OF_UNIT = 3;
  * The log of a process: JSON lines to a file descriptor.
  *
  * @param destination a file descriptor, or a path
+ * @param format what is written in place of a line: for a person to read
  */
-export function createLog(destination: number | string): Log {
+export function createLog(destination: number | string, format?: (json: string) => string): Log {
   const stream = pino.destination({
     dest: destination,
     sync: false,
@@ -47,8 +48,8 @@ export function createLog(destination: number | string): Log {
   };
   setInterval(release, FLUSH_MS).unref();
   return {
-    logger: pino({ base: null }, { write }),
-    line: (json) => write(`${json}\n`),
+    logger: pino({ base: null }, format === undefined ? { write } : { write: (line) => write(`${format(line)}\n`) }),
+    line: format === undefined ? (json) => write(`${json}\n`) : (json) => write(`${format(json)}\n`),
     flush: () => {
       release();
       try {

@@ -1,123 +1,212 @@
-import { readFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
 import type { Gateway } from './gateway/gateway.ts';
-import { load, type Planned } from './load.ts';
-import { type Files, haveChanged, sha256 } from './manifest/files.ts';
+import type { Planned } from './load.ts';
+import { type Outside, sha256 } from './manifest/files.ts';
 import type { Source, World } from './manifest/source.ts';
-import { type Changes, changesBetween } from './plan/changes.ts';
-import type { Plan } from './plan/plan.ts';
-import type { Problem } from './problem/problem.ts';
-import { watchFiles } from './watch.ts';
+import { type Beginning, changesBetween, restartsFor, summaryOf } from './plan/changes.ts';
+import { makePlan } from './reload/attempt.ts';
+import type { Cause, Reload } from './reload/outcome.ts';
+import { ReadingThread } from './reload/reading-thread.ts';
+import { changedSince, ownHash, type Place, type Seen, timesOf, watchedBy } from './reload/seen.ts';
+import { type Watch, watchFiles } from './watch.ts';
+import { worldOf } from './world.ts';
+
+export type { Cause, Reload } from './reload/outcome.ts';
 
 /** Editors write in several steps: what follows within this time belongs to one save. */
 const SETTLE_MS = 50;
 /** Some mounts tell of no change at all; this finds it. */
 const POLL_MS = 5_000;
+/** Files that are written without end are not waited for any longer. */
+const PATIENCE_MS = 10_000;
 
-/** How the last attempt to take over the files ended. */
-export type Reload =
-  | {
-      readonly kind: 'loaded';
-      readonly at: Date;
-      readonly hash: string;
-      readonly changes: Changes;
-      readonly planned: Planned;
-    }
-  | { readonly kind: 'kept'; readonly at: Date; readonly source: Source; readonly problems: readonly Problem[] }
-  | { readonly kind: 'unreadable'; readonly at: Date; readonly reason: string };
-
-export interface Reloader {
-  /** `undefined` until a file changed for the first time. */
-  readonly last: Reload | undefined;
-  close(): Promise<void>;
+export interface ReloaderOptions {
+  readonly path: string;
+  readonly env: World['env'];
+  readonly gateway: Gateway;
+  /** What the plan in force was made of. */
+  readonly first: Outside & { readonly sources: readonly Source[] };
+  /** Hears of every attempt that found something changed. */
+  readonly tell: (reload: Reload) => void;
 }
 
 /**
- * Watches the manifest and every file that it names. When one of them changed, the manifest is loaded, and if it
- * loads, one assignment puts it in force; if it does not, the last good plan stays.
- *
- * @param first the files that the plan in force was made of
- * @param tell hears of every attempt that was made
+ * Watches the manifest and every file that it names. When one of them changed, all of them are read, compiled and verified,
+ * and if nothing is wrong, one assignment puts the plan in force; if something is, the last good plan stays.
  */
-export function createReloader(
-  path: string,
-  world: World,
-  gateway: Gateway,
-  first: Files,
-  tell: (reload: Reload) => void,
-): Reloader {
-  let seen = textInForce(path, gateway.plan.hash);
-  let files = first;
-  let last: Reload | undefined;
-  let timer: NodeJS.Timeout | undefined;
+export class Reloader {
+  /** How the last attempt ended that found something changed; `undefined` until there was one. */
+  last: Reload | undefined;
+  /** When the plan in force was put in force. */
+  lastSuccessAt = new Date();
+  readonly #options: ReloaderOptions;
+  readonly #place: Place;
+  readonly #thread: ReadingThread;
+  /** What the process began with. */
+  readonly #began: Beginning;
+  readonly #counts = new Map<string, number>();
+  readonly #poll: NodeJS.Timeout;
+  #seen: Seen;
+  #watch: Watch | undefined;
+  #watched = '';
+  #settling: NodeJS.Timeout | undefined;
+  /** The last of the attempts that were asked for: they are made one after the other. */
+  #running: Promise<unknown> = Promise.resolve();
+  /** An attempt that has not begun: whoever asks for one now means this one. */
+  #next: { readonly reload: Promise<Reload>; cause: Cause } | undefined;
+  #isClosed = false;
 
-  const attempt = () => {
-    const { text, reason } = readText(path);
-    if (text === seen && (text === undefined || !haveChanged(files, world.readFile))) return;
-    seen = text;
-    const at = new Date();
-    if (text === undefined) {
-      last = { kind: 'unreadable', at, reason };
-    } else {
-      const source = { path, text };
-      const loaded = load(source, world, gateway.plan);
-      const { plan, problems } = loaded;
-      files = loaded.files;
-      follow();
-      last =
-        plan === undefined
-          ? { kind: 'kept', at, source, problems }
-          : { kind: 'loaded', ...swap(gateway, plan), at, planned: loaded };
+  constructor(options: ReloaderOptions) {
+    const { path, env, gateway, first } = options;
+    this.#options = options;
+    this.#place = { path, world: worldOf(path, env) };
+    this.#thread = new ReadingThread({ path, env });
+    const { listen, admin, server } = gateway.plan;
+    this.#began = { listen, admin, server: { tls: server.tls } };
+    // What was saved since is news.
+    this.#seen = { own: sha256(first.sources[0]?.text ?? ''), outside: first };
+    this.#follow();
+    this.#poll = setInterval(() => void this.reload('poll'), POLL_MS);
+  }
+
+  /** SHA-256 of the manifest in force, in hex. */
+  get hash(): string {
+    return this.#options.gateway.plan.hash;
+  }
+
+  /** Keys of the manifest in force that take a restart: what they were at the start stays in force. */
+  get needsRestart(): readonly string[] {
+    return restartsFor(this.#began, this.#options.gateway.plan);
+  }
+
+  /** How many attempts ended how, by what had brought them about. */
+  get counts(): readonly { readonly kind: Reload['kind']; readonly cause: Cause; readonly count: number }[] {
+    return [...this.#counts].map(([key, count]) => ({ ...JSON.parse(key), count }));
+  }
+
+  /**
+   * Looks at all files now. Attempts are made one after the other, and each reads what is saved when it begins, so that
+   * the last save wins. Resolves when it is known what came of it, with the plan in force if that is a new one.
+   */
+  reload(cause: Cause): Promise<Reload> {
+    if (this.#next === undefined) {
+      const reload = this.#running.then(() => {
+        const asked = this.#next?.cause ?? cause;
+        this.#next = undefined;
+        return this.#attempt(asked);
+      });
+      this.#next = { reload, cause };
+      this.#running = reload;
+    } else if (isAsked(cause)) {
+      // Whoever asks is to be answered, whatever had brought it about before.
+      this.#next.cause = cause;
     }
-    tell(last);
-  };
-  const settle = () => {
-    clearTimeout(timer);
-    timer = setTimeout(attempt, SETTLE_MS);
-  };
-  let paths = pathsOf(path, files);
-  let watcher = watchFiles(paths, settle);
-  const follow = () => {
-    const next = pathsOf(path, files);
-    if (next.join('\0') === paths.join('\0')) return;
-    paths = next;
-    void watcher.close();
-    watcher = watchFiles(paths, settle);
-  };
-  const poll = setInterval(attempt, POLL_MS);
-  return {
-    get last() {
-      return last;
-    },
-    async close() {
-      clearTimeout(timer);
-      clearInterval(poll);
-      await watcher.close();
-    },
-  };
-}
+    return this.#next.reload;
+  }
 
-/** The file's text if the plan was made of it; what was saved since is news. */
-function textInForce(path: string, hash: string): string | undefined {
-  const { text } = readText(path);
-  return text !== undefined && sha256(text) === hash ? text : undefined;
-}
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#settling);
+    clearInterval(this.#poll);
+    await Promise.all([this.#watch?.close(), this.#thread.close()]);
+    await this.#running;
+  }
 
-function swap(gateway: Gateway, plan: Plan): { hash: string; changes: Changes } {
-  const changes = changesBetween(gateway.plan, plan);
-  gateway.swap(plan);
-  return { hash: plan.hash, changes };
-}
+  /** Never rejects. */
+  async #attempt(cause: Cause): Promise<Reload> {
+    const at = new Date();
+    const start = performance.now();
+    const files = new Set<string>();
+    const end = await this.#takeOver(files, cause, start + PATIENCE_MS).catch((error: unknown) => {
+      // The thread came to its end, for want of memory say: what it could not read is not read again before it changes.
+      this.#seen = { ...this.#seen, own: ownHash(this.#place.path) };
+      return { kind: 'unreadable', reason: error instanceof Error ? error.message : String(error) } as const;
+    });
+    const reload: Reload = { ...end, cause, at, files: [...files], ms: Math.round(performance.now() - start) };
+    if (reload.kind === 'unchanged' || this.#isClosed) return reload;
+    this.last = reload;
+    this.#count(reload);
+    this.#follow();
+    this.#options.tell(reload);
+    return reload;
+  }
 
-function readText(path: string): { text: string | undefined; reason: string } {
-  try {
-    return { text: readFileSync(path, 'utf8'), reason: '' };
-  } catch (error) {
-    return { text: undefined, reason: error instanceof Error ? error.message : String(error) };
+  /**
+   * Reads until all that was read was there at one time, and puts it in force if nothing is wrong with it.
+   *
+   * @param files takes what has changed
+   * @param endMs when to give up
+   */
+  async #takeOver(files: Set<string>, cause: Cause, endMs: number) {
+    for (;;) {
+      const times = await this.#settled(endMs);
+      for (const file of changedSince(this.#seen, this.#place)) files.add(file);
+      if (this.#isClosed || (files.size === 0 && !this.#isAskedAgain(cause))) return { kind: 'unchanged' } as const;
+      const made = await makePlan(this.#thread, this.#place, this.#seen, this.#options.gateway.plan);
+      if (this.#isSteady(made.seen, times)) {
+        this.#seen = made.seen;
+        if ('reason' in made) return { kind: 'unreadable', reason: made.reason } as const;
+        if ('problems' in made) return { kind: 'kept', problems: made.problems, sources: made.sources } as const;
+        return this.#putInForce(made.planned);
+      }
+      if (performance.now() >= endMs)
+        return { kind: 'unreadable', reason: 'the files are written faster than they can be read' } as const;
+    }
+  }
+
+  /** Whoever asks after a refusal is to be told why, and what was in the way may be gone. */
+  #isAskedAgain(cause: Cause): boolean {
+    return isAsked(cause) && this.last !== undefined && this.last.kind !== 'loaded';
+  }
+
+  /** Waits until nothing was written for a while: half a file may well be a manifest. */
+  async #settled(end: number): Promise<string> {
+    for (;;) {
+      const { text, latestMs } = timesOf(this.#seen, this.#place);
+      const age = Date.now() - latestMs;
+      // A clock that was set back is not waited for.
+      if (age < 0 || age >= SETTLE_MS || performance.now() >= end || this.#isClosed) return text;
+      await new Promise((resolve) => setTimeout(resolve, SETTLE_MS - age));
+    }
+  }
+
+  /** Whether all that was read is still what is there, so that it was there at one time. */
+  #isSteady(seen: Seen, times: string): boolean {
+    return timesOf(this.#seen, this.#place).text === times && changedSince(seen, this.#place).length === 0;
+  }
+
+  #putInForce(planned: Planned) {
+    const { gateway } = this.#options;
+    const { plan: old } = gateway;
+    const { plan } = planned;
+    const changes = changesBetween(old, plan);
+    if (!this.#isClosed) gateway.swap(plan);
+    this.lastSuccessAt = new Date();
+    const { needsRestart } = this;
+    const hashes = { hash: plan.hash, oldHash: old.hash };
+    return { kind: 'loaded', planned, ...hashes, changes, summary: summaryOf(changes), needsRestart } as const;
+  }
+
+  /** Watches what was seen last. */
+  #follow(): void {
+    const { files, folders } = watchedBy(this.#seen, this.#place);
+    const watched = [...files, '', ...folders].join('\0');
+    if (watched === this.#watched) return;
+    this.#watched = watched;
+    void this.#watch?.close();
+    this.#watch = watchFiles(files, () => this.#hear(), folders);
+  }
+
+  #hear(): void {
+    clearTimeout(this.#settling);
+    this.#settling = setTimeout(() => void this.reload('change'), SETTLE_MS);
+  }
+
+  #count({ kind, cause }: Reload): void {
+    const key = JSON.stringify({ kind, cause });
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
   }
 }
 
-function pathsOf(manifest: string, files: Files): string[] {
-  const folder = dirname(resolve(manifest));
-  return [resolve(manifest), ...[...files.keys()].map((path) => resolve(folder, path))];
+function isAsked(cause: Cause): boolean {
+  return cause === 'request' || cause === 'signal';
 }

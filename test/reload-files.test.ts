@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 import { connect } from 'node:tls';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { worldOf } from '../src/cli/manifest-file.ts';
 import { createGateway, type Gateway } from '../src/gateway/gateway.ts';
 import { load } from '../src/load.ts';
-import { createReloader, type Reload, type Reloader } from '../src/reload.ts';
+import { type Reload, Reloader } from '../src/reload.ts';
+import { worldOf } from '../src/world.ts';
 import { claims, ecKey, type SigningKey, tokenOf } from './plan/tokens/keys.ts';
 import { createPair, type Pair } from './support/certificate.ts';
 import { manifest } from './support/gateway.ts';
@@ -42,7 +42,8 @@ async function serve(text: string): Promise<void> {
   const path = join(folder, 'gateway.yaml');
   writeFileSync(path, text);
   const world = worldOf(path, {});
-  const { plan, problems, files } = load({ path, text }, world);
+  const first = load({ path, text }, world);
+  const { plan, problems } = first;
   if (plan === undefined) throw new Error(JSON.stringify(problems));
   gateway = createGateway(plan, {
     logger: pino({ level: 'silent' }),
@@ -50,7 +51,7 @@ async function serve(text: string): Promise<void> {
     flush: () => undefined,
   });
   port = (await gateway.listen()).port;
-  reloader = createReloader(path, world, gateway, files, (reload) => void told.push(reload));
+  reloader = new Reloader({ path, env: {}, gateway, first, tell: (reload) => void told.push(reload) });
 }
 
 beforeEach(async () => {

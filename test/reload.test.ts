@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createReloader, type Reload, type Reloader } from '../src/reload.ts';
-import { manifest, type Running, startGateway, worldOf } from './support/gateway.ts';
+import { type Reload, Reloader } from '../src/reload.ts';
+import { manifest, type Running, startGateway } from './support/gateway.ts';
 import { ask, head, keptHead, Wire } from './support/raw.ts';
 import { eventually } from './support/site.ts';
 import { type Respond, startUpstream, type Upstream } from './support/upstream.ts';
@@ -38,7 +38,13 @@ afterEach(async () => {
 });
 
 function watch(path: string): void {
-  reloader = createReloader(path, worldOf(), gateway.gateway, new Map(), (reload) => void told.push(reload));
+  reloader = new Reloader({
+    path,
+    env: {},
+    gateway: gateway.gateway,
+    first: { sources: [{ path, text: text('one') }], files: new Map(), patterns: new Map() },
+    tell: (reload) => void told.push(reload),
+  });
 }
 
 /** Does something to the file, and waits until the reloader has told of it. */
@@ -95,7 +101,7 @@ describe('a save', () => {
   it('that is faulty keeps the last plan and tells where the fault is; a good one after it is taken over', async () => {
     const plan = gateway.gateway.plan;
     const faulty = await until('kept', () => writeFileSync(path, text('two').replace('public', 'publik')));
-    expect(faulty).toMatchObject({ source: { path } });
+    expect(faulty).toMatchObject({ sources: [{ path }] });
     expect(faulty.kind === 'kept' && faulty.problems[0]?.message).toContain('public');
     expect(gateway.gateway.plan).toBe(plan);
     await expectServed('one', 'two');

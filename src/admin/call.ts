@@ -1,25 +1,22 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Planned } from '../load.ts';
-import type { Plan } from '../plan/plan.ts';
-import type { Reload } from '../reload.ts';
+import type { Reloader } from '../reload.ts';
 
 /** What the operators' side tells of. */
 export interface Operated {
   readonly gateway: Gateway;
   readonly version: string;
   readonly startedAt: Date;
-  /** The plan at the start: what takes a restart is still as it says. */
-  readonly first: Plan;
-  /** The plan in force, with what it was made of, and since when. */
-  readonly inForce: () => { readonly planned: Planned; readonly since: Date };
-  /** `undefined`: nothing was taken over since the start. */
-  readonly lastReload: () => Reload | undefined;
-  /** How many attempts there were to take a saved manifest over, by what came of them. */
-  readonly reloads: () => Readonly<Record<Reload['kind'], number>>;
+  /** The plan in force, with what it was made of. */
+  readonly planned: () => Planned;
+  readonly reloader: Reloading;
   /** The process was asked to stop: it still serves, and wants no more requests. */
   readonly isStopping: () => boolean;
 }
+
+/** What is told of reloads, and who makes one. */
+export type Reloading = Pick<Reloader, 'last' | 'lastSuccessAt' | 'needsRestart' | 'counts' | 'hash' | 'reload'>;
 
 export interface Endpoint {
   /** HEAD is answered where GET is. */

@@ -3,6 +3,7 @@ import { explain } from './explain.ts';
 import { livez, readyz } from './health.ts';
 import { metrics } from './metrics.ts';
 import { openapi } from './openapi.ts';
+import { reload } from './reload.ts';
 import { routes } from './routes.ts';
 import { status } from './status.ts';
 
@@ -15,5 +16,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { method: 'GET', path: '/routes', answer: routes },
   { method: 'GET', path: '/metrics', answer: metrics },
   { method: 'POST', path: '/explain', answer: explain },
+  { method: 'POST', path: '/-/reload', answer: reload },
   { method: 'GET', path: '/openapi.json', answer: openapi },
 ];

@@ -6,8 +6,8 @@ import { isMap } from '../plan/schema-walk.ts';
 import { type Answer, type Call, fault, json, type Operated } from './call.ts';
 
 /** What `signing-gateway explain --json` prints, from the plan in force. */
-export async function explain({ body }: Call, { inForce }: Operated): Promise<Answer> {
-  const { planned: loaded } = inForce();
+export async function explain({ body }: Call, { planned }: Operated): Promise<Answer> {
+  const loaded = planned();
   const request = readRequest(body);
   if (typeof request === 'string') return fault(400, request);
   const { asked, role } = request;

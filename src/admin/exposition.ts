@@ -16,6 +16,9 @@ export function createExposition(operated: Operated): () => Promise<string> {
   for (const family of FAMILIES) registry.registerMetric(readingOf(family, operated));
   // Of the process and the engine: processor time, memory, files, the event loop's delay, collections of garbage.
   collectDefaultMetrics({ register: registry, prefix: PREFIX });
+  // Each connection would be looked at, and how many there are is known.
+  for (const what of ['resources', 'handles', 'requests'])
+    for (const suffix of ['', '_total']) registry.removeSingleMetric(`${PREFIX}nodejs_active_${what}${suffix}`);
   return () => registry.metrics();
 }
 

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { Plan } from '../plan/plan.ts';
 import { durations, type Family, gauge, ofTargets, ofUpstreams } from './family.ts';
+import { readinessOf, STATUSES } from './health.ts';
 
 /** All metrics of the gateway's own. No label is ever made of what a client wrote. */
 export const FAMILIES: readonly Family[] = [
@@ -132,6 +133,16 @@ export const FAMILIES: readonly Family[] = [
     },
   },
   {
+    name: 'readiness',
+    type: 'gauge',
+    help: '1 for what /readyz says.',
+    labels: ['status'],
+    *collect(operated) {
+      const now = readinessOf(operated).status;
+      for (const status of STATUSES) yield { labels: { status }, value: Number(status === now) };
+    },
+  },
+  {
     name: 'manifest_info',
     type: 'gauge',
     help: '1, for the SHA-256 of the manifest in force.',
@@ -143,21 +154,21 @@ export const FAMILIES: readonly Family[] = [
   {
     name: 'manifest_reloads_total',
     type: 'counter',
-    help: 'Attempts to take over a saved manifest: "loaded", "kept" (it was refused) or "unreadable".',
-    labels: ['result'],
-    *collect({ reloads }) {
-      for (const [result, value] of Object.entries(reloads())) yield { labels: { result }, value };
+    help: 'Attempts to take over what was saved, by what came of them ("loaded", "kept", "unreadable") and what asked for them.',
+    labels: ['result', 'cause'],
+    *collect({ reloader }) {
+      for (const { kind, cause, count } of reloader.counts) yield { labels: { result: kind, cause }, value: count };
     },
   },
   gauge(
     'manifest_last_reload_successful',
     'Whether the manifest in force is the saved one: 0 after an attempt that failed.',
-    (operated) => Number((operated.lastReload()?.kind ?? 'loaded') === 'loaded'),
+    ({ reloader }) => Number(!['kept', 'unreadable'].includes(reloader.last?.kind ?? 'loaded')),
   ),
   gauge(
     'manifest_last_reload_success_timestamp_seconds',
     'When the manifest in force was taken over, in seconds since 1970.',
-    ({ inForce }) => inForce().since.getTime() / 1_000,
+    ({ reloader }) => reloader.lastSuccessAt.getTime() / 1_000,
   ),
   {
     name: 'certificate_expiry_timestamp_seconds',

@@ -1,4 +1,4 @@
-import { type Answer, type Call, json, type Operated } from './call.ts';
+import { type Answer, type Call, json, type Operated, type Reloading } from './call.ts';
 
 /** Answers for as long as the process does anything at all. */
 export function livez(): Answer {
@@ -14,9 +14,11 @@ export function readyz(_call: Call, operated: Operated): Answer {
   return json(readiness, isReady ? 200 : 503);
 }
 
+/** `degraded`: it serves, but somebody should look. The last two are answered 503. */
+export const STATUSES = ['ready', 'degraded', 'unready', 'stopping'] as const;
+
 export interface Readiness {
-  /** `degraded`: it serves, but somebody should look. The last two are answered 503. */
-  readonly status: 'ready' | 'degraded' | 'unready' | 'stopping';
+  readonly status: (typeof STATUSES)[number];
   /** None when it is ready. */
   readonly why: readonly string[];
 }
@@ -26,7 +28,7 @@ export interface Readiness {
  * be: an upstream that is down is told of, and stands in the way only where the manifest says `required`. Keys that
  * were never known do: a replica that begins without them refuses what the others still let in.
  */
-export function readinessOf({ gateway, lastReload, isStopping }: Operated): Readiness {
+export function readinessOf({ gateway, reloader, isStopping }: Operated): Readiness {
   if (isStopping()) return { status: 'stopping', why: ['the process was asked to stop'] };
   const tokens = gateway.plan.auth?.verifier.status;
   const down = gateway.upstreams.filter(({ up }) => !up).map(({ id }) => id);
@@ -38,14 +40,14 @@ export function readinessOf({ gateway, lastReload, isStopping }: Operated): Read
   const degraded = [
     ...(tokens?.keys === 'stale' ? ['the keys are too old, and the issuer gives no newer ones'] : []),
     ...down.filter((id) => !required.has(id)).map((id) => `no target of the upstream "${id}" is up`),
-    ...reloadFault(lastReload()),
+    ...reloadFault(reloader.last),
   ];
   const why = [...unready, ...degraded];
   return { status: unready.length > 0 ? 'unready' : degraded.length > 0 ? 'degraded' : 'ready', why };
 }
 
 /** The last good plan serves on. */
-function reloadFault(reload: ReturnType<Operated['lastReload']>): string[] {
-  if (reload === undefined || reload.kind === 'loaded') return [];
+function reloadFault(reload: Reloading['last']): string[] {
+  if (reload?.kind !== 'kept' && reload?.kind !== 'unreadable') return [];
   return [reload.kind === 'kept' ? 'the saved manifest was refused' : 'the manifest cannot be read'];
 }

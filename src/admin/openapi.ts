@@ -8,8 +8,8 @@ import { type Answer, type Call, json, type Operated } from './call.ts';
 import { createSchemaBook, type SchemaBook } from './schema-book.ts';
 
 /** OpenAPI 3.1 of the routes in force: what may be sent, who may send it, and what is refused. */
-export function openapi(_call: Call, { inForce, version }: Operated): Answer {
-  return json(describe(inForce().planned, version));
+export function openapi(_call: Call, { planned, version }: Operated): Answer {
+  return json(describe(planned(), version));
 }
 
 export function describe({ plan, manifest }: Planned, version: string): object {

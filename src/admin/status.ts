@@ -1,21 +1,19 @@
-import { changesBetween } from '../plan/changes.ts';
 import { judgeInThread } from '../plan/judge-thread.ts';
 import type { VerifierStatus } from '../plan/plan.ts';
-import type { Reload } from '../reload.ts';
 import { type Answer, type Call, json, type Operated } from './call.ts';
 import { readinessOf } from './health.ts';
+import { reloadEntry } from './reload.ts';
 
 /** How the process is, and what is in force. */
 export function status(_call: Call, operated: Operated): Answer {
-  const { gateway, version, startedAt, lastReload } = operated;
+  const { gateway, version, startedAt, reloader } = operated;
   const { plan } = gateway;
   return json({
     version,
     started_at: startedAt,
     ...readinessOf(operated),
-    manifest: { hash: plan.hash, routes: plan.routes.length, loaded_at: operated.inForce().since },
-    needs_restart: changesBetween(operated.first, plan).needsRestart,
-    last_reload: reloadOf(lastReload()),
+    manifest: { hash: plan.hash, routes: plan.routes.length, loaded_at: reloader.lastSuccessAt },
+    ...reloadEntry(reloader),
     upstreams: gateway.upstreams,
     tokens: plan.auth === undefined ? null : tokensOf(plan.auth.verifier.status),
     judge_thread: judgeInThread.status(),
@@ -25,19 +23,4 @@ export function status(_call: Call, operated: Operated): Answer {
 
 function tokensOf({ verdicts, ...status }: VerifierStatus): object {
   return { ...status, verdicts: Object.fromEntries(verdicts) };
-}
-
-function reloadOf(reload: Reload | undefined): object | null {
-  if (reload === undefined) return null;
-  const { kind, at } = reload;
-  if (reload.kind === 'unreadable') return { kind, at, reason: reload.reason };
-  if (reload.kind === 'loaded') return { kind, at, hash: reload.hash, changes: reload.changes };
-  const problems = reload.problems.map(({ file, range, rule, message }) => ({
-    file,
-    line: range.line,
-    column: range.column,
-    rule,
-    message,
-  }));
-  return { kind, at, problems };
 }

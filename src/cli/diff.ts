@@ -59,7 +59,7 @@ function readSide(name: string, { env, err, errColour }: Terminal): Side | undef
   const { source, world } = readNamed(name, env);
   const loaded = load(source, world);
   if (loaded.plan !== undefined) return createSide(loaded, world.readFile);
-  err(formatProblems(loaded.problems, source.text, errColour));
+  err(formatProblems(loaded.problems, loaded.sources, errColour));
   return undefined;
 }
 

@@ -30,8 +30,11 @@ const MARKS = {
 
 function formatStep({ step, verdict, because, lines }: Step, manifest: string, colour: boolean): string {
   const [mark, style] = MARKS[verdict];
-  const at = [...new Set(lines.map(({ line }) => line))].join(', ');
-  const place = at === '' ? '' : paint(printable(`  ${manifest}:${at}`), 'dim', colour);
+  const at = [...new Set(lines.map(({ file = manifest }) => file))].map((file) => {
+    const inFile = lines.filter((place) => (place.file ?? manifest) === file);
+    return `  ${file}:${[...new Set(inFile.map(({ line }) => line))].join(', ')}`;
+  });
+  const place = at.length === 0 ? '' : paint(printable(at.join('')), 'dim', colour);
   return `${paint(mark, style, colour)} ${step.padEnd(WIDTH)}${printable(because)}${place}`;
 }
 
@@ -50,8 +53,9 @@ const LOSSES: Readonly<Record<Loss, (to: string) => string>> = {
   'other-reading': (to) => `is refused here, since some servers would read the path as one of ${to}`,
 };
 
-function formatCandidate({ id, methods, path, line, lost, to }: Candidate): string {
-  return `${INDENT}not ${id} (${formatMethods(methods)} ${path}, line ${line}): it ${LOSSES[lost](to ?? 'another route')}`;
+function formatCandidate({ id, methods, path, file, line, lost, to }: Candidate): string {
+  const place = file === undefined ? `line ${line}` : `${printable(file)} line ${line}`;
+  return `${INDENT}not ${id} (${formatMethods(methods)} ${path}, ${place}): it ${LOSSES[lost](to ?? 'another route')}`;
 }
 
 function faultLines({ refusal }: Explanation): string[] {

@@ -36,7 +36,7 @@ export const explain: Verb = {
     const asked = readRequest(method, url, values.header ?? [], values.body);
     const loaded = loadFile(file, env);
     if (loaded.plan === undefined) {
-      err(formatProblems(loaded.problems, loaded.text, errColour));
+      err(formatProblems(loaded.problems, loaded.sources, errColour));
       return 1;
     }
     const explanation = await explainRequest(loaded, asked, claimsOf(values, loaded.manifest));

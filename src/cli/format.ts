@@ -1,8 +1,9 @@
 import { styleText } from 'node:util';
+import type { Source } from '../manifest/source.ts';
 import type { Changes } from '../plan/changes.ts';
 import type { Auth, Plan, Route } from '../plan/plan.ts';
 import type { Severity } from '../problem/finding.ts';
-import { codeFrame, withoutSecrets } from '../problem/frame.ts';
+import { createFramer } from '../problem/frame.ts';
 import { printable } from '../problem/printable.ts';
 import type { Problem, Range } from '../problem/problem.ts';
 
@@ -17,22 +18,27 @@ export function paint(text: string, style: Style, colour: boolean): string {
 /**
  * Problems as a person reads them, in reading order; each begins with `file:line:column`.
  *
- * @param text the text of the file that they are in, for the code frames
+ * @param texts the text of the file that they are in, or all files that they may be in, for the code frames
  */
-export function formatProblems(problems: readonly Problem[], text: string, colour: boolean): string {
-  const shown = withoutSecrets(text, problems);
-  return problems.map((problem) => `${formatProblem(problem, shown, colour)}\n`).join('\n');
+export function formatProblems(
+  problems: readonly Problem[],
+  texts: string | readonly Source[],
+  colour: boolean,
+): string {
+  const frameOf = createFramer(problems, texts);
+  return problems.map((problem) => `${formatProblem(problem, frameOf(problem), colour)}\n`).join('\n');
 }
 
-function formatProblem(problem: Problem, text: string, colour: boolean): string {
+function formatProblem(problem: Problem, frame: string, colour: boolean): string {
   const { range, severity, message, rule, related } = problem;
   const file = printable(problem.file);
   const place = paint(`${file}:${at(range)}`, 'bold', colour);
   const lines = [
     `${place} ${paint(severity, STYLES[severity], colour)} ${printable(message)} ${paint(`[${rule}]`, 'dim', colour)}`,
-    indent(codeFrame(text, range)),
+    indent(frame),
   ];
-  if (related !== undefined) lines.push(`  ${printable(related.message)}: ${file}:${at(related.range)}`);
+  if (related !== undefined)
+    lines.push(`  ${printable(related.message)}: ${printable(related.file ?? problem.file)}:${at(related.range)}`);
   return lines.join('\n');
 }
 
@@ -44,27 +50,34 @@ function indent(text: string): string {
   return text.replaceAll(/^/gm, '  ');
 }
 
-/** What a reload changed, in one line. */
-export function formatChanges({
-  added,
-  removed,
-  changed,
-  nowPublic,
-  upstreams,
-  server,
-  needsRestart,
-}: Changes): string {
+/**
+ * What a reload changed, in one line.
+ *
+ * @param files those that were written otherwise
+ */
+export function formatChanges(changes: Changes, files: readonly string[]): string {
   const parts = [
-    ['added', added],
-    ['removed', removed],
-    ['changed', changed],
-    ['now public', nowPublic],
-    ['upstreams', upstreams],
-    ['server', server],
-    ['needs a restart', needsRestart],
+    ['added', changes.added],
+    ['removed', changes.removed],
+    ['changed', changes.changed],
+    ['now public', changes.nowPublic],
+    ['now protected', changes.nowProtected],
+    ['upstreams', changes.upstreams],
+    ['upstreams removed', changes.upstreamsRemoved],
+    ['server', changes.server],
+    ['rules', changes.rules],
+    ['needs a restart', changes.needsRestart],
   ] as const;
-  const told = parts.filter(([, ids]) => ids.length > 0).map(([what, ids]) => `${what}: ${ids.join(', ')}`);
-  return `the saved manifest is in force; ${told.join('; ') || 'routes and upstreams are as they were'}`;
+  const told = parts.filter(([, ids]) => ids.length > 0).map(([what, ids]) => `${what}: ${named(ids)}`);
+  const otherwise = `routes and upstreams are as they were; saved: ${named(files)}`;
+  return `the saved manifest is in force; ${told.join('; ') || otherwise}`;
+}
+
+const MOST_NAMES = 10;
+
+function named(names: readonly string[]): string {
+  const more = names.length - MOST_NAMES;
+  return names.slice(0, MOST_NAMES).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 export function count(number: number, noun: string): string {

@@ -4,12 +4,14 @@ import { askOnline } from '../lint/online.ts';
 import { patchOf } from '../lint/patch.ts';
 import { RULES } from '../lint/table.ts';
 import { read } from '../load.ts';
+import { shownBeside } from '../manifest/include.ts';
 import type { Source } from '../manifest/source.ts';
+import { worldOf } from '../world.ts';
 import { newProblems, writeBaseline } from './baseline.ts';
 import { explainRule } from './explain-rule.ts';
 import { count, paint } from './format.ts';
 import { LINT_OPTIONS, type LintCall, readLintCall } from './lint-call.ts';
-import { readSource, readStandardInput, worldOf } from './manifest-file.ts';
+import { readSource, readStandardInput } from './manifest-file.ts';
 import { writeOutputs } from './outputs.ts';
 import { countOf, isFailing, type Report } from './reporters/report.ts';
 import type { Terminal, Verb } from './terminal.ts';
@@ -35,10 +37,10 @@ export const lint: Verb = {
     }
     const written = call.files.map((file) => (file === '-' ? readStandardInput() : readSource(file)));
     if (call.fix === 'show') return showPatches(written, call, terminal);
-    const sources = call.fix === 'write' ? written.map((source) => fixFile(source, call, terminal)) : written;
+    const sources = call.fix === 'write' ? written.map((source) => fixFiles(source, call, terminal)) : written;
     const checks = await Promise.all(sources.map((source) => check(source, call, terminal)));
     const all = {
-      sources,
+      sources: checks.flatMap((checked) => checked.sources),
       problems: checks.flatMap(({ problems }) => problems),
       failOn: call.failOn,
       rules: WHY,
@@ -64,24 +66,44 @@ export const lint: Verb = {
 async function check(source: Source, { preset, isOnline }: LintCall, { env }: Terminal) {
   const checked = read(source, worldOf(source.path, env));
   const found = isOnline && checked.plan !== undefined ? await askOnline(checked) : [];
-  return { problems: advise(checked, { preset, found }), routes: checked.plan?.routes.length ?? 0 };
+  const routes = checked.plan?.routes.length ?? 0;
+  return { sources: checked.sources, problems: advise(checked, { preset, found }), routes };
 }
 
-function fixed({ path, text }: Source, { preset }: LintCall, { env }: Terminal) {
-  return fixText(text, (next) => advise(read({ path, text: next }, worldOf(path, env)), { preset }));
+/** A manifest and what it includes, before and after what can be mended was. */
+function* fixed(source: Source, { preset }: LintCall, { env }: Terminal) {
+  const { path } = source;
+  const world = worldOf(path, env);
+  const texts = new Map([[path, source.text]]);
+  const readFile = (name: string) => texts.get(shownBeside(path, name)) ?? world.readFile(name);
+  const readNow = () => read({ path, text: texts.get(path) ?? '' }, { ...world, readFile });
+  for (const before of readNow().sources) {
+    const { text, count: edits } = fixText(before.text, (next) => {
+      texts.set(before.path, next);
+      return advise(readNow(), { preset }).filter(({ file }) => file === before.path);
+    });
+    texts.set(before.path, text);
+    yield { before, text, edits };
+  }
 }
 
-function fixFile(source: Source, call: LintCall, terminal: Terminal): Source {
-  const { text, count: edits } = fixed(source, call, terminal);
-  if (edits === 0) return source;
-  writeWhole(source.path, text);
-  terminal.err(`${count(edits, 'problem')} mended in ${source.path}\n`);
-  return { ...source, text };
+/** Answers the manifest as it is now. */
+function fixFiles(source: Source, call: LintCall, terminal: Terminal): Source {
+  const [own = { text: source.text }] = [...fixed(source, call, terminal)].map(({ before: { path }, text, edits }) => {
+    if (edits > 0) {
+      writeWhole(path, text);
+      terminal.err(`${count(edits, 'problem')} mended in ${path}\n`);
+    }
+    return { text };
+  });
+  return { ...source, ...own };
 }
 
 /** Exits with 1 when there is something to mend, so that a check can be made of it. */
 function showPatches(sources: readonly Source[], call: LintCall, terminal: Terminal): 0 | 1 {
-  const patches = sources.map((source) => patchOf(source.path, source.text, fixed(source, call, terminal).text));
+  const patches = sources.flatMap((source) =>
+    [...fixed(source, call, terminal)].map(({ before, text }) => patchOf(before.path, before.text, text)),
+  );
   terminal.out(patches.join(''));
   return patches.some((patch) => patch !== '') ? 1 : 0;
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { enableCompileCache } from 'node:module';
+import { constants } from 'node:os';
 import { suggestion } from '../problem/did-you-mean.ts';
 import { type ExitCode, type Terminal, UsageError, type Verb, WorkError } from './terminal.ts';
 import { formatUsage } from './usage.ts';
@@ -46,6 +47,9 @@ const VERBS: Readonly<Record<string, Entry>> = {
   },
 };
 
+/** What shells add to a signal's number. */
+const ENDED_BY = 128;
+
 // From the second start on, what was compiled is read from a cache: a third of the time is saved.
 enableCompileCache();
 
@@ -78,10 +82,15 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
 
 function terminal(args: readonly string[]): Terminal {
   const stop = new AbortController();
-  const ask = () => {
-    // The second time is meant: end now.
-    if (stop.signal.aborted) process.exit(2);
-    stop.abort();
+  const listeners: ((fault?: unknown) => void)[] = [];
+  const endNow = (code: number, ...fault: unknown[]) => {
+    for (const listener of listeners) listener(...fault);
+    process.exit(code);
+  };
+  const ask = (signal: NodeJS.Signals) => {
+    // The second time is meant.
+    if (stop.signal.aborted) endNow(ENDED_BY + constants.signals[signal]);
+    stop.abort(signal);
   };
   process.on('SIGTERM', ask).on('SIGINT', ask);
   return {
@@ -91,7 +100,17 @@ function terminal(args: readonly string[]): Terminal {
     err: (text) => void process.stderr.write(text),
     outColour: showsColour(process.stdout),
     errColour: showsColour(process.stderr),
+    outIsTerminal: process.stdout.isTTY === true,
     stop: stop.signal,
+    onSuddenEnd: (listener) => {
+      // A rejection that nobody handles comes here too. What goes on after a fault nobody knows the state of.
+      if (listeners.length === 0) process.on('uncaughtException', (fault) => endNow(1, fault));
+      listeners.push(listener);
+    },
+    onReload: (listener) => {
+      process.on('SIGHUP', listener);
+      return () => void process.off('SIGHUP', listener);
+    },
   };
 }
 

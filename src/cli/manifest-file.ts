@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { dirname, relative, resolve, sep } from 'node:path';
+import { relative, resolve, sep } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Loaded, load } from '../load.ts';
 import type { Source, World } from '../manifest/source.ts';
+import { worldOf } from '../world.ts';
 import { type Options, UsageError, WorkError } from './terminal.ts';
 
 const DEFAULT_MANIFEST = 'gateway.yaml';
@@ -45,12 +46,6 @@ function shownPath(path: string): string {
   const inside = relative('', path);
   const isOutside = inside === '..' || inside.startsWith(`..${sep}`) || resolve(inside) === inside;
   return isOutside ? path : inside.split(sep).join('/');
-}
-
-/** The file system and the environment, as a manifest in this file sees them. */
-export function worldOf(manifestPath: string, env: World['env']): World {
-  const folder = dirname(resolve(manifestPath));
-  return { env, readFile: (path) => readFileSync(resolve(folder, path), 'utf8') };
 }
 
 /** Reads and loads a manifest file. Throws a `WorkError` when it cannot be read. */

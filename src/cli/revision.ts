@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import type { Source, World } from '../manifest/source.ts';
-import { unreadable, worldOf } from './manifest-file.ts';
+import { worldOf } from '../world.ts';
+import { unreadable } from './manifest-file.ts';
 import { WorkError } from './terminal.ts';
 
 /** A manifest by the name that `diff` was given, and the world that it sees. */
@@ -24,7 +25,11 @@ export function readNamed(name: string, env: World['env']): Named {
   const start = path.startsWith('.') ? './' : '';
   const readFileThere = (file: string) =>
     posix.isAbsolute(file) ? readFileSync(file, 'utf8') : readBlob(`${revision}:${start}${posix.join(folder, file)}`);
-  return { source: { path: name, text }, world: { env, readFile: readFileThere } };
+  const listFolder = (inside: string) =>
+    git('ls-tree', '-z', '--name-only', `${revision}:${start}${posix.join(folder, inside)}`)
+      .split('\0')
+      .filter(Boolean);
+  return { source: { path: name, text }, world: { env, readFile: readFileThere, listFolder } };
 }
 
 function readFile(path: string): Source {
@@ -37,9 +42,14 @@ function readFile(path: string): Source {
 
 /** Bytes as they were committed: no filter, pager or driver of the user's has a part in it. */
 function readBlob(name: string): string {
+  return git('cat-file', 'blob', name);
+}
+
+function git(...args: readonly string[]): string {
+  const name = args.at(-1) ?? '';
   if (name.startsWith('-')) throw new WorkError(`${name}: no git revision begins with a hyphen`);
   try {
-    return execFileSync('git', ['cat-file', 'blob', name], {
+    return execFileSync('git', [...args], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
       maxBuffer: MOST_BYTES,

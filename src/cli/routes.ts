@@ -8,9 +8,9 @@ export const routes: Verb = {
   examples: ['signing-gateway routes', 'signing-gateway routes gateway.yaml | grep public'],
   async run({ args, env, out, err, outColour, errColour }) {
     const { file } = readArguments(args, {});
-    const { plan, problems, text } = loadFile(file, env);
+    const { plan, problems, sources } = loadFile(file, env);
     if (plan === undefined) {
-      err(formatProblems(problems, text, errColour));
+      err(formatProblems(problems, sources, errColour));
       return 1;
     }
     out(formatRoutes(plan, outColour));

@@ -1,19 +1,23 @@
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
-import { type Admin, createAdmin } from '../admin/admin.ts';
+import { createAdmin } from '../admin/admin.ts';
 import type { Operated } from '../admin/call.ts';
-
-import { createGateway } from '../gateway/gateway.ts';
+import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import { findTraces } from '../gateway/spans.ts';
+import type { Planned } from '../load.ts';
 import { createLog, type Log } from '../log.ts';
+import type { Changes } from '../plan/changes.ts';
 import type { AdminRules, Plan } from '../plan/plan.ts';
-import { createReloader, type Reload, type Reloader } from '../reload.ts';
+import { selfTest } from '../reload/self-test.ts';
+import { toldProblems } from '../reload/told.ts';
+import { type Reload, Reloader } from '../reload.ts';
+import { worldOf } from '../world.ts';
 import { formatChanges, formatProblems } from './format.ts';
-import { loadFile, MANIFEST_OPTIONS, readArguments, worldOf } from './manifest-file.ts';
+import { formatLogLine } from './log-line.ts';
+import { loadFile, MANIFEST_OPTIONS, readArguments } from './manifest-file.ts';
 import { type ExitCode, type Terminal, type Verb, WorkError } from './terminal.ts';
 import { version } from './version.ts';
-
-/** How long requests in flight may go on once the process was asked to stop. */
-const GRACE_MS = 30_000;
 
 export const run: Verb = {
   usage: 'signing-gateway run [FILE]',
@@ -36,76 +40,110 @@ export async function serveFile(
   ready: (url: string, plan: Plan) => void,
 ): Promise<ExitCode> {
   const loaded = loadFile(file, terminal.env);
-  const { plan, problems, files, text } = loaded;
-  if (plan === undefined) {
-    terminal.err(formatProblems(problems, text, terminal.errColour));
+  const { plan } = loaded;
+  const refused = plan === undefined ? loaded : await selfTest(loaded, worldOf(file, terminal.env));
+  if (plan === undefined || refused.problems.length > 0) {
+    terminal.err(formatProblems(refused.problems, refused.sources, terminal.errColour));
     return 1;
   }
   // The engine learns that some of a request's objects live long, puts all that come after them with the old ones from
   // the start, and they keep a quarter of all requests alive until the next full collection: 12 µs a request.
   setFlagsFromString('--no-allocation-site-pretenuring');
-  const log = createLog(1);
+  const log = createLog(1, terminal.outIsTerminal ? (json) => formatLogLine(json, terminal.outColour) : undefined);
+  terminal.onSuddenEnd((fault) => {
+    if (fault !== undefined) log.logger.fatal({ err: fault }, 'the process ends by a fault of its own');
+    log.flush();
+  });
   const gateway = createGateway(plan, log, findTraces(version));
   const bound = await gateway.listen().catch((error) => Promise.reject(listenError(error, 'listen', plan.listen)));
-  const world = worldOf(file, terminal.env);
-  let reloader: Reloader | undefined;
-  let inForce: ReturnType<Operated['inForce']> = { planned: loaded, since: new Date() };
-  const lastReload = () => reloader?.last;
-  const isStopping = () => terminal.stop.aborted;
-  const startedAt = new Date();
-  const reloads = { loaded: 0, kept: 0, unreadable: 0 };
-  const past = { startedAt, first: plan, lastReload, reloads: () => reloads };
-  const operated = { gateway, version, ...past, inForce: () => inForce, isStopping };
-  const admin = await startAdmin(plan.admin, operated);
-  void plan.auth?.verifier.prepare();
-  reloader = createReloader(file, world, gateway, files, (reload) => {
-    reloads[reload.kind] += 1;
+  let planned: Planned = loaded;
+  const takeKeys = () => void planned.plan.auth?.verifier.prepare();
+  const hear = (reload: Reload) => {
     if (reload.kind === 'loaded') {
-      inForce = { planned: reload.planned, since: reload.at };
-      void reload.planned.plan.auth?.verifier.prepare();
+      planned = reload.planned;
+      takeKeys();
     }
     tell(reload, log, terminal);
+  };
+  const reloader = new Reloader({ path: file, env: terminal.env, gateway, first: loaded, tell: hear });
+  const isStopping = () => terminal.stop.aborted;
+  const operated = { gateway, version, startedAt: new Date(), planned: () => planned, reloader, isStopping };
+  const admin = await startAdmin(plan.admin, operated).catch(async (error) => {
+    await reloader.close();
+    await gateway.close(0);
+    throw error;
   });
-  const scheme = plan.server.tls === undefined ? 'http' : 'https';
-  const url = `${scheme}://${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`;
-  log.logger.info({ url, manifest: file, hash: plan.hash, routes: plan.routes.length }, 'serving');
+  takeKeys();
+  const stopReloading = terminal.onReload(
+    () => void reloader.reload('signal').then((reload) => tellUnchanged(reload, log)),
+  );
+  const url = urlOf(bound, plan.server.tls !== undefined);
+  const adminUrl = admin && urlOf(admin.bound, plan.admin?.tls !== undefined);
+  log.logger.info({ url, admin: adminUrl, manifest: file, hash: plan.hash, routes: plan.routes.length }, 'serving');
   ready(url, plan);
 
   await aborted(terminal.stop);
-  log.logger.info('stopping');
+  stopReloading();
   await reloader.close();
-  await gateway.close(GRACE_MS);
+  await stop(gateway, log, terminal.stop.reason);
   await admin?.close();
   log.logger.info('stopped');
   log.flush();
   return 0;
 }
 
-async function startAdmin(rules: AdminRules | undefined, operated: Operated): Promise<Admin | undefined> {
+/** Who waits at a terminal has nobody to tell that no more requests are wanted. */
+const AT_ONCE = 'SIGINT';
+
+/** Serves on until whoever sends requests has learnt that no more are wanted, then lets those in flight end. */
+async function stop(gateway: Gateway, { logger }: Log, signal: unknown): Promise<void> {
+  const { delayMs, graceMs } = gateway.plan.server.stopping;
+  const waitMs = signal === AT_ONCE ? 0 : delayMs;
+  logger.info({ signal, delay_ms: waitMs, grace_ms: graceMs }, 'stopping');
+  gateway.drain();
+  await sleep(waitMs);
+  await gateway.close(graceMs);
+}
+
+function urlOf({ family, address, port }: AddressInfo, isSecure: boolean): string {
+  return `${isSecure ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
+
+async function startAdmin(rules: AdminRules | undefined, operated: Operated) {
   if (rules === undefined) return undefined;
   const admin = createAdmin(rules, operated);
-  try {
-    await admin.listen();
-    return admin;
-  } catch (error) {
-    await operated.gateway.close(0);
-    throw listenError(error, 'admin', rules);
+  const bound = await admin.listen().catch((error) => Promise.reject(listenError(error, 'admin', rules)));
+  return { bound, close: () => admin.close() };
+}
+
+function tell(reload: Reload, { logger }: Log, { err, errColour }: Terminal): void {
+  const { cause, files, ms } = reload;
+  const attempt = { cause, files: files.slice(0, MOST_NAMES), ms };
+  if (reload.kind === 'loaded') {
+    const { hash, oldHash: old_hash, summary, changes, needsRestart } = reload;
+    logger.info({ hash, old_hash, summary, ...attempt, ...shortened(changes) }, 'manifest reloaded');
+    const keys = changes.needsRestart.filter((key) => needsRestart.includes(key));
+    if (keys.length > 0)
+      logger.warn({ keys }, 'these keys take a restart; until then they stay as they were at the start');
+    err(`${formatChanges(changes, files)}\n`);
+  } else if (reload.kind === 'unreadable') {
+    logger.error({ reason: reload.reason, ...attempt }, 'manifest cannot be read; the last good one stays in force');
+  } else if (reload.kind === 'kept') {
+    const problems = toldProblems(reload);
+    logger.error({ problems, ...attempt }, 'manifest refused; the last good one stays in force');
+    err(formatProblems(reload.problems, reload.sources, errColour));
   }
 }
 
-function tell(reload: Reload, log: Log, { err, errColour }: Terminal): void {
-  if (reload.kind === 'loaded') {
-    log.logger.info({ hash: reload.hash, ...reload.changes }, 'manifest reloaded');
-    err(`${formatChanges(reload.changes)}\n`);
-  } else if (reload.kind === 'unreadable') {
-    log.logger.error({ reason: reload.reason }, 'manifest cannot be read; the last good one stays in force');
-  } else {
-    const problems = reload.problems.map(
-      ({ file, range, message }) => `${file}:${range.line}:${range.column} ${message}`,
-    );
-    log.logger.error({ problems }, 'manifest refused; the last good one stays in force');
-    err(formatProblems(reload.problems, reload.source.text, errColour));
-  }
+function tellUnchanged({ kind, cause }: Reload, { logger }: Log): void {
+  if (kind === 'unchanged') logger.info({ cause }, 'manifest unchanged; nothing was reloaded');
+}
+
+/** Names of one kind in one line of the log; how many there are, the summary says. */
+const MOST_NAMES = 20;
+
+function shortened(changes: Changes): object {
+  return Object.fromEntries(Object.entries(changes).map(([what, names]) => [what, names.slice(0, MOST_NAMES)]));
 }
 
 function listenError(error: unknown, key: string, { host, port }: { host: string; port: number }): WorkError {

@@ -9,8 +9,17 @@ export interface Terminal {
   /** Whether `out` and `err` are terminals that show colour. */
   readonly outColour: boolean;
   readonly errColour: boolean;
-  /** Aborted when the process is asked to stop. */
+  /** Whether `out` is a terminal, where a person reads. */
+  readonly outIsTerminal: boolean;
+  /** Aborted when the process is asked to stop; the reason is the signal. */
   readonly stop: AbortSignal;
+  /**
+   * Calls back when the process ends before the verb does, by a fault that nobody caught or, without one, by a second signal:
+   * what there is to write must be written at once.
+   */
+  readonly onSuddenEnd: (listener: (fault?: unknown) => void) => void;
+  /** Calls back whenever the process is asked to read its files again; answers how to listen no more. */
+  readonly onReload: (listener: () => void) => () => void;
 }
 
 /** 0: clean; 1: problems were found; 2: wrong usage, or the work could not be done. */

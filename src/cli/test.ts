@@ -88,7 +88,7 @@ async function runOnce(
   const loaded = loadFile(manifest, file.suite.environment);
   files.set(manifest, loaded.text);
   if (loaded.plan === undefined) {
-    err(formatProblems(loaded.problems, loaded.text, errColour));
+    err(formatProblems(loaded.problems, loaded.sources, errColour));
     return 1;
   }
   const strangers = toProblems(findStrangers(file.suite, loaded), file.document);

@@ -17,8 +17,15 @@ export function diff(old: Side, next: Side): Difference[] {
 function differenceOf({ id, severity }: Comparison, found: Found, { old, next }: Sides): Difference {
   const { message, path, witness } = found;
   const { document } = found.in === 'old' ? old : next;
-  const range = document.locate({ path, at: 'value' });
-  return { rule: id, severity, message, file: document.file, range, ...(witness && { witness }) };
+  const where = { path, at: 'value' } as const;
+  return {
+    rule: id,
+    severity,
+    message,
+    file: document.fileOf(where),
+    range: document.locate(where),
+    ...(witness && { witness }),
+  };
 }
 
 /** Several requests may show the same: one of them is enough. */

@@ -9,7 +9,7 @@ import { isMap, valueAt } from '../plan/schema-walk.ts';
 import type { Path } from '../problem/finding.ts';
 
 /** One of two manifests that are compared. */
-export interface Side extends Omit<Planned, 'problems' | 'files'> {
+export interface Side extends Omit<Planned, 'problems' | 'files' | 'patterns' | 'sources'> {
   /** The manifest as it may be printed: what came from the environment stands as it was written. */
   readonly shown: Manifest;
   readonly routes: readonly SideRoute[];

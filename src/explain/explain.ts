@@ -67,8 +67,10 @@ function endOf({ refusal, isAnswered, outcome }: Walk): Step['step'] | undefined
 }
 
 function placeOf({ loaded: { document } }: Walk, path: Path): Place {
-  const { line, column } = document.locate({ path, at: 'value' });
-  return { line, column, pointer: path.map(pointerStep).join('') };
+  const where = { path, at: 'value' } as const;
+  const { line, column } = document.locate(where);
+  const file = document.fileOf(where);
+  return { ...(file !== document.file && { file }), line, column, pointer: path.map(pointerStep).join('') };
 }
 
 function matchedRoute(walk: Walk, { id, methods, path, access }: Route): MatchedRoute {
@@ -76,8 +78,8 @@ function matchedRoute(walk: Walk, { id, methods, path, access }: Route): Matched
   const parameters = parsePattern(path).flatMap((segment, index) =>
     segment.kind === 'parameter' ? [[segment.name, sent[index] ?? ''] as const] : [],
   );
-  const { line } = placeOf(walk, walk.routePath);
-  return { id, methods, path, access, parameters: Object.fromEntries(parameters), line };
+  const { pointer: _pointer, column: _column, ...place } = placeOf(walk, walk.routePath);
+  return { id, methods, path, access, parameters: Object.fromEntries(parameters), ...place };
 }
 
 function candidatesOf(walk: Walk): Candidate[] {
@@ -85,7 +87,11 @@ function candidatesOf(walk: Walk): Candidate[] {
   const { path } = outcome.decision as Outcome['decision'];
   if (path === undefined) return [];
   return losersOf(loaded.plan, asked.method, path, winner).map(({ route, lost, to }) => {
-    const { line } = placeOf(walk, ['routes', loaded.plan.routes.indexOf(route)]);
-    return { id: route.id, methods: route.methods, path: route.path, line, lost, to: to?.id ?? null };
+    const {
+      pointer: _pointer,
+      column: _column,
+      ...place
+    } = placeOf(walk, ['routes', loaded.plan.routes.indexOf(route)]);
+    return { id: route.id, methods: route.methods, path: route.path, ...place, lost, to: to?.id ?? null };
   });
 }

@@ -58,6 +58,8 @@ export interface Step {
 }
 
 export interface Place {
+  /** The included file that it is in; left out: the manifest itself. */
+  readonly file?: string;
   readonly line: number;
   readonly column: number;
   /** A JSON Pointer (RFC 6901) into the manifest. */
@@ -71,6 +73,8 @@ export interface MatchedRoute {
   readonly access: 'public' | 'protected';
   /** As sent, still encoded. */
   readonly parameters: Readonly<Record<string, string>>;
+  /** As of a place. */
+  readonly file?: string;
   readonly line: number;
 }
 
@@ -79,6 +83,8 @@ export interface Candidate {
   readonly id: string;
   readonly methods: readonly string[];
   readonly path: string;
+  /** As of a place. */
+  readonly file?: string;
   readonly line: number;
   readonly lost: Loss;
   /** The route on account of which it lost; `null` where there is none. */

@@ -25,7 +25,7 @@ export function accessLine(exchange: Exchange, ms: number, sampled: number): str
   else if (response.headersSent) line += `,"status":${response.statusCode}`;
   if (refusal !== undefined) line += decision(refusal, route);
   if (exchange.reported !== undefined) {
-    line += `,"reported":${JSON.stringify(exchange.reported.map(({ code, pointers }) => ({ code, pointers })))}`;
+    line += `,"reported":${JSON.stringify(exchange.reported.map((refusal) => toldOf(refusal, route)))}`;
   }
   if (!response.writableFinished && !exchange.isTunnel)
     line += connection.isStalled ? ',"aborted":true,"stalled":true' : ',"aborted":true';
@@ -46,6 +46,21 @@ export function shareOf({ request, response, reported, isTunnel }: Exchange, sam
   const isWell = response.writableFinished && statusCode >= 200 && statusCode < 300;
   return isWell && reported === undefined && !isTunnel && request.complete ? sample2xx : 1;
 }
+
+/** Where it is at fault, without a name that the client made up. */
+function toldOf({ code, pointers }: Refusal, route: Route | undefined): object {
+  const isOwn = (step: string) => route?.isOwnName(step.replaceAll('~1', '/').replaceAll('~0', '~')) === true;
+  const plain = (step: string) => step === '' || INDEX.test(step) || isOwn(step);
+  const told = (pointer: string) =>
+    pointer
+      .split('/')
+      .map((step) => (plain(step) ? step : '*'))
+      .join('/');
+  return { code, pointers: pointers.map(told) };
+}
+
+/** Of a list; a longer number may be anything. */
+const INDEX = /^\d{1,6}$/;
 
 /** What was refused, why, and what was required: the answer itself tells less of it. */
 function decision({ code, reason }: Refusal, route: Route | undefined): string {

@@ -5,6 +5,7 @@ import type { Cors, Principal, Route, ServerRules } from '../plan/plan.ts';
 import type { Connection } from './connection.ts';
 import { withCors } from './cors.ts';
 import { type Believed, readBelieved } from './forwarded.ts';
+import type { EndReason, Lasting } from './lasting.ts';
 import type { Head } from './message.ts';
 import type { Target } from './path.ts';
 import type { Refusal } from './refusal.ts';
@@ -35,6 +36,7 @@ export interface Life {
   /** No connections are taken any more, and tunnels end. */
   readonly isClosing: boolean;
   readonly traces: Traces;
+  readonly lasting: Lasting;
 }
 
 /** One request and its answer, with what became known of them on the way; the access log reads it at the end. */
@@ -55,7 +57,6 @@ export class Exchange {
   readonly cors: Cors | undefined;
   /** The connection became a tunnel: there is no answer, and the exchange ends with the socket. */
   isTunnel = false;
-  leaveTunnel: (() => void) | undefined;
   head: Head | undefined;
   trace: Trace | undefined;
   target: Target | undefined;
@@ -69,7 +70,7 @@ export class Exchange {
   onClientGone: (() => void) | undefined;
   /** Of the body, as far as it was read; of a tunnel, what the client sent. */
   receivedBytes = 0;
-  /** Of the answer's body; of a tunnel, what the client got. */
+  /** Of the answer's body; of a tunnel, what the upstream sent. */
   sentBytes = 0;
   /** How often it was sent once more. */
   retries = 0;
@@ -125,16 +126,15 @@ export class Exchange {
     return true;
   }
 
-  /** @param leave tells both sides that the gateway goes away */
-  openTunnel(leave: () => void): void {
-    this.isTunnel = true;
-    this.leaveTunnel = leave;
-    if (this.#life.isClosing) leave();
-  }
-
   /** Asks a waiting client for the body, once everything that could refuse it has passed. */
   askForBody(): void {
     if (this.expectsContinue && !this.response.headersSent) this.response.writeContinue();
+  }
+
+  /** From now on it lasts for as long as both ends like, unless a reload changes its route. @param end ends it early */
+  last(end: (reason: EndReason) => void): void {
+    if (this.#life.isClosing) end('going_away');
+    else this.#life.lasting.add(this, end);
   }
 
   elapsedMs(): number {

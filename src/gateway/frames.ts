@@ -1,71 +1,69 @@
-import { randomBytes } from 'node:crypto';
-
-const CLOSE = 8;
-/** RFC 6455 section 7.4.1: an endpoint is going away, such as a server that goes down. */
-const GOING_AWAY = 1001;
-
-/** Follows the frames of one direction of a WebSocket (RFC 6455 section 5.2), to know where one may be put between them. */
+/** Follows the frames of one way of a WebSocket (RFC 6455 section 5.2), to know where one ends and another may begin. */
 export class Frames {
-  /** Of the header that is being read: two bytes, and up to twelve more. */
-  readonly #head = Buffer.alloc(14);
-  #headBytes = 0;
-  /** Of the payload that is still to come. */
+  /** Of a frame's head that has not come whole. */
+  readonly #head: number[] = [];
+  /** Bytes of a frame's payload that have not come. */
   #left = 0;
-  #hasClosed = false;
 
-  /** The last frame is whole. */
+  /** Whether the last frame came whole. */
   get isBetween(): boolean {
-    return this.#headBytes === 0 && this.#left === 0;
+    return this.#left === 0 && this.#head.length === 0;
   }
 
-  /** One of the frames said that no more follow. */
-  get hasClosed(): boolean {
-    return this.#hasClosed;
+  /** Another one that stands where this one stands. */
+  copy(): Frames {
+    const other = new Frames();
+    other.#head.push(...this.#head);
+    other.#left = this.#left;
+    return other;
   }
 
-  /**
-   * Reads on.
-   *
-   * @param isLast no further than to the end of the frame that has begun
-   * @returns how many bytes were read
-   */
-  read(piece: Buffer, isLast: boolean): number {
+  /** Takes all bytes in. */
+  take(bytes: Buffer): void {
+    for (let at = 0; at < bytes.length; ) at = this.#step(bytes, at);
+  }
+
+  /** Takes bytes in up to the end of the frame that has begun; answers how many. */
+  takeRest(bytes: Buffer): number {
     let at = 0;
-    while (at < piece.length && !(isLast && this.isBetween)) {
-      if (this.#left > 0) {
-        const step = Math.min(this.#left, piece.length - at);
-        this.#left -= step;
-        at += step;
-      } else {
-        this.#head[this.#headBytes] = piece[at] as number;
-        this.#headBytes += 1;
-        at += 1;
-        this.#endHead();
-      }
-    }
+    while (at < bytes.length && !this.isBetween) at = this.#step(bytes, at);
     return at;
   }
 
-  /** Once the header is whole, the payload begins. */
-  #endHead(): void {
-    const head = this.#head;
-    if (this.#headBytes < 2) return;
-    const [first, second] = head as unknown as [number, number];
-    const length = second & 0x7f;
-    const lengthBytes = length === 127 ? 8 : length === 126 ? 2 : 0;
-    const maskBytes = second & 0x80 ? 4 : 0;
-    if (this.#headBytes < 2 + lengthBytes + maskBytes) return;
-    this.#headBytes = 0;
-    this.#left = lengthBytes === 0 ? length : head.readUIntBE(lengthBytes === 8 ? 4 : 2, lengthBytes === 8 ? 6 : 2);
-    if ((first & 0x0f) === CLOSE) this.#hasClosed = true;
+  #step(bytes: Buffer, at: number): number {
+    if (this.#left > 0) {
+      const taken = Math.min(this.#left, bytes.length - at);
+      this.#left -= taken;
+      return at + taken;
+    }
+    this.#head.push(bytes[at] ?? 0);
+    if (this.#head.length === headBytes(this.#head)) {
+      this.#left = payloadBytes(this.#head);
+      this.#head.length = 0;
+    }
+    return at + 1;
   }
 }
 
-/** What says that the gateway goes away; masked to a server (section 5.3). */
-export function closeFrame(isMasked: boolean): Buffer {
-  const code = Buffer.from([GOING_AWAY >> 8, GOING_AWAY & 0xff]);
-  if (!isMasked) return Buffer.concat([Buffer.from([0x80 | CLOSE, code.length]), code]);
-  const mask = randomBytes(4);
-  const masked = code.map((byte, index) => byte ^ (mask[index] as number));
-  return Buffer.concat([Buffer.from([0x80 | CLOSE, 0x80 | code.length]), mask, masked]);
+/** A server's close frame (RFC 6455 section 5.5.1), which is not masked. */
+export function closeFrame(code: number, reason: string): Buffer {
+  const payload = Buffer.concat([Buffer.from([code >> 8, code & 0xff]), Buffer.from(reason)]);
+  return Buffer.concat([Buffer.from([0x88, payload.length]), payload]);
+}
+
+const LENGTH_16 = 126;
+const LENGTH_64 = 127;
+
+/** How long a frame's head is; known from its second byte on. */
+function headBytes([, second]: readonly number[]): number | undefined {
+  if (second === undefined) return undefined;
+  const length = second & 0x7f;
+  const mask = second & 0x80 ? 4 : 0;
+  return 2 + (length === LENGTH_16 ? 2 : length === LENGTH_64 ? 8 : 0) + mask;
+}
+
+function payloadBytes([, second = 0, ...more]: readonly number[]): number {
+  const length = second & 0x7f;
+  if (length < LENGTH_16) return length;
+  return more.slice(0, length === LENGTH_16 ? 2 : 8).reduce((sum, byte) => sum * 256 + byte, 0);
 }

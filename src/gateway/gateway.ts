@@ -9,6 +9,7 @@ import { countDropped } from './dropped.ts';
 import { Exchange } from './exchange.ts';
 import { createForwarder } from './forward.ts';
 import { holdEarly, isHandshake, responseOn } from './handshake.ts';
+import { Lasting } from './lasting.ts';
 import { Meters } from './meters.ts';
 import { METHODS } from './methods.ts';
 import { Refusal } from './refusal.ts';
@@ -36,7 +37,7 @@ export interface Gateway {
   swap(plan: Plan): void;
   /** From now on answers are the last ones of their connections; all is served as before. */
   drain(): void;
-  /** Takes no new connections, lets requests in flight end, and tunnels by a close of theirs, for `graceMs`, then cuts what is left. */
+  /** Takes no new connections, ends what lasts, lets requests in flight end for `graceMs`, then cuts what is left. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -49,9 +50,9 @@ export function createGateway(first: Plan, log: Log, traces: Traces = plainTrace
   let plan = first;
   // A set of what is in flight would say it too, but cost the collector as much as all the rest: this is read
   // when an answer's head is written.
-  const life = { isDraining: false, isClosing: false, traces };
-  /** Handshakes, and what became of them, by their sockets. */
-  const tunnels = new Map<Socket, Exchange>();
+  const life = { isDraining: false, isClosing: false, traces, lasting: new Lasting() };
+  /** Sockets of handshakes and of what became of them. */
+  const tunnels = new Set<Socket>();
   const forwarder = createForwarder(first, log);
   const meters = new Meters();
   const server = createServer(plan.server, (request) => isHandshake(plan, request));
@@ -60,6 +61,7 @@ export function createGateway(first: Plan, log: Log, traces: Traces = plainTrace
 
   const end = (exchange: Exchange) => {
     if (!exchange.response.writableFinished) exchange.onClientGone?.();
+    life.lasting.delete(exchange);
     const ms = exchange.elapsedMs();
     const share = shareOf(exchange, plan.sample2xx);
     if (share === 1 || Math.random() < share) log.line(accessLine(exchange, ms, share));
@@ -100,7 +102,7 @@ export function createGateway(first: Plan, log: Log, traces: Traces = plainTrace
     const { cors, server: rules } = plan;
     const exchange = new Exchange({ request, response, handshake, cors, connection, trusts: rules.trusts, life });
     meters.inFlight += 1;
-    tunnels.set(socket, exchange);
+    tunnels.add(socket);
     socket.on('close', () => {
       tunnels.delete(socket);
       end(exchange);
@@ -151,6 +153,9 @@ export function createGateway(first: Plan, log: Log, traces: Traces = plainTrace
       plan = next;
       forwarder.adopt(next);
       meters.keep(new Set(next.routes.map(({ id }) => id)));
+      const ending = life.lasting.judge(next);
+      const { graceMs } = next.reload;
+      if (ending > 0) log.logger.info({ count: ending, grace_ms: graceMs }, 'WebSockets and event streams are to end');
     },
     drain() {
       life.isDraining = true;
@@ -160,8 +165,9 @@ export function createGateway(first: Plan, log: Log, traces: Traces = plainTrace
       life.isClosing = true;
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
-      for (const exchange of tunnels.values()) exchange.leaveTunnel?.();
+      life.lasting.end('going_away');
       const timer = setTimeout(() => {
+        if (graceMs > 0) log.logger.warn({ connections: sockets.size }, 'the grace is over; what is left is cut');
         for (const socket of sockets) socket.destroy();
       }, graceMs);
       await closed;

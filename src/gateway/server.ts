@@ -20,6 +20,8 @@ export function createServer(
     connectionsCheckingInterval: CHECK_MS,
     // A missing Host is refused like everything else, where the head is read.
     requireHostHeader: false,
+    // A request without a body needs no stream that ends.
+    optimizeEmptyRequests: true,
     shouldUpgradeCallback,
   };
   const server =

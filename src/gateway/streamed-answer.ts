@@ -9,6 +9,7 @@ export class StreamedAnswer implements AnswerReceiver {
   protected readonly exchange: Exchange;
   /** Bytes of the body still to come; NaN when the upstream did not say. */
   #remaining = Number.NaN;
+  #isEnding = false;
 
   constructor(exchange: Exchange) {
     this.exchange = exchange;
@@ -22,6 +23,8 @@ export class StreamedAnswer implements AnswerReceiver {
     this.exchange.answeredAt = this.exchange.elapsedMs();
     const headers = fittingHeaders(control.rawHeaders as Buffer[], this.exchange, status);
     this.#remaining = contentLength(headers);
+    // Only what has no length may go on without end.
+    if (Number.isNaN(this.#remaining) && isEventStream(headers)) this.exchange.last(() => this.#endEarly());
     this.exchange.writeHead(status, statusMessage, headers);
     // A body that came along with the head leaves with it in one write; a head that came alone leaves alone.
     process.nextTick(flush, this.exchange);
@@ -29,6 +32,7 @@ export class StreamedAnswer implements AnswerReceiver {
 
   onResponseData(control: AnswerControl, chunk: Buffer): void {
     const { response } = this.exchange;
+    if (this.#isEnding) return;
     this.exchange.sentBytes += chunk.length;
     this.#remaining -= chunk.length;
     if (this.#remaining === 0) {
@@ -51,6 +55,18 @@ export class StreamedAnswer implements AnswerReceiver {
     }
     response.end();
   }
+
+  /** Ends it as if the upstream had; a client of an event stream asks again. */
+  #endEarly(): void {
+    this.#isEnding = true;
+    const { response, onClientGone } = this.exchange;
+    response.end(() => onClientGone?.());
+  }
+}
+
+function isEventStream(headers: readonly string[]): boolean {
+  const index = headers.findIndex((text, at) => at % 2 === 0 && text.toLowerCase() === 'content-type');
+  return index !== -1 && /^text\/event-stream\s*(?:;|$)/i.test(headers[index + 1] ?? '');
 }
 
 /** Passes an answer before the answer on at once; HTTP/1.0 knows none (RFC 9110 section 15.2). */

@@ -1,8 +1,9 @@
 import type { Duplex } from 'node:stream';
 import type { Exchange, Handshake } from './exchange.ts';
+import { closeFrame, Frames } from './frames.ts';
 import { ruledHeaders } from './header-rules.ts';
 import { responseHeaders } from './headers.ts';
-import { Lane } from './lane.ts';
+import type { EndReason } from './lasting.ts';
 import type { AnswerControl } from './receiver.ts';
 import { Refusal } from './refusal.ts';
 import { refuse } from './refuse.ts';
@@ -36,17 +37,58 @@ export class TunnelAnswer extends StreamedAnswer {
     socket.write(head, 'latin1');
     const early = takeEarly();
     if (early.length > 0) socket.unshift(early);
-    const up = new Lane(socket, upstream, true, (bytes) => {
-      exchange.receivedBytes += bytes;
+    const frames = new Frames();
+    upstream.on('data', (bytes: Buffer) => {
+      frames.take(bytes);
+      exchange.sentBytes += bytes.length;
     });
-    const down = new Lane(upstream, socket, false, (bytes) => {
-      exchange.sentBytes += bytes;
+    socket.on('data', (bytes: Buffer) => {
+      exchange.receivedBytes += bytes.length;
     });
-    exchange.openTunnel(() => {
-      down.leave();
-      up.leave();
-    });
+    join(socket, upstream);
+    join(upstream, socket);
+    exchange.isTunnel = true;
+    exchange.last((reason) => close(socket, upstream, frames, reason));
   }
+}
+
+/** RFC 6455 section 7.4.1, and the registry of close codes for 1012. */
+const CLOSE: Readonly<Record<EndReason, readonly [code: number, reason: string]>> = {
+  access_changed: [1008, 'who may connect has changed'],
+  route_changed: [1012, 'the route has changed'],
+  going_away: [1001, 'the gateway is going away'],
+};
+/** How long the client may take to close in turn. */
+const CLOSE_MS = 2_000;
+
+/**
+ * Closes a tunnel as a server does (RFC 6455 section 7.1.1): what the upstream sends ends at the end of a frame, behind which
+ * the client is told why. What the client answers goes to the upstream, and so closes that side.
+ */
+function close(socket: Duplex, upstream: Duplex, frames: Frames, reason: EndReason): void {
+  const end = () => {
+    upstream.off('data', finish);
+    upstream.resume();
+    socket.end(closeFrame(...CLOSE[reason]));
+  };
+  const finish = (bytes: Buffer) => {
+    // All of it is counted already: the frame that was open is the last one.
+    const rest = open.takeRest(bytes);
+    socket.write(bytes.subarray(0, rest));
+    if (open.isBetween) end();
+  };
+  const open = frames.copy();
+  upstream.unpipe(socket);
+  if (open.isBetween) end();
+  else upstream.on('data', finish).resume();
+  setTimeout(() => socket.destroy(), CLOSE_MS).unref();
+}
+
+/** Carries bytes one way; an end is passed on, a failure ends both. */
+function join(from: Duplex, to: Duplex): void {
+  from.on('error', () => to.destroy());
+  from.on('close', () => to.destroy());
+  from.pipe(to);
 }
 
 function isWebSocket(raw: readonly Buffer[]): boolean {

@@ -30,6 +30,7 @@ export const DIRECTIVES: readonly Rule[] = [
 /** A comment that silences rules on the next line that is neither empty nor a comment. */
 export interface Directive {
   readonly comment: Comment;
+  readonly file: string;
   readonly rules: readonly string[];
   /** The line that it is about. */
   readonly line: number;
@@ -44,24 +45,37 @@ const MARK = 'gateway-disable';
 const FORM = /^#\s*gateway-disable-next-line\s+(?<rules>[\w-]+(?:\s*,\s*[\w-]+)*)\s*(?:--\s*(?<reason>.*))?$/;
 const HOW = 'write # gateway-disable-next-line RULE -- reason';
 
-/** @param table by which the ids of rules are known */
+/**
+ * Those of a manifest and of what it includes.
+ *
+ * @param table by which the ids of rules are known
+ */
 export function readDirectives(document: Document, table: readonly Rule[]): Directives {
+  const all = [document, ...document.included].map((one) => readFileDirectives(one, table));
+  return {
+    directives: all.flatMap(({ directives }) => directives),
+    findings: all.flatMap(({ findings }) => findings),
+  };
+}
+
+function readFileDirectives(document: Document, table: readonly Rule[]): Directives {
+  const { file, text } = document;
   const directives: Directive[] = [];
   const findings: Finding[] = [];
   // To find the comments, all of the text is read again.
-  const comments = document.text.includes(MARK) ? document.comments() : [];
+  const comments = text.includes(MARK) ? document.comments() : [];
   for (const comment of comments) {
     if (!/^#\s*gateway-disable/.test(comment.text)) continue;
-    const found = readDirective(comment, table, findings);
-    if (found.length > 0) directives.push({ comment, rules: found, line: nextLine(document, comment) });
+    const rules = readDirective({ comment, file }, table, findings);
+    if (rules.length > 0) directives.push({ comment, file, rules, line: nextLine(document, comment) });
   }
   return { directives, findings };
 }
 
 /** The rules that a comment silences; what is wrong with it goes to `findings`. */
-function readDirective(comment: Comment, table: readonly Rule[], findings: Finding[]): string[] {
-  const { rules, reason } = FORM.exec(comment.text.trimEnd())?.groups ?? {};
-  const tell = (rule: string, message: string) => findings.push(directiveFinding(rule, comment, message));
+function readDirective(place: DirectivePlace, table: readonly Rule[], findings: Finding[]): string[] {
+  const { rules, reason } = FORM.exec(place.comment.text.trimEnd())?.groups ?? {};
+  const tell = (rule: string, message: string) => findings.push(directiveFinding(rule, place, message));
   if (rules === undefined) {
     tell('directive-malformed', `this silences nothing; ${HOW}`);
     return [];
@@ -82,12 +96,15 @@ function readDirective(comment: Comment, table: readonly Rule[], findings: Findi
   });
 }
 
-export function directiveFinding(rule: string, { start, text }: Comment, message: string): Finding {
-  return { rule, severity: 'warning', where: { start, end: start + text.length }, message };
+type DirectivePlace = Pick<Directive, 'comment' | 'file'>;
+
+export function directiveFinding(rule: string, { comment, file }: DirectivePlace, message: string): Finding {
+  const { start, text } = comment;
+  return { rule, severity: 'warning', where: { start, end: start + text.length, file }, message };
 }
 
-function nextLine({ text, locate }: Document, { start }: Comment): number {
-  const { line } = locate({ start, end: start });
+function nextLine({ text, file, locate }: Document, { start }: Comment): number {
+  const { line } = locate({ start, end: start, file });
   const rest = text.slice(start).split('\n').slice(1);
   const distance = rest.findIndex((other) => !/^\s*(?:#|$)/.test(other));
   return distance === -1 ? 0 : line + 1 + distance;

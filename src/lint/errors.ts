@@ -17,6 +17,16 @@ export const ERRORS: readonly Rule[] = [
     why: 'A key or a value that is not known would be passed over in silence, and what was meant would not happen.',
   },
   { ...MANIFEST, id: 'environment', why: 'A variable that is not set would leave a hole in the manifest.' },
+  {
+    ...MANIFEST,
+    id: 'include',
+    why: 'A file that is not there, holds nothing or holds what is not taken in would leave a hole in the manifest.',
+  },
+  {
+    ...MANIFEST,
+    id: 'include-twice',
+    why: 'Of two upstreams or schemas of one name, nobody could say which one is meant.',
+  },
   { ...MANIFEST, id: 'address', why: 'The gateway could not listen there.' },
   {
     ...ROUTES,
@@ -106,5 +116,10 @@ export const ERRORS: readonly Rule[] = [
     why: "Whoever reaches the operators' side sees upstreams, routes and how they are.",
   },
   { ...OPERATIONS, id: 'admin-token', why: 'Whoever finds a short token by trying is an operator from then on.' },
+  {
+    ...OPERATIONS,
+    id: 'self-test',
+    why: 'What was written to keep a mistake out of service must be there, be read, and pass.',
+  },
   { ...OPERATIONS, id: 'tls', why: 'Clients would be shown no certificate, or one that the key does not belong to.' },
 ];

@@ -62,10 +62,10 @@ function silence(findings: readonly Finding[], directives: readonly Directive[],
   if (directives.length === 0) return { heard: findings, unused: [] };
   const byLine = new Map<string, Unused>();
   for (const directive of directives)
-    for (const rule of directive.rules) byLine.set(`${directive.line} ${rule}`, { directive, rule });
+    for (const rule of directive.rules) byLine.set(`${directive.file}:${directive.line} ${rule}`, { directive, rule });
   const used = new Set<string>();
   const heard = findings.filter(({ rule, where }) => {
-    const place = `${document.locate(where).line} ${rule}`;
+    const place = `${document.fileOf(where)}:${document.locate(where).line} ${rule}`;
     if (byLine.has(place)) used.add(place);
     return !byLine.has(place);
   });
@@ -77,10 +77,6 @@ function unusedFindings(unused: readonly Unused[], isRun: (id: string) => boolea
   return unused
     .filter(({ rule }) => isRun(rule))
     .map(({ directive, rule }) =>
-      directiveFinding(
-        'directive-unused',
-        directive.comment,
-        `"${rule}" finds nothing on the next line; remove it here`,
-      ),
+      directiveFinding('directive-unused', directive, `"${rule}" finds nothing on the next line; remove it here`),
     );
 }

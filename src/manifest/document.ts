@@ -15,6 +15,9 @@ const MAX_CHARACTERS = 5_000_000;
 export interface Document extends Locator {
   readonly value: Value;
   readonly text: string;
+  /** The documents of the files that it includes, in their order. */
+  readonly included: readonly Document[];
+  fileOf(where: Where): string;
   /** Looks for the comments, in their order. */
   comments(): readonly Comment[];
 }
@@ -62,7 +65,8 @@ function documentOf(
     return lines.rangeOf(start, end);
   };
   const edit = (fix: Fix) => editOf(fix, source.text, root);
-  return { value, text: source.text, file: source.path, locate, edit, comments: () => commentsOf(source.text) };
+  const { text, path: file } = source;
+  return { value, text, file, included: [], locate, fileOf: () => file, edit, comments: () => commentsOf(text) };
 }
 
 /**

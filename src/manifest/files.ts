@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { filesOf } from './pattern-of-files.ts';
 import type { World } from './source.ts';
 
 /**
@@ -7,24 +8,47 @@ import type { World } from './source.ts';
  */
 export type Files = ReadonlyMap<string, string>;
 
-/** Reads as the world does, and keeps what was read. */
-export function keepFiles(readFile: World['readFile']): { files: Files; readFile: World['readFile'] } {
+/** Everything that a manifest was made of beside its own text. */
+export interface Outside {
+  readonly files: Files;
+  /** The patterns of files that it writes, with the paths that each stood for, one a line. */
+  readonly patterns: ReadonlyMap<string, string>;
+}
+
+/** A world of which it is kept what was taken from it. */
+export interface Kept extends World {
+  /** The files that a pattern stands for. */
+  readonly filesOf: (pattern: string) => readonly string[];
+}
+
+/** The world as it is, and what is taken from it. */
+export function keepOutside(world: World): { outside: Outside; world: Kept } {
   const files = new Map<string, string>();
+  const patterns = new Map<string, string>();
   return {
-    files,
-    readFile(path) {
-      files.set(path, '');
-      const text = readFile(path);
-      files.set(path, sha256(text));
-      return text;
+    outside: { files, patterns },
+    world: {
+      ...world,
+      readFile(path) {
+        files.set(path, '');
+        const text = world.readFile(path);
+        files.set(path, sha256(text));
+        return text;
+      },
+      filesOf(pattern) {
+        const found = filesOf(pattern, world);
+        patterns.set(pattern, found.join('\n'));
+        return found;
+      },
     },
   };
 }
 
-/** Whether one of the files is not any more what was read from it. */
-export function haveChanged(files: Files, readFile: World['readFile']): boolean {
-  for (const [path, seen] of files) if (hashOf(path, readFile) !== seen) return true;
-  return false;
+/** What is not any more what it was: files, and patterns that stand for other ones. */
+export function changedOutside({ files, patterns }: Outside, world: World): string[] {
+  const changed = [...files].filter(([path, seen]) => hashOf(path, world.readFile) !== seen);
+  const moved = [...patterns].filter(([pattern, seen]) => filesOf(pattern, world).join('\n') !== seen);
+  return [...changed, ...moved].map(([name]) => name);
 }
 
 function hashOf(path: string, readFile: World['readFile']): string {

@@ -56,6 +56,10 @@ export interface Manifest {
  */
 version: 1
 /**
+ * Files that belong to this manifest: their `routes`, `upstreams` and `schemas` are taken in. A path or pattern relative to the manifest, or a list of them.
+ */
+include?: (string | string[])
+/**
  * The address on which clients are served.
  */
 listen: string
@@ -64,6 +68,7 @@ listen: string
  */
 admin?: (Address | Admin)
 server: Server
+reload: Reload
 /**
  * The services behind the gateway, by the name that routes use.
  */
@@ -194,6 +199,19 @@ delay: string
  */
 grace: string
 }
+}
+/**
+ * How a saved manifest is put in force.
+ */
+export interface Reload {
+/**
+ * A test file, as `signing-gateway test` runs it, that the manifest must pass before it is put in force, at the start too: a path relative to the manifest. Left out: none.
+ */
+selfTest?: string
+/**
+ * How long WebSockets and event streams go on when a reload has changed their route, or who may use it.
+ */
+grace: string
 }
 /**
  * A service behind the gateway: one target by `url`, or several by `urls`.

@@ -11,4 +11,6 @@ export interface World {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The text of a file that the manifest names, by a path relative to the manifest. Throws what `fs` throws. */
   readonly readFile: (path: string) => string;
+  /** The names of what is in a folder, by its path relative to the manifest. Throws what `fs` throws; left out: no folders. */
+  readonly listFolder?: (path: string) => readonly string[];
 }

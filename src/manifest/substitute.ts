@@ -8,6 +8,8 @@ const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}|\$\{/g;
 export interface Substituted {
   readonly value: Value;
   readonly findings: readonly Finding[];
+  /** The paths of the values that came from the environment, as JSON. */
+  readonly secrets: readonly string[];
   /** Whether the value at a path came from the environment: such a value is never printed. */
   readonly isSecret: (path: Path) => boolean;
   /** Whether that goes for the value at a path or for one inside of it. */
@@ -56,13 +58,17 @@ export function substitute(value: Value, env: World['env']): Substituted {
       return match;
     });
   const substituted = walk(value, []);
+  return { value: substituted, findings, secrets: [...secret], ...secretsAt(secret) };
+}
+
+/** @param secret the paths of the values that came from the environment, as JSON */
+export function secretsAt(secret: Iterable<string>): Pick<Substituted, 'isSecret' | 'holdsSecret'> {
+  const known = new Set(secret);
   return {
-    value: substituted,
-    findings,
-    isSecret: (path) => secret.has(JSON.stringify(path)),
+    isSecret: (path) => known.size > 0 && known.has(JSON.stringify(path)),
     holdsSecret: (path) => {
       const start = JSON.stringify(path).slice(0, -1);
-      return [...secret].some((other) => other === `${start}]` || other.startsWith(`${start},`));
+      return [...known].some((other) => other === `${start}]` || other.startsWith(`${start},`));
     },
   };
 }

@@ -65,7 +65,8 @@ function offlinePlanOf(plan: Plan, verifier: StatedTokens, connect: NonNullable<
   const authOf = (auth: Auth | undefined) => auth && { ...auth, verifier };
   const routes = plan.routes.map((route): Route => {
     const upstream = upstreams.get(route.upstream) ?? route.upstream;
-    return { ...route, auth: authOf(route.auth), upstream, timeoutMs: undefined };
+    // Who asks here has written the request: its names are told as they are.
+    return { ...route, auth: authOf(route.auth), upstream, timeoutMs: undefined, isOwnName: () => true };
   });
   const changed = { upstreams: [...upstreams.values()], routes, router: createRouter(routes), auth: authOf(plan.auth) };
   // The line of each request is what tells of it here.

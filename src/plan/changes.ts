@@ -1,4 +1,4 @@
-import type { Plan, Route } from './plan.ts';
+import type { Auth, Plan, Route } from './plan.ts';
 
 /** What differs between two plans, by the ids of routes and upstreams. */
 export interface Changes {
@@ -8,32 +8,82 @@ export interface Changes {
   readonly changed: readonly string[];
   /** Of those added or changed: reached without a token now. */
   readonly nowPublic: readonly string[];
+  /** Of those changed: reached with a token only now. */
+  readonly nowProtected: readonly string[];
   /** Upstreams that are new or written otherwise. */
   readonly upstreams: readonly string[];
+  readonly upstreamsRemoved: readonly string[];
   /** Keys of `server` that are written otherwise, or whose files hold something else. */
   readonly server: readonly string[];
+  /** How tokens are verified, whom the role gate lets in, what other origins may do. */
+  readonly rules: readonly ('tokens' | 'role' | 'cors')[];
   /** Keys of the manifest that take a restart: what they were at the start stays in force. */
   readonly needsRestart: readonly string[];
 }
+
+/** What a process began with, and cannot change while it runs. */
+export type Beginning = Pick<Plan, 'listen' | 'admin'> & { readonly server: Pick<Plan['server'], 'tls'> };
 
 export function changesBetween(old: Plan, next: Plan): Changes {
   const before = new Map(old.routes.map((route) => [route.id, route]));
   const after = new Set(next.routes.map(({ id }) => id));
   const upstreams = new Set(old.upstreams.map(({ key }) => key));
+  const named = new Set(next.upstreams.map(({ id }) => id));
   const isChanged = ({ id, key }: Route) => before.has(id) && before.get(id)?.key !== key;
   const isNowPublic = ({ id, access }: Route) => access === 'public' && before.get(id)?.access !== 'public';
-  const isMoved = (key: 'listen' | 'admin') => JSON.stringify(old[key]) !== JSON.stringify(next[key]);
+  const isNowProtected = ({ id, access }: Route) => access === 'protected' && before.get(id)?.access === 'public';
   const serverKeys = Object.keys(next.server.keys) as (keyof Plan['server']['keys'])[];
-  const isRekeyed = (old.server.tls === undefined) !== (next.server.tls === undefined);
   return {
     added: idsOf(next.routes.filter(({ id }) => !before.has(id))),
     removed: idsOf(old.routes.filter(({ id }) => !after.has(id))),
     changed: idsOf(next.routes.filter(isChanged)),
     nowPublic: idsOf(next.routes.filter(isNowPublic)),
+    nowProtected: idsOf(next.routes.filter(isNowProtected)),
     upstreams: idsOf(next.upstreams.filter(({ key }) => !upstreams.has(key))),
+    upstreamsRemoved: idsOf(old.upstreams.filter(({ id }) => !named.has(id))),
     server: serverKeys.filter((key) => old.server.keys[key] !== next.server.keys[key]),
-    needsRestart: [...(['listen', 'admin'] as const).filter(isMoved), ...(isRekeyed ? ['server.tls'] : [])],
+    rules: changedRules(old, next),
+    needsRestart: restartsFor(old, next),
   };
+}
+
+/** The keys of a plan that are otherwise than the process began with. */
+export function restartsFor(began: Beginning, plan: Beginning): string[] {
+  const isMoved = (key: 'listen' | 'admin') => JSON.stringify(began[key]) !== JSON.stringify(plan[key]);
+  const isRekeyed = (began.server.tls === undefined) !== (plan.server.tls === undefined);
+  return [...(['listen', 'admin'] as const).filter(isMoved), ...(isRekeyed ? ['server.tls'] : [])];
+}
+
+/** By meaning, in one line: `2 routes added, 1 now public`. */
+export function summaryOf(changes: Changes): string {
+  const counts = [
+    counted(changes.added, 'route', 'added'),
+    counted(changes.removed, 'route', 'removed'),
+    counted(changes.changed, 'route', 'changed'),
+    ...(changes.nowPublic.length > 0 ? [`${changes.nowPublic.length} now public`] : []),
+    ...(changes.nowProtected.length > 0 ? [`${changes.nowProtected.length} now protected`] : []),
+    counted(changes.upstreams, 'upstream', 'new or changed'),
+    counted(changes.upstreamsRemoved, 'upstream', 'removed'),
+    ...[...changes.rules, ...changes.server.map((key) => `server.${key}`)].map((key) => `${key} changed`),
+  ];
+  return counts.filter((part) => part !== '').join(', ') || 'nothing that is served changed';
+}
+
+function counted({ length }: readonly string[], noun: string, what: string): string {
+  return length === 0 ? '' : `${length} ${noun}${length === 1 ? '' : 's'} ${what}`;
+}
+
+function changedRules(old: Plan, next: Plan): Changes['rules'] {
+  const isOther = {
+    tokens: old.auth?.verifier.key !== next.auth?.verifier.key,
+    role: roleOf(old.auth) !== roleOf(next.auth),
+    cors: old.cors?.key !== next.cors?.key,
+  };
+  return (['tokens', 'role', 'cors'] as const).filter((rule) => isOther[rule]);
+}
+
+function roleOf(auth: Auth | undefined): string | undefined {
+  return auth && JSON.stringify([auth.role.key, auth.role.message]);
 }
 
 function idsOf(things: readonly { readonly id: string }[]): string[] {

@@ -6,10 +6,13 @@ import { compileAdmin } from './admin.ts';
 import { compileAuth } from './auth.ts';
 import { compileCors } from './cors.ts';
 import { createSchemaCompiler } from './json-schema.ts';
+import { ownNames } from './own-names.ts';
 import type { Plan } from './plan.ts';
-import { compileRoutes, glanceAt, readRoute, type Written } from './route.ts';
-import { createRouter } from './router.ts';
+import { compileReload } from './reload-rules.ts';
+import { compilingRoutes, glanceAt, readRoute, type Written } from './route.ts';
+import { creatingRouter } from './router.ts';
 import { compileServer } from './server.ts';
+import type { Steps } from './steps.ts';
 import { compileUpstreams } from './upstream.ts';
 
 export interface CompileOptions {
@@ -27,7 +30,7 @@ export interface CompileOptions {
  * Makes the plan of a checked manifest, or tells everything that stands in its way. What is named in `faulty` is
  * passed over, since the schema has told of it already; the rest is looked at, so that all mistakes show at once.
  */
-export function compile(manifest: Manifest, options: CompileOptions): { plan?: Plan; findings: Finding[] } {
+export function* compiling(manifest: Manifest, options: CompileOptions): Steps<{ plan?: Plan; findings: Finding[] }> {
   const findings: Finding[] = [];
   const { faulty, readFile, isSecret } = options;
   const upstreams = compileUpstreams(manifest, faulty, readFile, findings);
@@ -37,19 +40,29 @@ export function compile(manifest: Manifest, options: CompileOptions): { plan?: P
   const cors = faulty.has('cors') ? undefined : manifest.cors && compileCors(manifest.cors, findings);
   const hasSchemas = !faulty.has('') && !faulty.has('schemas');
   const schemas = hasSchemas ? createSchemaCompiler(manifest, readFile, findings) : undefined;
-  if (schemas) for (const name of Object.keys(manifest.schemas)) schemas.compile(['schemas', name], findings);
+  for (const name of Object.keys(schemas === undefined ? {} : manifest.schemas)) {
+    schemas?.compile(['schemas', name], findings);
+    yield;
+  }
   const listen = faulty.has('listen') ? undefined : compileAddress(manifest.listen, ['listen'], findings);
   const adminEntry = faulty.has('admin') ? undefined : manifest.admin;
   const admin = adminEntry === undefined ? undefined : compileAdmin(adminEntry, { readFile, isSecret, findings });
   const server = faulty.has('server') ? undefined : compileServer(manifest.server, options.readFile, findings);
-  const written = manifest.routes.flatMap((entry, index) => {
-    if (!faulty.has(`routes/${index}`)) return [readRoute(entry, index, findings)];
-    glanceAt(entry, index, upstreams, findings);
-    return [];
-  });
+  const reload = faulty.has('reload') ? undefined : compileReload(manifest.reload, readFile, findings);
+  const written: Written[] = [];
+  for (const [index, entry] of manifest.routes.entries()) {
+    if (faulty.has(`routes/${index}`)) glanceAt(entry, index, upstreams, findings);
+    else written.push(readRoute(entry, index, findings));
+    yield;
+  }
   if (!faulty.has('')) findMissingAuth(manifest, written, findings);
-  const routes = compileRoutes(written, { upstreams, schemas, auth, authEntry }, findings);
-  if (findings.length > 0 || faulty.size > 0 || listen === undefined || server === undefined) return { findings };
+  const routes = yield* compilingRoutes(
+    written,
+    { upstreams, schemas, auth, authEntry, isOwnName: ownNames(schemas?.root) },
+    findings,
+  );
+  if (findings.length > 0 || faulty.size > 0) return { findings };
+  if (listen === undefined || server === undefined || reload === undefined) return { findings };
   const plan = {
     hash: options.hash,
     listen,
@@ -57,7 +70,8 @@ export function compile(manifest: Manifest, options: CompileOptions): { plan?: P
     server,
     upstreams: [...upstreams.values()].filter((upstream) => upstream !== undefined),
     routes,
-    router: createRouter(routes),
+    router: yield* creatingRouter(routes),
+    reload,
     auth,
     sample2xx: faulty.has('log') ? 1 : manifest.log.sample2xx,
     sampledTraces: faulty.has('tracing') ? 1 : manifest.tracing.sample,

@@ -18,6 +18,7 @@ export function compileCors(entry: CorsEntry, findings: Finding[]): Cors {
   );
   const any = answers.get('*');
   return Object.freeze({
+    key: JSON.stringify(entry),
     answer: any === undefined ? (origin = '') => answers.get(origin) ?? NOTHING : () => any,
     preflight: [
       ...listed('Access-Control-Allow-Headers', entry.headers),

@@ -14,6 +14,7 @@ export interface Plan {
   /** In the manifest's order. */
   readonly routes: readonly Route[];
   readonly router: Router;
+  readonly reload: ReloadRules;
   /** Present as soon as one route is protected or has a login gate. */
   readonly auth: Auth | undefined;
   /** All schemas as they are written, for who describes the routes; references stay inside of it. */
@@ -45,6 +46,14 @@ export interface AdminRules extends Address {
 export interface AdminTls {
   /** The PEM texts. A function, so that whoever prints a plan does not print a key. */
   readonly pem: () => { readonly cert: string; readonly key: string; readonly ca?: string };
+}
+
+/** How a plan is put in force in place of another one. */
+export interface ReloadRules {
+  /** A test file that the plan must pass, by its path relative to the manifest. */
+  readonly selfTest: string | undefined;
+  /** How long WebSockets and event streams of a route that is not any more what it was go on. */
+  readonly graceMs: number;
 }
 
 /** How clients are served, whatever they ask for. */
@@ -156,6 +165,8 @@ export interface Route {
   readonly login: LoginRule | undefined;
   /** `report`: what does not fit is let through, and told in the log only. */
   readonly validation: 'enforce' | 'report';
+  /** Whether a name is the manifest's own: of the names in a client's body no others are put in the log. */
+  readonly isOwnName: (name: string) => boolean;
   /** What the path's parameters, the query and the headers must be; `undefined`: anything. */
   readonly parameters: Parameters | undefined;
   readonly body: BodyRule | undefined;
@@ -250,6 +261,8 @@ export interface LoginRule {
 
 /** What pages of other origins may do in a browser: the CORS protocol of the Fetch standard. */
 export interface Cors {
+  /** Equal for equal definitions. */
+  readonly key: string;
   /** What an answer to a page of this origin says, names and values in turn: nothing when the origin is not allowed. */
   readonly answer: (origin: string | undefined) => readonly string[];
   /** What the answer to a preflight says besides. */
@@ -345,6 +358,8 @@ export interface Principal {
 }
 
 export interface RoleRule {
+  /** Equal for rules that let the same callers in. */
+  readonly key: string;
   readonly allows: (principal: Principal) => boolean;
   /** The roles of which one is required. */
   readonly required: readonly string[];

@@ -14,7 +14,8 @@ export function compileRole(entry: RoleEntry, required: readonly string[] = entr
     ? (held: unknown) => Array.isArray(held) && held.some(isRequired)
     : (held: unknown) => isRequired(held);
   const allows = ({ claims }: Principal) => isHeld(roleAt(claims));
-  return Object.freeze({ allows, required, message: entry.message });
+  const key = JSON.stringify([entry.claim, entry.array, required]);
+  return Object.freeze({ key, allows, required, message: entry.message });
 }
 
 export interface RouteAuthContext {

@@ -10,6 +10,7 @@ import { compileParameters } from './parameters.ts';
 import { type Pattern, PatternFault, parsePattern, patternKey } from './pattern.ts';
 import type { Route } from './plan.ts';
 import { compileRouteAuth, type RouteAuthContext } from './role.ts';
+import type { Steps } from './steps.ts';
 import { findUpstream, type Upstreams } from './upstream.ts';
 import { compileUpstreamPath } from './upstream-path.ts';
 
@@ -29,13 +30,23 @@ export interface RouteContext extends RouteAuthContext {
   readonly upstreams: Upstreams;
   /** `undefined` when the schemas cannot be looked at. */
   readonly schemas: SchemaCompiler | undefined;
+  readonly isOwnName: Route['isOwnName'];
 }
 
 /** Makes the routes; two that match the same requests, or have one id, are told of. */
-export function compileRoutes(written: readonly Written[], context: RouteContext, findings: Finding[]): Route[] {
-  findTwins(written, findings);
+export function* compilingRoutes(
+  written: readonly Written[],
+  context: RouteContext,
+  findings: Finding[],
+): Steps<Route[]> {
+  yield* findingTwins(written, findings);
   const heads = new Set(written.filter(({ entry }) => writtenMethods(entry).includes('HEAD')).map(({ key }) => key));
-  return written.flatMap((route) => compileRoute(route, heads.has(route.key), context, findings));
+  const routes: Route[] = [];
+  for (const route of written) {
+    routes.push(...compileRoute(route, heads.has(route.key), context, findings));
+    yield;
+  }
+  return routes;
 }
 
 export function readRoute(entry: RouteEntry, index: number, findings: Finding[]): Written {
@@ -105,6 +116,7 @@ function compileRoute(
       websocket,
       login,
       validation,
+      isOwnName: context.isOwnName,
       parameters,
       body,
     }),
@@ -123,10 +135,11 @@ function methodsOf(entry: RouteEntry, hasHead: boolean): readonly string[] {
 }
 
 /** Two routes of one id, and two routes that match the same requests. */
-function findTwins(routes: readonly Written[], findings: Finding[]): void {
+function* findingTwins(routes: readonly Written[], findings: Finding[]): Steps<void> {
   const ids = new Map<string, Written>();
   const matches = new Map<string, Written>();
   for (const route of routes) {
+    yield;
     const { entry, index, key } = route;
     const namesake = ids.get(entry.id);
     if (namesake === undefined) ids.set(entry.id, route);

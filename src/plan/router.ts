@@ -1,6 +1,7 @@
-import { addRoute, createRouter as createTree, findRoute, type RouterContext } from 'rou3';
+import { addRoute, createRouter as createTree, findRoute } from 'rou3';
 import { type Pattern, parsePattern } from './pattern.ts';
 import type { Route, Router } from './plan.ts';
+import { finish, type Steps } from './steps.ts';
 
 /**
  * Makes the router of a plan. Literal segments win over parameters, parameters over `/**`, from the left;
@@ -15,7 +16,33 @@ import type { Route, Router } from './plan.ts';
  * so it has none where it would then, folded like that, pass such a route by.
  */
 export function createRouter(routes: readonly Route[]): Router {
-  const { exact, folded, isFolded } = createTrees(routes);
+  return finish(creatingRouter(routes));
+}
+
+/** The same, step by step. */
+export function* creatingRouter(routes: readonly Route[]): Steps<Router> {
+  const patterns = new Map<Route, Pattern>();
+  for (const route of routes) {
+    patterns.set(route, parsePattern(route.path));
+    yield;
+  }
+  const isOwn = (route: Route) => patterns.get(route)?.every(isOwnFold) === true;
+  const exact = createTree<Route>();
+  // One tree is both where folding changes none of the patterns.
+  const folded = routes.every(isOwn) ? exact : createTree<Route>();
+  // Of two routes that fold into one, the tree keeps the first: it must be the one that asks for more.
+  for (const route of routes.toSorted((a, b) => strictness(b) - strictness(a))) {
+    const pattern = patterns.get(route) ?? [];
+    const path = treePath(pattern);
+    const foldedPath = folded === exact ? path : treePath(pattern.map(foldLiteral));
+    for (const method of route.methods) {
+      addRoute(exact, method, path, route);
+      if (folded !== exact) addRoute(folded, method, foldedPath, route);
+    }
+    yield;
+  }
+  // Most manifests have no capitals in the paths that matter, and most requests nothing to fold: then both trees agree.
+  const isFolded = routes.every((route) => strictness(route) === 0 || isOwn(route));
   const methods = [...new Set(routes.flatMap((route) => route.methods))].sort();
   const isPassedBy = (method: string, path: string, route: Route) =>
     readingsOf(path).some((reading) => {
@@ -37,27 +64,6 @@ export function createRouter(routes: readonly Route[]): Router {
     ? (method: string, path: string) => (/%2f/i.test(path) ? matchKept : matchPlain)(method, path)
     : matchPlain;
   return { match, allowed: (path) => methods.filter((method) => match(method, path) !== undefined), keepsEncodedSlash };
-}
-
-/**
- * The routes by their patterns, and by what these fold into: the same tree where no pattern folds into another, as in
- * most manifests. `isFolded`: both agree on a path that is its own fold, since all that could be passed by is so too.
- */
-function createTrees(routes: readonly Route[]) {
-  // Of two routes that fold into one, the tree keeps the first: it must be the one that asks for more.
-  const strictest = routes.toSorted((a, b) => strictness(b) - strictness(a));
-  const entries = strictest.map((route) => [route, parsePattern(route.path)] as const);
-  const exact = createTree<Route>();
-  for (const [route, pattern] of entries) addTo(exact, route, pattern);
-  if (entries.every(([, pattern]) => pattern.every(isOwnFold))) return { exact, folded: exact, isFolded: true };
-  const folded = createTree<Route>();
-  for (const [route, pattern] of entries) addTo(folded, route, pattern.map(foldLiteral));
-  const isFolded = entries.every(([route, pattern]) => strictness(route) === 0 || pattern.every(isOwnFold));
-  return { exact, folded, isFolded };
-}
-
-function addTo(tree: RouterContext<Route>, route: Route, pattern: Pattern): void {
-  for (const method of route.methods) addRoute(tree, method, treePath(pattern), route);
 }
 
 /** Whether a route asks for something that another one lets by. */
@@ -105,45 +111,36 @@ function isOwnFold(segment: Pattern[number]): boolean {
   return segment.kind !== 'literal' || foldSegment(segment.text) === segment.text;
 }
 
-/** What servers that fold take a path for. */
+/** A path as servers take it that fold: what decodes before it cuts query and fragment off cuts all that follows. */
 function readingsOf(path: string): string[] {
-  // What decodes before it cuts query and fragment off cuts all that follows.
   const cut = path.search(/%3f|%23/i);
-  const paths = cut === -1 ? [path] : [path, path.slice(0, cut)];
-  return paths.flatMap((one) => {
-    const kept = foldPath(one, foldSegment);
-    if (!/\/[.%]/.test(one)) return [kept];
-    // A segment of dots and blanks alone is what a parameter takes to some, nothing to others; and these may join the slashes.
-    const emptied = foldPath(one, foldWhole);
-    return [kept, emptied, emptied.replaceAll(/\/{2,}/g, '/')];
+  return (cut === -1 ? [path] : [path, path.slice(0, cut)]).flatMap((whole) => {
+    const segments = whole.split('/');
+    // A segment that would be nothing is taken by a parameter, or falls away.
+    const left = segments.filter((segment) => segment === '' || strip(segment) !== '');
+    const kept = segments.map(foldSegment).join('/');
+    return left.length === segments.length ? [kept] : [kept, left.map(foldSegment).join('/')];
   });
 }
 
-function foldPath(path: string, fold: (segment: string) => string): string {
-  return path.split('/').map(fold).join('/');
-}
-
-/** What would be nothing stays. */
+/** Escaped again in one way alone, since the tree's keys are. */
 function foldSegment(segment: string): string {
-  const bare = withoutParameters(segment);
-  return encodeURI(withoutEnd(bare) || bare);
+  return encodeURI(strip(segment) || bare(segment));
 }
 
-function foldWhole(segment: string): string {
-  return encodeURI(withoutEnd(withoutParameters(segment)));
+/** Without the dots and blanks that some servers take off a name's end. */
+function strip(segment: string): string {
+  const text = bare(segment);
+  let end = text.length;
+  while (end > 0 && (text[end - 1] === '.' || text[end - 1]?.trim() === '')) end -= 1;
+  return text.slice(0, end);
 }
 
-/** Decoded, to be escaped again in one way alone, since the tree's keys are. */
-function withoutParameters(segment: string): string {
+/** In small letters, without its `;` parameters. */
+function bare(segment: string): string {
   // An encoded slash stays inside of its segment; the path guard has refused what does not decode.
   const decoded = segment.includes('%') ? decodeURIComponent(segment.replaceAll(/%2f/gi, '%252F')) : segment;
   const lower = decoded.toLowerCase();
   const parameters = lower.indexOf(';');
   return parameters === -1 ? lower : lower.slice(0, parameters);
-}
-
-function withoutEnd(text: string): string {
-  let end = text.length;
-  while (end > 0 && (text[end - 1] === '.' || text[end - 1]?.trim() === '')) end -= 1;
-  return text.slice(0, end);
 }

@@ -68,7 +68,7 @@ export function bundleSchemas(manifest: Manifest, readFile: World['readFile'], f
     );
 
   const schemas = bundle(manifest.schemas, ['schemas']);
-  const routes = bundle(manifest.routes, ['routes']);
+  const routes = manifest.routes.map((route, index) => (hasSchemas(route) ? bundle(route, ['routes', index]) : route));
   const root = { schemas, routes, files };
   const sound = [...targets.values()].flatMap(({ target, place }) => {
     if (isSchema(valueAt(root, target))) return [target];
@@ -79,6 +79,11 @@ export function bundleSchemas(manifest: Manifest, readFile: World['readFile'], f
     return [];
   });
   return { root, targets: sound, placed };
+}
+
+/** Most routes have none, and there may be many routes. */
+function hasSchemas(route: Manifest['routes'][number] | null): boolean {
+  return [route?.body, route?.params, route?.query, route?.headers].some((holder) => holder !== undefined);
 }
 
 /** The path in the root that a reference stands for, or what is wrong with it. */

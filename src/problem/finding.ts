@@ -10,9 +10,13 @@ export const RANKS: Readonly<Record<Severity, number>> = { error: 2, warning: 1,
  * Where in the manifest a finding stands. Checks speak in paths; only the parser, which fails before
  * there are any, speaks in offsets (UTF-16 code units from the start of the text, `end` exclusive).
  */
-export type Where =
+export type Where = (
   | { readonly path: Path; readonly at: 'key' | 'value' }
-  | { readonly start: number; readonly end: number };
+  | { readonly start: number; readonly end: number }
+) & {
+  /** The included file that it is meant in, as it stands there; left out: the manifest as a whole, or its own text. */
+  readonly file?: string;
+};
 
 /**
  * A change of the text that mends what was found and keeps what was meant: other words for a value or a key, or
@@ -38,7 +42,7 @@ export interface Finding {
   /** What is wrong, then what to write: lower case, no full stop. */
   readonly message: string;
   /** The other place, when there are two. */
-  readonly related?: { readonly path: Path; readonly message: string };
+  readonly related?: { readonly path: Path; readonly message: string; readonly file?: string };
   /** A request that shows it. */
   readonly witness?: Witness;
   readonly fix?: Fix | undefined;

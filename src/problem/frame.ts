@@ -28,6 +28,29 @@ export function codeFrame(text: string, range: Range): string {
   return out.join('\n');
 }
 
+/**
+ * The frames of problems, with no secret in them.
+ *
+ * @param texts the text that all of them are in, or each of those that they may be in
+ */
+export function createFramer(
+  problems: readonly Problem[],
+  texts: string | readonly { readonly path: string; readonly text: string }[],
+): (problem: Problem) => string {
+  const shown = new Map<string, string>();
+  return ({ file, range }) => {
+    const text = typeof texts === 'string' ? texts : (texts.find(({ path }) => path === file)?.text ?? '');
+    const known =
+      shown.get(file) ??
+      withoutSecrets(
+        text,
+        problems.filter((other) => other.file === file),
+      );
+    shown.set(file, known);
+    return codeFrame(known, range);
+  };
+}
+
 /** The text as it may be shown: a dot for each character of a secret that a problem is about, and of passwords in URLs. */
 export function withoutSecrets(text: string, problems: readonly Problem[]): string {
   const secrets = problems.filter(({ isSecret }) => isSecret);

@@ -18,7 +18,8 @@ export interface Problem {
   readonly file: string;
   readonly range: Range;
   readonly message: string;
-  readonly related?: { readonly range: Range; readonly message: string };
+  /** The other place; `file` where it is in another one. */
+  readonly related?: { readonly range: Range; readonly message: string; readonly file?: string };
   /** A request that shows it. */
   readonly witness?: Witness;
   /** The change of the text that mends it, where there is a safe one. */
@@ -40,16 +41,22 @@ const MAX_MESSAGE = 600;
 export interface Locator {
   readonly file: string;
   locate(where: Where): Range;
+  /** The file that a place is in; left out: there is but one. */
+  fileOf?(where: Where): string;
   /** The edit that a fix stands for; `undefined` when the text has not the form that it could be done to safely. */
   edit?(fix: Fix): Edit | undefined;
 }
 
-/** Adds the places, and puts the problems in reading order: by line, column, rule, message. */
+/** Adds the places, and puts the problems in reading order: by file, the first one first, then line, column, rule, message. */
 export function toProblems(findings: readonly Finding[], locator: Locator): Problem[] {
   const problems = findings.map((finding) => toProblem(finding, locator));
   const seen = new Set<string>();
-  return problems.sort(inReadingOrder).filter((problem) => {
-    const key = `${problem.range.line}:${problem.range.column}:${problem.rule}:${problem.message}`;
+  const order = (a: Problem, b: Problem) =>
+    Number(b.file === locator.file) - Number(a.file === locator.file) ||
+    compareText(a.file, b.file) ||
+    inReadingOrder(a, b);
+  return problems.sort(order).filter((problem) => {
+    const key = `${problem.file}:${problem.range.line}:${problem.range.column}:${problem.rule}:${problem.message}`;
     return !seen.has(key) && seen.add(key);
   });
 }
@@ -61,10 +68,12 @@ export function hasErrors(problems: readonly { readonly severity: Severity }[]):
 function toProblem(finding: Finding, locator: Locator): Problem {
   const { rule, severity, where, related, witness, fix, isSecret } = finding;
   const edit = fix && locator.edit?.(fix);
+  const fileOf = (place: Where) => locator.fileOf?.(place) ?? locator.file;
+  const file = fileOf(where);
   const problem = {
     rule,
     severity,
-    file: locator.file,
+    file,
     range: locator.locate(where),
     message: shortened(withoutCredentials(printable(finding.message))),
     ...(witness && { witness }),
@@ -72,8 +81,13 @@ function toProblem(finding: Finding, locator: Locator): Problem {
     ...(isSecret && { isSecret }),
   };
   if (related === undefined) return problem;
-  const range = locator.locate({ path: related.path, at: 'value' });
-  return { ...problem, related: { range, message: shortened(printable(related.message)) } };
+  const other: Where = { path: related.path, at: 'value', ...(related.file !== undefined && { file: related.file }) };
+  const isElsewhere = fileOf(other) !== file;
+  const message = shortened(printable(related.message));
+  return {
+    ...problem,
+    related: { range: locator.locate(other), message, ...(isElsewhere && { file: fileOf(other) }) },
+  };
 }
 
 /** A message quotes what was written: with both of its ends when it is long. */

@@ -14,6 +14,8 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   syntax: 'yaml-colon-in-value',
   schema: 'key-route',
   environment: 'environment-missing',
+  include: 'include-nothing',
+  'include-twice': 'include-twice',
   address: 'listen-port',
   'admin-exposed': 'admin-exposed',
   path: 'path-colon-parameter',
@@ -45,6 +47,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'server-limit': 'server-header-bytes',
   'server-timeout': 'server-timeout-zero',
   'trusted-proxy': 'server-trusted-address',
+  'self-test': 'self-test-file',
   tls: 'server-tls-file',
 };
 /** What cannot be shown by a manifest alone: the environment has a part in it. */

@@ -41,11 +41,11 @@ describe('a route that only reports', () => {
     const reported = await reportedOf(() => site.post('/reported/x?page=y&z=SENTINEL-VALUE', body, JSON_TYPE));
     expect(reported).toEqual([
       { code: 'parameter_invalid', pointers: ['/params/id', '/query/page', '/query'] },
-      { code: 'body_invalid', pointers: ['/SENTINEL', '/email'] },
+      { code: 'body_invalid', pointers: ['/*', '/email'] },
     ]);
     expect(site.upstream.requests).toMatchObject([{ url: '/reported/x?page=y&z=SENTINEL-VALUE' }]);
     expect(site.upstream.requests[0]?.body.toString()).toBe(body);
-    expect(JSON.stringify(site.gateway.lines.at(-1))).not.toContain('SENTINEL-VALUE');
+    expect(JSON.stringify(site.gateway.lines.at(-1))).not.toContain('SENTINEL');
   });
 
   it('says nothing of what fits', async () => {
@@ -62,7 +62,7 @@ describe('a route that only reports', () => {
 
   it.each([
     ['no JSON', '{', JSON_TYPE, 'body_invalid', ['']],
-    ['a name twice', '{"a":1,"a":1}', JSON_TYPE, 'body_invalid', ['/a']],
+    ['a name twice', '{"email":"a","email":"a"}', JSON_TYPE, 'body_invalid', ['/email']],
     ['another type', 'a,b', 'Content-Type: text/csv', 'media_type_unsupported', []],
     ['no type', '{}', 'X-Nothing: 1', 'media_type_unsupported', []],
     ['a coded body', '{}', `${JSON_TYPE}\r\nContent-Encoding: gzip`, 'media_type_unsupported', []],

@@ -1,14 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { load } from '../../src/load.ts';
-import { changesBetween } from '../../src/plan/changes.ts';
+import { changesBetween, restartsFor, summaryOf } from '../../src/plan/changes.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { worldOf } from '../support/gateway.ts';
 
-function planOf(routes: string, url = 'http://127.0.0.1:1'): Plan {
-  const auth = `auth:
+const MANIFEST = `version: 1
+upstreams: { up: { url: 'http://127.0.0.1:1' } }
+auth:
   tokens: { jwt: { jwks: 'http://127.0.0.1:1', algorithms: [ES256], issuer: i, audience: a } }
-  role: { claim: /role, allow: [admin], message: no }`;
-  const text = `version: 1\nupstreams: { up: { url: '${url}' } }\n${auth}\nroutes:\n${routes}`;
+  role: { claim: /role, allow: [admin], message: no }
+routes:
+`;
+
+function planOf(routes: string, url = 'http://127.0.0.1:1'): Plan {
+  const text = MANIFEST.replace("{ url: 'http://127.0.0.1:1' }", `{ url: '${url}' }`) + routes;
   const { plan, problems } = load({ path: 'gateway.yaml', text }, worldOf());
   if (plan === undefined) throw new Error(JSON.stringify(problems));
   return plan;
@@ -16,7 +21,10 @@ function planOf(routes: string, url = 'http://127.0.0.1:1'): Plan {
 
 const A = '  - { id: a, method: GET, path: /a, upstream: up, access: protected }\n';
 const B = '  - { id: b, method: POST, path: /b, upstream: up, access: public, body: { maxBytes: 1KB } }\n';
-const NOTHING = { added: [], removed: [], changed: [], nowPublic: [], upstreams: [], server: [], needsRestart: [] };
+const NOTHING = {
+  ...{ added: [], removed: [], changed: [], nowPublic: [], nowProtected: [] },
+  ...{ upstreams: [], upstreamsRemoved: [], server: [], rules: [], needsRestart: [] },
+};
 
 describe('the changes between two plans', () => {
   it.each([
@@ -29,6 +37,12 @@ describe('the changes between two plans', () => {
       A,
       A.replace('protected', 'public'),
       { ...NOTHING, changed: ['a'], nowPublic: ['a'] },
+    ],
+    [
+      'a public route made protected',
+      A.replace('protected', 'public'),
+      A,
+      { ...NOTHING, changed: ['a'], nowProtected: ['a'] },
     ],
     ['another limit', B, B.replace('1KB', '2KB'), { ...NOTHING, changed: ['b'] }],
   ])('%s', (_what, old, next, changes) => {
@@ -63,5 +77,32 @@ describe('the changes between two plans', () => {
 
   it('an upstream elsewhere', () => {
     expect(changesBetween(planOf(A), planOf(A, 'http://127.0.0.1:2'))).toEqual({ ...NOTHING, upstreams: ['up'] });
+  });
+
+  it('of whom the rules let in', () => {
+    const plan = planOf(A);
+    const other = load(
+      {
+        path: 'gateway.yaml',
+        text: MANIFEST.replace('allow: [admin]', 'allow: [user]').replace('audience: a', 'audience: b') + A,
+      },
+      worldOf(),
+    ).plan as Plan;
+    expect(changesBetween(plan, other)).toEqual({ ...NOTHING, rules: ['tokens', 'role'] });
+  });
+
+  it('in one line', () => {
+    const between = (old: string, next: string) => summaryOf(changesBetween(planOf(old), planOf(next)));
+    expect(between(A, A + B)).toBe('1 route added, 1 now public');
+    expect(between(A + B, A.replace('protected', 'public'))).toBe('1 route removed, 1 route changed, 1 now public');
+    expect(between(A, A)).toBe('nothing that is served changed');
+    expect(summaryOf(changesBetween(planOf(A), planOf(A, 'http://127.0.0.1:2')))).toBe('1 upstream new or changed');
+  });
+
+  it('to what the process began with, however many reloads lie between', () => {
+    const began = planOf(A);
+    const moved = { ...planOf(A + B), listen: { host: '127.0.0.1', port: 1 } };
+    expect(restartsFor(began, moved)).toEqual(['listen']);
+    expect(restartsFor(began, planOf(B))).toEqual([]);
   });
 });

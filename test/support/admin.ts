@@ -1,5 +1,5 @@
 import { createAdmin } from '../../src/admin/admin.ts';
-import type { Operated } from '../../src/admin/call.ts';
+import type { Operated, Reloading } from '../../src/admin/call.ts';
 import { type Running, startGateway } from './gateway.ts';
 
 export interface Operating extends Running {
@@ -23,10 +23,8 @@ export async function startOperating(
     gateway,
     version: '1.2.3',
     startedAt: since,
-    first: gateway.plan,
-    inForce: () => ({ planned: running.planned(), since }),
-    lastReload: () => undefined,
-    reloads: () => ({ loaded: 0, kept: 0, unreadable: 0 }),
+    planned: running.planned,
+    reloader: noReloads(gateway.plan.hash),
     isStopping: () => false,
     ...others,
   });
@@ -40,4 +38,12 @@ export async function startOperating(
       await running.close();
     },
   };
+}
+
+/** Of a gateway whose manifest is no file. */
+export function noReloads(hash: string): Reloading {
+  const at = new Date();
+  const unchanged = { kind: 'unchanged', cause: 'request', files: [], at, ms: 0 } as const;
+  const counts = [{ kind: 'kept', cause: 'change', count: 2 }] as const;
+  return { last: undefined, lastSuccessAt: at, needsRestart: [], counts, hash, reload: async () => unchanged };
 }

@@ -16,7 +16,9 @@ export const json: Reporter = (report) =>
 function toEntry({ rule, severity, file, range, message, related, witness }: Problem, fingerprint: string): object {
   return {
     ...{ rule, severity, file, ...range, message, fingerprint },
-    ...(related && { related: { ...related.range, message: related.message } }),
+    ...(related && {
+      related: { ...(related.file && { file: related.file }), ...related.range, message: related.message },
+    }),
     ...(witness && { witness: { ...witness, route: witness.route ?? null } }),
   };
 }

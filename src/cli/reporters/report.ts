@@ -43,7 +43,7 @@ export function placeOf({ file, range }: Pick<Problem, 'file' | 'range'>): strin
 
 /** A second place is told in words where a format has no place of its own for it. */
 export function fullMessage({ file, message, related }: Problem): string {
-  return related === undefined ? message : `${message}\n${related.message}: ${placeOf({ file, range: related.range })}`;
+  return related === undefined ? message : `${message}\n${related.message}: ${placeOf({ file, ...related })}`;
 }
 
 /** The page that explains a rule. */

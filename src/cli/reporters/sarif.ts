@@ -58,7 +58,9 @@ function resultOf({ rule, severity, file, range, message, related }: Problem, ru
     ...result,
     // A related location is shown where the message links to it (section 3.11.6).
     message: { text: `${plain(message)} ([${words.replaceAll(/[[\]\\]/g, '\\$&')}](1))` },
-    relatedLocations: [{ id: 1, physicalLocation: placeOf(file, related.range), message: { text: words } }],
+    relatedLocations: [
+      { id: 1, physicalLocation: placeOf(related.file ?? file, related.range), message: { text: words } },
+    ],
   };
 }
 

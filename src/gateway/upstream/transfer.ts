@@ -165,8 +165,10 @@ export class Transfer implements Passenger, Dispatcher.DispatchHandler {
     this.#settle();
     const { exchange } = this.#outgoing;
     // Once the answer has begun, a cut connection is the only way to say that it is not whole.
-    if (error instanceof ClientGone) exchange.response.destroy();
-    else refuse(exchange, toRefusal(error));
+    // An answer that was ended early is whole to the client, whose connection goes on.
+    if (error instanceof ClientGone) {
+      if (!exchange.response.writableFinished) exchange.response.destroy();
+    } else refuse(exchange, toRefusal(error));
   }
 
   #settle(): void {

@@ -7,14 +7,14 @@ export const secretToken: Rule = {
   preset: 'minimal',
   why: 'The file is in a repository, in images and in backups: whoever can read any of them has the secret, and it cannot be taken back.',
   *find({ document }) {
-    const { text } = document;
-    for (const [kind, pattern] of Object.entries(KINDS))
-      for (const { index, 0: found } of text.matchAll(pattern))
-        yield {
-          where: { start: index, end: index + found.length },
-          message: `this looks like ${kind}; take it back where it was made, and write \${NAME} in its place`,
-          isSecret: true,
-        };
+    for (const { text, file } of [document, ...document.included])
+      for (const [kind, pattern] of Object.entries(KINDS))
+        for (const { index, 0: found } of text.matchAll(pattern))
+          yield {
+            where: { start: index, end: index + found.length, file },
+            message: `this looks like ${kind}; take it back where it was made, and write \${NAME} in its place`,
+            isSecret: true,
+          };
   },
 };
 

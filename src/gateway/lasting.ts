@@ -1,0 +1,67 @@
+import type { Plan, Route } from '../plan/plan.ts';
+import type { Exchange } from './exchange.ts';
+
+/** Why something that lasts has to end: who may have it is not what it was, or where it comes from; or the process stops. */
+export type EndReason = 'access_changed' | 'route_changed' | 'going_away';
+
+interface Open {
+  readonly end: (reason: EndReason) => void;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/**
+ * The exchanges of a server that last for as long as both ends like: WebSockets and event streams. They live on over
+ * a reload that leaves their route and their access as they are; others end after a grace. A download ends by itself.
+ */
+export class Lasting {
+  readonly #open = new Map<Exchange, Open>();
+
+  /** @param end ends it in the way of its own kind */
+  add(exchange: Exchange, end: Open['end']): void {
+    this.#open.set(exchange, { end, timer: undefined });
+  }
+
+  delete(exchange: Exchange): void {
+    if (this.#open.size === 0) return;
+    clearTimeout(this.#open.get(exchange)?.timer);
+    this.#open.delete(exchange);
+  }
+
+  /** Ends all of them now. */
+  end(reason: EndReason): void {
+    for (const { end } of this.#open.values()) end(reason);
+  }
+
+  /** Judges all of them by the plan that is now in force; answers how many are to end. */
+  judge({ routes, reload }: Plan): number {
+    if (this.#open.size === 0) return 0;
+    const byId = new Map(routes.map((route) => [route.id, route]));
+    let ending = 0;
+    for (const [exchange, open] of this.#open) {
+      const { route } = exchange;
+      const reason = route && reasonBetween(route, byId.get(route.id));
+      if (reason === undefined) {
+        clearTimeout(open.timer);
+        open.timer = undefined;
+      } else {
+        ending += 1;
+        open.timer ??= setTimeout(open.end, reload.graceMs, reason).unref();
+      }
+    }
+    return ending;
+  }
+}
+
+function reasonBetween(route: Route, next: Route | undefined): EndReason | undefined {
+  if (next === undefined) return 'route_changed';
+  if (accessOf(route) !== accessOf(next)) return 'access_changed';
+  return placeOf(route) === placeOf(next) ? undefined : 'route_changed';
+}
+
+function accessOf({ access, auth }: Route): string {
+  return access === 'protected' ? `protected ${auth?.verifier.key} ${auth?.role.key}` : access;
+}
+
+function placeOf({ methods, path, upstream, websocket }: Route): string {
+  return JSON.stringify([methods, path, upstream.key, websocket]);
+}

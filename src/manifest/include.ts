@@ -1,0 +1,132 @@
+import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
+import { type Document, parse } from './document.ts';
+import type { Kept } from './files.ts';
+import { join } from './joined.ts';
+import type { Source } from './source.ts';
+
+const RULE = 'include';
+const MAX_FILES = 1_000;
+/** Of all texts together, as of one. */
+const MAX_CHARACTERS = 5_000_000;
+/** What an included file may hold. */
+const KEYS = ['upstreams', 'schemas', 'routes'];
+
+/** Text to document; what was parsed before may be remembered. */
+export type Parse = typeof parse;
+
+/** Reads a manifest and the files that it includes into one document. Never throws on any text. */
+export function readDocument(
+  source: Source,
+  world: Kept,
+  parseText: Parse = parse,
+): { document: Document; findings: Finding[] } {
+  const main = parseText(source);
+  const patterns = patternsOf(main.document);
+  if (main.findings.length > 0 || patterns.length === 0) return main;
+  const findings: Finding[] = [];
+  const files = findFiles(patterns, world, findings);
+  let characters = source.text.length;
+  const included = [...files].flatMap(([file, index]) => {
+    const place = ['include', ...(patterns.isList ? [index] : [])];
+    const text = readText(file, world);
+    characters += text?.length ?? 0;
+    if (text === undefined || characters > MAX_CHARACTERS) {
+      const reason =
+        text === undefined ? 'cannot be read' : `makes the manifest longer than ${MAX_CHARACTERS} characters`;
+      findings.push(errorAt(place, RULE, `the file "${file}" ${reason}; name files beside the manifest or below it`));
+      return [];
+    }
+    const { document, findings: syntax } = parseText({ path: shownBeside(source.path, file), text });
+    const found = syntax.length > 0 ? syntax : partFaults(document);
+    findings.push(...found.map((finding) => inFile(finding, document.file)));
+    return [document];
+  });
+  const joined = join(main.document, included);
+  return { document: joined.document, findings: [...findings, ...joined.findings] };
+}
+
+/** The document of texts that were read before, the manifest's own first. */
+export function documentOf(sources: readonly Source[]): Document {
+  const [main, ...included] = sources.map((source) => parse(source).document);
+  if (main === undefined) throw new RangeError('no text, no document');
+  return included.length === 0 ? main : join(main, included).document;
+}
+
+/** What `include` lists; nothing for what the schema is to tell of. */
+function patternsOf({ value }: Document): readonly string[] & { isList: boolean } {
+  const written = isMap(value) ? value['include'] : undefined;
+  const isList = Array.isArray(written);
+  const all: unknown[] = isList ? written : [written];
+  const isSound = all.every((pattern) => typeof pattern === 'string' && pattern !== '');
+  return Object.assign(isSound ? (all as string[]) : [], { isList });
+}
+
+/** The files of all patterns, none of them twice, each with the index of the pattern that it was found by first. */
+function findFiles(
+  patterns: readonly string[] & { isList: boolean },
+  world: Kept,
+  findings: Finding[],
+): Map<string, number> {
+  const files = new Map<string, number>();
+  for (const [index, pattern] of patterns.entries()) {
+    const place = ['include', ...(patterns.isList ? [index] : [])];
+    const found = isBelow(pattern) ? world.filesOf(pattern) : [];
+    if (!isBelow(pattern)) {
+      const message = `"${pattern}" is no file beside the manifest or below it; write its relative path, without .. and without variables`;
+      findings.push(errorAt(place, RULE, message));
+    } else if (found.length === 0) {
+      // A folder that is gone for a moment does not take its routes with it.
+      findings.push(errorAt(place, RULE, `no file matches "${pattern}"; write a pattern of files that are there`));
+    }
+    for (const file of found) if (!files.has(file)) files.set(file, index);
+  }
+  if (files.size <= MAX_FILES) return files;
+  findings.push(errorAt(['include'], RULE, `these are ${files.size} files; at most ${MAX_FILES} are read`));
+  return new Map([...files].slice(0, MAX_FILES));
+}
+
+function isBelow(pattern: string): boolean {
+  return !/^\/|\\|\$\{|^[A-Za-z]:/.test(pattern) && !pattern.split('/').includes('..');
+}
+
+function readText(file: string, { readFile }: Kept): string | undefined {
+  try {
+    return readFile(file);
+  } catch {
+    return undefined;
+  }
+}
+
+/** As the manifest beside it is shown: by the same way to its folder, or at the same revision of git. */
+export function shownBeside(manifest: string, file: string): string {
+  return manifest.slice(0, Math.max(manifest.lastIndexOf('/'), manifest.lastIndexOf(':')) + 1) + file;
+}
+
+function partFaults({ value }: Document): Finding[] {
+  // An empty file is one that is being written, or a mistake.
+  if (!isMap(value) || Object.keys(value).length === 0)
+    return [errorAt([], RULE, 'an included file holds upstreams, schemas or routes; this one holds none of them')];
+  return Object.entries(value).flatMap(([key, held]) => {
+    if (!KEYS.includes(key))
+      return [
+        errorAtKey([key], RULE, `"${key}" stands in the manifest itself; an included file holds ${KEYS.join(', ')}`),
+      ];
+    if (key === 'routes' ? Array.isArray(held) : isMap(held)) return [];
+    return [
+      errorAt(
+        [key],
+        RULE,
+        `"${key}" is ${key === 'routes' ? 'a list' : 'a map of names'}; write it as in the manifest`,
+      ),
+    ];
+  });
+}
+
+function inFile(finding: Finding, file: string): Finding {
+  const { where, related } = finding;
+  return { ...finding, where: { ...where, file }, ...(related && { related: { file, ...related } }) };
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

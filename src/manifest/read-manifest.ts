@@ -1,0 +1,65 @@
+import type { Finding } from '../problem/finding.ts';
+import { check } from './check.ts';
+import type { Document } from './document.ts';
+import { type Kept, sha256 } from './files.ts';
+import { type Parse, readDocument } from './include.ts';
+import type { Manifest } from './manifest.generated.ts';
+import type { Source } from './source.ts';
+import { substitute } from './substitute.ts';
+
+/** What was written, before it is known whether it can be served. */
+export interface Written {
+  readonly document: Document;
+  readonly findings: readonly Finding[];
+  /** `undefined`: it cannot be read. */
+  readonly form: Form | undefined;
+}
+
+/** A manifest that was read and held to the schema: plain values, which another thread may have made. */
+export interface Form {
+  /** In name only where there are findings. */
+  readonly manifest: Manifest;
+  /** SHA-256 of the manifest's text, and of what it includes, in hex. */
+  readonly hash: string;
+  /** The parts that the schema has refused, as `compile` names them. */
+  readonly faulty: ReadonlySet<string>;
+  /** The paths of the values that came from the environment, as JSON. */
+  readonly secrets: readonly string[];
+}
+
+/** Text to manifest: parse, include, substitute, check. */
+export function readManifest(source: Source, world: Kept, parseText?: Parse): Written {
+  const { document, findings: syntax } = readDocument(source, world, parseText);
+  if (syntax.length > 0) return { document, findings: syntax, form: undefined };
+  const substituted = substitute(document.value, world.env);
+  const { manifest, findings } = check(substituted);
+  const form = { manifest, hash: hashOf(document), faulty: faultyParts(findings), secrets: substituted.secrets };
+  return { document, findings: [...substituted.findings, ...findings], form };
+}
+
+/** The texts that a manifest was read from, its own first. */
+export function sourcesOf(document: Document): Source[] {
+  return [document, ...document.included].map(({ file, text }) => ({ path: file, text }));
+}
+
+function hashOf({ text, included }: Document): string {
+  return sha256(included.length === 0 ? text : JSON.stringify([text, ...included.map((other) => other.text)]));
+}
+
+/** The parts of the manifest that the schema has refused, as `compile` names them. */
+function faultyParts(findings: readonly Finding[]): Set<string> {
+  const faulty = new Set<string>();
+  for (const { where } of findings) {
+    const [key, inside] = 'path' in where ? where.path : [];
+    const isWhole = inside === undefined || !DIVISIBLE.includes(String(key));
+    faulty.add(isWhole ? String(key ?? '') : `${key}/${inside}`);
+    if (!KEYS.has(String(key))) faulty.add('');
+  }
+  return faulty;
+}
+
+const DIVISIBLE = ['upstreams', 'routes', 'schemas'];
+const KEYS = new Set([
+  ...['version', 'include', 'listen', 'admin', 'server', 'reload', 'auth', 'cors', 'lint', 'log', 'tracing'],
+  ...DIVISIBLE,
+]);

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { formatLogLine } from '../../src/cli/log-line.ts';
+
+const line = (members: object) => JSON.stringify({ level: 30, time: 1_767_225_600_000, ...members });
+
+describe('a line of the log for a person', () => {
+  it('tells of a request what was asked, what came of it and where to look further', () => {
+    const request = {
+      msg: 'request',
+      id: 'i-1',
+      trace: 't-1',
+      method: 'GET',
+      path: '/a',
+      route: 'a',
+      status: 200,
+      ms: 1.5,
+    };
+    expect(formatLogLine(line(request), false)).toBe('00:00:00.000 200 GET     /a 1.5 ms route=a id=i-1');
+    const refused = { ...request, status: 403, refusal: 'role_not_allowed', reason: 'role_not_allowed' };
+    expect(formatLogLine(line(refused), false)).toBe(
+      '00:00:00.000 403 GET     /a 1.5 ms route=a refusal=role_not_allowed reason=role_not_allowed id=i-1',
+    );
+    expect(formatLogLine(line({ msg: 'request', id: 'i-1', ms: 2, aborted: true }), false)).toBe(
+      '00:00:00.000 ---          2 ms aborted=true id=i-1',
+    );
+  });
+
+  it('tells of the process what is told', () => {
+    expect(formatLogLine(line({ level: 50, msg: 'it broke', problems: ['a'] }), false)).toBe(
+      '00:00:00.000 error: it broke problems=["a"]',
+    );
+  });
+
+  it('holds nothing that steers the terminal, whoever wrote it', () => {
+    const shown = formatLogLine(
+      line({ msg: 'request', method: 'GET', path: '/\u001b[2J', reason: '\u009b31m', ms: 1 }),
+      false,
+    );
+    expect(shown).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
+    expect(formatLogLine(line({ msg: 'x', level: 40 }), true)).toContain('\u001b[33m');
+  });
+});

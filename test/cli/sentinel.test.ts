@@ -1,0 +1,182 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ENDPOINTS } from '../../src/admin/endpoints.ts';
+import { type Started, startCli } from '../support/cli.ts';
+import { AUDIENCE, ISSUER, type Issuer, startIssuer } from '../support/issuer.ts';
+import { exchangeBytes, head } from '../support/raw.ts';
+import { eventually } from '../support/site.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+/** What no client's secret may look like anywhere else; of one letter case, since some places fold it. */
+const SECRET = 'sentinel7f3a9c';
+const ADMIN_TOKEN = '7mWq2vXc9RtLkP4zGhN8';
+
+const MANIFEST = `version: 1
+listen: 127.0.0.1:0
+admin: { listen: 127.0.0.1:0, token: '\${ADMIN_TOKEN}' }
+server: { stopping: { delay: 0s } }
+upstreams:
+  up: { url: '\${UP}' }
+auth:
+  tokens: { jwt: { jwks: '\${JWKS}', algorithms: [ES256], issuer: '${ISSUER}', audience: ${AUDIENCE} } }
+  role: { claim: /company_role, allow: [admin, user], message: admins and users only }
+schemas:
+  Note: { type: object, properties: { text: { type: string, maxLength: 3 } }, additionalProperties: { type: integer } }
+routes:
+  - { id: open, method: any, path: /open/**, upstream: up, access: public, websocket: true }
+  - { id: private, method: any, path: '/private/{id}', upstream: up, access: protected }
+  - { id: strict, method: POST, path: /strict, upstream: up, access: public, body: { schema: { $ref: '#/schemas/Note' } } }
+  - { id: told, method: POST, path: /told, upstream: up, access: public, validation: report, body: { schema: { $ref: '#/schemas/Note' } }, query: { properties: { page: { type: integer } }, unknown: refuse } }
+  - { id: asked, method: GET, path: '/asked/{id}', upstream: up, access: public, params: { properties: { id: { type: integer } } }, headers: { properties: { X-Level: { type: integer } } } }
+  - { id: form, method: POST, path: /form, upstream: up, access: public, validation: report, body: { multipart: { parts: { file: { types: [text/csv] } } } } }
+  - { id: login, method: POST, path: /login, upstream: up, access: public, login: { token: /token } }
+`;
+
+let issuer: Issuer;
+let upstream: Upstream;
+let cli: Started;
+let port: number;
+let admin: string;
+let token: string;
+
+beforeAll(async () => {
+  issuer = await startIssuer();
+  token = await issuer.token({ sub: SECRET, email: SECRET, company_role: 'user' });
+  upstream = await startUpstream((request, response) => {
+    response.setHeader('Set-Cookie', `session=${SECRET}`);
+    response.statusMessage = SECRET;
+    if (request.url === '/open/cut') request.socket.destroy();
+    else response.end(request.url === '/login' ? JSON.stringify({ token }) : SECRET);
+  });
+  const folder = mkdtempSync(join(tmpdir(), 'sentinel-'));
+  writeFileSync(join(folder, 'gateway.yaml'), MANIFEST);
+  cli = startCli(['run'], folder, { UP: upstream.url, JWKS: issuer.jwksUrl, ADMIN_TOKEN });
+  const [, url = '', found = ''] = await cli.seen(/"url":"([^"]+)","admin":"([^"]+)".*"msg":"serving"/);
+  port = Number(new URL(url).port);
+  admin = found;
+});
+afterAll(async () => {
+  cli.child.kill('SIGKILL');
+  await cli.ended;
+  await upstream.close();
+  await issuer.close();
+});
+
+const json = (text: string) =>
+  ['Content-Type: application/json', `Content-Length: ${text.length}`, `\r\n${text}`] as const;
+
+function post(path: string, text: string, type = 'application/json'): string {
+  return head(`POST ${path} HTTP/1.1`, `Content-Type: ${type}`, `Content-Length: ${text.length}`) + text;
+}
+
+/** A secret in every place where a client can write something, the path apart. */
+const sent = (): Record<string, string | Buffer> => ({
+  query: head(`GET /open/x?token=${SECRET} HTTP/1.1`),
+  'query of a path that is refused': head(`GET /open/../x?${SECRET} HTTP/1.1`),
+  'query that is judged': post(`/told?page=${SECRET}&${SECRET}=1`, '{}'),
+  'header that is judged': head('GET /asked/1 HTTP/1.1', `X-Level: ${SECRET}`),
+  fragment: head(`GET /open/x#${SECRET} HTTP/1.1`),
+  'header value': head(
+    'GET /open/x HTTP/1.1',
+    `X-Secret: ${SECRET}`,
+    `User-Agent: ${SECRET}`,
+    `Referer: http://a/${SECRET}`,
+  ),
+  'header name': head('GET /open/x HTTP/1.1', `${SECRET}: 1`),
+  cookie: head('GET /open/x HTTP/1.1', `Cookie: session=${SECRET}`),
+  'X-Request-Id of somebody': head('GET /open/x HTTP/1.1', `X-Request-Id: ${SECRET}`, `X-Forwarded-For: ${SECRET}`),
+  traceparent: head('GET /open/x HTTP/1.1', `traceparent: ${SECRET}`, `tracestate: ${SECRET}=1`),
+  'bearer token': head('GET /private/1 HTTP/1.1', `Authorization: Bearer ${SECRET}`),
+  'other credentials': head('GET /private/1 HTTP/1.1', `Authorization: Basic ${SECRET}`),
+  'claims of a good token': head('GET /private/1 HTTP/1.1', `Authorization: Bearer ${token}`),
+  'two credentials': head('GET /private/1 HTTP/1.1', `Authorization: Bearer ${SECRET}`, `Authorization: ${SECRET}`),
+  body: post('/open/x', SECRET, 'text/plain'),
+  'body that is judged': post('/strict', `{"text":"${SECRET}"}`),
+  'name in a body that is judged': post('/strict', `{"${SECRET}":"x"}`),
+  'body that is only reported': post('/told', `{"text":"${SECRET}"}`),
+  'name in a body that is only reported': post('/told', `{"${SECRET}":"x"}`),
+  'name twice in a body that is only reported': post('/told', `{"${SECRET}":1,"${SECRET}":1}`),
+  'body that is no JSON': post('/told', SECRET),
+  'content type': post('/strict', '{}', `${SECRET}/${SECRET}`),
+  'content type that is only reported': post('/told', '{}', `${SECRET}/${SECRET}`),
+  form: post(
+    '/form',
+    `--${SECRET}\r\nContent-Disposition: form-data; name="${SECRET}"; filename="${SECRET}"\r\n\r\n${SECRET}\r\n--${SECRET}--\r\n`,
+    `multipart/form-data; boundary=${SECRET}`,
+  ),
+  'content encoding': head('POST /strict HTTP/1.1', `Content-Encoding: ${SECRET}`, ...json('{}')),
+  expectation: head('GET /open/x HTTP/1.1', `Expect: ${SECRET}`),
+  host: `GET /open/x HTTP/1.1\r\nHost: ${SECRET}\r\nConnection: close\r\n\r\n`,
+  'host that is none': `GET /open/x HTTP/1.1\r\nHost: ${SECRET}@x\r\nConnection: close\r\n\r\n`,
+  'target with a host': `GET http://u:${SECRET}@a/open/x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,
+  upgrade: head('GET /open/x HTTP/1.1', `Upgrade: ${SECRET}`),
+  connect: `CONNECT ${SECRET}:1 HTTP/1.1\r\nHost: a\r\n\r\n`,
+  method: `${SECRET.toUpperCase()} /open/x HTTP/1.1\r\nHost: a\r\n\r\n`,
+  version: `GET /open/x HTTP/${SECRET}\r\nHost: a\r\n\r\n`,
+  'transfer coding': head('POST /open/x HTTP/1.1', `Transfer-Encoding: ${SECRET}`),
+  'chunk extension': `${head('POST /open/x HTTP/1.1', 'Transfer-Encoding: chunked')}1;${SECRET}\r\nx\r\n0\r\n${SECRET}: 1\r\n\r\n`,
+  'credentials at login': post('/login', `{"password":"${SECRET}"}`),
+  'of an upstream that fails': head(`GET /open/cut?${SECRET} HTTP/1.1`, `Cookie: ${SECRET}`),
+  'preflight of an origin': head(
+    'OPTIONS /open/x HTTP/1.1',
+    `Origin: http://${SECRET}`,
+    `Access-Control-Request-Method: ${SECRET}`,
+  ),
+  'bytes that are no request': `${SECRET}\r\n\r\n`,
+  'bytes of TLS': Buffer.concat([Buffer.from([0x16, 3, 1, 0, 100]), Buffer.from(SECRET)]),
+});
+
+/** All that operators can read. */
+async function readAll(): Promise<string> {
+  const headers = { Authorization: `Bearer ${ADMIN_TOKEN}` };
+  const answers = ENDPOINTS.filter(({ method }) => method === 'GET').map(({ path }) =>
+    fetch(admin + path, { headers }),
+  );
+  const texts = await Promise.all(answers.map(async (answer) => (await answer).text()));
+  return [cli.out(), cli.err(), ...texts].join('\n');
+}
+
+describe('a secret', () => {
+  it('stands in no line of the log, no metric and no answer to operators, wherever a client wrote it', async () => {
+    for (const [place, bytes] of Object.entries(sent())) {
+      const before = cli.out();
+      await exchangeBytes(port, bytes);
+      await eventually(`the line of: ${place}`, () => cli.out() !== before);
+      expect([place, (await readAll()).toLowerCase().includes(SECRET)]).toEqual([place, false]);
+    }
+    const all = await readAll();
+    for (const part of [...token.split('.'), ADMIN_TOKEN]) expect(all).not.toContain(part);
+  });
+
+  it('in a path stands in the one member of the line that is the path, and nowhere else', async () => {
+    for (const path of [`/open/${SECRET}`, `/asked/${SECRET}`, `/${SECRET}`, `/private/${SECRET}`]) {
+      const before = cli.out().length;
+      await exchangeBytes(port, head(`GET ${path} HTTP/1.1`));
+      await eventually('the line', () => cli.out().length > before);
+      const line = cli.out().slice(before);
+      expect(line).toContain(`"path":"${path}"`);
+      expect(line.replace(`"path":"${path}"`, '')).not.toContain(SECRET);
+    }
+    const { length } = cli.out();
+    expect((await readAll()).slice(length)).not.toContain(SECRET);
+  });
+
+  it('of a tunnel stands nowhere', async () => {
+    const socket = connect({ port, host: '127.0.0.1' });
+    const before = cli.out();
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    const key = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==';
+    socket.end(
+      head('GET /open/x HTTP/1.1', 'Upgrade: websocket', key, `Sec-WebSocket-Protocol: ${SECRET}`).replace(
+        'close',
+        'Upgrade',
+      ) + SECRET,
+    );
+    await closed;
+    await eventually('the line', () => cli.out() !== before);
+    expect(cli.out().slice(before.length)).not.toContain(SECRET);
+  });
+});

@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ENDPOINTS } from '../../src/admin/endpoints.ts';
+import { FAMILIES } from '../../src/admin/families.ts';
+import { STATUSES } from '../../src/admin/health.ts';
+import { loadText } from '../manifest/support.ts';
+import { type Operating, startOperating } from '../support/admin.ts';
+import { scrape } from '../support/scrape.ts';
+import { expectSection } from '../support/section.ts';
+
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const page = read('docs/operations.md');
+
+/** The rows of a table of the page, cell by cell. */
+function rowsOf(section: string): string[][] {
+  const text = (page.split(`<!-- ${section} -->`)[1] ?? '').split('<!--')[0] ?? '';
+  const rows = text.split('\n').filter((line) => line.startsWith('| `'));
+  return rows.map((row) => row.split(' | ').map((cell) => cell.replaceAll(/^\| |[`|]| \|$/g, '').trim()));
+}
+
+const MANIFEST = `version: 1
+listen: 127.0.0.1:0
+admin: 127.0.0.1:0
+upstreams: { up: { url: 'http://127.0.0.1:9' } }
+routes:
+  - { id: one, method: GET, path: /one, upstream: up, access: public }
+`;
+
+let site: Operating;
+beforeAll(async () => {
+  site = await startOperating(MANIFEST);
+});
+afterAll(() => site.close());
+
+describe('docs/operations.md', () => {
+  it('has every endpoint, and says which asks for a token', () => {
+    const expected = ENDPOINTS.map(({ method, path, isOpen }) => [`${method} ${path}`, isOpen ? 'no' : 'yes']);
+    expect(rowsOf('endpoints').map((row) => row.slice(0, 2))).toEqual(expected);
+  });
+
+  it('has every word of readiness, and the signals', () => {
+    expect(rowsOf('readiness').map(([status]) => status)).toEqual([...STATUSES]);
+    const heard = [...read('src/cli/main.ts').matchAll(/\.on\('(SIG\w+)'/g)].map(([, signal]) => signal);
+    expect(heard.length).toBeGreaterThan(2);
+    expect(rowsOf('signals').map(([signal]) => signal)).toEqual(heard);
+  });
+
+  it('has every metric of the gateway', () => {
+    const rows = FAMILIES.map(
+      ({ name, type, labels, help }) =>
+        `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help} |\n`,
+    );
+    expectSection(
+      'docs/operations.md',
+      'metrics',
+      `| metric | type | labels | what |\n|---|---|---|---|\n${rows.join('')}`,
+    );
+  });
+
+  it('has every metric of the process', async () => {
+    const { text } = await scrape(site.admin.url);
+    const own = new Set(FAMILIES.map(({ name }) => name));
+    const found = [...text.matchAll(/^# HELP signing_gateway_(\w+) (.*)\n# TYPE \S+ (\w+)/gm)]
+      .filter(([, name = '']) => !own.has(name))
+      .map(([, name, help, type]) => `| \`${name}\` | ${type} | ${help} |\n`);
+    expect(found.length).toBeGreaterThan(10);
+    expectSection(
+      'docs/operations.md',
+      'process-metrics',
+      `| metric | type | what |\n|---|---|---|\n${found.join('')}`,
+    );
+  });
+
+  it('shows a manifest that loads, and a request that is explained', async () => {
+    const [first = '', second = ''] = [...page.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text);
+    const others = MANIFEST.replace('admin: 127.0.0.1:0\n', '');
+    expect(loadText(first + others).problems).toEqual([]);
+    // The files are not there; nothing else is wrong.
+    const { problems } = loadText(second + others, { ADMIN_TOKEN: '7mWq2vXc9RtLkP4zGhN8' });
+    expect(problems.map(({ rule }) => rule)).toEqual(['tls', 'tls', 'tls']);
+    const body = /-d '([^']+)'/.exec(page)?.[1]?.replace(',"role":"user"', '') ?? '';
+    const answer = await fetch(`${site.admin.url}/explain`, { method: 'POST', body });
+    expect([answer.status, JSON.parse(await answer.text()).refusal.code]).toEqual([200, 'route_unknown']);
+  });
+});

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { load } from '../../src/load.ts';
+import { filesOf, foldersOf } from '../../src/manifest/pattern-of-files.ts';
+import type { World } from '../../src/manifest/source.ts';
+
+const MAIN = `version: 1
+include: INCLUDE
+upstreams:
+  up: { url: http://127.0.0.1:1 }
+`;
+const route = (id: string, upstream = 'up') =>
+  `routes:\n  - { id: ${id}, method: GET, path: /${id}, upstream: ${upstream}, access: public }\n`;
+
+/** A folder in memory: the text of each file, by its path. */
+function worldWith(files: Readonly<Record<string, string>>): World {
+  return {
+    env: { PORT: '7' },
+    readFile(path) {
+      const text = files[path];
+      if (text === undefined) throw Object.assign(new Error(path), { code: 'ENOENT' });
+      return text;
+    },
+    listFolder(folder) {
+      const start = folder === '' ? '' : `${folder}/`;
+      const inside = Object.keys(files).filter((path) => path.startsWith(start));
+      if (inside.length === 0) throw Object.assign(new Error(folder), { code: 'ENOENT' });
+      return [...new Set(inside.map((path) => path.slice(start.length).split('/')[0] ?? ''))];
+    },
+  };
+}
+
+function loadWith(include: string, files: Readonly<Record<string, string>>, main = MAIN) {
+  return load({ path: 'deploy/gateway.yaml', text: main.replace('INCLUDE', include) }, worldWith(files));
+}
+
+const said = (loaded: ReturnType<typeof loadWith>) =>
+  loaded.problems.map(({ file, range, message }) => `${file}:${range.line}:${range.column} ${message}`);
+
+describe('what is included', () => {
+  it('joins lists, and unites maps', () => {
+    const { plan } = loadWith('[routes/*.yaml, other.yaml]', {
+      'other.yaml': 'upstreams:\n  two: { url: "http://127.0.0.1:${PORT}" }\nschemas: { Name: { type: string } }\n',
+      'routes/b.yaml': route('b', 'two'),
+      'routes/a.yaml': route('a'),
+      'routes/.a.yaml.swp': 'not: [',
+      'routes/a.yaml~': 'not: [',
+    });
+    expect(plan?.routes.map(({ id, upstream }) => [id, upstream.id])).toEqual([
+      ['a', 'up'],
+      ['b', 'two'],
+    ]);
+    expect(plan?.upstreams.map(({ targets }) => targets[0]?.url.port)).toEqual(['1', '7']);
+  });
+
+  it('is known by the names of its own files, with the folder of the manifest', () => {
+    const loaded = loadWith('routes/*.yaml', { 'routes/a.yaml': route('a'), 'routes/b.yaml': route('b', 'upp') });
+    expect(said(loaded)).toEqual(['deploy/routes/b.yaml:2:47 no upstream is named "upp"; did you mean "up"?']);
+    expect(loaded.sources.map(({ path }) => path)).toEqual([
+      'deploy/gateway.yaml',
+      'deploy/routes/a.yaml',
+      'deploy/routes/b.yaml',
+    ]);
+  });
+
+  it('tells of both places where two routes are equal', () => {
+    const loaded = loadWith('routes/*.yaml', { 'routes/a.yaml': route('a'), 'routes/b.yaml': route('a') });
+    expect(loaded.problems.map(({ file, related }) => [file, related?.file])).toEqual([
+      ['deploy/routes/b.yaml', 'deploy/routes/a.yaml'],
+      ['deploy/routes/b.yaml', 'deploy/routes/a.yaml'],
+    ]);
+  });
+
+  it('is told of with a value that the environment gave hidden', () => {
+    const loaded = loadWith('a.yaml', { 'a.yaml': `${route('a')}upstreams:\n  two: { url: 'x\${PORT}' }\n` });
+    expect(said(loaded).join()).toContain('what the environment gave here');
+  });
+
+  it('is read once where two patterns stand for it', () => {
+    const { plan } = loadWith('[routes/a.yaml, routes/*.yaml]', {
+      'routes/a.yaml': route('a'),
+      'routes/b.yaml': route('b'),
+    });
+    expect(plan?.routes.map(({ id }) => id)).toEqual(['a', 'b']);
+  });
+
+  it('has a part in the hash', () => {
+    const hashOf = (text: string) => loadWith('a.yaml', { 'a.yaml': text }).plan?.hash;
+    expect(hashOf(route('a'))).toBe(hashOf(route('a')));
+    expect(hashOf(route('a'))).not.toBe(hashOf(route('b')));
+  });
+
+  it.each(['/etc/a.yaml', '../a.yaml', 'a/../../b.yaml', "'${PORT}.yaml'", 'a\\b.yaml'])('is not %s', (pattern) => {
+    const loaded = loadWith(pattern, { 'a.yaml': route('a') });
+    expect(loaded.problems.map(({ rule }) => rule)).toEqual(['include']);
+    expect(loaded.files.size).toBe(0);
+  });
+
+  it('is watched: its files, and what its patterns stand for', () => {
+    const { files, patterns } = loadWith('routes/*.yaml', { 'routes/a.yaml': route('a') });
+    expect([...files.keys()]).toEqual(['routes/a.yaml']);
+    expect([...patterns]).toEqual([['routes/*.yaml', 'routes/a.yaml']]);
+  });
+});
+
+describe('a pattern', () => {
+  const world = worldWith({ 'a/x.yaml': '', 'a/y.yml': '', 'b/x.yaml': '', 'b[1].yaml': '', 'b.yaml': '' });
+  it.each([
+    ['*/x.yaml', ['a/x.yaml', 'b/x.yaml']],
+    ['a/*', ['a/x.yaml', 'a/y.yml']],
+    ['./a/?.yaml', ['a/x.yaml']],
+    ['*/y.yml', ['a/y.yml']],
+    ['b[1].*', ['b[1].yaml']],
+    ['b?yaml', ['b.yaml']],
+    ['c/*.yaml', []],
+    ['c/d.yaml', ['c/d.yaml']],
+  ])('%s', (pattern, found) => {
+    expect(filesOf(pattern, world)).toEqual(found);
+  });
+
+  it('has folders in which something may come', () => {
+    expect(foldersOf('*/*.yaml', world)).toEqual(['', 'a', 'b', 'b.yaml', 'b[1].yaml']);
+    expect(foldersOf('a/x.yaml', world)).toEqual([]);
+  });
+});
