@@ -44,6 +44,7 @@ const FILES = {
   'tls.key': PAIR.key,
   'tls.crtx': PAIR.certificate,
   'tls.keyx': PAIR.key,
+  'gateway.test.yaml': 'cases: []',
   'keys.json': JSON.stringify(KEYS),
 };
 
@@ -137,6 +138,7 @@ const MANIFESTS = TOKENS.map((tokens) => ({
   },
   log: { sample2xx: 0.5 },
   tracing: { sample: 0.5 },
+  reload: { selfTest: 'gateway.test.yaml', grace: '7s' },
   server: {
     tls: { certificate: './tls.crt', key: './tls.key' },
     trustedProxies: ['10.0.0.0/8'],
@@ -169,6 +171,7 @@ const MANIFESTS = TOKENS.map((tokens) => ({
 /** What has no other value that loads, or none that matters. */
 const SILENT: Readonly<Record<string, string>> = {
   version: 'there is only one',
+  include: 'what stands in another file is compared as if it stood here',
   schemas: 'what no route refers to judges nothing; what one does is told of with its route',
   'upstreams.*.tls.certificate': 'it changes with its key; a case of upstream-certificate has both',
   'upstreams.*.tls.key': 'it changes with its certificate',
