@@ -29,6 +29,15 @@ export interface ReloaderOptions {
   readonly tell: (reload: Reload) => void;
 }
 
+export interface Count {
+  readonly kind: (typeof KINDS)[number];
+  readonly cause: Cause;
+  readonly count: number;
+}
+
+const KINDS = ['loaded', 'kept', 'unreadable'] as const;
+const CAUSES = ['change', 'poll', 'signal', 'request'] as const satisfies readonly Cause[];
+
 /**
  * Watches the manifest and every file that it names. When one of them changed, all of them are read, compiled and verified,
  * and if nothing is wrong, one assignment puts the plan in force; if something is, the last good plan stays.
@@ -43,7 +52,7 @@ export class Reloader {
   readonly #thread: ReadingThread;
   /** What the process began with. */
   readonly #began: Beginning;
-  readonly #counts = new Map<string, number>();
+  readonly #counts = new Map(KINDS.flatMap((kind) => CAUSES.map((cause) => [JSON.stringify({ kind, cause }), 0])));
   readonly #poll: NodeJS.Timeout;
   #seen: Seen;
   #watch: Watch | undefined;
@@ -78,8 +87,8 @@ export class Reloader {
     return restartsFor(this.#began, this.#options.gateway.plan);
   }
 
-  /** How many attempts ended how, by what had brought them about. */
-  get counts(): readonly { readonly kind: Reload['kind']; readonly cause: Cause; readonly count: number }[] {
+  /** How many attempts ended how, by what had brought them about; those that found nothing changed are not counted. */
+  get counts(): readonly Count[] {
     return [...this.#counts].map(([key, count]) => ({ ...JSON.parse(key), count }));
   }
 

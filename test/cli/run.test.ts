@@ -269,6 +269,6 @@ describe('the admin side', () => {
     expect(await ask()).toMatchObject({ status: 503, body: { kind: 'unreadable', hash: body['hash'] } });
     const report = await (await fetch(`http://127.0.0.1:${port}/status`)).json();
     expect(report).toMatchObject({ last_reload: { kind: 'unreadable' }, needs_restart: [] });
-    expect((await fetch(`http://127.0.0.1:${port}/-/reload`)).status).toBe(404);
+    expect((await fetch(`http://127.0.0.1:${port}/-/reload`)).status).toBe(405);
   });
 });
