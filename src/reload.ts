@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Gateway } from './gateway/gateway.ts';
 import type { Planned } from './load.ts';
 import { type Outside, sha256 } from './manifest/files.ts';
@@ -150,7 +151,7 @@ export class Reloader {
       const times = await this.#settled(endMs);
       for (const file of changedSince(this.#seen, this.#place)) files.add(file);
       if (this.#isClosed || (files.size === 0 && !this.#isAskedAgain(cause))) return { kind: 'unchanged' } as const;
-      const made = await makePlan(this.#thread, this.#place, this.#seen, this.#options.gateway.plan);
+      const made = await makePlan(this.#thread, this.#place, this.#options.gateway.plan);
       if (this.#isSteady(made.seen, times)) {
         this.#seen = made.seen;
         if ('reason' in made) return { kind: 'unreadable', reason: made.reason } as const;
@@ -159,6 +160,7 @@ export class Reloader {
       }
       if (performance.now() >= endMs)
         return { kind: 'unreadable', reason: 'the files are written faster than they can be read' } as const;
+      await pause(SETTLE_MS);
     }
   }
 
@@ -174,7 +176,7 @@ export class Reloader {
       const age = Date.now() - latestMs;
       // A clock that was set back is not waited for.
       if (age < 0 || age >= SETTLE_MS || performance.now() >= end || this.#isClosed) return text;
-      await new Promise((resolve) => setTimeout(resolve, SETTLE_MS - age));
+      await pause(SETTLE_MS - age);
     }
   }
 

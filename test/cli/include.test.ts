@@ -90,3 +90,17 @@ it('fmt lays out the file that it is given', async () => {
   expect((await runCli(['fmt', 'routes/b.yaml'], folder)).code).toBe(0);
   expect(readFileSync(join(folder, 'routes/b.yaml'), 'utf8')).toBe(FILES['routes/b.yaml']);
 });
+
+it('lint hears the directives of an included file, and shows no secret that stands in one', async () => {
+  const extra = `upstreams:
+  # gateway-disable-next-line upstream-unused -- comes with the next release
+  next: { url: http://127.0.0.1:8 }
+`;
+  const token = `eyJ${'a'.repeat(20)}.eyJ${'b'.repeat(20)}.${'c'.repeat(20)}`;
+  const folder = folderWith({ 'routes/c.yaml': `${extra}  # ${token}\n  other: { url: http://127.0.0.1:7 }\n` });
+  const { out } = await runCli(['lint'], folder);
+  expect(out).toContain('routes/c.yaml:4:5 warning this looks like a JSON Web Token');
+  expect(out).toContain('routes/c.yaml:5:3 warning no route goes to "other"');
+  expect(out).not.toContain('"next"');
+  expect(out).not.toContain('bbbb');
+});
