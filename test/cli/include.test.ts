@@ -8,8 +8,9 @@ import { runCli } from '../support/cli.ts';
 /** Every verb takes a manifest of several files for one, and shows places in the files that they are in. */
 const FILES = {
   'gateway.yaml': `version: 1
-include: routes/*.yaml
-upstreams:
+include: [routes/*.yaml, part-*.yaml]
+`,
+  'part-upstreams.yaml': `upstreams:
   up: { url: http://127.0.0.1:9 }
 `,
   'routes/a.yaml': `routes:
@@ -41,7 +42,7 @@ it('lint names the file, in every format, and mends it', async () => {
   const folder = folderWith(FAULTY);
   const { code, out } = await runCli(['lint', '-f', 'json'], folder);
   const { files, problems } = JSON.parse(out);
-  expect([code, files]).toEqual([1, ['gateway.yaml', 'routes/a.yaml', 'routes/b.yaml']]);
+  expect([code, files]).toEqual([1, ['gateway.yaml', 'routes/a.yaml', 'routes/b.yaml', 'part-upstreams.yaml']]);
   expect(problems).toMatchObject([{ file: 'routes/b.yaml', line: 2, column: 22 }]);
   expect((await runCli(['lint', '-f', 'github'], folder)).out).toContain('::error file=routes/b.yaml,line=2,');
   expect((await runCli(['lint', '--fix', '--dry-run'], folder)).out).toMatch(/^--- a\/routes\/b\.yaml\n/);
