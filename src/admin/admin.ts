@@ -5,6 +5,7 @@ import type { AdminRules } from '../plan/plan.ts';
 import { type Answer, type Endpoint, fault, type Operated } from './call.ts';
 import { refusalAt } from './door.ts';
 import { ENDPOINTS } from './endpoints.ts';
+import { createTraffic, type Traffic } from './traffic.ts';
 
 export interface Admin {
   listen(): Promise<AddressInfo>;
@@ -19,8 +20,9 @@ const CHECK_MS = 1_000;
 
 /** The operators' listener: is the process alive, may it get traffic, how is it, and what is in force. */
 export function createAdmin(rules: AdminRules, operated: Operated): Admin {
+  const traffic = createTraffic(operated.gateway);
   const server = createServer(rules, (request, response) => {
-    answerOf(request, rules, operated)
+    answerOf(request, rules, operated, traffic)
       .catch((error: unknown) => fault(500, error instanceof Error ? error.message : String(error)))
       .then((answer) => send(response, answer));
   });
@@ -33,6 +35,7 @@ export function createAdmin(rules: AdminRules, operated: Operated): Admin {
       }),
     close: () =>
       new Promise((resolve) => {
+        traffic.close();
         server.close(() => resolve());
         server.closeAllConnections();
       }),
@@ -52,7 +55,12 @@ function createServer({ tls }: AdminRules, listener: http.RequestListener): http
   return https.createServer({ ...options, ...pem, ...asks, minVersion: 'TLSv1.2' }, listener);
 }
 
-async function answerOf(request: http.IncomingMessage, rules: AdminRules, operated: Operated): Promise<Answer> {
+async function answerOf(
+  request: http.IncomingMessage,
+  rules: AdminRules,
+  operated: Operated,
+  traffic: Traffic,
+): Promise<Answer> {
   const [path = '', query = ''] = (request.url ?? '').split('?', 2);
   const known = ENDPOINTS.filter((endpoint) => endpoint.path === path);
   const method = request.method === 'HEAD' ? 'GET' : request.method;
@@ -63,10 +71,12 @@ async function answerOf(request: http.IncomingMessage, rules: AdminRules, operat
   if (endpoint === undefined) return fault(405, 'this takes another method', { Allow: allowed(known) });
   const body = await readBody(request);
   if (body === undefined) return fault(413, `a body has no more than ${MAX_BODY_BYTES} bytes here`);
-  return endpoint.answer({ query: new URLSearchParams(query), headers: request.headers, body }, operated);
+  return endpoint.answer({ query: new URLSearchParams(query), headers: request.headers, body }, operated, traffic);
 }
 
-const PATHS = ENDPOINTS.map(({ path }) => path).join(', ');
+const PATHS = ENDPOINTS.map(({ path }) => path)
+  .filter((path) => !path.startsWith('/page/'))
+  .join(', ');
 
 function allowed(known: readonly Endpoint[]): string {
   return known.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');

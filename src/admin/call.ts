@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Planned } from '../load.ts';
 import type { Reloader } from '../reload.ts';
+import type { Traffic } from './traffic.ts';
 
 /** What the operators' side tells of. */
 export interface Operated {
@@ -24,7 +25,7 @@ export interface Endpoint {
   readonly path: string;
   /** Answers those too who show no token and no certificate. */
   readonly isOpen?: boolean;
-  readonly answer: (call: Call, operated: Operated) => Answer | Promise<Answer>;
+  readonly answer: (call: Call, operated: Operated, traffic: Traffic) => Answer | Promise<Answer>;
 }
 
 export interface Call {

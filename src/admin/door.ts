@@ -33,11 +33,14 @@ function callerFault({ tls, admits }: AdminRules, { socket, headers }: IncomingM
   if (tls?.pem().ca !== undefined && !(socket as TLSSocket).authorized)
     return fault(403, 'show a certificate that admin.tls.clientCa has signed');
   if (admits === undefined || admits(tokenOf(headers.authorization ?? ''))) return undefined;
-  // Prometheus sends the first, a browser asks for the second.
+  // Prometheus sends the first. For the second a browser asks whoever goes to an address; the page asks by itself.
+  const basic = headers.accept?.includes('text/html') ? `, Basic realm="${REALM}", charset="UTF-8"` : '';
   return fault(401, 'send the token of admin.token, as a bearer token or as the password of HTTP Basic', {
-    'WWW-Authenticate': 'Bearer realm="signing-gateway admin", Basic realm="signing-gateway admin", charset="UTF-8"',
+    'WWW-Authenticate': `Bearer realm="${REALM}"${basic}`,
   });
 }
+
+const REALM = 'signing-gateway admin';
 
 function tokenOf(authorization: string): string {
   const [, scheme = '', credentials = ''] = /^(Bearer|Basic) +(\S+)$/i.exec(authorization) ?? [];

@@ -1,11 +1,14 @@
 import type { Endpoint } from './call.ts';
+import { decisions } from './decisions.ts';
 import { explain } from './explain.ts';
 import { livez, readyz } from './health.ts';
 import { metrics } from './metrics.ts';
 import { openapi } from './openapi.ts';
+import { PAGE } from './page.ts';
 import { reload } from './reload.ts';
 import { routes } from './routes.ts';
 import { status } from './status.ts';
+import { lastHour, lately } from './traffic-answers.ts';
 
 /** All that the operators' side answers: one line an endpoint. */
 export const ENDPOINTS: readonly Endpoint[] = [
@@ -18,4 +21,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { method: 'POST', path: '/explain', answer: explain },
   { method: 'POST', path: '/-/reload', answer: reload },
   { method: 'GET', path: '/openapi.json', answer: openapi },
+  { method: 'GET', path: '/traffic', answer: lately },
+  { method: 'GET', path: '/history', answer: lastHour },
+  { method: 'GET', path: '/decisions', answer: decisions },
+  ...PAGE,
 ];

@@ -23,7 +23,8 @@ export function reloadEntry({ last, lastSuccessAt, needsRestart }: Reloading): o
 function entryOf(reload: Reload): object {
   const { kind, cause, at, ms, files } = reload;
   const attempt = { kind, cause, at, ms, files };
-  if (reload.kind === 'kept') return { ...attempt, problems: toldProblems(reload) };
+  if (reload.kind === 'kept')
+    return { ...attempt, problems: toldProblems(reload), problem_count: reload.problems.length };
   if (reload.kind === 'unreadable') return { ...attempt, reason: reload.reason };
   if (reload.kind === 'unchanged') return attempt;
   const { hash, oldHash: old_hash, summary, changes, needsRestart: needs_restart } = reload;

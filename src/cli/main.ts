@@ -21,6 +21,10 @@ const VERBS: Readonly<Record<string, Entry>> = {
     summary: 'serve a manifest in front of the sandbox, a local stand-in for the upstream services',
     load: async () => (await import('./dev.ts')).dev,
   },
+  health: {
+    summary: 'ask a running gateway how it is, for a probe',
+    load: async () => (await import('./health.ts')).health,
+  },
   lint: { summary: 'check a manifest without serving it', load: async () => (await import('./lint.ts')).lint },
   explain: {
     summary: 'tell what becomes of a request and why, without a network',

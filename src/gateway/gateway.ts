@@ -5,6 +5,7 @@ import type { Log } from '../log.ts';
 import type { Plan } from '../plan/plan.ts';
 import { accessLine, refusedLine, shareOf } from './access-log.ts';
 import { Connection } from './connection.ts';
+import { type Decision, decisionOf, decisionOnBytes } from './decision.ts';
 import { countDropped } from './dropped.ts';
 import { Exchange } from './exchange.ts';
 import { createForwarder } from './forward.ts';
@@ -29,6 +30,10 @@ export interface Gateway {
   readonly meters: Meters;
   /** Clients' connections, and those of them that became tunnels or are about to. */
   readonly clients: { readonly connections: number; readonly tunnels: number };
+  /** How many look on. */
+  readonly watchers: number;
+  /** Tells of each request as it ends, until what is returned is called. */
+  watch(hear: (decision: Decision) => void): () => void;
   /** Begins to serve; answers the address that was bound. Rejects with what `net` says, `EADDRINUSE` say. */
   listen(): Promise<AddressInfo>;
   /** Serves what comes on a connection that somebody else has made. */
@@ -55,6 +60,10 @@ export function createGateway(first: Plan, log: Log, traces: Traces = plainTrace
   const tunnels = new Set<Socket>();
   const forwarder = createForwarder(first, log);
   const meters = new Meters();
+  const watchers = new Set<(decision: Decision) => void>();
+  const tell = (decision: Decision) => {
+    for (const hear of watchers) hear(decision);
+  };
   const server = createServer(plan.server, (request) => isHandshake(plan, request));
   const { connections, sockets } = trackClients(server);
   server.on('drop', countDropped(log.logger));
@@ -66,6 +75,7 @@ export function createGateway(first: Plan, log: Log, traces: Traces = plainTrace
     const share = shareOf(exchange, plan.sample2xx);
     if (share === 1 || Math.random() < share) log.line(accessLine(exchange, ms, share));
     meters.ended(exchange, ms);
+    if (watchers.size > 0) tell(decisionOf(exchange, ms));
     exchange.trace?.end(exchange);
     // Its answer may have said keep-alive before the closing began.
     if (life.isClosing) setImmediate(() => server.closeIdleConnections());
@@ -114,6 +124,7 @@ export function createGateway(first: Plan, log: Log, traces: Traces = plainTrace
     if (id === undefined) return;
     log.line(refusedLine(id, refusal, socket.remoteAddress));
     meters.refused(refusal.code);
+    if (watchers.size > 0) tell(decisionOnBytes(id, refusal));
   };
   server.on('connect', (_request, socket) => refuseBytes(socket as Socket, NO_CONNECT));
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, stream) => {
@@ -136,6 +147,13 @@ export function createGateway(first: Plan, log: Log, traces: Traces = plainTrace
     },
     get upstreams() {
       return forwarder.upstreams;
+    },
+    get watchers() {
+      return watchers.size;
+    },
+    watch(hear) {
+      watchers.add(hear);
+      return () => void watchers.delete(hear);
     },
     listen: () =>
       new Promise((resolve, reject) => {

@@ -32,6 +32,12 @@ export interface Histogram {
   readonly sumMs: number;
 }
 
+/** What `addTo` adds up: requests by the class of their status, then the buckets of all of their time. */
+export const SUMMED = { none: 0, clientErrors: 4, serverErrors: 5, classes: CLASSES.length } as const;
+
+/** How many numbers `addTo` adds to. */
+export const SUMS = CLASSES.length + BOUNDS_MS.length + 1;
+
 /** What is counted of the requests of one route, in numbers that are there from its first request on. */
 export class RouteMeter {
   readonly #numbers = new Float64Array(REQUESTS + SPANS.length * HISTOGRAM);
@@ -62,6 +68,19 @@ export class RouteMeter {
     return { counts: [...numbers.subarray(0, -1)], sumMs: numbers.at(-1) as number };
   }
 
+  /** Adds what was counted so far to `SUMS` numbers. */
+  addTo(sums: Float64Array): void {
+    for (let index = 0; index < REQUESTS; index += 1) {
+      const count = this.#numbers[index] as number;
+      sums[index % CLASSES.length] = (sums[index % CLASSES.length] as number) + count;
+    }
+    const buckets = REQUESTS + SPANS.indexOf('total') * HISTOGRAM;
+    for (let index = CLASSES.length; index < SUMS; index += 1) {
+      const count = this.#numbers[buckets + index - CLASSES.length] as number;
+      sums[index] = (sums[index] as number) + count;
+    }
+  }
+
   #observe(span: number, ms: number): void {
     const start = REQUESTS + span * HISTOGRAM;
     let bucket = 0;
@@ -83,6 +102,8 @@ export class Meters {
   readonly #routes = new Map<string, RouteMeter>();
   readonly #refusals = new Map<RefusalCode, number>();
   readonly #reported = new Map<string, number>();
+  /** Of the routes that are no more. */
+  readonly #gone = new Float64Array(SUMS);
   inFlight = 0;
 
   /** By the ids of routes, and `NO_ROUTE`. */
@@ -97,6 +118,13 @@ export class Meters {
   /** How many requests `validation: report` let through that would have been refused, by the id of their route. */
   get reported(): ReadonlyMap<string, number> {
     return this.#reported;
+  }
+
+  /** `SUMS` numbers of all routes, those too that are no more. */
+  sums(): Float64Array {
+    const sums = Float64Array.from(this.#gone);
+    for (const meter of this.#routes.values()) meter.addTo(sums);
+    return sums;
   }
 
   ended(exchange: Exchange, ms: number): void {
@@ -118,8 +146,9 @@ export class Meters {
 
   /** Forgets the routes that are no more, so that what a reload renames again and again does not add up. */
   keep(ids: ReadonlySet<string>): void {
-    for (const id of this.#routes.keys()) {
+    for (const [id, meter] of this.#routes) {
       if (ids.has(id) || id === NO_ROUTE) continue;
+      meter.addTo(this.#gone);
       this.#routes.delete(id);
       this.#reported.delete(id);
     }

@@ -49,6 +49,11 @@ export const plainTraces: Traces = {
   },
 };
 
+/** A span's id must be none that another one of the trace has: a process's own half, and a number. */
+const OWN = randomUUID().slice(0, 8);
+const MAX_SPANS = 2 ** 32;
+let spans = Math.floor(Math.random() * MAX_SPANS);
+
 class PlainTrace implements Trace {
   readonly id: string;
   readonly isContinued: boolean;
@@ -61,8 +66,8 @@ class PlainTrace implements Trace {
   }
 
   parentFor(): string {
-    const random = randomUUID();
-    return `00-${this.id}-${random.slice(0, 8)}${random.slice(28)}-${this.#flags}`;
+    spans = (spans + 1) % MAX_SPANS;
+    return `00-${this.id}-${OWN}${(MAX_SPANS + spans).toString(16).slice(1)}-${this.#flags}`;
   }
 
   end(): void {}
@@ -70,5 +75,6 @@ class PlainTrace implements Trace {
 
 /** That of the request's own id, where that was made here. */
 function newTraceId({ id, believed }: Exchange): string {
-  return (believed?.requestId === undefined ? id : randomUUID()).replaceAll('-', '');
+  const text = believed?.requestId === undefined ? id : randomUUID();
+  return text.slice(0, 8) + text.slice(9, 13) + text.slice(14, 18) + text.slice(19, 23) + text.slice(24);
 }

@@ -111,36 +111,45 @@ function isOwnFold(segment: Pattern[number]): boolean {
   return segment.kind !== 'literal' || foldSegment(segment.text) === segment.text;
 }
 
-/** A path as servers take it that fold: what decodes before it cuts query and fragment off cuts all that follows. */
+/** What servers that fold take a path for. */
 function readingsOf(path: string): string[] {
+  // What decodes before it cuts query and fragment off cuts all that follows.
   const cut = path.search(/%3f|%23/i);
-  return (cut === -1 ? [path] : [path, path.slice(0, cut)]).flatMap((whole) => {
-    const segments = whole.split('/');
-    // A segment that would be nothing is taken by a parameter, or falls away.
-    const left = segments.filter((segment) => segment === '' || strip(segment) !== '');
-    const kept = segments.map(foldSegment).join('/');
-    return left.length === segments.length ? [kept] : [kept, left.map(foldSegment).join('/')];
+  const paths = cut === -1 ? [path] : [path, path.slice(0, cut)];
+  return paths.flatMap((one) => {
+    const kept = foldPath(one, foldSegment);
+    if (!/\/[.%]/.test(one)) return [kept];
+    // A segment of dots and blanks alone is what a parameter takes to some, nothing to others; and these may join the slashes.
+    const emptied = foldPath(one, foldWhole);
+    return [kept, emptied, emptied.replaceAll(/\/{2,}/g, '/')];
   });
 }
 
-/** Escaped again in one way alone, since the tree's keys are. */
+function foldPath(path: string, fold: (segment: string) => string): string {
+  return path.split('/').map(fold).join('/');
+}
+
+/** What would be nothing stays. */
 function foldSegment(segment: string): string {
-  return encodeURI(strip(segment) || bare(segment));
+  const bare = withoutParameters(segment);
+  return encodeURI(withoutEnd(bare) || bare);
 }
 
-/** Without the dots and blanks that some servers take off a name's end. */
-function strip(segment: string): string {
-  const text = bare(segment);
-  let end = text.length;
-  while (end > 0 && (text[end - 1] === '.' || text[end - 1]?.trim() === '')) end -= 1;
-  return text.slice(0, end);
+function foldWhole(segment: string): string {
+  return encodeURI(withoutEnd(withoutParameters(segment)));
 }
 
-/** In small letters, without its `;` parameters. */
-function bare(segment: string): string {
+/** Decoded, to be escaped again in one way alone, since the tree's keys are. */
+function withoutParameters(segment: string): string {
   // An encoded slash stays inside of its segment; the path guard has refused what does not decode.
   const decoded = segment.includes('%') ? decodeURIComponent(segment.replaceAll(/%2f/gi, '%252F')) : segment;
   const lower = decoded.toLowerCase();
   const parameters = lower.indexOf(';');
   return parameters === -1 ? lower : lower.slice(0, parameters);
+}
+
+function withoutEnd(text: string): string {
+  let end = text.length;
+  while (end > 0 && (text[end - 1] === '.' || text[end - 1]?.trim() === '')) end -= 1;
+  return text.slice(0, end);
 }

@@ -16,6 +16,9 @@ routes:
 `;
 const withAdmin = (admin: string) => MANIFEST.replace('127.0.0.1:0\nupstreams', `${admin}\nupstreams`);
 
+/** Those that are read to their end: what streams has none. */
+const READABLE = ENDPOINTS.filter(({ method, path }) => method === 'GET' && path !== '/decisions');
+
 let site: Operating;
 
 beforeAll(async () => {
@@ -24,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => site.close());
 
 describe('the listener', () => {
-  it.each(ENDPOINTS.filter(({ method }) => method === 'GET').map(({ path }) => path))('answers %s', async (path) => {
+  it.each(READABLE.map(({ path }) => path))('answers %s', async (path) => {
     const answer = await fetch(site.admin.url + path);
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
     expect(answer.headers.get('access-control-allow-origin')).toBeNull();
@@ -109,10 +112,11 @@ describe('a token', () => {
   };
   const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`;
 
-  it('is asked for by all but the probes', async () => {
+  it('is asked for by all but the probes and the page, which holds nothing', async () => {
+    const isOpen = (path: string) => ['/livez', '/readyz', '/'].includes(path) || path.startsWith('/page/');
     for (const { method, path } of ENDPOINTS) {
       const { status } = await fetch(closed.admin.url + path, { method });
-      expect([path, status]).toEqual([path, path === '/livez' || path === '/readyz' ? 200 : 401]);
+      expect([path, status]).toEqual([path, isOpen(path) ? 200 : 401]);
     }
     expect(await statusOf('/nowhere')).toBe(401);
   });
@@ -137,9 +141,14 @@ describe('a token', () => {
   });
 
   it('is asked for by its schemes, and stands in no answer', async () => {
-    const { headers } = await fetch(`${closed.admin.url}/status`);
-    expect(headers.get('www-authenticate')).toMatch(/^Bearer realm=.*, Basic realm=/);
-    for (const { path } of ENDPOINTS) {
+    const asked = async (accept: string) => {
+      const { headers } = await fetch(`${closed.admin.url}/status`, { headers: { Accept: accept } });
+      return headers.get('www-authenticate');
+    };
+    expect(await asked('text/html,*/*;q=0.8')).toMatch(/^Bearer realm=.*, Basic realm=/);
+    // To a script of the page a browser would show a form of its own.
+    expect(await asked('*/*')).toMatch(/^Bearer realm="[^"]*"$/);
+    for (const { path } of READABLE) {
       const answer = await fetch(closed.admin.url + path, { headers: { Authorization: `Bearer ${TOKEN}` } });
       expect(await answer.text()).not.toContain(TOKEN);
     }

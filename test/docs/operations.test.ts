@@ -34,7 +34,8 @@ afterAll(() => site.close());
 
 describe('docs/operations.md', () => {
   it('has every endpoint, and says which asks for a token', () => {
-    const expected = ENDPOINTS.map(({ method, path, isOpen }) => [`${method} ${path}`, isOpen ? 'no' : 'yes']);
+    const told = ENDPOINTS.filter(({ path }) => !path.startsWith('/page/'));
+    const expected = told.map(({ method, path, isOpen }) => [`${method} ${path}`, isOpen ? 'no' : 'yes']);
     expect(rowsOf('endpoints').map((row) => row.slice(0, 2))).toEqual(expected);
   });
 

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import type { Answer, Endpoint } from './call.ts';
+
+/** The files of the page: what a browser may ask for before it has a token, and nothing of the gateway's. */
+const FILES = [
+  'index.html',
+  'page.css',
+  'icon.svg',
+  'page.js',
+  'ask.js',
+  'decisions.js',
+  'element.js',
+  'explain.js',
+  'numbers.js',
+  'overview.js',
+  'plot.js',
+  'routes.js',
+] as const;
+
+const TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+};
+
+/** Nothing of elsewhere is read, nothing is sent elsewhere, no text becomes markup, and no other page shows this one. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+/** The page and its parts: each is read when it is asked for the first time. */
+export const PAGE: readonly Endpoint[] = FILES.map((file) => {
+  let answer: Answer | undefined;
+  return {
+    method: 'GET',
+    path: file === 'index.html' ? '/' : `/page/${file}`,
+    isOpen: true,
+    answer: () => {
+      answer ??= answerOf(file);
+      return answer;
+    },
+  };
+});
+
+function answerOf(file: string): Answer {
+  const headers = {
+    'Content-Type': TYPES[file.slice(file.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
+    'Content-Security-Policy': POLICY,
+    'Referrer-Policy': 'no-referrer',
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+  };
+  return { status: 200, headers, body: readFileSync(new URL(`./page/${file}`, import.meta.url)) };
+}

@@ -1,0 +1,215 @@
+import { badge, byId, element, say } from './element.js';
+import { ago, counted, dated, duration, NONE, short, whole } from './numbers.js';
+import { Plot } from './plot.js';
+
+const TOLD_PROBLEMS = 20;
+
+/** How the gateway is: what the operators look at first. */
+export class Overview {
+  #rate = new Plot(byId('plot-rate'), short);
+  #latency = new Plot(byId('plot-latency'), duration);
+  #refusals = new Plot(byId('plot-refusals'), short);
+  #tiles = tilesOf(byId('tiles'), [
+    'Requests a second',
+    'Latency p95',
+    'Answered 5xx',
+    'Refused',
+    'In flight',
+    'Connections',
+  ]);
+  /** @type {string | undefined} */
+  #shownReload;
+
+  /** @param {any} status what /status answers */
+  showStatus(status) {
+    const now = Date.now();
+    const { manifest, tokens } = status;
+    showFacts(byId('manifest'), [
+      ['State', status.why.length === 0 ? status.status : `${status.status}: ${status.why.join('; ')}`],
+      ['In force', `${manifest.hash.slice(0, 12)}, ${counted(manifest.routes, 'route')}`],
+      ['Taken over', `${dated(manifest.loaded_at)}, ${ago(manifest.loaded_at, now)}`],
+      ['Process began', `${dated(status.started_at)}, ${ago(status.started_at, now)}`],
+      ['Last save', reloadOf(status.last_reload)],
+      ['Needs a restart', status.needs_restart.join(', ') || 'nothing'],
+      ['Token keys', tokens === null ? 'no route asks for a token' : keysOf(tokens)],
+    ]);
+    this.#showProblems(status.last_reload);
+    showUpstreams(status.upstreams);
+  }
+
+  /** @param {any} traffic what /traffic answers */
+  showTraffic({ seconds, routes, in_flight, connections, tunnels }) {
+    const requests = sumOf(routes, 'requests');
+    const failed = sumOf(routes, 'server_errors');
+    say(this.#tiles[0], seconds === 0 ? NONE : short(requests / seconds));
+    say(this.#tiles[2], requests === 0 ? NONE : `${short((100 * failed) / requests)} %`);
+    say(this.#tiles[4], whole(in_flight));
+    say(
+      this.#tiles[5],
+      tunnels === 0 ? whole(connections) : `${whole(connections)}, ${whole(tunnels)} of them tunnels`,
+    );
+  }
+
+  /** @param {any[]} moments what /history answers */
+  showHistory(moments) {
+    const times = moments.map(({ at }) => new Date(at).getTime());
+    const rate = (/** @type {(moment: any) => number} */ count) =>
+      moments.map((moment) => (moment.seconds === 0 ? 0 : count(moment) / moment.seconds));
+    const refused = rate(({ refusals }) => sumOf(Object.values(refusals)));
+    this.#rate.show({ times, lines: [{ name: 'all', values: rate(({ requests }) => requests) }] });
+    this.#latency.show({
+      times,
+      lines: ['p50', 'p95', 'p99'].map((name) => ({ name, values: moments.map((moment) => moment[`${name}_ms`]) })),
+    });
+    this.#refusals.show({
+      times,
+      lines: [
+        { name: 'refused', values: refused },
+        { name: '5xx', values: rate(({ server_errors }) => server_errors) },
+      ],
+    });
+    say(this.#tiles[1], duration(moments.at(-1)?.p95_ms));
+    say(this.#tiles[3], moments.length === 0 ? NONE : `${short(refused.at(-1) ?? 0)} a second`);
+    showRefusals(moments);
+  }
+
+  /** @param {any} reload */
+  #showProblems(reload) {
+    if (reload?.at === this.#shownReload) return;
+    this.#shownReload = reload?.at;
+    const problems = reload?.kind === 'kept' ? reload.problems : [];
+    const shown = problems.slice(0, TOLD_PROBLEMS).map((/** @type {any} */ problem) => {
+      const { file, line, column, severity, message, rule, frame } = problem;
+      const kind = severity === 'error' ? 'bad' : severity === 'warning' ? 'warn' : 'calm';
+      return element(
+        'article',
+        { class: 'problem' },
+        element(
+          'p',
+          {},
+          badge(severity, kind),
+          ' ',
+          element('code', {}, `${file}:${line}:${column}`),
+          ` ${message} `,
+          element('span', { class: 'hint' }, `[${rule}]`),
+        ),
+        element('pre', { tabindex: 0, 'aria-label': `The lines around ${line}:${column}` }, frame),
+      );
+    });
+    const more = (reload?.problem_count ?? 0) - shown.length;
+    if (more > 0)
+      shown.push(element('p', { class: 'hint' }, `and ${whole(more)} more; signing-gateway lint tells them all`));
+    byId('problems').replaceChildren(...shown);
+  }
+}
+
+/** @param {any} reload */
+export function reloadOf(reload) {
+  if (reload === null) return 'none since the process began';
+  const when = dated(reload.at);
+  if (reload.kind === 'unreadable') return `cannot be read (${when}): ${reload.reason}`;
+  if (reload.kind === 'kept') return `refused (${when}); the last good one stays in force`;
+  return `taken over (${when}): ${reload.summary}`;
+}
+
+/** @param {any} tokens */
+function keysOf({ keys, cause, good, refused }) {
+  const state = cause === null ? keys : `${keys}: ${cause}`;
+  return `${state}; remembered: ${whole(good)} good, ${whole(refused)} refused`;
+}
+
+/**
+ * @param {HTMLElement} list
+ * @param {string[]} names
+ */
+function tilesOf(list, names) {
+  return names.map((name) => {
+    const value = element('dd', {}, NONE);
+    list.append(element('div', {}, element('dt', {}, name), value));
+    return value;
+  });
+}
+
+/**
+ * @param {HTMLElement} list
+ * @param {[string, string][]} facts
+ */
+function showFacts(list, facts) {
+  if (list.childElementCount === 0)
+    list.append(...facts.map(([name]) => element('div', {}, element('dt', {}, name), element('dd'))));
+  for (const [index, value] of list.querySelectorAll('dd').entries()) say(value, facts[index]?.[1] ?? '');
+}
+
+/** @param {any[]} moments */
+function showRefusals(moments) {
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  for (const { refusals } of moments)
+    for (const [code, count] of Object.entries(refusals)) counts.set(code, (counts.get(code) ?? 0) + count);
+  const rows = [...counts]
+    .sort(([, one], [, other]) => other - one)
+    .map(([code, count]) =>
+      element(
+        'tr',
+        {},
+        element('th', { scope: 'row' }, element('code', {}, code)),
+        element('td', { class: 'number' }, whole(count)),
+      ),
+    );
+  showRows('refusals', rows, 'None.');
+}
+
+/** Draws only what has changed: who marks a text to copy it keeps it marked. */
+let shownUpstreams = '';
+
+/** @param {any[]} upstreams */
+function showUpstreams(upstreams) {
+  const told = JSON.stringify(upstreams);
+  if (told === shownUpstreams) return;
+  shownUpstreams = told;
+  const rows = upstreams.flatMap(({ id, up, waiting, retries, targets }) =>
+    targets.map((/** @type {any} */ { url, well, breaker, busy, connections }, /** @type {number} */ index) => {
+      const span = { rowspan: targets.length };
+      const first = [
+        element('th', { scope: 'rowgroup', ...span }, id),
+        element('td', span, up ? badge('up', 'good') : badge('down', 'bad')),
+      ];
+      const last = [
+        element('td', { class: 'number', ...span }, whole(waiting)),
+        element('td', { class: 'number', ...span }, whole(retries)),
+      ];
+      return element(
+        'tr',
+        {},
+        ...(index === 0 ? first : []),
+        element('td', {}, element('code', {}, url)),
+        element('td', {}, well === null ? 'not asked' : well ? badge('well', 'good') : badge('unwell', 'bad')),
+        element('td', {}, breaker === null ? NONE : breaker === 'closed' ? 'closed' : badge(breaker, 'warn')),
+        element('td', { class: 'number' }, whole(busy)),
+        element('td', { class: 'number' }, whole(connections)),
+        ...(index === 0 ? last : []),
+      );
+    }),
+  );
+  showRows('upstreams', rows, 'None.');
+}
+
+/**
+ * @param {string} table
+ * @param {HTMLElement[]} rows
+ * @param {string} otherwise
+ */
+function showRows(table, rows, otherwise) {
+  const columns = byId(table).querySelectorAll('thead th').length;
+  const none = element('tr', {}, element('td', { colspan: columns, class: 'empty' }, otherwise));
+  byId(table).tBodies[0].replaceChildren(...(rows.length === 0 ? [none] : rows));
+}
+
+/**
+ * @param {any[]} entries
+ * @param {string} [member] of each; left out: they are numbers
+ * @returns {number}
+ */
+function sumOf(entries, member) {
+  return entries.reduce((sum, entry) => sum + (member === undefined ? entry : entry[member]), 0);
+}

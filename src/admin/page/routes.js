@@ -1,0 +1,241 @@
+import { badge, byId, element, say } from './element.js';
+import { counted, duration, NONE, short, whole } from './numbers.js';
+
+const PAGE_ROWS = 100;
+
+/**
+ * @typedef {{ id: string, methods: string[], path: string, access: string, upstream: string, roles: string[],
+ *   validation: string, parameters: boolean, login: boolean, websocket: boolean,
+ *   body: { schema: boolean, limit_bytes: number } | undefined }} Route what /routes answers
+ * @typedef {{ route: Route, text: string, at: number, checks: string, lately: any }} Row
+ * @typedef {{ name: string, title: string, isNumber?: boolean, key: (row: Row) => string | number, cell: (row: Row) => Node | string }} Column
+ */
+
+/** @type {Column[]} */
+const COLUMNS = [
+  { name: 'id', title: 'Route', key: ({ route }) => route.id, cell: ({ route }) => route.id },
+  { name: 'method', title: 'Method', key: ({ route }) => methodsOf(route), cell: ({ route }) => methodsOf(route) },
+  { name: 'path', title: 'Path', key: ({ route }) => route.path, cell: ({ route }) => shownPath(route.path) },
+  { name: 'access', title: 'Access', key: ({ route }) => accessOf(route), cell: shownAccess },
+  { name: 'upstream', title: 'Upstream', key: ({ route }) => route.upstream, cell: ({ route }) => route.upstream },
+  { name: 'schema', title: 'Schema', key: ({ checks }) => checks, cell: ({ checks }) => checks || NONE },
+  { ...measured('rate', 'Rate', ({ requests }, seconds) => requests / seconds), cell: rateOf },
+  { ...measured('p50', 'p50', ({ p50_ms }) => p50_ms), cell: ({ lately }) => duration(lately?.p50_ms) },
+  { ...measured('p95', 'p95', ({ p95_ms }) => p95_ms), cell: ({ lately }) => duration(lately?.p95_ms) },
+  { ...measured('p99', 'p99', ({ p99_ms }) => p99_ms), cell: ({ lately }) => duration(lately?.p99_ms) },
+  {
+    ...measured('4xx', '4xx', ({ client_errors }) => client_errors),
+    cell: ({ lately }) => countOf(lately?.client_errors),
+  },
+  {
+    ...measured('5xx', '5xx', ({ server_errors }) => server_errors),
+    cell: ({ lately }) => countOf(lately?.server_errors),
+  },
+];
+
+/** The table of routes: sorted and filtered as a whole, shown by the page. */
+export class Routes {
+  /** @type {Row[]} */
+  #rows = [];
+  /** @type {Map<string, any>} */
+  #lately = new Map();
+  #sortedBy = '';
+  #isDescending = false;
+  #page = 0;
+  /** @type {ReturnType<typeof rowOf>[]} those of the page, which are filled again and again */
+  #shown = [];
+  #open;
+
+  /** @param {(view: 'decisions' | 'explain', route: Route) => void} open */
+  constructor(open) {
+    this.#open = open;
+    byId('routes-table').tHead.rows[0].append(...COLUMNS.map((column) => this.#headOf(column)), lastHead());
+    byId('routes-tools').addEventListener('input', () => this.#restart());
+    byId('routes-tools').addEventListener('submit', (/** @type {Event} */ event) => event.preventDefault());
+    for (const button of byId('routes-pages').querySelectorAll('button'))
+      button.addEventListener('click', () => this.#turn(button.dataset.step));
+  }
+
+  /** @param {Route[]} routes */
+  showRoutes(routes) {
+    this.#rows = routes.map((route, at) => {
+      const checks = checksOf(route);
+      const words = [route.id, route.methods.join(' '), methodsOf(route), route.path, route.access, route.upstream];
+      const text = [...words, checks, ...route.roles].join(' ').toLowerCase();
+      return { route, text, at, checks, lately: undefined };
+    });
+    this.#join();
+  }
+
+  /** @param {any} traffic what /traffic answers */
+  showTraffic({ seconds, routes }) {
+    this.#lately = new Map(routes.map((/** @type {any} */ route) => [route.id, { ...route, seconds }]));
+    this.#join();
+  }
+
+  #join() {
+    for (const row of this.#rows) row.lately = this.#lately.get(row.route.id);
+    this.show();
+  }
+
+  #restart() {
+    this.#page = 0;
+    this.show();
+  }
+
+  /** Draws what is to be seen; nothing while another view is. */
+  show() {
+    if (byId('routes').hidden) return;
+    const found = this.#found();
+    const pages = Math.max(1, Math.ceil(found.length / PAGE_ROWS));
+    this.#page = Math.min(this.#page, pages - 1);
+    const rows = found.slice(this.#page * PAGE_ROWS, (this.#page + 1) * PAGE_ROWS);
+    while (this.#shown.length < rows.length) this.#shown.push(rowOf(this.#open));
+    for (const [index, row] of rows.entries()) this.#shown[index]?.fill(row);
+    const body = byId('routes-table').tBodies[0];
+    if (body.rows.length !== rows.length)
+      body.replaceChildren(...this.#shown.slice(0, rows.length).map(({ line }) => line));
+    const all = counted(this.#rows.length, 'route');
+    say(byId('routes-told'), found.length === this.#rows.length ? all : `${whole(found.length)} of ${all}`);
+    this.#showPages(pages);
+  }
+
+  #found() {
+    const words = byId('routes-filter').value.toLowerCase().split(/\s+/).filter(Boolean);
+    const show = byId('routes-show').value;
+    const found = this.#rows.filter(({ text, lately }) => {
+      if (show === 'busy' && lately === undefined) return false;
+      if (show === 'failing' && !(lately?.client_errors + lately?.server_errors > 0)) return false;
+      return words.every((/** @type {string} */ word) => text.includes(word));
+    });
+    const column = COLUMNS.find(({ name }) => name === this.#sortedBy);
+    if (column === undefined) return found;
+    const sign = this.#isDescending ? -1 : 1;
+    // Equal ones stay in the manifest's order.
+    return found.sort((one, other) => sign * compare(column.key(one), column.key(other)) || one.at - other.at);
+  }
+
+  /** @param {number} pages */
+  #showPages(pages) {
+    byId('routes-pages').hidden = pages === 1;
+    say(byId('routes-page'), `Page ${whole(this.#page + 1)} of ${whole(pages)}`);
+    for (const button of byId('routes-pages').querySelectorAll('button')) {
+      const isBack = button.dataset.step === 'first' || button.dataset.step === 'previous';
+      // A button that is disabled would lose the focus.
+      button.setAttribute('aria-disabled', String(isBack ? this.#page === 0 : this.#page === pages - 1));
+    }
+  }
+
+  /** @param {string | undefined} step */
+  #turn(step) {
+    const to =
+      { first: 0, previous: this.#page - 1, next: this.#page + 1, last: Number.MAX_SAFE_INTEGER }[step ?? ''] ?? 0;
+    this.#page = Math.max(0, to);
+    this.show();
+  }
+
+  /** @param {Column} column */
+  #headOf({ name, title, isNumber = false }) {
+    const button = element('button', { type: 'button' }, title);
+    const head = element('th', { scope: 'col', class: isNumber ? 'number' : undefined, 'aria-sort': 'none' }, button);
+    button.addEventListener('click', () => {
+      // Of numbers one wants the highest first.
+      this.#isDescending = this.#sortedBy === name ? !this.#isDescending : isNumber;
+      this.#sortedBy = name;
+      for (const other of byId('routes-table').querySelectorAll('th[aria-sort]'))
+        other.setAttribute('aria-sort', 'none');
+      head.setAttribute('aria-sort', this.#isDescending ? 'descending' : 'ascending');
+      this.#restart();
+    });
+    return head;
+  }
+}
+
+/** @param {(view: 'decisions' | 'explain', route: Route) => void} open */
+function rowOf(open) {
+  /** @type {Row | undefined} */
+  let row;
+  const cells = COLUMNS.map(({ isNumber }, index) =>
+    index === 0 ? element('th', { scope: 'row' }) : element('td', { class: isNumber ? 'number' : undefined }),
+  );
+  const buttons = /** @type {const} */ (['decisions', 'explain']).map((view) => {
+    const button = element('button', { type: 'button', class: 'plain' }, view === 'decisions' ? 'Watch' : 'Explain');
+    button.addEventListener('click', () => row && open(view, row.route));
+    return button;
+  });
+  const line = element('tr', {}, ...cells, element('td', { class: 'actions' }, ...buttons));
+  const fill = (/** @type {Row} */ next) => {
+    const isOther = row?.route !== next.route;
+    row = next;
+    for (const [index, { isNumber, cell }] of COLUMNS.entries()) {
+      if (isNumber) say(/** @type {HTMLElement} */ (cells[index]), String(cell(next)));
+      else if (isOther) cells[index]?.replaceChildren(cell(next));
+    }
+    for (const button of buttons) button.setAttribute('aria-label', `${button.textContent} ${next.route.id}`);
+  };
+  return { line, fill };
+}
+
+function lastHead() {
+  return element('th', { scope: 'col' }, element('span', { class: 'hidden' }, 'More'));
+}
+
+/**
+ * @param {string} name
+ * @param {string} title
+ * @param {(lately: any, seconds: number) => number | null} read
+ */
+function measured(name, title, read) {
+  const key = (/** @type {Row} */ { lately }) => (lately === undefined ? -1 : (read(lately, lately.seconds) ?? -1));
+  return { name, title, isNumber: true, key };
+}
+
+/** @param {Row} row */
+function rateOf({ lately }) {
+  return lately === undefined || lately.seconds === 0 ? NONE : `${short(lately.requests / lately.seconds)}/s`;
+}
+
+/** @param {number | undefined} count */
+function countOf(count) {
+  return count === undefined ? NONE : whole(count);
+}
+
+/** How many methods `any` stands for. */
+const ANY = 7;
+
+/** @param {Route} route */
+function methodsOf({ methods }) {
+  return methods.length === ANY ? 'any' : methods.join(', ');
+}
+
+/** @param {Route} route */
+function accessOf({ access, roles }) {
+  return `${access} ${roles.join(', ')}`;
+}
+
+/** @param {Row} row */
+function shownAccess({ route }) {
+  const roles = element('span', { class: 'hint' }, ` ${route.roles.join(', ')}`);
+  return element('span', {}, badge(route.access, route.access === 'public' ? 'warn' : 'calm'), roles);
+}
+
+/** @param {Route} route */
+function checksOf({ body, parameters, login, websocket, validation }) {
+  const held = [...(body?.schema ? ['body'] : []), ...(parameters ? ['parameters'] : [])];
+  const checks = held.length > 0 && validation === 'report' ? [`${held.join(', ')} (reported)`] : held;
+  return [...checks, ...(login ? ['login'] : []), ...(websocket ? ['websocket'] : [])].join(', ');
+}
+
+/** @param {string} path */
+function shownPath(path) {
+  const parts = path.split(/(\{[^}]*\}|\*\*$)/);
+  return element('code', {}, ...parts.map((part, index) => (index % 2 === 1 ? element('var', {}, part) : part)));
+}
+
+/**
+ * @param {string | number} one
+ * @param {string | number} other
+ */
+function compare(one, other) {
+  return one < other ? -1 : one > other ? 1 : 0;
+}

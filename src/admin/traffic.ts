@@ -1,0 +1,139 @@
+import type { Gateway } from '../gateway/gateway.ts';
+import { BOUNDS_MS, NO_ROUTE, type RouteMeter, SUMMED, SUMS } from '../gateway/meters.ts';
+
+/** One of the last hour's steps. */
+export interface Moment {
+  /** When it ended. */
+  readonly at: Date;
+  readonly seconds: number;
+  readonly requests: number;
+  readonly client_errors: number;
+  readonly server_errors: number;
+  /** By their codes, those that there were. */
+  readonly refusals: Readonly<Record<string, number>>;
+  /** `null`: there were no requests. */
+  readonly p50_ms: number | null;
+  readonly p95_ms: number | null;
+  readonly p99_ms: number | null;
+}
+
+/** Of a route with requests, in the time that `Lately` says. */
+export interface RouteTraffic extends Omit<Moment, 'at' | 'seconds' | 'refusals'> {
+  /** `null`: those that no route matched. */
+  readonly id: string | null;
+}
+
+export interface Lately {
+  /** How long ago what is counted here began: half a minute to a minute, once the gateway has served as long. */
+  readonly seconds: number;
+  readonly routes: readonly RouteTraffic[];
+}
+
+/** What the meters counted, by time: for as long as somebody may ask, and in a bounded number of numbers. */
+export interface Traffic {
+  lately(): Lately;
+  /** The oldest one first. */
+  lastHour(): readonly Moment[];
+  close(): void;
+}
+
+const STEP_MS = 10_000;
+const MOMENTS = 360;
+/** After how many steps the window over which routes are counted begins anew. */
+const WINDOW_STEPS = 3;
+
+/** What a meter had counted at the begin of the window, and at the begin of the next one. */
+interface Marks {
+  window: Float64Array;
+  next: Float64Array;
+}
+
+export function createTraffic({ meters }: Pick<Gateway, 'meters'>, stepMs = STEP_MS): Traffic {
+  const moments: Moment[] = [];
+  let last = { at: performance.now(), sums: meters.sums(), refusals: new Map(meters.refusals) };
+  // A meter that a reload took away takes its marks along.
+  let marks = new WeakMap<RouteMeter, Marks>();
+  let [windowAt, nextAt] = [last.at, last.at];
+  let steps = 0;
+
+  const turnWindow = (now: number) => {
+    const turned = new WeakMap<RouteMeter, Marks>();
+    for (const meter of meters.routes.values()) {
+      const { window, next } = marks.get(meter) ?? { window: new Float64Array(SUMS), next: new Float64Array(SUMS) };
+      turned.set(meter, { window: next, next: sumsOf(meter, window) });
+    }
+    marks = turned;
+    [windowAt, nextAt] = [nextAt, now];
+  };
+  const step = () => {
+    const now = performance.now();
+    const current = { at: now, sums: meters.sums(), refusals: new Map(meters.refusals) };
+    const refusals = [...current.refusals]
+      .map(([code, count]) => [code, count - (last.refusals.get(code) ?? 0)] as const)
+      .filter(([, count]) => count > 0);
+    const counted = countedBetween(last.sums, current.sums);
+    const seconds = rounded((now - last.at) / 1_000);
+    moments.push({ at: new Date(), seconds, ...counted, refusals: Object.fromEntries(refusals) });
+    if (moments.length > MOMENTS) moments.shift();
+    last = current;
+    steps += 1;
+    if (steps % WINDOW_STEPS === 0) turnWindow(now);
+  };
+  const timer = setInterval(step, stepMs).unref();
+
+  return {
+    lately() {
+      const routes = [...meters.routes].flatMap(([id, meter]) => {
+        const counted = countedBetween(marks.get(meter)?.window ?? NOTHING, sumsOf(meter, new Float64Array(SUMS)));
+        return counted.requests === 0 ? [] : [{ id: id === NO_ROUTE ? null : id, ...counted }];
+      });
+      return { seconds: rounded((performance.now() - windowAt) / 1_000), routes };
+    },
+    lastHour: () => moments,
+    close: () => clearInterval(timer),
+  };
+}
+
+const NOTHING = new Float64Array(SUMS);
+
+/** @param into is written over */
+function sumsOf(meter: RouteMeter, into: Float64Array): Float64Array {
+  into.fill(0);
+  meter.addTo(into);
+  return into;
+}
+
+function countedBetween(before: Float64Array, after: Float64Array): Omit<RouteTraffic, 'id'> {
+  const counts = after.map((sum, index) => sum - (before[index] as number));
+  const buckets = counts.subarray(SUMMED.classes);
+  return {
+    requests: counts.subarray(0, SUMMED.classes).reduce((sum, count) => sum + count, 0),
+    client_errors: counts[SUMMED.clientErrors] as number,
+    server_errors: counts[SUMMED.serverErrors] as number,
+    p50_ms: quantile(buckets, 0.5),
+    p95_ms: quantile(buckets, 0.95),
+    p99_ms: quantile(buckets, 0.99),
+  };
+}
+
+/** As evenly spread within a bucket; no more than the highest bound, above which nothing is known. */
+export function quantile(buckets: Float64Array, share: number): number | null {
+  const total = buckets.reduce((sum, count) => sum + count, 0);
+  if (total === 0) return null;
+  const wanted = share * total;
+  let below = 0;
+  for (const [index, count] of buckets.entries()) {
+    const upper = BOUNDS_MS[index];
+    if (upper === undefined) break;
+    if (count > 0 && below + count >= wanted) {
+      const lower = BOUNDS_MS[index - 1] ?? 0;
+      return rounded(lower + ((upper - lower) * (wanted - below)) / count);
+    }
+    below += count;
+  }
+  return BOUNDS_MS.at(-1) ?? null;
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 1_000) / 1_000;
+}

@@ -1,0 +1,327 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Reloading } from '../../src/admin/call.ts';
+import { load } from '../../src/load.ts';
+import type { Reload } from '../../src/reload.ts';
+import { noReloads, type Operating, startOperating } from '../support/admin.ts';
+import { hasBrowser, openPage, startBrowser, type Visited } from '../support/browser.ts';
+import { poorContrasts } from '../support/contrast.ts';
+import { worldOf } from '../support/gateway.ts';
+import { eventually } from '../support/site.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+const TOKEN = '7mWq2vXc9RtLkP4zGhN8';
+const VIEWS = ['Overview', 'Routes', 'Decisions', 'Explain'] as const;
+const HOSTILE = '<img src=x onerror=document.title=1>';
+
+const manifestOf = (routes: string, admin = '127.0.0.1:0') => `version: 1
+listen: 127.0.0.1:0
+admin: ${admin}
+upstreams:
+  up: { url: '\${UP}', health: { path: /healthz, interval: 20ms, healthy: 1, unhealthy: 1 } }
+schemas:
+  Note: { type: object, required: [text], properties: { text: { type: string } } }
+auth:
+  tokens:
+    jwt: { jwks: 'http://127.0.0.1:9/jwks', algorithms: [ES256], issuer: 'http://issuer', audience: signing }
+  role: { claim: /company_role, allow: [admin, user], message: admins and users only }
+routes:
+${routes}`;
+
+const ROUTES = `  - { id: beta, method: GET, path: '/beta/{id}', upstream: up, access: public }
+  - { id: alpha, method: any, path: /alpha/**, upstream: up, access: protected, roles: [admin] }
+  - { id: gamma, method: POST, path: /gamma, upstream: up, access: public, body: { schema: { $ref: '#/schemas/Note' } } }
+`;
+
+describe.skipIf(!hasBrowser)('the page, in a browser', () => {
+  let browser: Browser;
+  let upstream: Upstream;
+  let isWell = true;
+  const open: { close(): Promise<void> }[] = [];
+
+  beforeAll(async () => {
+    browser = await startBrowser();
+    upstream = await startUpstream(({ url }, response) => {
+      response.writeHead(isWell && !url?.startsWith('/beta/bad') ? 200 : 503).end('ok');
+    });
+  });
+  afterEach(async () => {
+    isWell = true;
+    for (const opened of open.splice(0)) await opened.close();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await upstream?.close();
+  });
+
+  async function start(manifest = manifestOf(ROUTES), others: Parameters<typeof startOperating>[3] = {}) {
+    const site = await startOperating(manifest, { UP: upstream.url, TOKEN }, {}, others);
+    open.push(site);
+    return site;
+  }
+
+  async function visit(site: Operating, view = '', options: Parameters<typeof openPage>[2] = {}): Promise<Visited> {
+    const visited = await openPage(browser, `${site.admin.url}/${view}`, options);
+    open.push(visited.page);
+    return visited;
+  }
+
+  const cellsOf = (page: Page, table: string) =>
+    page
+      .locator(`${table} tbody tr`)
+      .evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent ?? '')));
+
+  it('asks nobody else, and complains of nothing', async () => {
+    const site = await start();
+    const { page, complaints, asked } = await visit(site);
+    for (const view of VIEWS) {
+      await page.getByRole('link', { name: view }).click();
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      expect(await page.title()).toContain(view);
+    }
+    await page.getByText('signing-gateway 1.2.3').waitFor();
+    expect(asked.filter((url) => !url.startsWith(`${site.admin.url}/`))).toEqual([]);
+    expect(asked.length).toBeGreaterThan(10);
+    expect(complaints).toEqual([]);
+  });
+
+  it('lists routes, sorted and filtered, with what they get', async () => {
+    const site = await start();
+    const { page } = await visit(site, '#/routes');
+    await page.getByText('3 routes', { exact: true }).waitFor();
+    const idsOf = async () => (await cellsOf(page, '#routes-table')).map(([id]) => id);
+    expect(await idsOf()).toEqual(['beta', 'alpha', 'gamma']);
+    expect((await cellsOf(page, '#routes-table')).map((cells) => cells.slice(1, 6))).toEqual([
+      ['GET, HEAD', '/beta/{id}', 'public ', 'up', '–'],
+      ['any', '/alpha/**', 'protected admin', 'up', '–'],
+      ['POST', '/gamma', 'public ', 'up', 'body'],
+    ]);
+    await page.getByRole('button', { name: 'Route', exact: true }).click();
+    expect(await idsOf()).toEqual(['alpha', 'beta', 'gamma']);
+    await page.keyboard.press('Enter');
+    expect(await idsOf()).toEqual(['gamma', 'beta', 'alpha']);
+    expect(await page.locator('th[aria-sort=descending]').allTextContents()).toEqual(['Route']);
+    await page.getByRole('searchbox').fill('PUBLIC get');
+    await page.getByText('1 of 3 routes').waitFor();
+    expect(await idsOf()).toEqual(['beta']);
+    for (const path of ['/beta/1', '/beta/2', '/beta/bad']) await (await fetch(site.url + path)).text();
+    await page.getByLabel('Show').selectOption('with errors');
+    await eventually('the numbers are there', async () => {
+      const [cells = []] = await cellsOf(page, '#routes-table');
+      return /\/s$/.test(cells[6] ?? '') && / ms$/.test(cells[8] ?? '') && cells[11] === '1';
+    });
+  });
+
+  it('is quick with ten thousand routes', async () => {
+    const many = Array.from(
+      { length: 10_000 },
+      (_, index) => `  - { id: r${index}, method: GET, path: /p${index}, upstream: up, access: public }\n`,
+    );
+    const site = await start(manifestOf(`${ROUTES}${many.join('')}`));
+    const { page } = await visit(site, '#/routes');
+    await page.getByText('10,003 routes', { exact: true }).waitFor();
+    expect(await page.locator('#routes-table tbody tr').count()).toBe(100);
+    await page.getByText('Page 1 of 101').waitFor();
+    const sortMs = await page.getByRole('button', { name: 'Path' }).evaluate((button) => {
+      const begin = performance.now();
+      for (let turn = 0; turn < 4; turn += 1) (button as unknown as { click(): void }).click();
+      return (performance.now() - begin) / 4;
+    });
+    expect(sortMs).toBeLessThan(250);
+    await page.getByRole('button', { name: 'Last', exact: true }).click();
+    await page.getByText('Page 101 of 101').waitFor();
+    expect(await page.locator('#routes-table tbody tr').count()).toBe(3);
+    await page.getByRole('searchbox').fill('r9999');
+    await page.getByText('1 of 10,003 routes').waitFor();
+  });
+
+  it('explains a request', async () => {
+    const { page } = await visit(await start(), '#/routes');
+    await page.getByRole('button', { name: 'Explain alpha' }).click();
+    const explained = page.locator('#explained');
+    await explained.getByText('to up, route alpha').waitFor();
+    expect(await page.getByLabel('Role of the caller').inputValue()).toBe('admin');
+    await page.getByLabel('Role of the caller').fill('user');
+    await page.getByRole('button', { name: 'Explain', exact: true }).click();
+    await explained.getByText('403 role_not_allowed, route alpha').waitFor();
+    await page.getByLabel('Method').selectOption('POST');
+    await page.getByLabel('URL or path').fill('/gamma');
+    await page.getByLabel('Role of the caller').fill('');
+    await page.getByLabel('Headers').fill('Content-Type: application/json');
+    await page.getByLabel('Body').fill(`{"text":1,"${HOSTILE}":1}`);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await explained.getByText('400 body_invalid, route gamma').waitFor();
+    await explained.getByText('/text', { exact: true }).waitFor();
+    await page.getByLabel('Headers').fill('nonsense');
+    await page.getByRole('button', { name: 'Explain', exact: true }).click();
+    await page.getByRole('alert').getByText('"nonsense" is no header').waitFor();
+  });
+
+  it('shows a refused manifest as text, with the lines around the fault', async () => {
+    const text = manifestOf(ROUTES.replace('access: public', `"${HOSTILE}": public`));
+    const { problems } = load({ path: 'gateway.yaml', text }, worldOf({ UP: upstream.url }));
+    expect(problems.length).toBeGreaterThan(0);
+    const sources = [{ path: 'gateway.yaml', text }];
+    const attempt = { cause: 'change', at: new Date(), ms: 3, files: ['gateway.yaml'] } as const;
+    let last: Reload | undefined = { kind: 'kept', problems, sources, ...attempt };
+    const reloader: Reloading = {
+      ...noReloads('0'.repeat(64)),
+      get last() {
+        return last;
+      },
+    };
+    const { page, complaints } = await visit(await start(manifestOf(ROUTES), { reloader }));
+    await page.getByText('The saved manifest is not in force').waitFor();
+    await page.locator('.problem pre').first().waitFor();
+    expect(await page.locator('.problem pre').first().textContent()).toContain('│');
+    expect(await page.locator('#problems').textContent()).toContain(HOSTILE);
+    expect(await page.locator('#problems img').count()).toBe(0);
+    last = undefined;
+    await page.locator('.problem').first().waitFor({ state: 'detached' });
+    expect(await page.getByText('The saved manifest is not in force').isVisible()).toBe(false);
+    expect(complaints).toEqual([]);
+  });
+
+  it('shows which upstreams are down, and that it should be looked at', async () => {
+    const site = await start();
+    const { page } = await visit(site);
+    const row = page.locator('#upstreams tbody tr');
+    await row.getByText('well', { exact: true }).waitFor();
+    isWell = false;
+    await row.getByText('unwell', { exact: true }).waitFor();
+    expect((await cellsOf(page, '#upstreams'))[0]?.slice(0, 4)).toEqual(['up', 'down', upstream.url, 'unwell']);
+    await page.getByText('no target of the upstream "up" is up').waitFor();
+  });
+
+  it('follows decisions, filters them, and pauses', async () => {
+    const site = await start();
+    const { page } = await visit(site, '#/decisions');
+    const pathsOf = async () => (await cellsOf(page, '#decisions-table')).map((cells) => cells[2]);
+    await eventually('it looks on', () => site.gateway.watchers === 1);
+    await fetch(`${site.url}/beta/1?key=sentinel`);
+    await fetch(`${site.url}/${HOSTILE}`);
+    await eventually('both are there', async () => (await pathsOf()).length === 2);
+    expect(await pathsOf()).toEqual([`/${encodeURI(HOSTILE)}`, '/beta/1']);
+    expect(await page.content()).not.toContain('sentinel');
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await fetch(`${site.url}/beta/2`);
+    await page.getByText('paused, 1 more since').waitFor();
+    expect((await pathsOf()).length).toBe(2);
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await eventually('it goes on', async () => (await pathsOf())[0] === '/beta/2');
+    await page.getByLabel('refused only').check();
+    await eventually('it looks on anew', async () => (await pathsOf()).length === 0 && site.gateway.watchers === 1);
+    await fetch(`${site.url}/beta/3`);
+    await fetch(`${site.url}/gone`);
+    await eventually('what was refused', async () => (await pathsOf()).length === 1);
+    expect(await pathsOf()).toEqual(['/gone']);
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await eventually('nobody looks on', () => site.gateway.watchers === 0);
+  });
+
+  it('asks for the token, keeps it to the tab, and shows it nobody', async () => {
+    const site = await start(manifestOf(ROUTES, `{ listen: '127.0.0.1:0', token: '\${TOKEN}' }`));
+    const { page, asked } = await visit(site, '#/routes');
+    await page.getByLabel('Token').fill('wrong');
+    await page.keyboard.press('Enter');
+    await page.getByText('This is not the token.').waitFor();
+    expect(await page.locator('#routes-table').isVisible()).toBe(false);
+    await page.getByLabel('Token').fill(TOKEN);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('3 routes', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Decisions' }).click();
+    await eventually('it looks on', () => site.gateway.watchers === 1);
+    expect(asked.filter((url) => url.includes(TOKEN))).toEqual([]);
+    expect(await page.evaluate('[localStorage.length, document.cookie]')).toEqual([0, '']);
+    expect(await page.content()).not.toContain(TOKEN);
+    await page.reload();
+    await eventually('it is known still', () => site.gateway.watchers === 1);
+    const other = await visit(site);
+    await other.page.getByLabel('Token').waitFor();
+    await page.getByRole('button', { name: 'Forget the token' }).click();
+    await page.getByLabel('Token').waitFor();
+    await eventually('nobody looks on', () => site.gateway.watchers === 0);
+  });
+
+  it('says when the gateway does not answer, and goes on when it does', async () => {
+    const { page } = await visit(await start());
+    await page.getByText('signing-gateway 1.2.3').waitFor();
+    await page.route('**/status', (route) => route.abort());
+    await page.getByRole('alert').getByText('the gateway does not answer').waitFor();
+    await page.unroute('**/status');
+    await page.getByRole('alert').getByText('the gateway does not answer').waitFor({ state: 'hidden' });
+  });
+
+  it('is used by keyboard: all has a name, and what has the focus is seen', async () => {
+    const { page } = await visit(await start(), '#/routes');
+    await page.getByText('3 routes', { exact: true }).waitFor();
+    const seen: string[] = [];
+    for (let step = 0; step < 40; step += 1) {
+      await page.keyboard.press('Tab');
+      const focus = await page.evaluate(FOCUSED);
+      if (focus === null) break;
+      seen.push(focus as string);
+    }
+    expect(seen.filter((told) => told.includes('unseen') || told.endsWith(' '))).toEqual([]);
+    expect(seen).toEqual(
+      expect.arrayContaining([
+        'a Skip to the content',
+        'input Filter',
+        'button Route',
+        'button Watch beta',
+        'a Explain',
+      ]),
+    );
+    for (const view of VIEWS) {
+      await page.getByRole('link', { name: view }).click();
+      expect(await page.locator('h1:visible').count()).toBe(1);
+      expect(await page.evaluate(UNNAMED)).toEqual([]);
+    }
+  });
+
+  it.each(['light', 'dark'] as const)('can be read: %s', async (colorScheme) => {
+    const site = await start();
+    const { page } = await visit(site, '', { colorScheme });
+    await page.getByText('signing-gateway 1.2.3').waitFor();
+    for (const view of VIEWS) {
+      await page.getByRole('link', { name: view }).click();
+      if (view === 'Decisions') {
+        await eventually('it looks on', () => site.gateway.watchers === 1);
+        for (const path of ['/beta/1', '/beta/bad', '/nowhere']) await fetch(site.url + path);
+        await page.locator('#decisions-table tbody tr').nth(2).waitFor();
+      }
+      expect(await poorContrasts(page)).toEqual([]);
+    }
+    const back = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+    expect(back).toBe(colorScheme === 'dark' ? 'rgb(15, 19, 26)' : 'rgb(244, 246, 249)');
+  });
+
+  it('fits a narrow window', async () => {
+    const { page } = await visit(await start(), '', { viewport: { width: 360, height: 700 } });
+    await page.getByText('signing-gateway 1.2.3').waitFor();
+    for (const view of VIEWS) {
+      await page.getByRole('link', { name: view }).click();
+      expect([view, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([view, 360]);
+    }
+  });
+});
+
+/** What has the focus, by its kind and name; `null` once it has left the page. */
+const FOCUSED = `(() => {
+  const focus = document.activeElement;
+  if (focus === null || focus === document.body) return null;
+  const title = document.getElementById(focus.getAttribute('aria-labelledby'))?.textContent;
+  const name = (focus.getAttribute('aria-label') ?? title ?? focus.labels?.[0]?.textContent ?? focus.textContent).trim();
+  const isSeen = getComputedStyle(focus).outlineStyle !== 'none';
+  return focus.localName + ' ' + name + (isSeen ? '' : ' unseen');
+})()`;
+
+/** What a screen reader would have no word for. */
+const UNNAMED = `(() => {
+  const isShown = (element) => element.checkVisibility();
+  const controls = [...document.querySelectorAll('input, select, textarea')].filter((control) => isShown(control) && control.labels.length === 0);
+  const tables = [...document.querySelectorAll('table')].filter((table) => isShown(table) && !table.caption?.textContent);
+  const buttons = [...document.querySelectorAll('button, a')].filter((button) => isShown(button) && !(button.getAttribute('aria-label') ?? button.textContent).trim());
+  return [...controls, ...tables, ...buttons].map((element) => element.outerHTML.slice(0, 80));
+})()`;

@@ -1,0 +1,44 @@
+import { readdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { PAGE } from '../../src/admin/page.ts';
+import { startOperating } from '../support/admin.ts';
+
+const MANIFEST = `version: 1
+listen: 127.0.0.1:0
+admin: { listen: 127.0.0.1:0, token: '\${TOKEN}' }
+upstreams: { up: { url: 'http://127.0.0.1:9' } }
+routes:
+  - { id: one, method: GET, path: /one, upstream: up, access: public }
+`;
+
+describe("the page's files", () => {
+  it('are all served, with their types, and may do nothing but ask here', async () => {
+    const site = await startOperating(MANIFEST, { TOKEN: '7mWq2vXc9RtLkP4zGhN8' });
+    const files = readdirSync(new URL('../../src/admin/page', import.meta.url)).filter(
+      (name) => name !== 'tsconfig.json',
+    );
+    expect(PAGE.map(({ path }) => (path === '/' ? 'index.html' : path.slice('/page/'.length))).sort()).toEqual(
+      files.sort(),
+    );
+    const types: Record<string, string> = {};
+    for (const { path } of PAGE) {
+      const { status, headers } = await fetch(site.admin.url + path);
+      expect([path, status, headers.get('x-content-type-options')]).toEqual([path, 200, 'nosniff']);
+      expect(headers.get('referrer-policy')).toBe('no-referrer');
+      expect(headers.get('cache-control')).toBe('no-store');
+      const policy = (headers.get('content-security-policy') ?? '').split('; ');
+      expect(policy).toEqual(
+        expect.arrayContaining(["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'"]),
+      );
+      expect(policy.join()).not.toMatch(/unsafe|\*|http|data:/);
+      types[path.slice(path.lastIndexOf('.') + 1)] = headers.get('content-type') ?? '';
+    }
+    expect(types).toEqual({
+      '/': 'text/html; charset=utf-8',
+      css: 'text/css; charset=utf-8',
+      js: 'text/javascript; charset=utf-8',
+      svg: 'image/svg+xml',
+    });
+    await site.close();
+  });
+});
