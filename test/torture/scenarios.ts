@@ -208,6 +208,17 @@ export const SCENARIOS: readonly Scenario[] = [
     change: (site, version) => replaceAll(site, withIncludes(site, version)),
   },
   {
+    name: 'all files gone for a while',
+    begin: (site, version) => writeAll(site, withIncludes(site, version)),
+    async change(site, version) {
+      await site.heard('unreadable', () => {
+        rmSync(site.file(MAIN));
+        rmSync(site.file('routes'), { recursive: true });
+      });
+      writeAll(site, withIncludes(site, version));
+    },
+  },
+  {
     name: 'an included file is faulty for a while',
     begin: (site, version) => writeAll(site, withIncludes(site, version)),
     async change(site, version) {
