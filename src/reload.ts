@@ -1,8 +1,9 @@
 import type { Gateway } from './gateway/gateway.ts';
+import type { Planned } from './load.ts';
 import { type Outside, sha256 } from './manifest/files.ts';
 import type { Source, World } from './manifest/source.ts';
 import { type Beginning, changesBetween, restartsFor, summaryOf } from './plan/changes.ts';
-import { type Made, makePlan } from './reload/attempt.ts';
+import { makePlan } from './reload/attempt.ts';
 import type { Cause, Reload } from './reload/outcome.ts';
 import { ReadingThread } from './reload/reading-thread.ts';
 import { changedSince, ownHash, type Place, type Seen, timesOf, watchedBy } from './reload/seen.ts';
@@ -28,6 +29,15 @@ export interface ReloaderOptions {
   readonly tell: (reload: Reload) => void;
 }
 
+export interface Count {
+  readonly kind: (typeof KINDS)[number];
+  readonly cause: Cause;
+  readonly count: number;
+}
+
+const KINDS = ['loaded', 'kept', 'unreadable'] as const;
+const CAUSES = ['change', 'poll', 'signal', 'request'] as const satisfies readonly Cause[];
+
 /**
  * Watches the manifest and every file that it names. When one of them changed, all of them are read, compiled and verified,
  * and if nothing is wrong, one assignment puts the plan in force; if something is, the last good plan stays.
@@ -42,7 +52,7 @@ export class Reloader {
   readonly #thread: ReadingThread;
   /** What the process began with. */
   readonly #began: Beginning;
-  readonly #counts = new Map<string, number>();
+  readonly #counts = new Map(KINDS.flatMap((kind) => CAUSES.map((cause) => [JSON.stringify({ kind, cause }), 0])));
   readonly #poll: NodeJS.Timeout;
   #seen: Seen;
   #watch: Watch | undefined;
@@ -51,7 +61,7 @@ export class Reloader {
   /** The last of the attempts that were asked for: they are made one after the other. */
   #running: Promise<unknown> = Promise.resolve();
   /** An attempt that has not begun: whoever asks for one now means this one. */
-  #next: Promise<Reload> | undefined;
+  #next: { readonly reload: Promise<Reload>; cause: Cause } | undefined;
   #isClosed = false;
 
   constructor(options: ReloaderOptions) {
@@ -77,8 +87,8 @@ export class Reloader {
     return restartsFor(this.#began, this.#options.gateway.plan);
   }
 
-  /** How many attempts ended how, by what had brought them about. */
-  get counts(): readonly { readonly kind: Reload['kind']; readonly cause: Cause; readonly count: number }[] {
+  /** How many attempts ended how, by what had brought them about; those that found nothing changed are not counted. */
+  get counts(): readonly Count[] {
     return [...this.#counts].map(([key, count]) => ({ ...JSON.parse(key), count }));
   }
 
@@ -87,12 +97,19 @@ export class Reloader {
    * the last save wins. Resolves when it is known what came of it, with the plan in force if that is a new one.
    */
   reload(cause: Cause): Promise<Reload> {
-    this.#next ??= this.#running.then(() => {
-      this.#next = undefined;
-      return this.#attempt(cause);
-    });
-    this.#running = this.#next;
-    return this.#next;
+    if (this.#next === undefined) {
+      const reload = this.#running.then(() => {
+        const asked = this.#next?.cause ?? cause;
+        this.#next = undefined;
+        return this.#attempt(asked);
+      });
+      this.#next = { reload, cause };
+      this.#running = reload;
+    } else if (isAsked(cause)) {
+      // Whoever asks is to be answered, whatever had brought it about before.
+      this.#next.cause = cause;
+    }
+    return this.#next.reload;
   }
 
   async close(): Promise<void> {
@@ -107,46 +124,47 @@ export class Reloader {
   async #attempt(cause: Cause): Promise<Reload> {
     const at = new Date();
     const start = performance.now();
-    const told = () => ({ cause, at, ms: Math.round(performance.now() - start) });
-    const end = start + PATIENCE_MS;
-    let files: string[] = [];
-    let reload: Reload | undefined;
-    try {
-      while (reload === undefined) {
-        const times = await this.#settled(end);
-        files = [...new Set([...files, ...changedSince(this.#seen, this.#place)])];
-        if (this.#isClosed || !(files.length > 0 || this.#isAskedAgain(cause)))
-          return { kind: 'unchanged', files, ...told() };
-        const made = await makePlan(this.#thread, this.#place, this.#seen, this.#options.gateway.plan);
-        if (!this.#isSteady(made.seen, times)) {
-          if (performance.now() < end) continue;
-          reload = {
-            kind: 'unreadable',
-            reason: 'its files are written faster than they can be read',
-            files,
-            ...told(),
-          };
-        } else {
-          this.#seen = made.seen;
-          reload = { ...this.#takeOver(made), files, ...told() };
-        }
-      }
-    } catch (error) {
+    const files = new Set<string>();
+    const end = await this.#takeOver(files, cause, start + PATIENCE_MS).catch((error: unknown) => {
       // The thread came to its end, for want of memory say: what it could not read is not read again before it changes.
       this.#seen = { ...this.#seen, own: ownHash(this.#place.path) };
-      reload = { kind: 'unreadable', reason: error instanceof Error ? error.message : String(error), files, ...told() };
-    }
-    if (this.#isClosed) return reload;
+      return { kind: 'unreadable', reason: error instanceof Error ? error.message : String(error) } as const;
+    });
+    const reload: Reload = { ...end, cause, at, files: [...files], ms: Math.round(performance.now() - start) };
+    if (reload.kind === 'unchanged' || this.#isClosed) return reload;
     this.last = reload;
+    this.#count(reload);
     this.#follow();
     this.#options.tell(reload);
-    return this.#count(reload);
+    return reload;
+  }
+
+  /**
+   * Reads until all that was read was there at one time, and puts it in force if nothing is wrong with it.
+   *
+   * @param files takes what has changed
+   * @param endMs when to give up
+   */
+  async #takeOver(files: Set<string>, cause: Cause, endMs: number) {
+    for (;;) {
+      const times = await this.#settled(endMs);
+      for (const file of changedSince(this.#seen, this.#place)) files.add(file);
+      if (this.#isClosed || (files.size === 0 && !this.#isAskedAgain(cause))) return { kind: 'unchanged' } as const;
+      const made = await makePlan(this.#thread, this.#place, this.#seen, this.#options.gateway.plan);
+      if (this.#isSteady(made.seen, times)) {
+        this.#seen = made.seen;
+        if ('reason' in made) return { kind: 'unreadable', reason: made.reason } as const;
+        if ('problems' in made) return { kind: 'kept', problems: made.problems, sources: made.sources } as const;
+        return this.#putInForce(made.planned);
+      }
+      if (performance.now() >= endMs)
+        return { kind: 'unreadable', reason: 'the files are written faster than they can be read' } as const;
+    }
   }
 
   /** Whoever asks after a refusal is to be told why, and what was in the way may be gone. */
   #isAskedAgain(cause: Cause): boolean {
-    const isAsked = cause === 'request' || cause === 'signal';
-    return isAsked && this.last !== undefined && this.last.kind !== 'loaded';
+    return isAsked(cause) && this.last !== undefined && this.last.kind !== 'loaded';
   }
 
   /** Waits until nothing was written for a while: half a file may well be a manifest. */
@@ -165,26 +183,16 @@ export class Reloader {
     return timesOf(this.#seen, this.#place).text === times && changedSince(seen, this.#place).length === 0;
   }
 
-  #takeOver(made: Made) {
-    if ('reason' in made) return { kind: 'unreadable', reason: made.reason } as const;
-    if ('problems' in made) return { kind: 'kept', problems: made.problems, sources: made.sources } as const;
+  #putInForce(planned: Planned) {
     const { gateway } = this.#options;
     const { plan: old } = gateway;
-    const { planned } = made;
     const { plan } = planned;
     const changes = changesBetween(old, plan);
     if (!this.#isClosed) gateway.swap(plan);
     this.lastSuccessAt = new Date();
     const { needsRestart } = this;
-    return {
-      kind: 'loaded',
-      planned,
-      hash: plan.hash,
-      oldHash: old.hash,
-      changes,
-      summary: summaryOf(changes),
-      needsRestart,
-    } as const;
+    const hashes = { hash: plan.hash, oldHash: old.hash };
+    return { kind: 'loaded', planned, ...hashes, changes, summary: summaryOf(changes), needsRestart } as const;
   }
 
   /** Watches what was seen last. */
@@ -202,9 +210,12 @@ export class Reloader {
     this.#settling = setTimeout(() => void this.reload('change'), SETTLE_MS);
   }
 
-  #count(reload: Reload): Reload {
-    const key = JSON.stringify({ kind: reload.kind, cause: reload.cause });
+  #count({ kind, cause }: Reload): void {
+    const key = JSON.stringify({ kind, cause });
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
-    return reload;
   }
+}
+
+function isAsked(cause: Cause): boolean {
+  return cause === 'request' || cause === 'signal';
 }

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import type { Plan } from '../plan/plan.ts';
-import { durations, type Family, gauge, ofTargets, ofUpstreams } from './family.ts';
+import { durations, durationsOf, type Family, gauge, ofTargets, ofUpstreams } from './family.ts';
 import { readinessOf, STATUSES } from './health.ts';
 
 /** All metrics of the gateway's own. No label is ever made of what a client wrote. */
@@ -15,15 +15,15 @@ export const FAMILIES: readonly Family[] = [
         for (const { count, ...labels } of meter.requests) yield { labels: { route, ...labels }, value: count };
     },
   },
-  durations('request_duration_seconds', 'total', "From a request's head to the end of its answer."),
-  durations(
-    'gateway_duration_seconds',
+  durations('request_duration_seconds', "From a request's head to the end of its answer."),
+  durationsOf(
     'gateway',
+    'gateway_duration_seconds',
     "From a request's head until it was sent on, its body read where it is checked; or until it was refused.",
   ),
-  durations(
-    'upstream_duration_seconds',
+  durationsOf(
     'upstream',
+    'upstream_duration_seconds',
     "From a request's turn until the upstream's answer had begun; at login, until it was whole.",
   ),
   gauge(

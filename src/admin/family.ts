@@ -1,4 +1,4 @@
-import { BOUNDS_MS, type RouteMeter, type Span } from '../gateway/meters.ts';
+import { BOUNDS_MS, type Histogram, NO_ROUTE, type Span } from '../gateway/meters.ts';
 import type { UpstreamStatus } from '../gateway/upstream/live-upstream.ts';
 import type { Operated } from './call.ts';
 
@@ -50,30 +50,54 @@ export function ofTargets(
   return { name, type, help, labels: ['upstream', 'target'], collect };
 }
 
-export function durations(name: string, span: Span, help: string): Family {
+/** The whole time, by route. */
+export function durations(name: string, help: string): Family {
   return {
     name,
     type: 'histogram',
     help,
     labels: ['route'],
     *collect({ gateway }) {
-      for (const [route, meter] of gateway.meters.routes) yield* histogram(route, meter, span);
+      for (const [route, meter] of gateway.meters.routes) yield* histogram({ route }, meter.histogram('total'));
     },
   };
 }
 
-function* histogram(route: string, meter: RouteMeter, span: Span): Generator<Sample> {
-  const { counts, sumMs } = meter.histogram(span);
+/** A part of it, by upstream: by route, what there is to store would be three times as much. */
+export function durationsOf(span: Exclude<Span, 'total'>, name: string, help: string): Family {
+  return {
+    name,
+    type: 'histogram',
+    help,
+    labels: ['upstream'],
+    *collect({ gateway }) {
+      const upstreams = new Map(gateway.plan.routes.map(({ id, upstream }) => [id, upstream.id]));
+      const sums = new Map<string, Histogram>();
+      for (const [route, meter] of gateway.meters.routes) {
+        const upstream = upstreams.get(route) ?? NO_ROUTE;
+        sums.set(upstream, sumOf(sums.get(upstream), meter.histogram(span)));
+      }
+      for (const [upstream, sum] of sums) yield* histogram({ upstream }, sum);
+    },
+  };
+}
+
+function sumOf(one: Histogram | undefined, other: Histogram): Histogram {
+  if (one === undefined) return other;
+  return {
+    counts: one.counts.map((count, index) => count + (other.counts[index] ?? 0)),
+    sumMs: one.sumMs + other.sumMs,
+  };
+}
+
+function* histogram(labels: Readonly<Record<string, string>>, { counts, sumMs }: Histogram): Generator<Sample> {
   let below = 0;
   for (const [index, count] of counts.entries()) {
     below += count;
     const bound = BOUNDS_MS[index];
-    yield {
-      suffix: '_bucket',
-      labels: { route, le: bound === undefined ? '+Inf' : String(bound / 1_000) },
-      value: below,
-    };
+    const le = bound === undefined ? '+Inf' : String(bound / 1_000);
+    yield { suffix: '_bucket', labels: { ...labels, le }, value: below };
   }
-  yield { suffix: '_sum', labels: { route }, value: sumMs / 1_000 };
-  yield { suffix: '_count', labels: { route }, value: below };
+  yield { suffix: '_sum', labels, value: sumMs / 1_000 };
+  yield { suffix: '_count', labels, value: below };
 }

@@ -86,7 +86,7 @@ async function runOnce(
   const manifest = options.manifest ?? join(dirname(path), file.suite.manifest);
   files.set(manifest, undefined);
   const loaded = loadFile(manifest, file.suite.environment);
-  files.set(manifest, loaded.text);
+  for (const source of loaded.sources) files.set(source.path, source.text);
   if (loaded.plan === undefined) {
     err(formatProblems(loaded.problems, loaded.sources, errColour));
     return 1;

@@ -24,10 +24,10 @@ export function refuse(exchange: Exchange, refusal: Refusal): void {
   const body = refusal.body(exchange.id);
   if (request.method !== 'HEAD') exchange.sentBytes = Buffer.byteLength(body);
   // Without a head nothing is known of the body; and a request of two readings may hide another one.
-  const mayHaveBody = exchange.head === undefined || exchange.head.body !== undefined;
+  const isUnread = exchange.head === undefined;
   // The stream of a request that announces no body has ended before it is complete.
-  const isSending = mayHaveBody && !request.complete && !request.readableEnded;
-  const isLast = isSending || refusal.status === 400;
+  const isSending = (isUnread || exchange.head?.body !== undefined) && !request.complete && !request.readableEnded;
+  const isLast = isUnread || isSending || refusal.status === 400;
   if (isLast) response.shouldKeepAlive = false;
   exchange.writeHead(refusal.status, STATUS_CODES[refusal.status] ?? '', refusalHeaders(refusal, body, isLast));
   if (!isSending || exchange.expectsContinue) {

@@ -11,9 +11,16 @@ const MAX_CHARACTERS = 5_000_000;
 /** What an included file may hold. */
 const KEYS = ['upstreams', 'schemas', 'routes'];
 
+/** Text to document; what was parsed before may be remembered. */
+export type Parse = typeof parse;
+
 /** Reads a manifest and the files that it includes into one document. Never throws on any text. */
-export function readDocument(source: Source, world: Kept): { document: Document; findings: Finding[] } {
-  const main = parse(source);
+export function readDocument(
+  source: Source,
+  world: Kept,
+  parseText: Parse = parse,
+): { document: Document; findings: Finding[] } {
+  const main = parseText(source);
   const patterns = patternsOf(main.document);
   if (main.findings.length > 0 || patterns.length === 0) return main;
   const findings: Finding[] = [];
@@ -29,7 +36,10 @@ export function readDocument(source: Source, world: Kept): { document: Document;
       findings.push(errorAt(place, RULE, `the file "${file}" ${reason}; name files beside the manifest or below it`));
       return [];
     }
-    return [readPart({ path: shownBeside(source.path, file), text }, findings)];
+    const { document, findings: syntax } = parseText({ path: shownBeside(source.path, file), text });
+    const found = syntax.length > 0 ? syntax : partFaults(document);
+    findings.push(...found.map((finding) => inFile(finding, document.file)));
+    return [document];
   });
   const joined = join(main.document, included);
   return { document: joined.document, findings: [...findings, ...joined.findings] };
@@ -90,13 +100,6 @@ function readText(file: string, { readFile }: Kept): string | undefined {
 /** As the manifest beside it is shown: by the same way to its folder, or at the same revision of git. */
 export function shownBeside(manifest: string, file: string): string {
   return manifest.slice(0, Math.max(manifest.lastIndexOf('/'), manifest.lastIndexOf(':')) + 1) + file;
-}
-
-function readPart(source: Source, findings: Finding[]): Document {
-  const { document, findings: syntax } = parse(source);
-  const found = syntax.length > 0 ? syntax : partFaults(document);
-  for (const finding of found) findings.push(inFile(finding, document.file));
-  return document;
 }
 
 function partFaults({ value }: Document): Finding[] {

@@ -2,7 +2,7 @@ import type { Finding } from '../problem/finding.ts';
 import { check } from './check.ts';
 import type { Document } from './document.ts';
 import { type Kept, sha256 } from './files.ts';
-import { readDocument } from './include.ts';
+import { type Parse, readDocument } from './include.ts';
 import type { Manifest } from './manifest.generated.ts';
 import type { Source } from './source.ts';
 import { substitute } from './substitute.ts';
@@ -28,8 +28,8 @@ export interface Form {
 }
 
 /** Text to manifest: parse, include, substitute, check. */
-export function readManifest(source: Source, world: Kept): Written {
-  const { document, findings: syntax } = readDocument(source, world);
+export function readManifest(source: Source, world: Kept, parseText?: Parse): Written {
+  const { document, findings: syntax } = readDocument(source, world, parseText);
   if (syntax.length > 0) return { document, findings: syntax, form: undefined };
   const substituted = substitute(document.value, world.env);
   const { manifest, findings } = check(substituted);

@@ -33,24 +33,22 @@ export function* creatingRouter(routes: readonly Route[]): Steps<Router> {
   // Of two routes that fold into one, the tree keeps the first: it must be the one that asks for more.
   for (const route of routes.toSorted((a, b) => strictness(b) - strictness(a))) {
     const pattern = patterns.get(route) ?? [];
+    const path = treePath(pattern);
+    const foldedPath = folded === exact ? path : treePath(pattern.map(foldLiteral));
     for (const method of route.methods) {
-      addRoute(exact, method, treePath(pattern), route);
-      if (folded !== exact) addRoute(folded, method, treePath(pattern.map(foldLiteral)), route);
+      addRoute(exact, method, path, route);
+      if (folded !== exact) addRoute(folded, method, foldedPath, route);
     }
     yield;
   }
   // Most manifests have no capitals in the paths that matter, and most requests nothing to fold: then both trees agree.
   const isFolded = routes.every((route) => strictness(route) === 0 || isOwn(route));
   const methods = [...new Set(routes.flatMap((route) => route.methods))].sort();
-  const isTwinAbove = (method: string, path: string, route: Route) => {
-    const twin = findRoute(folded, method, path.split('/').map(foldSegment).join('/'), WITHOUT_PARAMS)?.data;
-    return twin !== undefined && twin !== route && asksMore(twin, route);
-  };
-  const isPassedBy = (method: string, path: string, route: Route) => {
-    // What decodes before it cuts query and fragment off cuts all that follows.
-    const cut = path.search(/%3f|%23/i);
-    return isTwinAbove(method, path, route) || (cut !== -1 && isTwinAbove(method, path.slice(0, cut), route));
-  };
+  const isPassedBy = (method: string, path: string, route: Route) =>
+    readingsOf(path).some((reading) => {
+      const twin = findRoute(folded, method, reading, WITHOUT_PARAMS)?.data;
+      return twin !== undefined && twin !== route && asksMore(twin, route);
+    });
   const matchPlain = (method: string, path: string) => {
     const route = findRoute(exact, method, path, WITHOUT_PARAMS)?.data;
     if (route === undefined || (isFolded && !FOLDS.test(path))) return route;
@@ -113,14 +111,45 @@ function isOwnFold(segment: Pattern[number]): boolean {
   return segment.kind !== 'literal' || foldSegment(segment.text) === segment.text;
 }
 
-/** Escaped again in one way alone, since the tree's keys are. What would be nothing stays: a parameter takes it. */
+/** What servers that fold take a path for. */
+function readingsOf(path: string): string[] {
+  // What decodes before it cuts query and fragment off cuts all that follows.
+  const cut = path.search(/%3f|%23/i);
+  const paths = cut === -1 ? [path] : [path, path.slice(0, cut)];
+  return paths.flatMap((one) => {
+    const kept = foldPath(one, foldSegment);
+    if (!/\/[.%]/.test(one)) return [kept];
+    // A segment of dots and blanks alone is what a parameter takes to some, nothing to others; and these may join the slashes.
+    const emptied = foldPath(one, foldWhole);
+    return [kept, emptied, emptied.replaceAll(/\/{2,}/g, '/')];
+  });
+}
+
+function foldPath(path: string, fold: (segment: string) => string): string {
+  return path.split('/').map(fold).join('/');
+}
+
+/** What would be nothing stays. */
 function foldSegment(segment: string): string {
+  const bare = withoutParameters(segment);
+  return encodeURI(withoutEnd(bare) || bare);
+}
+
+function foldWhole(segment: string): string {
+  return encodeURI(withoutEnd(withoutParameters(segment)));
+}
+
+/** Decoded, to be escaped again in one way alone, since the tree's keys are. */
+function withoutParameters(segment: string): string {
   // An encoded slash stays inside of its segment; the path guard has refused what does not decode.
   const decoded = segment.includes('%') ? decodeURIComponent(segment.replaceAll(/%2f/gi, '%252F')) : segment;
   const lower = decoded.toLowerCase();
   const parameters = lower.indexOf(';');
-  const bare = parameters === -1 ? lower : lower.slice(0, parameters);
-  let end = bare.length;
-  while (end > 0 && (bare[end - 1] === '.' || bare[end - 1]?.trim() === '')) end -= 1;
-  return encodeURI(end === 0 ? bare : bare.slice(0, end));
+  return parameters === -1 ? lower : lower.slice(0, parameters);
+}
+
+function withoutEnd(text: string): string {
+  let end = text.length;
+  while (end > 0 && (text[end - 1] === '.' || text[end - 1]?.trim() === '')) end -= 1;
+  return text.slice(0, end);
 }

@@ -9,7 +9,6 @@ import type { Plan } from '../plan/plan.ts';
 import { finishInSlices } from '../plan/steps.ts';
 import { assembling, type Placed, type ReadingThread, type Unreadable } from './reading-thread.ts';
 import type { Place, Seen } from './seen.ts';
-import { SELF_TEST_MS } from './self-test.ts';
 
 /** Requests wait no longer than this for a piece of the work. */
 const SLICE_MS = 5;
@@ -34,7 +33,7 @@ export async function makePlan(thread: ReadingThread, place: Place, before: Seen
   const seen = { own, outside: { files, patterns: read.outside.patterns } };
   if (plan === undefined || form === undefined) return { ...(await thread.place(all)), seen };
   if (plan.reload.selfTest !== undefined) {
-    const tested = await thread.test(SELF_TEST_MS);
+    const tested = await thread.test();
     if (tested.problems.length > 0) return { ...tested, seen };
   }
   return { planned: new Read(plan, form, read.sources, seen.outside), seen };

@@ -44,7 +44,7 @@ export interface Unreadable {
   readonly reason: string;
 }
 
-/** No manifest takes so long: the thread is ended, and another one begun. */
+/** Nothing that it is asked takes so long: the thread is ended, and another one begun. */
 const MAX_MS = 60_000;
 /** Without a reload for so long it gives its memory back. */
 const IDLE_MS = 60_000;
@@ -60,15 +60,15 @@ export class ReadingThread {
   }
 
   read(): Promise<ReadText | Unreadable> {
-    return this.#ask({ ask: 'read' }, MAX_MS);
+    return this.#ask({ ask: 'read' });
   }
 
   place(findings: readonly Finding[]): Promise<Placed> {
-    return this.#ask({ ask: 'place', findings }, MAX_MS);
+    return this.#ask({ ask: 'place', findings });
   }
 
-  test(maxMs: number): Promise<Placed> {
-    return this.#ask({ ask: 'test' }, maxMs);
+  test(): Promise<Placed> {
+    return this.#ask({ ask: 'test' });
   }
 
   async close(): Promise<void> {
@@ -76,13 +76,13 @@ export class ReadingThread {
     await this.#worker?.terminate();
   }
 
-  async #ask<Answer>(question: Question, maxMs: number): Promise<Answer> {
+  async #ask<Answer>(question: Question): Promise<Answer> {
     clearTimeout(this.#idle);
     this.#worker ??= this.#begin();
     const worker = this.#worker;
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    const timer = setTimeout(() => void worker.terminate(), maxMs);
-    const onExit = () => reject(new Error('the thread that reads manifests has ended'));
+    const timer = setTimeout(() => void worker.terminate(), MAX_MS);
+    const onExit = () => reject(new Error('to read it took too long, or more memory than there is'));
     worker.once('message', resolve).once('error', reject).once('exit', onExit);
     worker.postMessage(question);
     try {

@@ -69,15 +69,16 @@ describe('/metrics', () => {
     const before = await scrape(site.admin.url);
     await send('/open');
     const after = await scrape(site.admin.url);
-    const grown = (name: string, labels: Record<string, string> = {}) =>
-      after.value(name, { route: 'open', ...labels }) - before.value(name, { route: 'open', ...labels });
-    for (const name of ['request', 'gateway', 'upstream']) {
-      expect(grown(`${name}_duration_seconds_count`)).toBe(1);
-      expect(grown(`${name}_duration_seconds_bucket`, { le: '+Inf' })).toBe(1);
+    const labels = { request: { route: 'open' }, gateway: { upstream: 'up' }, upstream: { upstream: 'up' } } as const;
+    const grown = (name: keyof typeof labels, suffix: string, more: Record<string, string> = {}) => {
+      const of = [`${name}_duration_seconds_${suffix}`, { ...labels[name], ...more }] as const;
+      return after.value(...of) - before.value(...of);
+    };
+    for (const name of ['request', 'gateway', 'upstream'] as const) {
+      expect(grown(name, 'count')).toBe(1);
+      expect(grown(name, 'bucket', { le: '+Inf' })).toBe(1);
     }
-    const [total, gateway, asked] = ['request', 'gateway', 'upstream'].map((name) =>
-      grown(`${name}_duration_seconds_sum`),
-    );
+    const [total, gateway, asked] = (['request', 'gateway', 'upstream'] as const).map((name) => grown(name, 'sum'));
     expect(gateway).toBeGreaterThan(0);
     expect(asked).toBeGreaterThan(0);
     expect(total).toBeGreaterThanOrEqual((gateway ?? 0) + (asked ?? 0) - 1e-9);

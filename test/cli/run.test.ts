@@ -119,6 +119,50 @@ describe('run', () => {
     for (const { key } of [one, two]) expect(cli.out() + cli.err()).not.toContain(key.split('\n')[1]);
   });
 
+  it('reads its files on SIGHUP, and logs both hashes and what the change means', async () => {
+    const cli = start(['run'], { 'gateway.yaml': GOOD('http://127.0.0.1:9') });
+    const [, hash = ''] = await cli.seen(/"hash":"([0-9a-f]{64})".*"msg":"serving"/);
+    cli.child.kill('SIGHUP');
+    await cli.seen(/"cause":"signal","msg":"manifest unchanged; nothing was reloaded"/);
+    writeFileSync(join(cli.folder, 'gateway.yaml'), GOOD('http://127.0.0.1:9').replaceAll('one', 'two'));
+    cli.child.kill('SIGHUP');
+    const [line] = await cli.seen(/.*"msg":"manifest reloaded"/);
+    const told = JSON.parse(`${line}}`);
+    expect(told).toMatchObject({ old_hash: hash, files: ['gateway.yaml'], added: ['two'], removed: ['one'] });
+    expect(told.summary).toBe('1 route added, 1 route removed, 1 now public');
+    expect(told.hash).not.toBe(hash);
+  });
+
+  it('says what takes a restart, and takes the rest over', async () => {
+    const cli = start(['run'], { 'gateway.yaml': GOOD('http://127.0.0.1:9') });
+    await cli.seen(SERVING);
+    const moved = GOOD('http://127.0.0.1:9').replace('127.0.0.1:0', '127.0.0.1:1').replaceAll('one', 'two');
+    writeFileSync(join(cli.folder, 'gateway.yaml'), moved);
+    await cli.seen(
+      /"keys":\["listen"\],"msg":"these keys take a restart; until then they stay as they were at the start"/,
+    );
+    await cli.seen(
+      /^the saved manifest is in force; added: two; removed: one; now public: two; needs a restart: listen$/m,
+    );
+  });
+
+  it('names the file that changed where nothing else did', async () => {
+    const text = `${GOOD('http://127.0.0.1:9')}reload: { selfTest: self.test.yaml }\n`;
+    const suite = 'version: 1\ncases:\n  - { name: a, request: { method: GET, url: /one }, expect: { status: 200 } }\n';
+    const cli = start(['run'], { 'gateway.yaml': text, 'self.test.yaml': suite });
+    await cli.seen(SERVING);
+    writeFileSync(join(cli.folder, 'self.test.yaml'), `${suite}# again\n`);
+    await cli.seen(/^the saved manifest is in force; routes and upstreams are as they were; saved: self\.test\.yaml$/m);
+  });
+
+  it('exits with 1 when the manifest does not pass its self test at the start', async () => {
+    const text = `${GOOD('http://127.0.0.1:9')}reload: { selfTest: self.test.yaml }\n`;
+    const suite = 'version: 1\ncases:\n  - { name: a, request: { method: GET, url: /one }, expect: { status: 404 } }\n';
+    const { code, out, err } = await start(['run'], { 'gateway.yaml': text, 'self.test.yaml': suite }).ended;
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toContain('self.test.yaml:3:71 error "a" fails: status is 200, not 404 [self-test]\n  1 │ version: 1');
+  });
+
   it('exits with 1 and the problems when there is no good manifest at the start', async () => {
     const cli = start(['run'], { 'gateway.yaml': 'version: 2\n' });
     const { code, out, err } = await cli.ended;
@@ -193,5 +237,38 @@ describe('the admin side', () => {
     await cli.seen(/manifest refused/);
     expect(await ask('/readyz')).toEqual({ status: 'degraded', why: ['the saved manifest was refused'] });
     expect(await ask('/status')).toMatchObject({ last_reload: { kind: 'kept', problems: [{ line: 5, column: 24 }] } });
+  });
+
+  it('reloads when it is asked to, and answers only when it is known what came of it', async () => {
+    const probe = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => probe.once('listening', resolve));
+    const { port } = probe.address() as { port: number };
+    await new Promise((resolve) => probe.close(resolve));
+    const text = `${GOOD('http://127.0.0.1:9')}admin: 127.0.0.1:${port}\n`;
+    const cli = start(['run'], { 'gateway.yaml': text });
+    const [, url = ''] = await cli.seen(SERVING);
+    const ask = async () => {
+      const response = await fetch(`http://127.0.0.1:${port}/-/reload`, { method: 'POST' });
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+    };
+    expect(await ask()).toMatchObject({ status: 200, body: { kind: 'unchanged', cause: 'request' } });
+    writeFileSync(join(cli.folder, 'gateway.yaml'), text.replace('access: public', 'access: publik'));
+    expect(await ask()).toMatchObject({
+      status: 422,
+      body: { kind: 'kept', problems: [{ line: 5, rule: 'schema', frame: expect.stringContaining('^^^^^^') }] },
+    });
+    writeFileSync(join(cli.folder, 'gateway.yaml'), text.replaceAll('one', 'two'));
+    const { status, body } = await ask();
+    expect([status, body['kind'], body['summary']]).toEqual([
+      200,
+      'loaded',
+      '1 route added, 1 route removed, 1 now public',
+    ]);
+    expect((await fetch(`${url}/one`)).status).toBe(404);
+    rmSync(join(cli.folder, 'gateway.yaml'));
+    expect(await ask()).toMatchObject({ status: 503, body: { kind: 'unreadable', hash: body['hash'] } });
+    const report = await (await fetch(`http://127.0.0.1:${port}/status`)).json();
+    expect(report).toMatchObject({ last_reload: { kind: 'unreadable' }, needs_restart: [] });
+    expect((await fetch(`http://127.0.0.1:${port}/-/reload`)).status).toBe(405);
   });
 });

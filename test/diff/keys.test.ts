@@ -36,6 +36,8 @@ function* keysOf(node: Node, path: readonly string[] = []): Generator<readonly [
 
 const PAIR = createPair();
 const KEYS = { keys: ['one', 'two'].map((kid) => ({ ...generateKey(), kid, alg: 'ES256' })) };
+const SELF_TEST =
+  'version: 1\ncases: [{ name: none, request: { method: GET, url: /none }, expect: { refusal: route_unknown } }]\n';
 const FILES = {
   'ca.pem': createPair().certificate,
   'client.pem': PAIR.certificate,
@@ -44,6 +46,8 @@ const FILES = {
   'tls.key': PAIR.key,
   'tls.crtx': PAIR.certificate,
   'tls.keyx': PAIR.key,
+  'self.test.yaml': SELF_TEST,
+  'self.test.yamlx': SELF_TEST,
   'keys.json': JSON.stringify(KEYS),
 };
 
@@ -77,7 +81,7 @@ const UPSTREAM = {
   timeouts: { connect: '1s', response: '20s', idle: '50s', total: '4m' },
   connections: { limit: 7, queue: 70 },
   retry: true,
-  health: { path: '/health', interval: '7s', timeout: '3s', healthy: 3, unhealthy: 4 },
+  health: { path: '/health', interval: '7s', timeout: '3s', healthy: 3, unhealthy: 4, required: true },
   breaker: { failures: 7, pause: '7s' },
   tls: { ca: './ca.pem', certificate: './client.pem', key: './client.key', serverName: 'other.internal' },
 };
@@ -130,11 +134,19 @@ const ROUTES = [
 const MANIFESTS = TOKENS.map((tokens) => ({
   version: 1,
   listen: '127.0.0.1:8080',
-  admin: '127.0.0.1:9901',
+  admin: {
+    listen: '0.0.0.0:9901',
+    token: '${ADMIN_TOKEN}',
+    tls: { certificate: './tls.crt', key: './tls.key', clientCa: './ca.pem' },
+  },
+  log: { sample2xx: 0.5 },
+  tracing: { sample: 0.5 },
+  reload: { selfTest: './self.test.yaml', grace: '3s' },
   server: {
     tls: { certificate: './tls.crt', key: './tls.key' },
     trustedProxies: ['10.0.0.0/8'],
     timeouts: { headers: '10s', request: '20m', keepAlive: '600s', stalled: '50s' },
+    stopping: { delay: '3s', grace: '20s' },
     limits: { headerBytes: '8KB', headers: 50, connections: 5_000, requestsPerConnection: 500 },
   },
   upstreams: {
@@ -162,6 +174,7 @@ const MANIFESTS = TOKENS.map((tokens) => ({
 /** What has no other value that loads, or none that matters. */
 const SILENT: Readonly<Record<string, string>> = {
   version: 'there is only one',
+  include: 'what it takes in is told of as what it is',
   schemas: 'what no route refers to judges nothing; what one does is told of with its route',
   'upstreams.*.tls.certificate': 'it changes with its key; a case of upstream-certificate has both',
   'upstreams.*.tls.key': 'it changes with its certificate',
@@ -241,7 +254,10 @@ function near(value: unknown, { items = {} }: Node = {}): unknown[] {
   return [value.slice(1), ...others.map((other) => [...value, other])];
 }
 
-const WORLD = worldOf({ JWT_SECRET: 'y'.repeat(64), CLIENT_SECRET: 'z'.repeat(32) }, FILES);
+const WORLD = worldOf(
+  { JWT_SECRET: 'y'.repeat(64), CLIENT_SECRET: 'z'.repeat(32), ADMIN_TOKEN: 'a'.repeat(32) },
+  FILES,
+);
 
 function loaded(manifest: unknown) {
   return load({ path: 'gateway.yaml', text: JSON.stringify(manifest) }, WORLD);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { explain } from '../../src/explain/explain.ts';
 import type { Explanation } from '../../src/explain/explanation.ts';
+import { load, type Planned } from '../../src/load.ts';
 import { planned } from '../suite/support.ts';
 import { expectConsoles } from '../support/console.ts';
 import { expectSection } from '../support/section.ts';
@@ -29,6 +30,7 @@ const MEMBERS: Readonly<Record<string, string>> = {
   'steps[].verdict': '`passed`, `refused`, `reported`, or `answered`',
   'steps[].because': 'a sentence; its words may change',
   'steps[].lines[]': 'what in the manifest says so',
+  'steps[].lines[].file': 'the included file that it stands in; left out: the manifest itself',
   'steps[].lines[].line': 'from 1',
   'steps[].lines[].column': 'from 1, in UTF-16 code units',
   'steps[].lines[].pointer': 'a JSON Pointer into the manifest',
@@ -38,11 +40,13 @@ const MEMBERS: Readonly<Record<string, string>> = {
   'route.path': 'as the manifest has it',
   'route.access': '`public` or `protected`',
   'route.parameters': 'by name, as sent',
+  'route.file': 'as that of a line',
   'route.line': 'of the manifest',
   'candidates[]': 'the other routes that know the path',
   'candidates[].id': '',
   'candidates[].methods[]': '',
   'candidates[].path': '',
+  'candidates[].file': 'as that of a line',
   'candidates[].line': '',
   'candidates[].lost':
     '`less-specific`; `other-method`; `encoded-slash`: it keeps none; `other-reading`: some servers would read the path as one of a route that asks for more',
@@ -90,6 +94,7 @@ describe('docs/explain.md', () => {
       await explain(loaded, asked('POST', '/notes', '{}'), undefined),
       await explain(loaded, asked('GET', '/notes'), undefined),
       await explain(reporting, asked('POST', '/notes', '{}'), undefined),
+      await explain(included(), asked('GET', '/notes'), undefined),
     ];
     const members = new Set(all.flatMap((one) => [...membersOf(one)]));
     const known = Object.keys(MEMBERS);
@@ -109,3 +114,14 @@ routes:
   - { id: note, method: POST, path: /notes, upstream: up, access: public, validation: report, body: { schema: { required: [text] } } }
   - { id: rest, method: any, path: /**, upstream: up, access: public }
 `;
+
+function included(): Planned {
+  const readFile = () => `routes:
+  - { id: note, method: GET, path: /notes, upstream: up, access: public }
+  - { id: rest, method: any, path: /**, upstream: up, access: public }
+`;
+  const text = 'version: 1\ninclude: routes.yaml\nupstreams: { up: { url: http://127.0.0.1:9 } }\n';
+  const loaded = load({ path: 'gateway.yaml', text }, { env: {}, readFile });
+  if (loaded.plan === undefined) throw new Error(JSON.stringify(loaded.problems));
+  return loaded;
+}

@@ -188,7 +188,7 @@ describe('what lints without errors loads, and what loads has no errors', () => 
       }),
       { numRuns: 100 },
     );
-    expect(loaded).toBeGreaterThan(20);
+    expect(loaded).toBeGreaterThan(5);
   });
 });
 
@@ -261,7 +261,7 @@ function manifest(): fc.Arbitrary<object> {
     {
       version: fc.constant(1),
       listen: fc.constantFrom('127.0.0.1:8080', '0.0.0.0:80'),
-      admin: fc.constantFrom('127.0.0.1:8080', '0.0.0.0:9901'),
+      admin: fc.constantFrom('127.0.0.1:8080', '127.0.0.1:9901', 'localhost:9901', '0.0.0.0:9901'),
       upstreams: fc.record({ one: upstream, two: upstream }),
       auth: jwt.map((way) => ({ tokens: { jwt: way }, role })),
       cors: fc.constantFrom({ origins: ['*'] }, { origins: ['http://app.example', 'null'] }),

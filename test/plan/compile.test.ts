@@ -37,10 +37,7 @@ test.each([
   ["'[::]:1'", '::', 1],
   ['gateway.internal:443', 'gateway.internal', 443],
 ])('the address %s', (written, host, port) => {
-  expect(planOf(manifestOf(`listen: ${written}\nadmin: ${written}\n`))).toMatchObject({
-    listen: { host, port },
-    admin: { host, port },
-  });
+  expect(planOf(manifestOf(`listen: ${written}\n`))).toMatchObject({ listen: { host, port } });
 });
 
 describe('an upstream', () => {

@@ -70,6 +70,7 @@ export const VALUE_ROWS: readonly ValueRow[] = [
   row('server-limits', 'info', 'Clients may ask for less of the server, or must be faster or slower.', 'server'),
   row('log-changed', 'info', 'The log holds more or fewer requests.', 'log'),
   row('tracing-changed', 'info', 'More or fewer traces are recorded.', 'tracing'),
+  row('reload-changed', 'info', 'What is saved is put in force otherwise.', 'reload'),
   row('lint-changed', 'info', 'Lint advises on other things.', 'lint'),
   row('listen-changed', 'info', 'Clients are served at another address.', 'listen'),
   row('admin-callers', 'warning', OPERATORS, 'admin token'),

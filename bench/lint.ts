@@ -1,0 +1,76 @@
+/**
+ * What a lint costs as a whole process, from its start to its exit, from `dist` and from the sources.
+ *
+ *     npm run build && npm run bench:lint
+ *     npm run bench:lint -- --rounds 3 --routes 200
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { manifestText } from './manifest.ts';
+
+const { values } = parseArgs({
+  options: { rounds: { type: 'string', default: '9' }, routes: { type: 'string', default: '200,10000' } },
+});
+
+/** Has the process say, on its way out, what processor time it took: microseconds, in the last line of its errors. */
+const METER =
+  'data:text/javascript,process.on("exit",()=>{const{user,system}=process.cpuUsage();process.stderr.write("\\n"+(user+system))})';
+
+const folder = mkdtempSync(join(tmpdir(), 'lint-'));
+const entries = ['dist/cli/main.js', 'src/cli/main.ts'].filter((entry) => existsSync(pathOf(entry)));
+
+say(`${cpus()[0]?.model}, ${cpus().length} processors, Node ${process.version}, ${values.rounds} rounds\n\n`);
+say('| routes | from | start | wall ms, least | wall ms, median | processor ms, median |\n|---|---|---|---|---|---|\n');
+for (const count of values.routes.split(',').map(Number)) {
+  const manifest = join(folder, `${count}.yaml`);
+  writeFileSync(manifest, manifestText(8080, 'http://127.0.0.1:7001', 'http://127.0.0.1:7001/keys', count));
+  for (const entry of entries) {
+    // A first start compiles, and keeps what it compiled for the next.
+    row([count, entry, 'first'], () => run(entry, manifest, mkdtempSync(join(folder, 'cache-'))));
+    const cache = mkdtempSync(join(folder, 'cache-'));
+    run(entry, manifest, cache);
+    row([count, entry, 'later'], () => run(entry, manifest, cache));
+  }
+}
+rmSync(folder, { recursive: true });
+
+interface Cost {
+  readonly wallMs: number;
+  readonly processorMs: number;
+}
+
+function row(names: readonly (string | number)[], measure: () => Cost): void {
+  const costs = Array.from({ length: Number(values.rounds) }, measure);
+  const walls = costs.map(({ wallMs }) => wallMs).sort((a, b) => a - b);
+  const processor = costs.map(({ processorMs }) => processorMs).sort((a, b) => a - b);
+  const figures = [walls[0], median(walls), median(processor)].map((ms) => ms?.toFixed(0));
+  say(`| ${[...names, ...figures].join(' | ')} |\n`);
+}
+
+function run(entry: string, manifest: string, cache: string): Cost {
+  const start = performance.now();
+  const { status, stderr } = spawnSync(process.execPath, ['--import', METER, pathOf(entry), 'lint', manifest], {
+    env: { ...process.env, NODE_COMPILE_CACHE: cache },
+    encoding: 'utf8',
+    maxBuffer: 100 * 1024 * 1024,
+  });
+  const wallMs = performance.now() - start;
+  if (status !== 0) throw new Error(`lint ended with ${status}: ${stderr}`);
+  return { wallMs, processorMs: Number(stderr.split('\n').at(-1)) / 1000 };
+}
+
+function median(sorted: readonly number[]): number | undefined {
+  return sorted[Math.floor(sorted.length / 2)];
+}
+
+function pathOf(entry: string): string {
+  return fileURLToPath(new URL(`../${entry}`, import.meta.url));
+}
+
+function say(text: string): void {
+  process.stdout.write(text);
+}

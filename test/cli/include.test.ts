@@ -1,0 +1,92 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, it } from 'vitest';
+import { runCli } from '../support/cli.ts';
+
+/** Every verb takes a manifest of several files for one, and shows places in the files that they are in. */
+const FILES = {
+  'gateway.yaml': `version: 1
+include: routes/*.yaml
+upstreams:
+  up: { url: http://127.0.0.1:9 }
+`,
+  'routes/a.yaml': `routes:
+  - { id: a, method: GET, path: /a, upstream: up, access: public }
+`,
+  'routes/b.yaml': `routes:
+  - { id: b, method: GET, path: '/b/{id}', upstream: up, access: public }
+`,
+  'gateway.test.yaml': `version: 1
+cases:
+  - name: a
+    request: { method: GET, url: /a }
+    expect: { route: a, status: 200 }
+`,
+};
+
+function folderWith(others: Readonly<Record<string, string>> = {}): string {
+  const folder = mkdtempSync(join(tmpdir(), 'include-'));
+  for (const [name, text] of Object.entries({ ...FILES, ...others })) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  return folder;
+}
+
+const FAULTY = { 'routes/b.yaml': FILES['routes/b.yaml'].replace('GET', 'get') };
+
+it('lint names the file, in every format, and mends it', async () => {
+  const folder = folderWith(FAULTY);
+  const { code, out } = await runCli(['lint', '-f', 'json'], folder);
+  const { files, problems } = JSON.parse(out);
+  expect([code, files]).toEqual([1, ['gateway.yaml', 'routes/a.yaml', 'routes/b.yaml']]);
+  expect(problems).toMatchObject([{ file: 'routes/b.yaml', line: 2, column: 22 }]);
+  expect((await runCli(['lint', '-f', 'github'], folder)).out).toContain('::error file=routes/b.yaml,line=2,');
+  expect((await runCli(['lint', '--fix', '--dry-run'], folder)).out).toMatch(/^--- a\/routes\/b\.yaml\n/);
+  const fixed = await runCli(['lint', '--fix'], folder);
+  expect([fixed.code, fixed.err]).toEqual([0, expect.stringContaining('1 problem mended in routes/b.yaml\n')]);
+  expect(readFileSync(join(folder, 'routes/b.yaml'), 'utf8')).toBe(FILES['routes/b.yaml']);
+});
+
+it('routes, explain and test take it for one', async () => {
+  const folder = folderWith();
+  expect((await runCli(['routes'], folder)).out.match(/^GET,HEAD .*$/gm)).toHaveLength(2);
+  const { out } = await runCli(['explain', 'GET', '/b/1', '--json'], folder);
+  expect(JSON.parse(out)).toMatchObject({ route: { id: 'b', file: 'routes/b.yaml', line: 2 } });
+  expect((await runCli(['explain', 'GET', '/b/1'], folder)).out).toContain('b: GET,HEAD /b/{id}  routes/b.yaml:2\n');
+  expect((await runCli(['test'], folder)).out).toContain('gateway.test.yaml: 1 passed\n');
+});
+
+it('routes tells what is wrong where it stands, with the lines around it', async () => {
+  const { code, err } = await runCli(['routes'], folderWith(FAULTY));
+  expect(code).toBe(1);
+  expect(err).toMatch(/^routes\/b\.yaml:2:22 error .*\n {2}1 │ routes:\n {2}2 │ .*get/);
+});
+
+it('diff compares it with one that git keeps', async () => {
+  const folder = folderWith();
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], {
+      cwd: folder,
+      stdio: 'ignore',
+    });
+  git('init', '-q', '-b', 'main');
+  git('add', '.');
+  git('commit', '-q', '-m', 'first');
+  writeFileSync(join(folder, 'routes/c.yaml'), FILES['routes/a.yaml'].replaceAll('a,', 'c,').replace('/a', '/c'));
+  const { out } = await runCli(['diff', 'main:gateway.yaml', 'gateway.yaml', '-f', 'json'], folder);
+  expect(JSON.parse(out).differences).toMatchObject([{ file: 'routes/c.yaml', line: 2 }]);
+  writeFileSync(join(folder, 'routes/c.yaml'), 'routes: [');
+  git('add', '.');
+  git('commit', '-q', '-m', 'broken');
+  const { err } = await runCli(['diff', 'main:gateway.yaml', 'gateway.yaml'], folder);
+  expect(err).toContain('main:routes/c.yaml:1:9 error');
+});
+
+it('fmt lays out the file that it is given', async () => {
+  const folder = folderWith({ 'routes/b.yaml': FILES['routes/b.yaml'].replace('id: b', 'id:   b') });
+  expect((await runCli(['fmt', 'routes/b.yaml'], folder)).code).toBe(0);
+  expect(readFileSync(join(folder, 'routes/b.yaml'), 'utf8')).toBe(FILES['routes/b.yaml']);
+});

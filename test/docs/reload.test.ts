@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { load } from '../../src/load.ts';
+import { manifestOf } from '../manifest/support.ts';
+
+const root = new URL('../../', import.meta.url);
+const page = readFileSync(new URL('docs/reload.md', root), 'utf8');
+
+describe('docs/reload.md', () => {
+  it('shows rules that load', () => {
+    const [, block = ''] = /^```yaml\n(reload:[\s\S]*?)^```$/m.exec(page) ?? [];
+    const { plan, problems } = load({ path: 'gateway.yaml', text: manifestOf(block) }, { env: {}, readFile: () => '' });
+    expect(problems).toEqual([]);
+    expect(plan?.reload).toEqual({ selfTest: 'gateway.test.yaml', graceMs: 10_000 });
+  });
+
+  it('names the lines of the log as they are written', () => {
+    const [, section = ''] = /<!-- messages -->\n([\s\S]*?)<!-- \/messages -->/.exec(page) ?? [];
+    const messages = [...section.matchAll(/^\| \w+ \| `(.*?)` \|/gm)].map(([, message]) => message ?? '').slice(1);
+    const code = ['src/cli/run.ts', 'src/gateway/gateway.ts'].map((file) => readFileSync(new URL(file, root), 'utf8'));
+    expect(messages.length).toBe(6);
+    expect(messages.filter((message) => !code.join('').includes(`'${message}'`))).toEqual([]);
+  });
+});

@@ -1,0 +1,84 @@
+/** Started by large.ts: serves a manifest of many routes, reloads it, and says how long that took and held the loop. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createGateway } from '../../src/gateway/gateway.ts';
+import { load } from '../../src/load.ts';
+import { quietLog } from '../../src/log.ts';
+import { Reloader } from '../../src/reload.ts';
+import { worldOf } from '../../src/world.ts';
+import type { Measured } from './large.ts';
+import { pause } from './site.ts';
+
+const RELOADS = 6;
+const routes = Number(process.argv[2]);
+const folder = mkdtempSync(join(tmpdir(), 'large-'));
+const path = join(folder, 'gateway.yaml');
+writeFileSync(path, textOf(0));
+const first = load({ path, text: textOf(0) }, worldOf(path, {}));
+if (first.plan === undefined) throw new Error(JSON.stringify(first.problems[0]));
+const gateway = createGateway(
+  first.plan,
+  quietLog(() => undefined),
+);
+await gateway.listen();
+const reloader = new Reloader({ path, env: {}, gateway, first, tell: () => undefined });
+const measured: Measured[] = [];
+for (let version = 1; version <= RELOADS; version += 1) {
+  // Nobody measures how the manifest is made.
+  const text = textOf(version);
+  await pause(1_000);
+  measured.push(await measure(text));
+}
+await reloader.close();
+await gateway.close(0);
+rmSync(folder, { recursive: true });
+process.send?.(measured);
+process.disconnect?.();
+
+async function measure(text: string): Promise<Measured> {
+  writeFileSync(path, text);
+  let last = { wall: performance.now(), own: ownMs() };
+  let pauseMs = 0;
+  let ownPauseMs = 0;
+  const look = setInterval(() => {
+    const now = { wall: performance.now(), own: ownMs() };
+    pauseMs = Math.max(pauseMs, now.wall - last.wall);
+    ownPauseMs = Math.max(ownPauseMs, now.own - last.own);
+    last = now;
+  }, 1);
+  const start = performance.now();
+  const began = process.cpuUsage();
+  const { kind } = await reloader.reload('request');
+  const ms = performance.now() - start;
+  const { user, system } = process.cpuUsage(began);
+  clearInterval(look);
+  if (kind !== 'loaded') throw new Error(kind);
+  return { ms, pauseMs, ownPauseMs, processorMs: (user + system) / 1_000 };
+}
+
+/** What this thread had of a processor, in milliseconds. */
+function ownMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
+function textOf(version: number): string {
+  const head = `version: 1
+listen: 127.0.0.1:0
+upstreams:
+  up: { url: http://127.0.0.1:9 }
+auth:
+  tokens: { jwt: { jwks: http://127.0.0.1:9/, algorithms: [ES256], issuer: i, audience: a } }
+  role: { claim: /role, allow: [admin], message: no }
+routes:
+`;
+  const route = (index: number) =>
+    `  - id: route-${index}-${version}
+    method: ${index % 2 === 0 ? 'GET' : '[GET, POST]'}
+    path: /api/service-${index % 100}/things-${index}/{id}
+    upstream: up
+    access: ${index % 3 === 0 ? 'public' : 'protected'}
+`;
+  return head + Array.from({ length: routes }, (_, index) => route(index)).join('');
+}

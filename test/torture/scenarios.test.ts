@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createGateway } from '../../src/gateway/gateway.ts';
+import { load } from '../../src/load.ts';
+import { Reloader } from '../../src/reload.ts';
+import { worldOf } from '../../src/world.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { SCENARIOS } from './scenarios.ts';
+import { type Serving, Site, type Telling } from './site.ts';
+
+/** Each way in which files change, a few times; `npm run torture` does it under load, and more often. */
+const TIMES = 2;
+
+let upstream: Upstream;
+beforeAll(async () => {
+  upstream = await startUpstream();
+});
+afterAll(() => upstream.close());
+
+async function serve(site: Site): Promise<Serving> {
+  const { path } = site;
+  const first = load({ path, text: readFileSync(path, 'utf8') }, worldOf(path, {}));
+  if (first.plan === undefined) throw new Error(JSON.stringify(first.problems));
+  const log = { logger: pino({ enabled: false }), line: () => undefined, flush: () => undefined };
+  const gateway = createGateway(first.plan, log);
+  const { port } = await gateway.listen();
+  const tellings: Telling[] = [];
+  const tell: ConstructorParameters<typeof Reloader>[0]['tell'] = (reload) => {
+    if (reload.kind !== 'unchanged') tellings.push(reload);
+  };
+  const reloader = new Reloader({ path, env: {}, gateway, first, tell });
+  return {
+    port,
+    tellings,
+    ask: async () => void (await reloader.reload('request')),
+    close: async () => {
+      await reloader.close();
+      await gateway.close(0);
+    },
+  };
+}
+
+describe('a manifest', () => {
+  it.for(SCENARIOS)('$name', async ({ begin, change, end, isPossible }, { skip }) => {
+    if (isPossible?.() === false) skip('this machine does not let it be done');
+    const site = new Site(upstream.url, 9);
+    (begin ?? ((place, version) => place.write('gateway.yaml', place.text(version))))(site, 1);
+    site.serving = await serve(site);
+    try {
+      await site.served(1);
+      for (let version = 2; version < 2 + TIMES; version += 1) {
+        await change(site, version);
+        await site.served(version);
+      }
+      // Whatever was put in force on the way was a whole version: the last one was put in force once, by its own hash.
+      const loaded = site.serving.tellings.filter(({ kind }) => kind === 'loaded');
+      const hashes = loaded.map(({ hash }) => hash);
+      expect(hashes.at(-1)).toBe(
+        load({ path: site.path, text: readFileSync(site.path, 'utf8') }, worldOf(site.path, {})).plan?.hash,
+      );
+      expect(new Set(hashes).size).toBe(hashes.length);
+    } finally {
+      end?.(site);
+      await site.close();
+    }
+  });
+});
