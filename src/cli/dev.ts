@@ -24,7 +24,9 @@ export const dev: Verb = {
     try {
       // The sandbox is found through the manifest alone; what the caller has set wins.
       const env = { ...sandbox.environment, ...terminal.env };
-      return await serveFile(file, { ...terminal, env }, (url) => terminal.err(welcome(url, file, sandbox)));
+      return await serveFile(file, { ...terminal, env }, (url, adminUrl) =>
+        terminal.err(welcome({ url, adminUrl, manifest: file }, sandbox)),
+      );
     } finally {
       await sandbox.close();
     }

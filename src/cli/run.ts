@@ -8,7 +8,7 @@ import { findTraces } from '../gateway/spans.ts';
 import type { Planned } from '../load.ts';
 import { createLog, type Log } from '../log.ts';
 import type { Changes } from '../plan/changes.ts';
-import type { AdminRules, Plan } from '../plan/plan.ts';
+import type { AdminRules } from '../plan/plan.ts';
 import { selfTest } from '../reload/self-test.ts';
 import { toldProblems } from '../reload/told.ts';
 import { type Reload, Reloader } from '../reload.ts';
@@ -32,12 +32,12 @@ export const run: Verb = {
 /**
  * Serves a manifest file until the terminal's `stop`.
  *
- * @param ready is told the address once requests are served
+ * @param ready is told the address once requests are served, and that of the operators' side
  */
 export async function serveFile(
   file: string,
   terminal: Terminal,
-  ready: (url: string, plan: Plan) => void,
+  ready: (url: string, adminUrl: string | undefined) => void,
 ): Promise<ExitCode> {
   const loaded = loadFile(file, terminal.env);
   const { plan } = loaded;
@@ -80,7 +80,7 @@ export async function serveFile(
   const url = urlOf(bound, plan.server.tls !== undefined);
   const adminUrl = admin && urlOf(admin.bound, plan.admin?.tls !== undefined);
   log.logger.info({ url, admin: adminUrl, manifest: file, hash: plan.hash, routes: plan.routes.length }, 'serving');
-  ready(url, plan);
+  ready(url, adminUrl);
 
   await aborted(terminal.stop);
   stopReloading();

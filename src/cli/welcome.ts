@@ -2,8 +2,15 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 
 type Shown = Pick<Sandbox, 'identityUrl' | 'platformUrl' | 'accounts'>;
 
+interface Served {
+  readonly url: string;
+  /** `undefined`: the manifest has no operators' side. */
+  readonly adminUrl: string | undefined;
+  readonly manifest: string;
+}
+
 /** What a newcomer reads first: where everything is, who can log in, and three lines that work when pasted. */
-export function welcome(url: string, manifest: string, { identityUrl, platformUrl, accounts }: Shown): string {
+export function welcome({ url, adminUrl, manifest }: Served, { identityUrl, platformUrl, accounts }: Shown): string {
   const emailOf = (role: string) => accounts.find((account) => account.role === role)?.email ?? '';
   const login = (email: string) => {
     const body = JSON.stringify({ email, password: accounts[0]?.password });
@@ -15,7 +22,7 @@ export function welcome(url: string, manifest: string, { identityUrl, platformUr
   });
   return `
 The signing platform is served at ${url} by ${manifest}: edit it, save, and it is in force.
-Behind it stands the sandbox: identity ${identityUrl}, platform ${platformUrl}, mails ${identityUrl}/outbox
+Behind it stands the sandbox: identity ${identityUrl}, platform ${platformUrl}, mails ${identityUrl}/outbox${adminUrl === undefined ? '' : `\nOperators see it at ${adminUrl}`}
 
 Accounts:
 ${shown.join('\n')}

@@ -36,6 +36,8 @@ function* keysOf(node: Node, path: readonly string[] = []): Generator<readonly [
 
 const PAIR = createPair();
 const KEYS = { keys: ['one', 'two'].map((kid) => ({ ...generateKey(), kid, alg: 'ES256' })) };
+const SELF_TEST =
+  'version: 1\ncases: [{ name: none, request: { method: GET, url: /none }, expect: { refusal: route_unknown } }]\n';
 const FILES = {
   'ca.pem': createPair().certificate,
   'client.pem': PAIR.certificate,
@@ -44,6 +46,8 @@ const FILES = {
   'tls.key': PAIR.key,
   'tls.crtx': PAIR.certificate,
   'tls.keyx': PAIR.key,
+  'self.test.yaml': SELF_TEST,
+  'self.test.yamlx': SELF_TEST,
   'keys.json': JSON.stringify(KEYS),
 };
 
@@ -137,6 +141,7 @@ const MANIFESTS = TOKENS.map((tokens) => ({
   },
   log: { sample2xx: 0.5 },
   tracing: { sample: 0.5 },
+  reload: { selfTest: './self.test.yaml', grace: '3s' },
   server: {
     tls: { certificate: './tls.crt', key: './tls.key' },
     trustedProxies: ['10.0.0.0/8'],
@@ -169,6 +174,7 @@ const MANIFESTS = TOKENS.map((tokens) => ({
 /** What has no other value that loads, or none that matters. */
 const SILENT: Readonly<Record<string, string>> = {
   version: 'there is only one',
+  include: 'what it takes in is told of as what it is',
   schemas: 'what no route refers to judges nothing; what one does is told of with its route',
   'upstreams.*.tls.certificate': 'it changes with its key; a case of upstream-certificate has both',
   'upstreams.*.tls.key': 'it changes with its certificate',

@@ -1,10 +1,13 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENDPOINTS } from '../../src/admin/endpoints.ts';
 import { FAMILIES } from '../../src/admin/families.ts';
 import { STATUSES } from '../../src/admin/health.ts';
 import { loadText } from '../manifest/support.ts';
 import { type Operating, startOperating } from '../support/admin.ts';
+import { runCli } from '../support/cli.ts';
 import { scrape } from '../support/scrape.ts';
 import { expectSection } from '../support/section.ts';
 
@@ -82,5 +85,57 @@ describe('docs/operations.md', () => {
     const body = /-d '([^']+)'/.exec(page)?.[1]?.replace(',"role":"user"', '') ?? '';
     const answer = await fetch(`${site.admin.url}/explain`, { method: 'POST', body });
     expect([answer.status, JSON.parse(await answer.text()).refusal.code]).toEqual([200, 'route_unknown']);
+  });
+
+  it('has every member of a decision', async () => {
+    const leaving = new AbortController();
+    const answer = await fetch(`${site.admin.url}/decisions?filter=nowhere`, { signal: leaving.signal });
+    let text = '';
+    const read = (async () => {
+      for await (const piece of answer.body ?? []) {
+        text += Buffer.from(piece).toString();
+        if (text.includes(': from now on')) await fetch(`${site.url}/nowhere`);
+        if (text.includes('event: decision')) leaving.abort();
+      }
+    })();
+    await read.catch(() => undefined);
+    const [, data = '{}'] = /^data: (.*)$/m.exec(text) ?? [];
+    expect(rowsOf('decision').map(([member]) => member)).toEqual(Object.keys(JSON.parse(data)));
+  });
+
+  it('shows what the verb for probes says', async () => {
+    const [, args = '', out] = /^\$ signing-gateway (health.*)\n([\s\S]*?)^```/m.exec(page) ?? [];
+    const folder = mkdtempSync(join(tmpdir(), 'operations-'));
+    writeFileSync(
+      join(folder, 'gateway.yaml'),
+      MANIFEST.replace('admin: 127.0.0.1:0', `admin: 127.0.0.1:${site.admin.port}`),
+    );
+    expect(await runCli(args.split(' '), folder)).toEqual({ code: 0, out, err: '' });
+  });
+
+  it('mounts where the image looks, names what is deployed, and waits for long enough', () => {
+    const image = read('Dockerfile');
+    const mounts = [...page.matchAll(/^\$ docker run (.*)$/gm)].map(
+      ([, flags = '']) => /:(\/\S+):ro"/.exec(flags)?.[1],
+    );
+    expect(mounts.length).toBe(2);
+    for (const mount of mounts) expect(image).toContain(`WORKDIR ${mount}\n`);
+    expect(image).toContain(`USER ${/as nobody \((\d+)\)/.exec(page)?.[1]}:`);
+    const [, secret] = /create secret generic (\S+) --from-literal=token=/.exec(page) ?? [];
+    expect(read('deploy/kubernetes/deployment.yaml')).toContain(`secretKeyRef: { name: ${secret}, key: token }`);
+    const { delayMs = 0, graceMs = 0 } = loadText(MANIFEST).plan?.server.stopping ?? {};
+    expect(page).toContain(`${delayMs / 1_000} + ${graceMs / 1_000} s`);
+    expect(Number(/--stop-timeout (\d+)/.exec(page)?.[1])).toBeGreaterThan((delayMs + graceMs) / 1_000);
+  });
+
+  it('links to what there is', () => {
+    const targets = [...page.matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)].map(([, target = '']) => target);
+    expect(targets.length).toBeGreaterThan(4);
+    for (const target of targets)
+      expect([target, existsSync(new URL(`../../docs/${target}`, import.meta.url))]).toEqual([target, true]);
+    const titles = [...page.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+      title.toLowerCase().replaceAll(' ', '-').replaceAll("'", ''),
+    );
+    for (const [, anchor] of page.matchAll(/\]\(#([^)]*)\)/g)) expect(titles).toContain(anchor);
   });
 });

@@ -33,7 +33,8 @@ describe('README.md', () => {
     const { accounts, close } = await createSandbox({ file: ':memory:', identityPort: 0, platformPort: 0 });
     await close();
     const sandbox = { accounts, identityUrl: 'http://127.0.0.1:7001', platformUrl: 'http://127.0.0.1:7002' };
-    expect(shownBelow('npm ci && npm start')).toBe(welcome('http://127.0.0.1:8080', 'gateway.yaml', sandbox));
+    const served = { url: 'http://127.0.0.1:8080', adminUrl: 'http://127.0.0.1:9901', manifest: 'gateway.yaml' };
+    expect(shownBelow('npm ci && npm start')).toBe(welcome(served, sandbox));
   });
 
   it('shows the message of a broken manifest as it is printed', async () => {

@@ -16,7 +16,9 @@ const READINESS = { ready: 'good', degraded: 'warn', unready: 'bad', stopping: '
 
 const overview = new Overview();
 const explain = new Explain();
-const decisions = new Decisions(onFault);
+const decisions = new Decisions((error) => {
+  if (isUnknown(error)) askForToken();
+});
 const routes = new Routes(openFor);
 let isSignedOut = false;
 let isAsking = false;
@@ -110,11 +112,16 @@ function onAnswer() {
 
 /** @param {unknown} error */
 function onFault(error) {
-  if (error instanceof Refused && error.status === 401) return askForToken();
+  if (isUnknown(error)) return askForToken();
   const why = error instanceof Refused ? error.message : 'the gateway does not answer';
   byId('lost').hidden = false;
   document.body.classList.add('stale');
   if (!byId('lost').textContent.startsWith(why)) say(byId('lost'), `${why}; what is shown is of ${clock(Date.now())}`);
+}
+
+/** @param {unknown} error */
+function isUnknown(error) {
+  return error instanceof Refused && error.status === 401;
 }
 
 function askForToken() {

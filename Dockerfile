@@ -1,0 +1,31 @@
+FROM node:26.10.0-bookworm-slim AS build
+WORKDIR /build
+COPY package.json package-lock.json ./
+RUN npm ci --no-audit --no-fund
+COPY tsconfig.json ./
+COPY src src
+RUN npm run build
+
+FROM node:26.10.0-bookworm-slim AS dependencies
+WORKDIR /dependencies
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+
+FROM node:26.10.0-bookworm-slim
+ENV NODE_ENV=production
+WORKDIR /opt/signing-gateway
+COPY package.json ./
+COPY schema schema
+COPY docs docs
+COPY --from=dependencies /dependencies/node_modules node_modules
+COPY --from=build /build/dist dist
+# Where the manifest is mounted, with the files that it names.
+WORKDIR /etc/signing-gateway
+# A number: of a name nobody outside can tell that it is not root.
+USER 65532:65532
+EXPOSE 8080 9901
+STOPSIGNAL SIGTERM
+# Whether it answers at all: what is ended for an upstream that is down would help nobody.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=15s CMD ["node", "/opt/signing-gateway/dist/cli/main.js", "health", "--live"]
+ENTRYPOINT ["node", "/opt/signing-gateway/dist/cli/main.js"]
+CMD ["run"]

@@ -1,0 +1,109 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { ENDPOINTS } from '../../src/admin/endpoints.ts';
+import { lint } from '../../src/lint/lint.ts';
+import { load, read } from '../../src/load.ts';
+import { worldOf } from '../support/gateway.ts';
+
+const folder = new URL('../../deploy/kubernetes/', import.meta.url);
+const files = readdirSync(folder);
+// biome-ignore lint/suspicious/noExplicitAny: the schema says what they are
+const objects: any[] = files.flatMap((file) =>
+  parseAllDocuments(readFileSync(new URL(file, folder), 'utf8')).map((document) => document.toJS()),
+);
+const [configMap, deployment, podMonitor, service] = ['ConfigMap', 'Deployment', 'PodMonitor', 'Service'].map((kind) =>
+  objects.find((object) => object.kind === kind),
+);
+const pod = deployment.spec.template.spec;
+const [sidecar] = pod.initContainers;
+const [application] = pod.containers;
+
+const source = { path: 'gateway.yaml', text: configMap.data['gateway.yaml'] };
+const world = worldOf({ ADMIN_TOKEN: '7mWq2vXc9RtLkP4zGhN8' });
+const { plan, problems } = load(source, world);
+
+describe('deploy/kubernetes', () => {
+  const schema = JSON.parse(readFileSync(new URL('kubernetes.schema.json', import.meta.url), 'utf8'));
+  const validate = new Ajv2020({ strict: true, strictRequired: false, discriminator: true, allErrors: true }).compile(
+    schema,
+  );
+
+  it.each(objects.map((object) => [object.kind, object]))(
+    'has a %s with known keys, of their types',
+    (_kind, object) => {
+      validate(object);
+      expect(validate.errors).toBeNull();
+      const text = JSON.stringify(object);
+      for (const [right, wrong] of [
+        ['"metadata"', '"metdata"'],
+        ['"spec"', '"specs"'],
+        ['"name":"', '"name":1,"x":"'],
+      ] as const)
+        expect([wrong, text.includes(right) && validate(JSON.parse(text.replace(right, wrong)))]).toEqual([
+          wrong,
+          false,
+        ]);
+    },
+  );
+
+  it('has a manifest that loads, and that lint has nothing to say about', () => {
+    expect(problems).toEqual([]);
+    expect(lint(read(source, world))).toEqual([]);
+  });
+
+  it('begins the gateway before the application, and ends it after', () => {
+    expect(sidecar.restartPolicy).toBe('Always');
+    const { delayMs = Number.NaN, graceMs = Number.NaN } = plan?.server.stopping ?? {};
+    const ownEndSeconds = 30;
+    const needed = application.lifecycle.preStop.sleep.seconds + ownEndSeconds + (delayMs + graceMs) / 1_000;
+    expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(needed);
+  });
+
+  it('mounts the directory that the image looks into, since a file alone is never reloaded', () => {
+    const dockerfile = readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8');
+    const [mount] = sidecar.volumeMounts;
+    expect(dockerfile).toContain(`WORKDIR ${mount.mountPath}\n`);
+    expect(Object.keys(configMap.data)).toEqual(['gateway.yaml']);
+    expect(pod.volumes).toEqual([{ name: mount.name, configMap: { name: configMap.metadata.name } }]);
+    expect(readFileSync(new URL('deployment.yaml', folder), 'utf8')).not.toMatch(/subPath:/);
+  });
+
+  it('asks where the manifest says, and for what asks for no token', () => {
+    const ports = Object.fromEntries(
+      sidecar.ports.map((port: Record<string, unknown>) => [port['name'], port['containerPort']]),
+    );
+    expect(ports).toEqual({ http: plan?.listen.port, admin: plan?.admin?.port });
+    const open = new Set(ENDPOINTS.filter(({ isOpen }) => isOpen).map(({ path }) => path));
+    for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'] as const) {
+      const { path, port } = sidecar[probe].httpGet;
+      expect([probe, port, open.has(path)]).toEqual([probe, ports['admin'], true]);
+    }
+    expect(sidecar.readinessProbe.httpGet.path).toBe('/readyz');
+    // A gateway that waits for an upstream must not keep that upstream from its start, nor be ended for it.
+    expect([sidecar.startupProbe.httpGet.path, sidecar.livenessProbe.httpGet.path]).toEqual(['/livez', '/livez']);
+    expect(service.spec.ports[0].targetPort).toBe(ports['http']);
+    const [endpoint] = podMonitor.spec.podMetricsEndpoints;
+    expect(Object.keys(ports)).toContain(endpoint.port);
+    expect(endpoint.authorization.credentials).toEqual(sidecar.env[0].valueFrom.secretKeyRef);
+    expect(plan?.upstreams[0]?.targets[0]?.url.origin).toBe(`http://127.0.0.1:${application.ports[0].containerPort}`);
+  });
+
+  it('gives no rights', () => {
+    expect(pod.securityContext.runAsNonRoot).toBe(true);
+    for (const { securityContext } of [sidecar, application])
+      expect(securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+    const labels = deployment.spec.template.metadata.labels;
+    for (const selector of [
+      deployment.spec.selector.matchLabels,
+      service.spec.selector,
+      podMonitor.spec.selector.matchLabels,
+    ])
+      expect(labels).toEqual(selector);
+  });
+});
