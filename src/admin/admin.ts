@@ -3,7 +3,7 @@ import * as https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { AdminRules } from '../plan/plan.ts';
 import { type Answer, type Endpoint, fault, type Operated } from './call.ts';
-import { refusalAt } from './door.ts';
+import { callerFault, refusalAt } from './door.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { createTraffic, type Traffic } from './traffic.ts';
 
@@ -71,7 +71,9 @@ async function answerOf(
   if (endpoint === undefined) return fault(405, 'this takes another method', { Allow: allowed(known) });
   const body = await readBody(request);
   if (body === undefined) return fault(413, `a body has no more than ${MAX_BODY_BYTES} bytes here`);
-  return endpoint.answer({ query: new URLSearchParams(query), headers: request.headers, body }, operated, traffic);
+  const isKnown = callerFault(rules, request) === undefined;
+  const call = { isKnown, query: new URLSearchParams(query), headers: request.headers, body };
+  return endpoint.answer(call, operated, traffic);
 }
 
 const PATHS = ENDPOINTS.map(({ path }) => path)

@@ -29,6 +29,8 @@ export interface Endpoint {
 }
 
 export interface Call {
+  /** The caller showed all that is asked for; of those whom an open endpoint answers, not all have. */
+  readonly isKnown: boolean;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
   /** Empty when there is none. */

@@ -29,7 +29,8 @@ function originFault({ method, headers }: IncomingMessage): Answer | undefined {
     : fault(403, 'pages of other origins do nothing here');
 }
 
-function callerFault({ tls, admits }: AdminRules, { socket, headers }: IncomingMessage): Answer | undefined {
+/** What the caller has not shown. */
+export function callerFault({ tls, admits }: AdminRules, { socket, headers }: IncomingMessage): Answer | undefined {
   if (tls?.pem().ca !== undefined && !(socket as TLSSocket).authorized)
     return fault(403, 'show a certificate that admin.tls.clientCa has signed');
   if (admits === undefined || admits(tokenOf(headers.authorization ?? ''))) return undefined;

@@ -6,12 +6,13 @@ export function livez(): Answer {
 }
 
 /** Whether the process should get requests now. */
-export function readyz(_call: Call, operated: Operated): Answer {
+export function readyz({ isKnown }: Call, operated: Operated): Answer {
   // Until there are keys nobody else may ask for them.
   void operated.gateway.plan.auth?.verifier.prepare();
   const readiness = readinessOf(operated);
   const isReady = readiness.status === 'ready' || readiness.status === 'degraded';
-  return json(readiness, isReady ? 200 : 503);
+  // Why names upstreams, and anybody may ask.
+  return json(isKnown ? readiness : { status: readiness.status }, isReady ? 200 : 503);
 }
 
 /** `degraded`: it serves, but somebody should look. The last two are answered 503. */

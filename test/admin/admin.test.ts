@@ -121,6 +121,12 @@ describe('a token', () => {
     expect(await statusOf('/nowhere')).toBe(401);
   });
 
+  it('is asked for by why somebody is not ready', async () => {
+    const headers = { Authorization: `Bearer ${TOKEN}` };
+    expect(await (await fetch(`${closed.admin.url}/readyz`)).json()).toEqual({ status: 'ready' });
+    expect(await (await fetch(`${closed.admin.url}/readyz`, { headers })).json()).toEqual({ status: 'ready', why: [] });
+  });
+
   it('opens them, as a bearer token and as a password', async () => {
     expect(await statusOf('/status', `Bearer ${TOKEN}`)).toBe(200);
     expect(await statusOf('/status', `bearer ${TOKEN}`)).toBe(200);
