@@ -106,6 +106,8 @@ describe('the last hour', () => {
 describe('a quantile', () => {
   const buckets = (...counts: number[]) => Float64Array.from({ length: SUMS - 6 }, (_, index) => counts[index] ?? 0);
 
+  const totalOf = (counts: Float64Array) => counts.reduce((sum, count) => sum + count, 0);
+
   it.each([
     [buckets(), 0.5, null],
     [buckets(4), 0.5, 0.125],
@@ -114,12 +116,12 @@ describe('a quantile', () => {
     [buckets(1, 0, 1), 0.99, 0.99],
     [buckets(1, 1), 1, 0.5],
   ])('lies evenly in its bucket: %#', (counts, share, expected) => {
-    expect(quantile(counts, share)).toBe(expected);
+    expect(quantile(counts, totalOf(counts), share)).toBe(expected);
   });
 
   it('says the highest bound where it is above', () => {
     const counts = buckets();
     counts[counts.length - 1] = 1;
-    expect(quantile(counts, 0.5)).toBe(30_000);
+    expect(quantile(counts, 1, 0.5)).toBe(30_000);
   });
 });
