@@ -144,6 +144,27 @@ describe('a WebSocket over a reload', () => {
     await closed;
   });
 
+  it('holds its upstream back while it is closed: a long frame does not pile up for a client that does not read', async () => {
+    gateway = await startGateway(textOf(SOCKET));
+    const wire = await openTunnel();
+    wire.socket.pause();
+    const pieces = 64;
+    let taken = 0;
+    far.on('error', () => undefined);
+    const gone = new Promise((resolve) => far.once('close', resolve));
+    far.write(Buffer.from([0x82, 127, 0, 0, 0, 0, pieces >> 4, 0, 0, 0]));
+    for (let turn = 0; turn < pieces; turn += 1)
+      far.write(Buffer.alloc(1 << 20), (error) => {
+        if (!error) taken += 1;
+      });
+    await eventually('the first piece is taken', () => taken > 0);
+    gateway.swap(textOf(OTHER));
+    // The client does not take its frame, and is cut.
+    await gone;
+    expect(taken).toBeLessThan(pieces / 2);
+    wire.end();
+  });
+
   it('is closed behind the frame that is on its way', async () => {
     gateway = await startGateway(textOf(SOCKET));
     const wire = await openTunnel();
