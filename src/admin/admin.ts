@@ -15,11 +15,16 @@ export interface Admin {
 const REQUEST_MS = 10_000;
 const MAX_BODY_BYTES = 1024 ** 2;
 const MAX_CONNECTIONS = 256;
+/**
+ * How long a connection may stand on which nothing moves: who does not read its answer would keep it for ever, and once all
+ * are kept no probe is answered. No reload takes as long.
+ */
+const STILL_MS = 180_000;
 /** How often Node looks for what is late. */
 const CHECK_MS = 1_000;
 
 /** The operators' listener: is the process alive, may it get traffic, how is it, and what is in force. */
-export function createAdmin(rules: AdminRules, operated: Operated): Admin {
+export function createAdmin(rules: AdminRules, operated: Operated, stillMs = STILL_MS): Admin {
   const traffic = createTraffic(operated.gateway);
   const server = createServer(rules, (request, response) => {
     answerOf(request, rules, operated, traffic)
@@ -27,6 +32,7 @@ export function createAdmin(rules: AdminRules, operated: Operated): Admin {
       .then((answer) => send(response, answer));
   });
   server.maxConnections = MAX_CONNECTIONS;
+  server.timeout = stillMs;
   return {
     listen: () =>
       new Promise((resolve, reject) => {

@@ -1,9 +1,11 @@
 import { get } from 'node:https';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENDPOINTS } from '../../src/admin/endpoints.ts';
 import { type Operating, startOperating } from '../support/admin.ts';
 import { createPair } from '../support/certificate.ts';
 import { ask } from '../support/raw.ts';
+import { eventually } from '../support/site.ts';
 
 const TOKEN = '7mWq2vXc9RtLkP4zGhN8';
 
@@ -50,6 +52,23 @@ describe('the listener', () => {
   ])('answers %s %s with 405 and Allow', async (method, path, allow) => {
     const answer = await fetch(site.admin.url + path, { method });
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow]);
+  });
+
+  it('cuts off who does not read, whatever waits for it', async () => {
+    const quick = await startOperating(MANIFEST, {}, {}, {}, 200);
+    const socket = connect(quick.admin.port, '127.0.0.1').pause();
+    const lost = new Promise((resolve) => socket.once('error', resolve));
+    let isCut = false;
+    void lost.then(() => {
+      isCut = true;
+    });
+    for (const path of ['/page/page.js', '/decisions'])
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(4_000));
+    await eventually('it is cut', () => {
+      if (!isCut) socket.write('\r\n');
+      return isCut;
+    });
+    await quick.close();
   });
 
   it('takes no long body', async () => {

@@ -13,13 +13,14 @@ export async function startOperating(
   env: Record<string, string> = {},
   files: Record<string, string> = {},
   others: Partial<Operated> = {},
+  stillMs?: number,
 ): Promise<Operating> {
   const running = await startGateway(manifest, env, files);
   const { gateway } = running;
   const rules = gateway.plan.admin;
   if (rules === undefined) throw new Error('the manifest has no "admin"');
   const since = new Date();
-  const admin = createAdmin(rules, {
+  const operated = {
     gateway,
     version: '1.2.3',
     startedAt: since,
@@ -27,7 +28,8 @@ export async function startOperating(
     reloader: noReloads(gateway.plan.hash),
     isStopping: () => false,
     ...others,
-  });
+  };
+  const admin = createAdmin(rules, operated, stillMs);
   const { port } = await admin.listen();
   const url = `${rules.tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`;
   return {
