@@ -1,9 +1,11 @@
 import type { Manifest } from '../manifest/manifest.generated.ts';
+import { valueAt } from '../manifest/schema-finding.ts';
+import type { Value } from '../manifest/values.ts';
 import type { Finding, Severity } from '../problem/finding.ts';
 import { type Problem, toProblems } from '../problem/problem.ts';
 import { type Directive, directiveFinding, readDirectives } from './directives.ts';
 import { ONLINE } from './online.ts';
-import { PRESETS, type Preset, type Rule } from './rule.ts';
+import { type Advice, PRESETS, type Preset, type Rule } from './rule.ts';
 import { createSubject, type Sound } from './subject.ts';
 import { RULES } from './table.ts';
 
@@ -49,7 +51,17 @@ function severityBy({ preset, rules }: Settings, rule: Rule): Severity | 'off' {
 }
 
 function adviceOf({ id, severity, find }: Rule, subject: ReturnType<typeof createSubject>): Finding[] {
-  return [...(find?.(subject) ?? [])].map((advice) => ({ ...advice, rule: id, severity }));
+  return [...(find?.(subject) ?? [])].map((advice) => {
+    const message = withoutSecret(advice, subject);
+    return { ...advice, message, rule: id, severity };
+  });
+}
+
+/** A rule may quote the value that it tells of: what came from the environment is told as it is written. */
+function withoutSecret({ where, message }: Advice, { document, manifest, isSecret }: Sound): string {
+  if (!('path' in where) || !isSecret(where.path)) return message;
+  const [given, written] = [valueAt(manifest as unknown as Value, where.path), valueAt(document.value, where.path)];
+  return message.replaceAll(`"${given}"`, () => `"${written}"`);
 }
 
 interface Unused {

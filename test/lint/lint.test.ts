@@ -130,6 +130,16 @@ describe('secrets', () => {
     );
     expect(JSON.stringify(problems)).not.toMatch(/inside|0\.0\.0\.0|81/);
   });
+
+  test('of the environment are not quoted: they are told as they are written', () => {
+    const body = "body: { schema: { type: object, properties: {}, required: ['${NAME}'] } }";
+    const text = manifestOf('', ROUTE.replace(' }', `, ${body} }`));
+    const problems = lintText(text, {}, { NAME: 'hushed' });
+    expect(problems.map(({ message }) => message)).toContain(
+      '"${NAME}" is required, and "properties" does not describe it',
+    );
+    expect(JSON.stringify(problems)).not.toContain('hushed');
+  });
 });
 
 describe('gateway.yaml', () => {
