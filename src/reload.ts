@@ -1,19 +1,20 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Gateway } from './gateway/gateway.ts';
 import type { Planned } from './load.ts';
 import { type Outside, sha256 } from './manifest/files.ts';
 import type { Source, World } from './manifest/source.ts';
 import { type Beginning, changesBetween, restartsFor, summaryOf } from './plan/changes.ts';
 import { makePlan } from './reload/attempt.ts';
+import { type Count, Counts } from './reload/counts.ts';
 import type { Cause, Reload } from './reload/outcome.ts';
 import { ReadingThread } from './reload/reading-thread.ts';
-import { changedSince, ownHash, type Place, type Seen, timesOf, watchedBy } from './reload/seen.ts';
+import { changedSince, ownHash, type Place, type Seen, watchedBy } from './reload/seen.ts';
+import { isSteady, SETTLE_MS, settled } from './reload/steady.ts';
 import { type Watch, watchFiles } from './watch.ts';
 import { worldOf } from './world.ts';
 
 export type { Cause, Reload } from './reload/outcome.ts';
 
-/** Editors write in several steps: what follows within this time belongs to one save. */
-const SETTLE_MS = 50;
 /** Some mounts tell of no change at all; this finds it. */
 const POLL_MS = 5_000;
 /** Files that are written without end are not waited for any longer. */
@@ -29,15 +30,6 @@ export interface ReloaderOptions {
   readonly tell: (reload: Reload) => void;
 }
 
-export interface Count {
-  readonly kind: (typeof KINDS)[number];
-  readonly cause: Cause;
-  readonly count: number;
-}
-
-const KINDS = ['loaded', 'kept', 'unreadable'] as const;
-const CAUSES = ['change', 'poll', 'signal', 'request'] as const satisfies readonly Cause[];
-
 /**
  * Watches the manifest and every file that it names. When one of them changed, all of them are read, compiled and verified,
  * and if nothing is wrong, one assignment puts the plan in force; if something is, the last good plan stays.
@@ -52,7 +44,7 @@ export class Reloader {
   readonly #thread: ReadingThread;
   /** What the process began with. */
   readonly #began: Beginning;
-  readonly #counts = new Map(KINDS.flatMap((kind) => CAUSES.map((cause) => [JSON.stringify({ kind, cause }), 0])));
+  readonly #counts = new Counts();
   readonly #poll: NodeJS.Timeout;
   #seen: Seen;
   #watch: Watch | undefined;
@@ -89,7 +81,7 @@ export class Reloader {
 
   /** How many attempts ended how, by what had brought them about; those that found nothing changed are not counted. */
   get counts(): readonly Count[] {
-    return [...this.#counts].map(([key, count]) => ({ ...JSON.parse(key), count }));
+    return this.#counts.all();
   }
 
   /**
@@ -133,7 +125,7 @@ export class Reloader {
     const reload: Reload = { ...end, cause, at, files: [...files], ms: Math.round(performance.now() - start) };
     if (reload.kind === 'unchanged' || this.#isClosed) return reload;
     this.last = reload;
-    this.#count(reload);
+    this.#counts.count(reload);
     this.#follow();
     this.#options.tell(reload);
     return reload;
@@ -147,11 +139,11 @@ export class Reloader {
    */
   async #takeOver(files: Set<string>, cause: Cause, endMs: number) {
     for (;;) {
-      const times = await this.#settled(endMs);
+      const times = await settled(this.#seen, this.#place, endMs);
       for (const file of changedSince(this.#seen, this.#place)) files.add(file);
       if (this.#isClosed || (files.size === 0 && !this.#isAskedAgain(cause))) return { kind: 'unchanged' } as const;
-      const made = await makePlan(this.#thread, this.#place, this.#seen, this.#options.gateway.plan);
-      if (this.#isSteady(made.seen, times)) {
+      const made = await makePlan(this.#thread, this.#place, this.#options.gateway.plan);
+      if (isSteady(made.seen, this.#place, this.#seen, times)) {
         this.#seen = made.seen;
         if ('reason' in made) return { kind: 'unreadable', reason: made.reason } as const;
         if ('problems' in made) return { kind: 'kept', problems: made.problems, sources: made.sources } as const;
@@ -159,28 +151,13 @@ export class Reloader {
       }
       if (performance.now() >= endMs)
         return { kind: 'unreadable', reason: 'the files are written faster than they can be read' } as const;
+      await pause(SETTLE_MS);
     }
   }
 
   /** Whoever asks after a refusal is to be told why, and what was in the way may be gone. */
   #isAskedAgain(cause: Cause): boolean {
     return isAsked(cause) && this.last !== undefined && this.last.kind !== 'loaded';
-  }
-
-  /** Waits until nothing was written for a while: half a file may well be a manifest. */
-  async #settled(end: number): Promise<string> {
-    for (;;) {
-      const { text, latestMs } = timesOf(this.#seen, this.#place);
-      const age = Date.now() - latestMs;
-      // A clock that was set back is not waited for.
-      if (age < 0 || age >= SETTLE_MS || performance.now() >= end || this.#isClosed) return text;
-      await new Promise((resolve) => setTimeout(resolve, SETTLE_MS - age));
-    }
-  }
-
-  /** Whether all that was read is still what is there, so that it was there at one time. */
-  #isSteady(seen: Seen, times: string): boolean {
-    return timesOf(this.#seen, this.#place).text === times && changedSince(seen, this.#place).length === 0;
   }
 
   #putInForce(planned: Planned) {
@@ -208,11 +185,6 @@ export class Reloader {
   #hear(): void {
     clearTimeout(this.#settling);
     this.#settling = setTimeout(() => void this.reload('change'), SETTLE_MS);
-  }
-
-  #count({ kind, cause }: Reload): void {
-    const key = JSON.stringify({ kind, cause });
-    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
   }
 }
 

@@ -25,10 +25,11 @@ export function readNamed(name: string, env: World['env']): Named {
   const start = path.startsWith('.') ? './' : '';
   const readFileThere = (file: string) =>
     posix.isAbsolute(file) ? readFileSync(file, 'utf8') : readBlob(`${revision}:${start}${posix.join(folder, file)}`);
-  const listFolder = (inside: string) =>
-    git('ls-tree', '-z', '--name-only', `${revision}:${start}${posix.join(folder, inside)}`)
-      .split('\0')
-      .filter(Boolean);
+  const listFolder = (inside: string) => {
+    const path = posix.join(folder, inside);
+    const tree = `${revision}:${path === '.' ? start : start + path}`;
+    return git('ls-tree', '--full-tree', '-z', '--name-only', tree).split('\0').filter(Boolean);
+  };
   return { source: { path: name, text }, world: { env, readFile: readFileThere, listFolder } };
 }
 

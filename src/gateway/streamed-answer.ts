@@ -64,9 +64,13 @@ export class StreamedAnswer implements AnswerReceiver {
   }
 }
 
+/** See the HTML standard's server-sent events. */
 function isEventStream(headers: readonly string[]): boolean {
-  const index = headers.findIndex((text, at) => at % 2 === 0 && text.toLowerCase() === 'content-type');
-  return index !== -1 && /^text\/event-stream\s*(?:;|$)/i.test(headers[index + 1] ?? '');
+  for (let index = 0; index < headers.length; index += 2) {
+    const isType = headers[index]?.length === 12 && headers[index]?.toLowerCase() === 'content-type';
+    if (isType) return headers[index + 1]?.toLowerCase().startsWith('text/event-stream') === true;
+  }
+  return false;
 }
 
 /** Passes an answer before the answer on at once; HTTP/1.0 knows none (RFC 9110 section 15.2). */

@@ -19,12 +19,12 @@ export type Made = { readonly seen: Seen } & ({ readonly planned: Planned } | Pl
 /**
  * Reads, compiles and verifies what is saved now, and puts nothing in force. Requests are served meanwhile.
  *
- * @param before what was found the last time
  * @param inForce of which is taken over what did not change
  */
-export async function makePlan(thread: ReadingThread, place: Place, before: Seen, inForce: Plan): Promise<Made> {
+export async function makePlan(thread: ReadingThread, place: Place, inForce: Plan): Promise<Made> {
   const read = await thread.read();
-  if ('reason' in read) return { ...read, seen: { ...before, own: '' } };
+  // What it names is unknown then, and will be known once it is back.
+  if ('reason' in read) return { ...read, seen: NOTHING };
   const { outside, world } = keepOutside(place.world);
   const { own, findings } = read;
   const form = await finishInSlices(assembling(read), SLICE_MS);
@@ -38,6 +38,8 @@ export async function makePlan(thread: ReadingThread, place: Place, before: Seen
   }
   return { planned: new Read(plan, form, read.sources, seen.outside), seen };
 }
+
+const NOTHING: Seen = { own: '', outside: { files: new Map(), patterns: new Map() } };
 
 /** A plan and what it was made of. Where in the texts something stands is seldom asked: they are parsed again for it. */
 class Read implements Planned {

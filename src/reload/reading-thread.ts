@@ -46,8 +46,8 @@ export interface Unreadable {
 
 /** Nothing that it is asked takes so long: the thread is ended, and another one begun. */
 const MAX_MS = 60_000;
-/** Without a reload for so long it gives its memory back. */
-const IDLE_MS = 60_000;
+/** Without a reload for so long it gives its memory back; the next one begins it anew. */
+const IDLE_MS = 600_000;
 
 /** The thread that reads manifests, so that to parse a large one holds no request up. One question at a time. */
 export class ReadingThread {

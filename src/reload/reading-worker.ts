@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { MessageChannel, type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { type Planned, planning } from '../load.ts';
+import type { Planned } from '../load.ts';
 import { parse } from '../manifest/document.ts';
 import { type Kept, keepOutside, sha256 } from '../manifest/files.ts';
 import type { Parse } from '../manifest/include.ts';
@@ -8,12 +8,10 @@ import type { Manifest } from '../manifest/manifest.generated.ts';
 import { readManifest, sourcesOf, type Written } from '../manifest/read-manifest.ts';
 import type { Source } from '../manifest/source.ts';
 import { secretsAt } from '../manifest/substitute.ts';
-import { finish } from '../plan/steps.ts';
 import type { Finding } from '../problem/finding.ts';
 import { toProblems } from '../problem/problem.ts';
 import { worldOf } from '../world.ts';
 import type { Place, Placed, Question, ReadText, Unreadable } from './reading-thread.ts';
-import { selfTest } from './self-test.ts';
 
 // The YAML parser looks for a variable at each token, and each time the system is asked: a sixth of the whole time.
 process.env = {};
@@ -92,6 +90,12 @@ function place(findings: readonly Finding[]): Placed {
 async function test(): Promise<Placed> {
   if (last?.written.form === undefined) throw new Error('nothing was read');
   const { written, kept } = last;
+  // All of the gateway, which a thread that only reads begins and is held in memory without.
+  const [{ planning }, { finish }, { selfTest }] = await Promise.all([
+    import('../load.ts'),
+    import('../plan/steps.ts'),
+    import('./self-test.ts'),
+  ]);
   const { document, form } = written;
   const { plan, findings } = finish(planning(written, kept.readFile, undefined));
   // A file has changed since: that is found by whoever asks, who reads everything again.

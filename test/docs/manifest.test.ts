@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readTarget } from '../../src/gateway/path.ts';
+import { load } from '../../src/load.ts';
 import { AUTH, loadText, manifestOf, ROUTE } from '../manifest/support.ts';
 import { expectSection } from '../support/section.ts';
 
@@ -79,6 +80,20 @@ describe('docs/manifest.md', () => {
     const route = planOf('/x', block, { PLATFORM_KEY: 'k' })?.routes[0];
     expect(route?.requestHeaders?.set).toEqual(['X-Platform', 'signing', 'X-Key', 'k']);
     expect(route?.responseHeaders?.drops('server')).toBe(true);
+  });
+
+  it('shows files that are taken in', () => {
+    const [, block = ''] = /^```yaml\n(include:[\s\S]*?)^```$/m.exec(page) ?? [];
+    const route = 'routes:\n  - { id: a, method: GET, path: /a, upstream: two, access: public }\n';
+    const world = {
+      env: {},
+      readFile: (path: string) =>
+        path === 'routes/a.yaml' ? route : 'upstreams: { two: { url: http://127.0.0.1:9 } }',
+      listFolder: (path: string) => (path === 'routes' ? ['a.yaml', '.a.yaml.swp'] : []),
+    };
+    const { plan, problems } = load({ path: 'gateway.yaml', text: manifestOf(block) }, world);
+    expect(problems).toEqual([]);
+    expect(plan?.routes.map(({ id }) => id)).toEqual(['contacts', 'a']);
   });
 
   it('shows logins and origins that load', () => {

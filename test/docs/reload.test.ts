@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { load } from '../../src/load.ts';
 import { manifestOf } from '../manifest/support.ts';
+import { SCENARIOS } from '../torture/scenarios.ts';
 
 const root = new URL('../../', import.meta.url);
 const page = readFileSync(new URL('docs/reload.md', root), 'utf8');
@@ -20,5 +21,12 @@ describe('docs/reload.md', () => {
     const code = ['src/cli/run.ts', 'src/gateway/gateway.ts'].map((file) => readFileSync(new URL(file, root), 'utf8'));
     expect(messages.length).toBe(6);
     expect(messages.filter((message) => !code.join('').includes(`'${message}'`))).toEqual([]);
+  });
+
+  it('has a row for each way in which files change', () => {
+    const rows = [...page.matchAll(/^\| (.+?) \| \d+ \| [\d,]+ \| 0 \| 0 \| 0 \|/gm)].map(([, name]) => name);
+    expect([...new Set(rows)].filter((name) => SCENARIOS.some((scenario) => scenario.name === name))).toEqual(
+      SCENARIOS.map(({ name }) => name),
+    );
   });
 });

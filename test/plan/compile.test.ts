@@ -30,15 +30,20 @@ describe('defaults', () => {
   });
 });
 
-test.each([
+const LOOPBACK = [
   ['127.0.0.1:0', '127.0.0.1', 0],
   ['localhost:65535', 'localhost', 65_535],
   ["'[::1]:8080'", '::1', 8080],
-  ["'[::]:1'", '::', 1],
-  ['gateway.internal:443', 'gateway.internal', 443],
-])('the address %s', (written, host, port) => {
-  expect(planOf(manifestOf(`listen: ${written}\n`))).toMatchObject({ listen: { host, port } });
-});
+] as const;
+
+test.each([...LOOPBACK, ["'[::]:1'", '::', 1], ['gateway.internal:443', 'gateway.internal', 443]] as const)(
+  'the address %s',
+  (written, host, port) => expect(planOf(manifestOf(`listen: ${written}\n`))).toMatchObject({ listen: { host, port } }),
+);
+
+test.each(LOOPBACK)("the operators' address %s", (written, host, port) =>
+  expect(planOf(manifestOf(`admin: ${written}\n`))).toMatchObject({ admin: { host, port } }),
+);
 
 describe('an upstream', () => {
   const keyOf = (text: string) => planOf(text).upstreams[0]?.key;

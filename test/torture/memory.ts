@@ -3,7 +3,7 @@ import { freePort, startProcess } from './process.ts';
 import { pause, Site } from './site.ts';
 
 /** The first ones fill caches, compile what is hot, and let the heap find its size. */
-const WARM = 200;
+const WARM = 600;
 
 /** How much memory the process holds, after reload upon reload. */
 export async function reportMemory(reloads: number, say: (text: string) => void): Promise<boolean> {

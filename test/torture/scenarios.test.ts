@@ -41,6 +41,10 @@ async function serve(site: Site): Promise<Serving> {
   };
 }
 
+function hashOf(path: string): string | undefined {
+  return load({ path, text: readFileSync(path, 'utf8') }, worldOf(path, {})).plan?.hash;
+}
+
 describe('a manifest', () => {
   it.for(SCENARIOS)('$name', async ({ begin, change, end, isPossible }, { skip }) => {
     if (isPossible?.() === false) skip('this machine does not let it be done');
@@ -49,17 +53,16 @@ describe('a manifest', () => {
     site.serving = await serve(site);
     try {
       await site.served(1);
+      const whole = [hashOf(site.path)];
       for (let version = 2; version < 2 + TIMES; version += 1) {
         await change(site, version);
         await site.served(version);
+        whole.push(hashOf(site.path));
       }
-      // Whatever was put in force on the way was a whole version: the last one was put in force once, by its own hash.
-      const loaded = site.serving.tellings.filter(({ kind }) => kind === 'loaded');
-      const hashes = loaded.map(({ hash }) => hash);
-      expect(hashes.at(-1)).toBe(
-        load({ path: site.path, text: readFileSync(site.path, 'utf8') }, worldOf(site.path, {})).plan?.hash,
-      );
-      expect(new Set(hashes).size).toBe(hashes.length);
+      // Whatever was put in force on the way was one of the versions, and in the end the last one.
+      const loaded = site.serving.tellings.filter(({ kind }) => kind === 'loaded').map(({ hash }) => hash);
+      expect(loaded.filter((hash) => !whole.includes(hash))).toEqual([]);
+      expect(loaded.at(-1)).toBe(whole.at(-1));
     } finally {
       end?.(site);
       await site.close();

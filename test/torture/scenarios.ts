@@ -187,7 +187,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'saved 20 times, right after each other',
     async change(site, version) {
       for (let save = 0; save < 20; save += 1) {
-        site.replace(MAIN, save % 2 === 0 ? `${site.text(version)}# ${save}\n` : 'version: [');
+        site.replace(MAIN, save % 2 === 0 ? site.text(version - 1) : 'version: [');
         if (save % 5 === 0) await pause(1);
       }
       site.replace(MAIN, site.text(version));
@@ -206,6 +206,17 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'three files that belong together, each renamed into place',
     begin: (site, version) => writeAll(site, withIncludes(site, version)),
     change: (site, version) => replaceAll(site, withIncludes(site, version)),
+  },
+  {
+    name: 'all files gone for a while',
+    begin: (site, version) => writeAll(site, withIncludes(site, version)),
+    async change(site, version) {
+      await site.heard('unreadable', () => {
+        rmSync(site.file(MAIN));
+        rmSync(site.file('routes'), { recursive: true });
+      });
+      writeAll(site, withIncludes(site, version));
+    },
   },
   {
     name: 'an included file is faulty for a while',

@@ -20,6 +20,7 @@ const FORM = 'The parts of a form or the columns of a CSV must be something else
 const NEW_FORM = 'The parts of a form or the columns of a CSV are looked at now.';
 const CORS = 'Pages of other origins may do more.';
 const OPERATORS = 'Operators are asked for another token or certificate, or for none.';
+const SELF_TEST = 'A manifest must pass other tests before it is put in force, or none.';
 const NO_CORS = 'Pages of other origins may do less.';
 
 /** The first row that fits counts. What no row knows is told all the same. */
@@ -68,9 +69,10 @@ export const VALUE_ROWS: readonly ValueRow[] = [
   row('server-stopping', 'info', 'Requests have another time to end when the process stops.', 'server stopping'),
   row('server-limit-raised', 'warning', 'Clients may ask for more of the server.', 'server limits', isMore),
   row('server-limits', 'info', 'Clients may ask for less of the server, or must be faster or slower.', 'server'),
+  row('self-test-changed', 'warning', SELF_TEST, 'reload selfTest'),
+  row('reload-changed', 'info', 'Connections go on for another time when a reload changes their route.', 'reload'),
   row('log-changed', 'info', 'The log holds more or fewer requests.', 'log'),
   row('tracing-changed', 'info', 'More or fewer traces are recorded.', 'tracing'),
-  row('reload-changed', 'info', 'What is saved is put in force otherwise.', 'reload'),
   row('lint-changed', 'info', 'Lint advises on other things.', 'lint'),
   row('listen-changed', 'info', 'Clients are served at another address.', 'listen'),
   row('admin-callers', 'warning', OPERATORS, 'admin token'),

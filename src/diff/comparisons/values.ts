@@ -14,7 +14,7 @@ export const valueComparisons: readonly Comparison[] = [...Map.groupBy(VALUE_ROW
 );
 
 /** What other comparisons tell of: what comes of routes and of upstreams' files is no matter of single values. */
-const ELSEWHERE = new Set(['routes', 'schemas']);
+const ELSEWHERE = new Set(['include', 'routes', 'schemas']);
 const ROUTE_KEYS = new Set([
   'access',
   'encodedSlash',
