@@ -4,7 +4,7 @@ export interface Log {
   readonly logger: Logger;
   /** Writes a line that is made already, to where the logger writes. */
   line(json: string): void;
-  /** Writes out what is buffered. */
+  /** Writes out what is buffered, as the process ends. Of a reader that takes nothing any more, the lines are lost. */
   flush(): void;
 }
 
@@ -13,6 +13,8 @@ const BLOCK_BYTES = 65_536;
 const FLUSH_MS = 100;
 /** Of lines that their reader does not take: what comes beyond is lost. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
+/** How long a reader that takes nothing is waited for as the process ends: it could hold the end up for ever. */
+const PATIENCE_MS = 1_000;
 /** A UTF-16 unit makes at most so many bytes of UTF-8. */
 const MAX_BYTES_OF_UNIT = 3;
 
@@ -23,14 +25,27 @@ const MAX_BYTES_OF_UNIT = 3;
  * @param format what is written in place of a line: for a person to read
  */
 export function createLog(destination: number | string, format?: (json: string) => string): Log {
+  // As the process ends: what waited when its reader took something last, and when that was.
+  let ending: { bytes: number; sinceMs: number } | undefined;
   const stream = pino.destination({
     dest: destination,
     sync: false,
     contentMode: 'buffer',
     maxLength: MAX_WAITING_BYTES,
+    retryEAGAIN: (_error, here, behind) => {
+      if (ending === undefined) return true;
+      if (here + behind < ending.bytes) ending = { bytes: here + behind, sinceMs: performance.now() };
+      return performance.now() - ending.sinceMs < PATIENCE_MS;
+    },
   });
   // A full disk, or a reader that left: the lines are lost, requests are not.
-  stream.on('error', () => undefined);
+  let isFailing = false;
+  stream.on('error', () => {
+    isFailing = true;
+  });
+  stream.on('write', () => {
+    isFailing = false;
+  });
   // Lines become bytes at once: strings that wait to be joined would be carried along by every collection of garbage.
   let block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
   let used = 0;
@@ -51,11 +66,15 @@ export function createLog(destination: number | string, format?: (json: string) 
     logger: pino({ base: null }, format === undefined ? { write } : { write: (line) => write(`${format(line)}\n`) }),
     line: format === undefined ? (json) => write(`${json}\n`) : (json) => write(`${format(json)}\n`),
     flush: () => {
-      release();
+      ending = { bytes: Number.POSITIVE_INFINITY, sinceMs: performance.now() };
       try {
-        stream.flushSync();
+        release();
+        // The stream would try without end what fails.
+        if (!isFailing) stream.flushSync();
+        else stream.destroy();
       } catch {
-        // What cannot be written is lost.
+        // What cannot be written is lost, and tried no more.
+        stream.destroy();
       }
     },
   };

@@ -138,8 +138,9 @@ export class Reloader {
    * @param endMs when to give up
    */
   async #takeOver(files: Set<string>, cause: Cause, endMs: number) {
+    const isOver = () => this.#isClosed || performance.now() >= endMs;
     for (;;) {
-      const times = await settled(this.#seen, this.#place, endMs);
+      const times = await settled(this.#seen, this.#place, isOver);
       for (const file of changedSince(this.#seen, this.#place)) files.add(file);
       if (this.#isClosed || (files.size === 0 && !this.#isAskedAgain(cause))) return { kind: 'unchanged' } as const;
       const made = await makePlan(this.#thread, this.#place, this.#options.gateway.plan);
@@ -149,7 +150,7 @@ export class Reloader {
         if ('problems' in made) return { kind: 'kept', problems: made.problems, sources: made.sources } as const;
         return this.#putInForce(made.planned);
       }
-      if (performance.now() >= endMs)
+      if (isOver())
         return { kind: 'unreadable', reason: 'the files are written faster than they can be read' } as const;
       await pause(SETTLE_MS);
     }

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -212,3 +212,21 @@ it.runIf(existsSync('/proc/sys/kernel/random/uuid'))(
     expect(gateway.plan.routes.map(({ id }) => id)).toEqual(['one']);
   },
 );
+
+it('a file that is written all the time holds no end up', async () => {
+  await serve(text('one'));
+  save('gateway.yaml', text('two'));
+  const path = join(folder, 'gateway.yaml');
+  const touch = () => utimesSync(path, Date.now() / 1_000, Date.now() / 1_000);
+  const writing = setInterval(touch, 5);
+  try {
+    touch();
+    const reload = reloader.reload('request');
+    const start = performance.now();
+    await reloader.close();
+    expect(performance.now() - start).toBeLessThan(5_000);
+    expect((await reload).kind).toBe('unchanged');
+  } finally {
+    clearInterval(writing);
+  }
+});

@@ -1,4 +1,16 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  closeSync,
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { connect } from 'node:tls';
@@ -226,5 +238,26 @@ describe('a file of keys', () => {
     place('keys.json', '{ "keys": [');
     await isTold('kept');
     expect(await statusOf(two)).toBe(200);
+  });
+});
+
+describe('what is no file', () => {
+  const included = '{}\ninclude: more/*.yaml';
+
+  it('holds nothing up: a pipe that nobody writes to is told of, and the last good manifest stays', async () => {
+    place('more/a.yaml', `routes:\n${ROUTE.replaceAll('a,', 'b,').replace('/**', '/b')}`);
+    await serve(textOf(included));
+    const pipe = join(folder, 'more/b.yaml');
+    execFileSync('mkfifo', [pipe]);
+    try {
+      await isTold('kept');
+      expect(JSON.stringify(told.at(-1))).toContain('the file \\"more/b.yaml\\" cannot be read');
+    } finally {
+      // Who waits for it waits no longer.
+      const file = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+      unlinkSync(pipe);
+      closeSync(file);
+    }
+    await isTold('loaded');
   });
 });

@@ -27,9 +27,9 @@ export class Lasting {
     this.#open.delete(exchange);
   }
 
-  /** Ends all of them now. */
+  /** Ends all of them now, but for those that are ending already. */
   end(reason: EndReason): void {
-    for (const { end } of this.#open.values()) end(reason);
+    for (const exchange of this.#open.keys()) this.#end(exchange, reason);
   }
 
   /** Judges all of them by the plan that is now in force; answers how many are to end. */
@@ -45,10 +45,17 @@ export class Lasting {
         open.timer = undefined;
       } else {
         ending += 1;
-        open.timer ??= setTimeout(open.end, reload.graceMs, reason).unref();
+        open.timer ??= setTimeout(() => this.#end(exchange, reason), reload.graceMs).unref();
       }
     }
     return ending;
+  }
+
+  /** Once: what ends may take a moment, and would be ended twice in its middle. */
+  #end(exchange: Exchange, reason: EndReason): void {
+    const open = this.#open.get(exchange);
+    this.delete(exchange);
+    open?.end(reason);
   }
 }
 

@@ -23,9 +23,9 @@ export class StreamedAnswer implements AnswerReceiver {
     this.exchange.answeredAt = this.exchange.elapsedMs();
     const headers = fittingHeaders(control.rawHeaders as Buffer[], this.exchange, status);
     this.#remaining = contentLength(headers);
-    // Only what has no length may go on without end.
-    if (Number.isNaN(this.#remaining) && isEventStream(headers)) this.exchange.last(() => this.#endEarly());
     this.exchange.writeHead(status, statusMessage, headers);
+    // Only what has no length may go on without end. Where the gateway stops it ends at once, behind its head.
+    if (Number.isNaN(this.#remaining) && isEventStream(headers)) this.exchange.last(() => this.#endEarly());
     // A body that came along with the head leaves with it in one write; a head that came alone leaves alone.
     process.nextTick(flush, this.exchange);
   }

@@ -74,8 +74,12 @@ function close(socket: Duplex, upstream: Duplex, frames: Frames, reason: EndReas
   const finish = (bytes: Buffer) => {
     // All of it is counted already: the frame that was open is the last one.
     const rest = open.takeRest(bytes);
-    socket.write(bytes.subarray(0, rest));
+    const isTaken = socket.write(bytes.subarray(0, rest));
     if (open.isBetween) end();
+    else if (!isTaken) {
+      upstream.pause();
+      socket.once('drain', () => upstream.resume());
+    }
   };
   const open = frames.copy();
   upstream.unpipe(socket);

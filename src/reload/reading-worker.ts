@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { MessageChannel, type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { Planned } from '../load.ts';
 import { parse } from '../manifest/document.ts';
@@ -10,7 +9,7 @@ import type { Source } from '../manifest/source.ts';
 import { secretsAt } from '../manifest/substitute.ts';
 import type { Finding } from '../problem/finding.ts';
 import { toProblems } from '../problem/problem.ts';
-import { worldOf } from '../world.ts';
+import { readRegular, worldOf } from '../world.ts';
 import type { Place, Placed, Question, ReadText, Unreadable } from './reading-thread.ts';
 
 // The YAML parser looks for a variable at each token, and each time the system is asked: a sixth of the whole time.
@@ -36,7 +35,7 @@ function answer(given: ReadText | Unreadable | Placed): void {
 function read(): ReadText | Unreadable {
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = readRegular(path);
   } catch (error) {
     return { reason: error instanceof Error ? error.message : String(error) };
   }

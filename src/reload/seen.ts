@@ -1,8 +1,9 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { changedOutside, type Outside, sha256 } from '../manifest/files.ts';
 import { foldersOf } from '../manifest/pattern-of-files.ts';
 import type { World } from '../manifest/source.ts';
+import { readRegular } from '../world.ts';
 
 /** What was found when the files were looked at last. */
 export interface Seen {
@@ -49,7 +50,7 @@ function timeOf(path: string): number {
 /** SHA-256 of a manifest's own text in hex; empty when it cannot be read. */
 export function ownHash(path: string): string {
   try {
-    return sha256(readFileSync(path, 'utf8'));
+    return sha256(readRegular(path));
   } catch {
     return '';
   }

@@ -7,15 +7,15 @@ export const SETTLE_MS = 50;
 /**
  * Waits until nothing was written for a while: half a file may well be a manifest.
  *
- * @param endMs when to wait no longer
+ * @param isOver whether to wait no longer
  * @returns when each file was written last
  */
-export async function settled(seen: Seen, place: Place, endMs: number): Promise<string> {
+export async function settled(seen: Seen, place: Place, isOver: () => boolean): Promise<string> {
   for (;;) {
     const { text, latestMs } = timesOf(seen, place);
     const age = Date.now() - latestMs;
     // A clock that was set back is not waited for.
-    if (age < 0 || age >= SETTLE_MS || performance.now() >= endMs) return text;
+    if (age < 0 || age >= SETTLE_MS || isOver()) return text;
     await pause(SETTLE_MS - age);
   }
 }

@@ -127,6 +127,44 @@ describe('a WebSocket over a reload', () => {
     await expectClosed(wire, 1008);
   });
 
+  it('is closed once, though the gateway stops in the middle of it', async () => {
+    gateway = await startGateway(textOf(SOCKET));
+    const wire = await openTunnel();
+    far.write(Buffer.from([0x81, 4, 0x68]));
+    await wire.until('\x81\x04h');
+    gateway.swap(textOf(OTHER));
+    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
+    const closed = gateway.gateway.close(5_000);
+    far.write(Buffer.from([0x61]));
+    await wire.until('ha');
+    far.write(Buffer.from([0x6c, 0x6f]));
+    await wire.until('\x88');
+    expect(wire.rest).toMatch(/^\x81\x04halo\x88/);
+    wire.end();
+    await closed;
+  });
+
+  it('holds its upstream back while it is closed: a long frame does not pile up for a client that does not read', async () => {
+    gateway = await startGateway(textOf(SOCKET));
+    const wire = await openTunnel();
+    wire.socket.pause();
+    const pieces = 64;
+    let taken = 0;
+    far.on('error', () => undefined);
+    const gone = new Promise((resolve) => far.once('close', resolve));
+    far.write(Buffer.from([0x82, 127, 0, 0, 0, 0, pieces >> 4, 0, 0, 0]));
+    for (let turn = 0; turn < pieces; turn += 1)
+      far.write(Buffer.alloc(1 << 20), (error) => {
+        if (!error) taken += 1;
+      });
+    await eventually('the first piece is taken', () => taken > 0);
+    gateway.swap(textOf(OTHER));
+    // The client does not take its frame, and is cut.
+    await gone;
+    expect(taken).toBeLessThan(pieces / 2);
+    wire.end();
+  });
+
   it('is closed behind the frame that is on its way', async () => {
     gateway = await startGateway(textOf(SOCKET));
     const wire = await openTunnel();
@@ -194,6 +232,23 @@ describe('an answer over a reload', () => {
     wire.write(keptHead('GET /stream HTTP/1.1'));
     expect((await wire.answer()).status).toBe(404);
     wire.end();
+  });
+
+  it('that becomes an event stream while the gateway stops has its head, and ends at once', async () => {
+    const late = await startUpstream((_request, response) => {
+      closed = gateway.gateway.close(5_000);
+      response.writeHead(200, { 'Content-Type': 'text/event-stream', 'X-Own': 'yes' });
+      response.write('data: 1\n\n');
+    });
+    let closed: Promise<void> | undefined;
+    gateway = await startGateway(textOf(STREAM, '0ms', late.url));
+    const wire = await Wire.open(gateway.port);
+    wire.write(keptHead('GET /stream HTTP/1.1'));
+    const got = await wire.answer();
+    expect([got.status, got.value('x-own'), got.isWhole]).toEqual([200, 'yes', true]);
+    await closed;
+    await late.close();
+    expect(gateway.lines.map(({ status, aborted }) => [status, aborted])).toEqual([[200, undefined]]);
   });
 
   it('that is a download is in flight, and ends by the plan that it began with', async () => {
