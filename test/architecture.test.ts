@@ -75,6 +75,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
     'watch',
     'world',
   ],
+  build: [],
   index: ['gateway', 'lint', 'load', 'log', 'manifest', 'plan', 'problem'],
 };
 
@@ -96,6 +97,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   '@prometheus-io/client': ['src/admin/exposition.ts'],
   'csv-parse': ['src/plan/csv-header.ts', 'src/sandbox/platform/contacts-import.ts'],
   'json-schema-to-typescript': ['src/manifest/generate.ts'],
+  rolldown: ['src/build.ts'],
 };
 
 describe('the doors between the rooms', () => {

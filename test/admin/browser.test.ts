@@ -33,6 +33,9 @@ const ROUTES = `  - { id: beta, method: GET, path: '/beta/{id}', upstream: up, a
   - { id: gamma, method: POST, path: /gamma, upstream: up, access: public, body: { schema: { $ref: '#/schemas/Note' } } }
 `;
 
+/** A browser on a busy machine takes its time, and the page asks every two seconds. */
+const soon = (what: string, holds: () => Promise<boolean> | boolean) => eventually(what, holds, 25_000);
+
 describe.skipIf(!hasBrowser)('the page, in a browser', () => {
   let browser: Browser;
   let upstream: Upstream;
@@ -106,7 +109,7 @@ describe.skipIf(!hasBrowser)('the page, in a browser', () => {
     expect(await idsOf()).toEqual(['beta']);
     for (const path of ['/beta/1', '/beta/2', '/beta/bad']) await (await fetch(site.url + path)).text();
     await page.getByLabel('Show').selectOption('with errors');
-    await eventually('the numbers are there', async () => {
+    await soon('the numbers are there', async () => {
       const [cells = []] = await cellsOf(page, '#routes-table');
       return /\/s$/.test(cells[6] ?? '') && / ms$/.test(cells[8] ?? '') && cells[11] === '1';
     });
@@ -198,10 +201,10 @@ describe.skipIf(!hasBrowser)('the page, in a browser', () => {
     const site = await start();
     const { page } = await visit(site, '#/decisions');
     const pathsOf = async () => (await cellsOf(page, '#decisions-table')).map((cells) => cells[2]);
-    await eventually('it looks on', () => site.gateway.watchers === 1);
+    await soon('it looks on', () => site.gateway.watchers === 1);
     await fetch(`${site.url}/beta/1?key=sentinel`);
     await fetch(`${site.url}/${HOSTILE}`);
-    await eventually('both are there', async () => (await pathsOf()).length === 2);
+    await soon('both are there', async () => (await pathsOf()).length === 2);
     expect(await pathsOf()).toEqual([`/${encodeURI(HOSTILE)}`, '/beta/1']);
     expect(await page.content()).not.toContain('sentinel');
     await page.getByRole('button', { name: 'Pause' }).click();
@@ -209,15 +212,15 @@ describe.skipIf(!hasBrowser)('the page, in a browser', () => {
     await page.getByText('paused, 1 more since').waitFor();
     expect((await pathsOf()).length).toBe(2);
     await page.getByRole('button', { name: 'Pause' }).click();
-    await eventually('it goes on', async () => (await pathsOf())[0] === '/beta/2');
+    await soon('it goes on', async () => (await pathsOf())[0] === '/beta/2');
     await page.getByLabel('refused only').check();
-    await eventually('it looks on anew', async () => (await pathsOf()).length === 0 && site.gateway.watchers === 1);
+    await soon('it looks on anew', async () => (await pathsOf()).length === 0 && site.gateway.watchers === 1);
     await fetch(`${site.url}/beta/3`);
     await fetch(`${site.url}/gone`);
-    await eventually('what was refused', async () => (await pathsOf()).length === 1);
+    await soon('what was refused', async () => (await pathsOf()).length === 1);
     expect(await pathsOf()).toEqual(['/gone']);
     await page.getByRole('link', { name: 'Overview' }).click();
-    await eventually('nobody looks on', () => site.gateway.watchers === 0);
+    await soon('nobody looks on', () => site.gateway.watchers === 0);
   });
 
   it('asks for the token, keeps it to the tab, and shows it nobody', async () => {
@@ -231,17 +234,17 @@ describe.skipIf(!hasBrowser)('the page, in a browser', () => {
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('3 routes', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Decisions' }).click();
-    await eventually('it looks on', () => site.gateway.watchers === 1);
+    await soon('it looks on', () => site.gateway.watchers === 1);
     expect(asked.filter((url) => url.includes(TOKEN))).toEqual([]);
     expect(await page.evaluate('[localStorage.length, document.cookie]')).toEqual([0, '']);
     expect(await page.content()).not.toContain(TOKEN);
     await page.reload();
-    await eventually('it is known still', () => site.gateway.watchers === 1);
+    await soon('it is known still', () => site.gateway.watchers === 1);
     const other = await visit(site);
     await other.page.getByLabel('Token').waitFor();
     await page.getByRole('button', { name: 'Forget the token' }).click();
     await page.getByLabel('Token').waitFor();
-    await eventually('nobody looks on', () => site.gateway.watchers === 0);
+    await soon('nobody looks on', () => site.gateway.watchers === 0);
   });
 
   it('says when the gateway does not answer, and goes on when it does', async () => {
@@ -287,7 +290,7 @@ describe.skipIf(!hasBrowser)('the page, in a browser', () => {
     for (const view of VIEWS) {
       await page.getByRole('link', { name: view }).click();
       if (view === 'Decisions') {
-        await eventually('it looks on', () => site.gateway.watchers === 1);
+        await soon('it looks on', () => site.gateway.watchers === 1);
         for (const path of ['/beta/1', '/beta/bad', '/nowhere']) await fetch(site.url + path);
         await page.locator('#decisions-table tbody tr').nth(2).waitFor();
       }

@@ -226,10 +226,17 @@ function checksOf({ body, parameters, login, websocket, validation }) {
   return [...checks, ...(login ? ['login'] : []), ...(websocket ? ['websocket'] : [])].join(', ');
 }
 
-/** @param {string} path */
+/**
+ * A long one breaks between its segments.
+ *
+ * @param {string} path
+ */
 function shownPath(path) {
-  const parts = path.split(/(\{[^}]*\}|\*\*$)/);
-  return element('code', {}, ...parts.map((part, index) => (index % 2 === 1 ? element('var', {}, part) : part)));
+  const segments = path.split(/(?=\/)/).flatMap((segment) => {
+    const parts = segment.split(/(\{[^}]*\}|\*\*$)/);
+    return [element('wbr'), ...parts.map((part, index) => (index % 2 === 1 ? element('var', {}, part) : part))];
+  });
+  return element('code', {}, ...segments);
 }
 
 /**
