@@ -96,7 +96,8 @@ describe('SIGTERM', () => {
     let last: Awaited<ReturnType<typeof ask>> = '';
     do last = await ask(`${url}/quick`, agent);
     while (typeof last !== 'string');
-    expect(last).toMatch(/ECONNREFUSED|ECONNRESET/);
+    // A connection that waits to be taken when the listener closes is reset.
+    expect(last).toMatch(/ECONNREFUSED|ECONNRESET|hang up/);
     expect(await slow).toMatchObject({ status: 200 });
     expect((await cli.ended).code).toBe(0);
   });
