@@ -90,7 +90,7 @@ describe('the path at the upstream', () => {
           expect(upstream.endsWith(sent.slice(prefix === '/' ? 0 : prefix.length))).toBe(true);
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: 4_000 },
     );
     expect(loaded).toBeGreaterThan(500);
     expect(passed).toBeGreaterThan(200);
