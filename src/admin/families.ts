@@ -143,7 +143,7 @@ export const FAMILIES: readonly Family[] = [
     },
   },
   {
-    name: 'manifest_info',
+    name: 'config_info',
     type: 'gauge',
     help: '1, for the SHA-256 of the manifest in force.',
     labels: ['hash', 'version'],
@@ -152,7 +152,7 @@ export const FAMILIES: readonly Family[] = [
     },
   },
   {
-    name: 'manifest_reloads_total',
+    name: 'config_reloads_total',
     type: 'counter',
     help: 'Attempts to take over what was saved, by what came of them ("loaded", "kept", "unreadable") and what asked for them.',
     labels: ['result', 'cause'],
@@ -161,12 +161,12 @@ export const FAMILIES: readonly Family[] = [
     },
   },
   gauge(
-    'manifest_last_reload_successful',
+    'config_last_reload_successful',
     'Whether the manifest in force is the saved one: 0 after an attempt that failed.',
     ({ reloader }) => Number(!['kept', 'unreadable'].includes(reloader.last?.kind ?? 'loaded')),
   ),
   gauge(
-    'manifest_last_reload_success_timestamp_seconds',
+    'config_last_reload_success_timestamp_seconds',
     'When the manifest in force was taken over, in seconds since 1970.',
     ({ reloader }) => reloader.lastSuccessAt.getTime() / 1_000,
   ),

@@ -119,9 +119,9 @@ describe('/metrics', () => {
 
   it('knows the manifest in force and when certificates expire', async () => {
     const { value } = await scrape(site.admin.url);
-    expect(value('manifest_info', { hash: site.gateway.plan.hash })).toBe(1);
-    expect(value('manifest_last_reload_successful')).toBe(1);
-    expect(Math.abs(value('manifest_last_reload_success_timestamp_seconds') - Date.now() / 1_000)).toBeLessThan(600);
+    expect(value('config_info', { hash: site.gateway.plan.hash })).toBe(1);
+    expect(value('config_last_reload_successful')).toBe(1);
+    expect(Math.abs(value('config_last_reload_success_timestamp_seconds') - Date.now() / 1_000)).toBeLessThan(600);
     const expiry = value('certificate_expiry_timestamp_seconds', { use: 'upstream', upstream: 'gone' });
     expect(expiry / 86_400 - Date.now() / 86_400_000).toBeCloseTo(20, 1);
   });
