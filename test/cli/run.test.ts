@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createPair } from '../support/certificate.ts';
 import { type Started, startCli } from '../support/cli.ts';
+import { freePort } from '../support/free-port.ts';
 import { MANIFEST } from '../support/platform.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -222,10 +223,7 @@ describe('run', () => {
 
 describe('the admin side', () => {
   it('answers liveness, readiness and status, and says when a save was refused', async () => {
-    const probe = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => probe.once('listening', resolve));
-    const { port } = probe.address() as { port: number };
-    await new Promise((resolve) => probe.close(resolve));
+    const port = await freePort();
     const text = `${GOOD('http://127.0.0.1:9')}admin: 127.0.0.1:${port}\n`;
     const cli = start(['run'], { 'gateway.yaml': text });
     await cli.seen(SERVING);
@@ -240,10 +238,7 @@ describe('the admin side', () => {
   });
 
   it('reloads when it is asked to, and answers only when it is known what came of it', async () => {
-    const probe = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => probe.once('listening', resolve));
-    const { port } = probe.address() as { port: number };
-    await new Promise((resolve) => probe.close(resolve));
+    const port = await freePort();
     const text = `${GOOD('http://127.0.0.1:9')}admin: 127.0.0.1:${port}\n`;
     const cli = start(['run'], { 'gateway.yaml': text });
     const [, url = ''] = await cli.seen(SERVING);

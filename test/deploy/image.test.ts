@@ -1,10 +1,10 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { mountManifest, passed, readStages, runStages, wordsOf } from '../support/dockerfile.ts';
+import { freePort } from '../support/free-port.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 const pack = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -90,13 +90,4 @@ routes:
 function nobody(): { uid?: number; gid?: number } {
   const [uid, gid] = oneOf('USER').split(':').map(Number);
   return process.getuid?.() === 0 && uid !== undefined && gid !== undefined ? { uid, gid } : {};
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

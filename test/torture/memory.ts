@@ -1,5 +1,6 @@
+import { freePort } from '../support/free-port.ts';
 import { startUpstream } from '../support/upstream.ts';
-import { freePort, startProcess } from './process.ts';
+import { startProcess } from './process.ts';
 import { pause, Site } from './site.ts';
 
 /** The first ones fill caches, compile what is hot, and let the heap find its size. */

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { load } from '../../src/load.ts';
 import { worldOf } from '../../src/world.ts';
+import { freePort } from '../support/free-port.ts';
 import { type Got, startLoad } from './load.ts';
-import { freePort, startProcess } from './process.ts';
+import { startProcess } from './process.ts';
 import type { Scenario } from './scenarios.ts';
 import { pause, Site } from './site.ts';
 

@@ -1,5 +1,6 @@
+import { freePort } from '../support/free-port.ts';
 import { type Got, startLoad } from './load.ts';
-import { freePort, startProcess } from './process.ts';
+import { startProcess } from './process.ts';
 import { pause, Site } from './site.ts';
 
 const PER_SECOND = 100;
