@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
-const SERVES = ['@opentelemetry/api', '@prometheus-io/client', 'chokidar', 'http-proxy-3', 'jose', 'pino', 'undici'];
+const SERVES = ['@opentelemetry/api', '@prometheus-io/client', 'chokidar', 'http-proxy-3', 'jose', 'pino'];
 
 rmSync(join(ROOT, 'dist'), { recursive: true, force: true });
 execFileSync('tsc', ['-p', 'src', '--emitDeclarationOnly'], { cwd: ROOT, stdio: 'inherit' });

@@ -91,7 +91,6 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   'lru-cache': ['src/plan/tokens/verifier.ts'],
   'http-proxy-3': ['src/gateway/forward.ts'],
   '@opentelemetry/api': ['src/gateway/spans.ts'],
-  undici: ['src/gateway/upstream/connection.ts'],
   pino: ['src/log.ts'],
   chokidar: ['src/watch.ts'],
   '@prometheus-io/client': ['src/admin/exposition.ts'],

@@ -100,10 +100,8 @@ export class Exchange {
   }
 
   /** Writes the head of the answer; the last one on its connection when the gateway goes away. */
-  writeHead(status: number, statusMessage: string, headers: readonly string[]): void {
+  writeHead(status: number, reason: string, headers: readonly string[]): void {
     if (this.#life.isDraining) this.response.shouldKeepAlive = false;
-    // The bytes that the upstream sent: the library reads them as UTF-8, Node writes latin-1.
-    const reason = Buffer.from(statusMessage).toString('latin1');
     const { cors, request } = this;
     const all = cors === undefined ? headers : withCors(cors, request.headers.origin, headers);
     this.response.writeHead(status, reason, all as string[]);

@@ -13,21 +13,19 @@ export class Broken extends Error {
 /** Breaks an exchange off whose client left: there is nobody to tell. */
 export class ClientGone extends Error {}
 
-const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);
+const TIMEOUTS = new Set(['response_timeout', 'idle_timeout', 'connect_timeout', 'ETIMEDOUT']);
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']);
-const UNAVAILABLE = new Set(['UND_ERR_CLOSED', 'UND_ERR_DESTROYED']);
 
 export function isTimeout(error: Error & { code?: string }): boolean {
   return TIMEOUTS.has(error.code ?? '');
 }
 
-/** What the client is told when an exchange with an upstream failed, by the HTTP client's codes. */
+/** What the client is told when an exchange with an upstream failed, by the codes of the connection and of the system. */
 export function toRefusal(error: Error & { code?: string }): Refusal {
   if (error instanceof Broken) return error.refusal;
   const code = error.code ?? error.name;
   const reason = `upstream_${code.toLowerCase()}`;
   if (TIMEOUTS.has(code)) return new Refusal('upstream_timeout', { reason });
   if (UNREACHABLE.has(code)) return new Refusal('upstream_unreachable', { reason });
-  if (UNAVAILABLE.has(code)) return new Refusal('upstream_unavailable', { reason, headers: { 'Retry-After': '1' } });
   return new Refusal('upstream_broken', { reason });
 }

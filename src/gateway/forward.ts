@@ -36,8 +36,8 @@ export interface Forwarder {
 
 /**
  * http-proxy-3 with a pass of our own before its `stream` passes. As they come, those rewrite paths, join
- * repeated headers, unframe the bodies of DELETE and hang where an upstream dies; ours does the exchange with
- * undici, raw header lists both ways, a WebSocket's handshake like any request.
+ * repeated headers, unframe the bodies of DELETE and hang where an upstream dies; ours does the exchange on
+ * connections of our own (upstream/wire), raw header lists both ways, a WebSocket's handshake like any request.
  */
 export function createForwarder(plan: Plan, log: Log): Forwarder {
   const live = new Map<string, LiveUpstream>();

@@ -45,38 +45,18 @@ export function requestHeaders(raw: RawHeaders, forwarded: Forwarded): string[] 
   return headers;
 }
 
-/**
- * The headers of an answer on their way to the client, as the library gives them: latin-1 bytes. Throws when
- * the body has a transfer coding of which the client would hear nothing.
- */
-export function responseHeaders(bytes: readonly Buffer[]): string[] {
-  const raw = bytes.map((item) => item.toString('latin1'));
+/** The headers of an answer on their way to the client, or its trailers. */
+export function responseHeaders(raw: RawHeaders): string[] {
   const named = connectionNames(raw);
   const headers: string[] = [];
-  let isChunked = false;
   for (let index = 0; index < raw.length; index += 2) {
     const written = raw[index] as string;
-    const value = raw[index + 1] as string;
-    if (fateOf(written) === 'ends') {
-      if (!isTransferEncoding(written)) continue;
-      if (isChunked || value.toLowerCase() !== 'chunked') throw new TransferCoded();
-      isChunked = true;
-    } else if (!isNamed(written, named, LENGTH)) {
-      headers.push(written, value);
-    }
+    if (fateOf(written) !== 'ends' && !isNamed(written, named, LENGTH)) headers.push(written, raw[index + 1] as string);
   }
   return headers;
 }
 
 const LENGTH = new Set(['content-length']);
-
-function isTransferEncoding(name: string): boolean {
-  return name.length === 17 && name.toLowerCase() === 'transfer-encoding';
-}
-
-class TransferCoded extends Error {
-  readonly code = 'TRANSFER_ENCODING';
-}
 
 /**
  * What becomes of a header by its name: it passes, ends at this hop, or of a request is the gateway's own to say, or passes

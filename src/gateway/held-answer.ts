@@ -3,11 +3,12 @@ import { Broken } from './failure.ts';
 import { type AnswerControl, type AnswerReceiver, fittingHeaders, without } from './receiver.ts';
 import { Refusal } from './refusal.ts';
 import { refuse } from './refuse.ts';
+import type { AnswerHead } from './upstream/wire/answer-head.ts';
 
 /** A whole answer that something must be learnt from before it goes on. */
 export interface Answer {
   readonly status: number;
-  readonly statusMessage: string;
+  readonly reason: string;
   readonly headers: readonly string[];
   /** As the upstream sent it, content encoding included. */
   readonly body: Buffer;
@@ -20,8 +21,7 @@ export class HeldAnswer implements AnswerReceiver {
   readonly #limitBytes: number;
   readonly #chunks: Buffer[] = [];
   #size = 0;
-  #status = 0;
-  #statusMessage = '';
+  #head: AnswerHead | undefined;
   #headers: readonly string[] = [];
 
   constructor(exchange: Exchange, limitBytes: number, judge: (answer: Answer) => Promise<void>) {
@@ -30,21 +30,20 @@ export class HeldAnswer implements AnswerReceiver {
     this.#judge = judge;
   }
 
-  onResponseStart(control: AnswerControl, status: number, _headers: unknown, statusMessage = ''): void {
+  onHead(_control: AnswerControl, head: AnswerHead): void {
     // What the answer will be is not known yet to be let out.
-    if (status < 200) return;
-    this.#status = status;
-    this.#statusMessage = statusMessage;
-    this.#headers = without(fittingHeaders(control.rawHeaders as Buffer[], this.#exchange, status), 'trailer');
+    if (head.status < 200) return;
+    this.#head = head;
+    this.#headers = without(fittingHeaders(head, this.#exchange), 'trailer');
   }
 
-  onResponseData(control: AnswerControl, chunk: Buffer): void {
-    this.#size += chunk.length;
+  onData(control: AnswerControl, bytes: Buffer): void {
+    this.#size += bytes.length;
     if (this.#size > this.#limitBytes) control.abort(tooLong());
-    else this.#chunks.push(chunk);
+    else this.#chunks.push(bytes);
   }
 
-  onResponseEnd(): void {
+  onEnd(): void {
     void this.#finish();
   }
 
@@ -52,14 +51,14 @@ export class HeldAnswer implements AnswerReceiver {
     const exchange = this.#exchange;
     exchange.answeredAt = exchange.elapsedMs();
     const answer = {
-      status: this.#status,
-      statusMessage: this.#statusMessage,
+      status: this.#head?.status ?? 0,
+      reason: this.#head?.reason ?? '',
       headers: this.#headers,
       body: Buffer.concat(this.#chunks),
     };
     try {
       await this.#judge(answer);
-      exchange.writeHead(answer.status, answer.statusMessage, answer.headers);
+      exchange.writeHead(answer.status, answer.reason, answer.headers);
       exchange.sentBytes = answer.body.length;
       exchange.response.end(answer.body);
     } catch (error) {

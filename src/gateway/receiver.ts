@@ -3,11 +3,10 @@ import { withoutCors } from './cors.ts';
 import type { Exchange } from './exchange.ts';
 import { ruledHeaders } from './header-rules.ts';
 import { responseHeaders } from './headers.ts';
+import type { AnswerHead } from './upstream/wire/answer-head.ts';
 
 /** What an exchange with an upstream can be told while it runs. */
 export interface AnswerControl {
-  readonly rawHeaders?: unknown;
-  readonly rawTrailers?: unknown;
   abort(reason: Error): void;
   pause(): void;
   resume(): void;
@@ -15,10 +14,12 @@ export interface AnswerControl {
 
 /** What takes an upstream's answer, piece by piece. That there is none, or no whole one, it does not hear. */
 export interface AnswerReceiver {
-  onResponseStart(control: AnswerControl, status: number, headers: unknown, statusMessage?: string): void;
-  onResponseData(control: AnswerControl, chunk: Buffer): void;
-  onResponseEnd(control: AnswerControl): void;
-  onRequestUpgrade?(control: AnswerControl, status: number, headers: unknown, socket: Duplex): void;
+  /** Also of each answer before the answer (RFC 9110 section 15.2), but for 100. */
+  onHead(control: AnswerControl, head: AnswerHead): void;
+  onData(control: AnswerControl, bytes: Buffer): void;
+  /** @param trailers names and values in turn */
+  onEnd(trailers: readonly string[]): void;
+  onSwitch?(head: AnswerHead, upstream: Duplex): void;
 }
 
 /**
@@ -26,11 +27,10 @@ export interface AnswerReceiver {
  * announced and cannot follow, and a 1xx or 204 with a length could be read in two ways (RFC 9110 section 8.6).
  */
 export function fittingHeaders(
-  raw: Buffer[],
+  { status, headers: written }: AnswerHead,
   { request, response, route, cors }: Exchange,
-  status: number,
 ): readonly string[] {
-  let headers: readonly string[] = ruledHeaders(responseHeaders(raw), route?.responseHeaders);
+  let headers: readonly string[] = ruledHeaders(responseHeaders(written), route?.responseHeaders);
   if (cors !== undefined) headers = withoutCors(headers);
   const isBodiless = request.method === 'HEAD' || status < 200 || status === 204 || status === 304;
   if (isBodiless || !response.useChunkedEncodingByDefault) headers = without(headers, 'trailer');

@@ -3,6 +3,7 @@ import type { Exchange } from './exchange.ts';
 import { ruledTrailers } from './header-rules.ts';
 import { responseHeaders } from './headers.ts';
 import { type AnswerControl, type AnswerReceiver, fittingHeaders } from './receiver.ts';
+import type { AnswerHead } from './upstream/wire/answer-head.ts';
 
 /** An answer that goes to the client as it comes. */
 export class StreamedAnswer implements AnswerReceiver {
@@ -15,44 +16,41 @@ export class StreamedAnswer implements AnswerReceiver {
     this.exchange = exchange;
   }
 
-  onResponseStart(control: AnswerControl, status: number, _headers: unknown, statusMessage = ''): void {
-    if (status < 200) {
-      inform(this.exchange, control, status);
+  onHead(_control: AnswerControl, head: AnswerHead): void {
+    if (head.status < 200) {
+      inform(this.exchange, head);
       return;
     }
     this.exchange.answeredAt = this.exchange.elapsedMs();
-    const headers = fittingHeaders(control.rawHeaders as Buffer[], this.exchange, status);
-    this.#remaining = contentLength(headers);
-    this.exchange.writeHead(status, statusMessage, headers);
+    this.#remaining = head.length;
+    const headers = fittingHeaders(head, this.exchange);
+    this.exchange.writeHead(head.status, head.reason, headers);
     // Only what has no length may go on without end. Where the gateway stops it ends at once, behind its head.
     if (Number.isNaN(this.#remaining) && isEventStream(headers)) this.exchange.last(() => this.#endEarly());
     // A body that came along with the head leaves with it in one write; a head that came alone leaves alone.
     process.nextTick(flush, this.exchange);
   }
 
-  onResponseData(control: AnswerControl, chunk: Buffer): void {
+  onData(control: AnswerControl, bytes: Buffer): void {
     const { response } = this.exchange;
     if (this.#isEnding) return;
-    this.exchange.sentBytes += chunk.length;
-    this.#remaining -= chunk.length;
+    this.exchange.sentBytes += bytes.length;
+    this.#remaining -= bytes.length;
     if (this.#remaining === 0) {
-      endWith(response, chunk);
+      endWith(response, bytes);
       return;
     }
-    response.write(chunk);
+    response.write(bytes);
     if (response.writableLength < MAX_WAITING_BYTES) return;
     control.pause();
     response.once('drain', () => control.resume());
   }
 
-  onResponseEnd(control: AnswerControl): void {
-    const { response } = this.exchange;
+  onEnd(trailers: readonly string[]): void {
+    const { response, route } = this.exchange;
     if (response.writableEnded) return;
-    const trailers = control.rawTrailers as Buffer[] | undefined;
-    if (trailers !== undefined && trailers.length > 0) {
-      const { route } = this.exchange;
+    if (trailers.length > 0)
       response.addTrailers(pairs(ruledTrailers(responseHeaders(trailers), route?.responseHeaders)));
-    }
     response.end();
   }
 
@@ -74,13 +72,13 @@ function isEventStream(headers: readonly string[]): boolean {
 }
 
 /** Passes an answer before the answer on at once; HTTP/1.0 knows none (RFC 9110 section 15.2). */
-function inform(exchange: Exchange, { rawHeaders }: AnswerControl, status: number): void {
+function inform(exchange: Exchange, head: AnswerHead): void {
   const { request, response } = exchange;
   if (request.httpVersion === '1.0') return;
-  response.writeInformation(status, fittingHeaders(rawHeaders as Buffer[], exchange, status));
+  response.writeInformation(head.status, fittingHeaders(head, exchange));
 }
 
-/** Of an answer that the client does not read. Pausing at the first full buffer would stop and start at every chunk. */
+/** Of an answer that the client does not read. Pausing at the first full buffer would stop and start at every bytes. */
 const MAX_WAITING_BYTES = 262_144;
 
 /** Up to this a body is copied into the head's own write rather than written beside it. */
@@ -94,14 +92,6 @@ function endWith(response: ServerResponse, last: Buffer): void {
 
 function flush({ response }: Exchange): void {
   if (!response.writableEnded && !response.destroyed && response.headersSent) response.flushHeaders();
-}
-
-function contentLength(headers: readonly string[]): number {
-  for (let index = 0; index < headers.length; index += 2) {
-    if (headers[index]?.length === 14 && headers[index]?.toLowerCase() === 'content-length')
-      return Number(headers[index + 1]);
-  }
-  return Number.NaN;
 }
 
 function pairs(flat: readonly string[]): [string, string][] {

@@ -4,10 +4,10 @@ import { closeFrame, Frames } from './frames.ts';
 import { ruledHeaders } from './header-rules.ts';
 import { responseHeaders } from './headers.ts';
 import type { EndReason } from './lasting.ts';
-import type { AnswerControl } from './receiver.ts';
 import { Refusal } from './refusal.ts';
 import { refuse } from './refuse.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
+import type { AnswerHead } from './upstream/wire/answer-head.ts';
 
 /**
  * The answer to a WebSocket handshake (RFC 6455 section 4). Only a 101 makes a tunnel; any other answer goes to
@@ -22,16 +22,15 @@ export class TunnelAnswer extends StreamedAnswer {
     this.#handshake = handshake;
   }
 
-  onRequestUpgrade(control: AnswerControl, status: number, _headers: unknown, upstream: Duplex): void {
+  onSwitch({ headers }: AnswerHead, upstream: Duplex): void {
     const { exchange } = this;
     const { socket, takeEarly } = this.#handshake;
-    const raw = control.rawHeaders as Buffer[];
-    if (status !== 101 || !isWebSocket(raw) || socket.destroyed) {
+    if (!isWebSocket(headers) || socket.destroyed) {
       upstream.destroy();
       refuse(exchange, new Refusal('upstream_broken', { reason: 'upgrade_to_something_else' }));
       return;
     }
-    const head = switchingProtocols(ruledHeaders(responseHeaders(raw), exchange.route?.responseHeaders));
+    const head = switchingProtocols(ruledHeaders(responseHeaders(headers), exchange.route?.responseHeaders));
     exchange.answeredAt = exchange.elapsedMs();
     exchange.response.detachSocket(exchange.request.socket);
     socket.write(head, 'latin1');
@@ -95,9 +94,9 @@ function join(from: Duplex, to: Duplex): void {
   from.pipe(to);
 }
 
-function isWebSocket(raw: readonly Buffer[]): boolean {
-  const names = raw.filter((_, index) => index % 2 === 0).map((name) => name.toString('latin1').toLowerCase());
-  return raw[2 * names.indexOf('upgrade') + 1]?.toString('latin1').toLowerCase() === 'websocket';
+function isWebSocket(headers: readonly string[]): boolean {
+  const index = headers.findIndex((text, at) => at % 2 === 0 && text.toLowerCase() === 'upgrade');
+  return headers[index + 1]?.toLowerCase() === 'websocket' && index !== -1;
 }
 
 function switchingProtocols(headers: readonly string[]): string {

@@ -55,7 +55,7 @@ describe('explain', () => {
 
   it('cuts a URL up as a client does, and tidies nothing', async () => {
     const { request, upstream } = await explained(['GET', 'https://gateway.example/open?a=b']);
-    expect([request.target, upstream.headers[0]]).toEqual(['/open?a=b', ['host', 'gateway.example']]);
+    expect([request.target, upstream.headers[0]]).toEqual(['/open?a=b', ['Host', 'gateway.example']]);
     expect((await explained(['GET', 'https://gateway.example/../open'])).refusal.reason).toBe('path_dot_segment');
     expect((await explained(['GET', 'https://gateway.example'])).request.target).toBe('/');
   });

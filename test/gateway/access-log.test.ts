@@ -117,7 +117,7 @@ describe('the access line', () => {
     expect(await lineOf(head('GET /open/x HTTP/1.1'))).toMatchObject({
       status: 502,
       refusal: 'upstream_broken',
-      reason: 'upstream_und_err_socket',
+      reason: 'upstream_connection_closed',
       upstream: 'up',
     });
     raw.length = 0;

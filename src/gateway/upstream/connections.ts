@@ -1,18 +1,21 @@
 import type { Target, Upstream } from '../../plan/plan.ts';
-import { Connection, createConnector } from './connection.ts';
+import { Connection } from './wire/connection.ts';
+import { createDial, type Dial } from './wire/dial.ts';
+
+/** How often it is looked for connections that nobody used for long. */
+const SWEEP_MS = 1_000;
 
 /** The connections to one target, up to a limit. The one that was used last is used next, so that the others may end. */
 export class Connections {
-  readonly #target: Target;
   readonly #upstream: Upstream;
-  readonly #connect;
-  readonly #idle: Connection[] = [];
+  readonly #dial: Dial;
+  readonly #free: Connection[] = [];
   readonly #all = new Set<Connection>();
+  #sweeper: NodeJS.Timeout | undefined;
 
   constructor(target: Target, upstream: Upstream) {
-    this.#target = target;
     this.#upstream = upstream;
-    this.#connect = createConnector(upstream);
+    this.#dial = createDial(target, upstream);
   }
 
   get size(): number {
@@ -21,27 +24,46 @@ export class Connections {
 
   /** How many are in use. */
   get busy(): number {
-    return this.#all.size - this.#idle.length;
+    return this.#all.size - this.#free.length;
   }
 
   get hasRoom(): boolean {
     return this.busy < this.#upstream.connectionLimit;
   }
 
-  /**
-   * One to use; there must be room for it.
-   *
-   * @param isFresh one that no exchange has used
-   */
-  take(isFresh: boolean): Connection {
-    const known = isFresh ? undefined : this.#idle.pop();
-    return known ?? this.#open();
+  /** One to use; there must be room for it. */
+  take(): Connection {
+    for (let known = this.#free.pop(); known !== undefined; known = this.#free.pop()) {
+      if (!known.isStale) return known;
+      this.drop(known);
+    }
+    return this.open(false);
   }
 
-  /** It may be used again. */
+  /** One that no exchange has used; there must be room for it. @param isForTunnel it may become a tunnel */
+  open(isForTunnel: boolean): Connection {
+    const oldest = this.#all.size < this.#upstream.connectionLimit ? undefined : this.#free.shift();
+    if (oldest !== undefined) this.drop(oldest);
+    const { responseTimeoutMs, idleTimeoutMs } = this.#upstream;
+    const connection = new Connection({
+      dial: this.#dial,
+      responseTimeoutMs,
+      idleTimeoutMs,
+      isForTunnel,
+      onClosed: this.#forget,
+    });
+    this.#all.add(connection);
+    return connection;
+  }
+
+  /** Its exchange is over; it may be used again, where it is open. */
   release(connection: Connection): void {
-    connection.end();
-    this.#idle.push(connection);
+    if (!connection.isFree) {
+      this.drop(connection);
+      return;
+    }
+    this.#free.push(connection);
+    this.#sweeper ??= setInterval(this.#sweep, SWEEP_MS).unref();
   }
 
   /** It failed, or its socket was given away: it is not used again. */
@@ -50,23 +72,24 @@ export class Connections {
     connection.destroy();
   }
 
-  async close(): Promise<void> {
-    await Promise.all([...this.#all].map((connection) => connection.close()));
+  close(): void {
+    clearInterval(this.#sweeper);
+    for (const connection of this.#all) connection.destroy();
+    this.#all.clear();
+    this.#free.length = 0;
   }
 
-  #open(): Connection {
-    const oldest = this.#all.size < this.#upstream.connectionLimit ? undefined : this.#idle.shift();
-    if (oldest !== undefined) this.drop(oldest);
-    const connection = new Connection(this.#target, this.#upstream, this.#connect, (ended) => this.#forget(ended));
-    this.#all.add(connection);
-    return connection;
-  }
+  readonly #forget = (connection: Connection): void => {
+    this.#all.delete(connection);
+    const index = this.#free.indexOf(connection);
+    if (index !== -1) this.#free.splice(index, 1);
+  };
 
-  /** One in use comes back by itself, or is dropped by whoever uses it. */
-  #forget(connection: Connection): void {
-    const index = this.#idle.indexOf(connection);
-    if (index === -1) return;
-    this.#idle.splice(index, 1);
-    this.drop(connection);
-  }
+  /** Those at the front were used longest ago. */
+  readonly #sweep = (): void => {
+    while (this.#free[0]?.isStale === true) this.drop(this.#free.shift() as Connection);
+    if (this.#free.length > 0) return;
+    clearInterval(this.#sweeper);
+    this.#sweeper = undefined;
+  };
 }

@@ -1,8 +1,8 @@
 import type { Target, Upstream } from '../../plan/plan.ts';
 import { Breaker, type BreakerState } from './breaker.ts';
-import { Connection, createConnector } from './connection.ts';
 import { Connections } from './connections.ts';
 import { HealthCheck } from './health.ts';
+import { Prober } from './probe.ts';
 
 /** What changed with a target, for the log. */
 export type TargetNews = 'well' | 'unwell' | `breaker_${BreakerState}`;
@@ -24,19 +24,22 @@ export interface TargetStatus {
 /** A target while it is used: its connections, and what is known of how it does. */
 export class LiveTarget {
   readonly url: string;
+  /** As a request names it that came without. */
+  readonly host: string;
   readonly connections: Connections;
   readonly breaker: Breaker | undefined;
   readonly #health: HealthCheck | undefined;
-  readonly #prober: Connection | undefined;
+  readonly #prober: Prober | undefined;
   #isWell = true;
 
   constructor(target: Target, upstream: Upstream, tell: (target: LiveTarget, news: TargetNews) => void) {
     this.url = target.url.origin;
+    this.host = target.url.host;
     this.connections = new Connections(target, upstream);
     const { breaker, health } = upstream;
     this.breaker = breaker && new Breaker(breaker, (state) => tell(this, `breaker_${state}`));
     if (health === undefined) return;
-    const prober = new Connection(target, upstream, createConnector(upstream), () => undefined);
+    const prober = new Prober(target, upstream);
     this.#prober = prober;
     this.#health = new HealthCheck(
       health,
@@ -64,10 +67,10 @@ export class LiveTarget {
     };
   }
 
-  /** Lets the exchanges in hand end, then closes. */
-  async close(): Promise<void> {
+  /** Closes all connections, with what they carry. */
+  close(): void {
     this.#health?.stop();
-    this.#prober?.destroy();
-    await this.connections.close();
+    this.#prober?.close();
+    this.connections.close();
   }
 }

@@ -1,12 +1,15 @@
 import type { Upstream } from '../../plan/plan.ts';
 import { Refusal } from '../refusal.ts';
-import type { Connection } from './connection.ts';
 import { LiveTarget, type TargetNews, type TargetStatus } from './live-target.ts';
 
-/** What waits for a connection and is then given one. */
+/** What waits for a target with a free connection. */
 export interface Passenger {
-  /** @param isTrial the breaker of the target is half open, and this decides */
-  board(target: LiveTarget, connection: Connection, isTrial: boolean): void;
+  /**
+   * There is room for it at this target.
+   *
+   * @param isTrial the breaker of the target is half open, and this decides
+   */
+  board(target: LiveTarget, isTrial: boolean): void;
   refuse(refusal: Refusal): void;
 }
 
@@ -49,7 +52,7 @@ export class LiveUpstream {
     const target = this.#choose(failed);
     if (target !== undefined) {
       const isTrial = target.breaker?.begin() ?? false;
-      passenger.board(target, target.connections.take(failed !== undefined), isTrial);
+      passenger.board(target, isTrial);
     } else if (!this.#targets.some(({ isUp }) => isUp)) {
       passenger.refuse(unavailable('no_target_up'));
     } else if (this.#waiting.size < this.upstream.queueLimit) {
@@ -93,7 +96,7 @@ export class LiveUpstream {
         this.#onAdvance = resolve;
       });
     }
-    await Promise.all(this.#targets.map((target) => target.close()));
+    for (const target of this.#targets) target.close();
   }
 
   /** Of the targets that are up and have room: the next in turn, or the one with the fewest requests. */

@@ -1,35 +1,35 @@
 import type { Duplex } from 'node:stream';
-import type { Dispatcher } from 'undici';
 import { Broken, ClientGone, isTimeout, toRefusal } from '../failure.ts';
 import type { Outgoing } from '../forward.ts';
 import { forwardedOf } from '../forwarded.ts';
 import { ruledHeaders } from '../header-rules.ts';
 import { requestHeaders } from '../headers.ts';
 import { InspectedBody } from '../inspected-body.ts';
-import type { AnswerControl } from '../receiver.ts';
 import { Refusal } from '../refusal.ts';
 import { refuse } from '../refuse.ts';
 import { RequestBody } from '../request-body.ts';
-import type { Connection } from './connection.ts';
 import type { LiveTarget } from './live-target.ts';
 import type { LiveUpstream, Passenger } from './live-upstream.ts';
+import type { AnswerHead } from './wire/answer-head.ts';
+import type { CallUser, Connection } from './wire/connection.ts';
+import type { Call } from './wire/request-head.ts';
 
 /** RFC 9110 section 9.2.2, of the methods that are served. */
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
 
 /**
  * A request on its way to a target and its answer on the way back, over one connection or, where that is safe, over a
- * second one. The HTTP client calls it as the exchange goes on; what comes of the answer is the receiver's.
+ * second one. What comes of the answer is the receiver's.
  */
-export class Transfer implements Passenger, Dispatcher.DispatchHandler {
+export class Transfer implements Passenger, CallUser {
   readonly #outgoing: Outgoing;
   readonly #upstream: LiveUpstream;
   readonly #headers: string[];
   readonly #timer: NodeJS.Timeout | undefined;
   #target: LiveTarget | undefined;
   #connection: Connection | undefined;
-  /** Present as soon as the request is being written. */
-  #control: AnswerControl | undefined;
+  /** The request is being written, or was. */
+  #isBegun = false;
   #body: Buffer | RequestBody | null = null;
   #isTrial = false;
   #tries = 0;
@@ -49,71 +49,69 @@ export class Transfer implements Passenger, Dispatcher.DispatchHandler {
     upstream.admit(this);
   }
 
-  board(target: LiveTarget, connection: Connection, isTrial: boolean): void {
-    const { exchange, target: wanted, route } = this.#outgoing;
+  board(target: LiveTarget, isTrial: boolean): void {
     this.#target = target;
     this.#isTrial = isTrial;
-    this.#connection = connection;
-    this.#control = undefined;
     this.#tries += 1;
-    this.#body = bodyOf(this.#outgoing);
-    const options = {
-      path: wanted.path + wanted.query,
-      method: exchange.request.method,
-      headers: this.#headers,
-      body: this.#body,
-      servername: connection.serverName,
-      // The whole exchange has a limit of its own then.
-      headersTimeout: route.timeoutMs === undefined ? null : 0,
-      upgrade: exchange.handshake === undefined ? null : 'websocket',
-    };
-    connection.dispatch(options as unknown as Dispatcher.DispatchOptions, this);
+    const isFresh = this.#tries > 1 || this.#outgoing.exchange.handshake !== undefined;
+    this.#send(isFresh ? this.#open(target) : target.connections.take(), target);
+  }
+
+  onBegin(): void {
+    this.#isBegun = true;
+  }
+
+  onStale(): void {
+    const target = this.#target as LiveTarget;
+    target.connections.drop(this.#connection as Connection);
+    this.#send(this.#open(target), target);
   }
 
   refuse(refusal: Refusal): void {
     this.#fail(new Broken(refusal));
   }
 
-  onRequestStart(control: AnswerControl): void {
-    this.#control = control;
-    this.#connection?.begin();
-    // The client left, or the time was over, before there was a connection.
-    if (this.#isOver) control.abort(new ClientGone());
+  onHead(head: AnswerHead): void {
+    this.#isAnswered = true;
+    if (head.status < 200) this.#countInformational();
+    this.#outgoing.receiver.onHead(this.#connection as Connection, head);
   }
 
-  onRequestUpgrade(control: AnswerControl, status: number, headers: unknown, socket: Duplex): void {
-    // What it throws is the exchange's error: it is over only behind it.
-    this.#outgoing.receiver.onRequestUpgrade?.(control, status, headers, socket);
+  onData(bytes: Buffer): void {
+    this.#outgoing.receiver.onData(this.#connection as Connection, bytes);
+  }
+
+  onEnd(trailers: readonly string[]): void {
+    try {
+      this.#outgoing.receiver.onEnd(trailers);
+    } catch (error) {
+      this.onError(error as Error);
+      return;
+    }
+    this.#settle();
+    this.#target?.breaker?.succeeded();
+    this.#disembark(false);
+  }
+
+  onSwitch(head: AnswerHead, socket: Duplex): void {
+    try {
+      this.#outgoing.receiver.onSwitch?.(head, socket);
+    } catch (error) {
+      socket.destroy();
+      this.onError(error as Error);
+      return;
+    }
     this.#settle();
     this.#target?.breaker?.succeeded();
     // Until it ends, the tunnel counts as one of the target's connections.
     socket.once('close', () => this.#disembark(true));
   }
 
-  onResponseStart(control: AnswerControl, status: number, headers: unknown, statusMessage?: string): void {
-    this.#isAnswered = true;
-    if (status < 200) this.#countInformational();
-    this.#outgoing.receiver.onResponseStart(control, status, headers, statusMessage);
-  }
-
-  onResponseData(control: AnswerControl, chunk: Buffer): void {
-    this.#outgoing.receiver.onResponseData(control, chunk);
-  }
-
-  onResponseEnd(control: AnswerControl): void {
-    this.#outgoing.receiver.onResponseEnd(control);
-    this.#settle();
-    this.#target?.breaker?.succeeded();
-    this.#disembark(false);
-  }
-
-  onResponseError(_control: unknown, error: Error): void {
+  onError(error: Error): void {
     const target = this.#target;
     const isAgain = this.#mayTryAgain(error);
     if (this.#isUpstreamsFault(error)) target?.breaker?.failed(this.#isTrial);
     else target?.breaker?.released(this.#isTrial);
-    // From here on it may have to wait, and there is nothing that could be aborted.
-    this.#control = undefined;
     this.#disembark(true);
     if (isAgain) {
       this.#outgoing.exchange.retries += 1;
@@ -121,6 +119,30 @@ export class Transfer implements Passenger, Dispatcher.DispatchHandler {
     } else {
       this.#fail(error);
     }
+  }
+
+  #open(target: LiveTarget): Connection {
+    return target.connections.open(this.#outgoing.exchange.handshake !== undefined);
+  }
+
+  #send(connection: Connection, to: LiveTarget): void {
+    this.#connection = connection;
+    this.#isBegun = false;
+    this.#body = bodyOf(this.#outgoing);
+    const { exchange, head, target, route } = this.#outgoing;
+    const body = this.#body;
+    const call: Call = {
+      method: exchange.request.method ?? '',
+      path: target.path + target.query,
+      // A client of HTTP/1.0 need not name a host.
+      headers: head.host === undefined ? ['Host', to.host, ...this.#headers] : this.#headers,
+      isHandshake: exchange.handshake !== undefined,
+      length: Buffer.isBuffer(body) ? body.length : head.body,
+      body,
+      // The whole exchange has a limit of its own otherwise.
+      hasResponseLimit: route.timeoutMs === undefined,
+    };
+    connection.send(call, this);
   }
 
   /** Counts an answer before the answer (RFC 9110 section 15.2): each of them gives the upstream its time anew. */
@@ -142,7 +164,7 @@ export class Transfer implements Passenger, Dispatcher.DispatchHandler {
   #mayTryAgain(error: Error): boolean {
     const { upstream } = this.#upstream;
     if (!upstream.retry || this.#isOver || error instanceof Broken || error instanceof ClientGone) return false;
-    if (this.#control === undefined) return this.#tries < upstream.targets.length;
+    if (!this.#isBegun) return this.#tries < upstream.targets.length;
     const isWhole = !(this.#body instanceof RequestBody) || !this.#body.isBegun;
     const isIdempotent = IDEMPOTENT.has(this.#outgoing.exchange.request.method ?? '');
     const isDead = !this.#isAnswered && !isTimeout(error) && this.#connection?.isUnanswered === true;
@@ -152,11 +174,11 @@ export class Transfer implements Passenger, Dispatcher.DispatchHandler {
   /** Ends it early, wherever it is. */
   #stop(reason: Error): void {
     if (this.#isOver) return;
-    if (this.#control === undefined) {
+    if (this.#connection === undefined) {
       this.#upstream.leave(this);
       this.#fail(reason);
     } else {
-      this.#control.abort(reason);
+      this.#connection.abort(reason);
     }
   }
 
@@ -190,9 +212,7 @@ const MAX_INFORMATIONAL = 100;
 
 function headersOf({ exchange, head, route }: Outgoing): string[] {
   const written = requestHeaders(exchange.request.rawHeaders, forwardedOf(exchange, head.host));
-  const headers = ruledHeaders(written, route.requestHeaders);
-  if (typeof head.body === 'number') headers.push('Content-Length', String(head.body));
-  return headers;
+  return ruledHeaders(written, route.requestHeaders);
 }
 
 function bodyOf({ exchange, head, body, limitBytes, inspector }: Outgoing): Buffer | RequestBody | null {

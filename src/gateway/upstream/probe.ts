@@ -1,0 +1,69 @@
+import type { Target, Upstream } from '../../plan/plan.ts';
+import { type CallUser, Connection } from './wire/connection.ts';
+import { createDial, type Dial } from './wire/dial.ts';
+import { WireError } from './wire/wire-error.ts';
+
+const MAX_ANSWER_BYTES = 65_536;
+const HEADERS = ['User-Agent', 'signing-gateway'];
+
+/** Asks a target by itself, each time on a connection of its own: that it takes connections is part of its health. */
+export class Prober {
+  readonly #host: string;
+  readonly #dial: Dial;
+  readonly #asked = new Set<Connection>();
+
+  constructor(target: Target, upstream: Upstream) {
+    this.#host = target.url.host;
+    this.#dial = createDial(target, upstream);
+  }
+
+  /** Answers the status. Rejects when there is no whole answer within `timeoutMs`. */
+  async ask(path: string, timeoutMs: number): Promise<number> {
+    const limits = { responseTimeoutMs: timeoutMs, idleTimeoutMs: timeoutMs };
+    const connection = new Connection({ dial: this.#dial, ...limits, isForTunnel: false, onClosed: () => undefined });
+    const late = setTimeout(() => connection.abort(new WireError('response_timeout')), timeoutMs);
+    this.#asked.add(connection);
+    const headers = ['Host', this.#host, ...HEADERS];
+    const request = { method: 'GET', path, headers, length: undefined, body: null };
+    try {
+      return await new Promise<number>((resolve, reject) => {
+        const user = probeUser(connection, resolve, reject);
+        connection.send({ ...request, isHandshake: false, hasResponseLimit: true }, user);
+      });
+    } finally {
+      clearTimeout(late);
+      this.#asked.delete(connection);
+      connection.destroy();
+    }
+  }
+
+  close(): void {
+    for (const connection of this.#asked) connection.abort(new WireError('connection_closed'));
+  }
+}
+
+function probeUser(
+  connection: Connection,
+  resolve: (status: number) => void,
+  reject: (error: Error) => void,
+): CallUser {
+  let status = 0;
+  let left = MAX_ANSWER_BYTES;
+  return {
+    onBegin: () => undefined,
+    onStale: () => reject(new WireError('connection_closed')),
+    onHead: (head) => {
+      status = head.status;
+    },
+    onData: (bytes) => {
+      left -= bytes.length;
+      if (left < 0) connection.abort(new WireError('answer_too_large'));
+    },
+    onEnd: () => resolve(status),
+    onSwitch: (_head, socket) => {
+      socket.destroy();
+      reject(new WireError('answer_upgrade_unasked'));
+    },
+    onError: reject,
+  };
+}

@@ -1,0 +1,147 @@
+import { type AnswerHead, announcesClose, isBeginningOfHead, readAnswerHead } from './answer-head.ts';
+import { Chunks } from './chunks.ts';
+import { WireError } from './wire-error.ts';
+
+/** What is told of an answer while it comes. */
+export interface AnswerSink {
+  /** Also of each answer before the answer (RFC 9110 section 15.2). */
+  onHead(head: AnswerHead): void;
+  onData(bytes: Buffer): void;
+  /**
+   * @param isKept the connection may carry another exchange
+   * @param keepAlive for how long, as it was written
+   */
+  onEnd(trailers: readonly string[], isKept: boolean, keepAlive: string | undefined): void;
+  /** The connection changed its protocol, whose first bytes these are. */
+  onSwitch(head: AnswerHead, first: Buffer): void;
+}
+
+const HEAD_END = Buffer.from('\r\n\r\n');
+const MAX_HEAD_BYTES = 16_384;
+const NONE: readonly string[] = [];
+
+/** Reads the answers that come on a connection, one for each `begin` (RFC 9112). It forgives nothing. */
+export class AnswerParser {
+  readonly #sink: AnswerSink;
+  #state: 'idle' | 'head' | 'counted' | 'chunked' | 'until the end' = 'idle';
+  #isToHead = false;
+  #isKept = false;
+  #keepAlive: string | undefined;
+  /** Of a head that has not come whole. */
+  #pending: Buffer | undefined;
+  /** Bytes of a counted body that have not come. */
+  #left = 0;
+  #chunks: Chunks | undefined;
+
+  constructor(sink: AnswerSink) {
+    this.#sink = sink;
+  }
+
+  /** The head has come, and the body has not come whole. */
+  get isInBody(): boolean {
+    return this.#state !== 'head' && this.#state !== 'idle';
+  }
+
+  /** An answer is expected from now on. @param method of the request: to HEAD, no body comes */
+  begin(method: string): void {
+    this.#state = 'head';
+    this.#isToHead = method === 'HEAD';
+  }
+
+  /** Nothing more is told. */
+  stop(): void {
+    this.#state = 'idle';
+  }
+
+  /**
+   * Takes what came. Nothing may come beyond an answer: where it does, the connection is not kept.
+   *
+   * @throws WireError
+   */
+  take(bytes: Buffer): void {
+    let at = 0;
+    let rest = bytes;
+    if (this.#pending !== undefined) {
+      rest = Buffer.concat([this.#pending, bytes]);
+      this.#pending = undefined;
+    }
+    while (this.#state === 'head') {
+      const end = rest.indexOf(HEAD_END, at);
+      if ((end === -1 ? rest.length : end) - at > MAX_HEAD_BYTES) throw new WireError('answer_head_too_large');
+      if (end === -1) {
+        this.#hold(rest, at);
+        return;
+      }
+      const head = readAnswerHead(rest.toString('latin1', at, end + 2));
+      at = end + HEAD_END.length;
+      this.#begun(head, rest, at);
+    }
+    if (this.#state === 'counted') this.#takeCounted(rest, at);
+    else if (this.#state === 'chunked') this.#takeChunks(rest, at);
+    else if (this.#state === 'until the end' && at < rest.length) this.#sink.onData(rest.subarray(at));
+  }
+
+  /** No more comes. False: it was owed. */
+  end(): boolean {
+    if (this.#state !== 'until the end') return false;
+    this.#finish(NONE, false);
+    return true;
+  }
+
+  /** What can be no beginning of a head is told of at once, and not when the time is over. */
+  #hold(bytes: Buffer, at: number): void {
+    if (at === bytes.length) return;
+    if (!isBeginningOfHead(bytes.toString('latin1', at))) throw new WireError('answer_malformed');
+    this.#pending = bytes.subarray(at);
+  }
+
+  #begun(head: AnswerHead, bytes: Buffer, at: number): void {
+    if (head.status === 101) {
+      this.#state = 'idle';
+      this.#sink.onSwitch(head, bytes.subarray(at));
+      return;
+    }
+    if (head.status >= 200) this.#frame(head);
+    this.#sink.onHead(head);
+  }
+
+  /** RFC 9112 section 6.3. */
+  #frame({ status, isKept, keepAlive, isChunked, length }: AnswerHead): void {
+    this.#isKept = isKept;
+    this.#keepAlive = keepAlive;
+    const isBodiless = this.#isToHead || status === 204 || status === 304;
+    if (isBodiless || !Number.isNaN(length)) {
+      this.#state = 'counted';
+      this.#left = isBodiless ? 0 : length;
+    } else if (isChunked) {
+      this.#state = 'chunked';
+      this.#chunks = new Chunks((bytes) => {
+        if (this.#state === 'chunked') this.#sink.onData(bytes);
+      });
+    } else {
+      this.#state = 'until the end';
+    }
+  }
+
+  #takeCounted(bytes: Buffer, at: number): void {
+    const end = Math.min(bytes.length, at + this.#left);
+    this.#left -= end - at;
+    if (end > at) this.#sink.onData(end - at === bytes.length ? bytes : bytes.subarray(at, end));
+    // It may have been stopped by then.
+    if (this.#left === 0 && this.#state === 'counted') this.#finish(NONE, this.#isKept && end === bytes.length);
+  }
+
+  #takeChunks(bytes: Buffer, at: number): void {
+    const chunks = this.#chunks as Chunks;
+    const end = chunks.take(bytes, at);
+    if (!chunks.isWhole || this.#state !== 'chunked') return;
+    const { trailers } = chunks;
+    this.#chunks = undefined;
+    this.#finish(trailers, this.#isKept && end === bytes.length && !announcesClose(trailers));
+  }
+
+  #finish(trailers: readonly string[], isKept: boolean): void {
+    this.#state = 'idle';
+    this.#sink.onEnd(trailers, isKept, this.#keepAlive);
+  }
+}

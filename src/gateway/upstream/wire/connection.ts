@@ -1,0 +1,268 @@
+import type { Duplex } from 'node:stream';
+import type { AnswerHead } from './answer-head.ts';
+import { AnswerParser, type AnswerSink } from './answer-parser.ts';
+import type { Dial, SocketUser } from './dial.ts';
+import { KeptTime } from './kept-time.ts';
+import { Limit } from './limit.ts';
+import { type Call, requestHead } from './request-head.ts';
+import { soon, type Turn } from './turn.ts';
+import { Upload, type UploadUser } from './upload.ts';
+import { WireError } from './wire-error.ts';
+
+/** What hears of an exchange as it goes on. What `onHead` or `onData` throws ends it with that error. */
+export interface CallUser {
+  /** It goes out from now on. */
+  onBegin(): void;
+  /** The connection ended before a byte went out: it takes another one. */
+  onStale(): void;
+  /** Also of each answer before the answer, but for 100. */
+  onHead(head: AnswerHead): void;
+  onData(bytes: Buffer): void;
+  /** The answer is whole. `isFree` tells whether the connection may be used again. */
+  onEnd(trailers: readonly string[]): void;
+  /** The connection became a tunnel, and is the user's. */
+  onSwitch(head: AnswerHead, socket: Duplex): void;
+  /** In place of the end; the connection is closed. */
+  onError(error: Error): void;
+}
+
+export interface ConnectionOptions {
+  readonly dial: Dial;
+  readonly responseTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+  /** It is for a handshake, which may make a tunnel of it. */
+  readonly isForTunnel: boolean;
+  /** It was closed while nobody used it. */
+  readonly onClosed: (connection: Connection) => void;
+}
+
+/** A body up to this leaves in one write with the head. */
+const SMALL_BYTES = 16_384;
+
+/** One socket to an upstream, from its opening to its end. It carries one exchange of HTTP/1.1 after the other. */
+export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
+  readonly #onClosed: ConnectionOptions['onClosed'];
+  readonly #response: Limit;
+  readonly #idle: Limit;
+  readonly #keptTime = new KeptTime();
+  readonly #parser = new AnswerParser(this);
+  readonly #socket: Duplex;
+  #state: 'opening' | 'free' | 'called' | 'busy' | 'closed' = 'opening';
+  #call: Call | undefined;
+  #user: CallUser | undefined;
+  #upload: Upload | undefined;
+  /** Exchanges that came to their end. */
+  #carried = 0;
+  /** A byte has come for the exchange in hand. */
+  #isAnswered = false;
+  #isPaused = false;
+
+  constructor({ dial, responseTimeoutMs, idleTimeoutMs, isForTunnel, onClosed }: ConnectionOptions) {
+    this.#onClosed = onClosed;
+    this.#response = new Limit(responseTimeoutMs, () => this.#lookForAnswer());
+    this.#idle = new Limit(idleTimeoutMs, () => this.#close(new WireError('idle_timeout')));
+    this.#socket = dial(this, isForTunnel);
+    this.#socket.on('error', this.#onFailed).on('end', this.#onEnded).on('close', this.#onGone);
+  }
+
+  get isFree(): boolean {
+    return this.#state === 'free';
+  }
+
+  /** Whether the other side may be about to close it, nobody having used it for long. */
+  get isStale(): boolean {
+    return this.#keptTime.isOver;
+  }
+
+  /** Whether it was kept alive from an earlier exchange and gave no byte for the last one: it may have been closed before. */
+  get isUnanswered(): boolean {
+    return this.#carried > 0 && !this.#isAnswered;
+  }
+
+  /**
+   * Sends a request: as soon as it is open, or when what had come on it unasked has been read, since that would be taken for the
+   * answer (GHSA-35p6-xmwp-9g52 tells of a client that was poisoned so).
+   */
+  send(call: Call, user: CallUser): void {
+    this.#call = call;
+    this.#user = user;
+    if (this.#state === 'opening') return;
+    this.#state = 'called';
+    soon(this);
+  }
+
+  /** Ends the exchange in hand, wherever it is, with this error, and closes. */
+  abort(reason: Error): void {
+    if (this.#state === 'called') this.#state = 'busy';
+    this.#close(reason);
+  }
+
+  /** Nothing more is read for now. */
+  pause(): void {
+    this.#isPaused = true;
+    this.#idle.end();
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    if (this.#parser.isInBody) this.#idle.begin();
+    this.#socket.resume();
+  }
+
+  /** Closes it, and tells nobody. */
+  destroy(): void {
+    this.#user = undefined;
+    this.#shut();
+  }
+
+  onOpen(): void {
+    this.#state = 'free';
+    if (this.#call !== undefined) this.#begin(this.#call);
+  }
+
+  onTurn(): void {
+    if (this.#state === 'called' && this.#call !== undefined) this.#begin(this.#call);
+  }
+
+  onBytes(bytes: Buffer): void {
+    if (this.#state !== 'busy') {
+      this.#close(new WireError('answer_unasked'));
+      return;
+    }
+    this.#isAnswered = true;
+    try {
+      this.#parser.take(bytes);
+    } catch (error) {
+      this.#close(error as Error);
+      return;
+    }
+    if (this.#parser.isInBody && !this.#isPaused) this.#idle.begin();
+  }
+
+  onPiece(): void {
+    if (!this.#parser.isInBody) this.#waitForAnswer();
+  }
+
+  onSent(): void {
+    this.#upload = undefined;
+    this.onPiece();
+  }
+
+  onUnsent(error: Error): void {
+    this.#close(error);
+  }
+
+  onHead(head: AnswerHead): void {
+    // Nobody here asks to go on: it says nothing (RFC 9110 section 15.2.1), and gives no new time.
+    if (head.status === 100) return;
+    if (head.status < 200) this.#waitForAnswer();
+    else this.#response.end();
+    this.#user?.onHead(head);
+  }
+
+  onData(bytes: Buffer): void {
+    this.#user?.onData(bytes);
+  }
+
+  onEnd(trailers: readonly string[], isKept: boolean, keepAlive: string | undefined): void {
+    const user = this.#user;
+    const isDone = this.#upload === undefined;
+    this.resume();
+    this.#idle.end();
+    this.#keptTime.begin(keepAlive);
+    this.#call = undefined;
+    this.#user = undefined;
+    this.#carried += 1;
+    if (isKept && isDone && !this.#keptTime.isOver) this.#state = 'free';
+    else this.#shut();
+    user?.onEnd(trailers);
+  }
+
+  onSwitch(head: AnswerHead, first: Buffer): void {
+    const user = this.#user;
+    const socket = this.#socket;
+    if (this.#call?.isHandshake !== true) throw new WireError('answer_upgrade_unasked');
+    socket.off('error', this.#onFailed).off('end', this.#onEnded).off('close', this.#onGone).removeAllListeners('data');
+    socket.pause();
+    if (first.length > 0) socket.unshift(first);
+    this.#release();
+    user?.onSwitch(head, socket);
+  }
+
+  #begin(call: Call): void {
+    this.#state = 'busy';
+    this.#isAnswered = false;
+    this.#parser.begin(call.method);
+    this.#user?.onBegin();
+    if (this.#state !== 'busy') return;
+    try {
+      this.#write(requestHead(call), call);
+    } catch (error) {
+      this.#close(error as Error);
+    }
+  }
+
+  #write(head: string, { body, length = 0 }: Call): void {
+    const socket = this.#socket;
+    if (body !== null && !Buffer.isBuffer(body)) {
+      this.#upload = new Upload(socket, head, body, length, this);
+      return;
+    }
+    if (body === null) socket.write(head, 'latin1');
+    else if (body.length <= SMALL_BYTES) socket.write(head + body.toString('latin1'), 'latin1');
+    else {
+      socket.cork();
+      socket.write(head, 'latin1');
+      socket.write(body);
+      socket.uncork();
+    }
+    this.#waitForAnswer();
+  }
+
+  #waitForAnswer(): void {
+    if (this.#call?.hasResponseLimit === true) this.#response.begin();
+  }
+
+  /** While the request is still coming, it is the client who takes the time, unless the socket takes no more. */
+  #lookForAnswer(): void {
+    if (this.#upload !== undefined && !this.#socket.writableNeedDrain) this.#response.begin();
+    else this.#close(new WireError('response_timeout'));
+  }
+
+  readonly #onFailed = (error: Error): void => this.#close(error);
+
+  readonly #onEnded = (): void => {
+    if (!this.#parser.end()) this.#close(new WireError('connection_closed'));
+  };
+
+  readonly #onGone = (): void => this.#close(new WireError('connection_closed'));
+
+  #close(error: Error): void {
+    if (this.#state === 'closed') return;
+    const user = this.#user;
+    const isStale = this.#state === 'called';
+    this.#shut();
+    if (user === undefined) this.#onClosed(this);
+    else if (isStale) user.onStale();
+    else user.onError(error);
+  }
+
+  #shut(): void {
+    this.#release();
+    this.#socket.destroy();
+  }
+
+  /** The socket is no more its own. */
+  #release(): void {
+    this.#state = 'closed';
+    this.#call = undefined;
+    this.#user = undefined;
+    this.#parser.stop();
+    this.#upload?.stop();
+    this.#upload = undefined;
+    this.#response.close();
+    this.#idle.close();
+  }
+}

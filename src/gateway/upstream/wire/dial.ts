@@ -1,0 +1,79 @@
+import { connect as connectTcp, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { connect as connectTls } from 'node:tls';
+import type { Target, Upstream } from '../../../plan/plan.ts';
+import { WireError } from './wire-error.ts';
+
+/** What is told of a socket; its failure and its end it tells itself, by its events. */
+export interface SocketUser {
+  onOpen(): void;
+  /** These bytes are the user's own from then on. */
+  onBytes(bytes: Buffer): void;
+}
+
+/**
+ * Opens a socket to a target.
+ *
+ * @param isStream it is read by the events of a stream, and may be handed on as one; otherwise past the stream, which is faster
+ */
+export type Dial = (user: SocketUser, isStream: boolean) => Duplex;
+
+const KEEP_ALIVE_PROBE_MS = 60_000;
+
+/** Makes what opens the sockets of a target; TLS sessions are shared among them. */
+export function createDial({ url, serverName }: Target, { connect, connectTimeoutMs, tls }: Upstream): Dial {
+  if (connect !== undefined) return (user) => inPlace(connect(url.origin), user);
+  const isTls = url.protocol === 'https:';
+  const port = Number(url.port) || (isTls ? 443 : 80);
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const network = { host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS };
+  let session: Buffer | undefined;
+
+  const open = (user: SocketUser, isStream: boolean): Socket => {
+    const options = isStream ? network : { ...network, onread: readingInto(user) };
+    if (!isTls) return connectTcp(options);
+    // An address is no name that could be asked for (RFC 6066 section 3).
+    const names = { servername: serverName ?? '', ALPNProtocols: ['http/1.1'], rejectUnauthorized: true };
+    const resumed = session === undefined ? {} : { session };
+    const socket = connectTls({ ...options, ...names, ...tls(), ...resumed });
+    return socket.on('session', (fresh) => {
+      session = fresh;
+    });
+  };
+
+  return (user, isStream) => {
+    const socket = open(user, isStream);
+    if (isStream) socket.on('data', (bytes: Buffer) => user.onBytes(bytes));
+    const timer = setTimeout(() => socket.destroy(new WireError('connect_timeout')), connectTimeoutMs);
+    socket.on('close', () => clearTimeout(timer));
+    return socket.once(isTls ? 'secureConnect' : 'connect', () => {
+      clearTimeout(timer);
+      user.onOpen();
+    });
+  };
+}
+
+function inPlace(socket: Duplex, user: SocketUser): Duplex {
+  setImmediate(() => user.onOpen());
+  return socket.on('data', (bytes: Buffer) => user.onBytes(bytes));
+}
+
+const READ_BYTES = 65_536;
+
+/** Reads into memory that is used again, unless so much has come that copying it would cost more than new memory. */
+function readingInto(user: SocketUser) {
+  let memory = Buffer.allocUnsafeSlow(READ_BYTES);
+  return {
+    buffer: () => memory,
+    callback: (size: number): boolean => {
+      const bytes = memory.subarray(0, size);
+      if (size > READ_BYTES / 2) {
+        memory = Buffer.allocUnsafeSlow(READ_BYTES);
+        user.onBytes(bytes);
+      } else {
+        user.onBytes(Buffer.from(bytes));
+      }
+      return true;
+    },
+  };
+}

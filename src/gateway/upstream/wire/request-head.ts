@@ -1,0 +1,38 @@
+import type { Readable } from 'node:stream';
+import { WireError } from './wire-error.ts';
+
+/** A request as it goes out on a connection. */
+export interface Call {
+  readonly method: string;
+  readonly path: string;
+  /** Names and values in turn; all but those that speak of the connection and of the framing. */
+  readonly headers: readonly string[];
+  /** A handshake of WebSockets (RFC 6455 section 4.1). */
+  readonly isHandshake: boolean;
+  /** Bytes of the body; `undefined`: there is none; `'chunked'`: of unknown length. */
+  readonly length: number | 'chunked' | undefined;
+  readonly body: Buffer | Readable | null;
+  /** Whether the connection's limit for the beginning of an answer holds. */
+  readonly hasResponseLimit: boolean;
+}
+
+/** Exactly one head, and nothing behind it. */
+const HEAD = /^[A-Z]+ [!-~]+ HTTP\/1\.1\r\n(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*\r\n)*\r\n$/;
+/** Of these, one without a body says so (RFC 9110 section 8.6). */
+const WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
+
+/**
+ * Writes the head of a request (RFC 9112 section 3), as latin-1.
+ *
+ * @throws WireError `request_malformed`: whatever made its parts, no more than one request ever goes out
+ */
+export function requestHead({ method, path, headers, isHandshake, length }: Call): string {
+  let text = `${method} ${path} HTTP/1.1\r\n`;
+  for (let index = 0; index < headers.length; index += 2) text += `${headers[index]}: ${headers[index + 1]}\r\n`;
+  text += isHandshake ? 'Connection: Upgrade\r\nUpgrade: websocket\r\n' : 'Connection: keep-alive\r\n';
+  if (length === 'chunked') text += 'Transfer-Encoding: chunked\r\n';
+  else if (length !== undefined || WITH_BODY.has(method)) text += `Content-Length: ${length ?? 0}\r\n`;
+  text += '\r\n';
+  if (!HEAD.test(text)) throw new WireError('request_malformed');
+  return text;
+}

@@ -1,0 +1,89 @@
+import type { Duplex, Readable } from 'node:stream';
+import { WireError } from './wire-error.ts';
+
+export interface UploadUser {
+  /** A piece of it went out. */
+  onPiece(): void;
+  /** All of it went out. */
+  onSent(): void;
+  /** There is no more of it, and more was owed. */
+  onUnsent(error: Error): void;
+}
+
+/** A body on its way to the upstream as it comes, no faster than the socket takes it. The head goes with its first bytes. */
+export class Upload {
+  readonly #socket: Duplex;
+  readonly #body: Readable;
+  readonly #length: number | 'chunked';
+  readonly #user: UploadUser;
+  #head: string;
+  #sent = 0;
+
+  constructor(socket: Duplex, head: string, body: Readable, length: number | 'chunked', user: UploadUser) {
+    this.#socket = socket;
+    this.#body = body;
+    this.#length = length;
+    this.#user = user;
+    this.#head = head;
+    body.on('data', this.#take).on('end', this.#finish).on('error', this.#fail);
+    socket.on('drain', this.#goOn);
+  }
+
+  /** Ends it wherever it is; it tells nothing more. */
+  stop(): void {
+    this.#leave();
+    // What it still says is nobody's.
+    this.#body.on('error', () => undefined).destroy();
+  }
+
+  readonly #take = (bytes: Buffer): void => {
+    this.#sent += bytes.length;
+    if (this.#length !== 'chunked' && this.#sent > this.#length) {
+      this.#fail(new WireError('request_malformed'));
+      return;
+    }
+    const socket = this.#socket;
+    socket.cork();
+    this.#writeHead();
+    if (this.#length === 'chunked') {
+      socket.write(`${bytes.length.toString(16)}\r\n`, 'latin1');
+      socket.write(bytes);
+      socket.write('\r\n', 'latin1');
+    } else {
+      socket.write(bytes);
+    }
+    socket.uncork();
+    if (socket.writableNeedDrain) this.#body.pause();
+    this.#user.onPiece();
+  };
+
+  readonly #finish = (): void => {
+    if (this.#length !== 'chunked' && this.#sent < this.#length) {
+      this.#fail(new WireError('request_malformed'));
+      return;
+    }
+    this.#writeHead();
+    if (this.#length === 'chunked') this.#socket.write('0\r\n\r\n', 'latin1');
+    this.#leave();
+    this.#user.onSent();
+  };
+
+  readonly #fail = (error: Error): void => {
+    this.#leave();
+    this.#user.onUnsent(error);
+  };
+
+  readonly #goOn = (): void => {
+    this.#body.resume();
+  };
+
+  #writeHead(): void {
+    if (this.#head !== '') this.#socket.write(this.#head, 'latin1');
+    this.#head = '';
+  }
+
+  #leave(): void {
+    this.#body.off('data', this.#take).off('end', this.#finish).off('error', this.#fail);
+    this.#socket.off('drain', this.#goOn);
+  }
+}
