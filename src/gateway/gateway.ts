@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Log } from '../log.ts';
@@ -8,7 +8,7 @@ import { Connection } from './connection.ts';
 import { type Decision, decisionOf, decisionOnBytes } from './decision.ts';
 import { countDropped } from './dropped.ts';
 import { Exchange } from './exchange.ts';
-import { createForwarder } from './forward.ts';
+import { createForwarder, type Forwarder } from './forward.ts';
 import { holdEarly, isHandshake, responseOn } from './handshake.ts';
 import { Lasting } from './lasting.ts';
 import { Meters } from './meters.ts';
@@ -16,7 +16,7 @@ import { METHODS } from './methods.ts';
 import { Refusal } from './refusal.ts';
 import { refuse, refuseSocket } from './refuse.ts';
 import { serve } from './serve.ts';
-import { adopt, createServer, trackClients } from './server.ts';
+import { adopt, type Clients, createServer, trackClients } from './server.ts';
 import { cutStalled } from './stalled.ts';
 import { plainTraces, type Traces } from './trace.ts';
 import type { UpstreamStatus } from './upstream/live-upstream.ts';
@@ -52,148 +52,191 @@ export interface Gateway {
  * @param traces how requests are traced; left out: traces are passed on, and nobody records them
  */
 export function createGateway(first: Plan, log: Log, traces: Traces = plainTraces): Gateway {
-  let plan = first;
-  // A set of what is in flight would say it too, but cost the collector as much as all the rest: this is read
-  // when an answer's head is written.
-  const life = { isDraining: false, isClosing: false, traces, lasting: new Lasting() };
-  /** Sockets of handshakes and of what became of them. */
-  const tunnels = new Set<Socket>();
-  const forwarder = createForwarder(first, log);
-  const meters = new Meters();
-  const watchers = new Set<(decision: Decision) => void>();
-  const tell = (decision: Decision) => {
-    for (const hear of watchers) hear(decision);
-  };
-  const server = createServer(plan.server, (request) => isHandshake(plan, request));
-  const { connections, sockets } = trackClients(server);
-  server.on('drop', countDropped(log.logger));
+  return new LiveGateway(first, log, traces);
+}
 
-  const end = (exchange: Exchange) => {
-    if (!exchange.response.writableFinished) exchange.onClientGone?.();
-    life.lasting.delete(exchange);
-    const ms = exchange.elapsedMs();
-    const share = shareOf(exchange, plan.sample2xx);
-    if (share === 1 || Math.random() < share) log.line(accessLine(exchange, ms, share));
-    meters.ended(exchange, ms);
-    if (watchers.size > 0) tell(decisionOf(exchange, ms));
-    exchange.trace?.end(exchange);
-    // Its answer may have said keep-alive before the closing began.
-    if (life.isClosing) setImmediate(() => server.closeIdleConnections());
-  };
-  const connectionOf = (socket: Socket) => connections.get(socket) ?? new Connection(socket);
+class LiveGateway implements Gateway {
+  plan: Plan;
+  readonly meters = new Meters();
+  readonly #log: Log;
+  /**
+   * A set of what is in flight would say it too, but cost the collector as much as all the rest: this is read
+   * when an answer's head is written.
+   */
+  readonly #life;
+  readonly #forwarder: Forwarder;
+  readonly #server: Server;
+  readonly #connections: Clients['connections'];
+  readonly #sockets: Clients['sockets'];
+  /** Sockets of handshakes and of what became of them. */
+  readonly #tunnels = new Set<Socket>();
+  readonly #watchers = new Set<(decision: Decision) => void>();
+  readonly #stopCutting: () => void;
+
+  constructor(first: Plan, log: Log, traces: Traces) {
+    this.plan = first;
+    this.#log = log;
+    this.#life = { isDraining: false, isClosing: false, traces, lasting: new Lasting() };
+    this.#forwarder = createForwarder(first, log);
+    this.#server = createServer(first.server, (request) => isHandshake(this.plan, request));
+    const { connections, sockets } = trackClients(this.#server);
+    this.#connections = connections;
+    this.#sockets = sockets;
+    this.#stopCutting = cutStalled(connections, () => this.plan.server.stalledTimeoutMs);
+    this.#hear();
+  }
+
+  get clients() {
+    return { connections: this.#sockets.size, tunnels: this.#tunnels.size };
+  }
+
+  get upstreams() {
+    return this.#forwarder.upstreams;
+  }
+
+  get watchers() {
+    return this.#watchers.size;
+  }
+
+  watch(hear: (decision: Decision) => void): () => void {
+    this.#watchers.add(hear);
+    return () => void this.#watchers.delete(hear);
+  }
+
+  listen(): Promise<AddressInfo> {
+    const server = this.#server;
+    const { port, host } = this.plan.listen;
+    return new Promise((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, host, () => {
+        server.off('error', reject);
+        resolve(server.address() as AddressInfo);
+      });
+    });
+  }
+
+  take(connection: Duplex): void {
+    // What is made elsewhere is secured there, if it is.
+    this.#server.emit(this.plan.server.tls === undefined ? 'connection' : 'secureConnection', connection);
+  }
+
+  swap(next: Plan): void {
+    adopt(this.#server, next.server, this.plan.server);
+    this.plan = next;
+    this.#forwarder.adopt(next);
+    this.meters.keep(new Set(next.routes.map(({ id }) => id)));
+    const count = this.#life.lasting.judge(next);
+    const { graceMs } = next.reload;
+    if (count > 0) this.#log.logger.info({ count, grace_ms: graceMs }, 'WebSockets and event streams are to end');
+  }
+
+  drain(): void {
+    this.#life.isDraining = true;
+  }
+
+  async close(graceMs: number): Promise<void> {
+    this.#life.isDraining = true;
+    this.#life.isClosing = true;
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    this.#server.closeIdleConnections();
+    this.#life.lasting.end('going_away');
+    const timer = setTimeout(() => this.#cut(graceMs), graceMs);
+    await closed;
+    clearTimeout(timer);
+    this.#stopCutting();
+    await this.#forwarder.close();
+  }
+
+  #cut(graceMs: number): void {
+    const connections = this.#sockets.size;
+    if (graceMs > 0) this.#log.logger.warn({ connections }, 'the grace is over; what is left is cut');
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #hear(): void {
+    const server = this.#server;
+    server.on('drop', countDropped(this.#log.logger));
+    server.on('request', (request, response) => this.#serve(this.#begin(request, response, false)));
+    server.on('checkContinue', (request, response) => this.#serve(this.#begin(request, response, true)));
+    server.on('checkExpectation', (request, response) => {
+      const exchange = this.#begin(request, response, false);
+      if (exchange !== undefined) refuse(exchange, new Refusal('expectation_failed'));
+    });
+    server.on('upgrade', (request, socket, early) => this.#upgrade(request, socket as Socket, early));
+    server.on('connect', (_request, socket) => this.#refuseBytes(socket as Socket, NO_CONNECT));
+    server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) => this.#fail(code, socket as Socket));
+  }
+
+  #serve(exchange: Exchange | undefined): void {
+    if (exchange !== undefined) void serve(this.plan, exchange, this.#forwarder);
+  }
+
   /** `undefined` for what came and is no request. */
-  const begin = (request: IncomingMessage, response: ServerResponse, expectsContinue = false) => {
-    const { trusts, maxRequestsPerConnection } = plan.server;
-    const connection = connectionOf(request.socket);
+  #begin(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): Exchange | undefined {
+    const { cors, server } = this.plan;
+    const { trusts, maxRequestsPerConnection } = server;
+    const connection = this.#connectionOf(request.socket);
     if (!connection.takes(request, response, maxRequestsPerConnection)) return undefined;
-    const { cors } = plan;
+    const life = this.#life;
     const exchange = new Exchange({ request, response, expectsContinue, cors, connection, trusts, life });
-    meters.inFlight += 1;
-    response.on('close', () => end(exchange));
+    this.meters.inFlight += 1;
+    response.on('close', () => this.#end(exchange));
     return exchange;
-  };
-  server.on('request', (request, response) => {
-    const exchange = begin(request, response);
-    if (exchange !== undefined) void serve(plan, exchange, forwarder);
-  });
-  server.on('checkContinue', (request, response) => {
-    const exchange = begin(request, response, true);
-    if (exchange !== undefined) void serve(plan, exchange, forwarder);
-  });
-  server.on('checkExpectation', (request, response) => {
-    const exchange = begin(request, response);
-    if (exchange !== undefined) refuse(exchange, new Refusal('expectation_failed'));
-  });
-  server.on('upgrade', (request, stream, early) => {
-    const socket = stream as Socket;
+  }
+
+  #upgrade(request: IncomingMessage, socket: Socket, early: Buffer): void {
     const response = responseOn(request, socket);
     const handshake = { socket, takeEarly: holdEarly(socket, early) };
-    const connection = connectionOf(socket);
-    const { cors, server: rules } = plan;
-    const exchange = new Exchange({ request, response, handshake, cors, connection, trusts: rules.trusts, life });
-    meters.inFlight += 1;
-    tunnels.add(socket);
+    const connection = this.#connectionOf(socket);
+    const { cors, server } = this.plan;
+    const life = this.#life;
+    const exchange = new Exchange({ request, response, handshake, cors, connection, trusts: server.trusts, life });
+    this.meters.inFlight += 1;
+    this.#tunnels.add(socket);
     socket.on('close', () => {
-      tunnels.delete(socket);
-      end(exchange);
+      this.#tunnels.delete(socket);
+      this.#end(exchange);
     });
-    void serve(plan, exchange, forwarder);
-  });
-  const refuseBytes = (socket: Socket, refusal: Refusal) => {
+    this.#serve(exchange);
+  }
+
+  #connectionOf(socket: Socket): Connection {
+    return this.#connections.get(socket) ?? new Connection(socket);
+  }
+
+  #end(exchange: Exchange): void {
+    if (!exchange.response.writableFinished) exchange.onClientGone?.();
+    this.#life.lasting.delete(exchange);
+    const ms = exchange.elapsedMs();
+    const share = shareOf(exchange, this.plan.sample2xx);
+    if (share === 1 || Math.random() < share) this.#log.line(accessLine(exchange, ms, share));
+    this.meters.ended(exchange, ms);
+    if (this.#watchers.size > 0) this.#tell(decisionOf(exchange, ms));
+    exchange.trace?.end(exchange);
+    // Its answer may have said keep-alive before the closing began.
+    if (this.#life.isClosing) setImmediate(() => this.#server.closeIdleConnections());
+  }
+
+  #tell(decision: Decision): void {
+    for (const hear of this.#watchers) hear(decision);
+  }
+
+  #refuseBytes(socket: Socket, refusal: Refusal): void {
     const id = refuseSocket(socket, refusal);
     if (id === undefined) return;
-    log.line(refusedLine(id, refusal, socket.remoteAddress));
-    meters.refused(refusal.code);
-    if (watchers.size > 0) tell(decisionOnBytes(id, refusal));
-  };
-  server.on('connect', (_request, socket) => refuseBytes(socket as Socket, NO_CONNECT));
-  server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, stream) => {
-    const socket = stream as Socket;
-    const connection = connections.get(socket);
-    if (connection === undefined) endHandshake(code, socket, log);
+    this.#log.line(refusedLine(id, refusal, socket.remoteAddress));
+    this.meters.refused(refusal.code);
+    if (this.#watchers.size > 0) this.#tell(decisionOnBytes(id, refusal));
+  }
+
+  /** Node could make no request of what came. */
+  #fail(code: string, socket: Socket): void {
+    const connection = this.#connections.get(socket);
+    if (connection === undefined) endHandshake(code, socket, this.#log);
     else if (code === TIMEOUT && connection.isUnused) socket.destroy();
     else if (code === TIMEOUT && connection.isAnswering) connection.reset();
-    else refuseBytes(socket, CLIENT_ERRORS[code] ?? new Refusal('message_malformed'));
-  });
-  const stopCutting = cutStalled(connections, () => plan.server.stalledTimeoutMs);
-
-  return {
-    get plan() {
-      return plan;
-    },
-    meters,
-    get clients() {
-      return { connections: sockets.size, tunnels: tunnels.size };
-    },
-    get upstreams() {
-      return forwarder.upstreams;
-    },
-    get watchers() {
-      return watchers.size;
-    },
-    watch(hear) {
-      watchers.add(hear);
-      return () => void watchers.delete(hear);
-    },
-    listen: () =>
-      new Promise((resolve, reject) => {
-        server.once('error', reject);
-        server.listen(plan.listen.port, plan.listen.host, () => {
-          server.off('error', reject);
-          resolve(server.address() as AddressInfo);
-        });
-      }),
-    // What is made elsewhere is secured there, if it is.
-    take: (connection) =>
-      void server.emit(plan.server.tls === undefined ? 'connection' : 'secureConnection', connection),
-    swap(next) {
-      adopt(server, next.server, plan.server);
-      plan = next;
-      forwarder.adopt(next);
-      meters.keep(new Set(next.routes.map(({ id }) => id)));
-      const ending = life.lasting.judge(next);
-      const { graceMs } = next.reload;
-      if (ending > 0) log.logger.info({ count: ending, grace_ms: graceMs }, 'WebSockets and event streams are to end');
-    },
-    drain() {
-      life.isDraining = true;
-    },
-    async close(graceMs) {
-      life.isDraining = true;
-      life.isClosing = true;
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeIdleConnections();
-      life.lasting.end('going_away');
-      const timer = setTimeout(() => {
-        if (graceMs > 0) log.logger.warn({ connections: sockets.size }, 'the grace is over; what is left is cut');
-        for (const socket of sockets) socket.destroy();
-      }, graceMs);
-      await closed;
-      clearTimeout(timer);
-      stopCutting();
-      await forwarder.close();
-    },
-  };
+    else this.#refuseBytes(socket, CLIENT_ERRORS[code] ?? new Refusal('message_malformed'));
+  }
 }
 
 /** What is no proxy has no method CONNECT, on no path. */
