@@ -33,52 +33,82 @@ export interface SchemaBundle {
  * manifest and below it. No other file is read, and nothing is ever fetched.
  */
 export function bundleSchemas(manifest: Manifest, readFile: World['readFile'], findings: Finding[]): SchemaBundle {
-  const files: Record<string, unknown> = Object.create(null);
-  const origins = new Map<string, Path>();
-  const targets = new Map<string, { readonly target: Path; readonly place: Path }>();
-  const placed = (finding: Finding) => placedByOrigin(finding, origins);
+  return new Bundler(readFile, findings).bundle(manifest);
+}
+
+/** Where a reference leads, and where it stands: both paths of the root. */
+interface Reference {
+  readonly target: Path;
+  readonly place: Path;
+}
+
+class Bundler {
+  readonly #readFile: World['readFile'];
+  readonly #findings: Finding[];
+  readonly #files: Record<string, unknown> = Object.create(null);
+  /** Where in the manifest a file was first needed. */
+  readonly #origins = new Map<string, Path>();
+  readonly #references = new Map<string, Reference>();
+
+  constructor(readFile: World['readFile'], findings: Finding[]) {
+    this.#readFile = readFile;
+    this.#findings = findings;
+  }
+
+  bundle(manifest: Manifest): SchemaBundle {
+    const schemas = this.#inside(manifest.schemas, ['schemas']);
+    const routes = manifest.routes.map((route, index) =>
+      hasSchemas(route) ? this.#inside(route, ['routes', index]) : route,
+    );
+    const root = { schemas, routes, files: this.#files };
+    const placed = (finding: Finding) => placedByOrigin(finding, this.#origins);
+    return { root, targets: this.#soundTargets(root), placed };
+  }
 
   /** @param base the file that the schemas stand in; `undefined`: the manifest itself */
-  const bundle = <T>(holder: T, at: Path, base?: string): T =>
-    changeSchemas(
-      holder,
-      (schema, inside) => {
-        const { $ref: reference, ...others } = schema;
-        const isOwn = base === undefined && typeof reference === 'string' && reference.startsWith('#');
-        if (typeof reference !== 'string' || isOwn || SCHEME.test(reference)) return schema;
-        const place = [...at, ...inside, '$ref'];
-        const target =
-          origins.size < MAX_FILES
-            ? targetOf(reference, base)
-            : `more than ${MAX_FILES} files are not read; put some schemas together`;
-        if (typeof target === 'string') {
-          findings.push(placed(errorAt(place, RULE, target)));
-          return others;
-        }
-        const [, file] = target as [string, string];
-        if (!origins.has(file)) {
-          origins.set(file, base === undefined ? place : (origins.get(base) ?? place));
-          const value = readSchemas(file, readFile, (message) => findings.push(placed(errorAt(place, RULE, message))));
-          files[file] = bundle(withoutId(value), ['files', file], file);
-        }
-        targets.set(JSON.stringify(target), { target, place });
-        return { ...others, $ref: referenceTo(target) };
-      },
-      at.length === 1 && at[0] === 'schemas',
-    );
+  #inside<T>(holder: T, at: Path, base?: string): T {
+    const change = (schema: Record<string, unknown>, inside: Path) => {
+      const { $ref: reference, ...others } = schema;
+      const isOwn = base === undefined && typeof reference === 'string' && reference.startsWith('#');
+      if (typeof reference !== 'string' || isOwn || SCHEME.test(reference)) return schema;
+      const target = this.#follow(reference, [...at, ...inside, '$ref'], base);
+      return target === undefined ? others : { ...others, $ref: referenceTo(target) };
+    };
+    return changeSchemas(holder, change, at.length === 1 && at[0] === 'schemas');
+  }
 
-  const schemas = bundle(manifest.schemas, ['schemas']);
-  const routes = manifest.routes.map((route, index) => (hasSchemas(route) ? bundle(route, ['routes', index]) : route));
-  const root = { schemas, routes, files };
-  const sound = [...targets.values()].flatMap(({ target, place }) => {
-    if (isSchema(valueAt(root, target))) return [target];
-    const [, file, ...inside] = target;
-    findings.push(
-      placed(errorAt(place, RULE, `the file "${file}" has no schema at "#${inside.map(pointerStep).join('')}"`)),
-    );
-    return [];
-  });
-  return { root, targets: sound, placed };
+  /** Takes in the file that a reference names; `undefined` where it names none. */
+  #follow(reference: string, place: Path, base: string | undefined): Path | undefined {
+    const target =
+      this.#origins.size < MAX_FILES
+        ? targetOf(reference, base)
+        : `more than ${MAX_FILES} files are not read; put some schemas together`;
+    if (typeof target === 'string') {
+      this.#find(place, target);
+      return undefined;
+    }
+    const [, file] = target as [string, string];
+    if (!this.#origins.has(file)) {
+      this.#origins.set(file, base === undefined ? place : (this.#origins.get(base) ?? place));
+      const value = readSchemas(file, this.#readFile, (message) => this.#find(place, message));
+      this.#files[file] = this.#inside(withoutId(value), ['files', file], file);
+    }
+    this.#references.set(JSON.stringify(target), { target, place });
+    return target;
+  }
+
+  #soundTargets(root: SchemaRoot): Path[] {
+    return [...this.#references.values()].flatMap(({ target, place }) => {
+      if (isSchema(valueAt(root, target))) return [target];
+      const [, file, ...inside] = target;
+      this.#find(place, `the file "${file}" has no schema at "#${inside.map(pointerStep).join('')}"`);
+      return [];
+    });
+  }
+
+  #find(place: Path, message: string): void {
+    this.#findings.push(placedByOrigin(errorAt(place, RULE, message), this.#origins));
+  }
 }
 
 /** Most routes have none, and there may be many routes. */
