@@ -1,4 +1,4 @@
-import type { Plan, Route } from '../plan/plan.ts';
+import type { Plan, Route, Target, Upstream } from '../plan/plan.ts';
 import type { Exchange } from './exchange.ts';
 
 /** Why something that lasts has to end: who may have it is not what it was, or where it comes from; or the process stops. */
@@ -62,13 +62,22 @@ export class Lasting {
 function reasonBetween(route: Route, next: Route | undefined): EndReason | undefined {
   if (next === undefined) return 'route_changed';
   if (accessOf(route) !== accessOf(next)) return 'access_changed';
-  return placeOf(route) === placeOf(next) ? undefined : 'route_changed';
+  return isWhereItWas(route, next) ? undefined : 'route_changed';
 }
 
 function accessOf({ access, auth }: Route): string {
   return access === 'protected' ? `protected ${auth?.verifier.key} ${auth?.role.key}` : access;
 }
 
-function placeOf({ methods, path, upstream, websocket }: Route): string {
-  return JSON.stringify([methods, path, upstream.key, websocket]);
+function isWhereItWas(route: Route, next: Route): boolean {
+  const placeOf = ({ methods, path, websocket }: Route) => JSON.stringify([methods, path, websocket]);
+  return placeOf(route) === placeOf(next) && isStillThere(route.upstream, next.upstream);
+}
+
+/** All its targets are, known by the same certificates; other limits change nothing for what stands. */
+function isStillThere(upstream: Upstream, next: Upstream): boolean {
+  const placeOf = ({ url, serverName }: Target) => `${url.origin} ${serverName}`;
+  const places = new Set(next.targets.map(placeOf));
+  const isSame = upstream.id === next.id && upstream.tlsKey === next.tlsKey;
+  return isSame && upstream.targets.every((target) => places.has(placeOf(target)));
 }

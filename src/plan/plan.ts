@@ -106,6 +106,8 @@ export interface Upstream {
   readonly breaker: BreakerRule | undefined;
   /** Behind a function, so that a plan that is printed shows no key. */
   readonly tls: () => TlsRule;
+  /** Equal for equal certificates and keys. */
+  readonly tlsKey: string;
   /** In place of the network: makes a connection to a target, by its origin. */
   readonly connect?: (origin: string) => Duplex;
 }

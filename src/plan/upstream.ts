@@ -31,10 +31,12 @@ function compileUpstream(id: string, entry: UpstreamEntry, readFile: World['read
   const { timeouts, connections, health, breaker } = entry;
   const targets = compileTargets(id, entry, findings);
   const tls = compileUpstreamTls(['upstreams', id], entry, targets, readFile, findings);
+  const tlsKey = hash('sha256', JSON.stringify(tls));
   return Object.freeze({
     id,
     // Files are a part of the definition: another certificate means other connections.
-    key: JSON.stringify([id, entry, hash('sha256', JSON.stringify(tls))]),
+    key: JSON.stringify([id, entry, tlsKey]),
+    tlsKey,
     targets,
     balance: entry.balance,
     connectTimeoutMs: durationMs(timeouts.connect),

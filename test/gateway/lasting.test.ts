@@ -102,6 +102,23 @@ describe('a WebSocket over a reload', () => {
     expect(gateway.told.at(-1)).toMatchObject({ count: 1, grace_ms: 0 });
   });
 
+  it('lives on when its upstream gets other limits and one more target', async () => {
+    gateway = await startGateway(textOf(SOCKET));
+    const wire = await openTunnel();
+    const text = textOf(SOCKET);
+    const more = text.replace(
+      `url: '${upstream.url}'`,
+      `urls: ['http://127.0.0.1:9', '${upstream.url}'], retry: false`,
+    );
+    expect(more).not.toBe(text);
+    gateway.swap(more);
+    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
+    far.write(Buffer.from([0x81, 2, 0x68, 0x69]));
+    await wire.until('\x81\x02hi');
+    expect(isEnded).toBe(false);
+    wire.end();
+  });
+
   it('is closed with 1012 when its upstream changed', async () => {
     gateway = await startGateway(textOf(SOCKET));
     const wire = await openTunnel();
