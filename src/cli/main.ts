@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { enableCompileCache } from 'node:module';
+import module from 'node:module';
 import { constants } from 'node:os';
 import { suggestion } from '../problem/did-you-mean.ts';
 import { type ExitCode, type Terminal, UsageError, type Verb, WorkError } from './terminal.ts';
@@ -54,8 +54,16 @@ const VERBS: Readonly<Record<string, Entry>> = {
 /** What shells add to a signal's number. */
 const ENDED_BY = 128;
 
+const NODE = 26;
+
+// What is read from here on needs it, and would fail without saying why.
+if (Number.parseInt(process.versions.node, 10) < NODE) {
+  process.stderr.write(`signing-gateway: this is Node ${process.versions.node}; it needs Node ${NODE} or later\n`);
+  process.exit(2);
+}
+
 // From the second start on, what was compiled is read from a cache: a third of the time is saved.
-enableCompileCache();
+module.enableCompileCache();
 
 // A reader that has seen enough, `| head` say, is no fault.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 2));

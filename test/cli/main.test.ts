@@ -72,6 +72,16 @@ Examples:
     expect(err).toMatch(/^signing-gateway: \S/);
     expect(err).not.toMatch(/\n\s+at /);
   });
+
+  it('says so when Node is too old', async () => {
+    const old = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.1.0' } })`;
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(old)}`;
+    expect(await runCli(['lint'], root, { NODE_OPTIONS })).toEqual({
+      code: 2,
+      out: '',
+      err: 'signing-gateway: this is Node 20.1.0; it needs Node 26 or later\n',
+    });
+  });
 });
 
 describe('lint', () => {
