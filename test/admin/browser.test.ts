@@ -2,7 +2,6 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Reloading } from '../../src/admin/call.ts';
 import { load } from '../../src/load.ts';
-import type { Reload } from '../../src/reload.ts';
 import { noReloads, type Operating, startOperating } from '../support/admin.ts';
 import { hasBrowser, openPage, startBrowser, type Visited } from '../support/browser.ts';
 import { poorContrasts } from '../support/contrast.ts';
@@ -167,7 +166,7 @@ describe.skipIf(!hasBrowser)('the page, in a browser', () => {
     expect(problems.length).toBeGreaterThan(0);
     const sources = [{ path: 'gateway.yaml', text }];
     const attempt = { cause: 'change', at: new Date(), ms: 3, files: ['gateway.yaml'] } as const;
-    let last: Reload | undefined = { kind: 'kept', problems, sources, ...attempt };
+    let last: Reloading['last'] = { kind: 'kept', problems, sources, ...attempt };
     const reloader: Reloading = {
       ...noReloads('0'.repeat(64)),
       get last() {
