@@ -56,8 +56,8 @@ describe.skipIf(!hasBrowser)('the page, in a browser', () => {
     await upstream?.close();
   });
 
-  async function start(manifest = manifestOf(ROUTES), others: Parameters<typeof startOperating>[3] = {}) {
-    const site = await startOperating(manifest, { UP: upstream.url, TOKEN }, {}, others);
+  async function start(manifest = manifestOf(ROUTES), others: Parameters<typeof startOperating>[3] = {}, files = {}) {
+    const site = await startOperating(manifest, { UP: upstream.url, TOKEN }, files, others);
     open.push(site);
     return site;
   }
@@ -158,6 +158,17 @@ describe.skipIf(!hasBrowser)('the page, in a browser', () => {
     await page.getByLabel('Headers').fill('nonsense');
     await page.getByRole('button', { name: 'Explain', exact: true }).click();
     await page.getByRole('alert').getByText('"nonsense" is no header').waitFor();
+  });
+
+  it('names the included file whose lines decide', async () => {
+    const files = {
+      'more.yaml': 'routes:\n  - { id: delta, method: GET, path: /delta, upstream: up, access: public }\n',
+    };
+    const { page } = await visit(await start(`${manifestOf(ROUTES)}include: more.yaml\n`, {}, files), '#/routes');
+    await page.getByRole('button', { name: 'Explain delta' }).click();
+    await page.locator('#explained').getByText('to up, route delta (more.yaml, line 2)').waitFor();
+    const places = await page.locator('#explained .steps .hint li').allTextContents();
+    expect(places.slice(0, 2)).toEqual(['more.yaml, line 2 /routes/3', 'more.yaml, line 2 /routes/3/access']);
   });
 
   it('shows a refused manifest as text, with the lines around the fault', async () => {

@@ -121,7 +121,7 @@ function faultsOf(errors) {
 
 /** @param {Step} step */
 function stepOf({ step, verdict, because, lines }) {
-  const places = lines.map(({ line, pointer }) => element('li', {}, `line ${line} `, element('code', {}, pointer)));
+  const places = lines.map((place) => element('li', {}, `${placeOf(place)} `, element('code', {}, place.pointer)));
   return element(
     'li',
     {},
