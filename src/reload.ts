@@ -6,14 +6,14 @@ import type { Source, World } from './manifest/source.ts';
 import { type Beginning, changesBetween, restartsFor, summaryOf } from './plan/changes.ts';
 import { makePlan } from './reload/attempt.ts';
 import { type Count, Counts } from './reload/counts.ts';
-import type { Cause, Reload } from './reload/outcome.ts';
+import type { Cause, News, Reload } from './reload/outcome.ts';
 import { ReadingThread } from './reload/reading-thread.ts';
 import { changedSince, ownHash, type Place, type Seen, watchedBy } from './reload/seen.ts';
 import { isSteady, SETTLE_MS, settled } from './reload/steady.ts';
 import { type Watch, watchFiles } from './watch.ts';
 import { worldOf } from './world.ts';
 
-export type { Cause, Reload } from './reload/outcome.ts';
+export type { Cause, News, Reload } from './reload/outcome.ts';
 
 /** Some mounts tell of no change at all; this finds it. */
 const POLL_MS = 5_000;
@@ -36,7 +36,7 @@ export interface ReloaderOptions {
  */
 export class Reloader {
   /** How the last attempt ended that found something changed; `undefined` until there was one. */
-  last: Reload | undefined;
+  last: News | undefined;
   /** When the plan in force was put in force. */
   lastSuccessAt = new Date();
   readonly #options: ReloaderOptions;

@@ -45,6 +45,13 @@ export interface Answer {
   readonly body: string | Buffer | ((response: ServerResponse) => void);
 }
 
+/** What a value is to those who are sent it as JSON. A member that is `undefined` is left out. */
+export type Json<Value> = Value extends { toJSON(): infer Written }
+  ? Written
+  : Value extends ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>
+    ? Record<string, never>
+    : { readonly [Key in keyof Value]: Json<Value[Key]> };
+
 export function json(value: unknown, status = 200): Answer {
   return { status, headers: { 'Content-Type': 'application/json' }, body: `${JSON.stringify(value)}\n` };
 }

@@ -67,8 +67,8 @@ class DecisionStream {
   }
 
   #write(response: ServerResponse): void {
-    const events = this.#held.map((decision) => event('decision', decision));
-    if (this.#skipped > 0) events.push(event('skipped', { count: this.#skipped }));
+    const events = this.#held.map((decision) => written({ name: 'decision', data: decision }));
+    if (this.#skipped > 0) events.push(written({ name: 'skipped', data: { count: this.#skipped } }));
     this.#held = [];
     this.#skipped = 0;
     if (events.length > 0) response.write(events.join(''));
@@ -82,6 +82,11 @@ function hasAll(decision: Decision, words: readonly string[]): boolean {
   return words.every((word) => text.includes(word) || word === id);
 }
 
-function event(name: string, data: object): string {
+/** What is written, each as one event. */
+export type DecisionEvent =
+  | { readonly name: 'decision'; readonly data: Decision }
+  | { readonly name: 'skipped'; readonly data: { readonly count: number } };
+
+function written({ name, data }: DecisionEvent): string {
   return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }

@@ -3,10 +3,16 @@ import { type Answer, type Call, json, type Operated } from './call.ts';
 
 /** The compiled routes, in the manifest's order. */
 export function routes(_call: Call, { gateway }: Operated): Answer {
-  return json({ routes: gateway.plan.routes.map(described) });
+  return json(tableOf(gateway.plan.routes));
 }
 
-function described({ id, methods, path, access, upstream, auth, ...route }: Route): object {
+export type RouteTable = ReturnType<typeof tableOf>;
+
+function tableOf(routes: readonly Route[]) {
+  return { routes: routes.map(described) };
+}
+
+function described({ id, methods, path, access, upstream, auth, ...route }: Route) {
   return {
     id,
     methods,

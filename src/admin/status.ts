@@ -6,9 +6,15 @@ import { reloadEntry } from './reload.ts';
 
 /** How the process is, and what is in force. */
 export function status(_call: Call, operated: Operated): Answer {
+  return json(statusOf(operated));
+}
+
+export type Status = ReturnType<typeof statusOf>;
+
+function statusOf(operated: Operated) {
   const { gateway, version, startedAt, reloader } = operated;
   const { plan } = gateway;
-  return json({
+  return {
     version,
     started_at: startedAt,
     ...readinessOf(operated),
@@ -18,9 +24,9 @@ export function status(_call: Call, operated: Operated): Answer {
     tokens: plan.auth === undefined ? null : tokensOf(plan.auth.verifier.status),
     judge_thread: judgeInThread.status(),
     reported: Object.fromEntries(gateway.meters.reported),
-  });
+  };
 }
 
-function tokensOf({ verdicts, ...status }: VerifierStatus): object {
+function tokensOf({ verdicts, ...status }: VerifierStatus) {
   return { ...status, verdicts: Object.fromEntries(verdicts) };
 }

@@ -16,7 +16,10 @@ interface Attempted {
 }
 
 /** How an attempt to take the files over ended. */
-export type Reload = Loaded | Kept | Unreadable | Unchanged;
+export type Reload = News | Unchanged;
+
+/** How one ended that found something changed. */
+export type News = Loaded | Kept | Unreadable;
 
 /** What was saved is in force. */
 export interface Loaded extends Attempted {

@@ -1,3 +1,4 @@
+import type { Severity } from '../problem/finding.ts';
 import { createFramer } from '../problem/frame.ts';
 import type { Placed } from './reading-thread.ts';
 
@@ -6,7 +7,7 @@ export interface ToldProblem {
   readonly file: string;
   readonly line: number;
   readonly column: number;
-  readonly severity: string;
+  readonly severity: Severity;
   readonly rule: string;
   readonly message: string;
   readonly frame: string;

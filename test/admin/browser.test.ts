@@ -2,7 +2,6 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Reloading } from '../../src/admin/call.ts';
 import { load } from '../../src/load.ts';
-import type { Reload } from '../../src/reload.ts';
 import { noReloads, type Operating, startOperating } from '../support/admin.ts';
 import { hasBrowser, openPage, startBrowser, type Visited } from '../support/browser.ts';
 import { poorContrasts } from '../support/contrast.ts';
@@ -57,8 +56,8 @@ describe.skipIf(!hasBrowser)('the page, in a browser', () => {
     await upstream?.close();
   });
 
-  async function start(manifest = manifestOf(ROUTES), others: Parameters<typeof startOperating>[3] = {}) {
-    const site = await startOperating(manifest, { UP: upstream.url, TOKEN }, {}, others);
+  async function start(manifest = manifestOf(ROUTES), others: Parameters<typeof startOperating>[3] = {}, files = {}) {
+    const site = await startOperating(manifest, { UP: upstream.url, TOKEN }, files, others);
     open.push(site);
     return site;
   }
@@ -161,13 +160,24 @@ describe.skipIf(!hasBrowser)('the page, in a browser', () => {
     await page.getByRole('alert').getByText('"nonsense" is no header').waitFor();
   });
 
+  it('names the included file whose lines decide', async () => {
+    const files = {
+      'more.yaml': 'routes:\n  - { id: delta, method: GET, path: /delta, upstream: up, access: public }\n',
+    };
+    const { page } = await visit(await start(`${manifestOf(ROUTES)}include: more.yaml\n`, {}, files), '#/routes');
+    await page.getByRole('button', { name: 'Explain delta' }).click();
+    await page.locator('#explained').getByText('to up, route delta (more.yaml, line 2)').waitFor();
+    const places = await page.locator('#explained .steps .hint li').allTextContents();
+    expect(places.slice(0, 2)).toEqual(['more.yaml, line 2 /routes/3', 'more.yaml, line 2 /routes/3/access']);
+  });
+
   it('shows a refused manifest as text, with the lines around the fault', async () => {
     const text = manifestOf(ROUTES.replace('access: public', `"${HOSTILE}": public`));
     const { problems } = load({ path: 'gateway.yaml', text }, worldOf({ UP: upstream.url }));
     expect(problems.length).toBeGreaterThan(0);
     const sources = [{ path: 'gateway.yaml', text }];
     const attempt = { cause: 'change', at: new Date(), ms: 3, files: ['gateway.yaml'] } as const;
-    let last: Reload | undefined = { kind: 'kept', problems, sources, ...attempt };
+    let last: Reloading['last'] = { kind: 'kept', problems, sources, ...attempt };
     const reloader: Reloading = {
       ...noReloads('0'.repeat(64)),
       get last() {

@@ -1,3 +1,26 @@
+/**
+ * @import { Json } from '../call.ts'
+ * @import { DecisionEvent } from '../decisions.ts'
+ * @import { Explanation } from '../../explain/explanation.ts'
+ * @import { RouteTable } from '../routes.ts'
+ * @import { Status } from '../status.ts'
+ * @import { LastHour, TrafficNow } from '../traffic-answers.ts'
+ */
+
+/**
+ * What is answered, by the path that is asked for.
+ *
+ * @typedef {{
+ *   status: Json<Status>,
+ *   routes: Json<RouteTable>,
+ *   traffic: Json<TrafficNow>,
+ *   history: Json<LastHour>,
+ *   explain: Json<Explanation>,
+ * }} Answers
+ *
+ * @typedef {Json<DecisionEvent>} ToldEvent
+ */
+
 /** The admin token, for as long as the tab is open: where it goes is told nobody else. */
 const KEPT = 'signing-gateway-admin-token';
 const LIMIT_MS = 15_000;
@@ -27,9 +50,10 @@ export function keepToken(token) {
 /**
  * Asks the operators' side; with a body it is POST.
  *
- * @param {string} path relative to the page, so that it may stand behind a prefix
+ * @template {keyof Answers} Path
+ * @param {Path} path relative to the page, so that it may stand behind a prefix
  * @param {object} [body] sent as JSON
- * @returns {Promise<any>}
+ * @returns {Promise<Answers[Path]>}
  */
 export async function ask(path, body) {
   const posted = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
@@ -43,7 +67,7 @@ export async function ask(path, body) {
  *
  * @param {string} path
  * @param {AbortSignal} signal
- * @returns {AsyncGenerator<{ name: string, data: any }>}
+ * @returns {AsyncGenerator<ToldEvent>}
  */
 export async function* events(path, signal) {
   const answer = await fetch(path, { headers: authorization(), signal });
@@ -57,7 +81,9 @@ export async function* events(path, signal) {
     text = parts.pop() ?? '';
     for (const part of parts) {
       const [, name, data] = /^event: (.*)\ndata: (.*)$/.exec(part) ?? [];
-      if (name !== undefined && data !== undefined) yield { name, data: JSON.parse(data) };
+      if (name === undefined || data === undefined) continue;
+      const event = /** @type {ToldEvent} */ ({ name, data: JSON.parse(data) });
+      yield event;
     }
   }
 }
@@ -71,7 +97,7 @@ function authorization() {
 /** @param {Response} answer */
 async function refusedBy(answer) {
   const detail = await answer.json().then(
-    (problem) => problem.detail,
+    (/** @type {{ detail?: string }} */ problem) => problem.detail,
     () => undefined,
   );
   return new Refused(answer.status, detail ?? `answered ${answer.status}`);

@@ -1,6 +1,9 @@
+/** @import { ToldEvent } from './ask.js' */
 import { events } from './ask.js';
 import { badge, byId, element, say } from './element.js';
 import { clock, duration, NONE, whole } from './numbers.js';
+
+/** @typedef {Extract<ToldEvent, { name: 'decision' }>['data']} Decision */
 
 const MOST_ROWS = 200;
 const SETTLE_MS = 300;
@@ -10,7 +13,7 @@ const RETRY_MS = 2_000;
 export class Decisions {
   /** @type {AbortController | undefined} */
   #watching;
-  /** @type {any[]} that came while it was paused, the latest one last */
+  /** @type {Decision[]} that came while it was paused, the latest one last */
   #held = [];
   #heldBack = 0;
   #skipped = 0;
@@ -64,7 +67,7 @@ export class Decisions {
     while (!signal.aborted) {
       try {
         this.#tell();
-        for await (const { name, data } of events(path, signal)) this.#hear(name, data);
+        for await (const event of events(path, signal)) this.#hear(event);
       } catch (error) {
         if (signal.aborted) return;
         say(byId('decisions-told'), `broken off: ${error instanceof Error ? error.message : error}`);
@@ -74,25 +77,22 @@ export class Decisions {
     }
   }
 
-  /**
-   * @param {string} name
-   * @param {any} data
-   */
-  #hear(name, data) {
+  /** @param {ToldEvent} event */
+  #hear({ name, data }) {
     if (name === 'skipped') this.#skipped += data.count;
     else if (this.#isPaused) this.#hold(data);
     else this.#add(data);
     this.#tell();
   }
 
-  /** @param {any} decision */
+  /** @param {Decision} decision */
   #hold(decision) {
     this.#heldBack += 1;
     this.#held.push(decision);
     if (this.#held.length > MOST_ROWS) this.#held.shift();
   }
 
-  /** @param {any} decision */
+  /** @param {Decision} decision */
   #add(decision) {
     const body = byId('decisions-table').tBodies[0];
     body.prepend(lineOf(decision));
@@ -125,7 +125,7 @@ export class Decisions {
   }
 }
 
-/** @param {any} decision */
+/** @param {Decision} decision */
 function lineOf({ at, id, method, path, route, status, refusal, reason, subject, ms }) {
   const why = reason === null || reason === refusal ? '' : ` ${reason}`;
   const refused = [element('code', {}, refusal ?? ''), element('span', { class: 'hint' }, why)];

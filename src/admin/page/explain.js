@@ -1,11 +1,21 @@
+/**
+ * @import { Answers } from './ask.js'
+ * @import { Route } from './routes.js'
+ */
 import { ask } from './ask.js';
 import { badge, byId, element, say } from './element.js';
 import { duration } from './numbers.js';
 
-/** @type {Record<string, 'good' | 'warn' | 'bad' | 'calm'>} */
+/**
+ * @typedef {Answers['explain']} Explanation
+ * @typedef {NonNullable<Explanation['upstream']>} UpstreamRequest
+ * @typedef {Explanation['steps'][number]} Step
+ */
+
+/** @type {Record<Explanation['outcome'] | Step['verdict'], 'good' | 'warn' | 'bad' | 'calm'>} */
 const KINDS = { passed: 'good', answered: 'calm', reported: 'warn', refused: 'bad', forwarded: 'good' };
 
-/** @type {Record<string, string>} */
+/** @type {Record<Explanation['candidates'][number]['lost'], string>} */
 const LOSSES = {
   'less-specific': 'less specific than',
   'other-method': 'has not the method',
@@ -25,7 +35,7 @@ export class Explain {
     });
   }
 
-  /** @param {{ methods: string[], path: string, roles: string[] }} route of which a request is filled in */
+  /** @param {Route} route of which a request is filled in */
   fill({ methods, path, roles }) {
     byId('explain-method').value = methods[0];
     byId('explain-url').value = path.replace(/\{[^}]*\}/g, '1').replace(/\/\*\*$/, '/1');
@@ -76,16 +86,11 @@ function readHeaders(text) {
   );
 }
 
-/** @param {any} explanation as the verb `explain --json` prints it */
+/** @param {Explanation} explanation as the verb `explain --json` prints it */
 function explained({ outcome, refusal, route, steps, candidates, upstream }) {
   return [
-    element(
-      'p',
-      { class: 'outcome' },
-      badge(outcome, KINDS[outcome] ?? 'calm'),
-      ` ${outcomeOf(refusal, route, upstream)}`,
-    ),
-    ...(refusal?.errors.length > 0 ? [faultsOf(refusal.errors)] : []),
+    element('p', { class: 'outcome' }, badge(outcome, KINDS[outcome]), ` ${outcomeOf(refusal, route, upstream)}`),
+    ...(refusal !== null && refusal.errors.length > 0 ? [faultsOf(refusal.errors)] : []),
     element('ol', { class: 'steps' }, ...steps.map(stepOf)),
     ...(candidates.length > 0 ? [element('h3', {}, 'Other routes that know the path'), candidatesOf(candidates)] : []),
     ...(upstream === null ? [] : [element('h3', {}, 'What the upstream gets'), requestOf(upstream)]),
@@ -93,9 +98,9 @@ function explained({ outcome, refusal, route, steps, candidates, upstream }) {
 }
 
 /**
- * @param {any} refusal
- * @param {any} route
- * @param {any} upstream
+ * @param {Explanation['refusal']} refusal
+ * @param {Explanation['route']} route
+ * @param {Explanation['upstream']} upstream
  */
 function outcomeOf(refusal, route, upstream) {
   const by = route === null ? 'no route' : `route ${route.id} (${placeOf(route)})`;
@@ -103,7 +108,7 @@ function outcomeOf(refusal, route, upstream) {
   return upstream === null ? by : `to ${upstream.id}, ${by}`;
 }
 
-/** @param {any[]} errors */
+/** @param {NonNullable<Explanation['refusal']>['errors']} errors */
 function faultsOf(errors) {
   return element(
     'ul',
@@ -114,22 +119,20 @@ function faultsOf(errors) {
   );
 }
 
-/** @param {any} step */
+/** @param {Step} step */
 function stepOf({ step, verdict, because, lines }) {
-  const places = lines.map((/** @type {any} */ { line, pointer }) =>
-    element('li', {}, `line ${line} `, element('code', {}, pointer)),
-  );
+  const places = lines.map((place) => element('li', {}, `${placeOf(place)} `, element('code', {}, place.pointer)));
   return element(
     'li',
     {},
-    badge(verdict, KINDS[verdict] ?? 'calm'),
+    badge(verdict, KINDS[verdict]),
     element('b', {}, ` ${step} `),
     because,
     ...(places.length > 0 ? [element('ul', { class: 'hint' }, ...places)] : []),
   );
 }
 
-/** @param {any[]} candidates */
+/** @param {Explanation['candidates']} candidates */
 function candidatesOf(candidates) {
   return element(
     'ul',
@@ -140,7 +143,7 @@ function candidatesOf(candidates) {
         {},
         `${id} `,
         element('code', {}, path),
-        ` (${placeOf(place)}): ${LOSSES[lost] ?? lost}${to === null ? '' : ` ${to}`}`,
+        ` (${placeOf(place)}): ${LOSSES[lost]}${to === null ? '' : ` ${to}`}`,
       ),
     ),
   );
@@ -151,9 +154,9 @@ function placeOf({ file, line }) {
   return file === undefined ? `line ${line}` : `${file}, line ${line}`;
 }
 
-/** @param {any} upstream */
+/** @param {UpstreamRequest} upstream */
 function requestOf({ method, url, headers, bodyBytes, targets, timeoutsMs }) {
-  const head = [`${method} ${url}`, ...headers.map((/** @type {string[]} */ [name, value]) => `${name}: ${value}`)];
+  const head = [`${method} ${url}`, ...headers.map(([name, value]) => `${name}: ${value}`)];
   const limits = Object.entries(timeoutsMs).map(([name, ms]) => `${name} ${ms === null ? 'none' : duration(ms)}`);
   const more = [`body: ${bodyBytes} bytes`, `targets: ${targets.join(', ')}`, `time limits: ${limits.join(', ')}`];
   return element(

@@ -1,6 +1,12 @@
+/** @import { Answers } from './ask.js' */
 import { badge, byId, element, say } from './element.js';
 import { ago, counted, dated, duration, NONE, short, whole } from './numbers.js';
 import { Plot } from './plot.js';
+
+/**
+ * @typedef {Answers['status']['last_reload']} Reload
+ * @typedef {Answers['history']['moments']} Moments
+ */
 
 const TOLD_PROBLEMS = 20;
 
@@ -9,18 +15,18 @@ export class Overview {
   #rate = new Plot(byId('plot-rate'), short);
   #latency = new Plot(byId('plot-latency'), duration);
   #refusals = new Plot(byId('plot-refusals'), short);
-  #tiles = tilesOf(byId('tiles'), [
-    'Requests a second',
-    'Latency p95',
-    'Answered 5xx',
-    'Refused',
-    'In flight',
-    'Connections',
-  ]);
+  #tiles = {
+    rate: tileOf('Requests a second'),
+    latency: tileOf('Latency p95'),
+    failed: tileOf('Answered 5xx'),
+    refused: tileOf('Refused'),
+    inFlight: tileOf('In flight'),
+    connections: tileOf('Connections'),
+  };
   /** @type {string | undefined} */
   #shownReload;
 
-  /** @param {any} status what /status answers */
+  /** @param {Answers['status']} status */
   showStatus(status) {
     const now = Date.now();
     const { manifest, tokens } = status;
@@ -37,29 +43,33 @@ export class Overview {
     showUpstreams(status.upstreams);
   }
 
-  /** @param {any} traffic what /traffic answers */
+  /** @param {Answers['traffic']} traffic */
   showTraffic({ seconds, routes, in_flight, connections, tunnels }) {
-    const requests = sumOf(routes, 'requests');
-    const failed = sumOf(routes, 'server_errors');
-    say(this.#tiles[0], seconds === 0 ? NONE : short(requests / seconds));
-    say(this.#tiles[2], requests === 0 ? NONE : `${short((100 * failed) / requests)} %`);
-    say(this.#tiles[4], whole(in_flight));
+    const requests = sumOf(routes.map((route) => route.requests));
+    const failed = sumOf(routes.map((route) => route.server_errors));
+    say(this.#tiles.rate, seconds === 0 ? NONE : short(requests / seconds));
+    say(this.#tiles.failed, requests === 0 ? NONE : `${short((100 * failed) / requests)} %`);
+    say(this.#tiles.inFlight, whole(in_flight));
     say(
-      this.#tiles[5],
+      this.#tiles.connections,
       tunnels === 0 ? whole(connections) : `${whole(connections)}, ${whole(tunnels)} of them tunnels`,
     );
   }
 
-  /** @param {any[]} moments what /history answers */
+  /** @param {Moments} moments */
   showHistory(moments) {
     const times = moments.map(({ at }) => new Date(at).getTime());
-    const rate = (/** @type {(moment: any) => number} */ count) =>
+    const rate = (/** @type {(moment: Moments[number]) => number} */ count) =>
       moments.map((moment) => (moment.seconds === 0 ? 0 : count(moment) / moment.seconds));
     const refused = rate(({ refusals }) => sumOf(Object.values(refusals)));
     this.#rate.show({ times, lines: [{ name: 'all', values: rate(({ requests }) => requests) }] });
     this.#latency.show({
       times,
-      lines: ['p50', 'p95', 'p99'].map((name) => ({ name, values: moments.map((moment) => moment[`${name}_ms`]) })),
+      lines: [
+        { name: 'p50', values: moments.map(({ p50_ms }) => p50_ms) },
+        { name: 'p95', values: moments.map(({ p95_ms }) => p95_ms) },
+        { name: 'p99', values: moments.map(({ p99_ms }) => p99_ms) },
+      ],
     });
     this.#refusals.show({
       times,
@@ -68,17 +78,17 @@ export class Overview {
         { name: '5xx', values: rate(({ server_errors }) => server_errors) },
       ],
     });
-    say(this.#tiles[1], duration(moments.at(-1)?.p95_ms));
-    say(this.#tiles[3], moments.length === 0 ? NONE : `${short(refused.at(-1) ?? 0)} a second`);
+    say(this.#tiles.latency, duration(moments.at(-1)?.p95_ms));
+    say(this.#tiles.refused, moments.length === 0 ? NONE : `${short(refused.at(-1) ?? 0)} a second`);
     showRefusals(moments);
   }
 
-  /** @param {any} reload */
+  /** @param {Reload} reload */
   #showProblems(reload) {
     if (reload?.at === this.#shownReload) return;
     this.#shownReload = reload?.at;
-    const problems = reload?.kind === 'kept' ? reload.problems : [];
-    const shown = problems.slice(0, TOLD_PROBLEMS).map((/** @type {any} */ problem) => {
+    const { problems, problem_count } = reload?.kind === 'kept' ? reload : { problems: [], problem_count: 0 };
+    const shown = problems.slice(0, TOLD_PROBLEMS).map((problem) => {
       const { file, line, column, severity, message, rule, frame } = problem;
       const kind = severity === 'error' ? 'bad' : severity === 'warning' ? 'warn' : 'calm';
       return element(
@@ -96,14 +106,14 @@ export class Overview {
         element('pre', { tabindex: 0, 'aria-label': `The lines around ${line}:${column}` }, frame),
       );
     });
-    const more = (reload?.problem_count ?? 0) - shown.length;
+    const more = problem_count - shown.length;
     if (more > 0)
       shown.push(element('p', { class: 'hint' }, `and ${whole(more)} more; signing-gateway lint tells them all`));
     byId('problems').replaceChildren(...shown);
   }
 }
 
-/** @param {any} reload */
+/** @param {Reload} reload */
 export function reloadOf(reload) {
   if (reload === null) return 'none since the process began';
   const when = dated(reload.at);
@@ -112,22 +122,21 @@ export function reloadOf(reload) {
   return `taken over (${when}): ${reload.summary}`;
 }
 
-/** @param {any} tokens */
+/** @param {NonNullable<Answers['status']['tokens']>} tokens */
 function keysOf({ keys, cause, good, refused }) {
   const state = cause === null ? keys : `${keys}: ${cause}`;
   return `${state}; remembered: ${whole(good)} good, ${whole(refused)} refused`;
 }
 
 /**
- * @param {HTMLElement} list
- * @param {string[]} names
+ * Adds a tile, and returns where its value stands.
+ *
+ * @param {string} name
  */
-function tilesOf(list, names) {
-  return names.map((name) => {
-    const value = element('dd', {}, NONE);
-    list.append(element('div', {}, element('dt', {}, name), value));
-    return value;
-  });
+function tileOf(name) {
+  const value = element('dd', {}, NONE);
+  byId('tiles').append(element('div', {}, element('dt', {}, name), value));
+  return value;
 }
 
 /**
@@ -140,7 +149,7 @@ function showFacts(list, facts) {
   for (const [index, value] of list.querySelectorAll('dd').entries()) say(value, facts[index]?.[1] ?? '');
 }
 
-/** @param {any[]} moments */
+/** @param {Moments} moments */
 function showRefusals(moments) {
   /** @type {Map<string, number>} */
   const counts = new Map();
@@ -162,13 +171,13 @@ function showRefusals(moments) {
 /** Draws only what has changed: who marks a text to copy it keeps it marked. */
 let shownUpstreams = '';
 
-/** @param {any[]} upstreams */
+/** @param {Answers['status']['upstreams']} upstreams */
 function showUpstreams(upstreams) {
   const told = JSON.stringify(upstreams);
   if (told === shownUpstreams) return;
   shownUpstreams = told;
   const rows = upstreams.flatMap(({ id, up, waiting, retries, targets }) =>
-    targets.map((/** @type {any} */ { url, well, breaker, busy, connections }, /** @type {number} */ index) => {
+    targets.map(({ url, well, breaker, busy, connections }, index) => {
       const span = { rowspan: targets.length };
       const first = [
         element('th', { scope: 'rowgroup', ...span }, id),
@@ -205,11 +214,7 @@ function showRows(table, rows, otherwise) {
   byId(table).tBodies[0].replaceChildren(...(rows.length === 0 ? [none] : rows));
 }
 
-/**
- * @param {any[]} entries
- * @param {string} [member] of each; left out: they are numbers
- * @returns {number}
- */
-function sumOf(entries, member) {
-  return entries.reduce((sum, entry) => sum + (member === undefined ? entry : entry[member]), 0);
+/** @param {readonly number[]} numbers */
+function sumOf(numbers) {
+  return numbers.reduce((sum, number) => sum + number, 0);
 }

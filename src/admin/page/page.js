@@ -1,3 +1,7 @@
+/**
+ * @import { Answers } from './ask.js'
+ * @import { Route } from './routes.js'
+ */
 import { ask, hasToken, keepToken, Refused } from './ask.js';
 import { Decisions } from './decisions.js';
 import { byId, say } from './element.js';
@@ -11,7 +15,7 @@ const HISTORY_MS = 10_000;
 /** What takes long to answer is asked for less often: at most a tenth of the time is spent on it. */
 const REST = 10;
 const VIEWS = ['overview', 'routes', 'decisions', 'explain'];
-/** @type {Record<string, string>} */
+/** @type {Record<Answers['status']['status'], string>} */
 const READINESS = { ready: 'good', degraded: 'warn', unready: 'bad', stopping: 'bad' };
 
 const overview = new Overview();
@@ -79,7 +83,7 @@ async function askForAll() {
   if (status.manifest.hash !== shownHash) {
     const table = (await ask('routes')).routes;
     shownHash = status.manifest.hash;
-    explain.offerRoles(new Set(table.flatMap((/** @type {any} */ { roles }) => roles)));
+    explain.offerRoles(new Set(table.flatMap(({ roles }) => roles)));
     routes.showRoutes(table);
   }
   routes.showTraffic(traffic);
@@ -88,11 +92,11 @@ async function askForAll() {
   historyAt = performance.now();
 }
 
-/** @param {any} status */
+/** @param {Answers['status']} status */
 function showState(status) {
   const readiness = byId('readiness');
   say(readiness, status.status);
-  readiness.className = `badge ${READINESS[status.status] ?? 'calm'}`;
+  readiness.className = `badge ${READINESS[status.status]}`;
   readiness.title = status.why.join('; ');
   say(byId('version'), `signing-gateway ${status.version}`);
   const isFaulty = status.last_reload !== null && status.last_reload.kind !== 'loaded';
@@ -152,7 +156,7 @@ function showView() {
 
 /**
  * @param {'decisions' | 'explain'} view
- * @param {any} route
+ * @param {Route} route
  */
 function openFor(view, route) {
   if (view === 'decisions') decisions.filter(route.id);

@@ -1,13 +1,13 @@
+/** @import { Answers } from './ask.js' */
 import { badge, byId, element, say } from './element.js';
 import { counted, duration, NONE, short, whole } from './numbers.js';
 
 const PAGE_ROWS = 100;
 
 /**
- * @typedef {{ id: string, methods: string[], path: string, access: string, upstream: string, roles: string[],
- *   validation: string, parameters: boolean, login: boolean, websocket: boolean,
- *   body: { schema: boolean, limit_bytes: number } | undefined }} Route what /routes answers
- * @typedef {{ route: Route, text: string, at: number, checks: string, lately: any }} Row
+ * @typedef {Answers['routes']['routes'][number]} Route
+ * @typedef {Answers['traffic']['routes'][number] & { seconds: number }} Lately
+ * @typedef {{ route: Route, text: string, at: number, checks: string, lately: Lately | undefined }} Row
  * @typedef {{ name: string, title: string, isNumber?: boolean, key: (row: Row) => string | number, cell: (row: Row) => Node | string }} Column
  */
 
@@ -19,7 +19,7 @@ const COLUMNS = [
   { name: 'access', title: 'Access', key: ({ route }) => accessOf(route), cell: shownAccess },
   { name: 'upstream', title: 'Upstream', key: ({ route }) => route.upstream, cell: ({ route }) => route.upstream },
   { name: 'schema', title: 'Schema', key: ({ checks }) => checks, cell: ({ checks }) => checks || NONE },
-  { ...measured('rate', 'Rate', ({ requests }, seconds) => requests / seconds), cell: rateOf },
+  { ...measured('rate', 'Rate', ({ requests, seconds }) => requests / seconds), cell: rateOf },
   { ...measured('p50', 'p50', ({ p50_ms }) => p50_ms), cell: ({ lately }) => duration(lately?.p50_ms) },
   { ...measured('p95', 'p95', ({ p95_ms }) => p95_ms), cell: ({ lately }) => duration(lately?.p95_ms) },
   { ...measured('p99', 'p99', ({ p99_ms }) => p99_ms), cell: ({ lately }) => duration(lately?.p99_ms) },
@@ -37,7 +37,7 @@ const COLUMNS = [
 export class Routes {
   /** @type {Row[]} */
   #rows = [];
-  /** @type {Map<string, any>} */
+  /** @type {Map<string | null, Lately>} */
   #lately = new Map();
   #sortedBy = '';
   #isDescending = false;
@@ -56,7 +56,7 @@ export class Routes {
       button.addEventListener('click', () => this.#turn(button.dataset.step));
   }
 
-  /** @param {Route[]} routes */
+  /** @param {readonly Route[]} routes */
   showRoutes(routes) {
     this.#rows = routes.map((route, at) => {
       const checks = checksOf(route);
@@ -67,9 +67,9 @@ export class Routes {
     this.#join();
   }
 
-  /** @param {any} traffic what /traffic answers */
+  /** @param {Answers['traffic']} traffic */
   showTraffic({ seconds, routes }) {
-    this.#lately = new Map(routes.map((/** @type {any} */ route) => [route.id, { ...route, seconds }]));
+    this.#lately = new Map(routes.map((route) => [route.id, { ...route, seconds }]));
     this.#join();
   }
 
@@ -105,7 +105,8 @@ export class Routes {
     const show = byId('routes-show').value;
     const found = this.#rows.filter(({ text, lately }) => {
       if (show === 'busy' && lately === undefined) return false;
-      if (show === 'failing' && !(lately?.client_errors + lately?.server_errors > 0)) return false;
+      if (show === 'failing' && (lately === undefined || lately.client_errors + lately.server_errors === 0))
+        return false;
       return words.every((/** @type {string} */ word) => text.includes(word));
     });
     const column = COLUMNS.find(({ name }) => name === this.#sortedBy);
@@ -183,10 +184,10 @@ function lastHead() {
 /**
  * @param {string} name
  * @param {string} title
- * @param {(lately: any, seconds: number) => number | null} read
+ * @param {(lately: Lately) => number | null} read
  */
 function measured(name, title, read) {
-  const key = (/** @type {Row} */ { lately }) => (lately === undefined ? -1 : (read(lately, lately.seconds) ?? -1));
+  const key = (/** @type {Row} */ { lately }) => (lately === undefined ? -1 : (read(lately) ?? -1));
   return { name, title, isNumber: true, key };
 }
 
