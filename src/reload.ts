@@ -183,7 +183,10 @@ export class Reloader {
     this.#watch = watchFiles(files, () => this.#hear(), folders);
   }
 
+  /** Once the watch stands, and at each sign of a change. */
   #hear(): void {
+    if (this.#isClosed) return;
+    this.#thread.begin();
     clearTimeout(this.#settling);
     this.#settling = setTimeout(() => void this.reload('change'), SETTLE_MS);
   }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -61,6 +62,15 @@ async function expectServed(name: string, ...others: string[]) {
   expect(await statusOf(name)).toBe(200);
   for (const other of others) expect(await statusOf(other)).toBe(404);
 }
+
+it('the thread that reads begins before anything has changed', async () => {
+  const path = join(folder, 'gateway.yaml');
+  writeFileSync(path, text('one'));
+  const begun = once(process, 'worker');
+  watch(path);
+  await begun;
+  expect(told).toEqual([]);
+});
 
 describe('a save', () => {
   let path: string;

@@ -38,7 +38,11 @@ export function patternKey(pattern: Pattern): string {
   );
 }
 
+/** What most segments are, and nothing could be wrong with. */
+const PLAIN = /^[A-Za-z0-9_-]+$/;
+
 function parseSegment(text: string, isLast: boolean): Segment {
+  if (PLAIN.test(text)) return { kind: 'literal', text };
   if (text === '') throw new PatternFault('a path has no empty segments; write one slash');
   if (text === '**') {
     if (isLast) return { kind: 'rest' };
@@ -65,12 +69,8 @@ function parseSegment(text: string, isLast: boolean): Segment {
   return { kind: 'literal', text };
 }
 
-/** What most segments are, and nothing could be wrong with. */
-const PLAIN = /^[A-Za-z0-9_-]+$/;
-
 /** The path guard refuses requests with such escapes, so no request could ever match. */
 function checkEscapes(text: string): void {
-  if (PLAIN.test(text)) return;
   for (const [triplet] of text.matchAll(NEEDLESS_ESCAPE)) {
     const character = String.fromCharCode(Number.parseInt(triplet.slice(1), 16));
     if (/[A-Za-z0-9._~-]/.test(character))

@@ -21,36 +21,39 @@ export function createRouter(routes: readonly Route[]): Router {
 
 /** The same, step by step. */
 export function* creatingRouter(routes: readonly Route[]): Steps<Router> {
-  const patterns = new Map<Route, Pattern>();
+  const written: Written[] = [];
   for (const route of routes) {
-    patterns.set(route, parsePattern(route.path));
+    const pattern = parsePattern(route.path);
+    written.push({ route, pattern, isOwn: pattern.every(isOwnFold), strictness: strictness(route) });
     yield;
   }
-  const isOwn = (route: Route) => patterns.get(route)?.every(isOwnFold) === true;
   const exact = createTree<Route>();
   // One tree is both where folding changes none of the patterns.
-  const folded = routes.every(isOwn) ? exact : createTree<Route>();
+  const folded = written.every(({ isOwn }) => isOwn) ? exact : createTree<Route>();
+  const standIns = standInsOf(routes);
   // Of two routes that fold into one, the tree keeps the first: it must be the one that asks for more.
-  for (const route of routes.toSorted((a, b) => strictness(b) - strictness(a))) {
-    const pattern = patterns.get(route) ?? [];
+  for (const { route, pattern } of written.toSorted((a, b) => b.strictness - a.strictness)) {
     const path = treePath(pattern);
     const foldedPath = folded === exact ? path : treePath(pattern.map(foldLiteral));
     for (const method of route.methods) {
+      if (standIns.get(method) !== method) continue;
       addRoute(exact, method, path, route);
       if (folded !== exact) addRoute(folded, method, foldedPath, route);
     }
     yield;
   }
   // Most manifests have no capitals in the paths that matter, and most requests nothing to fold: then both trees agree.
-  const isFolded = routes.every((route) => strictness(route) === 0 || isOwn(route));
-  const methods = [...new Set(routes.flatMap((route) => route.methods))].sort();
+  const isFolded = written.every(({ isOwn, strictness }) => strictness === 0 || isOwn);
+  const methods = [...standIns.keys()].sort();
+  const find = (tree: typeof exact, method: string, path: string) =>
+    findRoute(tree, standIns.get(method) ?? method, path, WITHOUT_PARAMS)?.data;
   const isPassedBy = (method: string, path: string, route: Route) =>
     readingsOf(path).some((reading) => {
-      const twin = findRoute(folded, method, reading, WITHOUT_PARAMS)?.data;
+      const twin = find(folded, method, reading);
       return twin !== undefined && twin !== route && asksMore(twin, route);
     });
   const matchPlain = (method: string, path: string) => {
-    const route = findRoute(exact, method, path, WITHOUT_PARAMS)?.data;
+    const route = find(exact, method, path);
     if (route === undefined || (isFolded && !FOLDS.test(path))) return route;
     return isPassedBy(method, path, route) ? undefined : route;
   };
@@ -64,6 +67,32 @@ export function* creatingRouter(routes: readonly Route[]): Steps<Router> {
     ? (method: string, path: string) => (/%2f/i.test(path) ? matchKept : matchPlain)(method, path)
     : matchPlain;
   return { match, allowed: (path) => methods.filter((method) => match(method, path) !== undefined), keepsEncodedSlash };
+}
+
+interface Written {
+  readonly route: Route;
+  readonly pattern: Pattern;
+  /** Whether folding changes nothing of it. */
+  readonly isOwn: boolean;
+  /** How much it asks for. */
+  readonly strictness: number;
+}
+
+/**
+ * Methods of which each route has all or none, such as GET and HEAD, stand in the trees as one.
+ *
+ * @returns for each method that some route has, the one that stands there for it
+ */
+function standInsOf(routes: readonly Route[]): Map<string, string> {
+  const lists = [...new Map(routes.map(({ methods }) => [methods.join(), methods])).values()];
+  const byUse = new Map<string, string>();
+  const standIns = new Map<string, string>();
+  for (const method of new Set(lists.flat())) {
+    const use = lists.map((methods) => Number(methods.includes(method))).join('');
+    standIns.set(method, byUse.get(use) ?? method);
+    if (!byUse.has(use)) byUse.set(use, method);
+  }
+  return standIns;
 }
 
 /** Whether a route asks for something that another one lets by. */
@@ -108,7 +137,8 @@ export function foldLiteral<S extends Pattern[number]>(segment: S): S {
 }
 
 function isOwnFold(segment: Pattern[number]): boolean {
-  return segment.kind !== 'literal' || foldSegment(segment.text) === segment.text;
+  if (segment.kind !== 'literal' || /^[a-z0-9_-]+$/.test(segment.text)) return true;
+  return foldSegment(segment.text) === segment.text;
 }
 
 /** What servers that fold take a path for. */

@@ -93,10 +93,11 @@ function serverNameOf(url: URL, stated: string | undefined): string | undefined 
 
 /** The upstream that is named at a path; when there is none, that is told there. */
 export function findUpstream(id: string, path: Path, upstreams: Upstreams, findings: Finding[]): Upstream | undefined {
+  if (upstreams.has(id)) return upstreams.get(id);
   const names = [...upstreams.keys()];
   // A name near to that of a refused upstream may be the right one, and the other the misspelt one.
   const refused = names.filter((name) => upstreams.get(name) === undefined);
-  if (upstreams.has(id) || names.length === 0 || didYouMean(id, refused) !== undefined) return upstreams.get(id);
+  if (names.length === 0 || didYouMean(id, refused) !== undefined) return undefined;
   const sound = names.filter((name) => !refused.includes(name));
   const message = `no upstream is named "${id}"${suggestion(id, sound)}`;
   findings.push(errorAt(path, 'upstream-unknown', message));

@@ -59,6 +59,12 @@ export class ReadingThread {
     this.#place = { path, env: { ...env } };
   }
 
+  /** Begins it if it has not begun: it is ready then once it is asked. */
+  begin(): void {
+    this.#worker ??= this.#newWorker();
+    this.#endWhenIdle();
+  }
+
   read(): Promise<ReadText | Unreadable> {
     return this.#ask({ ask: 'read' });
   }
@@ -78,7 +84,7 @@ export class ReadingThread {
 
   async #ask<Answer>(question: Question): Promise<Answer> {
     clearTimeout(this.#idle);
-    this.#worker ??= this.#begin();
+    this.#worker ??= this.#newWorker();
     const worker = this.#worker;
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     const timer = setTimeout(() => void worker.terminate(), MAX_MS);
@@ -90,11 +96,16 @@ export class ReadingThread {
     } finally {
       clearTimeout(timer);
       worker.off('message', resolve).off('error', reject).off('exit', onExit);
-      this.#idle = setTimeout(() => void worker.terminate(), IDLE_MS).unref();
+      this.#endWhenIdle();
     }
   }
 
-  #begin(): Worker {
+  #endWhenIdle(): void {
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => void this.#worker?.terminate(), IDLE_MS).unref();
+  }
+
+  #newWorker(): Worker {
     // By this file's own ending: the sources run as they are, and so does what is built of them.
     const file = new URL(`./reading-worker${extname(import.meta.url)}`, import.meta.url);
     const worker = new Worker(file, { name: 'reading', workerData: this.#place, execArgv: [] });

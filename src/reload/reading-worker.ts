@@ -12,27 +12,39 @@ import { toProblems } from '../problem/problem.ts';
 import { readRegular, worldOf } from '../world.ts';
 import type { Place, Placed, Question, ReadText, Unreadable } from './reading-thread.ts';
 
+interface Read extends Pick<ReadText, 'outside' | 'own'> {
+  readonly written: Written;
+}
+
 // The YAML parser looks for a variable at each token, and each time the system is asked: a sixth of the whole time.
 process.env = {};
 
 /** The other side of `reading-thread.ts`: answers one question after the other. */
 const { path, env } = workerData as Place;
 const world = worldOf(path, env);
+/** Who begins the thread to ask it something has asked by then. */
+const UNASKED_MS = 100;
+
 /** What was read last. */
 let last: { readonly written: Written; readonly kept: Kept } | undefined;
 
 parentPort?.on('message', async (question: Question) => {
-  if (question.ask === 'read') answer(read());
+  if (question.ask === 'read') answer(told(read()));
   else if (question.ask === 'place') answer(place(question.findings));
   else answer(await test());
 });
+
+// Nobody asks as the gateway starts. What is there is read all the same: at first that takes half as long again.
+setTimeout(() => {
+  if (last === undefined) read();
+}, UNASKED_MS);
 
 function answer(given: ReadText | Unreadable | Placed): void {
   const ports = 'routes' in given && given.routes !== undefined ? [given.routes] : [];
   parentPort?.postMessage(given, ports);
 }
 
-function read(): ReadText | Unreadable {
+function read(): Read | Unreadable {
   let text: string;
   try {
     text = readRegular(path);
@@ -43,10 +55,15 @@ function read(): ReadText | Unreadable {
   const written = readManifest({ path, text }, kept, parseNew);
   forgetOthers(written);
   last = { written, kept };
-  const { findings, form } = written;
-  const own = sha256(text);
+  return { written, outside, own: sha256(text) };
+}
+
+function told(found: Read | Unreadable): ReadText | Unreadable {
+  if ('reason' in found) return found;
+  const { written, outside, own } = found;
+  const { document, findings, form } = written;
   const routes: unknown = (form?.manifest as Partial<Manifest> | null | undefined)?.routes;
-  const said = { findings, outside, own, sources: sourcesOf(written.document) };
+  const said = { findings, outside, own, sources: sourcesOf(document) };
   if (form === undefined || !Array.isArray(routes)) return { ...said, form, routes: undefined };
   const manifest = { ...form.manifest, routes: [] };
   return { ...said, form: { ...form, manifest }, routes: inPieces(routes) };
