@@ -19,6 +19,8 @@ export type { Cause, News, Reload } from './reload/outcome.ts';
 const POLL_MS = 5_000;
 /** Files that are written without end are not waited for any longer. */
 const PATIENCE_MS = 10_000;
+/** From so many on, the thread that reads is begun before it is asked: it takes 40 MB, and more for what it has read. */
+const MANY_ROUTES = 1_000;
 
 export interface ReloaderOptions {
   readonly path: string;
@@ -183,10 +185,10 @@ export class Reloader {
     this.#watch = watchFiles(files, () => this.#hear(), folders);
   }
 
-  /** Once the watch stands, and at each sign of a change. */
+  /** Called once the watch stands, and at each sign of a change. */
   #hear(): void {
     if (this.#isClosed) return;
-    this.#thread.begin();
+    if (this.#options.gateway.plan.routes.length >= MANY_ROUTES) this.#thread.begin();
     clearTimeout(this.#settling);
     this.#settling = setTimeout(() => void this.reload('change'), SETTLE_MS);
   }

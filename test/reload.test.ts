@@ -38,12 +38,12 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-function watch(path: string): void {
+function watch(path: string, first = text('one')): void {
   reloader = new Reloader({
     path,
     env: {},
     gateway: gateway.gateway,
-    first: { sources: [{ path, text: text('one') }], files: new Map(), patterns: new Map() },
+    first: { sources: [{ path, text: first }], files: new Map(), patterns: new Map() },
     tell: (reload) => void told.push(reload),
   });
 }
@@ -63,11 +63,15 @@ async function expectServed(name: string, ...others: string[]) {
   for (const other of others) expect(await statusOf(other)).toBe(404);
 }
 
-it('the thread that reads begins before anything has changed', async () => {
+it('of many routes: the thread that reads begins before anything has changed', async () => {
   const path = join(folder, 'gateway.yaml');
-  writeFileSync(path, text('one'));
+  const route = (_: unknown, index: number) =>
+    `  - { id: r${index}, method: GET, path: /r${index}, upstream: up, access: public }`;
+  const many = text('one', Array.from({ length: 1_000 }, route).join('\n'));
+  writeFileSync(path, many);
+  gateway.swap(many);
   const begun = once(process, 'worker');
-  watch(path);
+  watch(path, many);
   await begun;
   expect(told).toEqual([]);
 });
