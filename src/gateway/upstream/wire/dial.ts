@@ -58,16 +58,18 @@ function inPlace(socket: Duplex, user: SocketUser): Duplex {
   return socket.on('data', (bytes: Buffer) => user.onBytes(bytes));
 }
 
+/** Most answers are smaller, and most connections have nothing to read. */
+const FIRST_READ_BYTES = 16_384;
 const READ_BYTES = 65_536;
 
 /** Reads into memory that is used again, unless so much has come that copying it would cost more than new memory. */
 function readingInto(user: SocketUser) {
-  let memory = Buffer.allocUnsafeSlow(READ_BYTES);
+  let memory = Buffer.allocUnsafeSlow(FIRST_READ_BYTES);
   return {
     buffer: () => memory,
     callback: (size: number): boolean => {
       const bytes = memory.subarray(0, size);
-      if (size > READ_BYTES / 2) {
+      if (size === memory.length || size > READ_BYTES / 2) {
         memory = Buffer.allocUnsafeSlow(READ_BYTES);
         user.onBytes(bytes);
       } else {
