@@ -452,6 +452,18 @@ describe('the health check', () => {
     expect((await get(gateway)).status).toBe(200);
   });
 
+  it('takes a long page for an answer', async () => {
+    let status = 500;
+    const page = Buffer.alloc(300_000);
+    const upstream = await startListening((_request, response) => void response.writeHead(status).end(page));
+    closing.push(() => upstream.close());
+    const rule = '{ path: /, interval: 10ms, healthy: 1, unhealthy: 1 }';
+    const gateway = await serve(`{ url: '${upstream.url}', health: ${rule} }`);
+    await eventually('it is taken out', () => gateway.gateway.upstreams[0]?.targets[0]?.well === false);
+    status = 200;
+    await eventually('it is let in', () => gateway.gateway.upstreams[0]?.targets[0]?.well === true);
+  });
+
   it.each([
     ['is silent', () => undefined],
     ['sends a head and no end', (socket: Socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx')],
