@@ -179,6 +179,28 @@ describe('an answer that is odd but has one reading', () => {
     }
   });
 
+  it.each([
+    ['HEAD', '200 OK'],
+    ['GET', '204 No Content'],
+    ['GET', '304 Not Modified'],
+  ])('a body that comes late behind %s, %s, never becomes the answer to another request', async (method, status) => {
+    const poison = 'HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison';
+    const late: Socket[] = [];
+    answer = (socket, { line }) => {
+      if (line.includes('/next')) {
+        for (const behind of late.splice(0)) behind.write(poison);
+        socket.write(OK);
+      } else {
+        late.push(socket);
+        socket.write(`HTTP/1.1 ${status}\r\nContent-Length: ${poison.length}\r\n\r\n`);
+      }
+    };
+    const got = await ask(gateway.port, head(`${method} /first HTTP/1.1`));
+    expect(`${got.status} ${got.reason}`).toBe(status);
+    const next = await ask(gateway.port, head('GET /next HTTP/1.1'));
+    expect([next.status, next.body.toString()]).toEqual([200, 'ok']);
+  });
+
   it('Trailer with Content-Length is answered, one way or the other', async () => {
     answer = 'HTTP/1.1 200 OK\r\nTrailer: X\r\nContent-Length: 2\r\n\r\nok';
     expect([200, 502]).toContain((await get(hasty.port)).status);

@@ -306,4 +306,12 @@ describe('who hears of an exchange', () => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect([told, came()]).toEqual([['enough'], before]);
   });
+
+  it('may end it before the connection is open, and what opens then is not used', async () => {
+    const { connection, send } = await open();
+    const told = send();
+    connection.abort(new Error('enough'));
+    connection.onOpen();
+    expect([told, connection.isFree]).toEqual([['enough'], false]);
+  });
 });

@@ -118,6 +118,7 @@ export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
   }
 
   onOpen(): void {
+    if (this.#state !== 'opening') return;
     this.#state = 'free';
     if (this.#call !== undefined) this.#begin(this.#call);
   }
