@@ -36,6 +36,8 @@ export class RequestBody extends Readable {
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     this.#request.off('data', this.#take);
     this.#request.off('end', this.#end);
+    // Nobody wants the rest: a client that goes on sending it after its answer would be stuck, and what it asks next with it.
+    if (this.#isBegun) this.#request.resume();
     callback(error);
   }
 

@@ -11,6 +11,8 @@ export class StreamedAnswer implements AnswerReceiver {
   /** Bytes of the body still to come; NaN when the upstream did not say. */
   #remaining = Number.NaN;
   #isEnding = false;
+  /** What waits until the client has taken what there is. */
+  #held: AnswerControl | undefined;
 
   constructor(exchange: Exchange) {
     this.exchange = exchange;
@@ -41,13 +43,19 @@ export class StreamedAnswer implements AnswerReceiver {
       return;
     }
     response.write(bytes);
-    if (response.writableLength < MAX_WAITING_BYTES) return;
+    if (response.writableLength < MAX_WAITING_BYTES || this.#held !== undefined) return;
     control.pause();
-    response.once('drain', () => control.resume());
+    this.#held = control;
+    response.once('drain', () => {
+      this.#held?.resume();
+      this.#held = undefined;
+    });
   }
 
   onEnd(trailers: readonly string[]): void {
     const { response, route } = this.exchange;
+    // By the time that the client has taken all, it is another exchange's.
+    this.#held = undefined;
     if (response.writableEnded) return;
     if (trailers.length > 0)
       response.addTrailers(pairs(ruledTrailers(responseHeaders(trailers), route?.responseHeaders)));

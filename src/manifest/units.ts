@@ -1,9 +1,15 @@
 const DURATIONS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const MAX_TIMER_MS = 2 ** 31 - 1;
 const SIZES: Readonly<Record<string, number>> = { B: 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 };
 
 /** `250ms`, `5s`, `2m`, `1h` in milliseconds. The schema has checked the form. */
 export function durationMs(text: string): number {
   return measure(text, DURATIONS);
+}
+
+/** The same for a timer: beyond 24 days it would go off at once. Nobody waits for longer. */
+export function timerMs(text: string): number {
+  return Math.min(durationMs(text), MAX_TIMER_MS);
 }
 
 /** `512B`, `64KB`, `10MB`, `1GB` in bytes, by powers of 1024. The schema has checked the form. */

@@ -1,6 +1,6 @@
 import type { Reload } from '../manifest/manifest.generated.ts';
 import type { World } from '../manifest/source.ts';
-import { durationMs } from '../manifest/units.ts';
+import { timerMs } from '../manifest/units.ts';
 import { errorAt, type Finding } from '../problem/finding.ts';
 import { attempt, isFailed } from './pem.ts';
 import type { ReloadRules } from './plan.ts';
@@ -16,5 +16,5 @@ export function compileReload(
     const message = `the file cannot be read (${text.code}); write a path relative to the manifest`;
     findings.push(errorAt(['reload', 'selfTest'], 'self-test', message));
   }
-  return Object.freeze({ selfTest, graceMs: durationMs(grace) });
+  return Object.freeze({ selfTest, graceMs: timerMs(grace) });
 }

@@ -1,5 +1,5 @@
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
-import { durationMs } from '../manifest/units.ts';
+import { timerMs } from '../manifest/units.ts';
 import { errorAt, errorAtKey, type Finding, type Fix } from '../problem/finding.ts';
 import { compileBody } from './body.ts';
 import { compileHeaderRules } from './header-rules.ts';
@@ -94,7 +94,7 @@ function compileRoute(
   const auth = compileRouteAuth(entry, index, context, findings);
   const login = compileLogin(entry, index, context.authEntry, findings);
   const passage = {
-    timeoutMs: entry.timeout === undefined ? undefined : durationMs(entry.timeout),
+    timeoutMs: entry.timeout === undefined ? undefined : timerMs(entry.timeout),
     keepsEncodedSlash: entry.encodedSlash === 'keep',
     upstreamPath: compileUpstreamPath(entry, path, findings),
     requestHeaders: compileHeaderRules(entry, 'request', path, findings),

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Manifest, Upstream as UpstreamEntry } from '../manifest/manifest.generated.ts';
 import type { World } from '../manifest/source.ts';
-import { durationMs } from '../manifest/units.ts';
+import { durationMs, timerMs } from '../manifest/units.ts';
 import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import type { Target, Upstream } from './plan.ts';
@@ -39,17 +39,17 @@ function compileUpstream(id: string, entry: UpstreamEntry, readFile: World['read
     tlsKey,
     targets,
     balance: entry.balance,
-    connectTimeoutMs: durationMs(timeouts.connect),
-    responseTimeoutMs: durationMs(timeouts.response),
-    idleTimeoutMs: durationMs(timeouts.idle),
-    totalTimeoutMs: timeouts.total === undefined ? undefined : durationMs(timeouts.total),
+    connectTimeoutMs: timerMs(timeouts.connect),
+    responseTimeoutMs: timerMs(timeouts.response),
+    idleTimeoutMs: timerMs(timeouts.idle),
+    totalTimeoutMs: timeouts.total === undefined ? undefined : timerMs(timeouts.total),
     connectionLimit: connections.limit,
     queueLimit: connections.queue,
     retry: entry.retry,
     health: health && {
       path: health.path,
-      intervalMs: durationMs(health.interval),
-      timeoutMs: durationMs(health.timeout),
+      intervalMs: timerMs(health.interval),
+      timeoutMs: timerMs(health.timeout),
       healthy: health.healthy,
       unhealthy: health.unhealthy,
       required: health.required,

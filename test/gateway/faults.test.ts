@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { manifest, PUBLIC_ALL, type Running, startGateway } from '../support/gateway.ts';
 import { ask, chunked, head, keptHead, openSocket, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
-import { startWireUpstream, type WireAnswer, type WireUpstream } from '../support/upstream.ts';
+import { startRawUpstream, startWireUpstream, type WireAnswer, type WireUpstream } from '../support/upstream.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 const TIMEOUTS = '{ connect: 300ms, response: 200ms, idle: 200ms }';
@@ -177,6 +177,28 @@ describe('an answer that is odd but has one reading', () => {
       for (let index = 0; index < 5; index += 1) all.push(await get());
       expect(all.map(({ status, body }) => `${status} ${body}`)).toEqual(Array(8).fill('200 ok'));
     }
+  });
+
+  it.each([
+    ['HEAD', '200 OK'],
+    ['GET', '204 No Content'],
+    ['GET', '304 Not Modified'],
+  ])('a body that comes late behind %s, %s, never becomes the answer to another request', async (method, status) => {
+    const poison = 'HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison';
+    const late: Socket[] = [];
+    answer = (socket, { line }) => {
+      if (line.includes('/next')) {
+        for (const behind of late.splice(0)) behind.write(poison);
+        socket.write(OK);
+      } else {
+        late.push(socket);
+        socket.write(`HTTP/1.1 ${status}\r\nContent-Length: ${poison.length}\r\n\r\n`);
+      }
+    };
+    const got = await ask(gateway.port, head(`${method} /first HTTP/1.1`));
+    expect(`${got.status} ${got.reason}`).toBe(status);
+    const next = await ask(gateway.port, head('GET /next HTTP/1.1'));
+    expect([next.status, next.body.toString()]).toEqual([200, 'ok']);
   });
 
   it('Trailer with Content-Length is answered, one way or the other', async () => {
@@ -454,6 +476,26 @@ describe('a connection that is kept', () => {
     expect(upstream.messages).toHaveLength(60);
     expect(warnings).toEqual([]);
     wire.end();
+  });
+
+  it('goes on behind an answer that came before the whole request, when that has come', async () => {
+    const early = await startRawUpstream((socket) => {
+      // It takes nothing, so that the client is held back when the answer comes.
+      socket.once('data', (bytes) => {
+        if (!String(bytes).startsWith('POST')) socket.write(OK);
+        else setTimeout(() => socket.write('HTTP/1.1 413 X\r\nContent-Length: 2\r\n\r\nno'), 100);
+        socket.pause();
+      });
+    });
+    const running = await startGateway(manifest(PUBLIC_ALL, { up: early.url }));
+    const wire = await Wire.open(running.port);
+    wire.write(keptHead('POST /big HTTP/1.1', 'Content-Length: 20000000')).write(Buffer.alloc(20_000_000));
+    wire.write(keptHead('GET /next HTTP/1.1'));
+    expect((await wire.answer()).status).toBe(413);
+    expect((await wire.answer()).status).toBe(200);
+    wire.end();
+    await running.close();
+    await early.close();
   });
 
   it('is let go when a client that was refused does not close', async () => {

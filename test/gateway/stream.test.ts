@@ -142,6 +142,29 @@ describe('a side that does not read', () => {
     expect(came).toBeGreaterThan(TOTAL);
   });
 
+  it('costs no more where the answer comes in chunks of a byte', async () => {
+    const chunks = '1\r\na\r\n'.repeat(20_000);
+    let sender: Socket | undefined;
+    talk = (socket) => {
+      sender = socket;
+      const more = () => {
+        while (!socket.destroyed && socket.write(chunks));
+        socket.once('drain', more);
+      };
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+        more();
+      });
+    };
+    const client = await openSocket(forked.port);
+    client.write(keptHead('GET /down HTTP/1.1'));
+    await once(client, 'readable');
+    const before = (await forked.usage()).maxRssBytes;
+    await untilStill(() => (sender === undefined ? 0 : sender.bytesWritten - sender.writableLength));
+    expect((await forked.usage()).maxRssBytes - before).toBeLessThan(60 * MB);
+    client.destroy();
+  });
+
   it('holds the client back, and gets every byte once it reads', async () => {
     let receiver: Socket | undefined;
     talk = (socket) => {

@@ -269,6 +269,33 @@ describe('connections', () => {
     expect(upstream.sockets.length).toBe(2);
   });
 
+  it('are given up by a target that is passed over then: who waits longest waits on, in its place and for its time', async () => {
+    const held = new Map<string, Socket>();
+    const hold: WireAnswer = (socket, { line }) => void held.set(line.split(' ')[1] ?? '', socket);
+    const [one, two] = [await wire(hold), await wire(hold)];
+    const gateway = await serve(
+      `{ urls: ['${one.url}', '${two.url}'], connections: { limit: 1, queue: 2 }, retry: false,
+         breaker: { failures: 1, pause: 1m }, timeouts: { connect: 30s } }`,
+    );
+    const waiting = () => gateway.gateway.upstreams[0]?.waiting;
+    const first = [get(gateway, '/1'), get(gateway, '/2')];
+    await eventually('both connections are in use', () => held.size === 2);
+    const third = get(gateway, '/3');
+    await eventually('the third waits', () => waiting() === 1);
+    const fourth = get(gateway, '/4');
+    await eventually('the fourth waits', () => waiting() === 2);
+    held.get('/1')?.destroy();
+    expect((await first[0])?.status).toBe(502);
+    expect(waiting()).toBe(2);
+    held.get('/2')?.write(OK);
+    await eventually('the next one is served', () => held.size === 3);
+    expect([...held.keys()].at(-1)).toBe('/3');
+    held.get('/3')?.write(OK);
+    await eventually('the last one is served', () => held.size === 4);
+    held.get('/4')?.write(OK);
+    for (const got of await Promise.all([first[1], third, fourth])) expect(got?.status).toBe(200);
+  });
+
   it('and a full queue is 503 at once, with Retry-After', async () => {
     const { gateway, held, first } = await occupied('connections: { limit: 2, queue: 0 }');
     const got = await get(gateway);
@@ -316,6 +343,15 @@ describe('time limits', () => {
     await client.closed();
     expect(client.rest).toMatch(/^HTTP\/1.1 200/);
     expect(client.rest).not.toContain('\r\n0\r\n');
+  });
+
+  it('of weeks are no time that is over at once', async () => {
+    const upstream = await wire(OK);
+    const ever = '600h';
+    const gateway = await serve(
+      `{ url: '${upstream.url}', timeouts: { connect: ${ever}, response: ${ever}, idle: ${ever}, total: ${ever} } }`,
+    );
+    expect((await get(gateway)).status).toBe(200);
   });
 
   it('of a route take the place of those of its upstream, shorter or longer', async () => {
@@ -414,6 +450,18 @@ describe('the health check', () => {
     isWell = true;
     await eventually('it is let in', () => isTakenForWell() === true);
     expect((await get(gateway)).status).toBe(200);
+  });
+
+  it('takes a long page for an answer', async () => {
+    let status = 500;
+    const page = Buffer.alloc(300_000);
+    const upstream = await startListening((_request, response) => void response.writeHead(status).end(page));
+    closing.push(() => upstream.close());
+    const rule = '{ path: /, interval: 10ms, healthy: 1, unhealthy: 1 }';
+    const gateway = await serve(`{ url: '${upstream.url}', health: ${rule} }`);
+    await eventually('it is taken out', () => gateway.gateway.upstreams[0]?.targets[0]?.well === false);
+    status = 200;
+    await eventually('it is let in', () => gateway.gateway.upstreams[0]?.targets[0]?.well === true);
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { durationMs, sizeBytes } from '../../src/manifest/units.ts';
+import { durationMs, sizeBytes, timerMs } from '../../src/manifest/units.ts';
 
 describe('durations', () => {
   test.each([
@@ -12,6 +12,15 @@ describe('durations', () => {
     ['999999999h', 3_599_999_996_400_000],
   ])('%s', (text, expected) => expect(durationMs(text)).toBe(expected));
 });
+
+test.each([
+  ['5s', 5_000],
+  ['596h', 2_145_600_000],
+  ['597h', 2_147_483_647],
+  ['999999999h', 2_147_483_647],
+])('%s for a timer, which would go off at once beyond its most', (text, expected) =>
+  expect(timerMs(text)).toBe(expected),
+);
 
 describe('sizes', () => {
   test.each([

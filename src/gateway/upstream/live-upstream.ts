@@ -65,7 +65,8 @@ export class LiveUpstream {
   /** A connection is free again: whoever waits longest gets it. */
   advance(): void {
     const [next] = this.#waiting.keys();
-    if (next !== undefined) {
+    // Where there is no room after all it keeps its place, and its time.
+    if (next !== undefined && !this.#isFull) {
       this.leave(next);
       this.admit(next);
     }
@@ -97,6 +98,12 @@ export class LiveUpstream {
       });
     }
     for (const target of this.#targets) target.close();
+  }
+
+  /** There are targets that are up, and none of them has room. */
+  get #isFull(): boolean {
+    const up = this.#targets.filter(({ isUp }) => isUp);
+    return up.length > 0 && !up.some(({ connections }) => connections.hasRoom);
   }
 
   /** Of the targets that are up and have room: the next in turn, or the one with the fewest requests. */

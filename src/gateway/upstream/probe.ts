@@ -3,7 +3,7 @@ import { type CallUser, Connection } from './wire/connection.ts';
 import { createDial, type Dial } from './wire/dial.ts';
 import { WireError } from './wire/wire-error.ts';
 
-const MAX_ANSWER_BYTES = 65_536;
+const ENOUGH_BYTES = 65_536;
 const HEADERS = ['User-Agent', 'signing-gateway'];
 
 /** Asks a target by itself, each time on a connection of its own: that it takes connections is part of its health. */
@@ -17,7 +17,7 @@ export class Prober {
     this.#dial = createDial(target, upstream);
   }
 
-  /** Answers the status. Rejects when there is no whole answer within `timeoutMs`. */
+  /** Answers the status. Rejects when there is no whole answer within `timeoutMs`, or not so much of a long one. */
   async ask(path: string, timeoutMs: number): Promise<number> {
     const limits = { responseTimeoutMs: timeoutMs, idleTimeoutMs: timeoutMs };
     const connection = new Connection({ dial: this.#dial, ...limits, isForTunnel: false, onClosed: () => undefined });
@@ -27,7 +27,7 @@ export class Prober {
     const request = { method: 'GET', path, headers, length: undefined, body: null };
     try {
       return await new Promise<number>((resolve, reject) => {
-        const user = probeUser(connection, resolve, reject);
+        const user = probeUser(resolve, reject);
         connection.send({ ...request, isHandshake: false, hasResponseLimit: true }, user);
       });
     } finally {
@@ -42,13 +42,9 @@ export class Prober {
   }
 }
 
-function probeUser(
-  connection: Connection,
-  resolve: (status: number) => void,
-  reject: (error: Error) => void,
-): CallUser {
+function probeUser(resolve: (status: number) => void, reject: (error: Error) => void): CallUser {
   let status = 0;
-  let left = MAX_ANSWER_BYTES;
+  let left = ENOUGH_BYTES;
   return {
     onBegin: () => undefined,
     onStale: () => reject(new WireError('connection_closed')),
@@ -57,7 +53,8 @@ function probeUser(
     },
     onData: (bytes) => {
       left -= bytes.length;
-      if (left < 0) connection.abort(new WireError('answer_too_large'));
+      // A page as long as this says no more by its end.
+      if (left < 0) resolve(status);
     },
     onEnd: () => resolve(status),
     onSwitch: (_head, socket) => {

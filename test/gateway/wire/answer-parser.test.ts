@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AnswerHead } from '../../../src/gateway/upstream/wire/answer-head.ts';
 import { AnswerParser } from '../../../src/gateway/upstream/wire/answer-parser.ts';
+import { Chunks } from '../../../src/gateway/upstream/wire/chunks.ts';
 import { WireError } from '../../../src/gateway/upstream/wire/wire-error.ts';
 import { readStrictly, STATUS_LINE, Unreadable } from '../../edge/strict.ts';
 
@@ -136,12 +137,27 @@ describe('an answer', () => {
 
 describe('what comes with an answer', () => {
   it.each([
-    ['to HEAD', 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n', { method: 'HEAD' }],
-    ['to HEAD, in chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', { method: 'HEAD' }],
-    ['with 204', 'HTTP/1.1 204 No Content\r\n\r\n', {}],
-    ['with 304', 'HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n', {}],
-  ])('%s is no body', (_what, text, options) => {
-    for (const pieces of cuts(text)) expect(read(pieces, options)).toMatchObject({ body: '', end: { isKept: true } });
+    ['to HEAD', 'HTTP/1.1 200 OK\r\n\r\n', { method: 'HEAD' }, true],
+    ['to HEAD, of no byte', 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n', { method: 'HEAD' }, true],
+    ['to HEAD, of a length', 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n', { method: 'HEAD' }, false],
+    ['to HEAD, in chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', { method: 'HEAD' }, false],
+    ['with 204', 'HTTP/1.1 204 No Content\r\n\r\n', {}, true],
+    ['with 204, of a length', 'HTTP/1.1 204 No Content\r\nContent-Length: 9\r\n\r\n', {}, false],
+    ['with 304', 'HTTP/1.1 304 Not Modified\r\n\r\n', {}, true],
+    ['with 304, of a length', 'HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n', {}, false],
+  ])(
+    '%s is no body; one that is stated may come late, where another answer would be',
+    (_what, text, options, isKept) => {
+      for (const pieces of cuts(text)) expect(read(pieces, options)).toMatchObject({ body: '', end: { isKept } });
+    },
+  );
+
+  it('in chunks of a byte is told of once for each piece that came', () => {
+    const pieces: string[] = [];
+    const chunks = new Chunks((bytes) => pieces.push(bytes.toString('latin1')));
+    chunks.take(latin1('1\r\na\r\n'.repeat(1_000)), 0);
+    chunks.take(latin1('2\r\nbc\r\n0\r\n\r\n'), 0);
+    expect(pieces).toEqual(['a'.repeat(1_000), 'bc']);
   });
 
   it.each([

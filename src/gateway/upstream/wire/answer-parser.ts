@@ -107,9 +107,11 @@ export class AnswerParser {
 
   /** RFC 9112 section 6.3. */
   #frame({ status, isKept, keepAlive, isChunked, length }: AnswerHead): void {
-    this.#isKept = isKept;
-    this.#keepAlive = keepAlive;
     const isBodiless = this.#isToHead || status === 204 || status === 304;
+    // Some send the body all the same that they state, and late: it would be read as the answer to the next request.
+    const mayBeFollowed = isBodiless && (isChunked || length > 0);
+    this.#isKept = isKept && !mayBeFollowed;
+    this.#keepAlive = keepAlive;
     if (isBodiless || !Number.isNaN(length)) {
       this.#state = 'counted';
       this.#left = isBodiless ? 0 : length;

@@ -36,18 +36,27 @@ export class Chunks {
    * @throws WireError `answer_malformed`
    */
   take(bytes: Buffer, start: number): number {
+    const pieces: Buffer[] = [];
     let at = start;
-    while (at < bytes.length && this.#expects !== 'nothing')
-      at = this.#expects === 'data' ? this.#takeData(bytes, at) : this.#takeLine(bytes, at);
+    while (at < bytes.length && this.#expects !== 'nothing') {
+      if (this.#expects === 'data') {
+        const piece = this.#takeData(bytes, at);
+        pieces.push(piece);
+        at += piece.length;
+      } else {
+        at = this.#takeLine(bytes, at);
+      }
+    }
+    // Chunks of a few bytes would each cost what a write costs, in memory too where the client is slow.
+    if (pieces.length > 0) this.#onData(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces));
     return at;
   }
 
-  #takeData(bytes: Buffer, at: number): number {
+  #takeData(bytes: Buffer, at: number): Buffer {
     const end = Math.min(bytes.length, at + this.#left);
     this.#left -= end - at;
     if (this.#left === 0) this.#expects = 'end of data';
-    this.#onData(bytes.subarray(at, end));
-    return end;
+    return bytes.subarray(at, end);
   }
 
   #takeLine(bytes: Buffer, at: number): number {

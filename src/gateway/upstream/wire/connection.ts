@@ -118,6 +118,7 @@ export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
   }
 
   onOpen(): void {
+    if (this.#state !== 'opening') return;
     this.#state = 'free';
     if (this.#call !== undefined) this.#begin(this.#call);
   }
@@ -168,14 +169,17 @@ export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
 
   onEnd(trailers: readonly string[], isKept: boolean, keepAlive: string | undefined): void {
     const user = this.#user;
-    const isDone = this.#upload === undefined;
+    // What has not left by now would be in the next request's way.
+    const isDone = this.#upload === undefined && !this.#socket.writableNeedDrain;
+    // Who refuses a handshake may have changed its protocol all the same.
+    const mayGoOn = isDone && this.#call?.isHandshake !== true;
     this.resume();
     this.#idle.end();
     this.#keptTime.begin(keepAlive);
     this.#call = undefined;
     this.#user = undefined;
     this.#carried += 1;
-    if (isKept && isDone && !this.#keptTime.isOver) this.#state = 'free';
+    if (isKept && mayGoOn && !this.#keptTime.isOver) this.#state = 'free';
     else this.#shut();
     user?.onEnd(trailers);
   }

@@ -1,4 +1,5 @@
 import type { Duplex, Readable } from 'node:stream';
+import { soon, type Turn } from './turn.ts';
 import { WireError } from './wire-error.ts';
 
 export interface UploadUser {
@@ -10,8 +11,12 @@ export interface UploadUser {
   onUnsent(error: Error): void;
 }
 
-/** A body on its way to the upstream as it comes, no faster than the socket takes it. The head goes with its first bytes. */
-export class Upload {
+/**
+ * A body on its way to the upstream as it comes, no faster than the socket takes it. The head goes with its first bytes where
+ * they are there, and does not wait for a client that is slow: on a connection where a request was begun and nothing sent, the
+ * upstream's close would be taken for its answer.
+ */
+export class Upload implements Turn {
   readonly #socket: Duplex;
   readonly #body: Readable;
   readonly #length: number | 'chunked';
@@ -27,6 +32,11 @@ export class Upload {
     this.#head = head;
     body.on('data', this.#take).on('end', this.#finish).on('error', this.#fail);
     socket.on('drain', this.#goOn);
+    soon(this);
+  }
+
+  onTurn(): void {
+    this.#writeHead();
   }
 
   /** Ends it wherever it is; it tells nothing more. */
@@ -83,6 +93,7 @@ export class Upload {
   }
 
   #leave(): void {
+    this.#head = '';
     this.#body.off('data', this.#take).off('end', this.#finish).off('error', this.#fail);
     this.#socket.off('drain', this.#goOn);
   }

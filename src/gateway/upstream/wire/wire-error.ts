@@ -8,7 +8,6 @@ export type WireCode =
   /** No answer of HTTP/1.1, or one that has two readings. */
   | 'answer_malformed'
   | 'answer_head_too_large'
-  | 'answer_too_large'
   /** Bytes where no answer was awaited. */
   | 'answer_unasked'
   /** A switch of protocols that nobody asked for. */
