@@ -17,6 +17,8 @@ export interface AnswerReceiver {
   /** Also of each answer before the answer (RFC 9110 section 15.2), but for 100. */
   onHead(control: AnswerControl, head: AnswerHead): void;
   onData(control: AnswerControl, bytes: Buffer): void;
+  /** What has come of the body was told; more is awaited. */
+  onWaiting?(): void;
   /** @param trailers names and values in turn */
   onEnd(trailers: readonly string[]): void;
   onSwitch?(head: AnswerHead, upstream: Duplex): void;

@@ -29,8 +29,6 @@ export class StreamedAnswer implements AnswerReceiver {
     this.exchange.writeHead(head.status, head.reason, headers);
     // Only what has no length may go on without end. Where the gateway stops it ends at once, behind its head.
     if (Number.isNaN(this.#remaining) && isEventStream(headers)) this.exchange.last(() => this.#endEarly());
-    // A body that came along with the head leaves with it in one write; a head that came alone leaves alone.
-    process.nextTick(flush, this.exchange);
   }
 
   onData(control: AnswerControl, bytes: Buffer): void {
@@ -50,6 +48,12 @@ export class StreamedAnswer implements AnswerReceiver {
       this.#held?.resume();
       this.#held = undefined;
     });
+  }
+
+  /** A body that came along with the head leaves with it in one write; a head that came alone leaves alone. */
+  onWaiting(): void {
+    const { response, sentBytes } = this.exchange;
+    if (sentBytes === 0 && !response.writableEnded && !response.destroyed) response.flushHeaders();
   }
 
   onEnd(trailers: readonly string[]): void {
@@ -96,10 +100,6 @@ function endWith(response: ServerResponse, last: Buffer): void {
   // Node joins a string to the head that still waits; bytes it would write on their own.
   if (last.length <= SMALL_BYTES) response.end(last.toString('latin1'), 'latin1');
   else response.end(last);
-}
-
-function flush({ response }: Exchange): void {
-  if (!response.writableEnded && !response.destroyed && response.headersSent) response.flushHeaders();
 }
 
 function pairs(flat: readonly string[]): [string, string][] {

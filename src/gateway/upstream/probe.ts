@@ -56,6 +56,7 @@ function probeUser(resolve: (status: number) => void, reject: (error: Error) => 
       // A page as long as this says no more by its end.
       if (left < 0) resolve(status);
     },
+    onWaiting: () => undefined,
     onEnd: () => resolve(status),
     onSwitch: (_head, socket) => {
       socket.destroy();

@@ -81,6 +81,10 @@ export class Transfer implements Passenger, CallUser {
     this.#outgoing.receiver.onData(this.#connection as Connection, bytes);
   }
 
+  onWaiting(): void {
+    this.#outgoing.receiver.onWaiting?.();
+  }
+
   onEnd(trailers: readonly string[]): void {
     try {
       this.#outgoing.receiver.onEnd(trailers);

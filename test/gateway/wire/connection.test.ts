@@ -100,6 +100,7 @@ function listener(told: string[], hear: (news: string) => void = () => undefined
     onStale: () => tell('stale'),
     onHead: ({ status }) => tell(`head ${status}`),
     onData: (bytes) => tell(`data ${bytes.toString('latin1')}`),
+    onWaiting: () => undefined,
     onEnd: () => tell('end'),
     onSwitch: (_head, socket) => {
       closing.push(() => void socket.destroy());

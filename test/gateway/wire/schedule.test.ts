@@ -141,6 +141,7 @@ function listener(told: Told): CallUser {
     onStale: () => tell('stale', true),
     onHead: () => tell('head'),
     onData: () => tell('data'),
+    onWaiting: () => tell('waiting'),
     onEnd: () => tell('end', true),
     onSwitch: (_head, socket) => {
       tell('switch', true);

@@ -18,6 +18,8 @@ export interface CallUser {
   /** Also of each answer before the answer, but for 100. */
   onHead(head: AnswerHead): void;
   onData(bytes: Buffer): void;
+  /** What has come of the body was told; more is awaited. */
+  onWaiting(): void;
   /** The answer is whole. `isFree` tells whether the connection may be used again. */
   onEnd(trailers: readonly string[]): void;
   /** The connection became a tunnel, and is the user's. */
@@ -139,7 +141,9 @@ export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
       this.#close(error as Error);
       return;
     }
-    if (this.#parser.isInBody && !this.#isPaused) this.#idle.begin();
+    if (!this.#parser.isInBody) return;
+    if (!this.#isPaused) this.#idle.begin();
+    this.#user?.onWaiting();
   }
 
   onPiece(): void {
