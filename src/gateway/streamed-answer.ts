@@ -4,6 +4,7 @@ import { ruledTrailers } from './header-rules.ts';
 import { responseHeaders } from './headers.ts';
 import { type AnswerControl, type AnswerReceiver, fittingHeaders } from './receiver.ts';
 import type { AnswerHead } from './upstream/wire/answer-head.ts';
+import { giveBack } from './upstream/wire/memory.ts';
 
 /** An answer that goes to the client as it comes. */
 export class StreamedAnswer implements AnswerReceiver {
@@ -40,7 +41,7 @@ export class StreamedAnswer implements AnswerReceiver {
       endWith(response, bytes);
       return;
     }
-    response.write(bytes);
+    response.write(bytes, (error) => isWritten(bytes, error));
     if (response.writableLength < MAX_WAITING_BYTES || this.#held !== undefined) return;
     control.pause();
     this.#held = control;
@@ -96,10 +97,15 @@ const MAX_WAITING_BYTES = 262_144;
 /** Up to this a body is copied into the head's own write rather than written beside it. */
 const SMALL_BYTES = 16_384;
 
+/** The system has them. After a fault it may be about to take them still. */
+function isWritten(bytes: Buffer, error: Error | null | undefined): void {
+  if (error == null) giveBack(bytes);
+}
+
 function endWith(response: ServerResponse, last: Buffer): void {
   // Node joins a string to the head that still waits; bytes it would write on their own.
   if (last.length <= SMALL_BYTES) response.end(last.toString('latin1'), 'latin1');
-  else response.end(last);
+  else response.end(last, (error?: Error | null) => isWritten(last, error));
 }
 
 function pairs(flat: readonly string[]): [string, string][] {

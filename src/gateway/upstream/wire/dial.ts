@@ -2,6 +2,7 @@ import { connect as connectTcp, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import type { Target, Upstream } from '../../../plan/plan.ts';
+import { lend, READ_BYTES, takeMemory } from './memory.ts';
 import { WireError } from './wire-error.ts';
 
 /** What is told of a socket; its failure and its end it tells itself, by its events. */
@@ -60,17 +61,17 @@ function inPlace(socket: Duplex, user: SocketUser): Duplex {
 
 /** Most answers are smaller, and most connections have nothing to read. */
 const FIRST_READ_BYTES = 16_384;
-const READ_BYTES = 65_536;
 
 /** Reads into memory that is used again, unless so much has come that copying it would cost more than new memory. */
 function readingInto(user: SocketUser) {
-  let memory = Buffer.allocUnsafeSlow(FIRST_READ_BYTES);
+  let memory: Buffer<ArrayBufferLike> = Buffer.allocUnsafeSlow(FIRST_READ_BYTES);
   return {
     buffer: () => memory,
     callback: (size: number): boolean => {
       const bytes = memory.subarray(0, size);
       if (size === memory.length || size > READ_BYTES / 2) {
-        memory = Buffer.allocUnsafeSlow(READ_BYTES);
+        if (memory.length === READ_BYTES) lend(memory);
+        memory = takeMemory();
         user.onBytes(bytes);
       } else {
         user.onBytes(Buffer.from(bytes));

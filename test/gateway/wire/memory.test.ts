@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import { get as ask, type IncomingMessage } from 'node:http';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { manifest, PUBLIC_ALL, type Running, startGateway } from '../../support/gateway.ts';
+import { type Listening, startListening } from '../../support/upstream.ts';
+
+const SIZE = 6_000_000;
+
+/** Bytes that are another answer's nowhere. */
+function bodyOf(seed: number): Buffer {
+  const words = new Uint32Array(SIZE / 4);
+  for (let index = 0; index < words.length; index += 1)
+    words[index] = Math.imul(index + 1, 2_654_435_761) ^ (seed << 24);
+  return Buffer.from(words.buffer);
+}
+
+const FRAMINGS = ['counted', 'chunked', 'until the end'] as const;
+let upstream: Listening;
+let gateway: Running;
+
+beforeAll(async () => {
+  upstream = await startListening(async (request, response) => {
+    const [, seed, framing] = (request.url ?? '').split('/');
+    const body = bodyOf(Number(seed));
+    response.shouldKeepAlive = framing !== 'until';
+    response.useChunkedEncodingByDefault = framing === 'chunked';
+    if (framing === 'counted') response.setHeader('Content-Length', body.length);
+    for (let at = 0; at < body.length; at += 150_000) {
+      if (!response.write(body.subarray(at, at + 150_000)))
+        await new Promise((resolve) => response.once('drain', resolve));
+    }
+    response.end();
+  });
+  gateway = await startGateway(manifest(PUBLIC_ALL, { up: upstream.url }));
+});
+
+afterAll(async () => {
+  await gateway.close();
+  await upstream.close();
+});
+
+const digestOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+
+async function download(seed: number, framing: string, isSlow: boolean): Promise<string> {
+  const path = `/${seed}/${framing.split(' ')[0]}`;
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    ask({ port: gateway.port, path, agent: false }, resolve).on('error', reject);
+  });
+  const hash = createHash('sha256');
+  let pieces = 0;
+  for await (const piece of answer) {
+    hash.update(piece as Buffer);
+    pieces += 1;
+    if (isSlow && pieces % 4 === 0) await turn();
+  }
+  return hash.digest('hex');
+}
+
+it('many long answers at once, to fast and to slow readers, each have their own bytes', async () => {
+  const wanted = FRAMINGS.flatMap((framing, row) =>
+    [0, 1, 2, 3].map((column) => ({ seed: 4 * row + column, framing, isSlow: column % 2 === 1 })),
+  );
+  const got = await Promise.all(wanted.map(({ seed, framing, isSlow }) => download(seed, framing, isSlow)));
+  expect(got).toEqual(wanted.map(({ seed }) => digestOf(bodyOf(seed))));
+});
