@@ -93,6 +93,7 @@ const SCENARIOS: readonly Scenario[] = [
   },
 ];
 
+const WARM_UP_SECONDS = 3;
 const wanted = new Set(values.subjects === '' ? subjectNames : values.subjects.split(','));
 const chosen = SCENARIOS.filter(({ id }) => id.startsWith(values.only));
 const bench: Bench = { folder, keys, children: [], upstream: '' };
@@ -126,7 +127,7 @@ async function runScenario({ title, subjects: names, load }: Scenario, subjects:
   for (let round = 0; round <= Number(values.rounds); round += 1) {
     for (const { name, url } of present) {
       const { path, ...rest } = load(name);
-      const seconds = round === 0 ? 2 : Number(values.seconds);
+      const seconds = round === 0 ? WARM_UP_SECONDS : Number(values.seconds);
       const result = await measure({ ...rest, url: url + path, seconds }, folder);
       if (round > 0) measured[name] = [...(measured[name] ?? []), result];
     }
