@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
+import { WIRE_CODES } from '../../src/gateway/upstream/wire/wire-error.ts';
 import { load } from '../../src/load.ts';
 import type { Plan, Principal, Verifier } from '../../src/plan/plan.ts';
 import { manifest, worldOf } from '../support/gateway.ts';
@@ -248,5 +249,10 @@ describe('docs/log.md', () => {
       .filter((name) => name !== 'keys_unavailable');
     expect(faults.length).toBeGreaterThan(5);
     expectSection('docs/log.md', 'token-reasons', `${faults.map((name) => `\`${name}\``).join(', ')}.\n`);
+  });
+
+  it('lists the reasons that a connection to an upstream has', () => {
+    const rows = Object.entries(WIRE_CODES).map(([code, what]) => `| \`upstream_${code}\` | ${what} |`);
+    expectSection('docs/log.md', 'upstream-reasons', `${['| `reason` | what |', '|---|---|', ...rows].join('\n')}\n`);
   });
 });

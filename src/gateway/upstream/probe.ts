@@ -1,5 +1,6 @@
 import type { Target, Upstream } from '../../plan/plan.ts';
-import { type CallUser, Connection } from './wire/connection.ts';
+import type { CallUser } from './wire/call.ts';
+import { Connection } from './wire/connection.ts';
 import { createDial, type Dial } from './wire/dial.ts';
 import { WireError } from './wire/wire-error.ts';
 

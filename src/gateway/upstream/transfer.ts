@@ -11,8 +11,8 @@ import { RequestBody } from '../request-body.ts';
 import type { LiveTarget } from './live-target.ts';
 import type { LiveUpstream, Passenger } from './live-upstream.ts';
 import type { AnswerHead } from './wire/answer-head.ts';
-import type { CallUser, Connection } from './wire/connection.ts';
-import type { Call } from './wire/request-head.ts';
+import type { Call, CallUser } from './wire/call.ts';
+import type { Connection } from './wire/connection.ts';
 
 /** RFC 9110 section 9.2.2, of the methods that are served. */
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);

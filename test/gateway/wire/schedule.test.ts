@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type CallUser, Connection } from '../../../src/gateway/upstream/wire/connection.ts';
-import type { Call } from '../../../src/gateway/upstream/wire/request-head.ts';
+import type { Call, CallUser } from '../../../src/gateway/upstream/wire/call.ts';
+import { Connection } from '../../../src/gateway/upstream/wire/connection.ts';
 import { MemorySocket } from '../../../src/offline/memory-socket.ts';
 
 const FRAMED = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';

@@ -1,32 +1,14 @@
 import type { Duplex } from 'node:stream';
 import type { AnswerHead } from './answer-head.ts';
 import { AnswerParser, type AnswerSink } from './answer-parser.ts';
+import type { Call, CallUser } from './call.ts';
 import type { Dial, SocketUser } from './dial.ts';
 import { KeptTime } from './kept-time.ts';
 import { Limit } from './limit.ts';
-import { type Call, requestHead } from './request-head.ts';
+import { sendRequest } from './send-request.ts';
 import { soon, type Turn } from './turn.ts';
-import { Upload, type UploadUser } from './upload.ts';
+import type { Upload, UploadUser } from './upload.ts';
 import { WireError } from './wire-error.ts';
-
-/** What hears of an exchange as it goes on. What `onHead` or `onData` throws ends it with that error. */
-export interface CallUser {
-  /** It goes out from now on. */
-  onBegin(): void;
-  /** The connection ended before a byte went out: it takes another one. */
-  onStale(): void;
-  /** Also of each answer before the answer, but for 100. */
-  onHead(head: AnswerHead): void;
-  onData(bytes: Buffer): void;
-  /** What has come of the body was told; more is awaited. */
-  onWaiting(): void;
-  /** The answer is whole. `isFree` tells whether the connection may be used again. */
-  onEnd(trailers: readonly string[]): void;
-  /** The connection became a tunnel, and is the user's. */
-  onSwitch(head: AnswerHead, socket: Duplex): void;
-  /** In place of the end; the connection is closed. */
-  onError(error: Error): void;
-}
 
 export interface ConnectionOptions {
   readonly dial: Dial;
@@ -37,9 +19,6 @@ export interface ConnectionOptions {
   /** It was closed while nobody used it. */
   readonly onClosed: (connection: Connection) => void;
 }
-
-/** A body up to this leaves in one write with the head. */
-const SMALL_BYTES = 16_384;
 
 /** One socket to an upstream, from its opening to its end. It carries one exchange of HTTP/1.1 after the other. */
 export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
@@ -206,27 +185,12 @@ export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
     this.#user?.onBegin();
     if (this.#state !== 'busy') return;
     try {
-      this.#write(requestHead(call), call);
+      this.#upload = sendRequest(this.#socket, call, this);
     } catch (error) {
       this.#close(error as Error);
-    }
-  }
-
-  #write(head: string, { body, length = 0 }: Call): void {
-    const socket = this.#socket;
-    if (body !== null && !Buffer.isBuffer(body)) {
-      this.#upload = new Upload(socket, head, body, length, this);
       return;
     }
-    if (body === null) socket.write(head, 'latin1');
-    else if (body.length <= SMALL_BYTES) socket.write(head + body.toString('latin1'), 'latin1');
-    else {
-      socket.cork();
-      socket.write(head, 'latin1');
-      socket.write(body);
-      socket.uncork();
-    }
-    this.#waitForAnswer();
+    if (this.#upload === undefined) this.#waitForAnswer();
   }
 
   #waitForAnswer(): void {

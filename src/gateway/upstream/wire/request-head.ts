@@ -1,20 +1,5 @@
-import type { Readable } from 'node:stream';
+import type { Call } from './call.ts';
 import { WireError } from './wire-error.ts';
-
-/** A request as it goes out on a connection. */
-export interface Call {
-  readonly method: string;
-  readonly path: string;
-  /** Names and values in turn; all but those that speak of the connection and of the framing. */
-  readonly headers: readonly string[];
-  /** A handshake of WebSockets (RFC 6455 section 4.1). */
-  readonly isHandshake: boolean;
-  /** Bytes of the body; `undefined`: there is none; `'chunked'`: of unknown length. */
-  readonly length: number | 'chunked' | undefined;
-  readonly body: Buffer | Readable | null;
-  /** Whether the connection's limit for the beginning of an answer holds. */
-  readonly hasResponseLimit: boolean;
-}
 
 /** Exactly one head, and nothing behind it. */
 const HEAD = /^[A-Z]+ [!-~]+ HTTP\/1\.1\r\n(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*\r\n)*\r\n$/;

@@ -1,25 +1,23 @@
 /** What a connection to an upstream says of an exchange that failed; of the network, the system's own errors say it. */
-export type WireCode =
-  | 'connect_timeout'
-  | 'response_timeout'
-  | 'idle_timeout'
-  /** Closed where more was owed. */
-  | 'connection_closed'
-  /** No answer of HTTP/1.1, or one that has two readings. */
-  | 'answer_malformed'
-  | 'answer_head_too_large'
-  /** Bytes where no answer was awaited. */
-  | 'answer_unasked'
-  /** A switch of protocols that nobody asked for. */
-  | 'answer_upgrade_unasked'
-  /** What was to be sent is no request with one reading. */
-  | 'request_malformed';
+export const WIRE_CODES = {
+  connect_timeout: 'no connection within `connect`',
+  response_timeout: 'no answer within `response`',
+  idle_timeout: 'nothing more of an answer within `idle`',
+  connection_closed: 'the upstream closed the connection and owed more',
+  answer_malformed: 'no answer of HTTP/1.1, or one that has two readings',
+  answer_head_too_large: 'the head of the answer has more than 16 kB',
+  answer_unasked: 'something came before the request was sent',
+  answer_upgrade_unasked: 'the upstream switched to a protocol that nobody asked for',
+  request_malformed: 'what was to be sent is no request with one reading',
+} as const;
+
+export type WireCode = keyof typeof WIRE_CODES;
 
 export class WireError extends Error {
   readonly code: WireCode;
 
   constructor(code: WireCode) {
-    super(code);
+    super(WIRE_CODES[code]);
     this.code = code;
   }
 }
