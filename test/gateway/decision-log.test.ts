@@ -252,7 +252,7 @@ describe('docs/log.md', () => {
   });
 
   it('lists the reasons that a connection to an upstream has', () => {
-    const rows = Object.entries(WIRE_CODES).map(([code, what]) => `| \`upstream_${code}\` | ${what} |`);
-    expectSection('docs/log.md', 'upstream-reasons', `${['| `reason` | what |', '|---|---|', ...rows].join('\n')}\n`);
+    const rows = Object.entries(WIRE_CODES).map(([code, what]) => `- \`upstream_${code}\`: ${what}\n`);
+    expectSection('docs/log.md', 'upstream-reasons', rows.join(''));
   });
 });
