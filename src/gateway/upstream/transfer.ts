@@ -1,17 +1,14 @@
 import type { Duplex } from 'node:stream';
 import { Broken, ClientGone, isTimeout, toRefusal } from '../failure.ts';
 import type { Outgoing } from '../forward.ts';
-import { forwardedOf } from '../forwarded.ts';
-import { ruledHeaders } from '../header-rules.ts';
-import { requestHeaders } from '../headers.ts';
-import { InspectedBody } from '../inspected-body.ts';
 import { Refusal } from '../refusal.ts';
 import { refuse } from '../refuse.ts';
 import { RequestBody } from '../request-body.ts';
 import type { LiveTarget } from './live-target.ts';
 import type { LiveUpstream, Passenger } from './live-upstream.ts';
+import { bodyOf, callOf, headersOf } from './outgoing-call.ts';
 import type { AnswerHead } from './wire/answer-head.ts';
-import type { Call, CallUser } from './wire/call.ts';
+import type { CallUser } from './wire/call.ts';
 import type { Connection } from './wire/connection.ts';
 
 /** RFC 9110 section 9.2.2, of the methods that are served. */
@@ -133,19 +130,7 @@ export class Transfer implements Passenger, CallUser {
     this.#connection = connection;
     this.#isBegun = false;
     this.#body = bodyOf(this.#outgoing);
-    const { exchange, head, target, route } = this.#outgoing;
-    const body = this.#body;
-    const call: Call = {
-      method: exchange.request.method ?? '',
-      path: target.path + target.query,
-      // A client of HTTP/1.0 need not name a host.
-      headers: head.host === undefined ? ['Host', to.host, ...this.#headers] : this.#headers,
-      isHandshake: exchange.handshake !== undefined,
-      length: Buffer.isBuffer(body) ? body.length : head.body,
-      body,
-      // The whole exchange has a limit of its own otherwise.
-      hasResponseLimit: route.timeoutMs === undefined,
-    };
+    const call = callOf(this.#outgoing, to.host, this.#headers, this.#body);
     connection.send(call, this);
   }
 
@@ -213,18 +198,6 @@ export class Transfer implements Passenger, CallUser {
 }
 
 const MAX_INFORMATIONAL = 100;
-
-function headersOf({ exchange, head, route }: Outgoing): string[] {
-  const written = requestHeaders(exchange.request.rawHeaders, forwardedOf(exchange, head.host));
-  return ruledHeaders(written, route.requestHeaders);
-}
-
-function bodyOf({ exchange, head, body, limitBytes, inspector }: Outgoing): Buffer | RequestBody | null {
-  if (body !== undefined || head.body === undefined) return body ?? null;
-  return inspector === undefined
-    ? new RequestBody(exchange, limitBytes)
-    : new InspectedBody(exchange, limitBytes, inspector);
-}
 
 function tooLate(): Broken {
   return new Broken(new Refusal('upstream_timeout', { reason: 'exchange_too_long' }));

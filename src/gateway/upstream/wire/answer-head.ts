@@ -1,3 +1,4 @@
+import { FIELD_LINES } from './grammar.ts';
 import { WireError } from './wire-error.ts';
 
 /** The head of an upstream's answer (RFC 9112 section 4), its text as latin-1. */
@@ -16,9 +17,8 @@ export interface AnswerHead {
 }
 
 /** The whole head but for the empty line: what does not match has no reading, or more than one. */
-const HEAD =
-  /^HTTP\/1\.([01]) ([1-9]\d\d)(?: ([\t\x20-\x7e\x80-\xff]*))?\r\n(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/;
-const FIELDS = /^(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/;
+const HEAD = new RegExp(`^HTTP/1\\.([01]) ([1-9]\\d\\d)(?: ([\\t\\x20-\\x7e\\x80-\\xff]*))?\\r\\n${FIELD_LINES}$`);
+const FIELDS = new RegExp(`^${FIELD_LINES}$`);
 /** A line that has not come whole. */
 const UNENDED = /^[\t\x20-\x7e\x80-\xff]*\r?$/;
 const VERSION = 'HTTP/1.';

@@ -27,7 +27,7 @@ export interface CallUser {
   onData(bytes: Buffer): void;
   /** What has come of the body was told; more is awaited. */
   onWaiting(): void;
-  /** The answer is whole. `isFree` tells whether the connection may be used again. */
+  /** The answer is whole; the connection's `isFree` tells whether it may be used again. */
   onEnd(trailers: readonly string[]): void;
   /** The connection became a tunnel, and is the user's. */
   onSwitch(head: AnswerHead, socket: Duplex): void;

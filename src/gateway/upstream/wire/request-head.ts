@@ -1,8 +1,9 @@
 import type { Call } from './call.ts';
+import { FIELD_LINES } from './grammar.ts';
 import { WireError } from './wire-error.ts';
 
 /** Exactly one head, and nothing behind it. */
-const HEAD = /^[A-Z]+ [!-~]+ HTTP\/1\.1\r\n(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*\r\n)*\r\n$/;
+const HEAD = new RegExp(`^[A-Z]+ [!-~]+ HTTP/1\\.1\\r\\n${FIELD_LINES}\\r\\n$`);
 /** Of these, one without a body says so (RFC 9110 section 8.6). */
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
 
