@@ -1,9 +1,9 @@
+import type { AnswerHead } from '../http1/answer-head.ts';
 import type { Exchange } from './exchange.ts';
 import { Broken } from './failure.ts';
 import { type AnswerControl, type AnswerReceiver, fittingHeaders, without } from './receiver.ts';
 import { Refusal } from './refusal.ts';
 import { refuse } from './refuse.ts';
-import type { AnswerHead } from './upstream/wire/answer-head.ts';
 
 /** A whole answer that something must be learnt from before it goes on. */
 export interface Answer {

@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream';
+import type { AnswerHead } from '../http1/answer-head.ts';
 import { withoutCors } from './cors.ts';
 import type { Exchange } from './exchange.ts';
 import { ruledHeaders } from './header-rules.ts';
 import { responseHeaders } from './headers.ts';
-import type { AnswerHead } from './upstream/wire/answer-head.ts';
 
 /** What an exchange with an upstream can be told while it runs. */
 export interface AnswerControl {

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
+import type { AnswerHead } from '../http1/answer-head.ts';
+import { giveBack } from '../http1/memory.ts';
 import type { Exchange } from './exchange.ts';
 import { ruledTrailers } from './header-rules.ts';
 import { responseHeaders } from './headers.ts';
 import { type AnswerControl, type AnswerReceiver, fittingHeaders } from './receiver.ts';
-import type { AnswerHead } from './upstream/wire/answer-head.ts';
-import { giveBack } from './upstream/wire/memory.ts';
 
 /** An answer that goes to the client as it comes. */
 export class StreamedAnswer implements AnswerReceiver {

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import type { AnswerHead } from '../http1/answer-head.ts';
 import type { Exchange, Handshake } from './exchange.ts';
 import { closeFrame, Frames } from './frames.ts';
 import { ruledHeaders } from './header-rules.ts';
@@ -7,7 +8,6 @@ import type { EndReason } from './lasting.ts';
 import { Refusal } from './refusal.ts';
 import { refuse } from './refuse.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
-import type { AnswerHead } from './upstream/wire/answer-head.ts';
 
 /**
  * The answer to a WebSocket handshake (RFC 6455 section 4). Only a 101 makes a tunnel; any other answer goes to

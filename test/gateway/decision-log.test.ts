@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
-import { WIRE_CODES } from '../../src/gateway/upstream/wire/wire-error.ts';
+import { WIRE_CODES } from '../../src/http1/wire-error.ts';
 import { load } from '../../src/load.ts';
 import type { Plan, Principal, Verifier } from '../../src/plan/plan.ts';
 import { manifest, worldOf } from '../support/gateway.ts';

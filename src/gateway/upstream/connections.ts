@@ -1,6 +1,6 @@
+import { Connection } from '../../http1/connection.ts';
+import { createDial, type Dial } from '../../http1/dial.ts';
 import type { Target, Upstream } from '../../plan/plan.ts';
-import { Connection } from './wire/connection.ts';
-import { createDial, type Dial } from './wire/dial.ts';
 
 /** How often it is looked for connections that nobody used for long. */
 const SWEEP_MS = 1_000;

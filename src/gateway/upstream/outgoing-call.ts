@@ -1,10 +1,10 @@
+import type { Call } from '../../http1/call.ts';
 import type { Outgoing } from '../forward.ts';
 import { forwardedOf } from '../forwarded.ts';
 import { ruledHeaders } from '../header-rules.ts';
 import { requestHeaders } from '../headers.ts';
 import { InspectedBody } from '../inspected-body.ts';
 import { RequestBody } from '../request-body.ts';
-import type { Call } from './wire/call.ts';
 
 /** @param host of the target: a client of HTTP/1.0 need not name one */
 export function callOf(

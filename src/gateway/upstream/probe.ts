@@ -1,8 +1,8 @@
+import type { CallUser } from '../../http1/call.ts';
+import { Connection } from '../../http1/connection.ts';
+import { createDial, type Dial } from '../../http1/dial.ts';
+import { WireError } from '../../http1/wire-error.ts';
 import type { Target, Upstream } from '../../plan/plan.ts';
-import type { CallUser } from './wire/call.ts';
-import { Connection } from './wire/connection.ts';
-import { createDial, type Dial } from './wire/dial.ts';
-import { WireError } from './wire/wire-error.ts';
 
 const ENOUGH_BYTES = 65_536;
 const HEADERS = ['User-Agent', 'signing-gateway'];

@@ -1,4 +1,7 @@
 import type { Duplex } from 'node:stream';
+import type { AnswerHead } from '../../http1/answer-head.ts';
+import type { CallUser } from '../../http1/call.ts';
+import type { Connection } from '../../http1/connection.ts';
 import { Broken, ClientGone, isTimeout, toRefusal } from '../failure.ts';
 import type { Outgoing } from '../forward.ts';
 import { Refusal } from '../refusal.ts';
@@ -7,9 +10,6 @@ import { RequestBody } from '../request-body.ts';
 import type { LiveTarget } from './live-target.ts';
 import type { LiveUpstream, Passenger } from './live-upstream.ts';
 import { bodyOf, callOf, headersOf } from './outgoing-call.ts';
-import type { AnswerHead } from './wire/answer-head.ts';
-import type { CallUser } from './wire/call.ts';
-import type { Connection } from './wire/connection.ts';
 
 /** RFC 9110 section 9.2.2, of the methods that are served. */
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);

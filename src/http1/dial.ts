@@ -1,7 +1,6 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { connect as connectTls } from 'node:tls';
-import type { Target, Upstream } from '../../../plan/plan.ts';
+import { connect as connectTls, type ConnectionOptions as TlsOptions } from 'node:tls';
 import { lend, READ_BYTES, takeMemory } from './memory.ts';
 import { WireError } from './wire-error.ts';
 
@@ -21,8 +20,24 @@ export type Dial = (user: SocketUser, isStream: boolean) => Duplex;
 
 const KEEP_ALIVE_PROBE_MS = 60_000;
 
-/** Makes what opens the sockets of a target; TLS sessions are shared among them. */
-export function createDial({ url, serverName }: Target, { connect, connectTimeoutMs, tls }: Upstream): Dial {
+/** A server that sockets are opened to. */
+export interface Server {
+  /** Scheme, host and port. */
+  readonly url: URL;
+  /** The name that TLS asks for; `undefined` for an address. */
+  readonly serverName: string | undefined;
+}
+
+export interface DialOptions {
+  readonly connectTimeoutMs: number;
+  /** Certificates and keys. */
+  readonly tls: () => TlsOptions;
+  /** Opens a connection in memory instead of on the network. */
+  readonly connect?: ((origin: string) => Duplex) | undefined;
+}
+
+/** Makes what opens the sockets of a server; TLS sessions are shared among them. */
+export function createDial({ url, serverName }: Server, { connect, connectTimeoutMs, tls }: DialOptions): Dial {
   if (connect !== undefined) return (user) => inPlace(connect(url.origin), user);
   const isTls = url.protocol === 'https:';
   const port = Number(url.port) || (isTls ? 443 : 80);

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { get as ask, type IncomingMessage } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { manifest, PUBLIC_ALL, type Running, startGateway } from '../../support/gateway.ts';
-import { type Listening, startListening } from '../../support/upstream.ts';
+import { manifest, PUBLIC_ALL, type Running, startGateway } from '../support/gateway.ts';
+import { type Listening, startListening } from '../support/upstream.ts';
 
 const SIZE = 6_000_000;
 

@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Call, CallUser } from '../../../src/gateway/upstream/wire/call.ts';
-import { Connection } from '../../../src/gateway/upstream/wire/connection.ts';
-import { createDial } from '../../../src/gateway/upstream/wire/dial.ts';
-import { load } from '../../../src/load.ts';
-import { manifest, PUBLIC_ALL, worldOf } from '../../support/gateway.ts';
-import { eventually } from '../../support/site.ts';
-import { type RawUpstream, startRawUpstream } from '../../support/upstream.ts';
+import type { Call, CallUser } from '../../src/http1/call.ts';
+import { Connection } from '../../src/http1/connection.ts';
+import { createDial } from '../../src/http1/dial.ts';
+import { load } from '../../src/load.ts';
+import { manifest, PUBLIC_ALL, worldOf } from '../support/gateway.ts';
+import { eventually } from '../support/site.ts';
+import { type RawUpstream, startRawUpstream } from '../support/upstream.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 

@@ -2,9 +2,9 @@ import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Call, CallUser } from '../../../src/gateway/upstream/wire/call.ts';
-import { Connection } from '../../../src/gateway/upstream/wire/connection.ts';
-import { MemorySocket } from '../../../src/offline/memory-socket.ts';
+import type { Call, CallUser } from '../../src/http1/call.ts';
+import { Connection } from '../../src/http1/connection.ts';
+import { MemorySocket } from '../../src/offline/memory-socket.ts';
 
 const FRAMED = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n';

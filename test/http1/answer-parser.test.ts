@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AnswerHead } from '../../../src/gateway/upstream/wire/answer-head.ts';
-import { AnswerParser } from '../../../src/gateway/upstream/wire/answer-parser.ts';
-import { Chunks } from '../../../src/gateway/upstream/wire/chunks.ts';
-import { WireError } from '../../../src/gateway/upstream/wire/wire-error.ts';
-import { readStrictly, STATUS_LINE, Unreadable } from '../../edge/strict.ts';
+import type { AnswerHead } from '../../src/http1/answer-head.ts';
+import { AnswerParser } from '../../src/http1/answer-parser.ts';
+import { Chunks } from '../../src/http1/chunks.ts';
+import { WireError } from '../../src/http1/wire-error.ts';
+import { readStrictly, STATUS_LINE, Unreadable } from '../edge/strict.ts';
 
 /** What was told of an answer. */
 interface Told {
