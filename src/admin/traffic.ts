@@ -26,7 +26,8 @@ export interface RouteTraffic extends Omit<Moment, 'at' | 'seconds' | 'refusals'
 export interface Lately {
   /** How long ago what is counted here began: half a minute to a minute, once the gateway has served as long. */
   readonly seconds: number;
-  readonly routes: readonly RouteTraffic[];
+  /** Each is computed when it is read. */
+  readonly routes: IteratorObject<RouteTraffic>;
 }
 
 /** What the meters counted, by time: for as long as somebody may ask, and in a bounded number of numbers. */
@@ -83,8 +84,9 @@ export function createTraffic({ meters }: Pick<Gateway, 'meters'>, stepMs = STEP
 
   return {
     lately() {
-      const routes = [...meters.routes].flatMap(([id, meter]) => {
-        const counted = countedBetween(marks.get(meter)?.window ?? NOTHING, sumsOf(meter, SCRATCH));
+      const from = marks;
+      const routes = meters.routes.entries().flatMap(([id, meter]) => {
+        const counted = countedBetween(from.get(meter)?.window ?? NOTHING, sumsOf(meter, SCRATCH));
         return counted.requests === 0 ? [] : [{ id: id === NO_ROUTE ? null : id, ...counted }];
       });
       return { seconds: rounded((performance.now() - windowAt) / 1_000), routes };
