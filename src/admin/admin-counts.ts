@@ -1,4 +1,4 @@
-import { CountedWarning } from '../log/counted-warning.ts';
+import { CountedWarning } from '../gateway/counted-warning.ts';
 import type { Log } from '../log.ts';
 
 /** Counts what the admin API could not serve. Each kind has a metric, and a line in the log at most once a minute. */
@@ -10,11 +10,18 @@ export class AdminCounts {
   readonly #evicted: CountedWarning;
   readonly #refused: CountedWarning;
   readonly #unaccepted: CountedWarning;
+  readonly #failed: CountedWarning;
 
   constructor(logger: Log['logger']) {
     this.#evicted = new CountedWarning(logger, 'admin connections were closed to make room for new ones');
     this.#refused = new CountedWarning(logger, 'admin requests were refused: too many at one time');
     this.#unaccepted = new CountedWarning(logger, 'admin connections could not be accepted');
+    this.#failed = new CountedWarning(logger, 'admin responses failed');
+  }
+
+  /** An error in the middle of a response, for which no status can be sent. */
+  failed(error: Error): void {
+    this.#failed.add({ reason: error.message });
   }
 
   /** Connections that were closed to make room for others. */

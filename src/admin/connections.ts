@@ -14,6 +14,8 @@ interface Connection {
   /** Requests that have no whole response yet. */
   requests: number;
   last: Promise<void>;
+  /** Ends the wait for the response that is being written. */
+  abandon: (() => void) | undefined;
 }
 
 /**
@@ -40,8 +42,13 @@ export class AdminConnections {
     this.#touch(connection);
     connection.last = connection.last.then(async () => {
       if (connection.socket.destroyed) return;
-      const ended = endOf(response, connection.socket);
-      await serve();
+      const { promise: ended, resolve } = Promise.withResolvers<void>();
+      response.once('close', resolve);
+      connection.abandon = resolve;
+      await serve().catch((error: Error) => {
+        this.#counts.failed(error);
+        connection.socket.destroy();
+      });
       await ended;
       connection.requests -= 1;
       this.#touch(connection);
@@ -54,10 +61,18 @@ export class AdminConnections {
 
   #add(socket: Socket): void {
     const key = keyOf(socket);
-    const connection = { key, socket, address: socket.remoteAddress ?? '', requests: 0, last: Promise.resolve() };
+    const connection: Connection = {
+      key,
+      socket,
+      address: socket.remoteAddress ?? '',
+      requests: 0,
+      last: Promise.resolve(),
+      abandon: undefined,
+    };
     this.#all.set(key, connection);
     this.#counts.connections = this.#all.size;
     socket.on('close', () => {
+      connection.abandon?.();
       if (this.#all.get(key) === connection) this.#all.delete(key);
       this.#counts.connections = this.#all.size;
     });
@@ -85,11 +100,4 @@ export class AdminConnections {
 /** A TLS socket and the socket that carries it have the same peer. */
 function keyOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
-}
-
-function endOf(response: ServerResponse, socket: Socket): Promise<void> {
-  return new Promise((resolve) => {
-    response.once('close', resolve);
-    socket.once('close', () => resolve());
-  });
 }

@@ -1,6 +1,6 @@
 import { open, readdir, readFile, stat } from 'node:fs/promises';
+import { CountedWarning } from '../gateway/counted-warning.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import { CountedWarning } from '../log/counted-warning.ts';
 import type { Log } from '../log.ts';
 import type { Plan } from '../plan/plan.ts';
 import { MAX_CONNECTIONS } from './connections.ts';

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGzip } from 'node:zlib';
+import type { AdminCounts } from './admin-counts.ts';
 import { SLICE_MS, type WorkShare } from './work-share.ts';
 
 const SLICE_LENGTH = 65_536;
@@ -24,10 +25,12 @@ interface Writing {
  */
 export class LargeResponses {
   readonly #share: WorkShare;
+  readonly #counts: AdminCounts;
   readonly #writing = new Set<Writing>();
 
-  constructor(share: WorkShare) {
+  constructor(share: WorkShare, counts: AdminCounts) {
     this.#share = share;
+    this.#counts = counts;
   }
 
   /** Makes room for one more response, by disconnecting the slowest reader if there is one; false if there is no room. */
@@ -50,8 +53,9 @@ export class LargeResponses {
     const compression = isCompressed ? [createGzip({ level: constants.Z_BEST_SPEED })] : [];
     try {
       await pipeline([slices, ...compression, response]);
-    } catch {
-      // The reader left or was disconnected; half a response must not look like a whole one.
+    } catch (error) {
+      // Half a response must not look like a whole one. If the reader left, nothing has failed.
+      if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') this.#counts.failed(error as Error);
       response.destroy();
     } finally {
       this.#writing.delete(writing);

@@ -17,7 +17,7 @@ export class ResponseWriter {
   readonly #counts: AdminCounts;
 
   constructor(share: WorkShare, counts: AdminCounts) {
-    this.#large = new LargeResponses(share);
+    this.#large = new LargeResponses(share, counts);
     this.#counts = counts;
   }
 

@@ -53,17 +53,17 @@ export function createTraffic({ meters }: Pick<Gateway, 'meters'>, stepMs = STEP
   const moments: Moment[] = [];
   let last = { at: performance.now(), sums: meters.sums(), refusals: new Map(meters.refusals) };
   // A meter that a reload took away takes its marks along.
-  let marks = new WeakMap<RouteMeter, Marks>();
+  const marks = new WeakMap<RouteMeter, Marks>();
   let [windowAt, nextAt] = [last.at, last.at];
   let steps = 0;
 
   const turnWindow = (now: number) => {
-    const turned = new WeakMap<RouteMeter, Marks>();
     for (const meter of meters.routes.values()) {
-      const { window, next } = marks.get(meter) ?? { window: new Float64Array(SUMS), next: new Float64Array(SUMS) };
-      turned.set(meter, { window: next, next: sumsOf(meter, window) });
+      const mark = marks.get(meter);
+      if (mark === undefined)
+        marks.set(meter, { window: new Float64Array(SUMS), next: sumsOf(meter, new Float64Array(SUMS)) });
+      else [mark.window, mark.next] = [mark.next, sumsOf(meter, mark.window)];
     }
-    marks = turned;
     [windowAt, nextAt] = [nextAt, now];
   };
   const step = () => {
@@ -84,9 +84,8 @@ export function createTraffic({ meters }: Pick<Gateway, 'meters'>, stepMs = STEP
 
   return {
     lately() {
-      const from = marks;
       const routes = meters.routes.entries().flatMap(([id, meter]) => {
-        const counted = countedBetween(from.get(meter)?.window ?? NOTHING, sumsOf(meter, SCRATCH));
+        const counted = countedBetween(marks.get(meter)?.window ?? NOTHING, sumsOf(meter, SCRATCH));
         return counted.requests === 0 ? [] : [{ id: id === NO_ROUTE ? null : id, ...counted }];
       });
       return { seconds: rounded((performance.now() - windowAt) / 1_000), routes };

@@ -1,11 +1,11 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { CountedWarning } from '../log/counted-warning.ts';
 import type { Log } from '../log.ts';
 import type { Plan } from '../plan/plan.ts';
 import { accessLine, refusedLine, shareOf } from './access-log.ts';
 import { Connection } from './connection.ts';
+import { CountedWarning } from './counted-warning.ts';
 import { type Decision, decisionOf, decisionOnBytes } from './decision.ts';
 import { Exchange } from './exchange.ts';
 import { createForwarder, type Forwarder } from './forward.ts';

@@ -1,11 +1,11 @@
-import type { Logger } from 'pino';
+import type { Log } from '../log.ts';
 
 /** Each kind of event has at most one line a minute. */
 const INTERVAL_MS = 60_000;
 
 /** Counts events of one kind and logs them: the first at once, those that follow together, once a minute. */
 export class CountedWarning {
-  readonly #logger: Logger;
+  readonly #logger: Log['logger'];
   readonly #message: string;
   readonly #intervalMs: number;
   #total = 0;
@@ -13,7 +13,7 @@ export class CountedWarning {
   #details: object = {};
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(logger: Logger, message: string, intervalMs = INTERVAL_MS) {
+  constructor(logger: Log['logger'], message: string, intervalMs = INTERVAL_MS) {
     this.#logger = logger;
     this.#message = message;
     this.#intervalMs = intervalMs;
