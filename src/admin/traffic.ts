@@ -1,5 +1,7 @@
 import type { Gateway } from '../gateway/gateway.ts';
 import { BOUNDS_MS, NO_ROUTE, type RouteMeter, SUMMED, SUMS } from '../gateway/meters.ts';
+import { finishInSlices, type Steps } from '../plan/steps.ts';
+import { SLICE_MS } from './work-share.ts';
 
 /** One of the last hour's steps. */
 export interface Moment {
@@ -57,12 +59,13 @@ export function createTraffic({ meters }: Pick<Gateway, 'meters'>, stepMs = STEP
   let [windowAt, nextAt] = [last.at, last.at];
   let steps = 0;
 
-  const turnWindow = (now: number) => {
+  const turnWindow = function* (now: number): Steps<void> {
     for (const meter of meters.routes.values()) {
       const mark = marks.get(meter);
       if (mark === undefined)
         marks.set(meter, { window: new Float64Array(SUMS), next: sumsOf(meter, new Float64Array(SUMS)) });
       else [mark.window, mark.next] = [mark.next, sumsOf(meter, mark.window)];
+      yield;
     }
     [windowAt, nextAt] = [nextAt, now];
   };
@@ -78,7 +81,7 @@ export function createTraffic({ meters }: Pick<Gateway, 'meters'>, stepMs = STEP
     if (moments.length > MOMENTS) moments.shift();
     last = current;
     steps += 1;
-    if (steps % WINDOW_STEPS === 0) turnWindow(now);
+    if (steps % WINDOW_STEPS === 0) void finishInSlices(turnWindow(now), SLICE_MS);
   };
   const timer = setInterval(step, stepMs).unref();
 
