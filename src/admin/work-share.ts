@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import type { Steps } from '../plan/steps.ts';
 
 /** The serving thread rests from the admin API for so many times the time that its work took. */
@@ -25,7 +25,7 @@ export class WorkShare {
     await before;
     try {
       const restMs = this.#restedAt - performance.now() - BURST_MS * REST_FACTOR;
-      if (restMs > 0) await sleep(restMs);
+      await (restMs > 0 ? sleep(restMs) : turn());
       return this.#charged(work);
     } finally {
       resolve();
