@@ -33,12 +33,14 @@ export function createAdmin(rules: AdminRules, operated: Operated, stillMs = STI
   const traffic = createTraffic(operated.gateway);
   const serving: Serving = { traffic, share, streams: new DecisionStreams(operated.gateway, counts) };
   const bodies = new BodyReader();
+  // Probes do not wait for other work; a flood of them is bounded by itself.
+  const probes = new WorkShare();
   const writer = new ResponseWriter(share, counts);
   const server = createServer(rules);
   const connections = new AdminConnections(server, counts);
   server.on('request', (request, response) =>
     connections.serve(request, response, () =>
-      answerOf(request, { rules, operated, serving, bodies })
+      answerOf(request, { rules, operated, serving, probes, bodies })
         .catch((error: unknown) => fault(500, error instanceof Error ? error.message : String(error)))
         .then((answer) => writer.send(response, answer)),
     ),
@@ -81,29 +83,35 @@ interface Listening {
   readonly rules: AdminRules;
   readonly operated: Operated;
   readonly serving: Serving;
+  readonly probes: WorkShare;
   readonly bodies: BodyReader;
 }
 
-async function answerOf(
-  request: http.IncomingMessage,
-  { rules, operated, serving, bodies }: Listening,
-): Promise<Answer> {
-  const [path = '', query = ''] = (request.url ?? '').split('?', 2);
+async function answerOf(request: http.IncomingMessage, listening: Listening): Promise<Answer> {
+  const { rules, operated, serving, probes, bodies } = listening;
+  const endpoint = endpointOf(request, rules);
+  // A flood of requests that are refused is work as well.
+  if ('status' in endpoint) return serving.share.run(() => endpoint);
+  const body = await bodies.read(request);
+  if (!Buffer.isBuffer(body)) return body;
+  const isKnown = callerFault(rules, request) === undefined;
+  const peer = request.socket.remoteAddress ?? '';
+  const query = new URLSearchParams((request.url ?? '').split('?', 2)[1]);
+  const call = { isKnown, query, headers: request.headers, body, peer };
+  const share = endpoint.isOpen ? probes : serving.share;
+  return share.run(() => endpoint.answer(call, operated, serving));
+}
+
+/** Returns the endpoint of a request, or the refusal of the request. */
+function endpointOf(request: http.IncomingMessage, rules: AdminRules): Endpoint | Answer {
+  const [path = ''] = (request.url ?? '').split('?', 1);
   const known = ENDPOINTS.filter((endpoint) => endpoint.path === path);
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const endpoint = known.find((candidate) => candidate.method === method);
   const refusal = refusalAt(rules, request, (endpoint ?? known[0])?.isOpen ?? false);
   if (refusal !== undefined) return refusal;
   if (known.length === 0) return fault(404, `there is no ${path}; there are ${PATHS}`);
-  if (endpoint === undefined) return fault(405, 'this takes another method', { Allow: allowed(known) });
-  const body = await bodies.read(request);
-  if (!Buffer.isBuffer(body)) return body;
-  const isKnown = callerFault(rules, request) === undefined;
-  const peer = request.socket.remoteAddress ?? '';
-  const call = { isKnown, query: new URLSearchParams(query), headers: request.headers, body, peer };
-  const answer = () => endpoint.answer(call, operated, serving);
-  // Probes and the parts of the page are made already, and wait for nobody.
-  return endpoint.isOpen ? answer() : serving.share.run(answer);
+  return endpoint ?? fault(405, 'this takes another method', { Allow: allowed(known) });
 }
 
 const PATHS = ENDPOINTS.map(({ path }) => path)

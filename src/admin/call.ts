@@ -28,6 +28,7 @@ export interface Operated {
 /** What the endpoints of one listener share. */
 export interface Serving {
   readonly traffic: Traffic;
+  /** For all work but probes and the files of the page. */
   readonly share: WorkShare;
   readonly streams: DecisionStreams;
 }

@@ -107,13 +107,18 @@ describe('a large response', () => {
   });
 
   it('ends with the connection of a client on which nothing moves', async () => {
-    const quick = await startOperating(MANIFEST, {}, {}, {}, 200);
+    const quick = await startOperating(MANIFEST, {}, {}, {}, 1_000);
     const socket = connect(quick.admin.port, '127.0.0.1').pause();
     socket.on('error', () => undefined);
     socket.write('GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n');
-    const open = async () => (await scrape(quick.admin.url, { Connection: 'close' })).value('admin_connections');
-    await eventually('it is open', async () => (await open()) === 2);
-    await eventually('it is closed', async () => (await open()) === 1);
+    // On a busy machine a scrape may be cut as well.
+    const open = () =>
+      scrape(quick.admin.url).then(
+        ({ value }) => value('admin_connections'),
+        () => undefined,
+      );
+    await eventually('it is open', async () => (await open()) === 2, 20_000);
+    await eventually('it is closed', async () => (await open()) === 1, 20_000);
     socket.destroy();
     await quick.close();
   });
