@@ -1,4 +1,5 @@
-import type { Auth, LastToken, Principal } from '../plan/plan.ts';
+import type { Auth, Principal } from '../plan/plan.ts';
+import type { Exchange } from './exchange.ts';
 import type { Head } from './message.ts';
 import { Refusal } from './refusal.ts';
 
@@ -9,16 +10,16 @@ const BEARER = /^bearer /i;
  *
  * @throws Refusal `token_missing`, `token_invalid` or `keys_unavailable`
  */
-export function authenticate(auth: Auth, { authorization }: Head, last: LastToken): Principal | Promise<Principal> {
+export function authenticate(auth: Auth, { authorization }: Head, exchange: Exchange): Principal | Promise<Principal> {
   if (authorization === undefined || !BEARER.test(authorization)) {
     throw new Refusal('token_missing', { headers: { 'WWW-Authenticate': auth.challenge } });
   }
   const token = authorization.slice('bearer '.length);
-  return auth.verifier.cached(token, last) ?? verify(auth, token);
+  return auth.verifier.cached(token, exchange.connection.lastToken) ?? verify(auth, token, exchange);
 }
 
-async function verify(auth: Auth, token: string): Promise<Principal> {
-  const verdict = await auth.verifier.verify(token);
+async function verify(auth: Auth, token: string, exchange: Exchange): Promise<Principal> {
+  const verdict = await auth.verifier.verify(token, exchange.waitingClient());
   if ('principal' in verdict) return verdict.principal;
   if (verdict.fault === 'keys_unavailable') {
     const reason = verdict.cause ?? verdict.fault;

@@ -20,9 +20,10 @@ export interface Login {
  */
 export async function judgeLogin({ auth, login, exchange }: Login, answer: Answer): Promise<void> {
   const tokens = new Set([...login.inHeaders(answer.headers), ...(await tokensInBody(login, answer))]);
+  const client = exchange.waitingClient();
   for (const token of tokens) {
     if (typeof token !== 'string') throw unreadable('login_token_not_a_string');
-    const verdict = await auth.verifier.verify(token);
+    const verdict = await auth.verifier.verify(token, client);
     if ('fault' in verdict) throw toRefusal(verdict.fault);
     exchange.principal = verdict.principal;
     authorize(auth, verdict.principal);

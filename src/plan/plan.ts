@@ -294,8 +294,19 @@ export interface Verifier {
   readonly status: VerifierStatus;
   /** Sees that there are keys, where tokens are verified by keys that are fetched. Never rejects. */
   readonly prepare: () => Promise<void>;
-  /** Verifies a token anew. What is already being found out about it is not asked for again. */
-  readonly verify: (token: string) => Promise<Verdict>;
+  /**
+   * Verifies a token anew. What is already being found out about it is not asked for again.
+   *
+   * @param client who waits for it; left out: the gateway itself, which has no share to keep to
+   */
+  readonly verify: (token: string, client?: WaitingClient) => Promise<Verdict>;
+}
+
+/** A client that waits for a token to be verified. */
+export interface WaitingClient {
+  readonly address: string;
+  /** Aborted when the client leaves. */
+  readonly gone: AbortSignal;
 }
 
 export interface VerifierStatus {
