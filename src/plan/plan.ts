@@ -250,13 +250,18 @@ export interface Fault {
 }
 
 export interface LoginRule {
-  /** Finds what stands where a token may in an answer's headers, which are names and values in turn. */
+  /** Finds the tokens at the stated place in the headers of a response, which are names and values in turn. Each must verify. */
   readonly inHeaders: (headers: readonly string[]) => readonly string[];
   /**
-   * Finds what stands where a token may in an answer's decoded body: nothing in an MFA challenge, say;
-   * `undefined` when the body is not JSON with one reading. There is no such function where no token comes in the body.
+   * Finds the tokens at the stated places in the decoded body of a response: none in an MFA challenge, say. Each must verify.
+   * `undefined` when it is a success without JSON, or JSON with two readings. There is no such function where no token comes in the body.
    */
-  readonly inBody: ((body: Buffer) => readonly unknown[] | undefined) | undefined;
+  readonly inBody: ((body: Buffer, isSuccess: boolean) => readonly unknown[] | undefined) | undefined;
+  /**
+   * Finds every JWT in a text, at no stated place: one that the gateway would accept must have an allowed role, and others may
+   * pass. `undefined` where tokens are not verified as JWTs.
+   */
+  readonly straysIn: ((text: string) => readonly string[]) | undefined;
   /** How long the answer may be, as sent and decoded. */
   readonly limitBytes: number;
 }
