@@ -290,12 +290,8 @@ export interface Auth {
 export interface Verifier {
   /** Equal for equal definitions: a verifier outlives a reload that did not change it. Says nothing of them. */
   readonly key: string;
-  /**
-   * The principal of a token that was verified before and is still good, at once.
-   *
-   * @param last what the caller keeps of the token that it asked about last
-   */
-  readonly cached: (token: string, last?: LastToken) => Principal | undefined;
+  /** Returns the principal of a token that was verified before and is still good, at once. */
+  readonly cached: (token: string) => Principal | undefined;
   readonly status: VerifierStatus;
   /** Sees that there are keys, where tokens are verified by keys that are fetched. Never rejects. */
   readonly prepare: () => Promise<void>;
@@ -335,12 +331,6 @@ export interface VerifierStatus {
   /** How often keys were fetched, and how often there was no answer. */
   readonly fetched: number;
   readonly unfetched: number;
-}
-
-/** Whoever shows a token shows it again: finding out its digest costs more than looking it up. */
-export interface LastToken {
-  token: string;
-  digest: string;
 }
 
 export type Verdict = { readonly principal: Principal } | Refused;

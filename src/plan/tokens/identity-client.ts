@@ -1,6 +1,6 @@
 import { Breaker } from './breaker.ts';
+import { ClientQueue } from './client-queue.ts';
 import type { Endpoint } from './endpoint.ts';
-import { FairQueue } from './fair-queue.ts';
 import type { IdentityConnections } from './identity-connections.ts';
 import { LONGEST_MS, NoAnswer, type Question, type Reply } from './question.ts';
 import { SharedPlaces } from './shared-places.ts';
@@ -29,7 +29,7 @@ export class IdentityClient {
   readonly #breaker = new Breaker();
   readonly #places = new SharedPlaces(MAX_QUESTIONS);
   readonly #inUse = new SharedPlaces(MAX_CONNECTIONS);
-  readonly #queue = new FairQueue<() => void>();
+  readonly #queue = new ClientQueue<() => void>();
   #connections: Promise<IdentityConnections> | undefined;
   #turn = 0;
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { TokenCache } from '../../manifest/manifest.generated.ts';
 import { durationMs } from '../../manifest/units.ts';
-import type { LastToken, Principal, Refused, TokenFault, Verdict, Verifier, VerifierStatus } from '../plan.ts';
+import type { Principal, Refused, TokenFault, Verdict, Verifier, VerifierStatus } from '../plan.ts';
 import { type Claims, endMs } from './claims.ts';
 import type { Asking } from './identity-client.ts';
 import type { KeySource } from './key-source.ts';
@@ -120,8 +120,8 @@ export function createVerifier(key: string, { judge, basis, isAsking, keys }: Ju
     prepare: async () => {
       if (keys?.state === 'unknown') await keys.current();
     },
-    cached: (token, last) => {
-      const entry = known(last?.token === token ? last.digest : idOf(token, last));
+    cached: (token) => {
+      const entry = known(idOf(token));
       if (entry === undefined || entry.principal.expiresAt <= Date.now()) {
         misses += 1;
         return undefined;
@@ -140,13 +140,9 @@ export function createVerifier(key: string, { judge, basis, isAsking, keys }: Ju
   };
 }
 
-function idOf(token: string, last?: LastToken): string {
-  const digest = hash('sha256', token, 'base64url');
-  if (last !== undefined) {
-    last.token = token;
-    last.digest = digest;
-  }
-  return digest;
+/** For every request: to keep the text beside its digest would save 0.6 µs, and leave tokens in memory while their connections are idle. */
+function idOf(token: string): string {
+  return hash('sha256', token, 'base64url');
 }
 
 function subjectOf({ sub }: Claims): string | undefined {

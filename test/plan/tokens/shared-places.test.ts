@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { FairQueue } from '../../../src/plan/tokens/fair-queue.ts';
+import { ClientQueue } from '../../../src/plan/tokens/client-queue.ts';
 import { SharedPlaces } from '../../../src/plan/tokens/shared-places.ts';
 
 describe('places that clients share', () => {
@@ -25,14 +25,14 @@ describe('places that clients share', () => {
 
 describe('a fair queue', () => {
   test('serves the clients in turn, and the items of each in order', () => {
-    const queue = new FairQueue<string>();
+    const queue = new ClientQueue<string>();
     for (const item of ['a1', 'a2', 'a3', 'b1', 'c1', 'b2']) queue.add(item[0], item);
     const order = Array.from({ length: 7 }, () => queue.next(() => true));
     expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', undefined]);
   });
 
   test('passes over a client that may not go, and forgets an item that left', () => {
-    const queue = new FairQueue<string>();
+    const queue = new ClientQueue<string>();
     for (const item of ['a1', 'a2', 'b1', 'b2']) queue.add(item[0], item);
     queue.delete('b', 'b1');
     expect(queue.next((client) => client === 'b')).toBe('b2');

@@ -1,5 +1,5 @@
 /** A queue that serves the clients in turn, and the items of one client in their order. */
-export class FairQueue<T> {
+export class ClientQueue<T> {
   /** By client, the one whose turn is next first. */
   readonly #lines = new Map<string | undefined, Set<T>>();
 
