@@ -5,9 +5,10 @@ import type { IdentityConnections } from './identity-connections.ts';
 import { LONGEST_MS, NoAnswer, type Question, type Reply } from './question.ts';
 import { SharedPlaces } from './shared-places.ts';
 
-const MAX_CONNECTIONS = 32;
-/** Questions in flight or waiting for a connection; beyond that there is no answer in time anyway. */
-const MAX_QUESTIONS = 1_000;
+/** Connections in use. One client has half of them at most. */
+const MAX_CONNECTIONS = 64;
+/** Questions in flight or waiting for a connection; beyond that there is no response in time anyway. */
+const MAX_QUESTIONS = 2_000;
 /** A proxy in front of an identity service says by these that the service itself does not respond. 429 is not one of them: one client's flood may cause it. */
 const ABSENT = [502, 503, 504];
 

@@ -43,7 +43,7 @@ const PAUSE_MS = 2_000;
 /** For so long a name that is not among the keys drives no question again. */
 const COOLDOWN_MS = 5_000;
 const MAX_ABSENT = 500;
-const MAX_WAITING = 1_000;
+const MAX_WAITING = 2_000;
 
 export function localKeys(keys: KeySet): KeySource {
   return {

@@ -43,15 +43,15 @@ describe.each([
     const verifier = make();
     identity.respond = (response, question) => (question.token.startsWith('good') ? accept : hang)(response, question);
     const flood = Array.from({ length: 2_000 }, (_, index) => outcome(verifier, `bad${index}`, staying('10.0.0.1')));
-    await eventually('its share is asked about', () => owed.length === 16);
+    await eventually('its share is asked about', () => owed.length === 32);
     for (let index = 0; index < 50; index += 1)
       expect(await outcome(verifier, `good${index}`, staying(`10.0.1.${index}`))).toBe('accepted');
-    expect(owed.length).toBe(16);
-    expect(verifier.status.verifying).toBe(500);
+    expect(owed.length).toBe(32);
+    expect(verifier.status.verifying).toBe(1_000);
     identity.respond = (response) => sendJson(response, '', 401);
     for (const { response } of owed) sendJson(response, '', 401);
     const outcomes = await Promise.all(flood);
-    expect(outcomes.filter((cause) => cause === 'too_many_questions')).toHaveLength(1_500);
+    expect(outcomes.filter((cause) => cause === 'too_many_questions')).toHaveLength(1_000);
     expect(outcomes).not.toContain('circuit_open');
     identity.respond = accept;
     expect(await outcome(verifier, 'another', staying('10.0.0.1'))).toBe('accepted');
@@ -62,14 +62,14 @@ describe.each([
     identity.respond = hang;
     const clients = Array.from({ length: 100 }, () => client('10.0.0.1'));
     const left = clients.map((who, index) => outcome(verifier, `t${index}`, who));
-    await eventually('they are asked', () => owed.length === 16);
+    await eventually('they are asked', () => owed.length === 32);
     const closed = owed.map(({ response }) => new Promise((resolve) => response.once('close', resolve)));
     for (const who of clients) who.leave();
     expect(new Set(await Promise.all(left))).toEqual(new Set(['client_gone']));
     await Promise.all(closed);
     expect(verifier.status.verifying).toBe(0);
     expect(verifier.status.verdicts.size).toBe(0);
-    expect(owed.length).toBe(16);
+    expect(owed.length).toBe(32);
     identity.respond = accept;
     expect(await outcome(verifier, 't0', staying('10.0.0.1'))).toBe('accepted');
   });
@@ -158,11 +158,11 @@ describe('keys', () => {
     const flood = Array.from({ length: 1_200 }, (_, index) =>
       outcome(verifier, by(one, `made-up-${index}`), staying('10.0.0.1')),
     );
-    await eventually('the flood waits', () => verifier.status.verifying === 500);
+    await eventually('the flood waits', () => verifier.status.verifying === 1_000);
     server.publish(one, two);
     expect(await outcome(verifier, by(two, 'two'), staying('10.0.0.2'))).toBe('accepted');
     const outcomes = await Promise.all(flood);
-    expect(outcomes.filter((cause) => cause === 'key_unknown')).toHaveLength(500);
+    expect(outcomes.filter((cause) => cause === 'key_unknown')).toHaveLength(1_000);
     expect(server.asked).toBeLessThanOrEqual(3);
   });
 });
