@@ -4,8 +4,11 @@ const MAX_ROUNDS = 4;
 const ESCAPES =
   /%([0-9A-F]{2})|\\u\{0{0,8}([0-9A-F]{1,4})\}|\\u([0-9A-F]{4})|\\x([0-9A-F]{2})|\\([^ux])|&#x0{0,8}([0-9A-F]{1,4});?|&#0{0,8}(\d{1,5});?|&(period|lowbar|amp);/gi;
 const NAMED: Readonly<Record<string, string>> = { period: '.', lowbar: '_', amp: '&' };
+/** Behind a backslash these are white space and controls. */
+const SPACES = 'bfnrtv';
 /** Base64 in either alphabet that is long enough to hold a token. */
 const BASE64 = /[A-Za-z0-9+/_-]{80,}/g;
+const TWO_DOTS = /[A-Za-z0-9_-]\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]/;
 
 /**
  * Yields a text, and what a client reads of it by the decoders that it has at hand: percent-decoding, the escapes of JSON and HTML in
@@ -24,7 +27,8 @@ export function* readable(text: string): Generator<string> {
 
 function withoutEscapes(text: string): string {
   return text.replaceAll(ESCAPES, (_, percent, braced, unicode, hex, plain, entityHex, entity, named) => {
-    if (plain !== undefined) return plain;
+    // A line's end behind a token is not one of its letters.
+    if (plain !== undefined) return SPACES.includes(plain) ? ' ' : plain;
     if (named !== undefined) return NAMED[named.toLowerCase()] ?? '';
     const code = entity === undefined ? parseInt(percent ?? braced ?? unicode ?? hex ?? entityHex, 16) : Number(entity);
     return String.fromCharCode(code);
@@ -36,10 +40,8 @@ function* decodedBase64(text: string): Generator<string> {
   for (const [run] of text.matchAll(BASE64)) {
     for (let shift = 0; shift < 4; shift += 1) {
       const decoded = Buffer.from(shift === 0 ? run : run.slice(shift), 'base64').toString('latin1');
-      // Two dots at least: bytes of something else are hardly ever worth a second look.
-      if (MAY_HOLD_TOKEN.test(decoded)) yield decoded;
+      // Decoded bytes of something else hardly ever look so, and are not worth the search.
+      if (TWO_DOTS.test(decoded)) yield decoded;
     }
   }
 }
-
-const MAY_HOLD_TOKEN = /[A-Za-z0-9_-]{12}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]/;

@@ -40,6 +40,8 @@ describe('a JWT is found', () => {
     ['with hexadecimal entities', escaped((code) => `&#x${hex(code)};`)],
     ['with entities that have names', JWT.replaceAll('.', '&period;')],
     ['with entities that are escaped', JWT.replaceAll('.', '&amp;#46;')],
+    ['before an escaped line end', text({ pem: `${JWT}\n${JWT}\tx` })],
+    ['in JSON in JSON in JSON', text(text(text({ t: `${JWT}\n` })))],
     ['in UTF-16', Buffer.from(JWT, 'utf16le').toString('latin1')],
     ['in base64', `session=${Buffer.from(text({ padding: 'x'.repeat(40), token: JWT })).toString('base64')}`],
     [
