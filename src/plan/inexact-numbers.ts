@@ -1,3 +1,4 @@
+import { charge } from './effort.ts';
 import { endOfString, isName } from './json-scan.ts';
 import { isExact } from './number-text.ts';
 
@@ -35,6 +36,8 @@ export function inexactNumber(text: string): InexactNumbers | undefined {
   return numbers;
 }
 
+/** Of each number: it is printed once, and two texts are compared. */
+const EFFORT = 150;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 
@@ -48,6 +51,7 @@ export function findInexact(bytes: Buffer, places: readonly number[], value: unk
   const starts = new Set<number>();
   for (let index = 0; index < places.length; index += 2) {
     const [start, end] = [places[index] as number, places[index + 1] as number];
+    charge(EFFORT + end - start);
     if (!isExact(bytes.toString('latin1', start, end))) starts.add(start);
   }
   return starts.size === 0 ? undefined : locate(bytes, starts, value);

@@ -36,7 +36,7 @@ describe.each([1, 3, 1_000_000])('in pieces of %i bytes', (pieceBytes) => {
     ['na"me,"e-mail, or so"\n', WRONG],
     [Buffer.from('n\xe4me,x\n', 'latin1'), 'must be UTF-8'],
     [Buffer.from(`${HEADER}\n`, 'utf16le'), WRONG],
-    [`"${'a'.repeat(70_000)}`, 'has a first row that is too long'],
+    [`"${'a'.repeat(70_000)}`, WRONG],
   ])('%j: %s', (text, expected) => expect(verdict(text, pieceBytes)).toBe(expected));
 });
 
