@@ -114,7 +114,7 @@ function addRoot(ajv: Ajv2020, root: SchemaRoot): void {
 function linear(pattern: string, flags: string) {
   const compiled = RE2JS.compile(toRe2(pattern));
   // Each character may meet every instruction of the pattern.
-  const effort = compiled.programSize();
+  const effort = INSTRUCTION_EFFORT * compiled.programSize();
   const test = (text: string) => {
     charge(MATCH_EFFORT + effort * text.length);
     return compiled.matcher(text).find();
@@ -123,5 +123,6 @@ function linear(pattern: string, flags: string) {
 }
 linear.code = 'linear';
 
+const INSTRUCTION_EFFORT = 2;
 /** Of each match, however short the text is. */
 const MATCH_EFFORT = 50;

@@ -10,13 +10,14 @@ const any = () => true;
 
 test('routes take turns, and the clients of a route', () => {
   const queue = new FairQueue<Job>();
-  let id = 0;
+  const jobs: Omit<Job, 'id'>[] = [];
   for (const [route, client, count] of [
     ['a', 'x', 3],
     ['a', 'y', 2],
     ['b', 'x', 2],
   ] as const)
-    for (let index = 0; index < count; index += 1) queue.add({ route, client, id: (id += 1) });
+    for (let index = 0; index < count; index += 1) jobs.push({ route, client });
+  for (const [index, job] of jobs.entries()) queue.add({ ...job, id: index + 1 });
   const order: string[] = [];
   for (let job = queue.take(any); job !== undefined; job = queue.take(any))
     order.push(`${job.route}${job.client}${job.id}`);
