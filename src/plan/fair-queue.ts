@@ -18,8 +18,16 @@ export class FairQueue<Job extends Waiting> {
     return this.#size;
   }
 
+  /** Jobs of a client, whatever their routes. */
   countOf(client: string): number {
     return this.#counts.get(client) ?? 0;
+  }
+
+  /** Jobs of a route, whatever their clients. */
+  countOn(route: string): number {
+    let count = 0;
+    for (const jobs of this.#routes.get(route)?.values() ?? []) count += jobs.length;
+    return count;
   }
 
   add(job: Job): void {

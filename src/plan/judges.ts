@@ -32,7 +32,10 @@ export function createJudges(root: SchemaRoot): Judges {
     return (value, size, inexact) => {
       numbers.inexact = inexact;
       numbers.violation = undefined;
-      if (fits(value, contextOf(value, inexact))) return inexactFaults();
+      const isFitting = fits(value, contextOf(value, inexact));
+      // It would keep the value in memory.
+      numbers.inexact = undefined;
+      if (isFitting) return inexactFaults();
       const errors = size > EXPLAINED_BYTES || explain(value) ? fits.errors : explain.errors;
       return (errors ?? []).slice(0, MAX_FAULTS).map(toFault);
     };

@@ -15,8 +15,9 @@ export interface PoolLimits {
 }
 
 const LIMITS: PoolLimits = { threads: 2, jobMs: 10_000, waitMs: 5_000, waiting: 256, abandonedMs: 250 };
-/** The part of the places that one client may have once half of them are taken. */
-const SHARE = 1 / 8;
+/** The parts of the places that one client and one route may have once half of them are taken. */
+const CLIENT_SHARE = 1 / 8;
+const ROUTE_SHARE = 1 / 4;
 
 export interface PoolStatus {
   /** They start with the first bodies that need them. */
@@ -64,7 +65,7 @@ export class ValidationPool {
   /** Validates in a thread. `cancel` drops the job, for a client that has left. */
   validate(job: Job): { readonly result: Promise<JobResult>; readonly cancel: () => void } {
     const pending = new PoolJob(job);
-    const overload = this.#overloadFor(job.client);
+    const overload = this.#overloadFor(job);
     if (overload === undefined) {
       this.#queue.add(pending);
       pending.timer = setTimeout(() => this.#refuse(pending, 'queue_wait'), this.#limits.waitMs);
@@ -77,11 +78,13 @@ export class ValidationPool {
     return [...this.#threads.values()].filter((pending) => pending !== undefined);
   }
 
-  #overloadFor(client: string): Overload | undefined {
+  #overloadFor({ client, route }: Job): Overload | undefined {
+    const queue = this.#queue;
     const { waiting } = this.#limits;
-    if (this.#queue.size >= waiting) return 'queue_full';
-    const isTight = this.#queue.size >= waiting / 2;
-    return isTight && this.#queue.countOf(client) >= waiting * SHARE ? 'queue_share' : undefined;
+    if (queue.size < waiting / 2) return undefined;
+    if (queue.size >= waiting) return 'queue_full';
+    const isShared = queue.countOf(client) < waiting * CLIENT_SHARE && queue.countOn(route) < waiting * ROUTE_SHARE;
+    return isShared ? undefined : 'queue_share';
   }
 
   #refuse(pending: PoolJob, overload: Overload): void {

@@ -148,14 +148,16 @@ describe('the queue', () => {
     await Promise.all(slow.map(({ result }) => result));
   });
 
-  test('refuses what is too much, gives it back, and limits the share of one client first', async () => {
+  test('refuses what is too much, gives it back, and limits the shares of one client and one route first', async () => {
     const { start, pool } = poolOf({ jobMs: 60_000, waitMs: 60_000, waiting: 16 });
-    const jobs = [start(SLOW, slowBody())];
-    const add = (client: string) => jobs.push(start(SLOW, Buffer.from('[1]'), { client }));
-    for (let index = 0; index < 9; index += 1) add('greedy');
+    const jobs = [start(SLOW, slowBody(), { route: 'a' }), start(SLOW, slowBody(), { route: 'b' })];
+    const add = (route: string, client: string) => jobs.push(start(SLOW, Buffer.from('[1]'), { route, client }));
+    for (let index = 0; index < 9; index += 1) add(`greedy client ${index}`, 'greedy');
     expect(pool.status).toMatchObject({ waiting: 8, refused: { queue_full: 0, queue_share: 1 } });
-    for (let index = 0; index < 9; index += 1) add(`client ${index}`);
-    expect(pool.status).toMatchObject({ waiting: 16, refused: { queue_full: 1, queue_share: 1 } });
+    for (let index = 0; index < 5; index += 1) add('greedy', `greedy route ${index}`);
+    expect(pool.status).toMatchObject({ waiting: 12, refused: { queue_full: 0, queue_share: 2 } });
+    for (let index = 0; index < 5; index += 1) add(`route ${index}`, `client ${index}`);
+    expect(pool.status).toMatchObject({ waiting: 16, refused: { queue_full: 1, queue_share: 2 } });
     const refused = await jobs.at(-1)?.result;
     expect([refused?.overload, refused?.body?.toString()]).toEqual(['queue_full', '[1]']);
     for (const { cancel } of jobs) cancel();
