@@ -1,5 +1,6 @@
 import type { Path } from '../problem/finding.ts';
 import { EFFORT_SPENT, limitEffort, SERVING_EFFORT } from './effort.ts';
+import { findInexact } from './inexact-numbers.ts';
 import type { Judge } from './judges.ts';
 import type { BodyRule, Fault } from './plan.ts';
 import { shortPointer } from './pointer.ts';
@@ -44,6 +45,7 @@ export function withinEffort<T>(work: () => T): T | undefined {
 /** What is wrong with a body, as JSON and by a schema. */
 export function judgeBytes(judge: Judge, bytes: Buffer): readonly Fault[] {
   const parsed = parseStrictJson(bytes);
-  if (!('fault' in parsed)) return judge(parsed.value, bytes.length, parsed.inexact);
-  return [{ ...parsed.fault, pointer: shortPointer(parsed.fault.pointer) }];
+  if ('fault' in parsed) return [{ ...parsed.fault, pointer: shortPointer(parsed.fault.pointer) }];
+  const { value, longNumbers } = parsed;
+  return judge(value, bytes.length, longNumbers && findInexact(bytes, longNumbers, value));
 }

@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer';
-import { findInexact, type InexactNumbers } from './inexact-numbers.ts';
 import { placeOf, scan } from './json-scan.ts';
 import { type Shortened, takeOut } from './long-strings.ts';
 import type { Fault } from './plan.ts';
@@ -13,8 +12,8 @@ const MAX_MEMBERS = 100_000;
 export type Parsed =
   | {
       readonly value: unknown;
-      /** The numbers in it that a double does not hold as they are written; `undefined` without any. */
-      readonly inexact: InexactNumbers | undefined;
+      /** Start and end of each number in the text that a double may not hold. */
+      readonly longNumbers: readonly number[] | undefined;
     }
   | { readonly fault: Fault };
 
@@ -49,7 +48,7 @@ export function parseStrictJson(bytes: Buffer): Parsed {
   if (typeof counted !== 'number') return { fault: counted };
   // JSON.parse keeps the last of two equal names, so the text then has more of them than the value.
   if (counted !== names) return fault(placeOf(text), 'stands in this object twice');
-  return { value, inexact: longNumbers && findInexact(bytes, longNumbers, value) };
+  return { value, longNumbers };
 }
 
 function fault(pointer: string, message: string): { readonly fault: Fault } {

@@ -44,3 +44,10 @@ test('another delimiter', () => {
   expect(verdict('a;b\n', 1, ['a', 'b'], ';')).toBe('fits');
   expect(verdict('a,b\n', 1, ['a', 'b'], ';')).toBe('must begin with the row a;b');
 });
+
+test('a first row is refused as soon as it is longer than the stated one can be', () => {
+  const inspector = new CsvHeaderInspector(['a', 'b'], ',');
+  expect(inspector.take(Buffer.from('a,'.repeat(20)))?.message).toBe('must begin with the row a,b');
+  const quotes = '""'.repeat(50);
+  expect(verdict(`\ufeff"${quotes}","b"\r\n`, 1, ['"'.repeat(50), 'b'])).toBe('fits');
+});
