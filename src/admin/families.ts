@@ -3,6 +3,7 @@ import type { Plan } from '../plan/plan.ts';
 import { durations, durationsOf, type Family, gauge, ofTargets, ofUpstreams } from './family.ts';
 import { readinessOf, STATUSES } from './health.ts';
 import { LOSS_FAMILIES } from './loss-families.ts';
+import { VALIDATION_FAMILIES } from './validation-families.ts';
 
 /** All metrics of the gateway's own. No label is ever made of what a client wrote. */
 export const FAMILIES: readonly Family[] = [
@@ -52,6 +53,7 @@ export const FAMILIES: readonly Family[] = [
       for (const [route, value] of gateway.meters.reported) yield { labels: { route }, value };
     },
   },
+  ...VALIDATION_FAMILIES,
   ofTargets(
     'upstream_up',
     'gauge',
