@@ -118,7 +118,9 @@ describe('connections over the limit', () => {
     );
     const status = JSON.parse(await (await fetch(`${admin}/status`)).text());
     expect(status.client_connections).toEqual({ open: 3, limit: 3, refused: 7, unaccepted: 0 });
-    expect(lines().filter(({ msg }) => msg === 'connections over the limit were closed').length).toBe(1);
+    const logged = () => lines().filter(({ msg }) => msg === 'connections over the limit were closed');
+    await eventually('it is logged', () => logged().length > 0);
+    expect(logged().length).toBe(1);
     for (const socket of sockets) socket.destroy();
   });
 });
