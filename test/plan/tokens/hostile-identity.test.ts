@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Verifier } from '../../../src/plan/plan.ts';
 import type { Message } from '../../support/message.ts';
 import { startWireUpstream, type WireAnswer, type WireUpstream } from '../../support/upstream.ts';
@@ -177,8 +177,6 @@ const HOSTILE: Record<string, (request: Message) => WireAnswer> = {
   '500': () => saying('HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n'),
   '503': () => saying('HTTP/1.1 503 Unavailable\r\nContent-Length: 0\r\n\r\n'),
 };
-
-vi.setConfig({ testTimeout: 60_000 });
 
 describe.each(Object.keys(WAYS))('by %s', (name) => {
   const way = WAYS[name] as Way;
