@@ -8,6 +8,18 @@ export interface Log {
   flush(): void;
 }
 
+/** The log of a process, which writes to a stream that can fail. */
+export interface StreamLog extends Log {
+  status(): LogStatus;
+}
+
+export interface LogStatus {
+  /** The code of the last write's error, `EAGAIN` while the reader takes nothing; `null` while writes succeed. */
+  readonly failing: string | null;
+  /** Writes that failed; the lines are kept for the next write, up to the limit on waiting bytes. */
+  readonly errors: number;
+}
+
 /** Lines are written by the block: a write for each of them would cost a tenth of the throughput. */
 const BLOCK_BYTES = 65_536;
 const FLUSH_MS = 100;
@@ -15,6 +27,8 @@ const FLUSH_MS = 100;
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 /** How long a reader that takes nothing is waited for as the process ends: it could hold the end up for ever. */
 const PATIENCE_MS = 1_000;
+/** A stream that fails now and then is reported no more often. */
+const REPORT_MS = 60_000;
 /** A UTF-16 unit makes at most so many bytes of UTF-8. */
 const MAX_BYTES_OF_UNIT = 3;
 
@@ -23,29 +37,46 @@ const MAX_BYTES_OF_UNIT = 3;
  *
  * @param destination a file descriptor, or a path
  * @param format what is written in place of a line: for a person to read
+ * @param reportFailure hears the code when writes begin to fail, at most once a minute
  */
-export function createLog(destination: number | string, format?: (json: string) => string): Log {
+export function createLog(
+  destination: number | string,
+  format?: (json: string) => string,
+  reportFailure: (code: string) => void = () => undefined,
+): StreamLog {
   // As the process ends: what waited when its reader took something last, and when that was.
   let ending: { bytes: number; sinceMs: number } | undefined;
+  let failing: string | null = null;
+  let errors = 0;
+  let reportedMs = Number.NEGATIVE_INFINITY;
+  const setFailing = (reason: string | null) => {
+    failing = reason;
+  };
   const stream = pino.destination({
     dest: destination,
     sync: false,
     contentMode: 'buffer',
     maxLength: MAX_WAITING_BYTES,
     retryEAGAIN: (_error, here, behind) => {
-      if (ending === undefined) return true;
+      if (ending === undefined) {
+        setFailing('EAGAIN');
+        return true;
+      }
       if (here + behind < ending.bytes) ending = { bytes: here + behind, sinceMs: performance.now() };
       return performance.now() - ending.sinceMs < PATIENCE_MS;
     },
   });
-  // A full disk, or a reader that left: the lines are lost, requests are not.
-  let isFailing = false;
-  stream.on('error', () => {
-    isFailing = true;
+  // A full disk or a reader that left costs lines, never requests.
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    const code = error.code ?? 'unknown';
+    const isNew = failing !== code && performance.now() - reportedMs > REPORT_MS;
+    errors += 1;
+    setFailing(code);
+    if (!isNew) return;
+    reportedMs = performance.now();
+    reportFailure(code);
   });
-  stream.on('write', () => {
-    isFailing = false;
-  });
+  stream.on('write', () => setFailing(null));
   // Lines become bytes at once: strings that wait to be joined would be carried along by every collection of garbage.
   let block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
   let used = 0;
@@ -70,13 +101,14 @@ export function createLog(destination: number | string, format?: (json: string) 
       try {
         release();
         // The stream would try without end what fails.
-        if (!isFailing) stream.flushSync();
+        if (failing === null || failing === 'EAGAIN') stream.flushSync();
         else stream.destroy();
       } catch {
         // What cannot be written is lost, and tried no more.
         stream.destroy();
       }
     },
+    status: () => ({ failing, errors }),
   };
 }
 

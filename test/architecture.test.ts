@@ -56,7 +56,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   watch: [],
   world: ['manifest'],
   reload: ['gateway', 'load', 'manifest', 'plan', 'problem', 'suite', 'watch', 'world'],
-  admin: ['explain', 'gateway', 'load', 'manifest', 'offline', 'plan', 'problem', 'reload'],
+  admin: ['explain', 'gateway', 'load', 'log', 'manifest', 'offline', 'plan', 'problem', 'reload'],
   sandbox: [],
   cli: [
     'admin',
@@ -93,7 +93,6 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   'http-proxy-3': ['src/gateway/forward.ts'],
   '@opentelemetry/api': ['src/gateway/spans.ts'],
   pino: ['src/log.ts'],
-  chokidar: ['src/watch.ts'],
   '@prometheus-io/client': ['src/admin/exposition.ts'],
   'csv-parse': ['src/plan/csv-header.ts', 'src/sandbox/platform/contacts-import.ts'],
   'json-schema-to-typescript': ['src/manifest/generate.ts'],

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Planned } from '../load.ts';
+import type { LogStatus } from '../log.ts';
 import type { Reloader } from '../reload.ts';
 import type { Traffic } from './traffic.ts';
 
@@ -14,10 +15,15 @@ export interface Operated {
   readonly reloader: Reloading;
   /** The process was asked to stop: it still serves, and wants no more requests. */
   readonly isStopping: () => boolean;
+  /** How writing to the standard streams goes. */
+  readonly streams: () => Readonly<Record<'stdout' | 'stderr', LogStatus>>;
 }
 
 /** What is told of reloads, and who makes one. */
-export type Reloading = Pick<Reloader, 'last' | 'lastSuccessAt' | 'needsRestart' | 'counts' | 'hash' | 'reload'>;
+export type Reloading = Pick<
+  Reloader,
+  'last' | 'lastSuccessAt' | 'needsRestart' | 'counts' | 'hash' | 'reload' | 'hungThreads'
+>;
 
 export interface Endpoint {
   /** HEAD is answered where GET is. */

@@ -170,6 +170,30 @@ export const FAMILIES: readonly Family[] = [
     'When the manifest in force was taken over, in seconds since 1970.',
     ({ reloader }) => reloader.lastSuccessAt.getTime() / 1_000,
   ),
+  gauge(
+    'config_hung_threads',
+    'Threads that wait for the system while they read files, as on a mount that does not respond.',
+    ({ reloader }) => reloader.hungThreads,
+  ),
+  {
+    name: 'stream_write_errors_total',
+    type: 'counter',
+    help: 'Writes to the standard output (the log) and the standard error that failed, as on a full disk.',
+    labels: ['stream'],
+    *collect({ streams }) {
+      for (const [stream, { errors }] of Object.entries(streams())) yield { labels: { stream }, value: errors };
+    },
+  },
+  {
+    name: 'stream_failing',
+    type: 'gauge',
+    help: '1 while writes to the standard output or the standard error fail, or their reader takes nothing.',
+    labels: ['stream'],
+    *collect({ streams }) {
+      for (const [stream, { failing }] of Object.entries(streams()))
+        yield { labels: { stream }, value: Number(failing !== null) };
+    },
+  },
   {
     name: 'certificate_expiry_timestamp_seconds',
     type: 'gauge',

@@ -23,6 +23,7 @@ function statusOf(operated: Operated) {
     upstreams: gateway.upstreams,
     tokens: plan.auth === undefined ? null : tokensOf(plan.auth.verifier.status),
     judge_thread: judgeInThread.status(),
+    streams: operated.streams(),
     reported: Object.fromEntries(gateway.meters.reported),
   };
 }

@@ -27,6 +27,7 @@ export async function startOperating(
     planned: running.planned,
     reloader: noReloads(gateway.plan.hash),
     isStopping: () => false,
+    streams: () => ({ stdout: WELL, stderr: WELL }),
     ...others,
   };
   const admin = createAdmin(rules, operated, stillMs);
@@ -42,10 +43,20 @@ export async function startOperating(
   };
 }
 
+const WELL = { failing: null, errors: 0 };
+
 /** Of a gateway whose manifest is no file. */
 export function noReloads(hash: string): Reloading {
   const at = new Date();
   const unchanged = { kind: 'unchanged', cause: 'request', files: [], at, ms: 0 } as const;
   const counts = [{ kind: 'kept', cause: 'change', count: 2 }] as const;
-  return { last: undefined, lastSuccessAt: at, needsRestart: [], counts, hash, reload: async () => unchanged };
+  return {
+    last: undefined,
+    lastSuccessAt: at,
+    needsRestart: [],
+    counts,
+    hash,
+    hungThreads: 0,
+    reload: async () => unchanged,
+  };
 }
