@@ -3,6 +3,7 @@
  * The process: its signals, its standard streams, its end. The signal handlers stand before anything of the project is
  * loaded, so the command line itself is imported below them.
  */
+import { readFileSync } from 'node:fs';
 import module from 'node:module';
 import { constants } from 'node:os';
 import type { ExitCode, Terminal } from './terminal.ts';
@@ -44,7 +45,9 @@ const early = new Set<Signal>();
 let onSignal: ((signal: Signal) => void) | undefined;
 let isThreadHung = () => false;
 
+const missed = process.pid === 1 ? missedSignals() : [];
 if (takesSignals) for (const signal of Object.keys(SIGNALS) as Signal[]) process.on(signal, take);
+for (const signal of missed) take(signal);
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (isServing) return;
@@ -69,6 +72,26 @@ const code = await main(process.argv.slice(2), terminalOf);
 // A gateway ends at once, since a process that ends by itself gives signals their default actions first.
 if (isServing) endAfterErrors(code);
 else process.exitCode = code;
+
+/**
+ * Until here Node's own handlers take SIGINT and SIGTERM, each once: they raise the signal again for its default action,
+ * which the kernel denies PID 1. So where only one of the two handlers still stands, the other one's signal was lost.
+ */
+function missedSignals(): Signal[] {
+  const caught = BigInt(`0x${/^SigCgt:\s*([0-9a-f]+)$/m.exec(readStatus())?.[1] ?? 0}`);
+  const isMissed = (signal: Signal) => ((caught >> BigInt(constants.signals[signal] - 1)) & 1n) === 0n;
+  const found = (['SIGINT', 'SIGTERM'] as const).filter(isMissed);
+  return found.length === 1 ? found : [];
+}
+
+function readStatus(): string {
+  try {
+    return readFileSync('/proc/self/status', 'latin1');
+  } catch {
+    // Without /proc nothing is known.
+    return '';
+  }
+}
 
 function take(signal: Signal): void {
   const action = SIGNALS[signal];
