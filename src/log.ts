@@ -11,6 +11,8 @@ export interface Log {
 /** The log of a process, which writes to a stream that can fail. */
 export interface StreamLog extends Log {
   status(): LogStatus;
+  /** Writes out what is buffered, in its order. A reader that takes nothing for a while loses the lines. */
+  end(): Promise<void>;
 }
 
 export interface LogStatus {
@@ -48,6 +50,7 @@ export function createLog(
   let ending: { bytes: number; sinceMs: number } | undefined;
   let failing: string | null = null;
   let errors = 0;
+  let isEnded = false;
   let reportedMs = Number.NEGATIVE_INFINITY;
   const setFailing = (reason: string | null) => {
     failing = reason;
@@ -87,6 +90,7 @@ export function createLog(
     used = 0;
   };
   const write = (text: string) => {
+    if (isEnded) return;
     const most = text.length * MAX_BYTES_OF_UNIT;
     if (used + most > BLOCK_BYTES) release();
     if (most > BLOCK_BYTES) stream.write(Buffer.from(text) as unknown as string);
@@ -108,8 +112,36 @@ export function createLog(
         stream.destroy();
       }
     },
+    end: async () => {
+      release();
+      isEnded = true;
+      await drained(stream);
+      // Anything left would be tried without end as the process exits.
+      stream.destroy();
+    },
     status: () => ({ failing, errors }),
   };
+}
+
+type Stream = ReturnType<typeof pino.destination>;
+
+/** Resolves when a stream has written everything, fails, or makes no progress. */
+function drained(stream: Stream): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      stream.off('write', progress).off('drain', end).off('error', end);
+      resolve();
+    };
+    let timer = setTimeout(end, PATIENCE_MS);
+    const progress = () => {
+      clearTimeout(timer);
+      timer = setTimeout(end, PATIENCE_MS);
+    };
+    stream.on('write', progress).on('drain', end).on('error', end);
+    // Without anything to write, an empty write drains it.
+    stream.write(Buffer.alloc(0) as unknown as string);
+  });
 }
 
 /** A log that is kept by nobody: each line that was made goes to `take`, what the logger is told is lost. */

@@ -13,6 +13,8 @@ const NODE = 26;
 const ENDED_BY = 128;
 /** A reader of the standard error that takes nothing must not hold up the end of a gateway for longer. */
 const PATIENCE_MS = 1_000;
+/** A line of the log is written by then. */
+const WRITE_MS = 100;
 
 /** Signals whose default action ends the process or, of `SIGUSR1`, opens the inspector. Faults and job control keep their actions. */
 const SIGNALS = {
@@ -146,8 +148,16 @@ function endAfterErrors(exitCode: ExitCode): void {
 }
 
 function end(exitCode: number): void {
-  // `process.exit` waits for every thread, and one that hangs in the kernel never ends. Another program in this process's
-  // place ends with the same code.
-  if (isThreadHung()) process.execve?.(process.execPath, [process.execPath, '--eval', `process.exit(${exitCode})`], {});
+  if (isThreadHung()) replaceProcess(exitCode);
   process.exit(exitCode);
+}
+
+/**
+ * `process.exit` waits for every thread, and one that hangs in the kernel never ends. Another program in this process's place
+ * ends with the same code.
+ */
+function replaceProcess(exitCode: number): void {
+  // Another thread may be in the middle of writing the log, and would be cut off.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)), 0, 0, WRITE_MS);
+  process.execve?.(process.execPath, [process.execPath, '--eval', `process.exit(${exitCode})`], {});
 }

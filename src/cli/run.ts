@@ -86,8 +86,7 @@ export async function serveFile(
   await stop(gateway, log, terminal.stop.reason);
   await Promise.all([reloaderClosed, admin?.close()]);
   log.logger.info('stopped');
-  log.flush();
-  notes.flush();
+  await Promise.all([log.end(), notes.end()]);
   return 0;
 }
 

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,6 +8,7 @@ import { MAIN, runCli, type Started, startCli } from '../support/cli.ts';
 
 let folder: string;
 const started: Started[] = [];
+const inContainer: ChildProcess[] = [];
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'signals-'));
@@ -18,6 +19,7 @@ afterEach(async () => {
     child.kill('SIGKILL');
     await ended;
   }
+  for (const child of inContainer.splice(0)) child.kill('SIGKILL');
   rmSync(folder, { recursive: true });
 });
 
@@ -156,7 +158,7 @@ describe.skipIf(!canUnshare)('SIGTERM as PID 1', () => {
   it.each([20, 60, 100, 150, 250, 400])(
     '%i ms after the start ends the process',
     async (delayMs) => {
-      const args = ['--fork', '--pid', '--mount-proc', process.execPath, MAIN, 'run'];
+      const args = ['--fork', '--pid', '--mount-proc', '--kill-child', process.execPath, MAIN, 'run'];
       const child = spawn('unshare', args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
       const ended = once(child, 'exit');
       const inner = () => Number(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim());

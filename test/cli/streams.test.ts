@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -58,8 +58,8 @@ async function status(): Promise<{ last_reload: { kind: string } | null; manifes
   return (await get('/status')).json() as never;
 }
 
-/** Reloads well and badly, which writes to both streams, and ends. */
-async function reloadsAndStops(child: ReturnType<typeof spawn>): Promise<void> {
+/** Reloads well and badly, which writes to both streams. */
+async function reloads(): Promise<void> {
   await eventually('it serves', isLive, 20_000);
   for (const turn of [1, 2, 3]) {
     save(`route-${turn}`);
@@ -87,7 +87,7 @@ describe('a gateway whose standard streams fail', () => {
     'reloads and stops well with %s',
     async (_what, redirect, failing) => {
       const child = start(redirect);
-      await reloadsAndStops(child);
+      await reloads();
       if (failing !== undefined) {
         const code = async () => (await status()).streams as Record<string, { failing: string | null; errors: number }>;
         await eventually('the failure is reported', async () => (await code())[failing]?.failing === 'ENOSPC', 5_000);
@@ -106,7 +106,7 @@ describe('a gateway whose standard streams fail', () => {
     await eventually('it serves', isLive, 20_000);
     child.stdout?.destroy();
     child.stderr?.destroy();
-    await reloadsAndStops(child);
+    await reloads();
     await eventually('it is reported', async () => JSON.stringify((await status()).streams).includes('EPIPE'), 5_000);
     await stops(child);
   }, 60_000);
@@ -118,7 +118,7 @@ describe('a gateway whose standard streams fail', () => {
     // Refusals have log lines: more than a pipe holds.
     for (let turn = 0; turn < 100; turn += 1)
       await Promise.all(Array.from({ length: 10 }, () => fetch(`http://127.0.0.1:${port}/${'x'.repeat(1_000)}`)));
-    await reloadsAndStops(child);
+    await reloads();
     await eventually('it is reported', async () => JSON.stringify((await status()).streams).includes('EAGAIN'), 5_000);
     await stops(child);
   }, 60_000);
