@@ -9,15 +9,15 @@ export interface Log {
 }
 
 /** The log of a process, which writes to a stream that can fail. */
-export interface StreamLog extends Log {
+export interface WrittenLog extends Log {
   status(): LogStatus;
   /** Writes out what is buffered, in its order. A reader that takes nothing for a while loses the lines. */
   end(): Promise<void>;
 }
 
 export interface LogStatus {
-  /** The code of the last write's error, `EAGAIN` while the reader takes nothing; `null` while writes succeed. */
-  readonly failing: string | null;
+  /** The code of the last write's error, `EAGAIN` while the reader takes nothing; `undefined` while writes succeed. */
+  readonly error: string | undefined;
   /** Writes that failed; the lines are kept for the next write, up to the limit on waiting bytes. */
   readonly errors: number;
 }
@@ -45,15 +45,15 @@ export function createLog(
   destination: number | string,
   format?: (json: string) => string,
   reportFailure: (code: string) => void = () => undefined,
-): StreamLog {
+): WrittenLog {
   // As the process ends: what waited when its reader took something last, and when that was.
   let ending: { bytes: number; sinceMs: number } | undefined;
-  let failing: string | null = null;
+  let failure: string | undefined;
   let errors = 0;
   let isEnded = false;
   let reportedMs = Number.NEGATIVE_INFINITY;
-  const setFailing = (reason: string | null) => {
-    failing = reason;
+  const setFailing = (reason: string | undefined) => {
+    failure = reason;
   };
   const stream = pino.destination({
     dest: destination,
@@ -72,14 +72,14 @@ export function createLog(
   // A full disk or a reader that left costs lines, never requests.
   stream.on('error', (error: NodeJS.ErrnoException) => {
     const code = error.code ?? 'unknown';
-    const isNew = failing !== code && performance.now() - reportedMs > REPORT_MS;
+    const isNew = failure !== code && performance.now() - reportedMs > REPORT_MS;
     errors += 1;
     setFailing(code);
     if (!isNew) return;
     reportedMs = performance.now();
     reportFailure(code);
   });
-  stream.on('write', () => setFailing(null));
+  stream.on('write', () => setFailing(undefined));
   // Lines become bytes at once: strings that wait to be joined would be carried along by every collection of garbage.
   let block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
   let used = 0;
@@ -105,7 +105,7 @@ export function createLog(
       try {
         release();
         // The stream would try without end what fails.
-        if (failing === null || failing === 'EAGAIN') stream.flushSync();
+        if (failure === undefined || failure === 'EAGAIN') stream.flushSync();
         else stream.destroy();
       } catch {
         // What cannot be written is lost, and tried no more.
@@ -119,7 +119,7 @@ export function createLog(
       // Anything left would be tried without end as the process exits.
       stream.destroy();
     },
-    status: () => ({ failing, errors }),
+    status: () => ({ error: failure, errors }),
   };
 }
 

@@ -6,7 +6,7 @@ import type { Source, World } from './manifest/source.ts';
 import { type Beginning, changesBetween, restartsFor, summaryOf } from './plan/changes.ts';
 import { makePlan } from './reload/attempt.ts';
 import { type Count, Counts } from './reload/counts.ts';
-import { FileThread } from './reload/file-thread.ts';
+import { type FileEvent, FileThread } from './reload/file-thread.ts';
 import type { Cause, News, Reload } from './reload/outcome.ts';
 import { ReadingThread } from './reload/reading-thread.ts';
 import type { Seen } from './reload/seen.ts';
@@ -30,6 +30,8 @@ export interface ReloaderOptions {
   readonly first: Outside & { readonly sources: readonly Source[] };
   /** Hears of every attempt that found something changed. */
   readonly tell: (reload: Reload) => void;
+  /** Is called with an error's code when the files cannot be watched; they are polled all the same. */
+  readonly onWatchError?: (code: string) => void;
 }
 
 /**
@@ -39,6 +41,8 @@ export interface ReloaderOptions {
 export class Reloader {
   /** How the last attempt ended that found something changed; `undefined` until there was one. */
   last: News | undefined;
+  /** The code of the error that keeps the files from being watched. */
+  watchError: string | undefined;
   /** When the plan in force was put in force. */
   lastSuccessAt = new Date();
   readonly #options: ReloaderOptions;
@@ -61,7 +65,7 @@ export class Reloader {
   constructor(options: ReloaderOptions) {
     const { path, env, gateway, first } = options;
     this.#options = options;
-    this.#files = new FileThread(path, () => this.#hear());
+    this.#files = new FileThread(path, (event) => this.#hear(event));
     this.#thread = new ReadingThread({ path, env });
     const { listen, admin, server } = gateway.plan;
     this.#began = { listen, admin, server: { tls: server.tls } };
@@ -211,9 +215,14 @@ export class Reloader {
     if (!this.#isClosed) this.#files.follow(this.#seen).catch(() => undefined);
   }
 
-  /** Called once the watch stands, and at each sign of a change. */
-  #hear(): void {
+  /** Called once the watch stands, at each sign of a change, and when files cannot be watched. */
+  #hear(event: FileEvent): void {
     if (this.#isClosed) return;
+    if (event.kind === 'watch') {
+      this.watchError = event.code;
+      if (event.code !== undefined) this.#options.onWatchError?.(event.code);
+      return;
+    }
     if (this.#options.gateway.plan.routes.length >= MANY_ROUTES) this.#thread.begin();
     clearTimeout(this.#settling);
     this.#settling = setTimeout(() => void this.reload('change'), SETTLE_MS);

@@ -26,49 +26,93 @@ interface Watched {
  *
  * @param report is called on every change and every fault of the watch, and once at the beginning: an earlier change had no listener
  * @param folders in which any name that comes or goes is reported
+ * @param onError is called with the code when files cannot be watched, as at the limits of inotify, and with `undefined` once they are again
  */
-export function watchFiles(paths: readonly string[], report: () => void, folders: readonly string[] = []): Watch {
-  const files = paths.map((path) => resolve(path));
-  const whole = folders.map((path) => resolve(path));
-  const all = new Map<string, Watched>();
-  const renew = () => {
-    const wanted = foldersOf(files, whole);
-    for (const [folder, { watcher, identity }] of all) {
-      if (wanted.has(folder) && identityOf(folder) === identity) continue;
-      watcher.close();
-      all.delete(folder);
-    }
-    for (const [folder, names] of wanted) {
-      const known =
-        all.get(folder) ??
-        watchFolder(
-          folder,
-          (name) => {
-            const { names: relevant } = all.get(folder) ?? {};
-            // A folder reports its own end under its own name.
-            if (name === null || relevant === undefined || relevant.has(name) || name === basename(folder)) report();
-          },
-          () => {
-            all.get(folder)?.watcher.close();
-            all.delete(folder);
-            report();
-          },
-        );
-      if (known === undefined) continue;
-      known.names = names;
-      all.set(folder, known);
-    }
-  };
-  renew();
+export function watchFiles(
+  paths: readonly string[],
+  report: () => void,
+  folders: readonly string[] = [],
+  onError: (code: string | undefined) => void = () => undefined,
+): Watch {
+  const wanted = () =>
+    foldersOf(
+      paths.map((path) => resolve(path)),
+      folders.map((path) => resolve(path)),
+    );
+  const watch = new FolderWatch(wanted, report, onError);
+  watch.renew();
   const first = setImmediate(report);
   return {
-    renew,
+    renew: () => watch.renew(),
     close: () => {
       clearImmediate(first);
-      for (const { watcher } of all.values()) watcher.close();
-      all.clear();
+      watch.close();
     },
   };
+}
+
+class FolderWatch implements Watch {
+  readonly #wanted: () => ReadonlyMap<string, Names>;
+  readonly #report: () => void;
+  readonly #onError: (code: string | undefined) => void;
+  readonly #all = new Map<string, Watched>();
+  #error: string | undefined;
+
+  constructor(
+    wanted: () => ReadonlyMap<string, Names>,
+    report: () => void,
+    onError: (code: string | undefined) => void,
+  ) {
+    this.#wanted = wanted;
+    this.#report = report;
+    this.#onError = onError;
+  }
+
+  renew(): void {
+    const wanted = this.#wanted();
+    for (const [folder, { identity }] of this.#all)
+      if (!wanted.has(folder) || identityOf(folder) !== identity) this.#forget(folder);
+    let error: string | undefined;
+    for (const [folder, names] of wanted) {
+      const known = this.#all.get(folder);
+      if (known === undefined) error = this.#add(folder, names) ?? error;
+      else known.names = names;
+    }
+    if (error !== this.#error) this.#onError(error);
+    this.#error = error;
+  }
+
+  close(): void {
+    for (const folder of [...this.#all.keys()]) this.#forget(folder);
+  }
+
+  /** Returns the code of an error: without a watch, changes are found by polling, and the next look tries again. */
+  #add(folder: string, names: Names): string | undefined {
+    try {
+      const identity = identityOf(folder);
+      if (identity === undefined) return undefined;
+      const watcher = watch(folder, (_event, name) => this.#hear(folder, name));
+      watcher.on('error', () => {
+        this.#forget(folder);
+        this.#report();
+      });
+      this.#all.set(folder, { watcher, identity, names });
+      return undefined;
+    } catch (error) {
+      return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    }
+  }
+
+  #hear(folder: string, name: string | null): void {
+    const names = this.#all.get(folder)?.names;
+    // A folder reports its own end under its own name.
+    if (name === null || names === undefined || names.has(name) || name === basename(folder)) this.#report();
+  }
+
+  #forget(folder: string): void {
+    this.#all.get(folder)?.watcher.close();
+    this.#all.delete(folder);
+  }
 }
 
 /** Every folder to watch, as it is now, with the names in it that matter. */
@@ -90,19 +134,6 @@ function foldersOf(files: readonly string[], whole: readonly string[]): Map<stri
     if (behind !== undefined && behind !== file) add(behind);
   }
   return folders;
-}
-
-function watchFolder(folder: string, hear: (name: string | null) => void, fail: () => void): Watched | undefined {
-  const identity = identityOf(folder);
-  if (identity === undefined) return undefined;
-  try {
-    const watcher = watch(folder, (_event, name) => hear(name));
-    watcher.on('error', fail);
-    return { watcher, identity, names: undefined };
-  } catch {
-    // Without watches, as where the system has no more of them, changes are found by looking.
-    return undefined;
-  }
 }
 
 function behindLinks(path: string): string | undefined {

@@ -22,7 +22,7 @@ export interface Operated {
 /** What is told of reloads, and who makes one. */
 export type Reloading = Pick<
   Reloader,
-  'last' | 'lastSuccessAt' | 'needsRestart' | 'counts' | 'hash' | 'reload' | 'hungThreads'
+  'last' | 'lastSuccessAt' | 'needsRestart' | 'counts' | 'hash' | 'reload' | 'hungThreads' | 'watchError'
 >;
 
 export interface Endpoint {

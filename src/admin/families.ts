@@ -190,8 +190,8 @@ export const FAMILIES: readonly Family[] = [
     help: '1 while writes to the standard output or the standard error fail, or their reader takes nothing.',
     labels: ['stream'],
     *collect({ streams }) {
-      for (const [stream, { failing }] of Object.entries(streams()))
-        yield { labels: { stream }, value: Number(failing !== null) };
+      for (const [stream, { error }] of Object.entries(streams()))
+        yield { labels: { stream }, value: Number(error !== undefined) };
     },
   },
   {

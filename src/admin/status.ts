@@ -23,9 +23,15 @@ function statusOf(operated: Operated) {
     upstreams: gateway.upstreams,
     tokens: plan.auth === undefined ? null : tokensOf(plan.auth.verifier.status),
     judge_thread: judgeInThread.status(),
-    streams: operated.streams(),
+    watch_error: reloader.watchError ?? null,
+    streams: streamsOf(operated),
     reported: Object.fromEntries(gateway.meters.reported),
   };
+}
+
+function streamsOf({ streams }: Operated) {
+  const { stdout, stderr } = streams();
+  return { stdout: { ...stdout, error: stdout.error ?? null }, stderr: { ...stderr, error: stderr.error ?? null } };
 }
 
 function tokensOf({ verdicts, ...status }: VerifierStatus) {

@@ -6,7 +6,7 @@ import type { Operated } from '../admin/call.ts';
 import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import { findTraces } from '../gateway/spans.ts';
 import type { Planned } from '../load.ts';
-import { createLog, type Log, type StreamLog } from '../log.ts';
+import { createLog, type Log, type WrittenLog } from '../log.ts';
 import type { Changes } from '../plan/changes.ts';
 import type { AdminRules } from '../plan/plan.ts';
 import { selfTest } from '../reload/self-test.ts';
@@ -64,7 +64,8 @@ export async function serveFile(
     }
     tell(reload, log, notes, terminal.errColour);
   };
-  const reloader = new Reloader({ path: file, env: terminal.env, gateway, first: loaded, tell: hear });
+  const onWatchError = (code: string) => log.logger.warn({ code }, UNWATCHED);
+  const reloader = new Reloader({ path: file, env: terminal.env, gateway, first: loaded, tell: hear, onWatchError });
   terminal.onHungThread(() => reloader.isThreadHung);
   const isStopping = () => terminal.stop.aborted;
   const streams = () => ({ stdout: log.status(), stderr: notes.status() });
@@ -94,7 +95,7 @@ export async function serveFile(
  * The log on the standard output, and notes for a person on the standard error. Neither is written on this thread, which a
  * full pipe, a full disk or a mount that hangs would stop.
  */
-function openStreams(terminal: Terminal): { log: StreamLog; notes: StreamLog } {
+function openStreams(terminal: Terminal): { log: WrittenLog; notes: WrittenLog } {
   const format = terminal.outIsTerminal ? (json: string) => formatLogLine(json, terminal.outColour) : undefined;
   const log = createLog(1, format, (code) => note(notes, `signing-gateway: the log cannot be written: ${code}\n`));
   const notes = createLog(2, undefined, (code) => log.logger.error({ code }, 'the standard error cannot be written'));
@@ -115,6 +116,8 @@ function hearSignal(signal: string, reloader: Reloader, isStopping: () => boolea
   if (isReload && !isStopping()) void reloader.reload('signal').then((reload) => tellUnchanged(reload, log));
   else log.logger.info({ signal }, isReload ? 'the gateway is stopping; SIGHUP is ignored' : 'signal ignored');
 }
+
+const UNWATCHED = 'the files of the manifest cannot be watched; they are polled';
 
 /** Who waits at a terminal has nobody to tell that no more requests are wanted. */
 const AT_ONCE = 'SIGINT';

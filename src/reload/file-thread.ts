@@ -14,6 +14,9 @@ export interface Look {
   readonly own: string;
 }
 
+/** Something changed; or files cannot be watched, or can be again where there is no code. */
+export type FileEvent = { readonly kind: 'change' } | { readonly kind: 'watch'; readonly code: string | undefined };
+
 export type Question =
   | { readonly ask: 'look'; readonly seen: Seen; readonly waitMs: number }
   | { readonly ask: 'steady'; readonly read: Seen; readonly before: Seen; readonly times: string }
@@ -27,9 +30,9 @@ const MAX_MS = 120_000;
 export class FileThread {
   readonly #thread: Thread<Question>;
 
-  /** @param report is called when something changed */
-  constructor(path: string, report: () => void) {
-    this.#thread = new Thread({ file: 'file-worker', data: { path }, maxMs: MAX_MS, onEvent: report });
+  constructor(path: string, report: (event: FileEvent) => void) {
+    const onEvent = (event: unknown) => report(event as FileEvent);
+    this.#thread = new Thread({ file: 'file-worker', data: { path }, maxMs: MAX_MS, onEvent });
   }
 
   get hungCount(): number {

@@ -3,7 +3,7 @@ import { MAX_ALL_CHARACTERS, sha256, tooMuch } from '../manifest/files.ts';
 import { type Watch, watchFiles } from '../watch.ts';
 import { worldOf } from '../world.ts';
 import { counted } from './counted.ts';
-import type { FileText, Look, Question } from './file-thread.ts';
+import type { FileEvent, FileText, Look, Question } from './file-thread.ts';
 import { changedSince, ownHash, type Place, type Seen, watchedBy } from './seen.ts';
 import { isSteady, settled } from './steady.ts';
 import type { Begun } from './thread.ts';
@@ -59,7 +59,7 @@ function follow(seen: Seen): void {
   watched = all;
   inOperation(() => {
     watch?.close();
-    watch = watchFiles(files, report, folders);
+    watch = watchFiles(files, report, folders, (code) => post({ kind: 'watch', code }));
   });
 }
 
@@ -68,8 +68,12 @@ function report(): void {
   isReporting = true;
   setTimeout(() => {
     isReporting = false;
-    parentPort?.postMessage({ event: true });
+    post({ kind: 'change' });
   }, REPORT_MS);
+}
+
+function post(event: FileEvent): void {
+  parentPort?.postMessage({ event });
 }
 
 function inOperation(act: () => void): void {

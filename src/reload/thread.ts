@@ -6,7 +6,7 @@ import { newOperations, type Operations } from './counted.ts';
 export type Begun<Data> = Data & { readonly operations: Operations };
 
 /** A thread responds with the question's number; a message without one is an event. */
-export type Message = { readonly id: number; readonly answer: unknown } | { readonly event: true };
+export type Message = { readonly id: number; readonly answer: unknown } | { readonly event: unknown };
 
 interface Options {
   /** The file of its code beside this one, without its ending. */
@@ -14,7 +14,7 @@ interface Options {
   readonly data: object;
   /** A question that takes longer ends the thread; another one begins. */
   readonly maxMs: number;
-  readonly onEvent?: () => void;
+  readonly onEvent?: (event: unknown) => void;
 }
 
 /** One operation of the file system that takes longer hangs: the thread is left alone with it, and another one begins. */
@@ -132,7 +132,7 @@ export class Thread<Question> {
     const workerData = { ...data, operations: this.#operations };
     const worker = new Worker(url, { name: file, workerData, execArgv: [] });
     worker.on('message', (message: Message) => {
-      if ('event' in message) onEvent?.();
+      if ('event' in message) onEvent?.(message.event);
       else this.#open.get(message.id)?.resolve(message.answer as never);
     });
     worker.on('error', (error: Error) => this.#leave(worker, error));

@@ -89,8 +89,8 @@ describe('a gateway whose standard streams fail', () => {
       const child = start(redirect);
       await reloads();
       if (failing !== undefined) {
-        const code = async () => (await status()).streams as Record<string, { failing: string | null; errors: number }>;
-        await eventually('the failure is reported', async () => (await code())[failing]?.failing === 'ENOSPC', 5_000);
+        const code = async () => (await status()).streams as Record<string, { error: string | null; errors: number }>;
+        await eventually('the failure is reported', async () => (await code())[failing]?.error === 'ENOSPC', 5_000);
         expect((await code())[failing]?.errors).toBeGreaterThan(0);
         const metrics = await (await get('/metrics')).text();
         expect(metrics).toMatch(new RegExp(`signing_gateway_stream_failing\\{stream="${failing}"\\} 1`));

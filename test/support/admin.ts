@@ -43,7 +43,7 @@ export async function startOperating(
   };
 }
 
-const WELL = { failing: null, errors: 0 };
+const WELL = { error: undefined, errors: 0 };
 
 /** Of a gateway whose manifest is no file. */
 export function noReloads(hash: string): Reloading {
@@ -57,6 +57,7 @@ export function noReloads(hash: string): Reloading {
     counts,
     hash,
     hungThreads: 0,
+    watchError: undefined,
     reload: async () => unchanged,
   };
 }
