@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Cors, Principal, Route, ServerRules } from '../plan/plan.ts';
+import type { Cors, Principal, Route, ServerRules, WaitingClient } from '../plan/plan.ts';
 import type { BufferBudget } from './buffer-budget.ts';
 import type { Connection } from './connection.ts';
 import { withCors } from './cors.ts';
@@ -162,6 +162,13 @@ export class Exchange {
     this.#isOver = true;
     if (this.#bufferedBytes > 0) this.#life.buffers.release(this.client, this.#bufferedBytes);
     this.#bufferedBytes = 0;
+  }
+
+  /** The client, for work that ends when it leaves. */
+  waitingClient(): WaitingClient {
+    const gone = new AbortController();
+    this.onClientGone = () => gone.abort();
+    return { address: this.client, gone: gone.signal };
   }
 
   elapsedMs(): number {

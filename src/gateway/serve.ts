@@ -44,7 +44,7 @@ export async function serve(plan: Plan, exchange: Exchange, forwarder: Forwarder
     exchange.route = route;
     if (route.access === 'protected') {
       const auth = authOf(route);
-      const caller = authenticate(auth, head, exchange.connection.lastToken);
+      const caller = authenticate(auth, head, exchange);
       // To wait for what is there already would cost a turn of the loop's queue.
       const principal = caller instanceof Promise ? await caller : caller;
       exchange.principal = principal;
