@@ -6,7 +6,7 @@ import { parseStrictJson } from '../../src/plan/strict-json.ts';
 const parse = (text: string | Buffer) => parseStrictJson(Buffer.from(text as string));
 const nested = (depth: number, open = '[', close = ']') => `${open.repeat(depth)}${close.repeat(depth)}`;
 
-function valueOf(text: string): unknown {
+function valueIn(text: string): unknown {
   const parsed = parse(text);
   return 'fault' in parsed ? parsed : parsed.value;
 }
@@ -49,7 +49,7 @@ describe('names that stand twice', () => {
     '{"a":"a:","b":"\\"a\\":1"}',
     '{"a":1,"A":1,"a ":1}',
     '{"é":1,"e\u0301":1}',
-  ])('not in %s', (text) => expect(valueOf(text)).toEqual(JSON.parse(text)));
+  ])('not in %s', (text) => expect(valueIn(text)).toEqual(JSON.parse(text)));
 });
 
 describe('what two parsers could read differently', () => {
@@ -130,7 +130,7 @@ test.each([
   '{"constructor":1,"prototype":2}',
   '-0',
 ])('%s is read', (text) => {
-  expect(valueOf(text)).toEqual(JSON.parse(text));
+  expect(valueIn(text)).toEqual(JSON.parse(text));
 });
 
 test('each number that a double may not hold is noted with its place', () => {
@@ -168,7 +168,7 @@ describe('long strings', () => {
     ['of each length about the limit', Array.from({ length: 9 }, (_, index) => 'a'.repeat(16_378 + index))],
   ])('%s are read as JSON.parse reads them', (_what, value) => {
     for (const text of [JSON.stringify(value), JSON.stringify(value, null, '\t')])
-      expect(valueOf(text)).toEqual(JSON.parse(text));
+      expect(valueIn(text)).toEqual(JSON.parse(text));
   });
 
   test.each<[string, string | Buffer, string]>([
@@ -211,7 +211,7 @@ test('any value that JSON.stringify prints is read as JSON.parse reads it', () =
   fc.assert(
     fc.property(value, fc.constantFrom(undefined, 2, '\t'), (any, indent) => {
       const text = JSON.stringify(any, null, indent);
-      expect(valueOf(text)).toEqual(JSON.parse(text));
+      expect(valueIn(text)).toEqual(JSON.parse(text));
     }),
     { numRuns: 1000 },
   );
