@@ -145,6 +145,13 @@ export class Exchange {
     return this.believed?.client ?? this.connection.peer ?? '';
   }
 
+  /** The client, for work that ends when it leaves. */
+  waitingClient(): WaitingClient {
+    const gone = new AbortController();
+    this.onClientGone = () => gone.abort();
+    return { address: this.client, gone: gone.signal };
+  }
+
   /**
    * Counts bytes that the gateway holds in memory for this exchange until it ends.
    *
@@ -162,13 +169,6 @@ export class Exchange {
     this.#isOver = true;
     if (this.#bufferedBytes > 0) this.#life.buffers.release(this.client, this.#bufferedBytes);
     this.#bufferedBytes = 0;
-  }
-
-  /** The client, for work that ends when it leaves. */
-  waitingClient(): WaitingClient {
-    const gone = new AbortController();
-    this.onClientGone = () => gone.abort();
-    return { address: this.client, gone: gone.signal };
   }
 
   elapsedMs(): number {
