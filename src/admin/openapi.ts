@@ -133,10 +133,11 @@ const ALWAYS: readonly RefusalCode[] = [
   'upstream_timeout',
 ];
 
-function refusalsOf({ access, login, parameters, body, validation }: Route): RefusalCode[] {
+function refusalsOf({ access, websocket, login, parameters, body, validation }: Route): RefusalCode[] {
   const isEnforced = validation === 'enforce';
   return [
     ...ALWAYS,
+    ...((websocket ? ['origin_not_allowed'] : []) as RefusalCode[]),
     ...((access === 'protected' ? ['token_missing', 'token_invalid'] : []) as RefusalCode[]),
     ...((access === 'protected' || login ? ['role_not_allowed', 'keys_unavailable'] : []) as RefusalCode[]),
     ...((login ? ['login_answer_refused'] : []) as RefusalCode[]),

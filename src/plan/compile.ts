@@ -58,7 +58,14 @@ export function* compiling(manifest: Manifest, options: CompileOptions): Steps<{
   if (!faulty.has('')) findMissingAuth(manifest, written, findings);
   const routes = yield* compilingRoutes(
     written,
-    { upstreams, schemas, auth, authEntry, isOwnName: ownNames(schemas?.root) },
+    {
+      upstreams,
+      schemas,
+      auth,
+      authEntry,
+      origins: faulty.has('cors') ? [] : (manifest.cors?.origins ?? []),
+      isOwnName: ownNames(schemas?.root),
+    },
     findings,
   );
   if (findings.length > 0 || faulty.size > 0) return { findings };

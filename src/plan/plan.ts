@@ -164,6 +164,8 @@ export interface Route {
   readonly responseHeaders: HeaderRules | undefined;
   /** A WebSocket handshake may become a tunnel here. */
   readonly websocket: boolean;
+  /** Returns true if a page of this origin may open a WebSocket; `undefined` where no handshake is taken. */
+  readonly allowsOrigin: ((origin: string, isSameHost: boolean) => boolean) | undefined;
   readonly login: LoginRule | undefined;
   /** `report`: what does not fit is let through, and told in the log only. */
   readonly validation: 'enforce' | 'report';
@@ -192,10 +194,12 @@ export interface Router {
   readonly keepsEncodedSlash: boolean;
 }
 
-/** What a route changes of the headers that pass it in one direction. */
+/** Changes that a route makes to the headers of one direction. */
 export interface HeaderRules {
   /** Whether a header of this name, as it was written, goes no further: it is removed, or set anew. */
   readonly drops: (written: string) => boolean;
+  /** Returns true for an override header of a request that the route lets through; `undefined`: it lets none through. */
+  readonly keeps: ((written: string) => boolean) | undefined;
   /** What is said in addition: names and values in turn. */
   readonly set: readonly string[];
 }

@@ -52,10 +52,11 @@ function shownBy(
 
 /** What the rules of a route can refuse. */
 function refusalsOf(entry: RouteEntry | undefined): RefusalCode[] {
-  const { access, login, params, query, headers, body } = entry ?? {};
+  const { access, websocket, login, params, query, headers, body } = entry ?? {};
   const isGate = access === 'protected' || login !== undefined;
   const judged = body?.schema ?? body?.multipart ?? body?.csv;
   return [
+    ...(typeof websocket === 'object' ? (['origin_not_allowed'] as const) : []),
     ...(access === 'protected' ? (['token_missing'] as const) : []),
     ...(isGate ? (['role_not_allowed'] as const) : []),
     ...((params ?? query ?? headers) === undefined ? [] : (['parameter_invalid'] as const)),
