@@ -70,7 +70,7 @@ function operation(route: Route, method: string, described: Described): object {
     responses: responsesOf(route),
     security: isAsked ? [{ token: [] }] : [],
     'x-route': id,
-    ...(isAsked || login !== undefined ? { 'x-roles': auth?.role.required } : {}),
+    ...(isAsked || login !== undefined ? { 'x-roles': auth?.role.shown } : {}),
     ...(websocket ? { 'x-websocket': true } : {}),
   };
 }

@@ -111,7 +111,7 @@ function tellRole({ loaded: { manifest }, entry, routePath, route, claims, refus
   if (entry?.access === 'public' || role === undefined || claims === undefined) return undefined;
   const place = entry?.roles === undefined ? ['auth', 'role', 'allow'] : [...routePath, 'roles'];
   const held = rolesOf(role, claims);
-  const required = route?.auth?.role.required.join(', ');
+  const required = route?.auth?.role.shown.join(', ');
   const isRefused = refusal?.code === 'role_not_allowed';
   return told(`${held.join(', ') || 'no role'}: ${isRefused ? 'none' : 'one'} of ${required}`, place, [
     'auth',

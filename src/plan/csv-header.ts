@@ -11,14 +11,20 @@ const CR = 0x0d;
 export class CsvHeaderInspector implements Inspector {
   readonly #header: readonly string[];
   readonly #delimiter: string;
+  readonly #isTold: boolean;
   #isOver = false;
   #isQuoted = false;
   #size = 0;
   readonly #pieces: Buffer[] = [];
 
-  constructor(header: readonly string[], delimiter: string) {
+  /** @param isTold clients are told of the header that is expected */
+  constructor(
+    { header, delimiter }: { readonly header: readonly string[]; readonly delimiter: string },
+    isTold: boolean,
+  ) {
     this.#header = header;
     this.#delimiter = delimiter;
+    this.#isTold = isTold;
   }
 
   take(piece: Buffer): Fault | undefined {
@@ -48,12 +54,12 @@ export class CsvHeaderInspector implements Inspector {
     const bytes = Buffer.concat(this.#pieces);
     if (bytes.length === 0) return { pointer: '', message: 'must not be empty' };
     if (!isUtf8(bytes)) return { pointer: '', message: 'must be UTF-8' };
-    const row = bytes.at(-1) === CR ? bytes.subarray(0, -1) : bytes;
-    const columns = columnsOf(row.toString(), this.#delimiter);
+    const first = bytes.at(-1) === CR ? bytes.subarray(0, -1) : bytes;
+    const columns = columnsOf(first.toString(), this.#delimiter);
     const isStated = columns.length === this.#header.length && columns.every((name, at) => name === this.#header[at]);
-    return isStated
-      ? undefined
-      : { pointer: '', message: `must begin with the row ${this.#header.join(this.#delimiter)}` };
+    if (isStated) return undefined;
+    const row = this.#isTold ? `the row ${this.#header.join(this.#delimiter)}` : 'another row';
+    return { pointer: '', message: `must begin with ${row}` };
   }
 }
 

@@ -114,6 +114,8 @@ export interface Upstream {
 
 export interface Target {
   readonly url: URL;
+  /** The origin as it may be printed: `${CONTACTS_URL}` where it came from the environment. No two of an upstream are equal. */
+  readonly shown: string;
   /** Whose certificate is asked for (SNI, RFC 6066 section 3); `undefined` for plain HTTP and for an address. */
   readonly serverName: string | undefined;
 }
@@ -238,8 +240,8 @@ export interface Inspector {
 export interface MediaTypes {
   /** Whether a Content-Type is one of them. */
   readonly takes: (contentType: string) => boolean;
-  /** What an `Accept` says of them. */
-  readonly accept: string;
+  /** The value of an `Accept` that lists them; `undefined` where clients are not told. */
+  readonly accept: string | undefined;
   /** What a client is told that sent another. */
   readonly detail: string;
 }
@@ -369,6 +371,8 @@ export interface RoleRule {
   readonly allows: (principal: Principal) => boolean;
   /** The roles of which one is required. */
   readonly required: readonly string[];
-  /** What the 403 says, word for word. */
-  readonly message: string;
+  /** The same as they may be printed. */
+  readonly shown: readonly string[];
+  /** The text of the 403, word for word; `undefined`: it came from the environment, and no client is told of it. */
+  readonly message: string | undefined;
 }

@@ -93,7 +93,7 @@ function compileRoute(
     findings.push(errorAtKey(['routes', index, 'websocket'], 'websocket', message));
   }
   const parameters = pattern && compileParameters(entry, pattern, path, schemas, findings);
-  const body = compileBody(entry, methods, path, schemas, findings);
+  const body = compileBody(entry, methods, path, context, findings);
   const auth = compileRouteAuth(entry, index, context, findings);
   const login = compileLogin(entry, index, context.authEntry, findings);
   const passage = {

@@ -4,6 +4,7 @@ import { RE2JS } from 're2js';
 import type { Path } from '../problem/finding.ts';
 import { CONTENT_ENCODING, CONTENT_MAX_BYTES } from './base64.ts';
 import { toRe2 } from './ecma-pattern.ts';
+import { HIDDEN } from './hidden-keywords.ts';
 import { validate } from './json-schema.generated.ts';
 import type { SchemaRoot } from './schema-files.ts';
 import { referenceTo } from './schema-walk.ts';
@@ -50,9 +51,10 @@ export function createValidator(root: SchemaRoot, allErrors: boolean): Validator
   ajv.removeKeyword(UNIQUE_ITEMS.keyword);
   ajv.addKeyword(UNIQUE_ITEMS);
   ajv.removeKeyword(CONTENT_ENCODING.keyword);
-  for (const keyword of [CONTENT_ENCODING, CONTENT_MAX_BYTES, SURVIVES]) ajv.addKeyword(keyword);
+  for (const keyword of [CONTENT_ENCODING, CONTENT_MAX_BYTES, SURVIVES, HIDDEN]) ajv.addKeyword(keyword);
   ajv.addKeyword({ keyword: 'errorMessage', schemaType: 'string' });
-  const keywords = Object.keys(ajv.RULES.keywords).filter((keyword) => keyword !== SURVIVES.keyword);
+  const own: readonly string[] = [SURVIVES.keyword, HIDDEN.keyword];
+  const keywords = Object.keys(ajv.RULES.keywords).filter((keyword) => !own.includes(keyword));
   return {
     keywords,
     formats: Object.keys(ajv.formats),

@@ -29,10 +29,21 @@ export async function runSuite(suite: Suite, loaded: Planned): Promise<Result[]>
     const authorization = claims === undefined ? [] : ['Authorization', `Bearer ${CALLER}`];
     const start = performance.now();
     const outcome = await ask({ ...asked, headers: [...asked.headers, ...authorization] }, answerOf(written.answer));
-    const mismatches = compare(written.expect, outcome, loaded.plan);
+    const mismatches = compare(written.expect, outcome, loaded.plan).map((mismatch) => ({
+      ...mismatch,
+      got: redacted(mismatch.got, loaded.secrets.redact),
+    }));
     results.push({ ...trial, outcome, mismatches, ms: performance.now() - start });
   }
   return results;
+}
+
+/** A value with texts in it, none of which holds a value from the environment. */
+function redacted(value: unknown, redact: (text: string) => string): unknown {
+  if (typeof value === 'string') return redact(value);
+  if (Array.isArray(value)) return value.map((item) => redacted(item, redact));
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [redact(key), redacted(item, redact)]));
 }
 
 /** The caller's token, which is no token's text in a suite. */

@@ -3,7 +3,7 @@ import { CsvHeaderInspector } from '../../src/plan/csv-header.ts';
 
 function verdict(text: string | Buffer, pieceBytes: number, header = ['name', 'e-mail, or so'], delimiter = ',') {
   const bytes = Buffer.from(text as string);
-  const inspector = new CsvHeaderInspector(header, delimiter);
+  const inspector = new CsvHeaderInspector({ header, delimiter }, true);
   for (let at = 0; at < bytes.length; at += pieceBytes) {
     const fault = inspector.take(bytes.subarray(at, at + pieceBytes));
     if (fault !== undefined) return fault.message;

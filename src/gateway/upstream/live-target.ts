@@ -23,6 +23,7 @@ export interface TargetStatus {
 
 /** A target while it is used: its connections, and what is known of how it does. */
 export class LiveTarget {
+  /** Its origin as it may be printed. */
   readonly url: string;
   /** As a request names it that came without. */
   readonly host: string;
@@ -33,7 +34,7 @@ export class LiveTarget {
   #isWell = true;
 
   constructor(target: Target, upstream: Upstream, tell: (target: LiveTarget, news: TargetNews) => void) {
-    this.url = target.url.origin;
+    this.url = target.shown;
     this.host = target.url.host;
     this.connections = new Connections(target, upstream);
     const { breaker, health } = upstream;
