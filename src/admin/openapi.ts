@@ -12,7 +12,7 @@ export function openapi(_call: Call, { planned, version }: Operated): Answer {
   return json(describe(planned(), version));
 }
 
-export function describe({ plan, manifest }: Planned, version: string): object {
+export function describe({ plan, manifest, secrets }: Planned, version: string): object {
   const book = createSchemaBook(plan.schemas);
   const paths: Record<string, Record<string, object>> = {};
   const written = new Map<string, string>();
@@ -27,7 +27,13 @@ export function describe({ plan, manifest }: Planned, version: string): object {
     const operations = paths[path] ?? {};
     paths[path] = operations;
     for (const method of route.methods)
-      operations[method.toLowerCase()] = operation(route, method, { entry, index, names, book });
+      operations[method.toLowerCase()] = operation(route, method, {
+        entry,
+        types: typesOf(entry, index, secrets),
+        index,
+        names,
+        book,
+      });
   }
   return {
     openapi: '3.1.0',
@@ -53,6 +59,8 @@ function openapiPath(pattern: readonly Segment[]): string {
 
 interface Described {
   readonly entry: RouteEntry;
+  /** The media types of the body as they may be printed. */
+  readonly types: readonly string[];
   readonly index: number;
   /** Of the path's parameters, in their order. */
   readonly names: readonly string[];
@@ -95,10 +103,14 @@ function parametersOf({ entry, index, names, book }: Described): object[] {
   return [...inPath, ...outside];
 }
 
-function requestBodyOf({ body }: Route, { entry, index, book }: Described): object {
+function typesOf({ body }: RouteEntry, index: number, { shown }: Planned['secrets']): readonly string[] {
+  const usual = [body?.schema === undefined ? '*/*' : 'application/json'];
+  return body?.types === undefined ? usual : shown(body.types, ['routes', index, 'body', 'types']);
+}
+
+function requestBodyOf({ body }: Route, { entry, types, index, book }: Described): object {
   if (body === undefined) return {};
   const schema = entry.body?.schema === undefined ? {} : { schema: book.at(['routes', index, 'body', 'schema']) };
-  const types = entry.body?.types ?? [entry.body?.schema === undefined ? '*/*' : 'application/json'];
   const content = Object.fromEntries(types.map((type) => [type, schema]));
   return { requestBody: { content, 'x-limit-bytes': body.limitBytes } };
 }

@@ -11,6 +11,7 @@ export { clientTimeoutLong } from './client-timeout-long.ts';
 export { corsAnyOrigin } from './cors-any-origin.ts';
 export { corsNullOrigin } from './cors-null-origin.ts';
 export { corsPlainOrigin } from './cors-plain-origin.ts';
+export { environmentUnsent } from './environment-unsent.ts';
 export { headerOverrideKept } from './header-override-kept.ts';
 export { keepAliveShort } from './keep-alive-short.ts';
 export { listenExposed } from './listen-exposed.ts';
