@@ -51,7 +51,6 @@ const NAMES = new Set([
   'x-http-host-override',
   'x-host-override',
   // The scheme.
-  'x-forwarded',
   'x-scheme',
   'x-url-scheme',
   'x-ssl',

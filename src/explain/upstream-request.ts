@@ -1,24 +1,21 @@
 import type { Planned } from '../load.ts';
 import type { Outcome } from '../offline/offline.ts';
+import { shownUrl } from '../offline/shown-url.ts';
 import type { UpstreamRequest } from './explanation.ts';
 
 /** What the upstream got, without what the environment gave to the manifest: that is shown as it is written there. */
 export function upstreamRequestOf(loaded: Planned, { decision, received }: Outcome): UpstreamRequest | undefined {
-  const { plan, manifest, secrets } = loaded;
+  const { plan, secrets } = loaded;
   const index = plan.routes.findIndex(({ id }) => id === decision.route);
   const route = plan.routes[index];
   if (received === undefined || route === undefined) return undefined;
   const { upstream } = route;
-  const targets = upstream.targets.map(({ url: { origin } }, at) => {
-    const { url } = manifest.upstreams[upstream.id] ?? {};
-    return secrets.shown(origin, ['upstreams', upstream.id, ...(url === undefined ? ['urls', at] : ['url'])]);
-  });
-  const chosen = upstream.targets.findIndex(({ url }) => url.origin === received.origin);
+  const { origin, path } = shownUrl(loaded, decision.route, received);
   return {
     id: upstream.id,
     method: received.method,
-    url: targets[chosen] + shownPath(loaded, index, received.url),
-    targets,
+    url: origin + path,
+    targets: upstream.targets.map(({ shown }) => shown),
     headers: pairs(received.headers).map(([name, value]) => {
       if (name === 'X-Request-Id' || name === 'traceparent') return [name, MADE];
       return [name, secrets.shown(value, ['routes', index, 'requestHeaders', 'set', name])];
@@ -31,13 +28,6 @@ export function upstreamRequestOf(loaded: Planned, { decision, received }: Outco
       total: route.timeoutMs ?? upstream.totalTimeoutMs ?? null,
     },
   };
-}
-
-/** The path and query for the upstream, where a prefix of the path may come from the environment. */
-function shownPath({ manifest, secrets }: Planned, index: number, url: string): string {
-  const prefix = manifest.routes[index]?.upstreamPath?.with;
-  if (prefix === undefined || !url.startsWith(prefix)) return url;
-  return secrets.shown(prefix, ['routes', index, 'upstreamPath', 'with']) + url.slice(prefix.length);
 }
 
 const MADE = '<made for each request>';

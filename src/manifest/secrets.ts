@@ -21,8 +21,8 @@ export interface Secrets {
   readonly redact: (text: string) => string;
 }
 
-/** A shorter value may stand in any text by chance: it is replaced only where it is the whole text. */
-const MIN_PART = 4;
+/** A shorter value may be a common word: it is replaced only where it is quoted or the whole text. */
+const MIN_PART = 8;
 
 export function secretsAt(secrets: readonly Secret[]): Secrets {
   const tree = treeOf(secrets);
@@ -72,7 +72,10 @@ function redactorOf(secrets: readonly Secret[]): Secrets['redact'] {
     const whole = names.get(text);
     if (whole !== undefined) return `\${${whole}}`;
     return values.reduce(
-      (rest, [value, name]) => (value.length < MIN_PART ? rest : rest.replaceAll(value, () => `\${${name}}`)),
+      (rest, [value, name]) =>
+        value.length < MIN_PART
+          ? rest.replaceAll(`"${value}"`, () => `"\${${name}}"`)
+          : rest.replaceAll(value, () => `\${${name}}`),
       text,
     );
   };

@@ -28,7 +28,6 @@ const OVERRIDES = [
   'X-Forwarded-Server',
   'X-Forwarded-Ssl',
   'X-Forwarded-Port',
-  'X-Forwarded',
   'X-Url-Scheme',
   'X-Scheme',
   'Front-End-Https',
