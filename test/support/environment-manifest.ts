@@ -199,6 +199,7 @@ type Tokens = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 export function textKeys(): Set<string> {
   interface Node {
     readonly $ref?: string;
+    readonly title?: string;
     readonly type?: string;
     readonly enum?: readonly unknown[];
     readonly properties?: Readonly<Record<string, Node>>;
@@ -212,7 +213,9 @@ export function textKeys(): Set<string> {
   const walk = (written: Node, path: string): void => {
     const node =
       written.$ref === undefined ? written : { ...root.$defs?.[written.$ref.replace('#/$defs/', '')], ...written };
-    if (node.type === 'string' && node.enum === undefined) keys.add(path);
+    // Times and sizes hold no text: the number that counts is printed.
+    const isNumber = /^a (?:duration|size)\b/.test(node.title ?? '');
+    if (node.type === 'string' && node.enum === undefined && !isNumber) keys.add(path);
     for (const branch of node.anyOf ?? []) walk(branch, path);
     for (const [name, inside] of Object.entries(node.properties ?? {}))
       walk(inside, path === '' ? name : `${path}.${name}`);
