@@ -19,7 +19,7 @@ export function takeBody(exchange: Exchange, head: Head, rule: BodyRule): Promis
   if (head.body === undefined && BODILESS.has(exchange.request.method ?? '')) return undefined;
   const isFitting = types === undefined || isOfType(exchange, head, rule);
   if (!isFitting) {
-    const options = { detail: types.detail, headers: { Accept: types.accept } };
+    const options = { detail: types.detail, headers: types.accept === undefined ? {} : { Accept: types.accept } };
     exchange.refuseInvalid(new Refusal('media_type_unsupported', options));
   } else if (head.body === undefined) checkEmpty(exchange, head, rule);
   if (typeof head.body === 'number' && head.body > limitBytes) throw new Refusal('body_too_large');

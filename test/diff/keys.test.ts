@@ -104,7 +104,7 @@ const ROUTES = [
     timeout: '7s',
     encodedSlash: 'keep',
     upstreamPath: { replace: '/notes', with: '/v2' },
-    requestHeaders: { set: { 'X-Of': 'notes' }, remove: ['X-From'] },
+    requestHeaders: { set: { 'X-Of': 'notes' }, remove: ['X-From'], keep: ['X-HTTP-Method'] },
     responseHeaders: { set: { 'X-Of': 'notes' }, remove: ['X-From'] },
     roles: ['admin'],
     validation: 'enforce',
@@ -114,6 +114,7 @@ const ROUTES = [
     body: { schema: { type: 'object', required: ['a'] }, types: ['application/json'], maxBytes: '7KB' },
   },
   { id: 'socket', method: 'GET', path: '/socket', access: 'public', websocket: true },
+  { id: 'page', method: 'GET', path: '/page', access: 'public', websocket: { origins: ['https://page.example'] } },
   {
     id: 'form',
     method: 'POST',

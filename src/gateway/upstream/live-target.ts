@@ -24,6 +24,7 @@ export interface TargetStatus {
 
 /** A target while it is used: its connections, and what is known of how it does. */
 export class LiveTarget {
+  /** Its origin as it may be printed. */
   readonly url: string;
   /** As a request names it that came without. */
   readonly host: string;
@@ -34,7 +35,7 @@ export class LiveTarget {
   #isWell = true;
 
   constructor(target: Target, upstream: Upstream, tell: (target: LiveTarget, news: TargetNews) => void) {
-    this.url = target.url.origin;
+    this.url = target.shown;
     this.host = target.url.host;
     this.connections = new Connections(createDial(target, upstream), upstream);
     const { breaker, health } = upstream;
