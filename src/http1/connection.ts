@@ -37,6 +37,7 @@ export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
   /** A byte has come for the exchange in hand. */
   #isAnswered = false;
   #isPaused = false;
+  #wasPaused = false;
 
   constructor({ dial, responseTimeoutMs, idleTimeoutMs, isForTunnel, onClosed }: ConnectionOptions) {
     this.#onClosed = onClosed;
@@ -60,6 +61,11 @@ export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
     return this.#carried > 0 && !this.#isAnswered;
   }
 
+  /** True if the user has paused the response of the exchange in hand: a slow client may be why the upstream ended it. */
+  get wasPaused(): boolean {
+    return this.#wasPaused;
+  }
+
   /**
    * Sends a request: as soon as it is open, or when what had come on it unasked has been read, since that would be taken for the
    * answer (GHSA-35p6-xmwp-9g52 tells of a client that was poisoned so).
@@ -81,6 +87,7 @@ export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
   /** Nothing more is read for now. */
   pause(): void {
     this.#isPaused = true;
+    this.#wasPaused = true;
     this.#idle.end();
     this.#socket.pause();
   }
@@ -181,6 +188,7 @@ export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
   #begin(call: Call): void {
     this.#state = 'busy';
     this.#isAnswered = false;
+    this.#wasPaused = false;
     this.#parser.begin(call.method);
     this.#user?.onBegin();
     if (this.#state !== 'busy') return;
