@@ -3,12 +3,16 @@ import type { AnswerHead } from './answer-head.ts';
 import { AnswerParser, type AnswerSink } from './answer-parser.ts';
 import type { Call, CallUser } from './call.ts';
 import type { Dial, SocketUser } from './dial.ts';
+import { holdFailedWrites } from './failed-writes.ts';
 import { KeptTime } from './kept-time.ts';
 import { Limit } from './limit.ts';
 import { sendRequest } from './send-request.ts';
 import { soon, type Turn } from './turn.ts';
 import type { Upload, UploadUser } from './upload.ts';
 import { WireError } from './wire-error.ts';
+
+/** How long to wait for an early response after a write failed. It is in the kernel's buffer if there is one. */
+const EARLY_RESPONSE_MS = 1_000;
 
 export interface ConnectionOptions {
   readonly dial: Dial;
@@ -28,6 +32,7 @@ export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
   readonly #keptTime = new KeptTime();
   readonly #parser = new AnswerParser(this);
   readonly #socket: Duplex;
+  readonly #restoreWrites: () => void;
   #state: 'opening' | 'free' | 'called' | 'busy' | 'closed' = 'opening';
   #call: Call | undefined;
   #user: CallUser | undefined;
@@ -38,12 +43,16 @@ export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
   #isAnswered = false;
   #isPaused = false;
   #wasPaused = false;
+  /** The peer closed while the request was written. */
+  #writeError: Error | undefined;
+  #earlyResponse: NodeJS.Timeout | undefined;
 
   constructor({ dial, responseTimeoutMs, idleTimeoutMs, isForTunnel, onClosed }: ConnectionOptions) {
     this.#onClosed = onClosed;
     this.#response = new Limit(responseTimeoutMs, () => this.#lookForAnswer());
     this.#idle = new Limit(idleTimeoutMs, () => this.#close(new WireError('idle_timeout')));
     this.#socket = dial(this, isForTunnel);
+    this.#restoreWrites = holdFailedWrites(this.#socket, this.#onWriteFailed);
     this.#socket.on('error', this.#onFailed).on('end', this.#onEnded).on('close', this.#onGone);
   }
 
@@ -160,7 +169,7 @@ export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
   onEnd(trailers: readonly string[], isKept: boolean, keepAlive: string | undefined): void {
     const user = this.#user;
     // What has not left by now would be in the next request's way.
-    const isDone = this.#upload === undefined && !this.#socket.writableNeedDrain;
+    const isDone = this.#upload === undefined && !this.#socket.writableNeedDrain && this.#writeError === undefined;
     // Who refuses a handshake may have changed its protocol all the same.
     const mayGoOn = isDone && this.#call?.isHandshake !== true;
     this.resume();
@@ -179,6 +188,7 @@ export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
     const socket = this.#socket;
     if (this.#call?.isHandshake !== true) throw new WireError('answer_upgrade_unasked');
     socket.off('error', this.#onFailed).off('end', this.#onEnded).off('close', this.#onGone).removeAllListeners('data');
+    this.#restoreWrites();
     socket.pause();
     if (first.length > 0) socket.unshift(first);
     this.#release();
@@ -202,6 +212,7 @@ export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
   }
 
   #waitForAnswer(): void {
+    if (this.#writeError !== undefined) return;
     if (this.#call?.hasResponseLimit === true) this.#response.begin();
   }
 
@@ -213,11 +224,27 @@ export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
 
   readonly #onFailed = (error: Error): void => this.#close(error);
 
-  readonly #onEnded = (): void => {
-    if (!this.#parser.end()) this.#close(new WireError('connection_closed'));
+  /** The upstream takes no more of the request. It may have responded before, so read that first. */
+  readonly #onWriteFailed = (error: Error): void => {
+    if (this.#state !== 'busy') {
+      this.#close(error);
+      return;
+    }
+    this.#writeError = error;
+    this.#upload?.stop();
+    this.#upload = undefined;
+    this.#response.end();
+    this.#earlyResponse = setTimeout(() => {
+      if (!this.#parser.isInBody) this.#close(error);
+    }, EARLY_RESPONSE_MS);
   };
 
-  readonly #onGone = (): void => this.#close(new WireError('connection_closed'));
+  readonly #onEnded = (): void => {
+    // Behind a failed write the end may be a reset, which completes no response (RFC 9112 section 8).
+    if (this.#writeError !== undefined || !this.#parser.end()) this.#onGone();
+  };
+
+  readonly #onGone = (): void => this.#close(this.#writeError ?? new WireError('connection_closed'));
 
   #close(error: Error): void {
     if (this.#state === 'closed') return;
@@ -244,5 +271,6 @@ export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
     this.#upload = undefined;
     this.#response.close();
     this.#idle.close();
+    clearTimeout(this.#earlyResponse);
   }
 }
