@@ -25,7 +25,7 @@ export function holdFailedWrites(socket: Duplex, onFailed: (error: Error) => voi
     done = callback;
     write.call(socket, chunk, encoding, complete);
   };
-  if (writev !== undefined) {
+  if (typeof writev === 'function') {
     socket._writev = (chunks, callback) => {
       done = callback;
       writev.call(socket, chunks, complete);
@@ -33,6 +33,6 @@ export function holdFailedWrites(socket: Duplex, onFailed: (error: Error) => voi
   }
   return () => {
     socket._write = write;
-    if (writev !== undefined) socket._writev = writev;
+    if (typeof writev === 'function') socket._writev = writev;
   };
 }
