@@ -6,6 +6,7 @@ import type { Dial, SocketUser } from './dial.ts';
 import { holdFailedWrites } from './failed-writes.ts';
 import { KeptTime } from './kept-time.ts';
 import { Limit } from './limit.ts';
+import { type PacedSource, PieceCount, resumeLater } from './read-pace.ts';
 import { sendRequest } from './send-request.ts';
 import { soon, type Turn } from './turn.ts';
 import type { Upload, UploadUser } from './upload.ts';
@@ -25,7 +26,7 @@ export interface ConnectionOptions {
 }
 
 /** One socket to an upstream, from its opening to its end. It carries one exchange of HTTP/1.1 after the other. */
-export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
+export class Connection implements AnswerSink, PacedSource, SocketUser, Turn, UploadUser {
   readonly #onClosed: ConnectionOptions['onClosed'];
   readonly #response: Limit;
   readonly #idle: Limit;
@@ -43,6 +44,9 @@ export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
   #isAnswered = false;
   #isPaused = false;
   #wasPaused = false;
+  readonly #pieces = new PieceCount();
+  /** Reads wait for their turn, since the response comes in very small chunks. */
+  #isSuspended = false;
   /** The peer closed while the request was written. */
   #writeError: Error | undefined;
   #earlyResponse: NodeJS.Timeout | undefined;
@@ -105,7 +109,12 @@ export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
     if (!this.#isPaused) return;
     this.#isPaused = false;
     if (this.#parser.isInBody) this.#idle.begin();
-    this.#socket.resume();
+    if (!this.#isSuspended) this.#socket.resume();
+  }
+
+  resumeReads(): void {
+    this.#isSuspended = false;
+    if (!this.#isPaused && this.#state !== 'closed') this.#socket.resume();
   }
 
   /** Closes it, and tells nobody. */
@@ -137,8 +146,17 @@ export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
       return;
     }
     if (!this.#parser.isInBody) return;
+    const { pieces } = this.#parser;
+    if (pieces > 0 && this.#pieces.add(pieces, bytes.length)) this.#suspend();
     if (!this.#isPaused) this.#idle.begin();
     this.#user?.onWaiting();
+  }
+
+  #suspend(): void {
+    if (this.#isSuspended) return;
+    this.#isSuspended = true;
+    this.#socket.pause();
+    resumeLater(this);
   }
 
   onPiece(): void {
