@@ -11,12 +11,7 @@ export type FailureSource = 'endpoint' | 'request' | 'client';
 type SystemCode = 'ECONNRESET' | 'EPIPE' | 'ETIMEDOUT' | 'EHOSTUNREACH' | 'ENETUNREACH';
 
 /** Reasons for which the gateway itself ends an exchange that is at an endpoint. */
-type OwnReason =
-  | 'exchange_too_long'
-  | 'upstream_informational_too_many'
-  | 'login_answer_too_long'
-  | 'body_too_large'
-  | 'body_invalid';
+type OwnReason = 'exchange_too_long' | 'login_answer_too_long' | 'body_too_large' | 'body_invalid';
 
 /** The source of each failure of an exchange whose request went out. `test/gateway/failure-sources.test.ts` checks all of them. */
 export const FAILURE_SOURCES: Readonly<Record<WireCode | SystemCode | OwnReason, FailureSource>> = {
@@ -29,6 +24,7 @@ export const FAILURE_SOURCES: Readonly<Record<WireCode | SystemCode | OwnReason,
   answer_head_too_large: 'client',
   answer_unasked: 'request',
   answer_upgrade_unasked: 'request',
+  informational_too_many: 'request',
   request_malformed: 'client',
   ECONNRESET: 'request',
   EPIPE: 'request',
@@ -36,7 +32,6 @@ export const FAILURE_SOURCES: Readonly<Record<WireCode | SystemCode | OwnReason,
   EHOSTUNREACH: 'endpoint',
   ENETUNREACH: 'endpoint',
   exchange_too_long: 'request',
-  upstream_informational_too_many: 'request',
   login_answer_too_long: 'client',
   body_too_large: 'client',
   body_invalid: 'client',

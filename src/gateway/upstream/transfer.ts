@@ -34,7 +34,6 @@ export class Transfer implements Passenger, CallUser {
   /** When it was sent, in milliseconds of the exchange. */
   #sentMs = 0;
   #tries = 0;
-  #informational = 0;
   /** A byte of an answer has come, if only of one before the answer. */
   #isAnswered = false;
   /** The answer is whole, or the client was told that there is none, or left. */
@@ -82,7 +81,6 @@ export class Transfer implements Passenger, CallUser {
       target.breaker.responded();
     }
     this.#isAnswered = true;
-    if (head.status < 200) this.#countInformational();
     this.#outgoing.receiver.onHead(this.#connection as Connection, head);
   }
 
@@ -144,13 +142,6 @@ export class Transfer implements Passenger, CallUser {
     this.#body = bodyOf(this.#outgoing);
     const call = callOf(this.#outgoing, to.host, this.#headers, this.#body);
     connection.send(call, this);
-  }
-
-  /** Counts an answer before the answer (RFC 9110 section 15.2): each of them gives the upstream its time anew. */
-  #countInformational(): void {
-    this.#informational += 1;
-    if (this.#informational <= MAX_INFORMATIONAL) return;
-    throw new Broken(new Refusal('upstream_broken', { reason: 'upstream_informational_too_many' }));
   }
 
   /** Counts the failure, for the breaker and the metrics of its endpoint. */
@@ -231,8 +222,6 @@ export class Transfer implements Passenger, CallUser {
     this.#upstream.advance();
   }
 }
-
-const MAX_INFORMATIONAL = 100;
 
 function tooLate(): Broken {
   return new Broken(new Refusal('upstream_timeout', { reason: 'exchange_too_long' }));
