@@ -60,6 +60,11 @@ export class Connection {
     return true;
   }
 
+  /** The response has ended: the request, with the token in its headers, is not kept while the connection is idle. */
+  forget(response: ServerResponse): void {
+    if (this.#latest === response && response.shouldKeepAlive) this.#latest = undefined;
+  }
+
   /** Whether the peer is a trusted proxy. Looked up once, and anew when another plan says who is trusted. */
   isTrusted(trusts: NonNullable<ServerRules['trusts']>): boolean {
     if (trusts !== this.#trusts) {

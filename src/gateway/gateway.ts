@@ -238,6 +238,7 @@ class LiveGateway implements Gateway {
     this.meters.ended(exchange, ms);
     if (this.#watchers.size > 0) this.#tell(decisionOf(exchange, ms));
     exchange.trace?.end(exchange);
+    exchange.connection.forget(exchange.response);
     // Its answer may have said keep-alive before the closing began.
     if (this.#life.isClosing) setImmediate(() => this.#server.closeIdleConnections());
   }
