@@ -3,6 +3,7 @@ import type { Exchange } from './exchange.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
 import type { Head } from './message.ts';
 import { resultOf } from './other-thread.ts';
+import { PacedReads } from './paced-reads.ts';
 import { Refusal } from './refusal.ts';
 
 const BODILESS = new Set(['GET', 'HEAD']);
@@ -67,10 +68,12 @@ function collect(exchange: Exchange, head: Head, limitBytes: number): Promise<Bu
   if (head.body === undefined) return Promise.resolve(Buffer.alloc(0));
   exchange.askForBody();
   const { request } = exchange;
+  const reads = new PacedReads(request.socket);
   const collected = new GrowingBuffer(Math.min(limitBytes, typeof head.body === 'number' ? head.body : limitBytes));
   return new Promise((resolve, reject) => {
     request.on('data', (chunk: Buffer) => {
       exchange.receivedBytes += chunk.length;
+      reads.took(chunk.length);
       try {
         exchange.buffer(chunk.length);
         if (collected.add(chunk)) return;

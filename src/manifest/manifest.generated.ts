@@ -298,15 +298,19 @@ unhealthy: number
 required: boolean
 }
 /**
- * A circuit breaker for each target: one that fails too often in a row gets no requests for a while, and is then tried with one. A failure is an exchange without a whole answer; any status is an answer. Left out: none.
+ * A circuit breaker for each endpoint: an endpoint that fails several times in a row gets no requests for a pause, and then one as a trial. A failure is an exchange without a complete response; a response of any status is none, and neither is what the client caused. Default: on with several endpoints, where requests still go to all of them while every breaker is open; off with one endpoint.
  */
 breaker?: {
 /**
- * So many in a row open the breaker.
+ * `false` switches the breaker off, also where it is on by default.
+ */
+enabled: boolean
+/**
+ * Consecutive failures that open the breaker.
  */
 failures: number
 /**
- * How long it stays open before the target is tried again.
+ * How long the breaker stays open before the endpoint is tried again.
  */
 pause: string
 }

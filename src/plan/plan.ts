@@ -134,9 +134,11 @@ export interface HealthRule {
 }
 
 export interface BreakerRule {
-  /** So many failures in a row open the breaker. */
+  /** Consecutive failures that open the breaker. */
   readonly failures: number;
   readonly pauseMs: number;
+  /** True if the manifest does not mention it. Default breakers never take all endpoints out of service. */
+  readonly isDefault: boolean;
 }
 
 /** PEM texts, as the TLS library takes them; an absent one means what the library does by itself. */

@@ -6,7 +6,7 @@ import type { World } from '../manifest/source.ts';
 import { durationMs, timerMs } from '../manifest/units.ts';
 import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
-import type { Target, Upstream } from './plan.ts';
+import type { BreakerRule, Target, Upstream } from './plan.ts';
 import { compileUpstreamTls } from './upstream-tls.ts';
 
 interface UpstreamContext {
@@ -28,7 +28,7 @@ export function compileUpstreams(manifest: Manifest, faulty: ReadonlySet<string>
 
 function compileUpstream(id: string, entry: UpstreamEntry, context: UpstreamContext): Upstream {
   const { readFile, findings } = context;
-  const { timeouts, connections, health, breaker } = entry;
+  const { timeouts, connections, health } = entry;
   const targets = compileTargets(id, entry, context);
   const tls = compileUpstreamTls(['upstreams', id], entry, targets, readFile, findings);
   const tlsKey = hash('sha256', JSON.stringify(tls));
@@ -54,9 +54,19 @@ function compileUpstream(id: string, entry: UpstreamEntry, context: UpstreamCont
       unhealthy: health.unhealthy,
       required: health.required,
     },
-    breaker: breaker && { failures: breaker.failures, pauseMs: durationMs(breaker.pause) },
+    breaker: compileBreaker(entry, targets.length),
     tls: () => tls,
   });
+}
+
+/** The breaker of an upstream with several endpoints that does not mention one; the same numbers as in the schema. */
+const DEFAULT_BREAKER: BreakerRule = Object.freeze({ failures: 5, pauseMs: 10_000, isDefault: true });
+
+function compileBreaker({ breaker }: UpstreamEntry, endpoints: number): BreakerRule | undefined {
+  // One endpoint has no other to take its requests.
+  if (breaker === undefined) return endpoints > 1 ? DEFAULT_BREAKER : undefined;
+  if (!breaker.enabled) return undefined;
+  return { failures: breaker.failures, pauseMs: durationMs(breaker.pause), isDefault: false };
 }
 
 function compileTargets(id: string, entry: UpstreamEntry, { secrets, findings }: UpstreamContext): Target[] {

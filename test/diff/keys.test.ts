@@ -82,7 +82,7 @@ const UPSTREAM = {
   connections: { limit: 7, queue: 70 },
   retry: true,
   health: { path: '/health', interval: '7s', timeout: '3s', healthy: 3, unhealthy: 4, required: true },
-  breaker: { failures: 7, pause: '7s' },
+  breaker: { enabled: true, failures: 7, pause: '7s' },
   tls: { ca: './ca.pem', certificate: './client.pem', key: './client.key', serverName: 'other.internal' },
 };
 
