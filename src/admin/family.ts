@@ -1,3 +1,4 @@
+import { LOOK_UP_BOUNDS_MS } from '../dns/counts.ts';
 import { BOUNDS_MS, type Histogram, NO_ROUTE, type Span } from '../gateway/meters.ts';
 import type { UpstreamStatus } from '../gateway/upstream/live-upstream.ts';
 import type { Operated } from './call.ts';
@@ -90,11 +91,24 @@ function sumOf(one: Histogram | undefined, other: Histogram): Histogram {
   };
 }
 
-function* histogram(labels: Readonly<Record<string, string>>, { counts, sumMs }: Histogram): Generator<Sample> {
+/** The look-ups of host names. */
+export function lookUpDurations(name: string, help: string): Family {
+  const collect = ({ gateway }: Operated) => {
+    const { buckets, sumMs } = gateway.resolver.counts;
+    return histogram({}, { counts: buckets, sumMs }, LOOK_UP_BOUNDS_MS);
+  };
+  return { name, type: 'histogram', help, labels: [], collect };
+}
+
+function* histogram(
+  labels: Readonly<Record<string, string>>,
+  { counts, sumMs }: Histogram,
+  boundsMs: readonly number[] = BOUNDS_MS,
+): Generator<Sample> {
   let below = 0;
   for (const [index, count] of counts.entries()) {
     below += count;
-    const bound = BOUNDS_MS[index];
+    const bound = boundsMs[index];
     const le = bound === undefined ? '+Inf' : String(bound / 1_000);
     yield { suffix: '_bucket', labels: { ...labels, le }, value: below };
   }

@@ -1,6 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { NameResolver } from '../dns/resolver.ts';
+import { systemResolver } from '../dns/system-resolver.ts';
 import type { Log } from '../log.ts';
 import type { Plan } from '../plan/plan.ts';
 import { accessLine, refusedLine, shareOf } from './access-log.ts';
@@ -13,6 +15,7 @@ import { holdEarly, isHandshake, responseOn } from './handshake.ts';
 import { Lasting } from './lasting.ts';
 import { Meters } from './meters.ts';
 import { METHODS } from './methods.ts';
+import { logNames } from './name-log.ts';
 import { Refusal } from './refusal.ts';
 import { refuse, refuseSocket } from './refuse.ts';
 import { serve } from './serve.ts';
@@ -26,6 +29,8 @@ export interface Gateway {
   readonly plan: Plan;
   /** How the upstreams of the plan in force do. */
   readonly upstreams: readonly UpstreamStatus[];
+  /** Resolves the host names of upstreams. */
+  readonly resolver: NameResolver;
   /** What was counted of all requests. */
   readonly meters: Meters;
   /** Clients' connections, and those of them that became tunnels or are about to. */
@@ -50,9 +55,15 @@ export interface Gateway {
  * The server of a plan.
  *
  * @param traces how requests are traced; left out: traces are passed on, and nobody records them
+ * @param resolver resolves the host names of upstreams; by default that of the process
  */
-export function createGateway(first: Plan, log: Log, traces: Traces = plainTraces): Gateway {
-  return new LiveGateway(first, log, traces);
+export function createGateway(
+  first: Plan,
+  log: Log,
+  traces: Traces = plainTraces,
+  resolver: NameResolver = systemResolver,
+): Gateway {
+  return new LiveGateway(first, log, traces, resolver);
 }
 
 class LiveGateway implements Gateway {
@@ -72,12 +83,16 @@ class LiveGateway implements Gateway {
   readonly #tunnels = new Set<Socket>();
   readonly #watchers = new Set<(decision: Decision) => void>();
   readonly #stopCutting: () => void;
+  readonly resolver: NameResolver;
+  readonly #stopLoggingNames: () => void;
 
-  constructor(first: Plan, log: Log, traces: Traces) {
+  constructor(first: Plan, log: Log, traces: Traces, resolver: NameResolver) {
     this.plan = first;
     this.#log = log;
     this.#life = { isDraining: false, isClosing: false, traces, lasting: new Lasting() };
-    this.#forwarder = createForwarder(first, log);
+    this.#forwarder = createForwarder(first, log, resolver);
+    this.resolver = resolver;
+    this.#stopLoggingNames = logNames(resolver, log.logger);
     this.#server = createServer(first.server, (request) => isHandshake(this.plan, request));
     const { connections, sockets } = trackClients(this.#server);
     this.#connections = connections;
@@ -145,6 +160,7 @@ class LiveGateway implements Gateway {
     clearTimeout(timer);
     this.#stopCutting();
     await this.#forwarder.close();
+    this.#stopLoggingNames();
   }
 
   #cut(graceMs: number): void {

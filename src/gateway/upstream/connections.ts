@@ -1,3 +1,4 @@
+import type { NameResolver } from '../../dns/resolver.ts';
 import { Connection } from '../../http1/connection.ts';
 import { createDial, type Dial } from '../../http1/dial.ts';
 import type { Target, Upstream } from '../../plan/plan.ts';
@@ -9,13 +10,13 @@ const SWEEP_MS = 1_000;
 export class Connections {
   readonly #upstream: Upstream;
   readonly #dial: Dial;
-  readonly #free: Connection[] = [];
+  #free: Connection[] = [];
   readonly #all = new Set<Connection>();
   #sweeper: NodeJS.Timeout | undefined;
 
-  constructor(target: Target, upstream: Upstream) {
+  constructor(target: Target, upstream: Upstream, resolver: NameResolver) {
     this.#upstream = upstream;
-    this.#dial = createDial(target, upstream);
+    this.#dial = createDial(target, upstream, resolver);
   }
 
   get size(): number {
@@ -85,9 +86,12 @@ export class Connections {
     if (index !== -1) this.#free.splice(index, 1);
   };
 
-  /** Those at the front were used longest ago. */
   readonly #sweep = (): void => {
-    while (this.#free[0]?.isStale === true) this.drop(this.#free.shift() as Connection);
+    const usable: Connection[] = [];
+    for (const connection of this.#free)
+      if (connection.isStale) this.drop(connection);
+      else usable.push(connection);
+    this.#free = usable;
     if (this.#free.length > 0) return;
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;

@@ -1,3 +1,6 @@
+import type { NameStatus } from '../../dns/name.ts';
+import type { NameResolver } from '../../dns/resolver.ts';
+import { hostOf } from '../../http1/dial.ts';
 import type { Target, Upstream } from '../../plan/plan.ts';
 import { Breaker, type BreakerState } from './breaker.ts';
 import { Connections } from './connections.ts';
@@ -19,6 +22,8 @@ export interface TargetStatus {
   readonly connections: number;
   /** Connections in use. */
   readonly busy: number;
+  /** The host name's addresses; `null` for an IP address, which needs no look-up. */
+  readonly resolution: NameStatus | null;
 }
 
 /** A target while it is used: its connections, and what is known of how it does. */
@@ -30,16 +35,23 @@ export class LiveTarget {
   readonly breaker: Breaker | undefined;
   readonly #health: HealthCheck | undefined;
   readonly #prober: Prober | undefined;
+  readonly #resolution: () => NameStatus | null;
   #isWell = true;
 
-  constructor(target: Target, upstream: Upstream, tell: (target: LiveTarget, news: TargetNews) => void) {
+  constructor(
+    target: Target,
+    upstream: Upstream,
+    resolver: NameResolver,
+    tell: (target: LiveTarget, news: TargetNews) => void,
+  ) {
     this.url = target.url.origin;
     this.host = target.url.host;
-    this.connections = new Connections(target, upstream);
+    this.connections = new Connections(target, upstream, resolver);
+    this.#resolution = () => resolver.statusOf(hostOf(target.url));
     const { breaker, health } = upstream;
     this.breaker = breaker && new Breaker(breaker, (state) => tell(this, `breaker_${state}`));
     if (health === undefined) return;
-    const prober = new Prober(target, upstream);
+    const prober = new Prober(target, upstream, resolver);
     this.#prober = prober;
     this.#health = new HealthCheck(
       health,
@@ -64,6 +76,7 @@ export class LiveTarget {
       breakerOpenings: this.breaker?.openings ?? 0,
       connections: this.connections.size,
       busy: this.connections.busy,
+      resolution: this.#resolution(),
     };
   }
 
