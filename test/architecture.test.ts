@@ -159,6 +159,22 @@ describe('foreign libraries', () => {
   });
 });
 
+describe('connections to other servers', () => {
+  const importing = (module: string, names: RegExp) =>
+    files.filter((file) => {
+      const text = readFileSync(join(root, file), 'utf8');
+      const [, found = ''] = new RegExp(`^import (?!type)([^;]*?) from '${module}';`, 'm').exec(text) ?? [];
+      return names.test(found);
+    });
+
+  it('are opened by the dial alone, so that every host name goes through the resolver', () => {
+    expect(importing('node:net', /\bconnect\b|\*/)).toEqual(['src/http1/dial.ts']);
+    expect(importing('node:tls', /\bconnect\b|\*/)).toEqual(['src/http1/dial.ts']);
+    expect(importing('node:dns', /./)).toEqual(['src/dns/places.ts']);
+    expect(importing('node:dns/promises', /./)).toEqual([]);
+  });
+});
+
 describe('the process', () => {
   it('is touched by cli/main.ts alone, and by a thread that hides the environment from a library', () => {
     const wrong = files.filter(

@@ -12,7 +12,9 @@ import { fullNames } from './resolv-conf.ts';
 export type Waiter = (error: NameError | undefined, addresses: readonly Address[]) => void;
 
 /** `static`: from `/etc/hosts`, or `localhost`; `stale`: kept after a look-up failed; `pending`: not looked up yet. */
-export type NameState = 'static' | 'resolved' | 'stale' | 'failed' | 'pending';
+export const NAME_STATES = ['static', 'resolved', 'stale', 'failed', 'pending'] as const;
+
+export type NameState = (typeof NAME_STATES)[number];
 
 export interface NameStatus {
   readonly state: NameState;

@@ -1,5 +1,6 @@
 import { createAdmin } from '../../src/admin/admin.ts';
 import type { Operated, Reloading } from '../../src/admin/call.ts';
+import type { NameResolver } from '../../src/dns/resolver.ts';
 import { type Running, startGateway } from './gateway.ts';
 
 export interface Operating extends Running {
@@ -14,8 +15,9 @@ export async function startOperating(
   files: Record<string, string> = {},
   others: Partial<Operated> = {},
   stillMs?: number,
+  resolver?: NameResolver,
 ): Promise<Operating> {
-  const running = await startGateway(manifest, env, files);
+  const running = await startGateway(manifest, env, files, resolver);
   const { gateway } = running;
   const rules = gateway.plan.admin;
   if (rules === undefined) throw new Error('the manifest has no "admin"');

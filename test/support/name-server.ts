@@ -59,9 +59,9 @@ export async function startNameServer(zone: Zone): Promise<NameServer> {
   });
   tcp.on('connection', (socket) => {
     sockets.add(socket);
-    let bytes = Buffer.alloc(0);
+    let bytes: Buffer = Buffer.alloc(0);
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
-    socket.on('data', (more) => {
+    socket.on('data', (more: Buffer) => {
       bytes = Buffer.concat([bytes, more]);
       while (bytes.length >= 2 && bytes.length >= 2 + bytes.readUInt16BE(0)) {
         const end = 2 + bytes.readUInt16BE(0);
