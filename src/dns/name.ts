@@ -123,9 +123,10 @@ export class Name implements LookUpUser {
       return soon(waiter, undefined, this.#addresses.next(!this.#isStatic));
     }
     if (this.#error !== undefined && now() < this.#retryAt) return soon(waiter, this.#error, []);
+    const others = this.#waiters.size;
     this.#waiters.add(waiter);
-    this.refresh();
-    if (this.#waiters.size === 1) this.#lookUp?.onAwaited();
+    if (this.#lookUp === undefined) this.refresh();
+    else if (others === 0) this.#lookUp.onAwaited();
     return () => {
       if (this.#waiters.delete(waiter) && this.#waiters.size === 0) this.#lookUp?.onAbandoned();
     };

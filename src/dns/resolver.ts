@@ -22,6 +22,8 @@ const MAX_NAMES = 4_096;
 const TICK_MS = 1_000;
 /** At least this long from one background look-up of a name to the next. */
 const REFRESH_MS = 5_000;
+/** Background look-ups that begin at once: hundreds of packets in one moment are more than a name server's buffer holds. */
+const MAX_REFRESHES = 32;
 /** A name that nothing used for this long is forgotten. */
 const UNUSED_MS = 3_600_000;
 
@@ -113,10 +115,17 @@ export class NameResolver {
     const { files, now } = this.#context;
     if (files.isReady) files.checkSoon();
     else return;
+    let begun = 0;
     for (const [host, name] of this.#names) {
       const isUnused = name.connections === 0 && !name.isLookedUp && now() - name.usedAt > UNUSED_MS;
       if (isUnused) this.#names.delete(host);
-      else if (name.isDue(REFRESH_MS)) name.refresh();
+      else if (begun < MAX_REFRESHES && name.isDue(REFRESH_MS)) {
+        begun += 1;
+        name.refresh();
+        // It goes to the end, so that names that fail again and again leave the others their turn.
+        this.#names.delete(host);
+        this.#names.set(host, name);
+      }
     }
   };
 }

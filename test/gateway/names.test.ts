@@ -217,6 +217,7 @@ describe('a name that does not resolve', () => {
     const aborts = Array.from({ length: 20 }, () => new AbortController());
     const all = aborts.map(({ signal }) => fetch(`${site.url}/slow`, { signal }).catch(() => 'left'));
     await until(() => expect(site.gateway.meters.inFlight).toBe(20));
+    await until(() => expect(site.resolver.inFlight).toBe(1));
     for (const abort of aborts) abort.abort();
     await Promise.all(all);
     await until(() => expect(site.resolver.inFlight).toBe(0));
