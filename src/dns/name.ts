@@ -43,6 +43,7 @@ const MAX_STALE_MS = 86_400_000;
 const MAX_NOT_FOUND_MS = 60_000;
 /** At least this long from one look-up to the next while addresses do not take connections. */
 const UNREACHABLE_MS = 1_000;
+const SETTLED_AT_ONCE = 64;
 const LOOPBACK = ['127.0.0.1', '::1'];
 
 /** A name with its addresses, as far as they are known. */
@@ -212,12 +213,19 @@ export class Name implements LookUpUser {
     this.#settle();
   }
 
+  /** Gives the result to the waiters: some in each turn of the event loop, since each of them opens a connection then. */
   #settle(): void {
-    const waiters = [...this.#waiters];
-    this.#waiters.clear();
-    for (const waiter of waiters)
+    let count = 0;
+    for (const waiter of this.#waiters) {
+      if (count === SETTLED_AT_ONCE) {
+        setImmediate(() => this.#settle());
+        return;
+      }
+      count += 1;
+      this.#waiters.delete(waiter);
       if (this.#addresses.size > 0) waiter(undefined, this.#addresses.next(!this.#isStatic));
       else waiter(this.#error, []);
+    }
   }
 
   #dropOutdated(now: number, code: NameCode): void {

@@ -4,30 +4,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { NameResolver, type NameResolverOptions } from '../../src/dns/resolver.ts';
 import { type NameRecord, type NameServer, startNameServer, type Zone } from '../support/name-server.ts';
 
 const a = (data: string, ttl = 60): NameRecord => ({ type: 'A', ttl, data });
 const aaaa = (data: string, ttl = 60): NameRecord => ({ type: 'AAAA', ttl, data });
 
-let folder: string;
+// Most of the time of these tests is the time limits of look-ups: the tests run at once, and clean up at the end.
 const closing: (() => Promise<unknown> | unknown)[] = [];
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'names-'));
-  closing.push(() => rmSync(folder, { recursive: true, force: true }));
-});
-afterEach(async () => {
+afterAll(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
 const until = (check: () => unknown, timeout = 10_000) => vi.waitFor(check, { timeout, interval: 10 });
-
-const write = (name: string, text: string) => {
-  const path = join(folder, name);
-  writeFileSync(`${path}.new`, text);
-  renameSync(`${path}.new`, path);
-};
 
 interface Site {
   readonly server: NameServer;
@@ -36,17 +26,26 @@ interface Site {
   resolve(host: string): Promise<string[] | string>;
   /** Names that began to fail, with the reason, and names that resolve again. */
   readonly news: string[];
+  /** Writes `hosts` or `resolv.conf`, which do not exist before. */
+  write(file: string, text: string): void;
+  /** Ends the subscription. */
+  stop(): void;
 }
 
 async function start(zone: Zone, options: NameResolverOptions = {}): Promise<Site> {
   const server = await startNameServer(zone);
+  const folder = mkdtempSync(join(tmpdir(), 'names-'));
   const hostsPath = join(folder, 'hosts');
   const resolvConfPath = join(folder, 'resolv.conf');
   const resolver = new NameResolver({ servers: [server.address], hostsPath, resolvConfPath, ...options });
   const news: string[] = [];
   const stop = resolver.subscribe((name, reason) => void news.push(`${name} ${reason ?? 'resolves'}`));
-  closing.push(() => server.close(), stop);
-  return { server, resolver, news, resolve: (host) => resolve(resolver, host) };
+  closing.push(() => rmSync(folder, { recursive: true, force: true }), server.close, stop);
+  const write = (file: string, text: string) => {
+    writeFileSync(join(folder, `${file}.new`), text);
+    renameSync(join(folder, `${file}.new`), join(folder, file));
+  };
+  return { server, resolver, news, write, stop, resolve: (host) => resolve(resolver, host) };
 }
 
 function resolve(resolver: NameResolver, host: string): Promise<string[] | string> {
@@ -55,7 +54,7 @@ function resolve(resolver: NameResolver, host: string): Promise<string[] | strin
   });
 }
 
-describe('a look-up', () => {
+describe.concurrent('a look-up', () => {
   it('finds the addresses of both families', async () => {
     const { resolve } = await start((_name, type) => (type === 'A' ? [a('127.0.0.1')] : [aaaa('::1')]));
     expect(await resolve('contacts.example')).toEqual(['127.0.0.1', '::1']);
@@ -107,7 +106,6 @@ describe('a look-up', () => {
   it('fails with a code of its own where no name server can be reached', async () => {
     const { server, resolve } = await start(() => []);
     await server.close();
-    closing.splice(closing.length - 2, 1);
     expect(await resolve('gone.example')).toBe('EAI_AGAIN');
   });
 
@@ -130,17 +128,17 @@ describe('a look-up', () => {
   });
 
   it('ends when nobody listens any more, so that the process can end', async () => {
-    const { resolver, resolve, server } = await start((_name, type) => (type === 'A' ? [a('127.0.0.1', 1)] : []));
+    const { resolver, resolve, server, stop } = await start((_name, type) => (type === 'A' ? [a('127.0.0.1', 1)] : []));
     await resolve('contacts.example');
     server.zone = () => 'hang';
     await until(() => expect(resolver.inFlight).toBe(1), 20_000);
-    await closing.pop()?.();
+    stop();
     expect(resolver.inFlight).toBe(0);
     expect(resolver.counts.results.cancelled).toBe(1);
   });
 });
 
-describe('the cache', () => {
+describe.concurrent('the cache', () => {
   it('serves by the time to live, then stale addresses while a new look-up hangs', async () => {
     let now = 0;
     const options = { now: () => now };
@@ -219,7 +217,7 @@ describe('the cache', () => {
   });
 });
 
-describe('many names that hang', () => {
+describe.concurrent('many names that hang', () => {
   it('give way to a name that somebody waits for, once nobody waits for them', async () => {
     const { resolver, resolve } = await start((name, type) => {
       if (name !== 'new.example') return 'hang';
@@ -252,7 +250,7 @@ describe('many names that hang', () => {
   });
 
   it('leave room for names that resolve, hold neither the event loop nor the thread pool, and end', async () => {
-    const { resolver, resolve } = await start((name, type) =>
+    const { resolver, resolve, stop } = await start((name, type) =>
       name.startsWith('slow') ? 'hang' : type === 'A' ? [a('127.0.0.1', 1)] : [],
     );
     await resolve('good.example');
@@ -267,15 +265,15 @@ describe('many names that hang', () => {
     const again = Array.from({ length: 400 }, (_, index) => resolve(`slow-${index}.example`));
     expect(await resolve('third.example')).toEqual(['127.0.0.1']);
     expect(new Set(await Promise.all(again))).toEqual(new Set(['ETIMEOUT']));
-    await closing.pop()?.();
+    stop();
     await until(() => expect(resolver.inFlight).toBe(0), 20_000);
   }, 60_000);
 });
 
-describe('the files of the machine', () => {
+describe.concurrent('the files of the machine', () => {
   it('come before the name servers, and are followed', async () => {
+    const { server, resolver, resolve, write } = await start(() => 'nxdomain');
     write('hosts', '# comment\n127.0.0.8 Contacts.example other # more\n127.0.0.9\tcontacts.example\n');
-    const { server, resolver, resolve } = await start(() => 'nxdomain');
     expect(await resolve('CONTACTS.example')).toEqual(['127.0.0.8', '127.0.0.9']);
     expect(server.questions).toEqual([]);
     expect(resolver.statusOf('contacts.example')?.state).toBe('static');
@@ -289,11 +287,11 @@ describe('the files of the machine', () => {
   });
 
   it('name the search domains and the servers', async () => {
-    write('resolv.conf', 'nameserver 127.0.0.1\nsearch team.svc.cluster.local svc.cluster.local\noptions ndots:5\n');
-    const { server, resolve } = await start((name, type) => {
+    const { server, resolve, write } = await start((name, type) => {
       if (name !== 'contacts.team.svc.cluster.local') return 'nxdomain';
       return type === 'A' ? [a('127.0.0.1')] : [];
     });
+    write('resolv.conf', 'nameserver 127.0.0.1\nsearch team.svc.cluster.local svc.cluster.local\noptions ndots:5\n');
     expect(await resolve('contacts.team')).toEqual(['127.0.0.1']);
     expect(server.questions.filter((question) => question.startsWith('A '))).toEqual([
       'A contacts.team.team.svc.cluster.local',
@@ -304,21 +302,23 @@ describe('the files of the machine', () => {
   });
 
   it('stop at a search domain without a response, since the name could mean another host in the next one', async () => {
+    const { server, resolve, write } = await start((name) =>
+      name === 'contacts.a.example' ? 'hang' : [a('127.0.0.1')],
+    );
     write('resolv.conf', 'search a.example b.example\n');
-    const { server, resolve } = await start((name) => (name === 'contacts.a.example' ? 'hang' : [a('127.0.0.1')]));
     expect(await resolve('contacts')).toBe('ETIMEOUT');
     expect(server.questions.some((question) => question.includes('b.example'))).toBe(false);
   });
 
   it('go on after a search domain whose server fails', async () => {
+    const { resolve, write } = await start((name) => (name === 'contacts.a.example' ? 'servfail' : [a('127.0.0.1')]));
     write('resolv.conf', 'search a.example b.example\n');
-    const { resolve } = await start((name) => (name === 'contacts.a.example' ? 'servfail' : [a('127.0.0.1')]));
     expect(await resolve('contacts')).toEqual(['127.0.0.1']);
   });
 
   it.each(['localhost', 'localhost.', 'any.localhost'])('have no say about %s', async (name) => {
+    const { server, resolve, write } = await start(() => [a('10.0.0.2')]);
     write('hosts', `10.0.0.1 ${name}\n`);
-    const { server, resolve } = await start(() => [a('10.0.0.2')]);
     expect(await resolve(name)).toEqual(['127.0.0.1', '::1']);
     expect(server.questions).toEqual([]);
   });

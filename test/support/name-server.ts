@@ -39,6 +39,7 @@ export async function startNameServer(zone: Zone): Promise<NameServer> {
     zone,
     questions,
     close: async () => {
+      if (!tcp.listening) return;
       for (const socket of sockets) socket.destroy();
       tcp.close();
       udp.close();
