@@ -32,7 +32,10 @@ interface Endpoint {
   requests: number;
 }
 
-/** An endpoint at one address; each response says which address it is. */
+/**
+ * An endpoint at one address; each response says which address it is. Tests that expect an address to refuse use 127.77.0.0/16,
+ * where no other program of the machine listens.
+ */
 async function endpoint(host: string, port = 0, server: Server = createServer()): Promise<Endpoint> {
   const counted = { port, connections: 0, requests: 0 };
   const sockets = new Set<Socket>();
@@ -134,9 +137,9 @@ describe('an upstream by name', () => {
   });
 
   it('may have the name of the machine itself', async () => {
-    const { port } = await endpoint('::1');
+    const { port } = await endpoint('127.0.0.1');
     const site = await start(() => 'hang', { up: `{ url: 'http://localhost:${port}' }` });
-    expect(await site.get('/up')).toBe('::1');
+    expect(await site.get('/up')).toBe('127.0.0.1');
     expect(site.server.questions).toEqual([]);
   });
 
@@ -145,16 +148,16 @@ describe('an upstream by name', () => {
     const names: unknown[] = [];
     const server = createTlsServer({ cert: certificate, key });
     server.on('secureConnection', ({ servername }) => void names.push(servername));
-    const { port } = await endpoint('127.0.0.1', 0, server);
+    const { port } = await endpoint('127.77.0.1', 0, server);
     const tls = 'tls: { ca: ca.pem }';
     const upstreams = {
       up: `{ url: 'https://contacts.test:${port}', ${tls} }`,
       dot: `{ url: 'https://contacts.test.:${port}', ${tls} }`,
       other: `{ url: 'https://other.test:${port}', ${tls} }`,
     };
-    const site = await start(ipv4('127.0.0.2', '127.0.0.1'), upstreams, { 'ca.pem': certificate });
-    expect(await site.get('/up')).toBe('127.0.0.1');
-    expect(await site.get('/dot')).toBe('127.0.0.1');
+    const site = await start(ipv4('127.77.0.2', '127.77.0.1'), upstreams, { 'ca.pem': certificate });
+    expect(await site.get('/up')).toBe('127.77.0.1');
+    expect(await site.get('/dot')).toBe('127.77.0.1');
     expect(new Set(names)).toEqual(new Set(['contacts.test']));
     expect(await site.refusal('/other')).toEqual([502, 'upstream_broken', 'upstream_err_tls_cert_altname_invalid']);
   });
@@ -166,42 +169,42 @@ describe('a name that does not resolve', () => {
     ['servfail', 'upstream_eai_again'],
     ['garbage', 'upstream_eai_again'],
   ] as const)('is refused where the name server says %s', async (result, reason) => {
-    const { port } = await endpoint('127.0.0.1');
+    const { port } = await endpoint('127.77.0.1');
     const site = await start(() => result, {
       up: `{ url: 'http://contacts.test:${port}' }`,
-      other: `{ url: 'http://127.0.0.1:${port}', breaker: { failures: 1 } }`,
+      other: `{ url: 'http://127.77.0.1:${port}', breaker: { failures: 1 } }`,
     });
     expect(await site.refusal('/up')).toEqual([502, 'upstream_unreachable', reason]);
-    expect(await site.get('/other')).toBe('127.0.0.1');
+    expect(await site.get('/other')).toBe('127.77.0.1');
   });
 
   it('is logged once, and noticed when it resolves again', async () => {
-    const { port } = await endpoint('127.0.0.1');
+    const { port } = await endpoint('127.77.0.1');
     const site = await start(() => 'nxdomain', { up: `{ url: 'http://contacts.test:${port}' }` });
     for (let turn = 0; turn < 5; turn += 1) await site.refusal('/up');
     const lines = () => site.told.filter(({ name }) => name === 'contacts.test');
     expect(lines()).toMatchObject([{ level: 40, msg: 'host name does not resolve', reason: 'ENOTFOUND' }]);
-    site.server.zone = ipv4('127.0.0.1');
+    site.server.zone = ipv4('127.77.0.1');
     // No request is needed: the name is looked up in the background.
     await until(() => expect(lines()).toHaveLength(2));
     expect(lines()[1]).toMatchObject({ level: 40, msg: 'host name resolves again' });
-    expect(await site.get('/up')).toBe('127.0.0.1');
+    expect(await site.get('/up')).toBe('127.77.0.1');
   }, 30_000);
 
   it('costs other upstreams nothing while 200 requests wait for it', async () => {
-    const { port } = await endpoint('127.0.0.1');
+    const { port } = await endpoint('127.77.0.1');
     const slow = 'timeouts: { connect: 3s }';
-    const site = await start((name, type) => (name === 'slow.test' ? 'hang' : ipv4('127.0.0.1')(name, type)), {
+    const site = await start((name, type) => (name === 'slow.test' ? 'hang' : ipv4('127.77.0.1')(name, type)), {
       slow: `{ url: 'http://slow.test:${port}', ${slow} }`,
       good: `{ url: 'http://good.test:${port}' }`,
-      literal: `{ url: 'http://127.0.0.1:${port}' }`,
+      literal: `{ url: 'http://127.77.0.1:${port}' }`,
     });
     const started = performance.now();
     const waiting = Array.from({ length: 200 }, () => site.refusal('/slow'));
     await until(() => expect(site.gateway.meters.inFlight).toBe(200));
     expect(site.resolver.inFlight).toBe(1);
     await readFile(new URL(import.meta.url));
-    for (const path of ['/good', '/literal', '/good']) expect(await site.get(path)).toBe('127.0.0.1');
+    for (const path of ['/good', '/literal', '/good']) expect(await site.get(path)).toBe('127.77.0.1');
     // All of that happened while the others waited.
     expect(performance.now() - started).toBeLessThan(2_900);
     expect(site.gateway.meters.inFlight).toBeGreaterThanOrEqual(200);
@@ -224,24 +227,24 @@ describe('a name that does not resolve', () => {
   });
 
   it('opens the breaker of its own endpoint, and requests go to the other one', async () => {
-    const { port } = await endpoint('127.0.0.1');
+    const { port } = await endpoint('127.77.0.1');
     const urls = `['http://gone.test:${port}', 'http://good.test:${port}']`;
-    const zone: Zone = (name, type) => (name === 'gone.test' ? 'nxdomain' : ipv4('127.0.0.1')(name, type));
+    const zone: Zone = (name, type) => (name === 'gone.test' ? 'nxdomain' : ipv4('127.77.0.1')(name, type));
     const site = await start(zone, { up: `{ urls: ${urls}, breaker: { failures: 2, pause: 1h } }` });
-    for (let turn = 0; turn < 10; turn += 1) expect(await site.get('/up')).toBe('127.0.0.1');
+    for (let turn = 0; turn < 10; turn += 1) expect(await site.get('/up')).toBe('127.77.0.1');
     const [gone, good] = site.gateway.upstreams[0]?.targets ?? [];
     expect([gone?.breaker, good?.breaker]).toEqual(['open', 'closed']);
     expect(gone?.resolution).toEqual({ state: 'failed', addresses: [], reason: 'ENOTFOUND' });
-    expect(good?.resolution).toEqual({ state: 'resolved', addresses: ['127.0.0.1'], reason: null });
+    expect(good?.resolution).toEqual({ state: 'resolved', addresses: ['127.77.0.1'], reason: null });
   });
 });
 
 describe('a name with several addresses', () => {
   it('has all of them used', async () => {
-    const one = await endpoint('127.0.0.1');
-    const two = await endpoint('127.0.0.2', one.port);
+    const one = await endpoint('127.77.0.1');
+    const two = await endpoint('127.77.0.2', one.port);
     const three = await endpoint('::1', one.port);
-    const zone: Zone = (_name, type) => (type === 'A' ? [a('127.0.0.1'), a('127.0.0.2')] : [aaaa('::1')]);
+    const zone: Zone = (_name, type) => (type === 'A' ? [a('127.77.0.1'), a('127.77.0.2')] : [aaaa('::1')]);
     const site = await start(zone, { up: `{ url: 'http://contacts.test:${one.port}' }` });
     await Promise.all(Array.from({ length: 60 }, () => site.get('/up')));
     const counts = [one, two, three].map(({ connections }) => connections).sort((least, most) => least - most);
@@ -250,54 +253,54 @@ describe('a name with several addresses', () => {
   });
 
   it('is served while one of them refuses', async () => {
-    const { port } = await endpoint('127.0.0.2');
-    const site = await start(ipv4('127.0.0.1', '127.0.0.2', '127.0.0.3'), {
+    const { port } = await endpoint('127.77.0.2');
+    const site = await start(ipv4('127.77.0.1', '127.77.0.2', '127.77.0.3'), {
       up: `{ url: 'http://contacts.test:${port}', retry: false }`,
     });
     const all = await Promise.all(Array.from({ length: 50 }, () => site.get('/up')));
-    expect(new Set(all)).toEqual(new Set(['127.0.0.2']));
+    expect(new Set(all)).toEqual(new Set(['127.77.0.2']));
   });
 
   it('is served while one of them takes no connection and refuses none', async () => {
-    const { port } = await endpoint('127.0.0.2');
-    await silentEndpoint('127.0.0.1', port);
-    const site = await start(ipv4('127.0.0.1', '127.0.0.2'), {
+    const { port } = await endpoint('127.77.0.2');
+    await silentEndpoint('127.77.0.1', port);
+    const site = await start(ipv4('127.77.0.1', '127.77.0.2'), {
       up: `{ url: 'http://contacts.test:${port}', retry: false, timeouts: { connect: 4s } }`,
     });
     const all = await Promise.all(Array.from({ length: 20 }, () => site.get('/up')));
-    expect(new Set(all)).toEqual(new Set(['127.0.0.2']));
+    expect(new Set(all)).toEqual(new Set(['127.77.0.2']));
   }, 30_000);
 
   it('is followed: kept connections to an address that is gone are not used again', async () => {
-    const one = await endpoint('127.0.0.1');
-    const two = await endpoint('127.0.0.2', one.port);
-    const site = await start(ipv4('127.0.0.1'), { up: `{ url: 'http://contacts.test:${one.port}' }` });
-    expect(await site.get('/up')).toBe('127.0.0.1');
-    site.server.zone = ipv4('127.0.0.2');
+    const one = await endpoint('127.77.0.1');
+    const two = await endpoint('127.77.0.2', one.port);
+    const site = await start(ipv4('127.77.0.1'), { up: `{ url: 'http://contacts.test:${one.port}' }` });
+    expect(await site.get('/up')).toBe('127.77.0.1');
+    site.server.zone = ipv4('127.77.0.2');
     // A request every now and then keeps the connection; only the background look-up learns of the new address.
-    await until(async () => expect(await site.get('/up')).toBe('127.0.0.2'));
+    await until(async () => expect(await site.get('/up')).toBe('127.77.0.2'));
     expect(one.connections).toBe(1);
-    expect(await site.get('/up')).toBe('127.0.0.2');
+    expect(await site.get('/up')).toBe('127.77.0.2');
     expect(two.connections).toBe(1);
   }, 30_000);
 
   it('is looked up again when its addresses refuse, before their time to live is over', async () => {
-    const { port } = await endpoint('127.0.0.2');
+    const { port } = await endpoint('127.77.0.2');
     const long =
       (ip: string): Zone =>
       (_name, type) =>
         type === 'A' ? [a(ip, 300)] : [];
-    const site = await start(long('127.0.0.1'), { up: `{ url: 'http://contacts.test:${port}' }` });
+    const site = await start(long('127.77.0.1'), { up: `{ url: 'http://contacts.test:${port}' }` });
     expect(await site.refusal('/up')).toEqual([502, 'upstream_unreachable', 'upstream_econnrefused']);
-    site.server.zone = long('127.0.0.2');
-    await until(async () => expect(await site.get('/up')).toBe('127.0.0.2'));
+    site.server.zone = long('127.77.0.2');
+    await until(async () => expect(await site.get('/up')).toBe('127.77.0.2'));
   });
 });
 
 describe('operators', () => {
   it('see names, look-ups and stale addresses', async () => {
-    const { port } = await endpoint('127.0.0.1');
-    const zone: Zone = (name, type) => (name === 'gone.test' ? 'nxdomain' : ipv4('127.0.0.1')(name, type));
+    const { port } = await endpoint('127.77.0.1');
+    const zone: Zone = (name, type) => (name === 'gone.test' ? 'nxdomain' : ipv4('127.77.0.1')(name, type));
     const site = await start(zone, {
       up: `{ url: 'http://good.test:${port}' }`,
       gone: "{ url: 'http://gone.test:9' }",
@@ -309,7 +312,7 @@ describe('operators', () => {
       upstreams: { id: string; targets: { resolution: unknown }[] }[];
     };
     expect(status.upstreams.map(({ id, targets }) => [id, targets[0]?.resolution])).toEqual([
-      ['up', { state: 'resolved', addresses: ['127.0.0.1'], reason: null }],
+      ['up', { state: 'resolved', addresses: ['127.77.0.1'], reason: null }],
       ['gone', { state: 'failed', addresses: [], reason: 'ENOTFOUND' }],
       ['literal', null],
     ]);
