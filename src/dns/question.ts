@@ -66,15 +66,8 @@ export class Question {
       this.#halves.set(family, { records: records ?? [], code: error?.code });
       this.#learn(index);
     };
-    try {
-      this.#channel.resolve4(name, { ttl: true }, hear(4));
-      this.#channel.resolve6(name, { ttl: true }, hear(6));
-    } catch {
-      // With its search domain the name is too long, say.
-      process.nextTick(() => {
-        if (!this.#isOver) this.#ask(index + 1);
-      });
-    }
+    this.#channel.resolve4(name, { ttl: true }, hear(4));
+    this.#channel.resolve6(name, { ttl: true }, hear(6));
   }
 
   #learn(index: number): void {

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 
 /** The part of `resolv.conf(5)` that decides which names are looked up, and where. */
 export interface ResolvConf {
-  /** Empty: the file names none. */
+  /** Empty: c-ares finds them by itself. */
   readonly servers: readonly string[];
   readonly search: readonly string[];
   /** A name with fewer dots is looked up in the search domains first. */
@@ -28,7 +28,13 @@ export function parseResolvConf(text: string): ResolvConf {
     else if (key === 'search' || key === 'domain') search = words.map((word) => word.replace(/\.$/, '').toLowerCase());
     else if (key === 'options') ndots = ndotsIn(words) ?? ndots;
   }
-  return { servers: servers.slice(0, MAX_SERVERS), search: search.filter(Boolean).slice(0, MAX_SEARCH), ndots };
+  // `setServers` loses the zone of a link-local address; c-ares itself reads it.
+  const isScoped = servers.some((server) => server.includes('%'));
+  return {
+    servers: isScoped ? [] : servers.slice(0, MAX_SERVERS),
+    search: search.filter(Boolean).slice(0, MAX_SEARCH),
+    ndots,
+  };
 }
 
 function ndotsIn(options: readonly string[]): number | undefined {

@@ -28,6 +28,10 @@ options edns0 ndots:5 timeout:2
     expect([conf.servers.length, conf.search.length, conf.ndots]).toEqual([8, 16, 15]);
   });
 
+  it('leaves link-local servers to c-ares', () => {
+    expect(parseResolvConf('nameserver fe80::1%eth0\nnameserver 10.0.0.1\n').servers).toEqual([]);
+  });
+
   it.each([
     ['contacts', 5, ['contacts.a', 'contacts.b', 'contacts']],
     ['contacts.team.svc', 5, ['contacts.team.svc.a', 'contacts.team.svc.b', 'contacts.team.svc']],

@@ -109,6 +109,12 @@ describe.concurrent('a look-up', () => {
     expect(await resolve('gone.example')).toBe('EAI_AGAIN');
   });
 
+  it('fails where a name is none that a name server takes', async () => {
+    const { resolve } = await start(() => [a('127.0.0.1')]);
+    for (const name of [`${'a'.repeat(70)}.example`, 'a..b', 'x'.repeat(300)])
+      expect(await resolve(name)).toBe('ENOTFOUND');
+  });
+
   it('is one for all that wait for the same name', async () => {
     const { server, resolver, resolve } = await start((_name, type) => (type === 'A' ? [a('127.0.0.1')] : []));
     const all = await Promise.all(Array.from({ length: 100 }, () => resolve('contacts.example')));
