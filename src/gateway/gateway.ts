@@ -15,7 +15,7 @@ import { holdEarly, isHandshake, responseOn } from './handshake.ts';
 import { Lasting } from './lasting.ts';
 import { Meters } from './meters.ts';
 import { METHODS } from './methods.ts';
-import { logNames } from './name-log.ts';
+import { logIdentityNames } from './name-log.ts';
 import { Refusal } from './refusal.ts';
 import { refuse, refuseSocket } from './refuse.ts';
 import { serve } from './serve.ts';
@@ -92,7 +92,7 @@ class LiveGateway implements Gateway {
     this.#life = { isDraining: false, isClosing: false, traces, lasting: new Lasting() };
     this.#forwarder = createForwarder(first, log, resolver);
     this.resolver = resolver;
-    this.#stopLoggingNames = logNames(resolver, log.logger);
+    this.#stopLoggingNames = logIdentityNames(resolver, log.logger, () => this.plan);
     this.#server = createServer(first.server, (request) => isHandshake(this.plan, request));
     const { connections, sockets } = trackClients(this.#server);
     this.#connections = connections;

@@ -1,4 +1,5 @@
 import type { NameStatus } from '../../dns/name.ts';
+import type { NameCode } from '../../dns/name-error.ts';
 import type { NameResolver } from '../../dns/resolver.ts';
 import { hostOf } from '../../http1/dial.ts';
 import type { Target, Upstream } from '../../plan/plan.ts';
@@ -8,7 +9,7 @@ import { HealthCheck } from './health.ts';
 import { Prober } from './probe.ts';
 
 /** What changed with a target, for the log. */
-export type TargetNews = 'well' | 'unwell' | `breaker_${BreakerState}`;
+export type TargetNews = 'well' | 'unwell' | `breaker_${BreakerState}` | `unresolved (${NameCode})` | 'resolved';
 
 export interface TargetStatus {
   readonly url: string;
@@ -36,6 +37,7 @@ export class LiveTarget {
   readonly #health: HealthCheck | undefined;
   readonly #prober: Prober | undefined;
   readonly #resolution: () => NameStatus | null;
+  readonly #stopHearing: () => void;
   #isWell = true;
 
   constructor(
@@ -47,7 +49,11 @@ export class LiveTarget {
     this.url = target.url.origin;
     this.host = target.url.host;
     this.connections = new Connections(target, upstream, resolver);
-    this.#resolution = () => resolver.statusOf(hostOf(target.url));
+    const hostName = hostOf(target.url);
+    this.#resolution = () => resolver.statusOf(hostName);
+    this.#stopHearing = resolver.subscribe((name, reason) => {
+      if (name === hostName) tell(this, reason === undefined ? 'resolved' : `unresolved (${reason})`);
+    });
     const { breaker, health } = upstream;
     this.breaker = breaker && new Breaker(breaker, (state) => tell(this, `breaker_${state}`));
     if (health === undefined) return;
@@ -82,6 +88,7 @@ export class LiveTarget {
 
   /** Closes all connections, with what they carry. */
   close(): void {
+    this.#stopHearing();
     this.#health?.stop();
     this.#prober?.close();
     this.connections.close();
