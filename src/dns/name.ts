@@ -1,27 +1,17 @@
 import type { Address } from './address.ts';
 import { AddressList } from './address-list.ts';
 import type { Counts } from './counts.ts';
+import { Freshness } from './freshness.ts';
 import { LookUp, type LookUpUser } from './look-up.ts';
 import type { NameCode, NameError } from './name-error.ts';
 import type { NameFiles } from './name-files.ts';
+import type { NameState, NameStatus } from './name-status.ts';
 import type { Places } from './places.ts';
 import type { Found } from './question.ts';
 import { fullNames } from './resolv-conf.ts';
 
 /** Receives the addresses to try, best first, or the reason why there is none. */
 export type Waiter = (error: NameError | undefined, addresses: readonly Address[]) => void;
-
-/** `static`: from `/etc/hosts`, or `localhost`; `stale`: kept after a look-up failed; `pending`: not looked up yet. */
-export const NAME_STATES = ['static', 'resolved', 'stale', 'failed', 'pending'] as const;
-
-export type NameState = (typeof NAME_STATES)[number];
-
-export interface NameStatus {
-  readonly state: NameState;
-  readonly addresses: readonly string[];
-  /** Why the last look-up failed; `null` if it did not. */
-  readonly reason: NameCode | null;
-}
 
 /** The parts of a resolver that its names share. */
 export interface NameContext {
@@ -33,14 +23,6 @@ export interface NameContext {
   readonly report: (name: string, reason: NameCode | undefined) => void;
 }
 
-const MIN_TTL_MS = 1_000;
-const MAX_TTL_MS = 300_000;
-/** A failure is remembered for this long. */
-const FAILURE_MS = 1_000;
-/** Addresses without a newer response are used for no longer than this (RFC 8767 section 5 says one to three days). */
-const MAX_STALE_MS = 86_400_000;
-/** The same after the name servers say that there are none, since the addresses may be another service's by then. */
-const MAX_NOT_FOUND_MS = 60_000;
 /** At least this long from one look-up to the next while addresses do not take connections. */
 const UNREACHABLE_MS = 1_000;
 const SETTLED_AT_ONCE = 64;
@@ -55,11 +37,7 @@ export class Name implements LookUpUser {
   #lookUp: LookUp | undefined;
   #isStatic = false;
   #filesVersion = -1;
-  #expiresAt = 0;
-  #retryAt = 0;
-  #endedAt = Number.NEGATIVE_INFINITY;
-  #resolvedAt = 0;
-  #notFoundSince: number | undefined;
+  readonly #freshness = new Freshness();
   #error: NameError | undefined;
   /** The last time that a connection needed it. */
   usedAt = 0;
@@ -117,13 +95,13 @@ export class Name implements LookUpUser {
     files.checkSoon();
     this.#readHosts();
     if (this.#addresses.size > 0) {
-      if (!this.#isStatic && now() >= this.#expiresAt) {
+      if (!this.#isStatic && this.#freshness.isExpired(now())) {
         counts.stale += 1;
-        if (now() >= this.#retryAt) this.refresh();
+        if (this.#freshness.mayRetry(now())) this.refresh();
       }
       return soon(waiter, undefined, this.#addresses.next(!this.#isStatic));
     }
-    if (this.#error !== undefined && now() < this.#retryAt) return soon(waiter, this.#error, []);
+    if (this.#error !== undefined && !this.#freshness.mayRetry(now())) return soon(waiter, this.#error, []);
     const others = this.#waiters.size;
     this.#waiters.add(waiter);
     if (this.#lookUp === undefined) this.refresh();
@@ -135,7 +113,7 @@ export class Name implements LookUpUser {
 
   /** An address does not take connections: the name may have others by now. */
   onUnreachable(): void {
-    if (this.#context.now() >= this.#endedAt + UNREACHABLE_MS) this.refresh();
+    if (this.#freshness.isQuiet(this.#context.now(), UNREACHABLE_MS)) this.refresh();
   }
 
   /** Begins a look-up if none is in progress. */
@@ -146,10 +124,10 @@ export class Name implements LookUpUser {
 
   /** True if its addresses have expired, and the last look-up ended at least this long ago. */
   isDue(pauseMs: number): boolean {
-    const now = this.#context.now();
     this.#readHosts();
-    const isOver = !this.#isStatic && this.#lookUp === undefined && now >= this.#expiresAt;
-    return isOver && now >= this.#endedAt + pauseMs;
+    if (this.#isStatic || this.#lookUp !== undefined) return false;
+    const now = this.#context.now();
+    return this.#freshness.isExpired(now) && this.#freshness.isQuiet(now, pauseMs);
   }
 
   /** Ends the look-up, unless somebody waits for it. */
@@ -176,8 +154,8 @@ export class Name implements LookUpUser {
     this.#context.counts.ended(RESULTS[error.code], ms);
     const wasFailing = this.isFailing;
     this.#error = error;
-    this.#retryAt = now + FAILURE_MS;
-    this.#dropOutdated(now, error.code);
+    this.#freshness.failed(now, error.code);
+    if (this.#freshness.isOutdated(now)) this.#addresses.replace([]);
     if (!wasFailing) this.#context.report(this.#name, error.code);
     this.#settle();
   }
@@ -195,8 +173,9 @@ export class Name implements LookUpUser {
 
   #end(): number {
     this.#lookUp = undefined;
-    this.#endedAt = this.#context.now();
-    return this.#endedAt;
+    const now = this.#context.now();
+    this.#freshness.ended(now);
+    return now;
   }
 
   /** @param unknown families whose addresses stay as they are */
@@ -205,9 +184,7 @@ export class Name implements LookUpUser {
     const wasFailing = this.isFailing;
     const kept = this.#addresses.ips.filter((ip) => unknown.includes(ip.includes(':') ? 6 : 4));
     this.#addresses.replace([...ips, ...kept]);
-    this.#resolvedAt = now();
-    this.#expiresAt = now() + Math.min(Math.max(ttlSeconds * 1_000, MIN_TTL_MS), MAX_TTL_MS);
-    this.#notFoundSince = undefined;
+    this.#freshness.resolved(now(), ttlSeconds);
     this.#error = undefined;
     if (wasFailing) report(this.#name, undefined);
     this.#settle();
@@ -228,12 +205,6 @@ export class Name implements LookUpUser {
     }
   }
 
-  #dropOutdated(now: number, code: NameCode): void {
-    this.#notFoundSince = code === 'ENOTFOUND' ? (this.#notFoundSince ?? now) : undefined;
-    const isGone = this.#notFoundSince !== undefined && now - this.#notFoundSince >= MAX_NOT_FOUND_MS;
-    if (isGone || now - this.#resolvedAt >= MAX_STALE_MS) this.#addresses.replace([]);
-  }
-
   /** Takes the addresses of the hosts file, which come before those of the name servers. */
   #readHosts(): void {
     const { files } = this.#context;
@@ -242,7 +213,7 @@ export class Name implements LookUpUser {
     const ips = files.hosts.get(this.#name.replace(/\.$/, ''));
     if (ips === undefined) {
       // Its addresses serve until the name servers respond.
-      if (this.#isStatic) this.#resolvedAt = this.#context.now();
+      if (this.#isStatic) this.#freshness.orphaned(this.#context.now());
       this.#isStatic = false;
       return;
     }

@@ -1,8 +1,9 @@
 import { isIP } from 'node:net';
 import { Counts } from './counts.ts';
-import { Name, type NameContext, type NameStatus } from './name.ts';
+import { Name, type NameContext } from './name.ts';
 import type { NameCode } from './name-error.ts';
 import { NameFiles } from './name-files.ts';
+import type { NameStatus } from './name-status.ts';
 import { Places } from './places.ts';
 
 export interface NameResolverOptions {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENDPOINTS } from '../../src/admin/endpoints.ts';
 import { FAMILIES } from '../../src/admin/families.ts';
 import { STATUSES } from '../../src/admin/health.ts';
-import { NAME_STATES } from '../../src/dns/name.ts';
+import { NAME_STATES } from '../../src/dns/name-status.ts';
 import { loadText } from '../manifest/support.ts';
 import { type Operating, startOperating } from '../support/admin.ts';
 import { runCli } from '../support/cli.ts';

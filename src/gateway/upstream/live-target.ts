@@ -1,5 +1,5 @@
-import type { NameStatus } from '../../dns/name.ts';
 import type { NameCode } from '../../dns/name-error.ts';
+import type { NameStatus } from '../../dns/name-status.ts';
 import type { NameResolver } from '../../dns/resolver.ts';
 import { hostOf } from '../../http1/dial.ts';
 import type { Target, Upstream } from '../../plan/plan.ts';
