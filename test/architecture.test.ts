@@ -43,7 +43,7 @@ function room(path: string): string {
 const DOORS: Readonly<Record<string, readonly string[]>> = {
   problem: [],
   manifest: ['problem'],
-  lint: ['manifest', 'plan', 'problem'],
+  lint: ['http1', 'manifest', 'plan', 'problem'],
   plan: ['http1', 'manifest', 'problem'],
   dns: [],
   http1: ['dns'],

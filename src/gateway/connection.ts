@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { LastToken, ServerRules } from '../plan/plan.ts';
+import type { ServerRules } from '../plan/plan.ts';
 import { LINGER_MS } from './refuse.ts';
 
 /** What Node knows of a socket and does not tell. */
@@ -18,7 +18,6 @@ export class Connection {
   readonly peer: string | undefined;
   /** Its client kept the gateway waiting, and it was cut off. */
   isStalled = false;
-  readonly lastToken: LastToken = { token: '', digest: '' };
   readonly #socket: Inner;
   readonly #carrier: Inner;
   #requests = 0;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Cors, Principal, Route, ServerRules } from '../plan/plan.ts';
+import type { Cors, Principal, Route, ServerRules, WaitingClient } from '../plan/plan.ts';
 import type { Connection } from './connection.ts';
 import { withCors } from './cors.ts';
 import { type Believed, readBelieved } from './forwarded.ts';
@@ -133,6 +133,13 @@ export class Exchange {
   last(end: (reason: EndReason) => void): void {
     if (this.#life.isClosing) end('going_away');
     else this.#life.lasting.add(this, end);
+  }
+
+  /** The client, for work that ends when it leaves. */
+  waitingClient(): WaitingClient {
+    const gone = new AbortController();
+    this.onClientGone = () => gone.abort();
+    return { address: this.believed?.client ?? this.connection.peer ?? '', gone: gone.signal };
   }
 
   elapsedMs(): number {

@@ -3,6 +3,7 @@ import { authenticate } from './authenticate.ts';
 import { authorize } from './authorize.ts';
 import { answerPreflight, isPreflight } from './cors.ts';
 import type { Exchange } from './exchange.ts';
+import { ClientGone } from './failure.ts';
 import type { Forwarder } from './forward.ts';
 import { HeldAnswer } from './held-answer.ts';
 import { judgeLogin } from './login.ts';
@@ -42,7 +43,7 @@ export async function serve(plan: Plan, exchange: Exchange, forwarder: Forwarder
     exchange.route = route;
     if (route.access === 'protected') {
       const auth = authOf(route);
-      const caller = authenticate(auth, head, exchange.connection.lastToken);
+      const caller = authenticate(auth, head, exchange);
       // To wait for what is there already would cost a turn of the loop's queue.
       const principal = caller instanceof Promise ? await caller : caller;
       exchange.principal = principal;
@@ -68,6 +69,8 @@ export async function serve(plan: Plan, exchange: Exchange, forwarder: Forwarder
       receiver: receiverOf(route, exchange),
     });
   } catch (error) {
+    // Nobody is there to read a response.
+    if (error instanceof ClientGone) return;
     refuse(exchange, error instanceof Refusal ? error : new Refusal('internal_error', { reason: String(error) }));
   }
 }

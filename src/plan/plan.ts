@@ -250,13 +250,18 @@ export interface Fault {
 }
 
 export interface LoginRule {
-  /** Finds what stands where a token may in an answer's headers, which are names and values in turn. */
+  /** Finds the tokens at the stated place in the headers of a response, which are names and values in turn. Each must verify. */
   readonly inHeaders: (headers: readonly string[]) => readonly string[];
   /**
-   * Finds what stands where a token may in an answer's decoded body: nothing in an MFA challenge, say;
-   * `undefined` when the body is not JSON with one reading. There is no such function where no token comes in the body.
+   * Finds the tokens at the stated places in the decoded body of a response: none in an MFA challenge, say. Each must verify.
+   * `undefined` when it is a success without JSON, or JSON with two readings. There is no such function where no token comes in the body.
    */
-  readonly inBody: ((body: Buffer) => readonly unknown[] | undefined) | undefined;
+  readonly inBody: ((body: Buffer, isSuccess: boolean) => readonly unknown[] | undefined) | undefined;
+  /**
+   * Finds every JWT in a text, at no stated place: one that the gateway would accept must have an allowed role, and others may
+   * pass. `undefined` where tokens are not verified as JWTs.
+   */
+  readonly straysIn: ((text: string) => readonly string[]) | undefined;
   /** How long the answer may be, as sent and decoded. */
   readonly limitBytes: number;
 }
@@ -285,17 +290,24 @@ export interface Auth {
 export interface Verifier {
   /** Equal for equal definitions: a verifier outlives a reload that did not change it. Says nothing of them. */
   readonly key: string;
-  /**
-   * The principal of a token that was verified before and is still good, at once.
-   *
-   * @param last what the caller keeps of the token that it asked about last
-   */
-  readonly cached: (token: string, last?: LastToken) => Principal | undefined;
+  /** Returns the principal of a token that was verified before and is still good, at once. */
+  readonly cached: (token: string) => Principal | undefined;
   readonly status: VerifierStatus;
   /** Sees that there are keys, where tokens are verified by keys that are fetched. Never rejects. */
   readonly prepare: () => Promise<void>;
-  /** Verifies a token anew. What is already being found out about it is not asked for again. */
-  readonly verify: (token: string) => Promise<Verdict>;
+  /**
+   * Verifies a token anew. What is already being found out about it is not asked for again.
+   *
+   * @param client who waits for it; left out: the gateway itself, which has no share to keep to
+   */
+  readonly verify: (token: string, client?: WaitingClient) => Promise<Verdict>;
+}
+
+/** A client that waits for a token to be verified. */
+export interface WaitingClient {
+  readonly address: string;
+  /** Aborted when the client leaves. */
+  readonly gone: AbortSignal;
 }
 
 export interface VerifierStatus {
@@ -319,12 +331,6 @@ export interface VerifierStatus {
   /** How often keys were fetched, and how often there was no answer. */
   readonly fetched: number;
   readonly unfetched: number;
-}
-
-/** Whoever shows a token shows it again: finding out its digest costs more than looking it up. */
-export interface LastToken {
-  token: string;
-  digest: string;
 }
 
 export type Verdict = { readonly principal: Principal } | Refused;

@@ -122,7 +122,8 @@ const LOGIN = (rule: string) => ROUTE.replace(' }', `, login: ${rule} }`);
 const loginOf = (rule: string) => planOf(manifestOf(AUTH, LOGIN(rule))).routes[0]?.login;
 
 describe('the token in the answer of a login', () => {
-  const find = (text: string, rule = '{ token: /data/access_token }') => loginOf(rule)?.inBody?.(Buffer.from(text));
+  const find = (text: string, rule = '{ token: /data/access_token }') =>
+    loginOf(rule)?.inBody?.(Buffer.from(text), true);
 
   test.each([
     ['{"data":{"access_token":"t"}}', ['t']],

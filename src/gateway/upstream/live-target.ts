@@ -1,10 +1,10 @@
 import type { NameCode } from '../../dns/name-error.ts';
 import type { NameStatus } from '../../dns/name-status.ts';
 import type { NameResolver } from '../../dns/resolver.ts';
-import { hostOf } from '../../http1/dial.ts';
+import { Connections } from '../../http1/connections.ts';
+import { createDial, hostOf } from '../../http1/dial.ts';
 import type { Target, Upstream } from '../../plan/plan.ts';
 import { Breaker, type BreakerState } from './breaker.ts';
-import { Connections } from './connections.ts';
 import { HealthCheck } from './health.ts';
 import { Prober } from './probe.ts';
 
@@ -48,7 +48,7 @@ export class LiveTarget {
   ) {
     this.url = target.url.origin;
     this.host = target.url.host;
-    this.connections = new Connections(target, upstream, resolver);
+    this.connections = new Connections(createDial(target, upstream, resolver), upstream);
     const hostName = hostOf(target.url);
     this.#resolution = () => resolver.statusOf(hostName);
     this.#stopHearing = resolver.subscribe((name, reason) => {
