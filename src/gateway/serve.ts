@@ -9,6 +9,7 @@ import { HeldAnswer } from './held-answer.ts';
 import { judgeLogin } from './login.ts';
 import { readHead } from './message.ts';
 import { METHODS } from './methods.ts';
+import { resultOf } from './other-thread.ts';
 import { hasEncodedSlash, readTarget, type Target } from './path.ts';
 import { takeBody } from './read-body.ts';
 import { Refusal } from './refusal.ts';
@@ -50,7 +51,8 @@ export async function serve(plan: Plan, exchange: Exchange, forwarder: Forwarder
       authorize(auth, principal);
     }
     if (route.parameters !== undefined) {
-      const errors = route.parameters(target.path, target.query, request.rawHeaders);
+      const checked = route.parameters.serve(target.path, target.query, request.rawHeaders, exchange.client);
+      const errors = checked instanceof Promise ? (await resultOf(exchange, checked)).faults : checked;
       if (errors.length > 0) exchange.refuseInvalid(new Refusal('parameter_invalid', { errors }));
     }
     const body = route.body === undefined ? undefined : await takeBody(exchange, head, route.body);

@@ -185,6 +185,10 @@ connections: number
  * How many requests a connection may carry; the last one's answer closes it.
  */
 requestsPerConnection: number
+/**
+ * How many bytes of bodies the gateway holds in memory at once, for all clients together: request bodies with a schema, and responses of login routes. A request that needs more is refused with 503.
+ */
+bufferedBodies: string
 }
 /**
  * What happens on SIGTERM; docs/operations.md tells of it.

@@ -75,6 +75,8 @@ export interface ServerRules {
   readonly maxHeaders: number;
   readonly maxConnections: number;
   readonly maxRequestsPerConnection: number;
+  /** How many bytes of bodies may be in memory at once. */
+  readonly bufferedBytes: number;
   /** For how long, once the process was asked to stop, connections are taken still, and from then on requests may end. */
   readonly stopping: { readonly delayMs: number; readonly graceMs: number };
 }
@@ -174,14 +176,24 @@ export interface Route {
   readonly body: BodyRule | undefined;
 }
 
-/**
- * Judges what comes before the body. Pointers begin with `/params`, `/query` or `/headers`.
- *
- * @param path that the path guard has passed, still encoded
- * @param query with its question mark, or empty
- * @param headers names and values in turn, as they came
- */
-export type Parameters = (path: string, query: string, headers: readonly string[]) => readonly Fault[];
+/** Validates what comes before the body. Pointers begin with `/params`, `/query` or `/headers`. */
+export interface Parameters {
+  /**
+   * Validates at once, however long that takes.
+   *
+   * @param path that the path guard has passed, still encoded
+   * @param query with its question mark, or empty
+   * @param headers names and values in turn, as they came
+   */
+  readonly validate: (path: string, query: string, headers: readonly string[]) => readonly Fault[];
+  /** The same for the serving thread: what takes longer than that may be held is validated in another one. */
+  readonly serve: (
+    path: string,
+    query: string,
+    headers: readonly string[],
+    client: string,
+  ) => readonly Fault[] | Validating;
+}
 
 export interface Router {
   /** The route of a path that the path guard has passed, still encoded; `undefined` when there is none. */
@@ -206,10 +218,10 @@ export interface BodyRule {
   /** What the body may be; `undefined`: anything. */
   readonly types: MediaTypes | undefined;
   /**
-   * Present when the body must be JSON: reads and judges the whole of it, a long one in another thread. The judge
-   * takes the buffer over, whose memory nothing else may use.
+   * Present when the body must be JSON: reads and validates the whole of it, in another thread where that takes long.
+   * It takes the buffer over, whose memory nothing else may use.
    */
-  readonly judge: ((body: Buffer) => Judged | Promise<Judged>) | undefined;
+  readonly judge: ((body: Buffer, client?: string) => Judged | Validating) | undefined;
   /** What looks at a streamed body of this Content-Type on its way; `undefined`: nothing does. */
   readonly inspect: ((contentType: string) => Inspector | undefined) | undefined;
 }
@@ -220,7 +232,18 @@ export interface Judged {
   readonly faults: readonly Fault[];
   /** The bytes that were judged, to be used from now on; `undefined`: they are lost, and there are faults. */
   readonly body: Buffer | undefined;
+  /** Nothing was validated, since too much waits for the threads. */
+  readonly overload?: Overload;
 }
+
+/** Work that another thread does. */
+export interface Validating extends Promise<Judged> {
+  /** Drops the work, for a client that has left. */
+  readonly cancel: () => void;
+}
+
+/** Why work had no turn in another thread: too much waits, too much of the same client, or it waited for too long. */
+export type Overload = 'queue_full' | 'queue_share' | 'queue_wait';
 
 /** Looks at one body, piece by piece, and keeps hardly anything of it. */
 export interface Inspector {
