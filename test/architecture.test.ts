@@ -45,9 +45,10 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   manifest: ['problem'],
   lint: ['http1', 'manifest', 'plan', 'problem'],
   plan: ['field-names', 'http1', 'manifest', 'problem'],
-  http1: [],
+  dns: [],
+  http1: ['dns'],
   'field-names': [],
-  gateway: ['field-names', 'http1', 'log', 'plan'],
+  gateway: ['dns', 'field-names', 'http1', 'log', 'plan'],
   log: [],
   load: ['manifest', 'plan', 'problem'],
   offline: ['gateway', 'log', 'manifest', 'plan'],
@@ -57,7 +58,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   watch: [],
   world: ['manifest'],
   reload: ['gateway', 'load', 'manifest', 'plan', 'problem', 'suite', 'watch', 'world'],
-  admin: ['explain', 'gateway', 'load', 'log', 'manifest', 'offline', 'plan', 'problem', 'reload'],
+  admin: ['dns', 'explain', 'gateway', 'load', 'log', 'manifest', 'offline', 'plan', 'problem', 'reload'],
   sandbox: [],
   cli: [
     'admin',
@@ -116,7 +117,7 @@ describe('the doors between the rooms', () => {
       ({ file, target }) =>
         room(file) === 'gateway' &&
         target.startsWith('src/') &&
-        !['field-names', 'gateway', 'http1'].includes(room(target)),
+        !['dns', 'field-names', 'gateway', 'http1'].includes(room(target)),
     );
     const wrong = outside.filter(
       ({ target, isTypeOnly }) => !isTypeOnly || !['src/plan/plan.ts', 'src/log.ts'].includes(target),
@@ -160,6 +161,22 @@ describe('foreign libraries', () => {
       ([, version]) => !/^\d/.test(String(version)),
     );
     expect(loose).toEqual([]);
+  });
+});
+
+describe('connections to other servers', () => {
+  const importing = (module: string, names: RegExp) =>
+    files.filter((file) => {
+      const text = readFileSync(join(root, file), 'utf8');
+      const [, found = ''] = new RegExp(`^import (?!type)([^;]*?) from '${module}';`, 'm').exec(text) ?? [];
+      return names.test(found);
+    });
+
+  it('are opened by the dial alone, so that every host name goes through the resolver', () => {
+    expect(importing('node:net', /\bconnect\b|\*/)).toEqual(['src/http1/dial.ts']);
+    expect(importing('node:tls', /\bconnect\b|\*/)).toEqual(['src/http1/dial.ts']);
+    expect(importing('node:dns', /./)).toEqual(['src/dns/places.ts']);
+    expect(importing('node:dns/promises', /./)).toEqual([]);
   });
 });
 

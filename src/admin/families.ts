@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import type { Plan } from '../plan/plan.ts';
-import { durations, durationsOf, type Family, gauge, ofTargets, ofUpstreams } from './family.ts';
+import { durations, durationsOf, type Family, gauge, lookUpDurations, ofTargets, ofUpstreams } from './family.ts';
 import { readinessOf, STATUSES } from './health.ts';
 import { LOSS_FAMILIES } from './loss-families.ts';
 import { VALIDATION_FAMILIES } from './validation-families.ts';
@@ -109,6 +109,26 @@ export const FAMILIES: readonly Family[] = [
     'Requests that were sent once more.',
     (upstream) => upstream.retries,
   ),
+  {
+    name: 'dns_lookups_total',
+    type: 'counter',
+    help: 'Look-ups of host names, by result.',
+    labels: ['result'],
+    *collect({ gateway }) {
+      for (const [result, value] of Object.entries(gateway.resolver.counts.results))
+        yield { labels: { result }, value };
+    },
+  },
+  lookUpDurations('dns_lookup_duration_seconds', 'Time of a look-up on the network, all search domains together.'),
+  gauge('dns_lookups_in_flight', 'Look-ups in progress or in the queue.', ({ gateway }) => gateway.resolver.inFlight),
+  gauge('dns_failing_names', 'Host names whose last look-up failed.', ({ gateway }) => gateway.resolver.failing),
+  {
+    name: 'dns_stale_addresses_served_total',
+    type: 'counter',
+    help: 'Connections opened to addresses whose time to live was over, since no newer ones were known yet.',
+    labels: [],
+    collect: ({ gateway }) => [{ labels: {}, value: gateway.resolver.counts.stale }],
+  },
   {
     name: 'token_cache_total',
     type: 'counter',

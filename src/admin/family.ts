@@ -1,3 +1,4 @@
+import { LOOK_UP_BOUNDS_MS } from '../dns/counts.ts';
 import { BOUNDS_MS, type Histogram, NO_ROUTE, type Span } from '../gateway/meters.ts';
 import type { UpstreamStatus } from '../gateway/upstream/live-upstream.ts';
 import type { Operated } from './call.ts';
@@ -93,14 +94,33 @@ function sumOf(one: Histogram | undefined, other: Histogram): Histogram {
   };
 }
 
-const BUCKETS = [...BOUNDS_MS.map((bound) => String(bound / 1_000)), '+Inf'];
+/** The look-ups of host names. */
+export function lookUpDurations(name: string, help: string): Family {
+  const collect = ({ gateway }: Operated) => {
+    const { buckets, sumMs } = gateway.resolver.counts;
+    return histogram({}, { counts: buckets, sumMs }, LOOK_UP_BUCKETS);
+  };
+  return { name, type: 'histogram', help, labels: [], collect };
+}
 
-function* histogram(labels: Readonly<Record<string, string>>, { counts, sumMs }: Histogram): Generator<Sample> {
+const BUCKETS = bucketsOf(BOUNDS_MS);
+const LOOK_UP_BUCKETS = bucketsOf(LOOK_UP_BOUNDS_MS);
+
+/** The values of the label `le`. */
+function bucketsOf(boundsMs: readonly number[]): string[] {
+  return [...boundsMs.map((bound) => String(bound / 1_000)), '+Inf'];
+}
+
+function* histogram(
+  labels: Readonly<Record<string, string>>,
+  { counts, sumMs }: Histogram,
+  buckets = BUCKETS,
+): Generator<Sample> {
   let below = 0;
   for (let index = 0; index < counts.length; index += 1) {
     below += counts[index] as number;
     // A bucket that never counted has no series. Those above the longest request have one: sums over routes need them.
-    if (below > 0) yield { suffix: '_bucket', labels, le: BUCKETS[index] as string, value: below };
+    if (below > 0) yield { suffix: '_bucket', labels, le: buckets[index] as string, value: below };
   }
   yield { suffix: '_sum', labels, value: sumMs / 1_000 };
   yield { suffix: '_count', labels, value: below };

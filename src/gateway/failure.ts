@@ -13,7 +13,7 @@ export class Broken extends Error {
 /** Breaks an exchange off whose client left: there is nobody to tell. */
 export class ClientGone extends Error {}
 
-const TIMEOUTS = new Set(['response_timeout', 'idle_timeout', 'connect_timeout', 'ETIMEDOUT']);
+const TIMEOUTS = new Set(['response_timeout', 'idle_timeout', 'connect_timeout', 'ETIMEDOUT', 'ETIMEOUT']);
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']);
 
 export function isTimeout(error: Error & { code?: string }): boolean {

@@ -1,6 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { NameResolver } from '../dns/resolver.ts';
+import { systemResolver } from '../dns/system-resolver.ts';
 import type { Log } from '../log.ts';
 import type { Plan } from '../plan/plan.ts';
 import { accessLine, refusedLine, shareOf } from './access-log.ts';
@@ -14,6 +16,7 @@ import { holdEarly, isHandshake, responseOn } from './handshake.ts';
 import { Lasting } from './lasting.ts';
 import { Meters } from './meters.ts';
 import { METHODS } from './methods.ts';
+import { logIdentityNames } from './name-log.ts';
 import { Refusal } from './refusal.ts';
 import { refuse, refuseSocket } from './refuse.ts';
 import { serve } from './serve.ts';
@@ -36,6 +39,8 @@ export interface Gateway {
   readonly plan: Plan;
   /** How the upstreams of the plan in force do. */
   readonly upstreams: readonly UpstreamStatus[];
+  /** Resolves the host names of upstreams. */
+  readonly resolver: NameResolver;
   /** What was counted of all requests. */
   readonly meters: Meters;
   /** Clients' connections, and those of them that became tunnels or are about to. */
@@ -62,9 +67,15 @@ export interface Gateway {
  * The server of a plan.
  *
  * @param traces how requests are traced; left out: traces are passed on, and nobody records them
+ * @param resolver resolves the host names of upstreams; by default that of the process
  */
-export function createGateway(first: Plan, log: Log, traces: Traces = plainTraces): Gateway {
-  return new LiveGateway(first, log, traces);
+export function createGateway(
+  first: Plan,
+  log: Log,
+  traces: Traces = plainTraces,
+  resolver: NameResolver = systemResolver,
+): Gateway {
+  return new LiveGateway(first, log, traces, resolver);
 }
 
 class LiveGateway implements Gateway {
@@ -87,8 +98,10 @@ class LiveGateway implements Gateway {
   readonly #stopCutting: () => void;
   readonly #refused: CountedWarning;
   readonly #unaccepted: CountedWarning;
+  readonly resolver: NameResolver;
+  readonly #stopLoggingNames: () => void;
 
-  constructor(first: Plan, log: Log, traces: Traces) {
+  constructor(first: Plan, log: Log, traces: Traces, resolver: NameResolver) {
     this.plan = first;
     this.#log = log;
     this.#refused = new CountedWarning(log.logger, 'connections over the limit were closed');
@@ -96,7 +109,9 @@ class LiveGateway implements Gateway {
     this.buffers = new BufferBudget(first.server.bufferedBytes);
     const { buffers } = this;
     this.#life = { isDraining: false, isClosing: false, traces, lasting: new Lasting(), buffers };
-    this.#forwarder = createForwarder(first, log);
+    this.#forwarder = createForwarder(first, log, resolver);
+    this.resolver = resolver;
+    this.#stopLoggingNames = logIdentityNames(resolver, log.logger, () => this.plan);
     this.#server = createServer(first.server, (request) => isHandshake(this.plan, request));
     const { connections, sockets } = trackClients(this.#server);
     this.#connections = connections;
@@ -169,6 +184,7 @@ class LiveGateway implements Gateway {
     clearTimeout(timer);
     this.#stopCutting();
     await this.#forwarder.close();
+    this.#stopLoggingNames();
   }
 
   #cut(graceMs: number): void {

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import type { Address } from '../dns/address.ts';
 import type { AnswerHead } from './answer-head.ts';
 import { AnswerParser, type AnswerSink } from './answer-parser.ts';
 import type { Call, CallUser } from './call.ts';
@@ -40,6 +41,7 @@ export class Connection implements AnswerSink, PacedSource, SocketUser, Turn, Up
   #upload: Upload | undefined;
   /** Exchanges that came to their end. */
   #carried = 0;
+  #address: Address | undefined;
   /** A byte has come for the exchange in hand. */
   #isAnswered = false;
   #isPaused = false;
@@ -64,9 +66,9 @@ export class Connection implements AnswerSink, PacedSource, SocketUser, Turn, Up
     return this.#state === 'free';
   }
 
-  /** Whether the other side may be about to close it, nobody having used it for long. */
+  /** True if no exchange may begin on it: the other side may be about to close it, or its address is no longer the server's. */
   get isStale(): boolean {
-    return this.#keptTime.isOver;
+    return this.#address?.isGone === true || this.#keptTime.isOver;
   }
 
   /** Whether it was kept alive from an earlier exchange and gave no byte for the last one: it may have been closed before. */
@@ -123,8 +125,9 @@ export class Connection implements AnswerSink, PacedSource, SocketUser, Turn, Up
     this.#shut();
   }
 
-  onOpen(): void {
+  onOpen(address?: Address): void {
     if (this.#state !== 'opening') return;
+    this.#address = address;
     this.#state = 'free';
     if (this.#call !== undefined) this.#begin(this.#call);
   }

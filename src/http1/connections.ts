@@ -14,7 +14,7 @@ const SWEEP_MS = 1_000;
 export class Connections {
   readonly #dial: Dial;
   readonly #limits: ConnectionLimits;
-  readonly #free: Connection[] = [];
+  #free: Connection[] = [];
   readonly #all = new Set<Connection>();
   #sweeper: NodeJS.Timeout | undefined;
 
@@ -90,9 +90,12 @@ export class Connections {
     if (index !== -1) this.#free.splice(index, 1);
   };
 
-  /** Those at the front were used longest ago. */
   readonly #sweep = (): void => {
-    while (this.#free[0]?.isStale === true) this.drop(this.#free.shift() as Connection);
+    const usable: Connection[] = [];
+    for (const connection of this.#free)
+      if (connection.isStale) this.drop(connection);
+      else usable.push(connection);
+    this.#free = usable;
     if (this.#free.length > 0) return;
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;

@@ -1,12 +1,17 @@
-import { connect as connectTcp, type Socket } from 'node:net';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls, type ConnectionOptions as TlsOptions } from 'node:tls';
+import type { Address } from '../dns/address.ts';
+import type { NameResolver } from '../dns/resolver.ts';
+import { systemResolver } from '../dns/system-resolver.ts';
 import { lend, READ_BYTES, takeMemory } from './memory.ts';
+import { NamedConnect } from './named-connect.ts';
 import { WireError } from './wire-error.ts';
 
 /** What is told of a socket; its failure and its end it tells itself, by its events. */
 export interface SocketUser {
-  onOpen(): void;
+  /** @param address the one of its server's name that it leads to; none if the server is named by an address */
+  onOpen(address?: Address): void;
   /** These bytes are the user's own from then on. */
   onBytes(bytes: Buffer): void;
 }
@@ -19,6 +24,10 @@ export interface SocketUser {
 export type Dial = (user: SocketUser, isStream: boolean) => Duplex;
 
 const KEEP_ALIVE_PROBE_MS = 60_000;
+/** The longest time for one address of several (RFC 8305 section 5, the connection attempt delay). */
+const MAX_ATTEMPT_MS = 1_000;
+/** The same as a share of the whole time, so that the last address tried has most of it. */
+const ATTEMPT_SHARE = 1 / 8;
 
 /** A server that sockets are opened to. */
 export interface Server {
@@ -36,20 +45,32 @@ export interface DialOptions {
   readonly connect?: ((origin: string) => Duplex) | undefined;
 }
 
-/** Makes what opens the sockets of a server; TLS sessions are shared among them. */
-export function createDial({ url, serverName }: Server, { connect, connectTimeoutMs, tls }: DialOptions): Dial {
+/**
+ * Creates the function that opens the sockets of a server; TLS sessions are shared among them. The time limit for connecting
+ * includes the look-up of a name.
+ */
+export function createDial(
+  { url, serverName }: Server,
+  { connect, connectTimeoutMs, tls }: DialOptions,
+  resolver: NameResolver = systemResolver,
+): Dial {
   if (connect !== undefined) return (user) => inPlace(connect(url.origin), user);
   const isTls = url.protocol === 'https:';
   const port = Number(url.port) || (isTls ? 443 : 80);
-  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const host = hostOf(url);
+  const isName = isIP(host) === 0;
+  const autoSelectFamilyAttemptTimeout = Math.min(Math.ceil(connectTimeoutMs * ATTEMPT_SHARE), MAX_ATTEMPT_MS);
+  const several = { autoSelectFamily: true, autoSelectFamilyAttemptTimeout };
   const network = { host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS };
   let session: Buffer | undefined;
 
-  const open = (user: SocketUser, isStream: boolean): Socket => {
-    const options = isStream ? network : { ...network, onread: readingInto(user) };
+  const open = (user: SocketUser, isStream: boolean, named: NamedConnect | undefined): Socket => {
+    const reading = isStream ? network : { ...network, onread: readingInto(user) };
+    const options = named === undefined ? reading : { ...reading, ...several, lookup: named.lookup };
     if (!isTls) return connectTcp(options);
-    // An address is no name that could be asked for (RFC 6066 section 3).
-    const names = { servername: serverName ?? '', ALPNProtocols: ['http/1.1'], rejectUnauthorized: true };
+    // An address is no name that could be asked for, and a name has no dot at its end there (RFC 6066 section 3).
+    const servername = (serverName ?? '').replace(/\.$/, '');
+    const names = { servername, ALPNProtocols: ['http/1.1'], rejectUnauthorized: true };
     const resumed = session === undefined ? {} : { session };
     const socket = connectTls({ ...options, ...names, ...tls(), ...resumed });
     return socket.on('session', (fresh) => {
@@ -58,15 +79,22 @@ export function createDial({ url, serverName }: Server, { connect, connectTimeou
   };
 
   return (user, isStream) => {
-    const socket = open(user, isStream);
+    const named = isName ? new NamedConnect(resolver.name(host)) : undefined;
+    const socket = open(user, isStream, named);
+    named?.watch(socket);
     if (isStream) socket.on('data', (bytes: Buffer) => user.onBytes(bytes));
     const timer = setTimeout(() => socket.destroy(new WireError('connect_timeout')), connectTimeoutMs);
     socket.on('close', () => clearTimeout(timer));
     return socket.once(isTls ? 'secureConnect' : 'connect', () => {
       clearTimeout(timer);
-      user.onOpen();
+      user.onOpen(named?.onOpen());
     });
   };
+}
+
+/** The host of a URL; an IPv6 address without its brackets. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '');
 }
 
 function inPlace(socket: Duplex, user: SocketUser): Duplex {

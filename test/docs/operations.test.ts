@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENDPOINTS } from '../../src/admin/endpoints.ts';
 import { FAMILIES } from '../../src/admin/families.ts';
 import { STATUSES } from '../../src/admin/health.ts';
+import { NAME_STATES } from '../../src/dns/name-status.ts';
 import { loadText } from '../manifest/support.ts';
 import { type Operating, startOperating } from '../support/admin.ts';
 import { runCli } from '../support/cli.ts';
@@ -47,6 +48,10 @@ describe('docs/operations.md', () => {
     const heard = [...read('src/cli/main.ts').matchAll(/^ {2}(SIG\w+): '/gm)].map(([, signal]) => signal);
     expect(heard.length).toBeGreaterThan(2);
     expect(rowsOf('signals').map(([signal]) => signal)).toEqual(heard);
+  });
+
+  it('has every state of a host name', () => {
+    expect(rowsOf('resolution').map(([state]) => state)).toEqual([...NAME_STATES]);
   });
 
   it('has every metric of the gateway', () => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { NAME_CODES } from '../../src/dns/name-error.ts';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
 import { WIRE_CODES } from '../../src/http1/wire-error.ts';
 import { load } from '../../src/load.ts';
@@ -254,5 +255,7 @@ describe('docs/log.md', () => {
   it('lists the reasons that a connection to an upstream has', () => {
     const rows = Object.entries(WIRE_CODES).map(([code, what]) => `- \`upstream_${code}\`: ${what}\n`);
     expectSection('docs/log.md', 'upstream-reasons', rows.join(''));
+    const names = Object.entries(NAME_CODES).map(([code, text]) => `- \`upstream_${code.toLowerCase()}\`: ${text}\n`);
+    expectSection('docs/log.md', 'name-reasons', names.join(''));
   });
 });

@@ -2,6 +2,7 @@ import { createAdmin } from '../../src/admin/admin.ts';
 import { AdminCounts } from '../../src/admin/admin-counts.ts';
 import type { Operated, Reloading } from '../../src/admin/call.ts';
 import { Descriptors } from '../../src/admin/descriptors.ts';
+import type { NameResolver } from '../../src/dns/resolver.ts';
 import { type Running, startGateway } from './gateway.ts';
 
 export interface Operating extends Running {
@@ -16,8 +17,9 @@ export async function startOperating(
   files: Record<string, string> = {},
   others: Partial<Operated> = {},
   stillMs?: number,
+  resolver?: NameResolver,
 ): Promise<Operating> {
-  const running = await startGateway(manifest, env, files);
+  const running = await startGateway(manifest, env, files, resolver);
   const { gateway } = running;
   const rules = gateway.plan.admin;
   if (rules === undefined) throw new Error('the manifest has no "admin"');

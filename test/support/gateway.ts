@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import type { NameResolver } from '../../src/dns/resolver.ts';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
 import { load, type Planned } from '../../src/load.ts';
 import type { Log } from '../../src/log.ts';
@@ -25,6 +26,7 @@ export async function startGateway(
   manifest: string,
   env: Record<string, string> = {},
   files: Record<string, string> = {},
+  resolver?: NameResolver,
 ): Promise<Running> {
   let planned: Planned;
   const planOf = (text: string) => {
@@ -43,7 +45,7 @@ export async function startGateway(
     line: (json) => void lines.push(JSON.parse(json)),
     flush: () => undefined,
   };
-  const gateway = createGateway(planOf(manifest), log);
+  const gateway = createGateway(planOf(manifest), log, undefined, resolver);
   const { port } = await gateway.listen();
   return {
     url: `http://127.0.0.1:${port}`,

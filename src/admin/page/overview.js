@@ -191,7 +191,7 @@ function showUpstreams(upstreams) {
   if (told === shownUpstreams) return;
   shownUpstreams = told;
   const rows = upstreams.flatMap(({ id, up, waiting, retries, targets }) =>
-    targets.map(({ url, well, breaker, busy, connections }, index) => {
+    targets.map(({ url, well, breaker, busy, connections, resolution }, index) => {
       const span = { rowspan: targets.length };
       const first = [
         element('th', { scope: 'rowgroup', ...span }, id),
@@ -205,7 +205,7 @@ function showUpstreams(upstreams) {
         'tr',
         {},
         ...(index === 0 ? first : []),
-        element('td', {}, element('code', {}, url)),
+        element('td', {}, element('code', {}, url), ...nameBadges(resolution)),
         element('td', {}, well === null ? 'not asked' : well ? badge('well', 'good') : badge('unwell', 'bad')),
         element('td', {}, breaker === null ? NONE : breaker === 'closed' ? 'closed' : badge(breaker, 'warn')),
         element('td', { class: 'number' }, whole(busy)),
@@ -215,6 +215,17 @@ function showUpstreams(upstreams) {
     }),
   );
   showRows('upstreams', rows, 'None.');
+}
+
+/**
+ * Shows that the host name of an endpoint does not resolve.
+ *
+ * @param {Answers['status']['upstreams'][number]['targets'][number]['resolution']} resolution
+ */
+function nameBadges(resolution) {
+  if (resolution === null || resolution.reason === null) return [];
+  const { state, reason } = resolution;
+  return [' ', state === 'stale' ? badge(`stale addresses: ${reason}`, 'warn') : badge(reason, 'bad')];
 }
 
 /**

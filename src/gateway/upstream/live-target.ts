@@ -1,5 +1,8 @@
+import type { NameCode } from '../../dns/name-error.ts';
+import type { NameStatus } from '../../dns/name-status.ts';
+import type { NameResolver } from '../../dns/resolver.ts';
 import { Connections } from '../../http1/connections.ts';
-import { createDial } from '../../http1/dial.ts';
+import { createDial, hostOf } from '../../http1/dial.ts';
 import type { Target, Upstream } from '../../plan/plan.ts';
 import { Breaker, type BreakerState } from './breaker.ts';
 import { HealthCheck } from './health.ts';
@@ -7,7 +10,7 @@ import { NormalTime } from './normal-time.ts';
 import { Prober } from './probe.ts';
 
 /** What changed with a target, for the log. */
-export type TargetNews = 'well' | 'unwell' | `breaker_${BreakerState}`;
+export type TargetNews = 'well' | 'unwell' | `breaker_${BreakerState}` | `unresolved (${NameCode})` | 'resolved';
 
 export interface TargetStatus {
   readonly url: string;
@@ -23,6 +26,8 @@ export interface TargetStatus {
   readonly connections: number;
   /** Connections in use. */
   readonly busy: number;
+  /** The host name's addresses; `null` for an IP address, which needs no look-up. */
+  readonly resolution: NameStatus | null;
 }
 
 /** A target while it is used: its connections, and what is known of how it does. */
@@ -38,16 +43,28 @@ export class LiveTarget {
   abandoned = 0;
   readonly #health: HealthCheck | undefined;
   readonly #prober: Prober | undefined;
+  readonly #resolution: () => NameStatus | null;
+  readonly #stopHearing: () => void;
   #isWell = true;
 
-  constructor(target: Target, upstream: Upstream, tell: (target: LiveTarget, news: TargetNews) => void) {
+  constructor(
+    target: Target,
+    upstream: Upstream,
+    resolver: NameResolver,
+    tell: (target: LiveTarget, news: TargetNews) => void,
+  ) {
     this.url = target.shown;
     this.host = target.url.host;
-    this.connections = new Connections(createDial(target, upstream), upstream);
+    this.connections = new Connections(createDial(target, upstream, resolver), upstream);
+    const hostName = hostOf(target.url);
+    this.#resolution = () => resolver.statusOf(hostName);
+    this.#stopHearing = resolver.subscribe((name, reason) => {
+      if (name === hostName) tell(this, reason === undefined ? 'resolved' : `unresolved (${reason})`);
+    });
     const { breaker, health } = upstream;
     this.breaker = breaker && new Breaker(breaker, (state) => tell(this, `breaker_${state}`));
     if (health === undefined) return;
-    const prober = new Prober(target, upstream);
+    const prober = new Prober(target, upstream, resolver);
     this.#prober = prober;
     this.#health = new HealthCheck(
       health,
@@ -83,11 +100,13 @@ export class LiveTarget {
       abandoned: this.abandoned,
       connections: this.connections.size,
       busy: this.connections.busy,
+      resolution: this.#resolution(),
     };
   }
 
   /** Closes all connections, with what they carry. */
   close(): void {
+    this.#stopHearing();
     this.#health?.stop();
     this.#prober?.close();
     this.connections.close();

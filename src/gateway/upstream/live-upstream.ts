@@ -1,3 +1,4 @@
+import type { NameResolver } from '../../dns/resolver.ts';
 import type { Upstream } from '../../plan/plan.ts';
 import { Refusal } from '../refusal.ts';
 import { LiveTarget, type TargetNews, type TargetStatus } from './live-target.ts';
@@ -39,10 +40,14 @@ export class LiveUpstream {
   #onAdvance: (() => void) | undefined;
 
   /** @param tell hears of what changes with a target */
-  constructor(upstream: Upstream, tell: (upstream: Upstream, target: LiveTarget, news: TargetNews) => void) {
+  constructor(
+    upstream: Upstream,
+    resolver: NameResolver,
+    tell: (upstream: Upstream, target: LiveTarget, news: TargetNews) => void,
+  ) {
     this.upstream = upstream;
     this.#targets = upstream.targets.map(
-      (target) => new LiveTarget(target, upstream, (live, news) => tell(upstream, live, news)),
+      (target) => new LiveTarget(target, upstream, resolver, (live, news) => tell(upstream, live, news)),
     );
   }
 

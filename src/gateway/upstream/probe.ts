@@ -1,3 +1,4 @@
+import type { NameResolver } from '../../dns/resolver.ts';
 import { Connection } from '../../http1/connection.ts';
 import { createDial, type Dial } from '../../http1/dial.ts';
 import { fetchWhole, TooLong } from '../../http1/fetch-whole.ts';
@@ -13,9 +14,9 @@ export class Prober {
   readonly #dial: Dial;
   readonly #asked = new Set<Connection>();
 
-  constructor(target: Target, upstream: Upstream) {
+  constructor(target: Target, upstream: Upstream, resolver: NameResolver) {
     this.#host = target.url.host;
-    this.#dial = createDial(target, upstream);
+    this.#dial = createDial(target, upstream, resolver);
   }
 
   /** Answers the status. Rejects when there is no whole answer within `timeoutMs`, or not so much of a long one. */

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { parseHosts } from '../../src/dns/hosts-file.ts';
+import { fullNames, parseResolvConf } from '../../src/dns/resolv-conf.ts';
+
+describe('resolv.conf', () => {
+  it('names servers, search domains and dots', () => {
+    const text = `# comment
+; another one
+nameserver 10.96.0.10
+nameserver fd00::a # inline
+nameserver nonsense
+domain example
+search Team.svc.cluster.local. svc.cluster.local
+options edns0 ndots:5 timeout:2
+`;
+    const servers = ['10.96.0.10', 'fd00::a'];
+    expect(parseResolvConf(text)).toEqual({
+      servers,
+      search: ['team.svc.cluster.local', 'svc.cluster.local'],
+      ndots: 5,
+    });
+  });
+
+  it('is bounded, whatever it says', () => {
+    const lines = Array.from({ length: 100 }, (_, index) => `nameserver 10.0.0.${index}`);
+    const search = Array.from({ length: 100 }, (_, index) => `d${index}.example`).join(' ');
+    const conf = parseResolvConf(`${lines.join('\n')}\nsearch ${search}\noptions ndots:999`);
+    expect([conf.servers.length, conf.search.length, conf.ndots]).toEqual([8, 16, 15]);
+  });
+
+  it('leaves link-local servers to c-ares', () => {
+    expect(parseResolvConf('nameserver fe80::1%eth0\nnameserver 10.0.0.1\n').servers).toEqual([]);
+  });
+
+  it.each([
+    ['contacts', 5, ['contacts.a', 'contacts.b', 'contacts']],
+    ['contacts.team.svc', 5, ['contacts.team.svc.a', 'contacts.team.svc.b', 'contacts.team.svc']],
+    ['contacts', 1, ['contacts.a', 'contacts.b', 'contacts']],
+    ['contacts.example', 1, ['contacts.example', 'contacts.example.a', 'contacts.example.b']],
+    ['contacts.', 5, ['contacts']],
+  ])('makes of %s with ndots %d the full names', (name, ndots, names) => {
+    expect(fullNames(name, { search: ['a', 'b'], ndots })).toEqual(names);
+  });
+});
+
+describe('hosts', () => {
+  it('gives each name all of its addresses, and skips lines that it cannot read', () => {
+    const hosts = parseHosts('127.0.0.1 One two\r\n::1\tone\n\n999.1.1.1 three\n#127.0.0.2 four\nfive\n');
+    expect([...hosts]).toEqual([
+      ['one', ['127.0.0.1', '::1']],
+      ['two', ['127.0.0.1']],
+    ]);
+  });
+});
