@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { AnswerHead } from '../../http1/answer-head.ts';
 import type { CallUser } from '../../http1/call.ts';
 import type { Connection } from '../../http1/connection.ts';
+import { clientKey } from '../client-key.ts';
 import { Broken, ClientGone, isTimeout, toRefusal } from '../failure.ts';
 import type { Outgoing } from '../forward.ts';
 import { Refusal } from '../refusal.ts';
@@ -44,6 +45,10 @@ export class Transfer implements Passenger, CallUser {
     if (limitMs !== undefined) this.#timer = setTimeout(() => this.#stop(tooLate()), limitMs);
     outgoing.exchange.onClientGone = () => this.#stop(new ClientGone());
     upstream.admit(this);
+  }
+
+  get client(): string {
+    return clientKey(this.#outgoing.exchange.client);
   }
 
   board(target: LiveTarget, isTrial: boolean): void {
