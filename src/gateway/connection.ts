@@ -73,7 +73,7 @@ export class Connection implements FeedOwner {
     // Node drops what it read together with a request that asks for an upgrade: what comes next may be its body.
     const isLast = this.#requests >= limit || response.req.headers.upgrade !== undefined || this.#feed.isAtEnd;
     if (isLast) response.shouldKeepAlive = false;
-    if (this.isHalfClosed) this.#halfCloseOf().probe();
+    if (this.isHalfClosed) this.#halfCloseOf().probeLater();
     return true;
   }
 

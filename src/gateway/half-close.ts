@@ -30,10 +30,15 @@ export class HalfClose {
     this.#timer = setTimeout(() => this.probe(2 * delayMs), delayMs);
   }
 
-  /** Ends the probes; returns how many bytes of the head have been sent. */
+  /** The same, behind the response to the request before this one, which was a probe itself. */
+  probeLater(): void {
+    this.#timer = setTimeout(() => this.probe(), PROBE_MS);
+  }
+
+  /** Ends the probes, since the head is made; returns how many of its bytes have been sent. */
   takeSent(): number {
     const sent = this.#sent;
-    if (sent > 0) this.stop();
+    this.stop();
     this.#sent = 0;
     return sent;
   }

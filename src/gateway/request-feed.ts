@@ -123,7 +123,7 @@ export class RequestFeed {
     if (this.#isOver || this.#fed < bytes.length) return;
     this.#drop();
     this.#socket.resume();
-    if (this.#hasEnded && !this.#owner.isBusy) this.#end();
+    if (this.#hasEnded && !(this.#owner.isBusy && this.isBetween)) this.#end();
   };
 
   readonly #end = (): void => {
