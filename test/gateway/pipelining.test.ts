@@ -87,6 +87,7 @@ describe('requests that are pipelined', () => {
   });
 
   it('are executed one after another, whatever their methods and framings', async () => {
+    respond = (request, response) => void setTimeout(() => response.end(request.url), 20);
     const wire = await Wire.open(gateway.port);
     wire.write(
       [
