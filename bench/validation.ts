@@ -17,8 +17,8 @@ import { parseArgs } from 'node:util';
 import { HOSTILE, type Make } from './hostile.ts';
 
 const MB = 1024 * 1024;
-/** The longest body that is judged on the event loop. */
-const LOOP_BYTES = 65_536;
+/** The longest body that is validated on the event loop. */
+const LOOP_BYTES = 32_768;
 const PORT = 18_080;
 
 const { values } = parseArgs({

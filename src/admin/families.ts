@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import type { Plan } from '../plan/plan.ts';
 import { durations, durationsOf, type Family, gauge, ofTargets, ofUpstreams } from './family.ts';
 import { readinessOf, STATUSES } from './health.ts';
+import { VALIDATION_FAMILIES } from './validation-families.ts';
 
 /** All metrics of the gateway's own. No label is ever made of what a client wrote. */
 export const FAMILIES: readonly Family[] = [
@@ -51,6 +52,7 @@ export const FAMILIES: readonly Family[] = [
       for (const [route, value] of gateway.meters.reported) yield { labels: { route }, value };
     },
   },
+  ...VALIDATION_FAMILIES,
   ofTargets(
     'upstream_up',
     'gauge',

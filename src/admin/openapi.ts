@@ -142,6 +142,7 @@ function refusalsOf({ access, login, parameters, body, validation }: Route): Ref
     ...((login ? ['login_answer_refused'] : []) as RefusalCode[]),
     ...((parameters && isEnforced ? ['parameter_invalid'] : []) as RefusalCode[]),
     ...((body ? ['body_too_large'] : []) as RefusalCode[]),
+    ...((body?.judge || parameters || login ? ['gateway_busy'] : []) as RefusalCode[]),
     ...((body?.types && isEnforced ? ['media_type_unsupported'] : []) as RefusalCode[]),
     ...(((body?.judge || body?.inspect) && isEnforced ? ['body_invalid'] : []) as RefusalCode[]),
   ];

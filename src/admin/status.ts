@@ -1,5 +1,6 @@
-import { judgeInThread } from '../plan/judge-thread.ts';
+import type { BufferBudget } from '../gateway/buffer-budget.ts';
 import type { VerifierStatus } from '../plan/plan.ts';
+import { validationPool } from '../plan/validation-pool.ts';
 import { type Answer, type Call, json, type Operated } from './call.ts';
 import { readinessOf } from './health.ts';
 import { reloadEntry } from './reload.ts';
@@ -22,11 +23,16 @@ function statusOf(operated: Operated) {
     ...reloadEntry(reloader),
     upstreams: gateway.upstreams,
     tokens: plan.auth === undefined ? null : tokensOf(plan.auth.verifier.status),
-    judge_thread: judgeInThread.status(),
+    validation: validationPool.status,
+    buffered_bodies: buffersOf(gateway.buffers),
     reported: Object.fromEntries(gateway.meters.reported),
   };
 }
 
 function tokensOf({ verdicts, ...status }: VerifierStatus) {
   return { ...status, verdicts: Object.fromEntries(verdicts) };
+}
+
+function buffersOf({ heldBytes, limitBytes, clients, refused }: BufferBudget) {
+  return { held_bytes: heldBytes, limit_bytes: limitBytes, clients, refused: { ...refused } };
 }

@@ -48,6 +48,7 @@ export const STEP_OF: Readonly<Record<RefusalCode, StepName>> = {
   body_invalid: 'body',
   body_too_large: 'body',
   media_type_unsupported: 'body',
+  gateway_busy: 'body',
   internal_error: 'forward',
   upstream_unreachable: 'forward',
   upstream_broken: 'forward',

@@ -1,4 +1,6 @@
-import type { Auth, LastToken, Principal } from '../plan/plan.ts';
+import type { Auth, Principal } from '../plan/plan.ts';
+import type { Exchange } from './exchange.ts';
+import { ClientGone } from './failure.ts';
 import type { Head } from './message.ts';
 import { Refusal } from './refusal.ts';
 
@@ -7,18 +9,20 @@ const BEARER = /^bearer /i;
 /**
  * The verified caller of a request (RFC 6750 section 2.1; no other place for a token is looked at).
  *
- * @throws Refusal `token_missing`, `token_invalid` or `keys_unavailable`
+ * @throws Refusal `token_missing`, `token_invalid` or `keys_unavailable`; ClientGone
  */
-export function authenticate(auth: Auth, { authorization }: Head, last: LastToken): Principal | Promise<Principal> {
+export function authenticate(auth: Auth, { authorization }: Head, exchange: Exchange): Principal | Promise<Principal> {
   if (authorization === undefined || !BEARER.test(authorization)) {
     throw new Refusal('token_missing', { headers: { 'WWW-Authenticate': auth.challenge } });
   }
   const token = authorization.slice('bearer '.length);
-  return auth.verifier.cached(token, last) ?? verify(auth, token);
+  return auth.verifier.cached(token) ?? verify(auth, token, exchange);
 }
 
-async function verify(auth: Auth, token: string): Promise<Principal> {
-  const verdict = await auth.verifier.verify(token);
+async function verify(auth: Auth, token: string, exchange: Exchange): Promise<Principal> {
+  const client = exchange.waitingClient();
+  const verdict = await auth.verifier.verify(token, client);
+  if (client.gone.aborted) throw new ClientGone();
   if ('principal' in verdict) return verdict.principal;
   if (verdict.fault === 'keys_unavailable') {
     const reason = verdict.cause ?? verdict.fault;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { LastToken, ServerRules } from '../plan/plan.ts';
+import type { ServerRules } from '../plan/plan.ts';
 import { HalfClose } from './half-close.ts';
 import { Refusal } from './refusal.ts';
 import { LINGER_MS } from './refuse.ts';
@@ -26,7 +26,6 @@ export class Connection implements FeedOwner {
   isStalled = false;
   /** The response lasts for as long as the client stays. */
   isLongLived = false;
-  readonly lastToken: LastToken = { token: '', digest: '' };
   readonly #socket: Inner;
   readonly #carrier: Inner;
   readonly #feed: RequestFeed;

@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Cors, Principal, Route, ServerRules } from '../plan/plan.ts';
+import type { Cors, Principal, Route, ServerRules, WaitingClient } from '../plan/plan.ts';
+import type { BufferBudget } from './buffer-budget.ts';
 import type { Connection } from './connection.ts';
 import { withCors } from './cors.ts';
+import { ClientGone } from './failure.ts';
 import { type Believed, readBelieved } from './forwarded.ts';
 import type { EndReason, Lasting } from './lasting.ts';
 import type { Head } from './message.ts';
 import type { Target } from './path.ts';
-import type { Refusal } from './refusal.ts';
+import { busy, type Refusal } from './refusal.ts';
 import type { Trace, Traces } from './trace.ts';
 
 export interface Handshake {
@@ -37,6 +39,7 @@ export interface Life {
   readonly isClosing: boolean;
   readonly traces: Traces;
   readonly lasting: Lasting;
+  readonly buffers: BufferBudget;
 }
 
 /** One request and its answer, with what became known of them on the way; the access log reads it at the end. */
@@ -79,6 +82,8 @@ export class Exchange {
   answeredAt: number | undefined;
 
   readonly #life: Life;
+  #bufferedBytes = 0;
+  #isOver = false;
 
   constructor({ request, response, expectsContinue = false, handshake, cors, connection, trusts, life }: Begun) {
     this.believed =
@@ -145,6 +150,37 @@ export class Exchange {
     this.connection.isLongLived = true;
     if (this.#life.isClosing || this.connection.isHalfClosed) end('going_away');
     else this.#life.lasting.add(this, end);
+  }
+
+  /** The client's address, for its share of what all clients use together. */
+  get client(): string {
+    return this.believed?.client ?? this.connection.peer ?? '';
+  }
+
+  /** The client, for work that ends when it leaves. */
+  waitingClient(): WaitingClient {
+    const gone = new AbortController();
+    this.onClientGone = () => gone.abort();
+    return { address: this.client, gone: gone.signal };
+  }
+
+  /**
+   * Counts bytes that the gateway holds in memory for this exchange until it ends.
+   *
+   * @throws Refusal `gateway_busy`; ClientGone
+   */
+  buffer(bytes: number): void {
+    if (this.#isOver) throw new ClientGone();
+    const refusal = this.#life.buffers.take(this.client, bytes);
+    if (refusal !== undefined) throw busy(refusal);
+    this.#bufferedBytes += bytes;
+  }
+
+  /** The exchange is over, and with it all that was buffered for it. */
+  release(): void {
+    this.#isOver = true;
+    if (this.#bufferedBytes > 0) this.#life.buffers.release(this.client, this.#bufferedBytes);
+    this.#bufferedBytes = 0;
   }
 
   elapsedMs(): number {

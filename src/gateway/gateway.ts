@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Log } from '../log.ts';
 import type { Plan } from '../plan/plan.ts';
 import { accessLine, refusedLine, shareOf } from './access-log.ts';
+import { BufferBudget } from './buffer-budget.ts';
 import type { Connection } from './connection.ts';
 import { type Decision, decisionOf, decisionOnBytes } from './decision.ts';
 import { countDropped } from './dropped.ts';
@@ -30,6 +31,8 @@ export interface Gateway {
   readonly meters: Meters;
   /** Clients' connections, and those of them that became tunnels or are about to. */
   readonly clients: { readonly connections: number; readonly tunnels: number };
+  /** The memory that bodies take which the gateway holds. */
+  readonly buffers: BufferBudget;
   /** How many look on. */
   readonly watchers: number;
   /** Tells of each request as it ends, until what is returned is called. */
@@ -58,6 +61,7 @@ export function createGateway(first: Plan, log: Log, traces: Traces = plainTrace
 class LiveGateway implements Gateway {
   plan: Plan;
   readonly meters = new Meters();
+  readonly buffers: BufferBudget;
   readonly #log: Log;
   /**
    * A set of what is in flight would say it too, but cost the collector as much as all the rest: this is read
@@ -76,7 +80,9 @@ class LiveGateway implements Gateway {
   constructor(first: Plan, log: Log, traces: Traces) {
     this.plan = first;
     this.#log = log;
-    this.#life = { isDraining: false, isClosing: false, traces, lasting: new Lasting() };
+    this.buffers = new BufferBudget(first.server.bufferedBytes);
+    const { buffers } = this;
+    this.#life = { isDraining: false, isClosing: false, traces, lasting: new Lasting(), buffers };
     this.#forwarder = createForwarder(first, log);
     this.#server = createServer(first.server, (request) => this.#isHandshake(request));
     const { connections, sockets } = trackClients(this.#server, (socket, refusal) =>
@@ -125,6 +131,7 @@ class LiveGateway implements Gateway {
   swap(next: Plan): void {
     adopt(this.#server, next.server, this.plan.server);
     this.plan = next;
+    this.buffers.limitBytes = next.server.bufferedBytes;
     this.#forwarder.adopt(next);
     this.meters.keep(new Set(next.routes.map(({ id }) => id)));
     const count = this.#life.lasting.judge(next);
@@ -213,6 +220,7 @@ class LiveGateway implements Gateway {
 
   #end(exchange: Exchange): void {
     if (!exchange.response.writableFinished) exchange.onClientGone?.();
+    exchange.release();
     this.#life.lasting.delete(exchange);
     const ms = exchange.elapsedMs();
     const share = shareOf(exchange, this.plan.sample2xx);

@@ -1,3 +1,5 @@
+import { RecentNames } from './recent-names.ts';
+
 /** RFC 9110 section 7.6.1: these speak of one connection and stop at each hop. */
 const HOP_BY_HOP = new Set([
   'connection',
@@ -64,16 +66,15 @@ const LENGTH = new Set(['content-length']);
  */
 type Fate = 'passes' | 'ends' | 'own' | 'traced';
 
-/** By the name as it was written: there are few, and to fold letter case each time would show in the throughput. */
-const fates = new Map<string, Fate>();
-const MAX_FATES = 2_000;
+/** By the name as it was written: to fold the letter case each time would show in the throughput. */
+const fates = new RecentNames<Fate>();
 
 function fateOf(written: string): Fate {
   const known = fates.get(written);
   if (known !== undefined) return known;
   const name = written.toLowerCase();
   const fate = HOP_BY_HOP.has(name) ? 'ends' : isOwn(name) ? 'own' : name === 'tracestate' ? 'traced' : 'passes';
-  if (fates.size < MAX_FATES) fates.set(written, fate);
+  fates.set(written, fate);
   return fate;
 }
 

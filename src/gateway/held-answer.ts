@@ -39,8 +39,16 @@ export class HeldAnswer implements AnswerReceiver {
 
   onData(control: AnswerControl, bytes: Buffer): void {
     this.#size += bytes.length;
-    if (this.#size > this.#limitBytes) control.abort(tooLong());
-    else this.#chunks.push(bytes);
+    if (this.#size > this.#limitBytes) {
+      control.abort(tooLong());
+      return;
+    }
+    try {
+      this.#exchange.buffer(bytes.length);
+      this.#chunks.push(bytes);
+    } catch (error) {
+      control.abort(error instanceof Refusal ? new Broken(error) : (error as Error));
+    }
   }
 
   onEnd(): void {

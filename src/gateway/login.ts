@@ -1,7 +1,6 @@
-import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
-import type { Auth, LoginRule, TokenFault } from '../plan/plan.ts';
+import type { Auth, LoginRule, TokenFault, WaitingClient } from '../plan/plan.ts';
 import { authorize } from './authorize.ts';
+import { decodeBody, Undecodable } from './decoded-body.ts';
 import type { Exchange } from './exchange.ts';
 import type { Answer } from './held-answer.ts';
 import { Refusal } from './refusal.ts';
@@ -12,33 +11,75 @@ export interface Login {
   readonly exchange: Exchange;
 }
 
+/** A response with more has no honest use, and each costs a signature. */
+const MAX_TOKENS = 64;
+
 /**
- * The role gate at login. An answer is let out when it carries no token (an MFA challenge), or when each that it
- * carries verifies and its role is allowed. What cannot be read for sure is not let out.
+ * The role gate at login, for every response of the route, whatever its status. It is let out when it carries no token (an MFA
+ * challenge), or when each token at a stated place verifies and its role is allowed, and no JWT anywhere else is one that the
+ * gateway would accept with a role that is not allowed. A response that cannot be read for sure is not let out.
  *
  * @throws Refusal `role_not_allowed`, `login_answer_refused` or `keys_unavailable`
  */
 export async function judgeLogin({ auth, login, exchange }: Login, answer: Answer): Promise<void> {
-  const tokens = new Set([...login.inHeaders(answer.headers), ...(await tokensInBody(login, answer))]);
-  for (const token of tokens) {
+  const { inHeaders, inBody, straysIn, limitBytes } = login;
+  if (answer.body.length > 0 && PARTIAL.has(answer.status)) throw unreadable('login_answer_partial');
+  const isBodyRead = answer.body.length > 0 && (inBody !== undefined || straysIn !== undefined);
+  const body = isBodyRead ? await decode(answer, limitBytes) : Buffer.alloc(0);
+  const stated = new Set([...inHeaders(answer.headers), ...tokensInBody(inBody, answer.status, body)]);
+  const strays = new Set(straysIn?.(textOf(answer, body))).difference(stated);
+  if (stated.size + strays.size > MAX_TOKENS) throw unreadable('login_tokens_too_many');
+  const client = exchange.waitingClient();
+  for (const token of stated) {
     if (typeof token !== 'string') throw unreadable('login_token_not_a_string');
-    const verdict = await auth.verifier.verify(token);
-    if ('fault' in verdict) throw toRefusal(verdict.fault);
-    exchange.principal = verdict.principal;
-    authorize(auth, verdict.principal);
+    await judge({ auth, exchange, client }, token, () => true);
   }
+  for (const token of strays) await judge({ auth, exchange, client }, token, (fault) => !HARMLESS.has(fault));
 }
+
+interface Judging {
+  readonly auth: Auth;
+  readonly exchange: Exchange;
+  readonly client: WaitingClient;
+}
+
+async function judge({ auth, exchange, client }: Judging, token: string, isRefused: (fault: TokenFault) => boolean) {
+  const verdict = await auth.verifier.verify(token, client);
+  if ('fault' in verdict) {
+    if (isRefused(verdict.fault)) throw toRefusal(verdict.fault);
+    return;
+  }
+  exchange.principal = verdict.principal;
+  authorize(auth, verdict.principal);
+}
+
+/**
+ * By these the gateway accepts a JWT neither now nor later, whoever signed it: an ID token for somebody else, say. A signature that
+ * is wrong is not among them: other characters may stand behind a good one.
+ */
+const HARMLESS: ReadonlySet<TokenFault> = new Set([
+  'algorithm_not_allowed',
+  'type_wrong',
+  'issuer_wrong',
+  'audience_wrong',
+  'claims_wrong',
+  'token_expired',
+]);
 
 /** A client that asks for a range chooses what stands in the answer (RFC 9110 section 14, RFC 3229): that may be a token without its place. */
 const PARTIAL = new Set([206, 226]);
 
-async function tokensInBody({ inBody, limitBytes }: LoginRule, answer: Answer): Promise<readonly unknown[]> {
-  const isSuccess = answer.status >= 200 && answer.status <= 299;
-  if (inBody === undefined || !isSuccess || answer.body.length === 0) return [];
-  if (PARTIAL.has(answer.status)) throw unreadable('login_answer_partial');
-  const tokens = inBody(await decode(answer, limitBytes));
+function tokensInBody(inBody: LoginRule['inBody'], status: number, body: Buffer): readonly unknown[] {
+  if (inBody === undefined || body.length === 0) return [];
+  const tokens = inBody(body, status >= 200 && status <= 299);
   if (tokens === undefined) throw unreadable('login_answer_not_json');
   return tokens;
+}
+
+/** All that the client gets, its body encoded and decoded: some formats carry bytes that decoders pass over. */
+function textOf({ reason, headers, body: encoded }: Answer, body: Buffer): string {
+  const bodies = body === encoded ? [body] : [body, encoded];
+  return [reason, ...headers, ...bodies.map((bytes) => bytes.toString('latin1'))].join('\n');
 }
 
 function toRefusal(fault: TokenFault): Refusal {
@@ -46,28 +87,12 @@ function toRefusal(fault: TokenFault): Refusal {
   return unreadable(`login_${fault}`);
 }
 
-type Decoder = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
-
-const DECODERS: ReadonlyMap<string, Decoder> = new Map([
-  ['gzip', promisify(gunzip) as Decoder],
-  ['x-gzip', promisify(gunzip) as Decoder],
-  ['deflate', promisify(inflate) as Decoder],
-  ['br', promisify(brotliDecompress) as Decoder],
-  ['zstd', promisify(zstdDecompress) as Decoder],
-]);
-
 async function decode({ headers, body }: Answer, limitBytes: number): Promise<Buffer> {
-  const encodings = headers.filter(
-    (_, index) => index % 2 === 1 && headers[index - 1]?.toLowerCase() === 'content-encoding',
-  );
-  const encoding = encodings.join(',').trim().toLowerCase();
-  if (encoding === '' || encoding === 'identity') return body;
-  const decoder = DECODERS.get(encoding);
-  if (decoder === undefined) throw unreadable('login_answer_encoding_unknown');
   try {
-    return await decoder(body, { maxOutputLength: limitBytes });
-  } catch {
-    throw unreadable('login_answer_encoding_broken');
+    return await decodeBody(headers, body, limitBytes);
+  } catch (error) {
+    if (error instanceof Undecodable) throw unreadable(`login_answer_${error.message}`);
+    throw error;
   }
 }
 

@@ -2,6 +2,7 @@ import type { BodyRule } from '../plan/plan.ts';
 import type { Exchange } from './exchange.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
 import type { Head } from './message.ts';
+import { resultOf } from './other-thread.ts';
 import { Refusal } from './refusal.ts';
 
 const BODILESS = new Set(['GET', 'HEAD']);
@@ -11,7 +12,7 @@ const BODILESS = new Set(['GET', 'HEAD']);
  * returned is what was checked, and what is forwarded is what is returned. Of any other nothing is returned:
  * it is streamed.
  *
- * @throws Refusal `media_type_unsupported`, `body_too_large` or `body_invalid`
+ * @throws Refusal `media_type_unsupported`, `body_too_large`, `body_invalid` or `gateway_busy`; ClientGone
  */
 export function takeBody(exchange: Exchange, head: Head, rule: BodyRule): Promise<Buffer> | undefined {
   const { judge, types, limitBytes } = rule;
@@ -54,8 +55,8 @@ async function readJson(
   head: Head,
   { limitBytes, judge }: { limitBytes: number; judge: NonNullable<BodyRule['judge']> },
 ): Promise<Buffer> {
-  const judged = judge(await collect(exchange, head, limitBytes));
-  const { faults, body } = judged instanceof Promise ? await judged : judged;
+  const judged = judge(await collect(exchange, head, limitBytes), exchange.client);
+  const { faults, body } = judged instanceof Promise ? await resultOf(exchange, judged) : judged;
   const refusal = faults.length === 0 ? undefined : new Refusal('body_invalid', { errors: faults });
   if (refusal !== undefined) exchange.refuseInvalid(refusal);
   if (body === undefined) throw refusal ?? new Refusal('internal_error', { reason: 'body_lost' });
@@ -71,10 +72,11 @@ function collect(exchange: Exchange, head: Head, limitBytes: number): Promise<Bu
     request.on('data', (chunk: Buffer) => {
       exchange.receivedBytes += chunk.length;
       try {
+        exchange.buffer(chunk.length);
         if (collected.add(chunk)) return;
         reject(new Refusal('body_too_large'));
       } catch (error) {
-        // There is no more memory: what a listener throws would end the process.
+        // There is no more memory, in the budget or at all: an error of a listener would end the process.
         reject(error as Error);
       }
       request.removeAllListeners('data');

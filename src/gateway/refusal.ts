@@ -55,6 +55,11 @@ export const REFUSALS = {
     title: 'Login answer refused',
     detail: 'the answer of the login service could not be checked',
   },
+  gateway_busy: {
+    status: 503,
+    title: 'Gateway busy',
+    detail: 'the gateway has too many bodies to hold or to validate now; send the request again later',
+  },
   upstream_unavailable: { status: 503, title: 'Upstream unavailable', detail: 'the upstream service is not available' },
   upstream_busy: { status: 503, title: 'Upstream busy', detail: 'the upstream service has too much to do' },
   keys_unavailable: { status: 503, title: 'Keys unavailable', detail: 'tokens cannot be verified now' },
@@ -112,4 +117,9 @@ export class Refusal {
       errors,
     });
   }
+}
+
+/** Refuses for now. @param reason for the log */
+export function busy(reason: string): Refusal {
+  return new Refusal('gateway_busy', { headers: { 'Retry-After': '1' }, reason });
 }

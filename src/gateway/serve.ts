@@ -3,11 +3,13 @@ import { authenticate } from './authenticate.ts';
 import { authorize } from './authorize.ts';
 import { answerPreflight, isPreflight } from './cors.ts';
 import type { Exchange } from './exchange.ts';
+import { ClientGone } from './failure.ts';
 import type { Forwarder } from './forward.ts';
 import { HeldAnswer } from './held-answer.ts';
 import { judgeLogin } from './login.ts';
 import { readHead } from './message.ts';
 import { METHODS } from './methods.ts';
+import { resultOf } from './other-thread.ts';
 import { hasEncodedSlash, readTarget, type Target } from './path.ts';
 import { takeBody } from './read-body.ts';
 import { Refusal } from './refusal.ts';
@@ -42,14 +44,15 @@ export async function serve(plan: Plan, exchange: Exchange, forwarder: Forwarder
     exchange.route = route;
     if (route.access === 'protected') {
       const auth = authOf(route);
-      const caller = authenticate(auth, head, exchange.connection.lastToken);
+      const caller = authenticate(auth, head, exchange);
       // To wait for what is there already would cost a turn of the loop's queue.
       const principal = caller instanceof Promise ? await caller : caller;
       exchange.principal = principal;
       authorize(auth, principal);
     }
     if (route.parameters !== undefined) {
-      const errors = route.parameters(target.path, target.query, request.rawHeaders);
+      const checked = route.parameters.serve(target.path, target.query, request.rawHeaders, exchange.client);
+      const errors = checked instanceof Promise ? (await resultOf(exchange, checked)).faults : checked;
       if (errors.length > 0) exchange.refuseInvalid(new Refusal('parameter_invalid', { errors }));
     }
     const body = route.body === undefined ? undefined : await takeBody(exchange, head, route.body);
@@ -68,6 +71,8 @@ export async function serve(plan: Plan, exchange: Exchange, forwarder: Forwarder
       receiver: receiverOf(route, exchange),
     });
   } catch (error) {
+    // Nobody is there to read a response.
+    if (error instanceof ClientGone) return;
     refuse(exchange, error instanceof Refusal ? error : new Refusal('internal_error', { reason: String(error) }));
   }
 }

@@ -18,6 +18,8 @@ export interface AnswerSink {
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const MAX_HEAD_BYTES = 16_384;
+/** Informational (1xx) responses to one request, 100 included. */
+const MAX_INFORMATIONAL = 100;
 const NONE: readonly string[] = [];
 
 /** Reads the answers that come on a connection, one for each `begin` (RFC 9112). It forgives nothing. */
@@ -25,6 +27,7 @@ export class AnswerParser {
   readonly #sink: AnswerSink;
   #state: 'idle' | 'head' | 'counted' | 'chunked' | 'until the end' = 'idle';
   #isToHead = false;
+  #informational = 0;
   #isKept = false;
   #keepAlive: string | undefined;
   /** Of a head that has not come whole. */
@@ -46,6 +49,7 @@ export class AnswerParser {
   begin(method: string): void {
     this.#state = 'head';
     this.#isToHead = method === 'HEAD';
+    this.#informational = 0;
   }
 
   /** Nothing more is told. */
@@ -102,6 +106,8 @@ export class AnswerParser {
       return;
     }
     if (head.status >= 200) this.#frame(head);
+    // Each of them restarts the response time limit, so a server could hold an exchange for ever.
+    else if (++this.#informational > MAX_INFORMATIONAL) throw new WireError('informational_too_many');
     this.#sink.onHead(head);
   }
 

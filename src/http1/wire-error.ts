@@ -8,6 +8,7 @@ export const WIRE_CODES = {
   answer_head_too_large: 'the head of the answer has more than 16 kB',
   answer_unasked: 'something came before the request was sent',
   answer_upgrade_unasked: 'the upstream switched to a protocol that nobody asked for',
+  informational_too_many: 'more than 100 informational (1xx) responses before the response',
   request_malformed: 'what was to be sent is no request with one reading',
 } as const;
 

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import type * as http from 'node:http';
 import type { Upstream } from '../plan/plan.ts';
 import { errorAtKey, type Finding } from '../problem/finding.ts';
 import { at, type Rule } from './rule.ts';
@@ -18,6 +16,7 @@ export const ONLINE: readonly Rule[] = [
 
 const TIMEOUT_MS = 3_000;
 const AT_ONCE = 16;
+const MAX_BYTES = 65_536;
 
 /** Asks every target of every upstream with one GET, and the issuer about a token that nobody has. */
 export async function askOnline(sound: Sound): Promise<Finding[]> {
@@ -54,24 +53,40 @@ async function askTarget(
   }
 }
 
-/** The status of the answer's head; no body is read, no redirect followed. */
+/** The status of the response, whatever its body; no redirect is followed. */
 async function statusOf({ health, tls, targets }: Upstream, url: URL): Promise<number> {
-  const { request } = await import(url.protocol === 'https:' ? 'node:https' : 'node:http');
-  const servername = targets.find((target) => target.url === url)?.serverName;
-  const asked = request(new URL(health?.path ?? '/', url), {
-    ...tls,
-    ...(servername === undefined ? {} : { servername }),
-    agent: false,
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  });
+  const { Connection, createDial, fetchWhole, TooLong } = await network();
+  const serverName = targets.find((target) => target.url === url)?.serverName;
+  const dial = createDial({ url, serverName }, { connectTimeoutMs: TIMEOUT_MS, tls });
+  const limits = { responseTimeoutMs: TIMEOUT_MS, idleTimeoutMs: TIMEOUT_MS };
+  const connection = new Connection({ dial, ...limits, isForTunnel: false, onClosed: () => undefined });
+  const late = setTimeout(() => connection.abort(timeout()), TIMEOUT_MS);
+  const headers = ['Host', url.host, 'User-Agent', 'signing-gateway'];
   try {
-    const answered = once(asked, 'response') as Promise<[http.IncomingMessage]>;
-    asked.end();
-    const [{ statusCode = 0 }] = await answered;
-    return statusCode;
+    const request = { method: 'GET', path: health?.path ?? '/', headers, body: null };
+    const { status } = await fetchWhole(connection, request, MAX_BYTES);
+    return status;
+  } catch (error) {
+    if (error instanceof TooLong) return error.status;
+    throw error;
   } finally {
-    asked.on('error', () => undefined).destroy();
+    clearTimeout(late);
+    connection.destroy();
   }
+}
+
+/** A lint without `--online` reads nothing of TLS. */
+async function network() {
+  const [{ Connection }, { createDial }, { fetchWhole, TooLong }] = await Promise.all([
+    import('../http1/connection.ts'),
+    import('../http1/dial.ts'),
+    import('../http1/fetch-whole.ts'),
+  ]);
+  return { Connection, createDial, fetchWhole, TooLong };
+}
+
+function timeout(): Error {
+  return Object.assign(new Error('no response in time'), { code: 'timeout' });
 }
 
 /** By the very verifier that serves: all that can be known of a token that nobody signed is whether it could be judged. */

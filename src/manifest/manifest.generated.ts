@@ -185,6 +185,10 @@ connections: number
  * How many requests a connection may carry; the last one's answer closes it.
  */
 requestsPerConnection: number
+/**
+ * How many bytes of bodies the gateway holds in memory at once, for all clients together: request bodies with a schema, and responses of login routes. A request that needs more is refused with 503.
+ */
+bufferedBodies: string
 }
 /**
  * What happens on SIGTERM; docs/operations.md tells of it.
@@ -673,11 +677,11 @@ roles?: string[]
  */
 websocket: boolean
 /**
- * The role gate at login: an answer that carries a token is let out only if the token verifies and its role is allowed. `{}` looks for JWTs in the whole answer.
+ * The role gate at login: the gateway examines every response of the route. A token at the stated place leaves only if it verifies and its role is allowed, and a JWT anywhere else only if its role is allowed or the gateway would never accept it. With `{}` every JWT in the response must verify.
  */
 login?: {
 /**
- * Where the token stands in the JSON of a successful answer: a JSON Pointer (RFC 6901), or a list of them. An answer without it, an MFA challenge say, passes unchanged.
+ * Where the token stands in a JSON response: a JSON Pointer (RFC 6901), or a list of them. A response without it, an MFA challenge say, passes unchanged.
  */
 token?: (Pointer | Pointer[])
 /**
@@ -685,7 +689,7 @@ token?: (Pointer | Pointer[])
  */
 header?: string
 /**
- * How long the answer may be, as sent and decoded.
+ * How long the response may be, as sent and decoded.
  */
 maxBytes: string
 }

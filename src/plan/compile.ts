@@ -4,6 +4,7 @@ import { errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import { compileAddress } from './address.ts';
 import { compileAdmin } from './admin.ts';
 import { compileAuth } from './auth.ts';
+import { findBodiesOverBudget } from './buffered-routes.ts';
 import { compileCors } from './cors.ts';
 import { createSchemaCompiler } from './json-schema.ts';
 import { ownNames } from './own-names.ts';
@@ -56,6 +57,7 @@ export function* compiling(manifest: Manifest, options: CompileOptions): Steps<{
     yield;
   }
   if (!faulty.has('')) findMissingAuth(manifest, written, findings);
+  if (!faulty.has('server')) findBodiesOverBudget(manifest, written, findings);
   const routes = yield* compilingRoutes(
     written,
     { upstreams, schemas, auth, authEntry, isOwnName: ownNames(schemas?.root) },

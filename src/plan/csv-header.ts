@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { parse } from 'csv-parse/sync';
 import type { Fault, Inspector } from './plan.ts';
 
-const MAX_ROW_BYTES = 65_536;
+const BYTE_ORDER_MARK_BYTES = 3;
 const QUOTE = 0x22;
 const LF = 0x0a;
 const CR = 0x0d;
@@ -11,6 +11,8 @@ const CR = 0x0d;
 export class CsvHeaderInspector implements Inspector {
   readonly #header: readonly string[];
   readonly #delimiter: string;
+  /** The stated row is never longer, however it is written. To read a longer one takes time for nothing. */
+  readonly #maxBytes: number;
   #isOver = false;
   #isQuoted = false;
   #size = 0;
@@ -19,6 +21,9 @@ export class CsvHeaderInspector implements Inspector {
   constructor(header: readonly string[], delimiter: string) {
     this.#header = header;
     this.#delimiter = delimiter;
+    // Each column in quotes, with every character of it a quote that is doubled; and a carriage return.
+    const written = Buffer.byteLength(header.join(delimiter));
+    this.#maxBytes = BYTE_ORDER_MARK_BYTES + 2 * written + 2 * header.length + 1;
   }
 
   take(piece: Buffer): Fault | undefined {
@@ -26,7 +31,7 @@ export class CsvHeaderInspector implements Inspector {
     const end = this.#endOfRow(piece);
     this.#pieces.push(piece.subarray(0, end));
     this.#size += Math.min(end, piece.length);
-    if (this.#size > MAX_ROW_BYTES) return WRONG;
+    if (this.#size > this.#maxBytes) return this.#wrong();
     return end < piece.length ? this.#judge() : undefined;
   }
 
@@ -34,13 +39,15 @@ export class CsvHeaderInspector implements Inspector {
     return this.#isOver ? undefined : this.#judge();
   }
 
-  /** Where the line feed of the first row stands; the piece's length when it has not come yet. */
+  /** Where the line feed of the first row stands, or where it is too late for one; the piece's length if it has not come. */
   #endOfRow(piece: Buffer): number {
-    for (const [index, byte] of piece.entries()) {
+    const end = Math.min(piece.length, this.#maxBytes + 1 - this.#size);
+    for (let index = 0; index < end; index += 1) {
+      const byte = piece[index];
       if (byte === QUOTE) this.#isQuoted = !this.#isQuoted;
       else if (byte === LF && !this.#isQuoted) return index;
     }
-    return piece.length;
+    return end;
   }
 
   #judge(): Fault | undefined {
@@ -51,13 +58,14 @@ export class CsvHeaderInspector implements Inspector {
     const row = bytes.at(-1) === CR ? bytes.subarray(0, -1) : bytes;
     const columns = columnsOf(row.toString(), this.#delimiter);
     const isStated = columns.length === this.#header.length && columns.every((name, at) => name === this.#header[at]);
-    return isStated
-      ? undefined
-      : { pointer: '', message: `must begin with the row ${this.#header.join(this.#delimiter)}` };
+    return isStated ? undefined : this.#wrong();
+  }
+
+  #wrong(): Fault {
+    this.#isOver = true;
+    return { pointer: '', message: `must begin with the row ${this.#header.join(this.#delimiter)}` };
   }
 }
-
-const WRONG: Fault = { pointer: '', message: 'has a first row that is too long' };
 
 /** None where the row cannot be read, or holds a line break: some end a row at a carriage return alone. */
 function columnsOf(row: string, delimiter: string): readonly string[] {

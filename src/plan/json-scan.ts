@@ -4,6 +4,10 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const COMMA = 0x2c;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+const NINE = 0x39;
+const LOWER_E = 0x65;
 
 /** What there is in a text that may be JSON. Of what is none the figures mean nothing. */
 export interface Scan {
@@ -15,9 +19,15 @@ export interface Scan {
   readonly tooDeepAt: number | undefined;
   /** Where the long strings that are no names begin and end, quotes included, in turn. */
   readonly longStrings: readonly number[] | undefined;
+  /** Start and end of each number with so many digits, or such an exponent, that a double may not hold it. */
+  readonly longNumbers: readonly number[] | undefined;
 }
 
 const LONG_BYTES = 16_384;
+/** A number of so many characters has at most as many digits, and a double holds those (DBL_DIG of ISO C). */
+const SHORT_NUMBER = 15;
+/** The exponent of every such number is far from the limits of a double. */
+const SHORT_EXPONENT = 2;
 
 /** Looks at a text in UTF-8 without reading it: in one pass, and without memory. */
 export function scan(bytes: Uint8Array, maxDepth: number): Scan {
@@ -27,6 +37,7 @@ export function scan(bytes: Uint8Array, maxDepth: number): Scan {
   let depth = 0;
   let isEmpty = false;
   let longStrings: number[] | undefined;
+  let longNumbers: number[] | undefined;
   for (let index = 0; index < length; index += 1) {
     const byte = bytes[index] as number;
     // White space.
@@ -42,7 +53,7 @@ export function scan(bytes: Uint8Array, maxDepth: number): Scan {
     if (isEmpty) members += 1;
     isEmpty = false;
     if (opened === 0x7b) {
-      if (depth === maxDepth) return { names, members, tooDeepAt: index, longStrings };
+      if (depth === maxDepth) return { names, members, tooDeepAt: index, longStrings, longNumbers };
       depth += 1;
       isEmpty = true;
     } else if (byte === COMMA) members += 1;
@@ -54,13 +65,38 @@ export function scan(bytes: Uint8Array, maxDepth: number): Scan {
         longStrings.push(index, end + 1);
       }
       index = end;
+    } else if (byte === MINUS || (byte >= ZERO && byte <= NINE)) {
+      const end = endOfNumber(bytes, index);
+      if (end < 0) {
+        longNumbers ??= [];
+        longNumbers.push(index, -end);
+      }
+      index = Math.abs(end) - 1;
     }
   }
-  return { names, members, tooDeepAt: undefined, longStrings };
+  return { names, members, tooDeepAt: undefined, longStrings, longNumbers };
+}
+
+/** The index behind the number that begins at `start`; negative where a double may not hold the number. */
+function endOfNumber(bytes: Uint8Array, start: number): number {
+  let index = start + 1;
+  let exponentAt = 0;
+  for (; index < bytes.length; index += 1) {
+    const byte = bytes[index] as number;
+    // Digits, signs and the point, all but for what no number holds.
+    if (byte >= 0x2b && byte <= NINE && byte !== COMMA && byte !== 0x2f) continue;
+    if ((byte | 0x20) !== LOWER_E) break;
+    exponentAt = index;
+  }
+  const mantissaEnd = exponentAt === 0 ? index : exponentAt;
+  if (mantissaEnd - start > SHORT_NUMBER) return -index;
+  if (exponentAt === 0) return index;
+  const hasSign = (bytes[exponentAt + 1] ?? ZERO) < ZERO;
+  return index - exponentAt - (hasSign ? 2 : 1) > SHORT_EXPONENT ? -index : index;
 }
 
 /** The index of the quote that ends the string begun at `start`; the length when none does. */
-function endOfString(bytes: Uint8Array, start: number): number {
+export function endOfString(bytes: Uint8Array, start: number): number {
   let index = start + 1;
   for (; index < bytes.length; index += 1) {
     const byte = bytes[index];
@@ -70,7 +106,7 @@ function endOfString(bytes: Uint8Array, start: number): number {
   return index;
 }
 
-function isName(bytes: Uint8Array, end: number): boolean {
+export function isName(bytes: Uint8Array, end: number): boolean {
   let index = end + 1;
   while (index < bytes.length && (bytes[index] as number) <= 0x20) index += 1;
   return bytes[index] === COLON;

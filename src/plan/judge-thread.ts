@@ -1,143 +1,109 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Path } from '../problem/finding.ts';
-import type { Judged } from './plan.ts';
+import type { Fault } from './plan.ts';
 import type { SchemaRoot } from './schema-files.ts';
+
+/** A JSON text and the schema that it must meet. */
+export interface Check {
+  readonly path: Path;
+  /** Where the text ends; it begins where the one before ends. */
+  readonly end: number;
+}
 
 /** What the thread is asked. */
 export interface Question {
   /** The name of a root; the root itself comes with the first question about it. */
   readonly rootId: number;
   readonly root: SchemaRoot | undefined;
-  readonly path: Path;
+  readonly checks: readonly Check[];
   /** Handed over: it comes back with the answer. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 export interface Answer {
-  readonly faults: Judged['faults'];
+  /** Of each check. */
+  readonly faults: readonly (readonly Fault[])[];
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** How long one body may hold the thread up. */
-const MAX_MS = 30_000;
 /** Of how many manifests the thread keeps the schemas: a reload leaves requests behind that began before it. */
 export const KEPT_ROOTS = 2;
 
-interface Job {
+/** Texts to validate. Their memory is handed to the thread, not copied. */
+export interface Task {
   readonly root: SchemaRoot;
-  readonly path: Path;
+  readonly checks: readonly Check[];
   readonly body: Buffer;
-  readonly resolve: (judged: Judged) => void;
-  readonly reject: (error: Error) => void;
 }
 
-/**
- * Judges a body in the one thread that there is for it, begun with the first body that needs it. One body at a
- * time: that bounds the memory that they take together. The body's memory is handed over, not copied, so `body`
- * is empty from now on. Memory shared by threads would need no handing over, but no collector counts it.
- */
-export const judgeInThread = createJudgeThread(MAX_MS);
+/** `undefined`: the thread ended first, and the body with it. */
+type OnDone = (result: { readonly faults: Answer['faults']; readonly body: Buffer } | Error | undefined) => void;
 
-export interface JudgeThread {
-  (root: SchemaRoot, path: Path, body: Buffer): Promise<Judged>;
-  readonly status: () => JudgeThreadStatus;
-}
-
-export interface JudgeThreadStatus {
-  /** Whether there is one: it begins with the first body that needs it. */
-  readonly running: boolean;
-  readonly busy: boolean;
-  /** Bodies that wait for it. */
-  readonly waiting: number;
-}
-
-/** @param maxMs how long one body may hold the thread up before it is ended, and another one begun */
-export function createJudgeThread(maxMs: number): JudgeThread {
-  const queue: Job[] = [];
-  let thread: Thread | undefined;
-  const work = () => {
-    if (queue.length === 0 || thread?.isBusy) return;
-    thread ??= new Thread(maxMs, work, () => {
-      thread = undefined;
-      work();
-    });
-    thread.take(queue.shift() as Job);
-  };
-  const judge = (root: SchemaRoot, path: Path, body: Buffer) =>
-    new Promise<Judged>((resolve, reject) => {
-      queue.push({ root, path, body, resolve, reject });
-      work();
-    });
-  const status = () => ({ running: thread !== undefined, busy: thread?.isBusy ?? false, waiting: queue.length });
-  return Object.assign(judge, { status });
-}
-
-class Thread {
+/** A thread that validates one task at a time, which bounds the memory that they take together. */
+export class JudgeThread {
   readonly #worker: Worker;
-  readonly #maxMs: number;
   readonly #known: number[] = [];
-  #job: Job | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  /** It was told to end: an answer may still come, but no job is given to it. */
+  #onDone: OnDone | undefined;
   #isEnding = false;
 
-  /**
-   * @param onIdle it can take another job
-   * @param onEnd it will never take another one
-   */
-  constructor(maxMs: number, onIdle: () => void, onEnd: () => void) {
-    this.#maxMs = maxMs;
+  /** @param onEnd called once, when the thread has ended */
+  constructor(onEnd: () => void) {
     // By this file's own ending: the sources run as they are, and so does what is built of them.
     const file = new URL(`./judge-worker${extname(import.meta.url)}`, import.meta.url);
     this.#worker = new Worker(file, { name: 'judge', execArgv: [] });
-    this.#worker.on('message', (answer: Answer) => {
-      this.#finish(answer);
-      onIdle();
+    this.#worker.on('message', ({ faults, bytes }: Answer) => {
+      this.#done({ faults, body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) });
     });
-    // What it throws, when it has no more memory say, is told to whoever waits for it.
-    this.#worker.on('error', (error: Error) => this.#job?.reject(error));
+    // Such as the lack of memory.
+    this.#worker.on('error', (error: Error) => {
+      this.#isEnding = true;
+      this.#done(error);
+    });
     this.#worker.on('exit', () => {
-      // It was ended for taking too long: the body that it had is gone with it.
-      clearTimeout(this.#timer);
-      this.#job?.resolve({ faults: [{ pointer: '', message: 'takes too long to check' }], body: undefined });
+      this.#isEnding = true;
       onEnd();
+      this.#done(undefined);
     });
-    // An idle thread does not keep the process alive; said last, since to listen is to keep it alive.
+    // An idle thread does not keep the process alive. A listener does, so this comes after them.
     this.#worker.unref();
   }
 
-  get isBusy(): boolean {
-    return this.#job !== undefined || this.#isEnding;
+  get isFree(): boolean {
+    return this.#onDone === undefined && !this.#isEnding;
   }
 
-  take(job: Job): void {
-    this.#job = job;
-    this.#timer = setTimeout(() => {
-      this.#isEnding = true;
-      void this.#worker.terminate();
-    }, this.#maxMs);
-    const rootId = idOf(job.root);
+  run({ root, checks, body }: Task, onDone: OnDone): void {
+    this.#onDone = onDone;
+    const rootId = idOf(root);
     const isKnown = this.#known.includes(rootId);
     if (!isKnown) this.#known.push(rootId);
     if (this.#known.length > KEPT_ROOTS) this.#known.shift();
-    const bytes = ownBytes(job.body);
-    const question: Question = { rootId, root: isKnown ? undefined : job.root, path: job.path, bytes };
+    const bytes = ownBytes(body);
+    const question: Question = { rootId, root: isKnown ? undefined : root, checks, bytes };
     this.#worker.postMessage(question, [bytes.buffer]);
   }
 
-  #finish({ faults, bytes }: Answer): void {
-    const job = this.#job;
-    this.#job = undefined;
-    clearTimeout(this.#timer);
-    job?.resolve({ faults, body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) });
+  /** Ends the thread with what it does: no JavaScript can be interrupted otherwise. */
+  end(): void {
+    this.#isEnding = true;
+    void this.#worker.terminate();
+  }
+
+  #done(result: Parameters<OnDone>[0]): void {
+    const onDone = this.#onDone;
+    this.#onDone = undefined;
+    onDone?.(result);
   }
 }
+
+/** One read of a socket brings no more, but maybe the beginning of another request, in the same memory. */
+const MAX_READ_BYTES = 65_536;
 
 /** Bytes whose memory is theirs alone. */
 function ownBytes(body: Buffer): Uint8Array<ArrayBuffer> {
   const { buffer, byteOffset, length } = body;
-  if (buffer instanceof ArrayBuffer && length > Buffer.poolSize) return new Uint8Array(buffer, byteOffset, length);
+  if (buffer instanceof ArrayBuffer && length > MAX_READ_BYTES) return new Uint8Array(buffer, byteOffset, length);
   return new Uint8Array(body);
 }
 

@@ -1,4 +1,6 @@
 import type { Path } from '../problem/finding.ts';
+import { numbers } from './exact-numbers.ts';
+import { type InexactNumbers, TOP } from './inexact-numbers.ts';
 import type { Fault } from './plan.ts';
 import { toFault } from './schema-error.ts';
 import type { SchemaRoot } from './schema-files.ts';
@@ -8,8 +10,11 @@ const MAX_FAULTS = 20;
 /** Of a longer body the first fault is told: to find all of them may take time by the square of the length. */
 const EXPLAINED_BYTES = 8_192;
 
-/** Judges a parsed value: empty when it fits. `size` is how many bytes it was. */
-export type Judge = (value: unknown, size: number) => readonly Fault[];
+/**
+ * Validates a parsed value; empty when it fits. `size` is how many bytes it was; `inexact`, which of its numbers a
+ * double does not hold. Throws `EFFORT_SPENT` where the work is limited.
+ */
+export type Judge = (value: unknown, size: number, inexact?: InexactNumbers) => readonly Fault[];
 
 export interface Judges {
   /** The judge by the schema at a path of the root. Throws a sentence when that does not compile. */
@@ -24,11 +29,27 @@ export function createJudges(root: SchemaRoot): Judges {
   const judgeAt = (path: Path): Judge => {
     const fits = first.compile(path);
     const explain = all.compile(path);
-    return (value, size) => {
-      if (fits(value)) return [];
+    return (value, size, inexact) => {
+      numbers.inexact = inexact;
+      numbers.violation = undefined;
+      const isFitting = fits(value, contextOf(value, inexact));
+      // It would keep the value in memory.
+      numbers.inexact = undefined;
+      if (isFitting) return inexactFaults();
       const errors = size > EXPLAINED_BYTES || explain(value) ? fits.errors : explain.errors;
       return (errors ?? []).slice(0, MAX_FAULTS).map(toFault);
     };
   };
   return { judgeAt, validator: first };
+}
+
+function inexactFaults(): readonly Fault[] {
+  const { violation } = numbers;
+  return violation === undefined ? [] : [toFault(violation)];
+}
+
+/** A validator knows what holds a value that is a member or an item; of the top it has to be told. */
+function contextOf(value: unknown, inexact: InexactNumbers | undefined) {
+  if (inexact === undefined) return undefined;
+  return { instancePath: '', parentData: TOP, parentDataProperty: '', rootData: value as object, dynamicAnchors: {} };
 }

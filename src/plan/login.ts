@@ -27,22 +27,36 @@ export function compileLogin(
     findings.push(errorAtKey(path, 'login-place', message));
   }
   const limitBytes = sizeBytes(login.maxBytes);
-  if (isAnywhere) return Object.freeze({ inHeaders: jwtsInHeaders, inBody: readingJson(findJwts), limitBytes });
+  const straysIn = auth?.tokens.jwt === undefined ? undefined : findStrays;
+  if (isAnywhere) return Object.freeze({ inHeaders: jwtsInHeaders, inBody: jwtsInBody, straysIn, limitBytes });
   const inHeaders = header === undefined ? () => [] : compileHeader(header);
-  const inBody = token === undefined ? undefined : readingJson(compilePlaces([token].flat()));
-  return Object.freeze({ inHeaders, inBody, limitBytes });
+  const inBody = token === undefined ? undefined : compilePlaces([token].flat());
+  return Object.freeze({ inHeaders, inBody, straysIn, limitBytes });
 }
 
-function readingJson(find: (value: unknown) => readonly unknown[]): LoginRule['inBody'] {
-  return (body) => {
+/** Of a success. JWTs in other responses are strays: an error page may quote anything. */
+function jwtsInBody(body: Buffer, isSuccess: boolean): readonly string[] | undefined {
+  if (!isSuccess) return [];
+  return 'fault' in parseStrictJson(body) ? undefined : findJwts(body.toString());
+}
+
+function compilePlaces(pointers: readonly string[]): NonNullable<LoginRule['inBody']> {
+  const places = pointers.map(compilePointer);
+  return (body, isSuccess) => {
     const parsed = parseStrictJson(body);
-    return 'fault' in parsed ? undefined : find(parsed.value);
+    if ('fault' in parsed) return isSuccess || isLooseJson(body) ? undefined : [];
+    return places.map((tokenAt) => tokenAt(parsed.value)).filter((token) => token !== undefined && token !== null);
   };
 }
 
-function compilePlaces(pointers: readonly string[]): (value: unknown) => readonly unknown[] {
-  const places = pointers.map(compilePointer);
-  return (value) => places.map((tokenAt) => tokenAt(value)).filter((token) => token !== undefined && token !== null);
+/** True for a body that some client reads as JSON, though it has two readings. */
+function isLooseJson(body: Buffer): boolean {
+  try {
+    JSON.parse(body.toString().replace(/^\uFEFF/, ''));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const SCHEME = /^bearer /i;
@@ -57,5 +71,19 @@ function compileHeader(header: string): LoginRule['inHeaders'] {
 }
 
 function jwtsInHeaders(headers: readonly string[]): readonly string[] {
-  return findJwts(headers.filter((_, index) => index % 2 === 1));
+  return findJwts(headers.join('\n'));
+}
+
+/** JWTs with claims. An encrypted token (RFC 7516) has none that the gateway could ever accept. */
+function findStrays(text: string): readonly string[] {
+  return findJwts(text).filter((token) => isObject(token.split('.')[1] ?? ''));
+}
+
+function isObject(part: string): boolean {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString());
+    return value !== null && typeof value === 'object' && !Array.isArray(value);
+  } catch {
+    return false;
+  }
 }

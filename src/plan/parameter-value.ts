@@ -1,27 +1,53 @@
+import type { Path } from '../problem/finding.ts';
+import { inexactNumber } from './inexact-numbers.ts';
 import type { Judge } from './judges.ts';
 import type { Fault } from './plan.ts';
 
-/** Judges one value of a parameter, decoded; `pointer` is where its faults are told. */
+/** A value that is to be validated in another thread. */
+export interface LaterValue {
+  readonly pointer: string;
+  /** Of its schema. */
+  readonly path: Path;
+  /** The value as JSON: as its schema reads it, then as a string where the schema allows that too. */
+  readonly texts: readonly string[];
+}
+
+/** While there is a list, values are collected in it, not validated. */
+export interface Later {
+  values: LaterValue[] | undefined;
+}
+
+/** Validates one value of a parameter, decoded; `pointer` is the place of its violations. */
 export type ParameterJudge = (text: string, pointer: string) => readonly Fault[];
 
 /** RFC 8259 section 6: what every server reads as the same number. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const INTEGER = /^-?(?:0|[1-9]\d*)$/;
 
+/** The schema of a parameter. */
+export interface ParameterSchema {
+  readonly judge: Judge;
+  readonly path: Path;
+  /** The types that the schema speaks of. */
+  readonly types: ReadonlySet<string>;
+}
+
 /**
  * A parameter is a string, read as a number or a boolean only where its schema asks for one, and only to be
- * judged: what goes on is what was sent. `0x10`, `+1` and `007` are no numbers here, and `1e2` is no integer:
+ * validated: what goes on is what was sent. `0x10`, `+1` and `007` are no numbers here, and `1e2` is no integer:
  * servers read them differently.
- *
- * @param types the types that the schema speaks of
  */
-export function createParameterReader(judge: Judge, types: ReadonlySet<string>): ParameterJudge {
+export function createParameterReader({ judge, path, types }: ParameterSchema, later: Later): ParameterJudge {
   return (text, pointer) => {
     const reading = readingOf(text, types);
-    const faults = judge(reading, text.length);
-    if (faults.length === 0) return faults;
-    // A schema may speak of strings too.
-    if (reading !== text && types.has('string') && judge(text, text.length).length === 0) return [];
+    const mayBeText = reading !== text && types.has('string');
+    if (later.values !== undefined) {
+      const texts = [reading === text ? JSON.stringify(text) : text, ...(mayBeText ? [JSON.stringify(text)] : [])];
+      later.values.push({ pointer, path, texts });
+      return [];
+    }
+    const faults = judge(reading, text.length, typeof reading === 'number' ? inexactNumber(text) : undefined);
+    if (faults.length === 0 || (mayBeText && judge(text, text.length).length === 0)) return [];
     return faults.map((fault) => ({ ...fault, pointer }));
   };
 }

@@ -1,14 +1,19 @@
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
+import { routeOf, withinEffort } from './body-judge.ts';
 import type { SchemaCompiler } from './json-schema.ts';
-import { createParameterReader, type ParameterJudge } from './parameter-value.ts';
+import { MAX_FAULTS, validateLater } from './later-values.ts';
+import { createParameterReader, type Later, type ParameterJudge } from './parameter-value.ts';
 import type { Pattern } from './pattern.ts';
 import type { Fault, Parameters } from './plan.ts';
 import { pointerStep } from './pointer.ts';
 import { compileQuery } from './query.ts';
+import type { SchemaRoot } from './schema-files.ts';
 
 const RULE = 'parameters';
+
+type Validate = Parameters['validate'];
 
 /** What a route says of its path's parameters, its query and its headers; `undefined` when that is nothing. */
 export function compileParameters(
@@ -20,8 +25,9 @@ export function compileParameters(
 ): Parameters | undefined {
   const { params, query, headers } = entry;
   if (params === undefined && query === undefined && headers === undefined) return undefined;
+  const later: Later = { values: undefined };
   const judgesOf = (key: string, properties: object) =>
-    compileJudges([...path, key, 'properties'], properties, schemas, findings);
+    compileJudges([...path, key, 'properties'], properties, schemas, findings, later);
   const judges = [
     params && compileParams(judgesOf('params', params.properties), pattern, path, findings),
     query && compileQuery(query, judgesOf('query', query.properties)),
@@ -34,22 +40,29 @@ export function compileParameters(
         findUnlisted(names, [...path, key, list], Object.keys(rule?.properties ?? {}), findings);
     }
   }
-  return (target, query, headers) => judges.flatMap((judge) => judge(target, query, headers)).slice(0, MAX_FAULTS);
+  const validate: Validate = (target, query, headers) =>
+    judges.flatMap((judge) => judge(target, query, headers)).slice(0, MAX_FAULTS);
+  const serve: Parameters['serve'] = (target, query, headers, client) =>
+    withinEffort(() => validate(target, query, headers)) ??
+    validateLater({ route: routeOf(path), client, root: schemas?.root as SchemaRoot }, later, () =>
+      validate(target, query, headers),
+    );
+  return { validate, serve };
 }
-
-const MAX_FAULTS = 20;
 
 function compileJudges(
   path: Path,
   properties: object,
   schemas: SchemaCompiler | undefined,
   findings: Finding[],
+  later: Later,
 ): Map<string, ParameterJudge> {
   const judges = new Map<string, ParameterJudge>();
   for (const name of Object.keys(properties)) {
-    const judge = schemas?.compile([...path, name], findings);
-    if (judge !== undefined)
-      judges.set(name, createParameterReader(judge, schemas?.typesAt([...path, name]) ?? new Set()));
+    const at = [...path, name];
+    const judge = schemas?.compile(at, findings);
+    if (judge === undefined) continue;
+    judges.set(name, createParameterReader({ judge, path: at, types: schemas?.typesAt(at) ?? new Set() }, later));
   }
   return judges;
 }
@@ -59,7 +72,7 @@ function compileParams(
   pattern: Pattern,
   path: Path,
   findings: Finding[],
-): Parameters {
+): Validate {
   const names = pattern.flatMap((segment) => (segment.kind === 'parameter' ? [segment.name] : []));
   const places = [...judges].map(([name, judge]) => {
     const index = pattern.findIndex((segment) => segment.kind === 'parameter' && segment.name === name);
@@ -81,7 +94,7 @@ function compileHeaders(
   judges: ReadonlyMap<string, ParameterJudge>,
   path: Path,
   findings: Finding[],
-): Parameters {
+): Validate {
   const listed = new Map<string, { name: string; judge: ParameterJudge }>();
   for (const [name, judge] of judges) {
     const at = [...path, 'headers', 'properties', name];

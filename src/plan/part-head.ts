@@ -10,7 +10,7 @@ export interface PartHead {
   readonly length: number | undefined;
 }
 
-const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ ]*(.*?)[ ]*$/;
+const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):(.*)$/;
 const DISPOSITION = /^form-data((?: *; *[A-Za-z*]+=(?:"[^"\\]*"|[!#$&+.^_`{|}~0-9A-Za-z-]+))+)$/i;
 const PARAMETER = /; *([A-Za-z*]+)=(?:"([^"\\]*)"|([^ ;]+))/g;
 /** They leave the bytes as they are; by any other the part would be something else to those who decode it. */
@@ -37,11 +37,21 @@ export function parsePartHead(bytes: Buffer): PartHead | undefined {
 function fieldsOf(text: string): Map<string, string> | undefined {
   const fields = new Map<string, string>();
   for (const line of text.split('\r\n')) {
-    const [, name, value = ''] = FIELD.exec(line) ?? [];
+    const [, name, written = ''] = FIELD.exec(line) ?? [];
+    const value = withoutBlanksAround(written);
     if (name === undefined || /\p{Cc}/u.test(value) || fields.has(name.toLowerCase())) return undefined;
     fields.set(name.toLowerCase(), value);
   }
   return fields;
+}
+
+/** Not by a pattern, which takes the square of the length of a run of blanks inside. Tabs stay, and are refused. */
+function withoutBlanksAround(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (text[start] === ' ') start += 1;
+  while (end > start && text[end - 1] === ' ') end -= 1;
+  return text.slice(start, end);
 }
 
 function nameOf(disposition: string): string | undefined {

@@ -75,6 +75,8 @@ export interface ServerRules {
   readonly maxHeaders: number;
   readonly maxConnections: number;
   readonly maxRequestsPerConnection: number;
+  /** How many bytes of bodies may be in memory at once. */
+  readonly bufferedBytes: number;
   /** For how long, once the process was asked to stop, connections are taken still, and from then on requests may end. */
   readonly stopping: { readonly delayMs: number; readonly graceMs: number };
 }
@@ -174,14 +176,24 @@ export interface Route {
   readonly body: BodyRule | undefined;
 }
 
-/**
- * Judges what comes before the body. Pointers begin with `/params`, `/query` or `/headers`.
- *
- * @param path that the path guard has passed, still encoded
- * @param query with its question mark, or empty
- * @param headers names and values in turn, as they came
- */
-export type Parameters = (path: string, query: string, headers: readonly string[]) => readonly Fault[];
+/** Validates what comes before the body. Pointers begin with `/params`, `/query` or `/headers`. */
+export interface Parameters {
+  /**
+   * Validates at once, however long that takes.
+   *
+   * @param path that the path guard has passed, still encoded
+   * @param query with its question mark, or empty
+   * @param headers names and values in turn, as they came
+   */
+  readonly validate: (path: string, query: string, headers: readonly string[]) => readonly Fault[];
+  /** The same for the serving thread: what takes longer than that may be held is validated in another one. */
+  readonly serve: (
+    path: string,
+    query: string,
+    headers: readonly string[],
+    client: string,
+  ) => readonly Fault[] | Validating;
+}
 
 export interface Router {
   /** The route of a path that the path guard has passed, still encoded; `undefined` when there is none. */
@@ -206,10 +218,10 @@ export interface BodyRule {
   /** What the body may be; `undefined`: anything. */
   readonly types: MediaTypes | undefined;
   /**
-   * Present when the body must be JSON: reads and judges the whole of it, a long one in another thread. The judge
-   * takes the buffer over, whose memory nothing else may use.
+   * Present when the body must be JSON: reads and validates the whole of it, in another thread where that takes long.
+   * It takes the buffer over, whose memory nothing else may use.
    */
-  readonly judge: ((body: Buffer) => Judged | Promise<Judged>) | undefined;
+  readonly judge: ((body: Buffer, client?: string) => Judged | Validating) | undefined;
   /** What looks at a streamed body of this Content-Type on its way; `undefined`: nothing does. */
   readonly inspect: ((contentType: string) => Inspector | undefined) | undefined;
 }
@@ -220,7 +232,18 @@ export interface Judged {
   readonly faults: readonly Fault[];
   /** The bytes that were judged, to be used from now on; `undefined`: they are lost, and there are faults. */
   readonly body: Buffer | undefined;
+  /** Nothing was validated, since too much waits for the threads. */
+  readonly overload?: Overload;
 }
+
+/** Work that another thread does. */
+export interface Validating extends Promise<Judged> {
+  /** Drops the work, for a client that has left. */
+  readonly cancel: () => void;
+}
+
+/** Why work had no turn in another thread: too much waits, too much of the same client, or it waited for too long. */
+export type Overload = 'queue_full' | 'queue_share' | 'queue_wait';
 
 /** Looks at one body, piece by piece, and keeps hardly anything of it. */
 export interface Inspector {
@@ -250,13 +273,18 @@ export interface Fault {
 }
 
 export interface LoginRule {
-  /** Finds what stands where a token may in an answer's headers, which are names and values in turn. */
+  /** Finds the tokens at the stated place in the headers of a response, which are names and values in turn. Each must verify. */
   readonly inHeaders: (headers: readonly string[]) => readonly string[];
   /**
-   * Finds what stands where a token may in an answer's decoded body: nothing in an MFA challenge, say;
-   * `undefined` when the body is not JSON with one reading. There is no such function where no token comes in the body.
+   * Finds the tokens at the stated places in the decoded body of a response: none in an MFA challenge, say. Each must verify.
+   * `undefined` when it is a success without JSON, or JSON with two readings. There is no such function where no token comes in the body.
    */
-  readonly inBody: ((body: Buffer) => readonly unknown[] | undefined) | undefined;
+  readonly inBody: ((body: Buffer, isSuccess: boolean) => readonly unknown[] | undefined) | undefined;
+  /**
+   * Finds every JWT in a text, at no stated place: one that the gateway would accept must have an allowed role, and others may
+   * pass. `undefined` where tokens are not verified as JWTs.
+   */
+  readonly straysIn: ((text: string) => readonly string[]) | undefined;
   /** How long the answer may be, as sent and decoded. */
   readonly limitBytes: number;
 }
@@ -285,17 +313,24 @@ export interface Auth {
 export interface Verifier {
   /** Equal for equal definitions: a verifier outlives a reload that did not change it. Says nothing of them. */
   readonly key: string;
-  /**
-   * The principal of a token that was verified before and is still good, at once.
-   *
-   * @param last what the caller keeps of the token that it asked about last
-   */
-  readonly cached: (token: string, last?: LastToken) => Principal | undefined;
+  /** Returns the principal of a token that was verified before and is still good, at once. */
+  readonly cached: (token: string) => Principal | undefined;
   readonly status: VerifierStatus;
   /** Sees that there are keys, where tokens are verified by keys that are fetched. Never rejects. */
   readonly prepare: () => Promise<void>;
-  /** Verifies a token anew. What is already being found out about it is not asked for again. */
-  readonly verify: (token: string) => Promise<Verdict>;
+  /**
+   * Verifies a token anew. What is already being found out about it is not asked for again.
+   *
+   * @param client who waits for it; left out: the gateway itself, which has no share to keep to
+   */
+  readonly verify: (token: string, client?: WaitingClient) => Promise<Verdict>;
+}
+
+/** A client that waits for a token to be verified. */
+export interface WaitingClient {
+  readonly address: string;
+  /** Aborted when the client leaves. */
+  readonly gone: AbortSignal;
 }
 
 export interface VerifierStatus {
@@ -319,12 +354,6 @@ export interface VerifierStatus {
   /** How often keys were fetched, and how often there was no answer. */
   readonly fetched: number;
   readonly unfetched: number;
-}
-
-/** Whoever shows a token shows it again: finding out its digest costs more than looking it up. */
-export interface LastToken {
-  token: string;
-  digest: string;
 }
 
 export type Verdict = { readonly principal: Principal } | Refused;

@@ -12,7 +12,7 @@ type QueryEntry = NonNullable<RouteEntry['query']>;
 export function compileQuery(
   { required, unknown, repeated }: QueryEntry,
   judges: ReadonlyMap<string, ParameterJudge>,
-): Parameters {
+): Parameters['validate'] {
   const mayRepeat =
     repeated === 'allow' ? () => true : (name: string) => repeated !== 'refuse' && repeated.includes(name);
   return (_target, query) => {

@@ -10,6 +10,7 @@ import { compileTrustedProxies } from './trusted-proxies.ts';
 const DAY_MS = 86_400_000;
 const MIN_HEADER_BYTES = 1024;
 const MAX_HEADER_BYTES = 1024 ** 2;
+const MIN_BUFFERED_BYTES = 1024 ** 2;
 
 export function compileServer(entry: Server, readFile: World['readFile'], findings: Finding[]): ServerRules {
   const { tls, trustedProxies, timeouts, limits, stopping } = entry;
@@ -35,6 +36,7 @@ export function compileServer(entry: Server, readFile: World['readFile'], findin
     maxHeaders: limits.headers,
     maxConnections: limits.connections,
     maxRequestsPerConnection: limits.requestsPerConnection,
+    bufferedBytes: compileBufferedBodies(limits.bufferedBodies, findings),
     stopping: {
       delayMs: compileWait(stopping.delay, 'delay', findings),
       graceMs: compileWait(stopping.grace, 'grace', findings),
@@ -69,6 +71,19 @@ function compileHeaderBytes(text: string, findings: Finding[]): number {
         ['server', 'limits', 'headerBytes'],
         'server-limit',
         'this must be from 1KB to 1MB; write for example 16KB',
+      ),
+    );
+  return bytes;
+}
+
+function compileBufferedBodies(text: string, findings: Finding[]): number {
+  const bytes = sizeBytes(text);
+  if (bytes < MIN_BUFFERED_BYTES)
+    findings.push(
+      errorAt(
+        ['server', 'limits', 'bufferedBodies'],
+        'server-limit',
+        'this must be at least 1MB; write for example 256MB',
       ),
     );
   return bytes;

@@ -9,7 +9,13 @@ const MAX_DEPTH = 64;
 /** Members and items, all in all: each costs memory that its few bytes do not tell. */
 const MAX_MEMBERS = 100_000;
 
-export type Parsed = { readonly value: unknown } | { readonly fault: Fault };
+export type Parsed =
+  | {
+      readonly value: unknown;
+      /** Start and end of each number in the text that a double may not hold. */
+      readonly longNumbers: readonly number[] | undefined;
+    }
+  | { readonly fault: Fault };
 
 /**
  * Reads JSON (RFC 8259) that every parser reads the same way: what two parsers could read differently
@@ -22,7 +28,7 @@ export function parseStrictJson(bytes: Buffer): Parsed {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
     return fault('', 'must not begin with a byte order mark');
   // Before it is parsed: ten megabytes of brackets take the parser a second and hundreds of megabytes.
-  const { names, members, tooDeepAt, longStrings } = scan(bytes, MAX_DEPTH);
+  const { names, members, tooDeepAt, longStrings, longNumbers } = scan(bytes, MAX_DEPTH);
   if (tooDeepAt !== undefined)
     return fault(placeOf(bytes.toString('utf8', 0, tooDeepAt)), `is nested deeper than ${MAX_DEPTH} levels`);
   if (members > MAX_MEMBERS) return fault('', `has more than ${MAX_MEMBERS} members and items`);
@@ -41,7 +47,8 @@ export function parseStrictJson(bytes: Buffer): Parsed {
   const counted = countNames(value);
   if (typeof counted !== 'number') return { fault: counted };
   // JSON.parse keeps the last of two equal names, so the text then has more of them than the value.
-  return counted === names ? { value } : fault(placeOf(text), 'stands in this object twice');
+  if (counted !== names) return fault(placeOf(text), 'stands in this object twice');
+  return { value, longNumbers };
 }
 
 function fault(pointer: string, message: string): { readonly fault: Fault } {

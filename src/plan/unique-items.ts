@@ -1,3 +1,8 @@
+import { charge } from './effort.ts';
+
+/** Of each item and member: its text, its place in a set, its part of the sorting. */
+const EFFORT = 20;
+
 /**
  * The keyword `uniqueItems` in linear time: ajv's own compares each item with each, which holds the process for
  * minutes on a list of a hundred thousand objects.
@@ -14,6 +19,7 @@ function areUnique(items: readonly unknown[]): boolean {
   const scalars = new Set<unknown>();
   const others = new Set<string>();
   for (const item of items) {
+    charge(EFFORT);
     if (item !== null && typeof item === 'object') others.add(canonical(item));
     else scalars.add(item);
   }
@@ -22,6 +28,7 @@ function areUnique(items: readonly unknown[]): boolean {
 
 /** One text for equal values: the order of members does not count (JSON Schema, core, section 4.2.2). */
 function canonical(value: unknown): string {
+  charge(EFFORT + (typeof value === 'string' ? value.length : 0));
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   const members = Object.entries(value).map(([name, inside]) => `${JSON.stringify(name)}:${canonical(inside)}`);

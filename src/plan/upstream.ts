@@ -86,7 +86,8 @@ function schemeOf(text: string): string {
   return text.slice(0, text.indexOf(':'));
 }
 
-function serverNameOf(url: URL, stated: string | undefined): string | undefined {
+/** The name that TLS asks a server for: not an address. */
+export function serverNameOf(url: URL, stated: string | undefined): string | undefined {
   if (url.protocol !== 'https:') return undefined;
   return stated ?? (isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 ? url.hostname : undefined);
 }

@@ -2,15 +2,19 @@ import { Ajv2020, type ErrorObject, type Format, type ValidateFunction } from 'a
 import ajvFormats from 'ajv-formats';
 import { RE2JS } from 're2js';
 import type { Path } from '../problem/finding.ts';
+import { EFFORT, EXACT } from './added-keywords.ts';
 import { CONTENT_ENCODING, CONTENT_MAX_BYTES } from './base64.ts';
 import { toRe2 } from './ecma-pattern.ts';
+import { charge } from './effort.ts';
 import { validate } from './json-schema.generated.ts';
 import type { SchemaRoot } from './schema-files.ts';
 import { referenceTo } from './schema-walk.ts';
-import { SURVIVES, withSurvivingIntegers } from './surviving-integers.ts';
 import { UNIQUE_ITEMS } from './unique-items.ts';
+import { withAddedKeywords } from './with-added-keywords.ts';
 
 const ROOT = 'manifest:';
+/** No author writes these. */
+const ADDED: ReadonlySet<unknown> = new Set([EFFORT.keyword, EXACT.keyword]);
 /** Of JSON Schema itself: to compile it at start would cost as much as to load all else. */
 const isSchema = validate as unknown as ValidateFunction;
 
@@ -50,15 +54,15 @@ export function createValidator(root: SchemaRoot, allErrors: boolean): Validator
   ajv.removeKeyword(UNIQUE_ITEMS.keyword);
   ajv.addKeyword(UNIQUE_ITEMS);
   ajv.removeKeyword(CONTENT_ENCODING.keyword);
-  for (const keyword of [CONTENT_ENCODING, CONTENT_MAX_BYTES, SURVIVES]) ajv.addKeyword(keyword);
+  for (const keyword of [CONTENT_ENCODING, CONTENT_MAX_BYTES, EFFORT, EXACT]) ajv.addKeyword(keyword);
   ajv.addKeyword({ keyword: 'errorMessage', schemaType: 'string' });
-  const keywords = Object.keys(ajv.RULES.keywords).filter((keyword) => keyword !== SURVIVES.keyword);
+  const keywords = Object.keys(ajv.RULES.keywords).filter((keyword) => !ADDED.has(keyword));
   return {
     keywords,
     formats: Object.keys(ajv.formats),
     faultsOf: (schema) => (isSchema(schema) ? [] : (isSchema.errors ?? [])),
     compile(path) {
-      if (ajv.schemas[ROOT] === undefined) addRoot(ajv, withSurvivingIntegers(root));
+      if (ajv.schemas[ROOT] === undefined) addRoot(ajv, withAddedKeywords(root));
       const validate = ajv.getSchema(`${ROOT}${referenceTo(path)}`);
       if (validate === undefined) throw new Error('it was not found');
       return validate;
@@ -73,6 +77,8 @@ export function checkPattern(pattern: string): void {
 
 /** Nothing that has a format is as long as this; a longer text could overflow the stack of a regular expression. */
 const MAX_FORMAT_CHARACTERS = 65_536;
+/** Of each character, for the slowest of the formats. */
+const FORMAT_EFFORT = 10;
 
 function limitFormats(ajv: Ajv2020): void {
   for (const [name, format] of Object.entries(ajv.formats)) {
@@ -81,7 +87,10 @@ function limitFormats(ajv: Ajv2020): void {
     const { validate } = definition as { validate: RegExp | ((text: string) => boolean) | true };
     if (validate === true) continue;
     const fits = validate instanceof RegExp ? (text: string) => validate.test(text) : validate;
-    const isShort = (text: string) => text.length <= MAX_FORMAT_CHARACTERS && fits(text);
+    const isShort = (text: string) => {
+      charge(FORMAT_EFFORT * text.length);
+      return text.length <= MAX_FORMAT_CHARACTERS && fits(text);
+    };
     ajv.addFormat(name, { ...definition, validate: isShort } as Format);
   }
 }
@@ -104,6 +113,16 @@ function addRoot(ajv: Ajv2020, root: SchemaRoot): void {
 /** A pattern in RE2's language. `toString` must tell patterns apart: ajv keeps one of those that print alike. */
 function linear(pattern: string, flags: string) {
   const compiled = RE2JS.compile(toRe2(pattern));
-  return { test: (text: string) => compiled.matcher(text).find(), toString: () => `/${pattern}/${flags}` };
+  // Each character may meet every instruction of the pattern.
+  const effort = INSTRUCTION_EFFORT * compiled.programSize();
+  const test = (text: string) => {
+    charge(MATCH_EFFORT + effort * text.length);
+    return compiled.matcher(text).find();
+  };
+  return { test, toString: () => `/${pattern}/${flags}` };
 }
 linear.code = 'linear';
+
+const INSTRUCTION_EFFORT = 2;
+/** Of each match, however short the text is. */
+const MATCH_EFFORT = 50;

@@ -8,7 +8,7 @@ import { RULES } from '../../src/lint/table.ts';
 import { manifestOf, ROUTE } from '../manifest/support.ts';
 import { runCli } from '../support/cli.ts';
 import { startIssuer } from '../support/issuer.ts';
-import { startUpstream } from '../support/upstream.ts';
+import { startRawUpstream, startUpstream } from '../support/upstream.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const GET = ROUTE.replace('POST', 'GET');
@@ -189,6 +189,38 @@ describe('--online', () => {
     ]);
     expect(well.requests.map(({ method, url }) => `${method} ${url}`)).toEqual(['GET /healthz']);
     await Promise.all([well.close(), sick.close()]);
+  });
+
+  it('ends where targets and the issuer switch protocols unasked', async () => {
+    const switching = await startRawUpstream((socket) => {
+      socket.on('data', () =>
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n'),
+      );
+    });
+    const auth = `auth:\n  tokens: { jwt: { jwks: '${switching.url}/keys', algorithms: [ES256], issuer: i, audience: a } }\n  role: { claim: /r, allow: [user], message: no }\n`;
+    const text = manifestOf(auth, GET.replace('public', 'protected')).replace(
+      'http://127.0.0.1:7002',
+      `'${switching.url}'`,
+    );
+    const { out } = await runCli(['lint', '--online', '-f', 'stylish'], folderWith(text));
+    expect(out).toContain('no answer comes from here (answer_upgrade_unasked)');
+    expect(out).toContain('the issuer gives no answer that serves (answer_upgrade_unasked)');
+    await switching.close();
+  });
+
+  it('leaves no kept connection behind that would hold the process', async () => {
+    const identity = await startUpstream((_request, response) => {
+      response.setHeader('Keep-Alive', 'timeout=600');
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"active":false}');
+    });
+    const auth = `auth:\n  tokens: { userinfo: { endpoint: '${identity.url}/me' } }\n  role: { claim: /r, allow: [user], message: no }\n`;
+    const text = manifestOf(auth, GET.replace('public', 'protected')).replace(
+      'http://127.0.0.1:7002',
+      `'${identity.url}'`,
+    );
+    const { code } = await runCli(['lint', '--online'], folderWith(text));
+    expect([code, identity.requests.length]).toEqual([0, 2]);
+    await identity.close();
   });
 
   it('asks the issuer for its keys', async () => {

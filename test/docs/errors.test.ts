@@ -1,6 +1,7 @@
 import { describe, it } from 'vitest';
 import { authenticate } from '../../src/gateway/authenticate.ts';
 import { authorize } from '../../src/gateway/authorize.ts';
+import type { Exchange } from '../../src/gateway/exchange.ts';
 import type { Head } from '../../src/gateway/message.ts';
 import { REFUSALS, Refusal } from '../../src/gateway/refusal.ts';
 import type { Principal } from '../../src/plan/plan.ts';
@@ -32,10 +33,12 @@ describe('docs/errors.md', () => {
     const auth = plan?.auth;
     if (auth === undefined) throw new Error('the manifest does not load');
     const head = (authorization?: string) => ({ authorization }) as Head;
-    const last = { token: '', digest: '' };
+    const exchange = {
+      waitingClient: () => ({ address: '', gone: new AbortController().signal }),
+    } as unknown as Exchange;
     const rows = [
-      ['no token', () => authenticate(auth, head(), last)],
-      ['a token that is not good', () => authenticate(auth, head('Bearer x'), last)],
+      ['no token', () => authenticate(auth, head(), exchange)],
+      ['a token that is not good', () => authenticate(auth, head('Bearer x'), exchange)],
       ['a role that is not allowed', () => authorize(auth, { claims: {} } as Principal)],
     ] as const;
     const lines = ['| came | status | `WWW-Authenticate` |', '|---|---|---|'];

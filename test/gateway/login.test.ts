@@ -133,7 +133,7 @@ describe('an answer without a token passes unchanged', () => {
   });
 
   it.each([301, 302, 303, 307, 308, 400, 401, 403, 404, 409, 422, 429, 500, 502, 503])('%i', async (status) => {
-    for (const body of ['{"error":"wrong password"}', 'no JSON', '{"a":1,"a":2}', '']) {
+    for (const body of ['{"error":"wrong password"}', 'no JSON', '{"a":1', '']) {
       const got = await login(body, { Location: '/elsewhere', 'Retry-After': '9', 'WWW-Authenticate': 'X' }, status);
       expect([got.status, got.body.toString(), got.value('location')]).toEqual([status, body, '/elsewhere']);
       expect(got.value('www-authenticate')).toBe('X');

@@ -36,11 +36,18 @@ describe.each([1, 3, 1_000_000])('in pieces of %i bytes', (pieceBytes) => {
     ['na"me,"e-mail, or so"\n', WRONG],
     [Buffer.from('n\xe4me,x\n', 'latin1'), 'must be UTF-8'],
     [Buffer.from(`${HEADER}\n`, 'utf16le'), WRONG],
-    [`"${'a'.repeat(70_000)}`, 'has a first row that is too long'],
+    [`"${'a'.repeat(70_000)}`, WRONG],
   ])('%j: %s', (text, expected) => expect(verdict(text, pieceBytes)).toBe(expected));
 });
 
 test('another delimiter', () => {
   expect(verdict('a;b\n', 1, ['a', 'b'], ';')).toBe('fits');
   expect(verdict('a,b\n', 1, ['a', 'b'], ';')).toBe('must begin with the row a;b');
+});
+
+test('a first row is refused as soon as it is longer than the stated one can be', () => {
+  const inspector = new CsvHeaderInspector(['a', 'b'], ',');
+  expect(inspector.take(Buffer.from('a,'.repeat(20)))?.message).toBe('must begin with the row a,b');
+  const quotes = '""'.repeat(50);
+  expect(verdict(`\ufeff"${quotes}","b"\r\n`, 1, ['"'.repeat(50), 'b'])).toBe('fits');
 });

@@ -6,6 +6,11 @@ const part = (text: string) => Buffer.from(text).toString('base64url');
 const JWT = `${part('{"alg":"ES256"}')}.${part('{"sub":"a"}')}.c2ln`;
 const OTHER = `${part('{"alg":"none","x":1}')}.e30.eA`;
 
+const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
+const escaped = (write: (code: number) => string) => JWT.replaceAll(/./g, (char) => write(char.charCodeAt(0)));
+const hex = (code: number) => code.toString(16).padStart(4, '0');
+const percent = (code: number) => `%${hex(code).slice(2)}`;
+
 describe('a JWT is found', () => {
   test.each([
     ['as it is', JWT],
@@ -18,17 +23,55 @@ describe('a JWT is found', () => {
     ['behind a dot', `a.${JWT}`],
     ['before a dot', `${JWT}.`],
     ['in five parts', `${JWT}.a.b`],
-  ])('%s', (_what, value) => expect(findJwts(value)).toEqual([JWT]));
+    ['behind a prefix', `token_${JWT}`],
+    ['behind several parts and a prefix', `v1.a.b.c-${JWT}`],
+    ['behind another header', `${part('{"alg":"none"}')}${JWT}`],
+    ['percent-encoded', escaped(percent)],
+    ['percent-encoded twice', encodeURIComponent(escaped(percent))],
+    ['with encoded dots', `#access_token=${JWT.replaceAll('.', '%2E')}`],
+    ['in a URL in a URL', `?next=${encodeURIComponent(`https://a.example/?t=${encodeURIComponent(`/#${JWT}`)}`)}`],
+    ['with escapes of JSON', `{"t":"${escaped((code) => `\\u${hex(code)}`)}"}`],
+    ['with one escape of JSON', `{"t":"\\u0065${JWT.slice(1)}"}`],
+    ['with escapes of JSON in JSON', text({ body: `{"t":"\\u0065${JWT.slice(1)}"}` })],
+    ['with escapes of JavaScript', escaped((code) => `\\x${hex(code).slice(2)}`)],
+    ['with braced escapes', escaped((code) => `\\u{${hex(code)}}`)],
+    ['with backslashes', JWT.replaceAll('.', '\\.')],
+    ['with entities of HTML', escaped((code) => `&#${code};`)],
+    ['with hexadecimal entities', escaped((code) => `&#x${hex(code)};`)],
+    ['with entities that have names', JWT.replaceAll('.', '&period;')],
+    ['with entities that are escaped', JWT.replaceAll('.', '&amp;#46;')],
+    ['before an escaped line end', text({ pem: `${JWT}\n${JWT}\tx` })],
+    ['in JSON in JSON in JSON', text(text(text({ t: `${JWT}\n` })))],
+    ['in UTF-16', Buffer.from(JWT, 'utf16le').toString('latin1')],
+    ['in base64', `session=${Buffer.from(text({ padding: 'x'.repeat(40), token: JWT })).toString('base64')}`],
+    [
+      'in base64url behind a prefix',
+      `s_${Buffer.from(text({ padding: 'x'.repeat(40), token: JWT })).toString('base64url')}`,
+    ],
+  ])('%s', (_what, value) => expect(findJwts(text(value))).toEqual([JWT]));
+
+  test('behind any prefix of its own alphabet', () => {
+    const prefixes = fc.stringMatching(/^[A-Za-z0-9_-]*$/).filter((prefix) => !/[ICD]/.test(prefix.slice(-4)));
+    fc.assert(fc.property(prefixes, (prefix) => void expect(findJwts(prefix + JWT)).toEqual([JWT])));
+  });
 
   test('with white space in front of its header', () => {
     for (const space of [' ', '\n', '\t', '\r\n']) {
       const spaced = `${part(`${space}{"alg":"ES256"}`)}.e30.eA`;
       expect(findJwts(spaced)).toEqual([spaced]);
+      expect(findJwts(`token_${spaced}`)).toEqual([spaced]);
     }
   });
 
-  test('each time that there is one, those that share parts too', () => {
-    expect(findJwts({ a: JWT, b: [OTHER, JWT] })).toEqual([JWT, OTHER, JWT]);
+  test('with braces, quotes and backslashes in its header', () => {
+    for (const kid of ['}{"alg":1}', '\\', '\\"', '"}', '{', '\\\\"{']) {
+      const odd = `${part(text({ kid, a: { b: {} }, alg: 'ES256' }))}.e30.eA`;
+      expect(findJwts(`x-${odd}`)).toEqual([odd]);
+    }
+  });
+
+  test('each that there is, those that share parts too', () => {
+    expect(findJwts(text({ a: JWT, b: [OTHER, JWT] }))).toEqual([JWT, OTHER]);
     const [header, payload] = JWT.split('.');
     expect(findJwts(`${header}.${header}.${payload}.eA`)).toHaveLength(2);
   });
@@ -46,23 +89,41 @@ test.each([
   ['nothing', null],
   ['a number', 1.5],
   ['true', [true, {}, [], '']],
-])('%s is none', (_what, value) => expect(findJwts(value)).toEqual([]));
+  ['an image', Buffer.alloc(5_000, 'a picture.of.something').toString('base64')],
+])('%s is none', (_what, value) => expect(findJwts(text(value))).toEqual([]));
 
 test('it is found wherever it stands', () => {
-  const around = fc.stringMatching(/^[^A-Za-z0-9_-]*$/);
+  const around = fc.stringMatching(/^[^A-Za-z0-9_%\\&-]*$/);
   fc.assert(
     fc.property(fc.jsonValue(), around, around, fc.boolean(), (other, before, after, isName) => {
-      const text = `${before}${JWT}${after}`;
-      const value = isName ? { other, [text]: 1 } : [other, { text }];
-      expect(findJwts(value)).toContain(JWT);
+      const around = `${before}${JWT}${after}`;
+      const value = isName ? { other, [around]: 1 } : [other, { around }];
+      expect(findJwts(text(value))).toContain(JWT);
     }),
   );
 });
 
 test('a megabyte of what looks like one is looked through in a moment', () => {
-  for (const text of ['a.', `${'e'.repeat(12)}.`, 'eyJhbGciOiJFUzI1NiJ9.', '.', 'e']) {
+  const pieces = [
+    'a.',
+    `${'e'.repeat(12)}.`,
+    'eyJhbGciOiJFUzI1NiJ9',
+    'eyJhbGciOiJFUzI1NiJ9.',
+    '.',
+    'e',
+    part('{"a":'),
+    part('"\\\\'),
+    part('}'.repeat(300)),
+    '%25',
+    '\\\\',
+    '\\u{000',
+    '&#000',
+    '&amp;',
+    `${part('{"alg":1}')}.`,
+  ];
+  for (const piece of pieces) {
     const start = performance.now();
-    findJwts(text.repeat(1_000_000 / text.length));
+    findJwts(piece.repeat(1_000_000 / piece.length));
     expect(performance.now() - start).toBeLessThan(2_000);
   }
 });

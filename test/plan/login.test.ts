@@ -19,10 +19,11 @@ describe('a login whose token may stand anywhere', () => {
   const { rule } = compiled({});
 
   test('has every JWT of the body and of the headers looked at', () => {
-    expect(rule?.inBody?.(Buffer.from(`{"a":["${JWT}"],"b":"Bearer ${JWT}"}`))).toEqual([JWT, JWT]);
-    expect(rule?.inHeaders(['Set-Cookie', `a=${JWT}`, 'X-A', 'b', 'Location', `/#${JWT}`])).toEqual([JWT, JWT]);
-    expect(rule?.inBody?.(Buffer.from('{"mfa":true}'))).toEqual([]);
-    expect(rule?.inBody?.(Buffer.from(`{"a":"${JWT}","a":1}`))).toBeUndefined();
+    expect(rule?.inBody?.(Buffer.from(`{"a":["${JWT}"],"b":"Bearer ${JWT}"}`), true)).toEqual([JWT]);
+    expect(rule?.inHeaders(['Set-Cookie', `a=${JWT}`, 'X-A', 'b', 'Location', `/#${JWT}`])).toEqual([JWT]);
+    expect(rule?.inHeaders([JWT, 'b'])).toEqual([JWT]);
+    expect(rule?.inBody?.(Buffer.from('{"mfa":true}'), true)).toEqual([]);
+    expect(rule?.inBody?.(Buffer.from(`{"a":"${JWT}","a":1}`), true)).toBeUndefined();
   });
 
   test('is a mistake where tokens are no JWTs: those have no form of their own', () => {

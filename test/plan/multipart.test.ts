@@ -186,3 +186,13 @@ test.each<[string, string | undefined]>([
   ['multipart/form-data; boundary="a\u00e9"', undefined],
   [`multipart/form-data; boundary=${'a'.repeat(71)}`, undefined],
 ])('the boundary of %s is %s', (contentType, boundary) => expect(boundaryOf(contentType)).toBe(boundary));
+
+test('blanks inside of a header take linear time', () => {
+  const blanks = ' '.repeat(3_900);
+  const many = new Map([['a', { ...ANY, maxCount: 1_000 }]]);
+  const text = form(...Array.from({ length: 500 }, () => part(`${NAMED_A}\r\nX-A: a${blanks}b`, '')));
+  const before = process.threadCpuUsage();
+  expect(verdict(text, 1_000_000, many)).toBe('fits');
+  const { user, system } = process.threadCpuUsage(before);
+  expect((user + system) / 1_000).toBeLessThan(1_000);
+});

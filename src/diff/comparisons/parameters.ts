@@ -80,7 +80,7 @@ function hasOtherRules({ old, next }: Sides, { from, to }: Succession): boolean 
 function compare(sides: Sides, pair: Succession): Compared {
   const fits = ({ route }: Succession['from'], { url, headers = [] }: Request) => {
     const [path = '', query = ''] = url.split(/(?=\?)/, 2);
-    return (route.parameters?.(path, query, headers) ?? []).length === 0;
+    return (route.parameters?.validate(path, query, headers) ?? []).length === 0;
   };
   let looser: Request | undefined;
   let tighter: Request | undefined;

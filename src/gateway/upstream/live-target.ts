@@ -1,6 +1,7 @@
+import { Connections } from '../../http1/connections.ts';
+import { createDial } from '../../http1/dial.ts';
 import type { Target, Upstream } from '../../plan/plan.ts';
 import { Breaker, type BreakerState } from './breaker.ts';
-import { Connections } from './connections.ts';
 import { HealthCheck } from './health.ts';
 import { Prober } from './probe.ts';
 
@@ -35,7 +36,7 @@ export class LiveTarget {
   constructor(target: Target, upstream: Upstream, tell: (target: LiveTarget, news: TargetNews) => void) {
     this.url = target.url.origin;
     this.host = target.url.host;
-    this.connections = new Connections(target, upstream);
+    this.connections = new Connections(createDial(target, upstream), upstream);
     const { breaker, health } = upstream;
     this.breaker = breaker && new Breaker(breaker, (state) => tell(this, `breaker_${state}`));
     if (health === undefined) return;

@@ -1,6 +1,6 @@
-import type { CallUser } from '../../http1/call.ts';
 import { Connection } from '../../http1/connection.ts';
 import { createDial, type Dial } from '../../http1/dial.ts';
+import { fetchWhole, TooLong } from '../../http1/fetch-whole.ts';
 import { WireError } from '../../http1/wire-error.ts';
 import type { Target, Upstream } from '../../plan/plan.ts';
 
@@ -25,12 +25,13 @@ export class Prober {
     const late = setTimeout(() => connection.abort(new WireError('response_timeout')), timeoutMs);
     this.#asked.add(connection);
     const headers = ['Host', this.#host, ...HEADERS];
-    const request = { method: 'GET', path, headers, length: undefined, body: null };
     try {
-      return await new Promise<number>((resolve, reject) => {
-        const user = probeUser(resolve, reject);
-        connection.send({ ...request, isHandshake: false, hasResponseLimit: true }, user);
-      });
+      const { status } = await fetchWhole(connection, { method: 'GET', path, headers, body: null }, ENOUGH_BYTES);
+      return status;
+    } catch (error) {
+      // A page as long as this says no more by its end.
+      if (error instanceof TooLong) return error.status;
+      throw error;
     } finally {
       clearTimeout(late);
       this.#asked.delete(connection);
@@ -41,28 +42,4 @@ export class Prober {
   close(): void {
     for (const connection of this.#asked) connection.abort(new WireError('connection_closed'));
   }
-}
-
-function probeUser(resolve: (status: number) => void, reject: (error: Error) => void): CallUser {
-  let status = 0;
-  let left = ENOUGH_BYTES;
-  return {
-    onBegin: () => undefined,
-    onStale: () => reject(new WireError('connection_closed')),
-    onHead: (head) => {
-      status = head.status;
-    },
-    onData: (bytes) => {
-      left -= bytes.length;
-      // A page as long as this says no more by its end.
-      if (left < 0) resolve(status);
-    },
-    onWaiting: () => undefined,
-    onEnd: () => resolve(status),
-    onSwitch: (_head, socket) => {
-      socket.destroy();
-      reject(new WireError('answer_upgrade_unasked'));
-    },
-    onError: reject,
-  };
 }

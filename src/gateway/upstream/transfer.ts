@@ -31,7 +31,6 @@ export class Transfer implements Passenger, CallUser {
   #body: Buffer | RequestBody | null = null;
   #isTrial = false;
   #tries = 0;
-  #informational = 0;
   /** A byte of an answer has come, if only of one before the answer. */
   #isAnswered = false;
   /** The answer is whole, or the client was told that there is none, or left. */
@@ -75,7 +74,6 @@ export class Transfer implements Passenger, CallUser {
 
   onHead(head: AnswerHead): void {
     this.#isAnswered = true;
-    if (head.status < 200) this.#countInformational();
     this.#outgoing.receiver.onHead(this.#connection as Connection, head);
   }
 
@@ -139,13 +137,6 @@ export class Transfer implements Passenger, CallUser {
     connection.send(call, this);
   }
 
-  /** Counts an answer before the answer (RFC 9110 section 15.2): each of them gives the upstream its time anew. */
-  #countInformational(): void {
-    this.#informational += 1;
-    if (this.#informational <= MAX_INFORMATIONAL) return;
-    throw new Broken(new Refusal('upstream_broken', { reason: 'upstream_informational_too_many' }));
-  }
-
   /** Out of time is the upstream when all that the client had to do is done, and no byte of an answer has come. */
   #isUpstreamsFault(error: Error): boolean {
     if (error instanceof ClientGone) return false;
@@ -201,8 +192,6 @@ export class Transfer implements Passenger, CallUser {
     this.#upstream.advance();
   }
 }
-
-const MAX_INFORMATIONAL = 100;
 
 function tooLate(): Broken {
   return new Broken(new Refusal('upstream_timeout', { reason: 'exchange_too_long' }));

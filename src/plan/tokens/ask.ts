@@ -1,99 +1,68 @@
-import { once } from 'node:events';
-import type * as http from 'node:http';
-import type * as https from 'node:https';
-import { createRequire } from 'node:module';
-
-/** A question over HTTP, to the issuer of tokens. */
-export interface Question {
-  readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Goes by POST; left out: a GET. */
-  readonly form?: string;
-  readonly agent?: http.Agent | undefined;
-  readonly tls?: https.RequestOptions;
-  /** Ends the exchange, wherever it is. */
-  readonly signal: AbortSignal;
-}
-
-export interface Reply {
-  readonly status: number;
-  readonly mediaType: string;
-  readonly body: Buffer;
-}
-
-/** No whole answer came. The message is a short code, and nothing of the question. */
-export class NoAnswer extends Error {}
+import { Connection } from '../../http1/connection.ts';
+import { createDial } from '../../http1/dial.ts';
+import { fetchWhole, TooLong } from '../../http1/fetch-whole.ts';
+import { serverNameOf } from '../upstream.ts';
+import { LONGEST_MS, NoAnswer, type Question, type Reply } from './question.ts';
 
 const MAX_BYTES = 262_144;
 
-/** Ends what is asked; a timer that is set higher would end it at once. */
-export function deadline(timeoutMs: number): AbortSignal {
-  return AbortSignal.timeout(Math.min(timeoutMs, 2 ** 31 - 1));
-}
+/** The signal limits the whole question: name, connection, TLS, request, response and body. The client has no limit of its own beside it. */
+export const NO_LIMITS = { responseTimeoutMs: 0, idleTimeoutMs: 0, connectTimeoutMs: LONGEST_MS } as const;
 
 /**
- * Asks once and reads the whole answer, within a size limit. Redirects are answers like any other; nothing
- * follows them. By `node:http`: the built-in `fetch` would cost 20 MB of memory.
+ * Asks on a connection of its own and reads the whole response, within a size limit. Follows no redirect: a redirect is a
+ * response like any other.
  *
+ * @param question.signal ends the question, wherever it is
  * @throws NoAnswer
  */
-export async function ask(question: Question): Promise<Reply> {
-  const asked = send(question);
+export async function ask(question: Question & { readonly signal: AbortSignal }): Promise<Reply> {
+  const { url, signal } = question;
+  if (signal.aborted) throw reasonOf(signal);
+  const dial = createDial({ url, serverName: serverNameOf(url, undefined) }, { ...NO_LIMITS, tls: () => ({}) });
+  const connection = new Connection({ dial, ...NO_LIMITS, isForTunnel: false, onClosed: () => undefined });
   try {
-    return await readReply(asked);
+    return await askOn(connection, question, signal);
   } catch (error) {
-    // The other side may have closed a kept connection meanwhile: a question may be put twice.
-    if (!asked.reusedSocket || codeOf(error) !== 'ECONNRESET') throw toNoAnswer(error, question.signal);
-  }
-  return readReply(send({ ...question, agent: undefined })).catch((error) => {
-    throw toNoAnswer(error, question.signal);
-  });
-}
-
-function send({ url, headers, form, agent, tls, signal }: Question): http.ClientRequest {
-  const method = form === undefined ? 'GET' : 'POST';
-  const { request } = clientOf(url);
-  const asked = request(url, { ...tls, method, headers, agent: agent ?? false, signal });
-  // Told by whoever waits for the answer; what comes later is of no interest.
-  asked.on('error', () => undefined);
-  return asked.end(form);
-}
-
-/** For when something is asked: an import reads all of HTTP, undici too, where a manifest is only checked. */
-const require = createRequire(import.meta.url);
-
-/** The part of Node that speaks with a URL. */
-export function clientOf(url: URL | undefined): typeof http | typeof https {
-  return require(url?.protocol === 'https:' ? 'node:https' : 'node:http');
-}
-
-async function readReply(request: http.ClientRequest): Promise<Reply> {
-  const [response] = (await once(request, 'response')) as [http.IncomingMessage];
-  try {
-    const body = await readLimited(response);
-    const [mediaType = ''] = (response.headers['content-type'] ?? '').split(';');
-    return { status: response.statusCode ?? 0, mediaType: mediaType.trim().toLowerCase(), body };
+    throw toNoAnswer(error);
   } finally {
-    response.destroy();
+    connection.destroy();
   }
 }
 
-async function readLimited(response: http.IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of response) {
-    size += chunk.length;
-    if (size > MAX_BYTES) throw new NoAnswer('answer_too_long');
-    chunks.push(chunk);
+/** Asks on a connection, which is the caller's to release. Rejects as `fetchWhole` does. */
+export async function askOn(connection: Connection, question: Question, signal: AbortSignal): Promise<Reply> {
+  const { url, headers, form } = question;
+  const stop = () => connection.abort(reasonOf(signal));
+  signal.addEventListener('abort', stop);
+  try {
+    const request = {
+      method: form === undefined ? 'GET' : 'POST',
+      path: url.pathname + url.search,
+      headers: ['Host', url.host, ...Object.entries(headers).flat()],
+      body: form === undefined ? null : Buffer.from(form, 'latin1'),
+    };
+    const { status, headers: received, body } = await fetchWhole(connection, request, MAX_BYTES);
+    return { status, mediaType: mediaTypeOf(received), body };
+  } finally {
+    signal.removeEventListener('abort', stop);
   }
-  return Buffer.concat(chunks);
 }
 
-function toNoAnswer(error: unknown, signal: AbortSignal): NoAnswer {
+export function toNoAnswer(error: unknown): NoAnswer {
   if (error instanceof NoAnswer) return error;
-  return new NoAnswer(signal.aborted ? 'timeout' : (codeOf(error) ?? 'broken'));
+  if (error instanceof TooLong) return new NoAnswer('answer_too_long');
+  return new NoAnswer(error instanceof Error && 'code' in error ? String(error.code) : 'broken');
 }
 
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error ? String(error.code) : undefined;
+/** `AbortSignal.timeout` has a reason of its own. */
+export function reasonOf({ reason }: AbortSignal): NoAnswer {
+  return reason instanceof NoAnswer ? reason : new NoAnswer('timeout');
+}
+
+/** Without its parameters. A response with two of them has none: which one counts is a guess. */
+function mediaTypeOf(headers: readonly string[]): string {
+  const types = headers.filter((_, index) => index % 2 === 1 && headers[index - 1]?.toLowerCase() === 'content-type');
+  const [type = ''] = types.length === 1 ? (types[0] as string).split(';') : [];
+  return type.trim().toLowerCase();
 }

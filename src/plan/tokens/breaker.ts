@@ -8,11 +8,15 @@ export class Breaker {
 
   /** Whether it may be asked now. Who is told so asks, and says how it went. */
   mayAsk(): boolean {
-    if (this.#failures < FAILURES) return true;
+    if (!this.isOpen) return true;
     const now = performance.now();
     if (now < this.#mayAskAt) return false;
     this.#mayAskAt = now + COOLDOWN_MS;
     return true;
+  }
+
+  get isOpen(): boolean {
+    return this.#failures >= FAILURES;
   }
 
   succeeded(): void {

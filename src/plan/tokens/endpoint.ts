@@ -2,17 +2,17 @@ import type { UpstreamEndpoint } from '../../manifest/manifest.generated.ts';
 import { durationMs } from '../../manifest/units.ts';
 import { errorAt, type Path } from '../../problem/finding.ts';
 import { isLoopback } from '../address.ts';
-import type { TlsRule } from '../plan.ts';
-import { findUpstream } from '../upstream.ts';
+import type { Target, TlsRule } from '../plan.ts';
+import { findUpstream, serverNameOf } from '../upstream.ts';
 import type { TokensContext } from './context.ts';
 
 /** Where questions about tokens go. */
 export interface Endpoint {
   /** One is asked; when it does not answer, the next question goes to the next one. */
-  readonly urls: readonly URL[];
+  readonly targets: readonly Target[];
   readonly timeoutMs: number;
   /** How TLS is spoken with them. */
-  readonly tls: TlsRule & { readonly servername?: string };
+  readonly tls: TlsRule;
 }
 
 /** The endpoint that a manifest states, as a URL or as a path of an upstream; `undefined` once it is told what is wrong. */
@@ -24,7 +24,7 @@ export function compileEndpoint(
   const timeoutMs = durationMs(timeout);
   if (typeof endpoint === 'string') {
     const url = compileUrl(endpoint);
-    if (url !== undefined) return { urls: [url], timeoutMs, tls: {} };
+    if (url !== undefined) return { targets: [{ url, serverName: serverNameOf(url, undefined) }], timeoutMs, tls: {} };
     const message = 'this is no URL; write for example https://identity.example/oauth/introspect';
     findings.push(errorAt(path, 'endpoint', message));
     return undefined;
@@ -32,12 +32,11 @@ export function compileEndpoint(
   const upstream = findUpstream(endpoint.upstream, [...path, 'upstream'], upstreams, findings);
   if (upstream === undefined) return undefined;
   const { targets, connectTimeoutMs, responseTimeoutMs, tls } = upstream;
-  const servername = targets[0]?.serverName;
   return {
     // Put together as text: a path is never read as another host.
-    urls: targets.map(({ url }) => new URL(url.origin + endpoint.path)),
+    targets: targets.map(({ url, serverName }) => ({ url: new URL(url.origin + endpoint.path), serverName })),
     timeoutMs: Math.min(timeoutMs, connectTimeoutMs + responseTimeoutMs),
-    tls: servername === undefined ? tls() : { ...tls(), servername },
+    tls: tls(),
   };
 }
 

@@ -1,7 +1,8 @@
 import type { Refused } from '../plan.ts';
 import { parseStrictJson } from '../strict-json.ts';
-import { NoAnswer, type Reply } from './ask.ts';
 import { type ClaimRules, type Claims, claimsFault, isClaims } from './claims.ts';
+import type { Asking } from './identity-client.ts';
+import { NoAnswer, type Reply } from './question.ts';
 import { isBearerToken } from './token-text.ts';
 import type { Good, Judge } from './verifier.ts';
 
@@ -11,11 +12,15 @@ const JSON_TYPE = /^application\/([a-z0-9.-]+\+)?json$/;
 export type ReadAnswer = (reply: Reply) => { readonly claims: Claims; readonly bytes: number } | Refused;
 
 /** Judges tokens by asking about each. What is no bearer token is not asked about. */
-export function askingJudge(put: (token: string) => Promise<Reply>, read: ReadAnswer, rules: ClaimRules): Judge {
-  const judge = async (token: string): Promise<Good | Refused> => {
+export function askingJudge(
+  put: (token: string, asking: Asking) => Promise<Reply>,
+  read: ReadAnswer,
+  rules: ClaimRules,
+): Judge {
+  const judge = async (token: string, asking: Asking): Promise<Good | Refused> => {
     if (!isBearerToken(token)) return { fault: 'token_malformed' };
     try {
-      const found = read(await put(token));
+      const found = read(await put(token, asking));
       if ('fault' in found) return found;
       const fault = claimsFault(found.claims, rules);
       return fault === undefined ? found : { fault };

@@ -1,44 +1,126 @@
-import { ask, clientOf, deadline, NoAnswer, type Question, type Reply } from './ask.ts';
 import { Breaker } from './breaker.ts';
+import { ClientQueue } from './client-queue.ts';
 import type { Endpoint } from './endpoint.ts';
+import type { IdentityConnections } from './identity-connections.ts';
+import { LONGEST_MS, NoAnswer, type Question, type Reply } from './question.ts';
+import { SharedPlaces } from './shared-places.ts';
 
-const MAX_CONNECTIONS = 32;
-/** Questions in flight or waiting for a connection; beyond that there is no answer in time anyway. */
-const MAX_QUESTIONS = 1_000;
-/** A connection that nothing is asked on is closed after this long. */
-const IDLE_MS = 30_000;
-/** What stands in front of an identity service says so of it; the service itself is not there to answer. */
-const ABSENT = [429, 502, 503, 504];
+/** Connections in use. One client has half of them at most. */
+const MAX_CONNECTIONS = 64;
+/** Questions in flight or waiting for a connection; beyond that there is no response in time anyway. */
+const MAX_QUESTIONS = 2_000;
+/** A proxy in front of an identity service says by these that the service itself does not respond. 429 is not one of them: one client's flood may cause it. */
+const ABSENT = [502, 503, 504];
 
-/** Puts questions to an endpoint; throws `NoAnswer` when there is none. */
-export type IdentityClient = (headers: Question['headers'], form?: string) => Promise<Reply>;
+/** For whom a question is asked. */
+export interface Asking {
+  /** The client's address; `undefined`: the gateway itself asks. */
+  readonly address: string | undefined;
+  /** Aborted when nobody waits for the reply. */
+  readonly gone: AbortSignal;
+}
 
-/** A client of one endpoint: a few kept connections, a time limit, a breaker. */
-export function createIdentityClient({ urls, timeoutMs, tls }: Endpoint): IdentityClient {
-  const options = { keepAlive: true, maxSockets: MAX_CONNECTIONS, timeout: IDLE_MS };
-  const { Agent } = clientOf(urls[0]);
-  const agent = new Agent(options);
-  const breaker = new Breaker();
-  let open = 0;
-  let turn = 0;
-  return async (headers, form) => {
-    if (open >= MAX_QUESTIONS) throw new NoAnswer('too_many_questions');
-    if (!breaker.mayAsk()) throw new NoAnswer('circuit_open');
-    open += 1;
+/**
+ * A client of one endpoint: a few kept connections, a time limit over the whole question, a breaker. Clients share connections
+ * and places fairly, and nothing that a client causes counts against the identity service.
+ */
+export class IdentityClient {
+  readonly #endpoint: Endpoint;
+  readonly #timeoutMs: number;
+  readonly #breaker = new Breaker();
+  readonly #places = new SharedPlaces(MAX_QUESTIONS);
+  readonly #inUse = new SharedPlaces(MAX_CONNECTIONS);
+  readonly #queue = new ClientQueue<() => void>();
+  #connections: Promise<IdentityConnections> | undefined;
+  #turn = 0;
+
+  constructor(endpoint: Endpoint) {
+    this.#endpoint = endpoint;
+    this.#timeoutMs = Math.min(endpoint.timeoutMs, LONGEST_MS);
+  }
+
+  /** @throws NoAnswer */
+  async ask(headers: Question['headers'], form: string | undefined, asking: Asking): Promise<Reply> {
+    const { address } = asking;
+    if (!this.#places.take(address)) throw new NoAnswer('too_many_questions');
     try {
-      const signal = deadline(timeoutMs);
-      const url = urls[turn % urls.length] as URL;
-      const reply = await ask({ url, headers, agent, tls, signal, ...(form === undefined ? {} : { form }) });
+      if (!this.#breaker.mayAsk()) throw new NoAnswer('circuit_open');
+      return await this.#askWithin(headers, form, asking);
+    } finally {
+      this.#places.release(address);
+    }
+  }
+
+  async #askWithin(headers: Question['headers'], form: string | undefined, { address, gone }: Asking): Promise<Reply> {
+    const end = new AbortController();
+    const timer = setTimeout(() => end.abort(new NoAnswer('timeout')), this.#timeoutMs);
+    const leave = () => end.abort(new NoAnswer('client_gone'));
+    // A trial goes on without its client: clients that leave would otherwise keep the breaker open.
+    if (!this.#breaker.isOpen) gone.addEventListener('abort', leave);
+    try {
+      const hasWaited = await this.#waitForConnection(address, end.signal);
+      return await this.#askNow(headers, form, address, end.signal, hasWaited);
+    } finally {
+      clearTimeout(timer);
+      gone.removeEventListener('abort', leave);
+    }
+  }
+
+  /** Returns true when the connection was not free at once. */
+  #waitForConnection(address: string | undefined, signal: AbortSignal): boolean | Promise<boolean> {
+    if (this.#inUse.take(address)) return false;
+    return new Promise((resolve, reject) => {
+      const go = () => {
+        signal.removeEventListener('abort', stop);
+        resolve(true);
+      };
+      const stop = () => {
+        this.#queue.delete(address, go);
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', stop, { once: true });
+      this.#queue.add(address, go);
+    });
+  }
+
+  async #askNow(
+    headers: Question['headers'],
+    form: string | undefined,
+    address: string | undefined,
+    signal: AbortSignal,
+    hasWaited: boolean,
+  ): Promise<Reply> {
+    const { targets } = this.#endpoint;
+    const index = this.#turn % targets.length;
+    try {
+      const url = (targets[index] as Endpoint['targets'][number]).url;
+      this.#connections ??= this.#load();
+      const reply = await (await this.#connections).ask(index, { url, headers, form }, signal);
       // An error that one odd token causes must not shut out all others.
-      if (ABSENT.includes(reply.status)) breaker.failed();
-      else breaker.succeeded();
+      if (ABSENT.includes(reply.status)) this.#breaker.failed();
+      else this.#breaker.succeeded();
       return reply;
     } catch (error) {
-      breaker.failed();
-      turn += 1;
+      // After a wait the service had only the rest of the time.
+      const isClients = signal.aborted && (hasWaited || (signal.reason as Error).message === 'client_gone');
+      if (!isClients) {
+        this.#breaker.failed();
+        this.#turn += 1;
+      }
       throw error;
     } finally {
-      open -= 1;
+      this.#inUse.release(address);
+      for (let go = this.#next(); go !== undefined; go = this.#next()) go();
     }
-  };
+  }
+
+  #next(): (() => void) | undefined {
+    return this.#queue.next((client) => this.#inUse.take(client));
+  }
+
+  /** With the first question: a check of a manifest reads nothing of TLS. */
+  async #load(): Promise<IdentityConnections> {
+    const { IdentityConnections } = await import('./identity-connections.ts');
+    return new IdentityConnections(this.#endpoint, MAX_CONNECTIONS);
+  }
 }

@@ -1,19 +1,18 @@
 import type { Introspection } from '../../manifest/manifest.generated.ts';
-import type { Reply } from './ask.ts';
-import { NoAnswer } from './ask.ts';
 import type { ClaimRules } from './claims.ts';
 import type { Endpoint } from './endpoint.ts';
 import { askingJudge, type ReadAnswer, readJsonObject } from './identity-answer.ts';
-import { createIdentityClient } from './identity-client.ts';
+import { type Asking, IdentityClient } from './identity-client.ts';
+import { NoAnswer, type Reply } from './question.ts';
 import type { Judge } from './verifier.ts';
 
 /** Tokens are judged by what the issuer answers about each (RFC 7662). */
 export function introspectionJudge(entry: Introspection, endpoint: Endpoint, rules: ClaimRules): Judge {
-  const ask = createIdentityClient(endpoint);
+  const client = new IdentityClient(endpoint);
   const { headers, form } = clientAuthentication(entry);
-  const put = (token: string): Promise<Reply> => {
+  const put = (token: string, asking: Asking): Promise<Reply> => {
     const parameters = new URLSearchParams({ token, token_type_hint: 'access_token', ...form });
-    return ask(headers, parameters.toString());
+    return client.ask(headers, parameters.toString(), asking);
   };
   return askingJudge(put, readIntrospection, rules);
 }

@@ -2,9 +2,7 @@ import type { Jwt, KeySet as KeySetEntry } from '../../manifest/manifest.generat
 import { durationMs } from '../../manifest/units.ts';
 import { errorAt, errorAtKey, type Path } from '../../problem/finding.ts';
 import { isSecretOutside, type TokensContext } from './context.ts';
-import { discoverKeys } from './discovery.ts';
 import { compileUrl, isPrivate } from './endpoint.ts';
-import { fetchKeySet } from './jwks.ts';
 import { type KeySet, readKeySet, secretKeySet } from './key-set.ts';
 import { type KeySource, localKeys, RemoteKeys } from './key-source.ts';
 
@@ -66,9 +64,10 @@ function compileDiscovery(discovery: string, entry: Jwt, { findings }: TokensCon
       ? 'this is no URL; write the address of the issuer, such as https://identity.example'
       : discoveryFault(url);
   if (url !== undefined && fault === undefined) {
-    return remoteKeys(entry, async (signal) =>
-      fetchKeySet(await discoverKeys(url, entry.issuer, signal), entry.algorithms, signal),
-    );
+    return remoteKeys(entry, async (signal) => {
+      const { discoverKeys, fetchKeySet } = await network();
+      return fetchKeySet(await discoverKeys(url, entry.issuer, signal), entry.algorithms, signal);
+    });
   }
   findings.push(errorAt([...PATH, 'discovery'], 'discovery', fault ?? ''));
   return undefined;
@@ -96,7 +95,9 @@ function compileLocation(jwks: string, entry: Jwt, context: TokensContext): Outs
   const path = [...PATH, 'jwks'];
   if (/^https?:/.test(jwks)) {
     const url = compileUrl(jwks);
-    if (url !== undefined) return remoteKeys(entry, (signal) => fetchKeySet(url, entry.algorithms, signal));
+    if (url !== undefined) {
+      return remoteKeys(entry, async (signal) => (await network()).fetchKeySet(url, entry.algorithms, signal));
+    }
     const message =
       'this is no URL without credentials; write for example https://identity.example/.well-known/jwks.json';
     context.findings.push(errorAt(path, 'jwks', message));
@@ -132,6 +133,12 @@ function reasonOf(error: unknown): string {
 
 function remoteKeys({ timeout, staleIfError }: Jwt, fetch: (signal: AbortSignal) => Promise<KeySet>): KeySource {
   return new RemoteKeys(fetch, { timeoutMs: durationMs(timeout), staleMs: durationMs(staleIfError) });
+}
+
+/** With the first question: a check of a manifest reads nothing of TLS. */
+async function network() {
+  const [{ discoverKeys }, { fetchKeySet }] = await Promise.all([import('./discovery.ts'), import('./jwks.ts')]);
+  return { discoverKeys, fetchKeySet };
 }
 
 function isHmac(algorithm: string): boolean {

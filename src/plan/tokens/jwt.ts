@@ -26,11 +26,20 @@ export function compileJwt(entry: Jwt, context: TokensContext): Way | undefined 
     algorithms: entry.algorithms,
     type: entry.type === undefined ? undefined : mediaType(entry.type),
   };
-  const judge: Judge = { judge: (token) => judgeJwt(token, rules, source), basis: () => source.known, keys: source };
+  const judge: Judge = {
+    judge: (token, { address }) => judgeJwt(token, rules, source, address),
+    basis: () => source.known,
+    keys: source,
+  };
   return { judge, outside: source.outside, staleMs: 0 };
 }
 
-async function judgeJwt(token: string, rules: JwtRules, source: KeySource): Promise<Good | Refused> {
+async function judgeJwt(
+  token: string,
+  rules: JwtRules,
+  source: KeySource,
+  client: string | undefined,
+): Promise<Good | Refused> {
   const cameAt = performance.now();
   const jwt = readJwt(token);
   if (jwt === undefined) return { fault: 'token_malformed' };
@@ -41,7 +50,8 @@ async function judgeJwt(token: string, rules: JwtRules, source: KeySource): Prom
   while (keys !== undefined) {
     const fault = await signatureFault(token, jwt, keys);
     if (fault === undefined) return { claims: jwt.claims, bytes: token.length, basis: keys };
-    const newer = await source.newer(keys, { name: jwt.keyName, cameAt, isUnknown: fault === 'key_unknown' });
+    const wanted = { name: jwt.keyName, cameAt, isUnknown: fault === 'key_unknown', client };
+    const newer = await source.newer(keys, wanted);
     if (newer === 'none' || (newer === 'unavailable' && fault === 'signature_wrong')) return { fault };
     keys = newer === 'unavailable' ? undefined : newer;
   }

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { VerifierStatus } from '../plan.ts';
-import { deadline } from './ask.ts';
 import { Breaker } from './breaker.ts';
 import type { KeySet } from './key-set.ts';
+import { deadline } from './question.ts';
+import { SharedPlaces } from './shared-places.ts';
 
 /** Keys, as far as they are known now. */
 export interface KeySource {
@@ -30,6 +31,8 @@ export interface WantedKey {
   readonly cameAt: number;
   /** Whether it is worth waiting until a question may be put: a name that was never there is a new key's, or made up. */
   readonly isUnknown: boolean;
+  /** The address of the client that brought the token; `undefined`: the gateway itself. */
+  readonly client: string | undefined;
 }
 
 const FRESH_MS = 600_000;
@@ -40,7 +43,7 @@ const PAUSE_MS = 2_000;
 /** For so long a name that is not among the keys drives no question again. */
 const COOLDOWN_MS = 5_000;
 const MAX_ABSENT = 500;
-const MAX_WAITING = 1_000;
+const MAX_WAITING = 2_000;
 
 export function localKeys(keys: KeySet): KeySource {
   return {
@@ -69,7 +72,7 @@ export class RemoteKeys implements KeySource {
   #knownAt = Number.NEGATIVE_INFINITY;
   #asking: Promise<boolean> | undefined;
   #pausing: Promise<void> | undefined;
-  #waiting = 0;
+  readonly #waiting = new SharedPlaces(MAX_WAITING);
   fetched = 0;
   unfetched = 0;
 
@@ -106,14 +109,17 @@ export class RemoteKeys implements KeySource {
     return since(this.#knownAt) > this.#servedMs ? undefined : this.#keys;
   }
 
-  async newer(known: KeySet, { name = '', cameAt, isUnknown }: WantedKey): Promise<KeySet | 'none' | 'unavailable'> {
+  async newer(
+    known: KeySet,
+    { name = '', cameAt, isUnknown, client }: WantedKey,
+  ): Promise<KeySet | 'none' | 'unavailable'> {
     while (this.#keys === known) {
       if (since(this.#absent.get(name)) < COOLDOWN_MS) return 'none';
       if (this.#knownAt >= cameAt) {
         this.#remember(name);
         return 'none';
       }
-      if (!(await this.#askInTurn(isUnknown))) return 'unavailable';
+      if (!(await this.#askInTurn(isUnknown, client))) return 'unavailable';
     }
     return this.#keys ?? 'unavailable';
   }
@@ -125,16 +131,15 @@ export class RemoteKeys implements KeySource {
   }
 
   /** Asks a pause after the last question. @returns whether there was an answer */
-  async #askInTurn(mayWait: boolean): Promise<boolean> {
+  async #askInTurn(mayWait: boolean, client: string | undefined): Promise<boolean> {
     const pauseMs = PAUSE_MS - since(this.#askedAt);
     if (this.#asking === undefined && pauseMs > 0) {
-      if (!mayWait || this.#waiting >= MAX_WAITING) return false;
-      this.#waiting += 1;
+      if (!mayWait || !this.#waiting.take(client)) return false;
       this.#pausing ??= sleep(pauseMs, undefined, { ref: false }).then(() => {
         this.#pausing = undefined;
       });
       await this.#pausing;
-      this.#waiting -= 1;
+      this.#waiting.release(client);
     }
     return this.#ask();
   }

@@ -47,6 +47,10 @@ function compileUserinfo(entry: Userinfo, context: TokensContext): Way | undefin
   return endpoint && askingWay(userinfoJudge(endpoint, claimRules(entry)), endpoint, entry);
 }
 
-function askingWay(judge: Judge, { urls, timeoutMs, tls }: Endpoint, { staleIfError }: Introspection | Userinfo): Way {
-  return { judge, outside: [urls, timeoutMs, tls], staleMs: durationMs(staleIfError) };
+function askingWay(
+  judge: Judge,
+  { targets, timeoutMs, tls }: Endpoint,
+  { staleIfError }: Introspection | Userinfo,
+): Way {
+  return { judge, outside: [targets, timeoutMs, tls], staleMs: durationMs(staleIfError) };
 }

@@ -282,14 +282,14 @@ describe.each<[string, (changes?: object) => Verifier, Identity['respond'], Iden
     expect(await outcomeOf(verifier, 'good')).toBe('accepted');
   });
 
-  test('is asked by 32 connections at most, and these are kept', async () => {
+  test('is asked by 64 connections at most, and these are kept', async () => {
     identity.respond = accept;
     const verifier = make();
     const ask = (count: number, name: string) =>
       Promise.all(Array.from({ length: count }, (_, index) => outcomeOf(verifier, `${name}${index}`)));
     expect(new Set(await ask(200, 'a'))).toEqual(new Set(['accepted']));
-    expect(identity.busiest).toBeLessThanOrEqual(32);
-    expect(identity.connections).toBeLessThanOrEqual(32);
+    expect(identity.busiest).toBeLessThanOrEqual(64);
+    expect(identity.connections).toBeLessThanOrEqual(64);
     const before = identity.connections;
     await ask(20, 'b');
     expect(identity.connections).toBe(before);
@@ -309,13 +309,13 @@ describe.each<[string, (changes?: object) => Verifier, Identity['respond'], Iden
     expect(resets).toBe(1);
   });
 
-  test('has no more than a thousand questions before it', async () => {
+  test('has no more than two thousand questions before it', async () => {
     const open: Parameters<Identity['respond']>[] = [];
     identity.respond = (...question) => void open.push(question);
     const verifier = make();
-    const waiting = Array.from({ length: 1_000 }, (_, index) => outcomeOf(verifier, `t${index}`));
+    const waiting = Array.from({ length: 2_000 }, (_, index) => outcomeOf(verifier, `t${index}`));
     expect(await verifier.verify('one-more')).toEqual({ fault: 'keys_unavailable', cause: 'too_many_questions' });
-    await eventually('they are asked', () => open.length === 32);
+    await eventually('they are asked', () => open.length === 64);
     identity.respond = accept;
     for (const question of open) accept(...question);
     expect(new Set(await Promise.all(waiting))).toEqual(new Set(['accepted']));

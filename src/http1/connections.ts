@@ -1,21 +1,26 @@
-import { Connection } from '../../http1/connection.ts';
-import { createDial, type Dial } from '../../http1/dial.ts';
-import type { Target, Upstream } from '../../plan/plan.ts';
+import { Connection } from './connection.ts';
+import type { Dial } from './dial.ts';
+
+export interface ConnectionLimits {
+  readonly connectionLimit: number;
+  readonly responseTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+}
 
 /** How often it is looked for connections that nobody used for long. */
 const SWEEP_MS = 1_000;
 
-/** The connections to one target, up to a limit. The one that was used last is used next, so that the others may end. */
+/** The connections to one server, up to a limit. The one that was used last is used next, so that the others may end. */
 export class Connections {
-  readonly #upstream: Upstream;
   readonly #dial: Dial;
+  readonly #limits: ConnectionLimits;
   readonly #free: Connection[] = [];
   readonly #all = new Set<Connection>();
   #sweeper: NodeJS.Timeout | undefined;
 
-  constructor(target: Target, upstream: Upstream) {
-    this.#upstream = upstream;
-    this.#dial = createDial(target, upstream);
+  constructor(dial: Dial, limits: ConnectionLimits) {
+    this.#dial = dial;
+    this.#limits = limits;
   }
 
   get size(): number {
@@ -28,7 +33,7 @@ export class Connections {
   }
 
   get hasRoom(): boolean {
-    return this.busy < this.#upstream.connectionLimit;
+    return this.busy < this.#limits.connectionLimit;
   }
 
   /** One to use; there must be room for it. */
@@ -42,9 +47,9 @@ export class Connections {
 
   /** One that no exchange has used; there must be room for it. @param isForTunnel it may become a tunnel */
   open(isForTunnel: boolean): Connection {
-    const oldest = this.#all.size < this.#upstream.connectionLimit ? undefined : this.#free.shift();
+    const oldest = this.#all.size < this.#limits.connectionLimit ? undefined : this.#free.shift();
     if (oldest !== undefined) this.drop(oldest);
-    const { responseTimeoutMs, idleTimeoutMs } = this.#upstream;
+    const { responseTimeoutMs, idleTimeoutMs } = this.#limits;
     const connection = new Connection({
       dial: this.#dial,
       responseTimeoutMs,

@@ -1,0 +1,53 @@
+/** The part of the budget that one client may hold once half of it is taken. */
+const SHARE = 1 / 4;
+
+/** Why bytes were not buffered: the budget is spent, or the share of the client. */
+export type BufferRefusal = 'buffer_full' | 'buffer_share';
+
+/**
+ * How many bytes of bodies the gateway holds in memory at once: request bodies that are validated, and responses of
+ * login routes. Bytes count as they come, so a client cannot reserve memory by announcing a long body.
+ */
+export class BufferBudget {
+  limitBytes: number;
+  readonly refused: Record<BufferRefusal, number> = { buffer_full: 0, buffer_share: 0 };
+  /** By address. */
+  readonly #clients = new Map<string, number>();
+  #heldBytes = 0;
+
+  constructor(limitBytes: number) {
+    this.limitBytes = limitBytes;
+  }
+
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  /** Clients that hold some of it. */
+  get clients(): number {
+    return this.#clients.size;
+  }
+
+  /** Returns why the bytes cannot be buffered; `undefined` if they can, and are counted. */
+  take(client: string, bytes: number): BufferRefusal | undefined {
+    const held = this.#heldBytes + bytes;
+    const own = (this.#clients.get(client) ?? 0) + bytes;
+    const isTight = held > this.limitBytes / 2;
+    const refusal =
+      held > this.limitBytes ? 'buffer_full' : isTight && own > this.limitBytes * SHARE ? 'buffer_share' : undefined;
+    if (refusal !== undefined) {
+      this.refused[refusal] += 1;
+      return refusal;
+    }
+    this.#heldBytes = held;
+    this.#clients.set(client, own);
+    return undefined;
+  }
+
+  release(client: string, bytes: number): void {
+    this.#heldBytes -= bytes;
+    const own = (this.#clients.get(client) ?? 0) - bytes;
+    if (own > 0) this.#clients.set(client, own);
+    else this.#clients.delete(client);
+  }
+}

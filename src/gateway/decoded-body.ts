@@ -1,0 +1,59 @@
+import { promisify } from 'node:util';
+import { brotliDecompress, crc32, gunzip, inflate, zstdDecompress } from 'node:zlib';
+import { hasOneZstdFrame } from './zstd-frame.ts';
+
+/** Why a body cannot be read for sure. */
+export class Undecodable extends Error {}
+
+interface Decoded {
+  readonly buffer: Buffer;
+  /** `bytesWritten`: how many bytes of the input it took. */
+  readonly engine: { readonly bytesWritten: number };
+}
+
+type Decode = (body: Buffer, options: { readonly info: true; readonly maxOutputLength: number }) => Promise<Decoded>;
+
+interface Decoder {
+  readonly decode: Decode;
+  /** False where the format may hold several streams one after the other, and some decoders read the first one only. */
+  readonly isOne: (body: Buffer, decoded: Buffer) => boolean;
+}
+
+const GZIP: Decoder = { decode: promisify(gunzip) as unknown as Decode, isOne: endsWithSumOf };
+
+const DECODERS: ReadonlyMap<string, Decoder> = new Map([
+  ['gzip', GZIP],
+  ['x-gzip', GZIP],
+  ['deflate', { decode: promisify(inflate) as unknown as Decode, isOne: () => true }],
+  ['br', { decode: promisify(brotliDecompress) as unknown as Decode, isOne: () => true }],
+  ['zstd', { decode: promisify(zstdDecompress) as unknown as Decode, isOne: hasOneZstdFrame }],
+]);
+
+/**
+ * Decodes the body of a response by its one `Content-Encoding`. Every decoder reads the same bytes: one stream, to its end, with nothing behind it.
+ *
+ * @throws Undecodable
+ */
+export async function decodeBody(headers: readonly string[], body: Buffer, limitBytes: number): Promise<Buffer> {
+  const encodings = headers.filter(
+    (_, index) => index % 2 === 1 && headers[index - 1]?.toLowerCase() === 'content-encoding',
+  );
+  const encoding = encodings.join(',').trim().toLowerCase();
+  if (encoding === '' || encoding === 'identity' || body.length === 0) return body;
+  const decoder = DECODERS.get(encoding);
+  if (decoder === undefined) throw new Undecodable('encoding_unknown');
+  let decoded: Decoded;
+  try {
+    decoded = await decoder.decode(body, { info: true, maxOutputLength: limitBytes });
+  } catch {
+    throw new Undecodable('encoding_broken');
+  }
+  const { buffer, engine } = decoded;
+  if (engine.bytesWritten !== body.length || !decoder.isOne(body, buffer)) throw new Undecodable('encoding_ambiguous');
+  return buffer;
+}
+
+/** The last eight bytes of gzip are a sum of its last member and that member's length (RFC 1952 section 2.3.1). */
+function endsWithSumOf(body: Buffer, decoded: Buffer): boolean {
+  return body.readUInt32LE(body.length - 8) === crc32(decoded) && body.readUInt32LE(body.length - 4) === decoded.length;
+}

@@ -1,0 +1,19 @@
+import type { Judged, Validating } from '../plan/plan.ts';
+import type { Exchange } from './exchange.ts';
+import { ClientGone } from './failure.ts';
+import { busy } from './refusal.ts';
+
+/**
+ * Waits for work of another thread, and drops it when the client leaves.
+ *
+ * @throws Refusal `gateway_busy`; ClientGone
+ */
+export async function resultOf(exchange: Exchange, work: Validating): Promise<Judged> {
+  exchange.onClientGone = work.cancel;
+  if (exchange.response.destroyed) work.cancel();
+  const judged = await work;
+  exchange.onClientGone = undefined;
+  if (exchange.response.destroyed) throw new ClientGone();
+  if (judged.overload !== undefined) exchange.refuseInvalid(busy(judged.overload));
+  return judged;
+}

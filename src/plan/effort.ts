@@ -1,0 +1,23 @@
+/**
+ * The work that a validation may do on this thread, in units of about 20 nanoseconds. Everything whose cost a client
+ * decides pays for itself: schemas by the values that they meet, patterns and formats by the length of the text. On the
+ * serving thread the work is limited, and what goes beyond the limit is validated in another thread.
+ */
+let left = Number.POSITIVE_INFINITY;
+
+/** Thrown when the limit is reached. It is no fault of anybody: a stack would cost more than the work. */
+export const EFFORT_SPENT = Symbol('effort spent');
+
+/** Three milliseconds. */
+export const SERVING_EFFORT = 150_000;
+
+/** Limits the work from now on. Synchronous validation only: the caller sets `Infinity` again when it is done. */
+export function limitEffort(units: number): void {
+  left = units;
+}
+
+/** Pays for work before it is done. Throws `EFFORT_SPENT` when the limit is reached. */
+export function charge(units: number): void {
+  left -= units;
+  if (left < 0) throw EFFORT_SPENT;
+}

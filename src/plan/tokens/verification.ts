@@ -1,0 +1,29 @@
+import type { Verdict, WaitingClient } from '../plan.ts';
+
+/** The verification of one token, for all clients that wait for it. It ends early when all of them have left. */
+export class Verification {
+  readonly verdict: Promise<Verdict>;
+  readonly #gone = new AbortController();
+  readonly #forget: () => void;
+  #waiting = 0;
+
+  /** @param forget called once it is over or abandoned: the next client begins another one */
+  constructor(settle: (gone: AbortSignal) => Promise<Verdict>, forget: () => void) {
+    this.#forget = forget;
+    this.verdict = settle(this.#gone.signal).finally(forget);
+  }
+
+  /** @param client left out: the gateway itself, which does not leave */
+  join(client: WaitingClient | undefined): void {
+    this.#waiting += 1;
+    if (client?.gone.aborted) this.#leave();
+    else client?.gone.addEventListener('abort', () => this.#leave(), { once: true });
+  }
+
+  #leave(): void {
+    this.#waiting -= 1;
+    if (this.#waiting > 0) return;
+    this.#forget();
+    this.#gone.abort();
+  }
+}

@@ -1,0 +1,171 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, it } from 'vitest';
+import { manifest, type Running, startGateway } from '../support/gateway.ts';
+import { keptHead, Wire } from '../support/raw.ts';
+import { eventually } from '../support/site.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+
+const KB = 1024;
+const MB = KB * KB;
+const JSON_TYPE = 'Content-Type: application/json';
+const ROUTES = `  - { id: checked, method: POST, path: /checked, upstream: up, access: public, body: { maxBytes: 2MB, schema: { type: array } } }
+  - { id: slow, method: POST, path: /slow, upstream: up, access: public, body: { maxBytes: 2MB, schema: { pattern: '(?:a|b)*a(?:a|b){200}$' } } }
+  - { id: login, method: POST, path: /login, upstream: up, access: public, login: { token: /token, maxBytes: 2MB } }
+  - { id: streamed, method: POST, path: /streamed, upstream: up, access: public }
+`;
+
+let gateway: Running;
+let upstream: Upstream;
+const wires: Wire[] = [];
+
+/** @param respond of the upstream to logins */
+async function start(limit = '1MB', answer = '{}') {
+  upstream = await startUpstream((request, response) => {
+    if (request.url === '/login') response.setHeader('Content-Type', 'application/json');
+    response.end(request.url === '/login' ? answer : 'ok');
+  });
+  const server = `{ trustedProxies: [127.0.0.1], limits: { bufferedBodies: ${limit} } }`;
+  gateway = await startGateway(manifest(ROUTES, { up: upstream.url, server }));
+}
+
+afterEach(async () => {
+  for (const wire of wires.splice(0)) wire.end();
+  await gateway.close();
+  await upstream.close();
+});
+
+const buffers = () => gateway.gateway.buffers;
+const isEmpty = () => buffers().heldBytes === 0 && buffers().clients === 0;
+
+async function open(): Promise<Wire> {
+  const wire = await Wire.open(gateway.port);
+  wires.push(wire);
+  return wire;
+}
+
+/** Announces a body, and sends the beginning of it. */
+async function begin(path: string, client: string, announced: number, sent: number): Promise<Wire> {
+  const wire = await open();
+  const headers = [JSON_TYPE, `X-Forwarded-For: ${client}`, `Content-Length: ${announced}`];
+  wire.write(keptHead(`POST ${path} HTTP/1.1`, ...headers));
+  wire.write(`[${' '.repeat(sent - 1)}`);
+  return wire;
+}
+
+describe('the budget of bodies in memory', () => {
+  it('is not taken by what is announced', async () => {
+    await start();
+    for (let index = 0; index < 30; index += 1) await begin('/checked', '192.0.2.1', 2 * MB, 10);
+    await eventually('the bytes have come', () => buffers().heldBytes === 300);
+    const other = await begin('/checked', '192.0.2.2', 1_000, 999);
+    other.write(']');
+    expect((await other.answer()).status).toBe(200);
+  });
+
+  it('when it is spent, more is refused with 503 for now', async () => {
+    await start();
+    for (let index = 0; index < 4; index += 1) await begin('/checked', `192.0.2.${index}`, 2 * MB, 256 * KB);
+    await eventually('the bytes have come', () => buffers().heldBytes === MB);
+    const refused = await begin('/checked', '192.0.2.9', 1_000, 500);
+    const answer = await refused.answer();
+    expect([answer.status, answer.json().code, answer.value('retry-after')]).toEqual([503, 'gateway_busy', '1']);
+    expect(buffers().refused).toEqual({ buffer_full: 1, buffer_share: 0 });
+    await eventually('the log tells', () => gateway.lines.some(({ reason }) => reason === 'buffer_full'));
+    // What is not held in memory goes on.
+    const streamed = await begin('/streamed', '192.0.2.9', 1_000, 1_000);
+    expect((await streamed.answer()).status).toBe(200);
+    for (const wire of wires) wire.end();
+    await eventually('all is given back', isEmpty);
+    const next = await begin('/checked', '192.0.2.9', 1_000, 999);
+    next.write(']');
+    expect((await next.answer()).status).toBe(200);
+  });
+
+  it('one client leaves half of it to the others', async () => {
+    await start();
+    for (let index = 0; index < 8; index += 1) await begin('/checked', '192.0.2.1', 2 * MB, 100 * KB);
+    await eventually('the client is refused', () => buffers().refused.buffer_share >= 3);
+    expect(buffers().heldBytes).toBeLessThanOrEqual(MB / 2);
+    const other = await begin('/checked', '192.0.2.2', 200 * KB, 200 * KB - 1);
+    other.write(']');
+    expect((await other.answer()).status).toBe(200);
+  });
+
+  it('holds for responses of login routes, and the upstream is not blamed', async () => {
+    await start('1MB', `{"padding":"${' '.repeat(900 * KB)}"}`);
+    for (let index = 0; index < 2; index += 1) await begin('/checked', `192.0.2.${index}`, 2 * MB, 200 * KB);
+    await eventually('the bytes have come', () => buffers().heldBytes === 400 * KB);
+    const login = await begin('/login', '192.0.2.7', 1, 1);
+    const answer = await login.answer();
+    expect([answer.status, answer.json().code, answer.value('retry-after')]).toEqual([503, 'gateway_busy', '1']);
+    for (const wire of wires) wire.end();
+    await eventually('all is given back', isEmpty);
+    expect((await (await begin('/login', '192.0.2.7', 1, 1)).answer()).status).toBe(503);
+    gateway.swap(
+      manifest(ROUTES, {
+        up: upstream.url,
+        server: '{ trustedProxies: [127.0.0.1], limits: { bufferedBodies: 8MB } }',
+      }),
+    );
+    expect((await (await begin('/login', '192.0.2.7', 1, 1)).answer()).status).toBe(200);
+    expect(buffers().limitBytes).toBe(8 * MB);
+  });
+
+  it('is given back once, however exchanges end', async () => {
+    await start('4MB', '{"token":null}');
+    const step = fc.record({
+      path: fc.constantFrom('/checked', '/slow', '/login', '/streamed'),
+      end: fc.constantFrom('whole', 'leaves', 'leaves later', 'broken', 'too long', 'reset'),
+      bytes: fc.integer({ min: 2, max: 150 * KB }),
+      client: fc.nat(3),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
+        await Promise.all(
+          steps.map(async ({ path, end, bytes, client }) => {
+            const announced = end === 'too long' ? 3 * MB : end === 'leaves' || end === 'reset' ? bytes + 1 : bytes;
+            const wire = await begin(path, `192.0.2.${client}`, announced, bytes - 1);
+            if (end === 'whole') wire.write(']');
+            else if (end === 'broken') wire.write('!');
+            else if (end === 'reset') wire.socket.resetAndDestroy();
+            else if (end === 'leaves') wire.end();
+            else if (end === 'leaves later') wire.socket.write(']', () => wire.end());
+            if (end === 'whole' || end === 'broken') await wire.answer();
+          }),
+        );
+        for (const wire of wires.splice(0)) wire.end();
+        await eventually('all is given back', () => isEmpty() && gateway.gateway.meters.inFlight === 0, 30_000);
+        expect(buffers().heldBytes).toBe(0);
+      }),
+      { numRuns: 15 },
+    );
+  }, 120_000);
+});
+
+describe('clients that leave while their bodies are validated', () => {
+  it('hold no body of another route', async () => {
+    await start('256MB');
+    const body = `"${'a'.repeat(2 * MB - 2)}"`;
+    for (let index = 0; index < 30; index += 1) {
+      const wire = await open();
+      wire.write(
+        keptHead(
+          'POST /slow HTTP/1.1',
+          JSON_TYPE,
+          `X-Forwarded-For: 192.0.2.${index}`,
+          `Content-Length: ${body.length}`,
+        ),
+      );
+      await new Promise((resolve) => wire.socket.write(body, resolve));
+    }
+    for (const wire of wires) wire.end();
+    const other = await open();
+    other.write(`${keptHead('POST /checked HTTP/1.1', JSON_TYPE, 'Content-Length: 70000')}[${' '.repeat(69_998)}]`);
+    const start_ = performance.now();
+    expect((await other.answer()).status).toBe(200);
+    expect(performance.now() - start_).toBeLessThan(5_000);
+    other.end();
+    await eventually('all is given back', isEmpty, 30_000);
+    expect(upstream.requests.map(({ url }) => url)).toEqual(['/checked']);
+  }, 60_000);
+});

@@ -1,0 +1,244 @@
+import type { Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Verifier } from '../../../src/plan/plan.ts';
+import type { Message } from '../../support/message.ts';
+import { startWireUpstream, type WireAnswer, type WireUpstream } from '../../support/upstream.ts';
+import { claims, ecKey, keyFile, tokenOf, verifierFor } from './keys.ts';
+
+const key = ecKey('one');
+const TIMEOUT = '500ms';
+const SLACK_MS = 8_000;
+
+let service: WireUpstream;
+/** How the service responds from now on; `undefined`: correctly. */
+let hostile: ((request: Message) => WireAnswer) | undefined;
+
+beforeEach(async () => {
+  hostile = undefined;
+  service = await startWireUpstream((request) => hostile?.(request) ?? ok(correct(request)));
+});
+
+afterEach(() => service.close());
+
+const pathOf = ({ line }: Message) => line.split(' ')[1] ?? '';
+
+function correct(request: Message): unknown {
+  const path = pathOf(request);
+  if (path.startsWith('/.well-known/')) return { issuer: service.url, jwks_uri: `${service.url}/keys` };
+  if (path === '/keys') return JSON.parse(keyFile(key));
+  return { active: true, sub: 'someone' };
+}
+
+function ok(value: unknown, ...headers: string[]): string {
+  const body = JSON.stringify(value);
+  const lines = ['HTTP/1.1 200 OK', 'Content-Type: application/json', `Content-Length: ${body.length}`, ...headers];
+  return `${lines.join('\r\n')}\r\n\r\n${body}`;
+}
+
+interface Way {
+  readonly make: () => Verifier;
+  readonly token: (name: string) => string;
+}
+
+const jwt = (changes: () => object): Way => ({
+  make: () =>
+    verifierFor({
+      jwt: { algorithms: ['ES256'], issuer: service.url, audience: 'gateway-test', timeout: TIMEOUT, ...changes() },
+    }),
+  token: (name) => tokenOf({ alg: 'ES256', kid: 'one' }, claims({ iss: service.url, sub: name }), key),
+});
+
+const WAYS: Record<string, Way> = {
+  jwks: jwt(() => ({ jwks: `${service.url}/keys` })),
+  discovery: jwt(() => ({ discovery: service.url })),
+  introspection: {
+    make: () =>
+      verifierFor(
+        {
+          introspection: {
+            endpoint: `${service.url}/introspect`,
+            clientId: 'gateway',
+            clientSecret: '${SECRET}',
+            timeout: TIMEOUT,
+          },
+        },
+        { env: { SECRET: 'secret' } },
+      ),
+    token: (name) => name,
+  },
+  userinfo: {
+    make: () => verifierFor({ userinfo: { endpoint: `${service.url}/me`, timeout: TIMEOUT } }),
+    token: (name) => name,
+  },
+};
+
+async function verdictOf(verifier: Verifier, token: string): Promise<string> {
+  const start = performance.now();
+  const verdict = await verifier.verify(token);
+  expect(performance.now() - start).toBeLessThan(SLACK_MS);
+  return 'fault' in verdict ? verdict.fault : 'accepted';
+}
+
+/** Writes one piece after the other until the socket is closed. */
+function trickle(piece: string | ((index: number) => string), everyMs = 5) {
+  return (socket: Socket) => {
+    let index = 0;
+    const timer = setInterval(() => socket.write(typeof piece === 'string' ? piece : piece(index++)), everyMs);
+    socket.once('close', () => clearInterval(timer));
+  };
+}
+
+/** Writes as fast as the socket takes it, up to 64 MB. */
+function flood(piece: string) {
+  const block = piece.repeat(Math.ceil(65_536 / piece.length));
+  return (socket: Socket) => {
+    let left = 1_000;
+    const more = () => {
+      while (left > 0 && !socket.destroyed) {
+        left -= 1;
+        if (!socket.write(block)) return void socket.once('drain', more);
+      }
+    };
+    more();
+  };
+}
+
+const saying =
+  (text: string, end?: (socket: Socket) => void) =>
+  (socket: Socket): void => {
+    socket.write(text, 'latin1', () => end?.(socket));
+  };
+const closing = (socket: Socket) => void socket.end();
+const resetting = (socket: Socket) => void socket.resetAndDestroy();
+const SWITCH = 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n';
+const HINTS = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n';
+const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
+const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
+
+/** Each is a response that is none. */
+const HOSTILE: Record<string, (request: Message) => WireAnswer> = {
+  '101 that was not asked for': () => saying(SWITCH),
+  '101 and bytes of another protocol': () => saying(`${SWITCH}\0\0\0\x04`),
+  '101 and a close': () => saying(SWITCH, closing),
+  '101 and a whole response': (request) => saying(SWITCH + ok(correct(request))),
+  silence: () => () => undefined,
+  'a close': () => closing,
+  'a reset': () => resetting,
+  'half a status line': () => saying('HTTP/1.'),
+  'half a head': () => saying(HEAD),
+  'half a head and a close': () => saying(HEAD, closing),
+  'a head, byte by byte': () => trickle((index) => HEAD[index] ?? 'x', 20),
+  'a head without end': () => flood(`X: ${'x'.repeat(100)}\r\n`),
+  'a head that is too large': () => saying(`${HEAD}X: ${'x'.repeat(20_000)}\r\n\r\n`),
+  '103 again and again': () => trickle(HINTS),
+  '103 without end': () => flood(HINTS),
+  '100 again and again': () => trickle(CONTINUE),
+  '100 without end': () => flood(CONTINUE),
+  '101 informational responses before a good one': (request) => saying(HINTS.repeat(101) + ok(correct(request))),
+  'a head and no body': () => saying(`${HEAD}Content-Length: 99\r\n\r\n`),
+  'half a body': () => saying(`${HEAD}Content-Length: 99\r\n\r\n{"active":true,`),
+  'half a body and a close': () => saying(`${HEAD}Content-Length: 99\r\n\r\n{"active":true,`, closing),
+  'half a body and a reset': () => saying(`${HEAD}Content-Length: 99\r\n\r\n{"active":true,`, resetting),
+  'a body, byte by byte': () => (socket) => {
+    socket.write(`${HEAD}Content-Length: 200000\r\n\r\n`);
+    trickle(' ')(socket);
+  },
+  'chunks, byte by byte': () => (socket) => {
+    socket.write(`${HEAD}Transfer-Encoding: chunked\r\n\r\n`);
+    trickle('1\r\n \r\n')(socket);
+  },
+  'chunks without end': () => (socket) => {
+    socket.write(`${HEAD}Transfer-Encoding: chunked\r\n\r\n`);
+    flood('1\r\n \r\n')(socket);
+  },
+  'a chunk that is cut': () => saying(`${HEAD}Transfer-Encoding: chunked\r\n\r\n5\r\n{}`, closing),
+  'a body without end': () => (socket) => {
+    socket.write(`${HEAD}\r\n`);
+    flood(' ')(socket);
+  },
+  'a body that is too long': () => saying(`${HEAD}Content-Length: 300000\r\n\r\n${' '.repeat(300_000)}`),
+  garbage: () => saying('\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03'),
+  'garbage without end': () => flood('\xff\xfe\0garbage'),
+  'HTTP/0.9': () => saying('{"active":true,"sub":"a"}\r\n\r\n', closing),
+  'two lengths': () => saying(`${HEAD}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{} `),
+  'a length and chunks': () => saying(`${HEAD}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`),
+  HTML: () => saying('HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 4\r\n\r\n<h1>'),
+  gzip: () => saying(`${HEAD}Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\n\x1f\x8b\x08`),
+  'a redirect': () => saying('HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n'),
+  '204': () => saying('HTTP/1.1 204 No Content\r\n\r\n'),
+  '500': () => saying('HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n'),
+  '503': () => saying('HTTP/1.1 503 Unavailable\r\nContent-Length: 0\r\n\r\n'),
+};
+
+describe.each(Object.keys(WAYS))('by %s', (name) => {
+  const way = WAYS[name] as Way;
+
+  test.each(Object.keys(HOSTILE))('%s ends within the time limit, and the next question works', async (behaviour) => {
+    const verifier = way.make();
+    hostile = HOSTILE[behaviour];
+    expect(await verdictOf(verifier, way.token('new'))).toBe('keys_unavailable');
+    expect(service.messages.map(pathOf)).not.toContain('/elsewhere');
+    hostile = undefined;
+    expect(await verdictOf(verifier, way.token('later'))).toBe('accepted');
+    expect(await verdictOf(verifier, way.token('new'))).toBe('accepted');
+    expect(verifier.status.verifying).toBe(0);
+  });
+
+  test('a token that is known goes on while the service is hostile', async () => {
+    const verifier = way.make();
+    const known = way.token('known');
+    expect(await verdictOf(verifier, known)).toBe('accepted');
+    hostile = HOSTILE['101 that was not asked for'];
+    const waiting = verdictOf(verifier, name === 'jwks' || name === 'discovery' ? otherKey() : way.token('new'));
+    expect(verifier.cached(known)).toBeDefined();
+    expect(await waiting).not.toBe('accepted');
+    expect(verifier.cached(known)).toBeDefined();
+  });
+});
+
+const otherKey = () => tokenOf({ alg: 'ES256', kid: 'two' }, claims({ iss: service.url }), ecKey('two'));
+
+describe('by discovery, hostile behind good metadata', () => {
+  test.each(Object.keys(HOSTILE))('%s', async (behaviour) => {
+    const way = WAYS['discovery'] as Way;
+    const verifier = way.make();
+    hostile = (request) =>
+      (pathOf(request) === '/keys' ? HOSTILE[behaviour]?.(request) : undefined) ?? ok(correct(request));
+    expect(await verdictOf(verifier, way.token('new'))).toBe('keys_unavailable');
+    hostile = undefined;
+    expect(await verdictOf(verifier, way.token('new'))).toBe('accepted');
+  });
+});
+
+test.each(Object.keys(WAYS))('a TLS handshake that is never answered ends within the time limit: %s', async (name) => {
+  const plain = service;
+  service = { ...plain, url: plain.url.replace('http:', 'https:') };
+  const way = WAYS[name] as Way;
+  expect(await verdictOf(way.make(), way.token('new'))).toBe('keys_unavailable');
+  service = plain;
+});
+
+test('names of keys that are made up cause one question in the cooldown, whatever the service does', async () => {
+  const way = WAYS['jwks'] as Way;
+  const verifier = way.make();
+  await verdictOf(verifier, way.token('known'));
+  service.messages.length = 0;
+  hostile = HOSTILE['silence'];
+  const made = Array.from({ length: 200 }, (_, index) =>
+    tokenOf({ alg: 'ES256', kid: `made-up-${index}` }, claims({ iss: service.url }), key),
+  );
+  await Promise.all(made.map((token) => verifier.verify(token)));
+  expect(service.messages.length).toBeLessThanOrEqual(2);
+  expect(await verdictOf(verifier, way.token('another'))).toBe('accepted');
+});
+
+test('bytes behind a whole response are nobody’s: the connection is not used again', async () => {
+  const way = WAYS['introspection'] as Way;
+  const verifier = way.make();
+  hostile = (request) => ok(correct(request)) + ok({ active: true, sub: 'poisoned' });
+  for (const name of ['a', 'b', 'c']) {
+    const verdict = await verifier.verify(name);
+    expect('principal' in verdict && verdict.principal.claims['sub']).toBe('someone');
+  }
+  expect(service.sockets.length).toBe(3);
+});
