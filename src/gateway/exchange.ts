@@ -98,11 +98,6 @@ export class Exchange {
     this.#life = life;
   }
 
-  /** The client's address: the last one on the way that is not a trusted proxy's. */
-  get client(): string {
-    return this.believed?.client ?? this.connection.peer ?? '';
-  }
-
   /** The head was read: what is known from it. @param sampledTraces the share of the traces begun here that are marked so */
   begin(head: Head, sampledTraces: number): void {
     this.head = head;
