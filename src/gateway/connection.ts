@@ -116,6 +116,10 @@ export class Connection implements FeedOwner {
     return this.#isBusy;
   }
 
+  get isLast(): boolean {
+    return this.#latest?.shouldKeepAlive === false;
+  }
+
   /** The latest request. */
   get request(): IncomingMessage | undefined {
     return this.#latest?.req;

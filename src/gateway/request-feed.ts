@@ -12,6 +12,8 @@ const MAX_AHEAD_BYTES = 262_144;
 export interface FeedOwner {
   /** True while a response is owed: the next request waits. */
   readonly isBusy: boolean;
+  /** True when the response that is owed closes the connection: nothing behind it is a request (RFC 9112 section 9.6). */
+  readonly isLast: boolean;
   /** The latest request that the parser has made. */
   readonly request: IncomingMessage | undefined;
   /** The next request line is malformed. */
@@ -176,6 +178,8 @@ export class RequestFeed {
   }
 
   #hold(bytes: Buffer): void {
+    // To read and throw away, instead of pausing, also notices that the client leaves.
+    if (this.#owner.isBusy && this.#owner.isLast) return;
     this.#ahead ??= new GrowingBuffer(Number.POSITIVE_INFINITY);
     this.#ahead.add(bytes);
     this.#aheadBytes += bytes.length;
