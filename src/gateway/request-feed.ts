@@ -53,7 +53,8 @@ export class RequestFeed {
     this.#socket = socket;
     this.#owner = owner;
     this.#parse = socket.listeners('data').at(-1) as (bytes: Buffer) => void;
-    // Node would end the connection here, with the responses that are still owed.
+    // Node would end the connection here, with the responses that are still owed; TLS does so by itself.
+    socket.allowHalfOpen = true;
     socket.off('end', socket.listeners('end').at(-1) as () => void);
     socket.off('data', this.#parse);
     socket.on('data', this.#take).on('end', this.#end).on('close', this.#close);

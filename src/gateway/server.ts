@@ -31,8 +31,6 @@ export function createServer(
           ...options,
           ...secured(rules.tls),
           handshakeTimeout: HANDSHAKE_MS,
-          // As `node:http` has it: a client that has closed its side may still read.
-          allowHalfOpen: true,
           ALPNProtocols: ['http/1.1'],
         });
   // Node drops the headers above its own count in silence; the head is counted where it is read.

@@ -413,6 +413,7 @@ describe('a client that leaves', () => {
     wire.end();
     await eventually('its exchange is given up', () => busy.every((socket) => socket.destroyed), 1_000);
     await eventually('its access line', () => gateway.lines.length === lines + 1, 1_000);
+    answer = OK;
     await get();
     expect(upstream.messages.some(({ line }) => line.includes('/second'))).toBe(false);
   });
