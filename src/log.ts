@@ -1,4 +1,5 @@
 import pino, { type Logger } from 'pino';
+import { LostLines } from './log/lost-lines.ts';
 
 export interface Log {
   readonly logger: Logger;
@@ -6,6 +7,20 @@ export interface Log {
   line(json: string): void;
   /** Writes out what is buffered, as the process ends. Of a reader that takes nothing any more, the lines are lost. */
   flush(): void;
+}
+
+/** A log that writes to somewhere. */
+export interface WrittenLog extends Log {
+  status(): LogStatus;
+}
+
+export interface LogStatus {
+  /** Lines that were lost because too many waited to be written. */
+  readonly droppedLines: number;
+  /** Bytes that wait to be written. */
+  readonly waitingBytes: number;
+  /** The code of the error that keeps lines from being written, `ENOSPC` or `EPIPE` for example. */
+  readonly error: string | undefined;
 }
 
 /** Lines are written by the block: a write for each of them would cost a tenth of the throughput. */
@@ -24,14 +39,13 @@ const MAX_BYTES_OF_UNIT = 3;
  * @param destination a file descriptor, or a path
  * @param format what is written in place of a line: for a person to read
  */
-export function createLog(destination: number | string, format?: (json: string) => string): Log {
+export function createLog(destination: number | string, format?: (json: string) => string): WrittenLog {
   // As the process ends: what waited when its reader took something last, and when that was.
   let ending: { bytes: number; sinceMs: number } | undefined;
   const stream = pino.destination({
     dest: destination,
     sync: false,
     contentMode: 'buffer',
-    maxLength: MAX_WAITING_BYTES,
     retryEAGAIN: (_error, here, behind) => {
       if (ending === undefined) return true;
       if (here + behind < ending.bytes) ending = { bytes: here + behind, sinceMs: performance.now() };
@@ -39,44 +53,68 @@ export function createLog(destination: number | string, format?: (json: string) 
     },
   });
   // A full disk, or a reader that left: the lines are lost, requests are not.
-  let isFailing = false;
-  stream.on('error', () => {
-    isFailing = true;
+  let failure: string | undefined;
+  let waitingBytes = 0;
+  const lost = new LostLines();
+  stream.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+    failure = code ?? message;
   });
-  stream.on('write', () => {
-    isFailing = false;
+  stream.on('write', (bytes: number) => {
+    failure = undefined;
+    waitingBytes -= bytes;
   });
+  const give = (bytes: Buffer) => {
+    // The stream has no limit of its own, so that all lines that are lost are counted here.
+    if (waitingBytes + bytes.length > MAX_WAITING_BYTES) return lost.add(bytes);
+    waitingBytes += bytes.length;
+    stream.write(bytes as unknown as string);
+  };
   // Lines become bytes at once: strings that wait to be joined would be carried along by every collection of garbage.
   let block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
   let used = 0;
   const release = () => {
     if (used === 0) return;
-    stream.write(block.subarray(0, used) as unknown as string);
+    give(block.subarray(0, used));
     block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
     used = 0;
   };
   const write = (text: string) => {
     const most = text.length * MAX_BYTES_OF_UNIT;
     if (used + most > BLOCK_BYTES) release();
-    if (most > BLOCK_BYTES) stream.write(Buffer.from(text) as unknown as string);
+    if (most > BLOCK_BYTES) give(Buffer.from(text));
     else used += block.write(text, used);
   };
-  setInterval(release, FLUSH_MS).unref();
+  const logger = pino(
+    { base: null },
+    format === undefined ? { write } : { write: (line) => write(`${format(line)}\n`) },
+  );
+  const reportLoss = () => {
+    // While there is no room the report would be lost as well.
+    if (waitingBytes > MAX_WAITING_BYTES / 2) return;
+    const count = lost.takeReport();
+    if (count > 0) logger.warn({ count }, 'lines of the log were lost: they were not read, or could not be written');
+  };
+  const gather = () => {
+    reportLoss();
+    release();
+  };
+  setInterval(gather, FLUSH_MS).unref();
   return {
-    logger: pino({ base: null }, format === undefined ? { write } : { write: (line) => write(`${format(line)}\n`) }),
+    logger,
     line: format === undefined ? (json) => write(`${json}\n`) : (json) => write(`${format(json)}\n`),
     flush: () => {
       ending = { bytes: Number.POSITIVE_INFINITY, sinceMs: performance.now() };
       try {
         release();
         // The stream would try without end what fails.
-        if (!isFailing) stream.flushSync();
+        if (failure === undefined) stream.flushSync();
         else stream.destroy();
       } catch {
         // What cannot be written is lost, and tried no more.
         stream.destroy();
       }
     },
+    status: () => ({ droppedLines: lost.total, waitingBytes, error: failure }),
   };
 }
 

@@ -30,6 +30,8 @@ export interface ReloaderOptions {
   readonly first: Outside & { readonly sources: readonly Source[] };
   /** Hears of every attempt that found something changed. */
   readonly tell: (reload: Reload) => void;
+  /** Is called with an error's code when the files cannot be watched; they are polled all the same. */
+  readonly onWatchError?: (code: string) => void;
 }
 
 /**
@@ -79,6 +81,11 @@ export class Reloader {
   /** Keys of the manifest in force that take a restart: what they were at the start stays in force. */
   get needsRestart(): readonly string[] {
     return restartsFor(this.#began, this.#options.gateway.plan);
+  }
+
+  /** The code of the error that keeps the files from being watched. */
+  get watchError(): string | undefined {
+    return this.#watch?.error;
   }
 
   /** How many attempts ended how, by what had brought them about; those that found nothing changed are not counted. */
@@ -182,7 +189,7 @@ export class Reloader {
     if (watched === this.#watched) return;
     this.#watched = watched;
     void this.#watch?.close();
-    this.#watch = watchFiles(files, () => this.#hear(), folders);
+    this.#watch = watchFiles(files, () => this.#hear(), folders, this.#options.onWatchError);
   }
 
   /** Called once the watch stands, and at each sign of a change. */

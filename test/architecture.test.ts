@@ -56,7 +56,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   watch: [],
   world: ['manifest'],
   reload: ['gateway', 'load', 'manifest', 'plan', 'problem', 'suite', 'watch', 'world'],
-  admin: ['explain', 'gateway', 'load', 'manifest', 'offline', 'plan', 'problem', 'reload'],
+  admin: ['explain', 'gateway', 'load', 'log', 'manifest', 'offline', 'plan', 'problem', 'reload'],
   sandbox: [],
   cli: [
     'admin',

@@ -19,14 +19,16 @@ function hostFault({ host: own }: AdminRules, { headers }: IncomingMessage): Ans
   return fault(421, 'this is asked for by another name; ask localhost, or the address itself');
 }
 
-/** Pages of other origins cannot read an answer, since nothing lets them; what does something they must not send at all. */
-function originFault({ method, headers }: IncomingMessage): Answer | undefined {
-  if (method === 'GET' || method === 'HEAD') return undefined;
+/**
+ * Refuses requests that a page of another origin makes, whatever the method: the page cannot read the response, but the work
+ * would be done, and a stream would stay open. Tools that are not browsers send none of these headers.
+ */
+function originFault({ headers }: IncomingMessage): Answer | undefined {
   const { origin, 'sec-fetch-site': site = 'same-origin' } = headers;
   const isOwn = origin === undefined || URL.parse(origin)?.host === headers.host;
   return isOwn && (site === 'same-origin' || site === 'none')
     ? undefined
-    : fault(403, 'pages of other origins do nothing here');
+    : fault(403, 'pages of other origins are refused; type the address into the browser instead of following a link');
 }
 
 /** What the caller has not shown. */

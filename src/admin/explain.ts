@@ -3,10 +3,10 @@ import { claimsOfRole } from '../offline/claims.ts';
 import { type Asked, askedFor } from '../offline/request-bytes.ts';
 import type { Claims } from '../offline/stated-tokens.ts';
 import { isMap } from '../plan/schema-walk.ts';
-import { type Answer, type Call, fault, json, type Operated } from './call.ts';
+import { type Answer, type Call, fault, json, type Operated, type Serving } from './call.ts';
 
 /** What `signing-gateway explain --json` prints, from the plan in force. */
-export async function explain({ body }: Call, { planned }: Operated): Promise<Answer> {
+export async function explain({ body }: Call, { planned, counts }: Operated, serving: Serving): Promise<Answer> {
   const loaded = planned();
   const request = readRequest(body);
   if (typeof request === 'string') return fault(400, request);
@@ -15,8 +15,21 @@ export async function explain({ body }: Call, { planned }: Operated): Promise<An
     return fault(400, 'the manifest has no "auth", so nobody has a role; leave "role" out');
   const claims =
     role === undefined ? request.claims : loaded.manifest.auth && claimsOfRole(loaded.manifest.auth.role, role);
-  return json(await explainRequest(loaded, asked, claims));
+  if (running >= MAX_RUNNING) {
+    counts.refused('/explain');
+    return fault(503, 'too many requests are being explained', { 'Retry-After': '1' });
+  }
+  running += 1;
+  try {
+    return json(await explainRequest(loaded, asked, claims, (steps) => serving.share.finish(steps)));
+  } finally {
+    running -= 1;
+  }
 }
+
+/** Each runs a gateway in memory. */
+const MAX_RUNNING = 4;
+let running = 0;
 
 interface Explained {
   readonly asked: Asked;

@@ -1,4 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { collectDefaultMetrics, Registry } from '@prometheus-io/client';
 import type { Operated } from './call.ts';
 import { FAMILIES } from './families.ts';
@@ -8,43 +7,65 @@ export const PREFIX = 'signing_gateway_';
 
 export const CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
 
-/** So many lines are written before requests have their turn: half a millisecond. */
-const SLICE_LINES = 500;
+/** Metrics of the library that are left out. */
+const OMITTED = [
+  // Each connection would be looked at, and their number is known.
+  ...['resources', 'handles', 'requests'].flatMap((what) => [`nodejs_active_${what}`, `nodejs_active_${what}_total`]),
+  // The library lists all descriptors on the serving thread.
+  'process_open_fds',
+  // A name must not contain the type of its metric.
+  'nodejs_eventloop_utilization_summary',
+  'nodejs_eventloop_utilization_histogram',
+];
 
 /**
- * All metrics as Prometheus reads them. What the gateway counts stays in the gateway, and is read when it is asked for; the
- * library measures the process: its processor time, memory and files, the event loop's delay, collections of garbage.
+ * All metrics in the text format of Prometheus, in small pieces. The gateway's own counters stay in the gateway and are read
+ * when they are requested. The library measures the process: its processor time and memory, the event loop's delay,
+ * collections of garbage.
  */
-export function createExposition(operated: Operated): () => Promise<string> {
+export function createExposition(): (operated: Operated) => Promise<Generator<string>> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: PREFIX });
-  // Each connection would be looked at, and how many there are is known.
-  for (const what of ['resources', 'handles', 'requests'])
-    for (const suffix of ['', '_total']) registry.removeSingleMetric(`${PREFIX}nodejs_active_${what}${suffix}`);
-  return async () => {
-    let text = '';
-    let lines = 0;
-    for (const family of FAMILIES) {
-      text += headOf(family);
-      for (const sample of family.collect(operated)) {
-        text += lineOf(family, sample);
-        lines += 1;
-        if (lines % SLICE_LINES === 0) await turn();
-      }
-      text += '\n';
-    }
-    return text + (await registry.metrics());
-  };
+  for (const name of OMITTED) registry.removeSingleMetric(PREFIX + name);
+  return async (operated) => piecesOf(operated, await registry.metrics());
+}
+
+function* piecesOf(operated: Operated, processMetrics: string): Generator<string> {
+  for (const family of FAMILIES) {
+    yield headOf(family);
+    const names = { own: PREFIX + family.name, labels: undefined, list: '' };
+    for (const sample of family.collect(operated)) yield lineOf(names, sample);
+    yield '\n';
+  }
+  yield processMetrics;
 }
 
 function headOf({ name, type, help }: Family): string {
   return `# HELP ${PREFIX}${name} ${escaped(help)}\n# TYPE ${PREFIX}${name} ${type}\n`;
 }
 
-function lineOf({ name }: Family, { suffix, labels, value }: Sample): string {
+/** The samples of a histogram share their labels: these are written once for all of them. */
+interface Names {
+  readonly own: string;
+  labels: Sample['labels'] | undefined;
+  list: string;
+}
+
+function lineOf(names: Names, { suffix, labels, le, value }: Sample): string {
+  if (labels !== names.labels) {
+    names.labels = labels;
+    names.list = listOf(labels);
+  }
+  const own = suffix === undefined ? names.own : names.own + suffix;
+  const { list } = names;
+  if (le !== undefined) return `${own}{${list}${list === '' ? '' : ','}le="${le}"} ${value}\n`;
+  return list === '' ? `${own} ${value}\n` : `${own}{${list}} ${value}\n`;
+}
+
+function listOf(labels: Sample['labels']): string {
   let list = '';
   for (const label in labels) list += `${list === '' ? '' : ','}${label}="${escaped(labels[label] as string, true)}"`;
-  return `${PREFIX}${name}${suffix ?? ''}${list === '' ? '' : `{${list}}`} ${value}\n`;
+  return list;
 }
 
 /** As the text format has it; most texts hold nothing of the kind. */

@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import type { Plan } from '../plan/plan.ts';
 import { durations, durationsOf, type Family, gauge, ofTargets, ofUpstreams } from './family.ts';
 import { readinessOf, STATUSES } from './health.ts';
+import { LOSS_FAMILIES } from './loss-families.ts';
 import { VALIDATION_FAMILIES } from './validation-families.ts';
 
 /** All metrics of the gateway's own. No label is ever made of what a client wrote. */
@@ -182,6 +183,7 @@ export const FAMILIES: readonly Family[] = [
         yield { labels: { use, upstream }, value: new X509Certificate(cert).validToDate.getTime() / 1_000 };
     },
   },
+  ...LOSS_FAMILIES,
 ];
 
 function certificatesOf({ server, admin, upstreams }: Plan): { use: string; upstream: string; cert: string }[] {

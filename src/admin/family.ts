@@ -6,7 +6,10 @@ import type { Operated } from './call.ts';
 export interface Sample {
   /** Of the buckets, the sum and the count of a histogram; left out: the family's name. */
   readonly suffix?: '_bucket' | '_sum' | '_count';
+  /** Samples in a row with the same object are written faster. */
   readonly labels: Readonly<Record<string, string>>;
+  /** The upper bound of a bucket. */
+  readonly le?: string;
   readonly value: number;
 }
 
@@ -90,13 +93,14 @@ function sumOf(one: Histogram | undefined, other: Histogram): Histogram {
   };
 }
 
+const BUCKETS = [...BOUNDS_MS.map((bound) => String(bound / 1_000)), '+Inf'];
+
 function* histogram(labels: Readonly<Record<string, string>>, { counts, sumMs }: Histogram): Generator<Sample> {
   let below = 0;
-  for (const [index, count] of counts.entries()) {
-    below += count;
-    const bound = BOUNDS_MS[index];
-    const le = bound === undefined ? '+Inf' : String(bound / 1_000);
-    yield { suffix: '_bucket', labels: { ...labels, le }, value: below };
+  for (let index = 0; index < counts.length; index += 1) {
+    below += counts[index] as number;
+    // A bucket that never counted has no series. Those above the longest request have one: sums over routes need them.
+    if (below > 0) yield { suffix: '_bucket', labels, le: BUCKETS[index] as string, value: below };
   }
   yield { suffix: '_sum', labels, value: sumMs / 1_000 };
   yield { suffix: '_count', labels, value: below };

@@ -1,11 +1,15 @@
 import type { Answer, Call, Operated } from './call.ts';
 
-const expositions = new WeakMap<Operated, () => Promise<string>>();
+const exposition = () =>
+  import('./exposition.ts').then(({ createExposition, CONTENT_TYPE }) => ({
+    expose: createExposition(),
+    CONTENT_TYPE,
+  }));
+let loaded: ReturnType<typeof exposition> | undefined;
 
-/** What Prometheus scrapes. The library is read with the first scrape: whoever does not measure does not wait for it. */
+/** The response to a scrape. The library is read with the first scrape: a process that is not measured does not wait for it. */
 export async function metrics(_call: Call, operated: Operated): Promise<Answer> {
-  const { createExposition, CONTENT_TYPE } = await import('./exposition.ts');
-  const expose = expositions.get(operated) ?? createExposition(operated);
-  expositions.set(operated, expose);
-  return { status: 200, headers: { 'Content-Type': CONTENT_TYPE }, body: await expose() };
+  loaded ??= exposition();
+  const { expose, CONTENT_TYPE } = await loaded;
+  return { status: 200, headers: { 'Content-Type': CONTENT_TYPE }, body: await expose(operated) };
 }

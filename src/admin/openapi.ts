@@ -4,40 +4,47 @@ import type { Planned } from '../load.ts';
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { parsePattern, patternKey, type Segment } from '../plan/pattern.ts';
 import type { Route } from '../plan/plan.ts';
-import { type Answer, type Call, json, type Operated } from './call.ts';
+import { type Answer, type Call, largeJson, type Operated } from './call.ts';
+import { openedObject } from './json-pieces.ts';
 import { createSchemaBook, type SchemaBook } from './schema-book.ts';
 
 /** OpenAPI 3.1 of the routes in force: what may be sent, who may send it, and what is refused. */
 export function openapi(_call: Call, { planned, version }: Operated): Answer {
-  return json(describe(planned(), version));
+  return largeJson(describe(planned(), version));
 }
 
-export function describe({ plan, manifest }: Planned, version: string): object {
+/** The JSON of the document, piece by piece. */
+export function* describe({ plan, manifest }: Planned, version: string): Generator<string> {
   const book = createSchemaBook(plan.schemas);
-  const paths: Record<string, Record<string, object>> = {};
-  const written = new Map<string, string>();
-  for (const [index, route] of plan.routes.entries()) {
-    const entry = manifest.routes[index] as RouteEntry;
-    const pattern = parsePattern(route.path);
-    // To OpenAPI two paths that differ in the names of their parameters alone are one path.
-    const key = patternKey(pattern);
-    const path = written.get(key) ?? openapiPath(pattern);
-    written.set(key, path);
-    const names = [...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name as string);
-    const operations = paths[path] ?? {};
-    paths[path] = operations;
-    for (const method of route.methods)
-      operations[method.toLowerCase()] = operation(route, method, { entry, index, names, book });
+  const info = { title: 'The routes of the gateway', version: plan.hash.slice(0, 12), 'x-gateway-version': version };
+  yield `${openedObject({ openapi: '3.1.0', info })}"paths":{`;
+  // To OpenAPI two paths that differ in the names of their parameters alone are one path.
+  const paths = new Map<string, number[]>();
+  for (const [index, { path }] of plan.routes.entries()) {
+    const key = patternKey(parsePattern(path));
+    const indexes = paths.get(key);
+    if (indexes === undefined) paths.set(key, [index]);
+    else indexes.push(index);
+    yield '';
   }
-  return {
-    openapi: '3.1.0',
-    info: { title: 'The routes of the gateway', version: plan.hash.slice(0, 12), 'x-gateway-version': version },
-    paths,
-    components: {
-      schemas: { ...book.schemas(), Refusal: REFUSAL_SCHEMA },
-      ...(plan.auth === undefined ? {} : { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } }),
-    },
-  };
+  let separator = '';
+  for (const indexes of paths.values()) {
+    const path = openapiPath(parsePattern(plan.routes[indexes[0] as number]?.path ?? ''));
+    const names = [...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name as string);
+    const operations: Record<string, object> = {};
+    for (const index of indexes) {
+      const route = plan.routes[index] as Route;
+      const entry = manifest.routes[index] as RouteEntry;
+      for (const method of route.methods)
+        operations[method.toLowerCase()] = operation(route, method, { entry, index, names, book });
+    }
+    yield `${separator}${JSON.stringify(path)}:${JSON.stringify(operations)}`;
+    separator = ',';
+  }
+  const security = plan.auth === undefined ? {} : { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } };
+  yield `},"components":${openedObject(security)}"schemas":{"Refusal":${JSON.stringify(REFUSAL_SCHEMA)}`;
+  for (const [name, schema] of book.schemas()) yield `,${JSON.stringify(name)}:${JSON.stringify(schema)}`;
+  yield '}}}\n';
 }
 
 /** The rest of a path is a parameter of one segment here: OpenAPI has no other. */

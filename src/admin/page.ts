@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import type { Answer, Endpoint } from './call.ts';
 
 /** The files of the page: what a browser may ask for before it has a token, and nothing of the gateway's. */
@@ -40,7 +40,7 @@ const POLICY = [
 
 /** The page and its parts: each is read when it is asked for the first time. */
 export const PAGE: readonly Endpoint[] = FILES.map((file) => {
-  let answer: Answer | undefined;
+  let answer: Promise<Answer> | undefined;
   return {
     method: 'GET',
     path: file === 'index.html' ? '/' : `/page/${file}`,
@@ -52,7 +52,7 @@ export const PAGE: readonly Endpoint[] = FILES.map((file) => {
   };
 });
 
-function answerOf(file: string): Answer {
+async function answerOf(file: string): Promise<Answer> {
   const headers = {
     'Content-Type': TYPES[file.slice(file.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
     'Content-Security-Policy': POLICY,
@@ -60,5 +60,5 @@ function answerOf(file: string): Answer {
     'Cross-Origin-Opener-Policy': 'same-origin',
     'Cross-Origin-Resource-Policy': 'same-origin',
   };
-  return { status: 200, headers, body: readFileSync(new URL(`./page/${file}`, import.meta.url)) };
+  return { status: 200, headers, body: await readFile(new URL(`./page/${file}`, import.meta.url)) };
 }

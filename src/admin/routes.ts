@@ -1,15 +1,14 @@
 import type { Route } from '../plan/plan.ts';
-import { type Answer, type Call, json, type Operated } from './call.ts';
+import { type Answer, type Call, largeJson, type Operated } from './call.ts';
+import { jsonWithList } from './json-pieces.ts';
 
 /** The compiled routes, in the manifest's order. */
 export function routes(_call: Call, { gateway }: Operated): Answer {
-  return json(tableOf(gateway.plan.routes));
+  return largeJson(jsonWithList({}, 'routes', gateway.plan.routes.values().map(described)));
 }
 
-export type RouteTable = ReturnType<typeof tableOf>;
-
-function tableOf(routes: readonly Route[]) {
-  return { routes: routes.map(described) };
+export interface RouteTable {
+  readonly routes: readonly ReturnType<typeof described>[];
 }
 
 function described({ id, methods, path, access, upstream, auth, ...route }: Route) {

@@ -6,12 +6,13 @@ import type { Path } from '../problem/finding.ts';
 export interface SchemaBook {
   /** The schema at a path of the root. */
   readonly at: (path: Path) => unknown;
-  /** What was referred to, by the names that references give it. */
-  readonly schemas: () => Readonly<Record<string, unknown>>;
+  /** The schemas referred to, by the names that references give them. */
+  readonly schemas: () => Iterable<readonly [string, unknown]>;
 }
 
 export function createSchemaBook(root: Plan['schemas']): SchemaBook {
-  const schemas: Record<string, unknown> = {};
+  const schemas = new Map<string, unknown>();
+  const taken = new Set(['Refusal']);
   const names = new Map<string, string>();
   const nameOf = (path: readonly string[]): string => {
     const key = JSON.stringify(path);
@@ -19,11 +20,11 @@ export function createSchemaBook(root: Plan['schemas']): SchemaBook {
     if (known !== undefined) return known;
     // The names that OpenAPI has for components are of these characters.
     const plain = (path[0] === 'schemas' ? path.slice(1) : path).join('.').replace(/[^A-Za-z0-9._-]/g, '_');
-    const isTaken = new Set([...names.values(), 'Refusal']);
     let name = plain;
-    for (let turn = 2; isTaken.has(name); turn += 1) name = `${plain}_${turn}`;
+    for (let turn = 2; taken.has(name); turn += 1) name = `${plain}_${turn}`;
+    taken.add(name);
     names.set(key, name);
-    schemas[name] = rewritten(valueAt(root, path));
+    schemas.set(name, rewritten(valueAt(root, path)));
     return name;
   };
   const rewritten = (schema: unknown) =>
@@ -36,6 +37,6 @@ export function createSchemaBook(root: Plan['schemas']): SchemaBook {
       const schema = valueAt(root, path);
       return isMap(schema) || typeof schema === 'boolean' ? rewritten(schema) : {};
     },
-    schemas: () => schemas,
+    schemas: () => schemas.entries(),
   };
 }

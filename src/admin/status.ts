@@ -25,8 +25,27 @@ function statusOf(operated: Operated) {
     tokens: plan.auth === undefined ? null : tokensOf(plan.auth.verifier.status),
     validation: validationPool.status,
     buffered_bodies: buffersOf(gateway.buffers),
+    watch_error: reloader.watchError ?? null,
+    log: logOf(operated),
+    file_descriptors: operated.descriptors.status,
+    client_connections: clientsOf(operated),
+    admin: adminOf(operated.counts),
     reported: Object.fromEntries(gateway.meters.reported),
   };
+}
+
+function logOf({ log }: Operated) {
+  const { droppedLines, waitingBytes, error } = log.status();
+  return { dropped_lines: droppedLines, waiting_bytes: waitingBytes, error: error ?? null };
+}
+
+function clientsOf({ gateway }: Operated) {
+  const { connections, refused, unaccepted } = gateway.clients;
+  return { open: connections, limit: gateway.plan.server.maxConnections, refused, unaccepted };
+}
+
+function adminOf({ connections, evictions, refusals, unaccepted, skippedDecisions }: Operated['counts']) {
+  return { connections, evictions, refusals, unaccepted, skipped_decisions: skippedDecisions };
 }
 
 function tokensOf({ verdicts, ...status }: VerifierStatus) {

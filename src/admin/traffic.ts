@@ -1,5 +1,7 @@
 import type { Gateway } from '../gateway/gateway.ts';
 import { BOUNDS_MS, NO_ROUTE, type RouteMeter, SUMMED, SUMS } from '../gateway/meters.ts';
+import { finishInSlices, type Steps } from '../plan/steps.ts';
+import { SLICE_MS } from './work-share.ts';
 
 /** One of the last hour's steps. */
 export interface Moment {
@@ -26,7 +28,8 @@ export interface RouteTraffic extends Omit<Moment, 'at' | 'seconds' | 'refusals'
 export interface Lately {
   /** How long ago what is counted here began: half a minute to a minute, once the gateway has served as long. */
   readonly seconds: number;
-  readonly routes: readonly RouteTraffic[];
+  /** Each is computed when it is read. */
+  readonly routes: IteratorObject<RouteTraffic>;
 }
 
 /** What the meters counted, by time: for as long as somebody may ask, and in a bounded number of numbers. */
@@ -52,17 +55,18 @@ export function createTraffic({ meters }: Pick<Gateway, 'meters'>, stepMs = STEP
   const moments: Moment[] = [];
   let last = { at: performance.now(), sums: meters.sums(), refusals: new Map(meters.refusals) };
   // A meter that a reload took away takes its marks along.
-  let marks = new WeakMap<RouteMeter, Marks>();
+  const marks = new WeakMap<RouteMeter, Marks>();
   let [windowAt, nextAt] = [last.at, last.at];
   let steps = 0;
 
-  const turnWindow = (now: number) => {
-    const turned = new WeakMap<RouteMeter, Marks>();
+  const turnWindow = function* (now: number): Steps<void> {
     for (const meter of meters.routes.values()) {
-      const { window, next } = marks.get(meter) ?? { window: new Float64Array(SUMS), next: new Float64Array(SUMS) };
-      turned.set(meter, { window: next, next: sumsOf(meter, window) });
+      const mark = marks.get(meter);
+      if (mark === undefined)
+        marks.set(meter, { window: new Float64Array(SUMS), next: sumsOf(meter, new Float64Array(SUMS)) });
+      else [mark.window, mark.next] = [mark.next, sumsOf(meter, mark.window)];
+      yield;
     }
-    marks = turned;
     [windowAt, nextAt] = [nextAt, now];
   };
   const step = () => {
@@ -77,13 +81,13 @@ export function createTraffic({ meters }: Pick<Gateway, 'meters'>, stepMs = STEP
     if (moments.length > MOMENTS) moments.shift();
     last = current;
     steps += 1;
-    if (steps % WINDOW_STEPS === 0) turnWindow(now);
+    if (steps % WINDOW_STEPS === 0) void finishInSlices(turnWindow(now), SLICE_MS);
   };
   const timer = setInterval(step, stepMs).unref();
 
   return {
     lately() {
-      const routes = [...meters.routes].flatMap(([id, meter]) => {
+      const routes = meters.routes.entries().flatMap(([id, meter]) => {
         const counted = countedBetween(marks.get(meter)?.window ?? NOTHING, sumsOf(meter, SCRATCH));
         return counted.requests === 0 ? [] : [{ id: id === NO_ROUTE ? null : id, ...counted }];
       });

@@ -2,7 +2,10 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { createAdmin } from '../admin/admin.ts';
+import { AdminCounts } from '../admin/admin-counts.ts';
 import type { Operated } from '../admin/call.ts';
+import { Descriptors } from '../admin/descriptors.ts';
+import { CountedWarning } from '../gateway/counted-warning.ts';
 import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import { findTraces } from '../gateway/spans.ts';
 import type { Planned } from '../load.ts';
@@ -65,9 +68,24 @@ export async function serveFile(
     }
     tell(reload, log, terminal);
   };
-  const reloader = new Reloader({ path: file, env: terminal.env, gateway, first: loaded, tell: hear });
+  const unwatched = new CountedWarning(log.logger, 'the files of the manifest cannot be watched; they are polled');
+  const onWatchError = (reason: string) => unwatched.add({ reason });
+  const reloader = new Reloader({ path: file, env: terminal.env, gateway, first: loaded, tell: hear, onWatchError });
   const isStopping = () => terminal.stop.aborted;
-  const operated = { gateway, version, startedAt: new Date(), planned: () => planned, reloader, isStopping };
+  const counts = new AdminCounts(log.logger);
+  const descriptors = new Descriptors(gateway, log.logger);
+  void descriptors.start();
+  const operated = {
+    gateway,
+    version,
+    startedAt: new Date(),
+    planned: () => planned,
+    reloader,
+    isStopping,
+    counts,
+    descriptors,
+    log,
+  };
   const admin = await startAdmin(plan.admin, operated).catch(async (error) => {
     await reloader.close();
     await gateway.close(0);
@@ -84,6 +102,7 @@ export async function serveFile(
 
   await aborted(terminal.stop);
   stopReloading();
+  descriptors.close();
   await reloader.close();
   await stop(gateway, log, terminal.stop.reason);
   await admin?.close();

@@ -1,6 +1,7 @@
 import { hasEncodedSlash } from '../gateway/path.ts';
 import type { Plan, Route } from '../plan/plan.ts';
 import { createRouter } from '../plan/router.ts';
+import type { Steps } from '../plan/steps.ts';
 import type { Loss } from './explanation.ts';
 
 export interface Loser {
@@ -15,36 +16,48 @@ export interface Loser {
  *
  * @param winner that got it; `undefined`: none did
  */
-export function losersOf(plan: Plan, method: string, path: string, winner: Route | undefined): Loser[] {
-  return plan.routes.flatMap((route) => {
-    if (route === winner) return [];
+export function* losersOf(plan: Plan, method: string, path: string, winner: Route | undefined): Steps<Loser[]> {
+  const losers: Loser[] = [];
+  for (const route of plan.routes) {
+    yield;
+    if (route === winner) continue;
     const methods = createRouter([keeping(route)]).allowed(path);
-    if (methods.length === 0) return [];
-    if (!methods.includes(method)) return [{ route, lost: 'other-method', to: undefined }];
-    if (hasEncodedSlash(path) && !route.keepsEncodedSlash) return [{ route, lost: 'encoded-slash', to: undefined }];
-    return [{ route, ...lossOf(plan, method, path, route, winner) }];
-  });
+    if (methods.length === 0) continue;
+    if (!methods.includes(method)) losers.push({ route, lost: 'other-method', to: undefined });
+    else if (hasEncodedSlash(path) && !route.keepsEncodedSlash)
+      losers.push({ route, lost: 'encoded-slash', to: undefined });
+    else losers.push({ route, ...(yield* lossOf(plan, method, path, route, winner)) });
+  }
+  return losers;
 }
 
 /** Why a route that would have had the request by itself did not get it. */
-function lossOf(
+function* lossOf(
   plan: Plan,
   method: string,
   path: string,
   route: Route,
   winner: Route | undefined,
-): Omit<Loser, 'route'> {
+): Steps<Omit<Loser, 'route'>> {
   if (winner !== undefined) return { lost: 'less-specific', to: winner };
   const others = plan.routes.filter((other) => other !== route);
-  const wider = others.find((other) => {
+  const wider = yield* find(others, (other) => {
     const kept = keeping(other);
     return createRouter([route, kept]).match(method, path) === kept;
   });
   if (wider !== undefined) return { lost: 'less-specific', to: wider };
-  const reading = others.find((other) => createRouter([route, other]).match(method, path) === undefined);
+  const reading = yield* find(others, (other) => createRouter([route, other]).match(method, path) === undefined);
   return { lost: 'other-reading', to: reading };
 }
 
 function keeping(route: Route): Route {
   return { ...route, keepsEncodedSlash: true };
+}
+
+function* find(routes: readonly Route[], holds: (route: Route) => boolean): Steps<Route | undefined> {
+  for (const route of routes) {
+    yield;
+    if (holds(route)) return route;
+  }
+  return undefined;
 }

@@ -5,6 +5,7 @@ import { type Claims, StatedTokens } from '../offline/stated-tokens.ts';
 import { parsePattern } from '../plan/pattern.ts';
 import type { Route } from '../plan/plan.ts';
 import { pointerStep } from '../plan/pointer.ts';
+import { finish, type Steps } from '../plan/steps.ts';
 import type { Path } from '../problem/finding.ts';
 import { losersOf } from './candidates.ts';
 import type { Candidate, Explanation, MatchedRoute, Place, Step } from './explanation.ts';
@@ -19,8 +20,14 @@ const TOKEN = '<token>';
  * Lets the gateway of a manifest answer a request, without a network, and tells its whole way.
  *
  * @param claims of the caller's token, which is taken for verified; `undefined`: no token is added
+ * @param run does the work that grows with the number of routes; at once by default
  */
-export async function explain(loaded: Planned, asked: Asked, claims: Claims | undefined): Promise<Explanation> {
+export async function explain(
+  loaded: Planned,
+  asked: Asked,
+  claims: Claims | undefined,
+  run: <Made>(steps: Steps<Made>) => Made | Promise<Made> = finish,
+): Promise<Explanation> {
   const tokens = new StatedTokens();
   if (claims !== undefined) tokens.state(TOKEN, { claims });
   const authorization = claims === undefined ? [] : ['Authorization', `Bearer ${TOKEN}`];
@@ -36,7 +43,7 @@ export async function explain(loaded: Planned, asked: Asked, claims: Claims | un
     reported: walk.reported,
     steps: stepsOf(walk),
     route: walk.route === undefined ? null : matchedRoute(walk, walk.route),
-    candidates: candidatesOf(walk),
+    candidates: await run(candidatesOf(walk)),
     upstream: upstream ?? null,
   };
 }
@@ -82,11 +89,12 @@ function matchedRoute(walk: Walk, { id, methods, path, access }: Route): Matched
   return { id, methods, path, access, parameters: Object.fromEntries(parameters), ...place };
 }
 
-function candidatesOf(walk: Walk): Candidate[] {
+function* candidatesOf(walk: Walk): Steps<Candidate[]> {
   const { loaded, asked, route: winner, outcome } = walk;
   const { path } = outcome.decision as Outcome['decision'];
   if (path === undefined) return [];
-  return losersOf(loaded.plan, asked.method, path, winner).map(({ route, lost, to }) => {
+  const losers = yield* losersOf(loaded.plan, asked.method, path, winner);
+  return losers.map(({ route, lost, to }) => {
     const {
       pointer: _pointer,
       column: _column,

@@ -76,9 +76,13 @@ export class Connection implements FeedOwner {
     return true;
   }
 
-  /** The response has ended, or the client has left: the next request may come. */
+  /**
+   * The response has ended, or the client has left: the next request may come. The request, with the token in its headers, is not
+   * kept while the connection is idle.
+   */
   proceed(): void {
     this.#isBusy = false;
+    this.#latest = undefined;
     this.#halfClose?.stop();
     this.#feed.proceed();
   }

@@ -6,8 +6,8 @@ import type { Plan } from '../plan/plan.ts';
 import { accessLine, refusedLine, shareOf } from './access-log.ts';
 import { BufferBudget } from './buffer-budget.ts';
 import type { Connection } from './connection.ts';
+import { CountedWarning } from './counted-warning.ts';
 import { type Decision, decisionOf, decisionOnBytes } from './decision.ts';
-import { countDropped } from './dropped.ts';
 import { Exchange } from './exchange.ts';
 import { createForwarder, type Forwarder } from './forward.ts';
 import { holdEarly, isHandshake, responseOn } from './handshake.ts';
@@ -22,6 +22,15 @@ import { cutStalled } from './stalled.ts';
 import { plainTraces, type Traces } from './trace.ts';
 import type { UpstreamStatus } from './upstream/live-upstream.ts';
 
+export interface ClientCounts {
+  readonly connections: number;
+  readonly tunnels: number;
+  /** Connections that were closed as they came because there were too many. */
+  readonly refused: number;
+  /** Connections that could not be accepted, for want of a file descriptor for example. */
+  readonly unaccepted: number;
+}
+
 export interface Gateway {
   /** The plan in force. */
   readonly plan: Plan;
@@ -30,7 +39,7 @@ export interface Gateway {
   /** What was counted of all requests. */
   readonly meters: Meters;
   /** Clients' connections, and those of them that became tunnels or are about to. */
-  readonly clients: { readonly connections: number; readonly tunnels: number };
+  readonly clients: ClientCounts;
   /** The memory that bodies take which the gateway holds. */
   readonly buffers: BufferBudget;
   /** How many look on. */
@@ -76,10 +85,14 @@ class LiveGateway implements Gateway {
   readonly #tunnels = new Set<Socket>();
   readonly #watchers = new Set<(decision: Decision) => void>();
   readonly #stopCutting: () => void;
+  readonly #refused: CountedWarning;
+  readonly #unaccepted: CountedWarning;
 
   constructor(first: Plan, log: Log, traces: Traces) {
     this.plan = first;
     this.#log = log;
+    this.#refused = new CountedWarning(log.logger, 'connections over the limit were closed');
+    this.#unaccepted = new CountedWarning(log.logger, 'connections could not be accepted');
     this.buffers = new BufferBudget(first.server.bufferedBytes);
     const { buffers } = this;
     this.#life = { isDraining: false, isClosing: false, traces, lasting: new Lasting(), buffers };
@@ -95,7 +108,9 @@ class LiveGateway implements Gateway {
   }
 
   get clients() {
-    return { connections: this.#sockets.size, tunnels: this.#tunnels.size };
+    const { total: refused } = this.#refused;
+    const { total: unaccepted } = this.#unaccepted;
+    return { connections: this.#sockets.size, tunnels: this.#tunnels.size, refused, unaccepted };
   }
 
   get upstreams() {
@@ -118,6 +133,8 @@ class LiveGateway implements Gateway {
       server.once('error', reject);
       server.listen(port, host, () => {
         server.off('error', reject);
+        // Without a listener an error of `accept` would end the process.
+        server.on('error', ({ code }: NodeJS.ErrnoException) => this.#unaccepted.add({ reason: code }));
         resolve(server.address() as AddressInfo);
       });
     });
@@ -164,7 +181,7 @@ class LiveGateway implements Gateway {
 
   #hear(): void {
     const server = this.#server;
-    server.on('drop', countDropped(this.#log.logger));
+    server.on('drop', () => this.#refused.add());
     server.on('request', (request, response) => this.#serve(this.#begin(request, response, false)));
     server.on('checkContinue', (request, response) => this.#serve(this.#begin(request, response, true)));
     server.on('checkExpectation', (request, response) => {

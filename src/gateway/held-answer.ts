@@ -1,6 +1,6 @@
 import type { AnswerHead } from '../http1/answer-head.ts';
 import type { Exchange } from './exchange.ts';
-import { Broken } from './failure.ts';
+import { Broken, ClientGone } from './failure.ts';
 import { type AnswerControl, type AnswerReceiver, fittingHeaders, without } from './receiver.ts';
 import { Refusal } from './refusal.ts';
 import { refuse } from './refuse.ts';
@@ -70,6 +70,8 @@ export class HeldAnswer implements AnswerReceiver {
       exchange.sentBytes = answer.body.length;
       exchange.response.end(answer.body);
     } catch (error) {
+      // Nobody is there to read a response.
+      if (error instanceof ClientGone) return;
       refuse(exchange, error instanceof Refusal ? error : new Refusal('internal_error', { reason: String(error) }));
     }
   }

@@ -19,13 +19,14 @@ const MAX_TOKENS = 64;
  * challenge), or when each token at a stated place verifies and its role is allowed, and no JWT anywhere else is one that the
  * gateway would accept with a role that is not allowed. A response that cannot be read for sure is not let out.
  *
- * @throws Refusal `role_not_allowed`, `login_answer_refused` or `keys_unavailable`
+ * @throws Refusal `role_not_allowed`, `login_answer_refused`, `keys_unavailable` or `gateway_busy`; ClientGone
  */
 export async function judgeLogin({ auth, login, exchange }: Login, answer: Answer): Promise<void> {
   const { inHeaders, inBody, straysIn, limitBytes } = login;
   if (answer.body.length > 0 && PARTIAL.has(answer.status)) throw unreadable('login_answer_partial');
   const isBodyRead = answer.body.length > 0 && (inBody !== undefined || straysIn !== undefined);
   const body = isBodyRead ? await decode(answer, limitBytes) : Buffer.alloc(0);
+  if (body !== answer.body) exchange.buffer(body.length);
   const stated = new Set([...inHeaders(answer.headers), ...tokensInBody(inBody, answer.status, body)]);
   const strays = new Set(straysIn?.(textOf(answer, body))).difference(stated);
   if (stated.size + strays.size > MAX_TOKENS) throw unreadable('login_tokens_too_many');

@@ -97,6 +97,9 @@ export class RouteMeter {
 /** Stands for all requests that no route matched; no route can have it for its id. */
 export const NO_ROUTE = '(none)';
 
+/** Reasons of refusals. */
+const SHORTAGES = new Set(['upstream_emfile', 'upstream_enfile']);
+
 /** What is counted of a gateway's requests: nothing of it is made for a request but for the first one of its kind. */
 export class Meters {
   readonly #routes = new Map<string, RouteMeter>();
@@ -105,6 +108,8 @@ export class Meters {
   /** Of the routes that are no more. */
   readonly #gone = new Float64Array(SUMS);
   inFlight = 0;
+  /** Requests that failed because there was no file descriptor for a connection to the upstream. */
+  descriptorShortages = 0;
 
   /** By the ids of routes, and `NO_ROUTE`. */
   get routes(): ReadonlyMap<string, RouteMeter> {
@@ -136,7 +141,10 @@ export class Meters {
       this.#routes.set(id, meter);
     }
     meter.count(exchange, ms);
-    if (exchange.refusal !== undefined) this.refused(exchange.refusal.code);
+    if (exchange.refusal !== undefined) {
+      this.refused(exchange.refusal.code);
+      if (SHORTAGES.has(exchange.refusal.reason)) this.descriptorShortages += 1;
+    }
     if (exchange.reported !== undefined) this.#reported.set(id, (this.#reported.get(id) ?? 0) + 1);
   }
 

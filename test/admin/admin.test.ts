@@ -1,10 +1,10 @@
 import { get } from 'node:https';
-import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENDPOINTS } from '../../src/admin/endpoints.ts';
 import { type Operating, startOperating } from '../support/admin.ts';
 import { createPair } from '../support/certificate.ts';
-import { ask } from '../support/raw.ts';
+import { ask, Wire } from '../support/raw.ts';
+import { scrape } from '../support/scrape.ts';
 import { eventually } from '../support/site.ts';
 
 const TOKEN = '7mWq2vXc9RtLkP4zGhN8';
@@ -54,21 +54,55 @@ describe('the listener', () => {
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow]);
   });
 
-  it('cuts off who does not read, whatever waits for it', async () => {
-    const quick = await startOperating(MANIFEST, {}, {}, {}, 200);
-    const socket = connect(quick.admin.port, '127.0.0.1').pause();
-    const lost = new Promise((resolve) => socket.once('error', resolve));
-    let isCut = false;
-    void lost.then(() => {
-      isCut = true;
-    });
-    for (const path of ['/page/page.js', '/decisions'])
-      socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(4_000));
-    await eventually('it is cut', () => {
-      if (!isCut) socket.write('\r\n');
-      return isCut;
-    });
-    await quick.close();
+  it('serves requests of one connection in order, and disconnects a client that sends many ahead', async () => {
+    const wire = await Wire.open(site.admin.port);
+    const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+    wire.write(request('/status') + request('/livez') + request('/routes') + request('/nowhere'));
+    const statuses = [];
+    for (let turn = 0; turn < 4; turn += 1) statuses.push((await wire.answer()).status);
+    expect(statuses).toEqual([200, 200, 200, 404]);
+    wire.write(request('/status').repeat(20));
+    await wire.closed();
+    expect(wire.rest.split('HTTP/1.1 200').length - 1).toBeLessThanOrEqual(8);
+    expect((await fetch(`${site.admin.url}/livez`)).status).toBe(200);
+  });
+
+  it('closes the connections of whoever holds the most, idle ones first, to answer probes', async () => {
+    const crowded = await startOperating(MANIFEST);
+    const streams = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        const wire = await Wire.open(crowded.admin.port);
+        wire.write('GET /decisions HTTP/1.1\r\nHost: localhost\r\n\r\n');
+        await wire.until('from now on');
+        return wire;
+      }),
+    );
+    const halves = await Promise.all(
+      Array.from({ length: 400 }, async () => (await Wire.open(crowded.admin.port)).write('GET /status HTTP/1.1\r\n')),
+    );
+    for (const path of ['/livez', '/readyz', '/metrics'])
+      expect([path, (await fetch(crowded.admin.url + path)).status]).toEqual([path, 200]);
+    const { value } = await scrape(crowded.admin.url);
+    expect(value('admin_connections')).toBeLessThanOrEqual(256);
+    expect(value('admin_connections_evicted_total')).toBeGreaterThanOrEqual(150);
+    expect(streams.filter(({ isClosed }) => isClosed)).toEqual([]);
+    const lines = crowded.told.filter(({ msg }) => String(msg).startsWith('admin connections were closed'));
+    expect(lines).toEqual([expect.objectContaining({ level: 40, count: 1, peer: '127.0.0.1' })]);
+    for (const wire of [...streams, ...halves]) wire.end();
+    await crowded.close();
+  });
+
+  it('holds no more than a few megabytes of bodies', async () => {
+    const head = 'POST /explain HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n';
+    const wires = await Promise.all(
+      Array.from({ length: 12 }, async () => (await Wire.open(site.admin.port)).write(head + ' '.repeat(900_000))),
+    );
+    const refused = async () => (await Promise.race(wires.map((wire) => wire.answer().catch(() => undefined))))?.status;
+    expect(await refused()).toBe(503);
+    for (const wire of wires) wire.end();
+    const explained = () =>
+      fetch(`${site.admin.url}/explain`, { method: 'POST', body: '{"method":"GET","url":"/one"}' });
+    await eventually('others are served again', async () => (await explained()).status === 200);
   });
 
   it('takes no long body', async () => {
@@ -110,13 +144,26 @@ describe('the listener', () => {
     { Origin: 'http://127.0.0.1:1' },
     { 'Sec-Fetch-Site': 'cross-site' },
     { 'Sec-Fetch-Site': 'same-site' },
-  ])('does nothing for a page of another origin: %j', async (headers) => {
-    const body = '{"method":"GET","url":"/one"}';
-    const answer = await fetch(`${site.admin.url}/explain`, { method: 'POST', body, headers });
-    expect(answer.status).toBe(403);
-    const own = await fetch(`${site.admin.url}/explain`, { method: 'POST', body, headers: { Origin: site.admin.url } });
-    expect(own.status).toBe(200);
+    { 'Sec-Fetch-Site': 'Cross-Site' },
+  ])('does nothing for a page of another origin, by no method: %j', async (headers) => {
+    for (const { method, path } of ENDPOINTS)
+      for (const sent of method === 'GET' ? ['GET', 'HEAD', 'OPTIONS'] : [method, 'OPTIONS']) {
+        const { status } = await fetch(site.admin.url + path, { method: sent, headers });
+        expect([sent, path, status]).toEqual([sent, path, 403]);
+      }
+    expect((await fetch(`${site.admin.url}/nowhere`, { headers })).status).toBe(403);
+    expect(site.gateway.watchers).toBe(0);
   });
+
+  it.each([{}, { 'Sec-Fetch-Site': 'same-origin' }, { 'Sec-Fetch-Site': 'none' }])(
+    'serves its own pages, tools and the address bar: %j',
+    async (headers) => {
+      const own = { ...headers, Origin: site.admin.url };
+      const body = '{"method":"GET","url":"/one"}';
+      expect((await fetch(`${site.admin.url}/status`, { headers })).status).toBe(200);
+      expect((await fetch(`${site.admin.url}/explain`, { method: 'POST', body, headers: own })).status).toBe(200);
+    },
+  );
 });
 
 describe('a token', () => {

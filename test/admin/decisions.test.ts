@@ -1,7 +1,9 @@
+import { get } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Operating, startOperating } from '../support/admin.ts';
 import { AUDIENCE, ISSUER, type Issuer, startIssuer } from '../support/issuer.ts';
+import { scrape } from '../support/scrape.ts';
 import { eventually } from '../support/site.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -60,6 +62,17 @@ async function look(query = ''): Promise<Looking> {
       await read;
     },
   };
+}
+
+/** Opens a stream from another address of this machine. */
+function statusFrom(localAddress: string): Promise<{ status: number | undefined; leave: () => void }> {
+  return new Promise((resolve, reject) => {
+    const request = get(`${site.admin.url}/decisions`, { localAddress, agent: false }, (response) => {
+      response.on('error', () => undefined).resume();
+      resolve({ status: response.statusCode, leave: () => request.destroy() });
+    });
+    request.on('error', reject);
+  });
 }
 
 const ask = async (path: string, init: RequestInit = {}) => (await fetch(site.url + path, init)).text();
@@ -178,18 +191,70 @@ describe('/decisions', () => {
   });
 
   it('costs nothing once everybody has left, and asks for no more than a few', async () => {
-    const all = await Promise.all(Array.from({ length: 16 }, () => look()));
-    expect(site.gateway.watchers).toBe(16);
+    const all = await Promise.all(Array.from({ length: 8 }, () => look()));
+    expect(site.gateway.watchers).toBe(1);
     const answer = await fetch(`${site.admin.url}/decisions`);
     expect([answer.status, await answer.json()]).toEqual([
       503,
       { status: 503, detail: expect.stringContaining('too many') },
     ]);
+    // One address cannot take all of the streams.
+    const others = await Promise.all(Array.from({ length: 8 }, () => statusFrom('127.0.0.2')));
+    expect(others.map(({ status }) => status)).toEqual(Array(8).fill(200));
+    const last = await statusFrom('127.0.0.3');
+    expect(last.status).toBe(503);
     expect((await fetch(`${site.admin.url}/readyz`)).status).toBe(200);
+    for (const { leave } of [...others, last]) leave();
     for (const looking of all) await looking.leave();
     await eventually('nobody looks on', () => site.gateway.watchers === 0);
     await (await fetch(`${site.admin.url}/decisions`, { method: 'HEAD' })).text();
     expect(site.gateway.watchers).toBe(0);
     expect((await fetch(`${site.admin.url}/decisions?only=passed`)).status).toBe(400);
+  });
+
+  it.each([
+    ['nine words', Array(9).fill('a').join('+')],
+    ['a long word', 'a'.repeat(201)],
+  ])('takes no filter of %s', async (_case, filter) => {
+    const response = await fetch(`${site.admin.url}/decisions?filter=${filter}`);
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      { status: 400, detail: 'a filter has at most 8 words and 200 characters' },
+    ]);
+  });
+
+  it('searches a bounded number of characters, whatever the traffic, and says how many decisions it skipped', async () => {
+    const { gateway } = site;
+    const { watch } = gateway;
+    let publish: Parameters<typeof watch>[0] = () => undefined;
+    gateway.watch = (hear) => {
+      publish = hear;
+      return watch.call(gateway, hear);
+    };
+    const looking = await Promise.all(Array.from({ length: 8 }, () => look('?filter=a+b+c+d+e+f+g+nowhere')));
+    const others = { id: 'x', method: 'GET', route: 'open', status: 200, refusal: null, reason: null, subject: null };
+    const path = `/${'abcdefg'.repeat(20)}`;
+    const COUNT = 20_000;
+    for (let at = 0; at < COUNT; at += 1) publish({ ...others, at, path, ms: 0 });
+    const skipped = (one: Looking) => one.events('skipped').reduce((sum, { count }) => sum + Number(count), 0);
+    await eventually('all streams say what they skipped', () => looking.every((one) => skipped(one) > COUNT * 0.9));
+    expect(looking.flatMap((one) => one.events('decision'))).toEqual([]);
+    const { value } = await scrape(site.admin.url);
+    expect(value('skipped_decisions_total')).toBeGreaterThan(8 * COUNT * 0.9);
+    for (const one of looking) await one.leave();
+    await eventually('all have left', () => gateway.watchers === 0);
+    gateway.watch = watch;
+  });
+
+  it('writes a bounded number of characters at a time, to those who read too', async () => {
+    const looking = await look();
+    const before = site.lines.length;
+    await Promise.all(Array.from({ length: 60 }, () => ask(`/open/${'a'.repeat(12_000)}`)));
+    await eventually('all are done', () => site.lines.length === before + 60);
+    const skipped = () => looking.events('skipped').reduce((sum, { count }) => sum + Number(count), 0);
+    await eventually('all are told of', () => looking.events('decision').length + skipped() === 60);
+    // One write has at most 64 kB, and one decision more.
+    expect(looking.events('decision').length).toBeLessThan(60);
+    await looking.leave();
   });
 });

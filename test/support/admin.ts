@@ -1,5 +1,7 @@
 import { createAdmin } from '../../src/admin/admin.ts';
+import { AdminCounts } from '../../src/admin/admin-counts.ts';
 import type { Operated, Reloading } from '../../src/admin/call.ts';
+import { Descriptors } from '../../src/admin/descriptors.ts';
 import { type Running, startGateway } from './gateway.ts';
 
 export interface Operating extends Running {
@@ -27,6 +29,9 @@ export async function startOperating(
     planned: running.planned,
     reloader: noReloads(gateway.plan.hash),
     isStopping: () => false,
+    log: { status: () => ({ droppedLines: 0, waitingBytes: 0, error: undefined }) },
+    descriptors: new Descriptors(gateway, running.log.logger),
+    counts: new AdminCounts(running.log.logger),
     ...others,
   };
   const admin = createAdmin(rules, operated, stillMs);
@@ -47,5 +52,13 @@ export function noReloads(hash: string): Reloading {
   const at = new Date();
   const unchanged = { kind: 'unchanged', cause: 'request', files: [], at, ms: 0 } as const;
   const counts = [{ kind: 'kept', cause: 'change', count: 2 }] as const;
-  return { last: undefined, lastSuccessAt: at, needsRestart: [], counts, hash, reload: async () => unchanged };
+  return {
+    last: undefined,
+    lastSuccessAt: at,
+    needsRestart: [],
+    counts,
+    hash,
+    watchError: undefined,
+    reload: async () => unchanged,
+  };
 }

@@ -5,6 +5,8 @@ import type { Usage } from './gateway-process.ts';
 export interface Forked {
   readonly port: number;
   usage(): Promise<Usage>;
+  /** Writes all that the process has in memory to a file. */
+  snapshot(file: string): Promise<void>;
   /** Whether the process still runs. */
   isAlive(): boolean;
   close(): Promise<void>;
@@ -17,8 +19,12 @@ export async function forkGateway(manifest: string): Promise<Forked> {
   return {
     port,
     usage: async () => {
-      child.send('usage');
+      child.send({});
       return (await once(child, 'message'))[0];
+    },
+    snapshot: async (snapshot) => {
+      child.send({ snapshot });
+      await once(child, 'message');
     },
     isAlive: () => child.exitCode === null && child.signalCode === null,
     close: async () => {

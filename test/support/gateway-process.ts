@@ -1,4 +1,5 @@
 /** A gateway in a process of its own, for tests that measure one: `fork` it with the manifest's text as its argument. */
+import { writeHeapSnapshot } from 'node:v8';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import { load } from '../../src/load.ts';
 import { createLog } from '../../src/log.ts';
@@ -8,7 +9,10 @@ const { plan, problems } = load({ path: 'gateway.yaml', text: process.argv[2] ??
 if (plan === undefined) throw new Error(JSON.stringify(problems));
 const gateway = createGateway(plan, createLog('/dev/null'));
 const { port } = await gateway.listen();
-process.on('message', () => process.send?.(usage()));
+process.on('message', ({ snapshot }: Asked) => {
+  if (snapshot !== undefined) writeHeapSnapshot(snapshot);
+  process.send?.(usage());
+});
 process.send?.({ port });
 
 function usage(): Usage {
@@ -17,6 +21,12 @@ function usage(): Usage {
     heapBytes: process.memoryUsage().heapUsed,
     handles: process.getActiveResourcesInfo().length,
   };
+}
+
+/** What the test sends. */
+export interface Asked {
+  /** The file that a heap snapshot is written to. */
+  readonly snapshot?: string;
 }
 
 export interface Usage {

@@ -8,6 +8,7 @@ export interface Running {
   readonly url: string;
   readonly port: number;
   readonly gateway: Gateway;
+  readonly log: Log;
   /** The plan in force, with what it was made of. */
   planned(): Planned;
   /** The access lines so far, parsed. */
@@ -48,6 +49,7 @@ export async function startGateway(
     url: `http://127.0.0.1:${port}`,
     port,
     gateway,
+    log,
     planned: () => planned,
     lines,
     told,

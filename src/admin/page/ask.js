@@ -1,6 +1,6 @@
 /**
  * @import { Json } from '../call.ts'
- * @import { DecisionEvent } from '../decisions.ts'
+ * @import { DecisionEvent } from '../decision-stream.ts'
  * @import { Explanation } from '../../explain/explanation.ts'
  * @import { RouteTable } from '../routes.ts'
  * @import { Status } from '../status.ts'

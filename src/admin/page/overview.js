@@ -37,6 +37,7 @@ export class Overview {
       ['Process began', `${dated(status.started_at)}, ${ago(status.started_at, now)}`],
       ['Last save', reloadOf(status.last_reload)],
       ['Needs a restart', status.needs_restart.join(', ') || 'nothing'],
+      ['Losses', lossesOf(status)],
       ['Token keys', tokens === null ? 'no route asks for a token' : keysOf(tokens)],
     ]);
     this.#showProblems(status.last_reload);
@@ -120,6 +121,19 @@ export function reloadOf(reload) {
   if (reload.kind === 'unreadable') return `cannot be read (${when}): ${reload.reason}`;
   if (reload.kind === 'kept') return `refused (${when}); the last good one stays in force`;
   return `taken over (${when}): ${reload.summary}`;
+}
+
+/** @param {Answers['status']} status */
+function lossesOf({ log, file_descriptors, client_connections, watch_error, admin }) {
+  const losses = [
+    log.error === null ? '' : `the log cannot be written: ${log.error}`,
+    log.dropped_lines === 0 ? '' : `${counted(log.dropped_lines, 'line')} of the log`,
+    client_connections.refused === 0 ? '' : `${counted(client_connections.refused, 'connection')} over the limit`,
+    file_descriptors.shortages + client_connections.unaccepted === 0 ? '' : 'connections without a file descriptor',
+    watch_error === null ? '' : `files are polled, not watched: ${watch_error}`,
+    admin.evictions + admin.refusals === 0 ? '' : 'requests of operators: too many at a time',
+  ];
+  return losses.filter((loss) => loss !== '').join('; ') || 'none';
 }
 
 /** @param {NonNullable<Answers['status']['tokens']>} tokens */

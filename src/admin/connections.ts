@@ -1,0 +1,103 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { AdminCounts } from './admin-counts.ts';
+
+export const MAX_CONNECTIONS = 256;
+/** Requests of one connection that wait for the responses before them. No tool for operators sends requests ahead. */
+const MAX_PIPELINED = 8;
+
+interface Connection {
+  readonly key: string;
+  /** Below TLS. */
+  readonly socket: Socket;
+  readonly address: string;
+  /** Requests that have no whole response yet. */
+  requests: number;
+  last: Promise<void>;
+  /** Ends the wait for the response that is being written. */
+  abandon: (() => void) | undefined;
+}
+
+/**
+ * The connections of the admin API. A new connection is always accepted, so that a probe is answered: beyond the limit the
+ * address that holds the most connections loses one, an idle one first, else the one that has been active least recently.
+ */
+export class AdminConnections {
+  /** By the address and port of the peer; the least recently active one first. */
+  readonly #all = new Map<string, Connection>();
+  readonly #counts: AdminCounts;
+  readonly #limit: number;
+
+  constructor(server: Server, counts: AdminCounts, limit = MAX_CONNECTIONS) {
+    this.#counts = counts;
+    this.#limit = limit;
+    server.on('connection', (socket: Socket) => this.#add(socket));
+  }
+
+  /** Serves the requests of one connection one after the other, in their order. */
+  serve(request: IncomingMessage, response: ServerResponse, serve: () => Promise<void>): void {
+    const connection = this.#all.get(keyOf(request.socket));
+    if (connection === undefined || connection.requests >= MAX_PIPELINED) return void request.socket.destroy();
+    connection.requests += 1;
+    this.#touch(connection);
+    connection.last = connection.last.then(async () => {
+      if (connection.socket.destroyed) return;
+      const { promise: ended, resolve } = Promise.withResolvers<void>();
+      response.once('close', resolve);
+      connection.abandon = resolve;
+      await serve().catch((error: Error) => {
+        this.#counts.failed(error);
+        connection.socket.destroy();
+      });
+      await ended;
+      connection.requests -= 1;
+      this.#touch(connection);
+    });
+  }
+
+  close(): void {
+    for (const { socket } of this.#all.values()) socket.destroy();
+  }
+
+  #add(socket: Socket): void {
+    const key = keyOf(socket);
+    const connection: Connection = {
+      key,
+      socket,
+      address: socket.remoteAddress ?? '',
+      requests: 0,
+      last: Promise.resolve(),
+      abandon: undefined,
+    };
+    this.#all.set(key, connection);
+    this.#counts.connections = this.#all.size;
+    socket.on('close', () => {
+      connection.abandon?.();
+      if (this.#all.get(key) === connection) this.#all.delete(key);
+      this.#counts.connections = this.#all.size;
+    });
+    if (this.#all.size > this.#limit) this.#evict(connection);
+  }
+
+  #touch(connection: Connection): void {
+    if (this.#all.get(connection.key) !== connection) return;
+    this.#all.delete(connection.key);
+    this.#all.set(connection.key, connection);
+  }
+
+  #evict(newest: Connection): void {
+    const others = [...this.#all.values()].filter((other) => other !== newest);
+    const byAddress = [...Map.groupBy(others, ({ address }) => address).values()];
+    const most = byAddress.reduce((one, other) => (other.length > one.length ? other : one));
+    const victim = most.find(({ requests }) => requests === 0) ?? most[0];
+    if (victim === undefined) return;
+    this.#all.delete(victim.key);
+    this.#counts.evicted(victim.address);
+    victim.socket.destroy();
+  }
+}
+
+/** A TLS socket and the socket that carries it have the same peer. */
+function keyOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
+}

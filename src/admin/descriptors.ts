@@ -1,0 +1,115 @@
+import { open, readdir, readFile, stat } from 'node:fs/promises';
+import { CountedWarning } from '../gateway/counted-warning.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { Log } from '../log.ts';
+import type { Plan } from '../plan/plan.ts';
+import { MAX_CONNECTIONS } from './connections.ts';
+
+/** How often the process looks whether it can open a file. */
+const CHECK_MS = 1_000;
+/** Descriptors for files, workers, the log and the runtime itself. */
+const SPARE = 64;
+
+/** The file descriptors of the process. Where the system does not say, a number is `null`. */
+export interface DescriptorStatus {
+  /** The soft limit, `ulimit -n`. */
+  readonly limit: number | null;
+  readonly open: number | null;
+  /** How many the limits of the manifest allow to be needed. */
+  readonly wanted: number;
+  /** How often the process found that it could open no more. */
+  readonly shortages: number;
+}
+
+/**
+ * Watches the file descriptors of the process. The runtime closes connections without a word when it has no descriptor to
+ * accept them with, so somebody has to look.
+ */
+export class Descriptors {
+  readonly #gateway: Pick<Gateway, 'plan'>;
+  readonly #logger: Log['logger'];
+  readonly #shortages: CountedWarning;
+  #limit: number | null = null;
+  #open: number | null = null;
+  #checked: Plan | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(gateway: Pick<Gateway, 'plan'>, logger: Log['logger']) {
+    this.#gateway = gateway;
+    this.#logger = logger;
+    this.#shortages = new CountedWarning(
+      logger,
+      'no file descriptor is free: connections are closed as they come; raise "ulimit -n" or lower server.limits.connections',
+    );
+  }
+
+  get status(): DescriptorStatus {
+    const wanted = wantedBy(this.#gateway.plan);
+    return { limit: this.#limit, open: this.#open, wanted, shortages: this.#shortages.total };
+  }
+
+  /** Looks now, and every second from then on. */
+  async start(): Promise<void> {
+    this.#limit = await readLimit();
+    await this.#check();
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #check(): Promise<void> {
+    this.#warnOf(this.#gateway.plan);
+    this.#open = await countOpen();
+    await this.#try();
+    this.#timer = setTimeout(() => void this.#check(), CHECK_MS).unref();
+  }
+
+  async #try(): Promise<void> {
+    try {
+      const file = await open('/dev/null');
+      await file.close();
+    } catch (error) {
+      const { code: reason } = error as NodeJS.ErrnoException;
+      if (reason === 'EMFILE' || reason === 'ENFILE') this.#shortages.add({ reason, limit: this.#limit });
+    }
+  }
+
+  /** Each plan has limits of its own. */
+  #warnOf(plan: Plan): void {
+    if (plan === this.#checked) return;
+    this.#checked = plan;
+    const limit = this.#limit;
+    const wanted = wantedBy(plan);
+    if (limit === null || wanted <= limit) return;
+    this.#logger.warn(
+      { limit, wanted },
+      'the limits of the manifest allow more connections than there are file descriptors; raise "ulimit -n" or lower server.limits.connections',
+    );
+  }
+}
+
+function wantedBy({ server, admin, upstreams }: Plan): number {
+  const toUpstreams = upstreams.reduce(
+    (sum, { targets, connectionLimit }) => sum + targets.length * connectionLimit,
+    0,
+  );
+  return server.maxConnections + toUpstreams + (admin === undefined ? 0 : MAX_CONNECTIONS) + SPARE;
+}
+
+async function readLimit(): Promise<number | null> {
+  const text = await readFile('/proc/self/limits', 'utf8').catch(() => '');
+  const [, soft] = /^Max open files +(\d+)/m.exec(text) ?? [];
+  return soft === undefined ? null : Number(soft);
+}
+
+async function countOpen(): Promise<number | null> {
+  try {
+    // Since Linux 6.2 the folder's size says how many there are.
+    const { size } = await stat('/proc/self/fd');
+    return size > 0 ? size : (await readdir('/proc/self/fd')).length - 1;
+  } catch {
+    return null;
+  }
+}

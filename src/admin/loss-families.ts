@@ -1,0 +1,88 @@
+import type { Operated } from './call.ts';
+import { type Family, gauge } from './family.ts';
+
+function counter(name: string, help: string, read: (operated: Operated) => number): Family {
+  return { ...gauge(name, help, read), type: 'counter' };
+}
+
+/** Metrics of everything that the process could not do and that nobody is told in a response. */
+export const LOSS_FAMILIES: readonly Family[] = [
+  counter(
+    'log_dropped_lines_total',
+    'Lines of the log that were lost because more than 16 MB waited to be written.',
+    ({ log }) => log.status().droppedLines,
+  ),
+  gauge('log_waiting_bytes', 'Bytes of the log that wait to be written.', ({ log }) => log.status().waitingBytes),
+  gauge(
+    'log_writable',
+    '0 while the log cannot be written: the disk is full, or the reader has closed it.',
+    ({ log }) => Number(log.status().error === undefined),
+  ),
+  counter(
+    'client_connections_refused_total',
+    'Connections of clients that were closed as they came: limits.connections was reached.',
+    ({ gateway }) => gateway.clients.refused,
+  ),
+  {
+    name: 'accept_errors_total',
+    type: 'counter',
+    help: 'Connections that the system could not accept, by listener.',
+    labels: ['listener'],
+    *collect({ gateway, counts }) {
+      yield { labels: { listener: 'clients' }, value: gateway.clients.unaccepted };
+      yield { labels: { listener: 'admin' }, value: counts.unaccepted };
+    },
+  },
+  gauge(
+    'process_open_fds',
+    'Open file descriptors, at most a second ago.',
+    ({ descriptors }) => descriptors.status.open ?? Number.NaN,
+  ),
+  gauge(
+    'file_descriptors_wanted',
+    'File descriptors that the limits of the manifest allow to be needed.',
+    ({ descriptors }) => descriptors.status.wanted,
+  ),
+  {
+    name: 'file_descriptor_shortages_total',
+    type: 'counter',
+    help: 'Times that no file descriptor was free: at the look of every second, or for a connection to an upstream.',
+    labels: ['use'],
+    *collect({ gateway, descriptors }) {
+      yield { labels: { use: 'check' }, value: descriptors.status.shortages };
+      yield { labels: { use: 'upstream' }, value: gateway.meters.descriptorShortages };
+    },
+  },
+  gauge(
+    'config_watch_active',
+    '0 while the files of the manifest cannot be watched, at the limits of inotify for example. They are polled every 5 s.',
+    ({ reloader }) => Number(reloader.watchError === undefined),
+  ),
+  gauge('admin_connections', 'Open connections of the admin API.', ({ counts }) => counts.connections),
+  counter(
+    'admin_connections_evicted_total',
+    'Connections of the admin API that were closed to make room for new ones.',
+    ({ counts }) => counts.evictions,
+  ),
+  counter(
+    'admin_refusals_total',
+    'Requests to the admin API that were refused because too many others were being served.',
+    ({ counts }) => counts.refusals,
+  ),
+  counter(
+    'skipped_decisions_total',
+    'Decisions that were not sent to a stream of /decisions because there were too many.',
+    ({ counts }) => counts.skippedDecisions,
+  ),
+  {
+    name: 'nodejs_eventloop_seconds_total',
+    type: 'counter',
+    help: 'Time that the event loop was active, and idle.',
+    labels: ['state'],
+    *collect() {
+      const { active, idle } = performance.eventLoopUtilization();
+      yield { labels: { state: 'active' }, value: active / 1_000 };
+      yield { labels: { state: 'idle' }, value: idle / 1_000 };
+    },
+  },
+];

@@ -1,0 +1,63 @@
+import type { ServerResponse } from 'node:http';
+import { promisify } from 'node:util';
+import { constants, gzip } from 'node:zlib';
+import type { AdminCounts } from './admin-counts.ts';
+import { type Answer, fault } from './call.ts';
+import { LargeResponses } from './large-responses.ts';
+import type { WorkShare } from './work-share.ts';
+
+/** A shorter body is sent sooner than it is compressed. */
+const COMPRESSED_BYTES = 1_024;
+
+const compress = promisify(gzip);
+
+/** Writes responses of the admin API: compressed where the client accepts it, in slices where they may be large. */
+export class ResponseWriter {
+  readonly #large: LargeResponses;
+  readonly #counts: AdminCounts;
+
+  constructor(share: WorkShare, counts: AdminCounts) {
+    this.#large = new LargeResponses(share, counts);
+    this.#counts = counts;
+  }
+
+  async send(response: ServerResponse, answer: Answer): Promise<void> {
+    if (response.destroyed) return;
+    const { body } = answer;
+    if (typeof body === 'string' || Buffer.isBuffer(body)) return this.#sendWhole(response, answer, Buffer.from(body));
+    if (response.req.method === 'HEAD') return void begin(response, answer).end();
+    if (typeof body === 'function') return body(begin(response, answer));
+    if (!this.#large.makeRoom()) {
+      this.#counts.refused(response.req.url?.split('?', 1)[0] ?? '');
+      return this.send(response, fault(503, 'too many large responses are being written', { 'Retry-After': '1' }));
+    }
+    const isCompressed = acceptsGzip(response);
+    return this.#large.write(begin(response, answer, isCompressed), body, isCompressed);
+  }
+
+  async #sendWhole(response: ServerResponse, answer: Answer, body: Buffer): Promise<void> {
+    const isCompressed = body.length >= COMPRESSED_BYTES && acceptsGzip(response);
+    const bytes = isCompressed ? await compress(body, { level: constants.Z_BEST_SPEED }) : body;
+    if (!response.destroyed) begin(response, answer, isCompressed, bytes.length).end(bytes);
+  }
+}
+
+function begin(response: ServerResponse, { status, headers }: Answer, isCompressed = false, length?: number) {
+  // The body of a request that was refused unread must not be taken for the next request.
+  if (!response.req.complete) response.shouldKeepAlive = false;
+  return response.writeHead(status, {
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    Vary: 'Accept-Encoding',
+    ...headers,
+    ...(isCompressed && { 'Content-Encoding': 'gzip' }),
+    ...(length !== undefined && { 'Content-Length': length }),
+  });
+}
+
+/** RFC 9110 section 12.5.3; a weight of zero means "not acceptable". */
+function acceptsGzip({ req }: ServerResponse): boolean {
+  return /(?:^|,)\s*(?:x-)?gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*(?:,|$))[^,]*)?(?:,|$)/i.test(
+    String(req.headers['accept-encoding'] ?? ''),
+  );
+}

@@ -1,0 +1,31 @@
+/** The log has at most one line a minute about its own loss. */
+const INTERVAL_MS = 60_000;
+const LINE_END = 0x0a;
+
+/** Counts lines that the log lost. */
+export class LostLines {
+  #total = 0;
+  #unreported = 0;
+  #reportedAt = Number.NEGATIVE_INFINITY;
+
+  get total(): number {
+    return this.#total;
+  }
+
+  /** @param bytes whole lines */
+  add(bytes: Uint8Array): void {
+    let lines = 0;
+    for (let at = bytes.indexOf(LINE_END); at !== -1; at = bytes.indexOf(LINE_END, at + 1)) lines += 1;
+    this.#total += lines;
+    this.#unreported += lines;
+  }
+
+  /** Returns the lines lost since the last report; 0 if there are none or the last report is too recent. */
+  takeReport(): number {
+    const count = this.#unreported;
+    if (count === 0 || performance.now() - this.#reportedAt < INTERVAL_MS) return 0;
+    this.#unreported = 0;
+    this.#reportedAt = performance.now();
+    return count;
+  }
+}

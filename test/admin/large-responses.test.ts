@@ -1,0 +1,161 @@
+import { get, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Operating, startOperating } from '../support/admin.ts';
+import { scrape } from '../support/scrape.ts';
+import { eventually } from '../support/site.ts';
+
+const ROUTES = 3_000;
+const MANIFEST = `version: 1
+listen: 127.0.0.1:0
+admin: 127.0.0.1:0
+upstreams: { up: { url: 'http://127.0.0.1:9' } }
+routes:
+${Array.from(
+  { length: ROUTES },
+  (_, index) =>
+    `  - { id: route-${index}, method: GET, path: '/part-${index % 50}/thing-${index}/{id}', upstream: up, access: public }`,
+).join('\n')}
+`;
+
+let site: Operating;
+
+beforeAll(async () => {
+  site = await startOperating(MANIFEST);
+  // One request of each route is counted, without a network.
+  const counted = { request: { method: 'GET' }, response: { headersSent: true, statusCode: 200 }, isTunnel: false };
+  const ended = site.gateway.meters.ended.bind(site.gateway.meters) as (exchange: object, ms: number) => void;
+  for (const route of site.gateway.plan.routes) ended({ ...counted, route, forwardedAt: 1, answeredAt: 3 }, 6);
+});
+afterAll(() => site.close());
+
+/** The response with its body, as it was sent. */
+function read(path: string, headers: Record<string, string> = {}) {
+  return new Promise<{ response: IncomingMessage; body: Buffer }>((resolve, reject) => {
+    get(site.admin.url + path, { headers, agent: false }, (response) => {
+      const pieces: Buffer[] = [];
+      response.on('data', (piece: Buffer) => pieces.push(piece));
+      response.on('end', () => resolve({ response, body: Buffer.concat(pieces) }));
+      response.on('error', reject);
+    }).on('error', reject);
+  });
+}
+
+/** Requests a path and reads nothing of the response. */
+function ignore(path: string) {
+  const socket = connect(site.admin.port, '127.0.0.1').pause();
+  socket.on('error', () => undefined);
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+  return socket;
+}
+
+/** Seconds since the count began differ from one response to the next. */
+function withoutTime(body: Buffer): string {
+  return body.toString().replace(/"seconds":[\d.]+/, '');
+}
+
+const LARGE = ['/metrics', '/routes', '/traffic', '/openapi.json'];
+
+describe('a large response', () => {
+  it.each(LARGE)('of %s is written in slices, between which the event loop goes round', async (path) => {
+    await read(path);
+    let turns = 0;
+    let isOver = false;
+    const turn = () => {
+      turns += 1;
+      if (!isOver) setImmediate(turn);
+    };
+    setImmediate(turn);
+    const { response, body } = await read(path);
+    isOver = true;
+    expect(response.statusCode).toBe(200);
+    // Slices have at most 64 kB and a piece more.
+    expect(turns).toBeGreaterThan(body.length / 80_000);
+    expect(response.headers['content-length']).toBeUndefined();
+  });
+
+  it.each([...LARGE, '/page/page.js'])(
+    'of %s is compressed for clients that accept it, and is the same',
+    async (path) => {
+      const plain = await read(path);
+      expect(plain.response.headers['content-encoding']).toBeUndefined();
+      const { response, body } = await read(path, { 'Accept-Encoding': 'br, gzip;q=0.5' });
+      expect([response.headers['content-encoding'], response.headers.vary]).toEqual(['gzip', 'Accept-Encoding']);
+      expect(body.length).toBeLessThan(plain.body.length / 2);
+      const whole = gunzipSync(body);
+      if (path === '/metrics') expect(whole.toString()).toContain('route="route-2999"');
+      else expect(withoutTime(whole)).toBe(withoutTime(plain.body));
+    },
+  );
+
+  it.each(['gzip;q=0', 'gzip;q=0.000', 'identity', 'br', 'xgzip', ''])(
+    'is not compressed for "%s"',
+    async (accepted) => {
+      const { response } = await read('/routes', { 'Accept-Encoding': accepted });
+      expect(response.headers['content-encoding']).toBeUndefined();
+    },
+  );
+
+  it('that nobody reads gives its place to another one', async () => {
+    const ignored = Array.from({ length: 20 }, () => ignore('/metrics'));
+    await eventually('a scrape is served', async () => (await read('/metrics')).response.statusCode === 200, 20_000);
+    expect((await scrape(site.admin.url)).value('admin_refusals_total')).toBeGreaterThan(0);
+    expect((await fetch(`${site.admin.url}/livez`)).status).toBe(200);
+    for (const socket of ignored) socket.destroy();
+    await eventually('all are gone', async () => (await scrape(site.admin.url)).value('admin_connections') <= 2);
+  });
+
+  it('ends with the connection of a client on which nothing moves', async () => {
+    const quick = await startOperating(MANIFEST, {}, {}, {}, 1_000);
+    const socket = connect(quick.admin.port, '127.0.0.1').pause();
+    socket.on('error', () => undefined);
+    socket.write('GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    // On a busy machine a scrape may be cut as well.
+    const open = () =>
+      scrape(quick.admin.url).then(
+        ({ value }) => value('admin_connections'),
+        () => undefined,
+      );
+    await eventually('it is open', async () => (await open()) === 2, 20_000);
+    await eventually('it is closed', async () => (await open()) === 1, 20_000);
+    socket.destroy();
+    await quick.close();
+  });
+
+  it('has one place for each of a few, and the others are refused for a moment', async () => {
+    const all = await Promise.all(Array.from({ length: 30 }, () => read('/openapi.json')));
+    const statuses = new Set(all.map(({ response }) => response.statusCode));
+    expect([...statuses].sort()).toEqual([200, 503]);
+    const refused = all.find(({ response }) => response.statusCode === 503);
+    expect(refused?.response.headers['retry-after']).toBe('1');
+    for (const { response, body } of all)
+      if (response.statusCode === 200) expect(Object.keys(JSON.parse(body.toString()).paths).length).toBe(ROUTES);
+  });
+
+  it('does not hold up a probe', async () => {
+    const before = await read('/livez');
+    expect(before.response.statusCode).toBe(200);
+    const scrapes = Array.from({ length: 6 }, () => read('/openapi.json'));
+    let probes = 0;
+    const all = Promise.all(scrapes).then(() => 'read');
+    while ((await Promise.race([all, read('/livez').then(({ response }) => response.statusCode)])) === 200) probes += 1;
+    expect(probes).toBeGreaterThan(10);
+    await all;
+  });
+
+  it('of /explain is made in slices too', async () => {
+    let turns = 0;
+    let isOver = false;
+    const turn = () => {
+      turns += 1;
+      if (!isOver) setImmediate(turn);
+    };
+    setImmediate(turn);
+    const body = '{"method":"GET","url":"/part-1/thing-1/x"}';
+    const response = await fetch(`${site.admin.url}/explain`, { method: 'POST', body });
+    isOver = true;
+    expect(JSON.parse(await response.text()).route.id).toBe('route-1');
+    expect(turns).toBeGreaterThan(20);
+  });
+});
