@@ -26,6 +26,7 @@ USER 65532:65532
 EXPOSE 8080 9901
 STOPSIGNAL SIGTERM
 # Whether it answers at all: what is ended for an upstream that is down would help nobody.
-HEALTHCHECK --interval=10s --timeout=3s --start-period=15s CMD ["node", "/opt/signing-gateway/dist/cli/main.js", "health", "--live"]
-ENTRYPOINT ["node", "/opt/signing-gateway/dist/cli/main.js"]
+HEALTHCHECK --interval=10s --timeout=3s --start-period=15s CMD ["node", "--disable-sigusr1", "/opt/signing-gateway/dist/cli/main.js", "health", "--live"]
+# SIGUSR1 would open the inspector while Node itself starts.
+ENTRYPOINT ["node", "--disable-sigusr1", "/opt/signing-gateway/dist/cli/main.js"]
 CMD ["run"]

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
-const SERVES = ['@opentelemetry/api', '@prometheus-io/client', 'chokidar', 'http-proxy-3', 'jose', 'pino'];
+const SERVES = ['@opentelemetry/api', '@prometheus-io/client', 'http-proxy-3', 'jose', 'pino'];
 
 rmSync(join(ROOT, 'dist'), { recursive: true, force: true });
 execFileSync('tsc', ['-p', 'src', '--emitDeclarationOnly'], { cwd: ROOT, stdio: 'inherit' });
@@ -23,6 +23,7 @@ await build({
     // Threads and the page are looked for beside whoever asks for them.
     'cli/judge-worker': 'src/plan/judge-worker.ts',
     'cli/reading-worker': 'src/reload/reading-worker.ts',
+    'cli/file-worker': 'src/reload/file-worker.ts',
   },
   external: SERVES,
   platform: 'node',

@@ -9,9 +9,11 @@ export interface Log {
   flush(): void;
 }
 
-/** A log that writes to somewhere. */
+/** The log of a process, which writes to a stream that can fail. */
 export interface WrittenLog extends Log {
   status(): LogStatus;
+  /** Writes out what is buffered, in its order. A reader that takes nothing for a while loses the lines. */
+  end(): Promise<void>;
 }
 
 export interface LogStatus {
@@ -19,8 +21,10 @@ export interface LogStatus {
   readonly droppedLines: number;
   /** Bytes that wait to be written. */
   readonly waitingBytes: number;
-  /** The code of the error that keeps lines from being written, `ENOSPC` or `EPIPE` for example. */
+  /** The code of the last write's error, `EAGAIN` while the reader takes nothing; `undefined` while writes succeed. */
   readonly error: string | undefined;
+  /** Writes that failed; the lines are kept for the next write, up to the limit on waiting bytes. */
+  readonly errors: number;
 }
 
 /** Lines are written by the block: a write for each of them would cost a tenth of the throughput. */
@@ -30,6 +34,8 @@ const FLUSH_MS = 100;
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 /** How long a reader that takes nothing is waited for as the process ends: it could hold the end up for ever. */
 const PATIENCE_MS = 1_000;
+/** A stream that fails now and then is reported no more often. */
+const REPORT_MS = 60_000;
 /** A UTF-16 unit makes at most so many bytes of UTF-8. */
 const MAX_BYTES_OF_UNIT = 3;
 
@@ -38,29 +44,49 @@ const MAX_BYTES_OF_UNIT = 3;
  *
  * @param destination a file descriptor, or a path
  * @param format what is written in place of a line: for a person to read
+ * @param reportFailure hears the code when writes begin to fail, at most once a minute
  */
-export function createLog(destination: number | string, format?: (json: string) => string): WrittenLog {
+export function createLog(
+  destination: number | string,
+  format?: (json: string) => string,
+  reportFailure: (code: string) => void = () => undefined,
+): WrittenLog {
   // As the process ends: what waited when its reader took something last, and when that was.
   let ending: { bytes: number; sinceMs: number } | undefined;
+  let failure: string | undefined;
+  let errors = 0;
+  let isEnded = false;
+  let reportedMs = Number.NEGATIVE_INFINITY;
+  const setFailing = (reason: string | undefined) => {
+    failure = reason;
+  };
   const stream = pino.destination({
     dest: destination,
     sync: false,
     contentMode: 'buffer',
     retryEAGAIN: (_error, here, behind) => {
-      if (ending === undefined) return true;
+      if (ending === undefined) {
+        setFailing('EAGAIN');
+        return true;
+      }
       if (here + behind < ending.bytes) ending = { bytes: here + behind, sinceMs: performance.now() };
       return performance.now() - ending.sinceMs < PATIENCE_MS;
     },
   });
-  // A full disk, or a reader that left: the lines are lost, requests are not.
-  let failure: string | undefined;
   let waitingBytes = 0;
   const lost = new LostLines();
-  stream.on('error', ({ code, message }: NodeJS.ErrnoException) => {
-    failure = code ?? message;
+  // A full disk or a reader that left costs lines, never requests.
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    const code = error.code ?? 'unknown';
+    const isNew = failure !== code && performance.now() - reportedMs > REPORT_MS;
+    errors += 1;
+    setFailing(code);
+    if (!isNew) return;
+    reportedMs = performance.now();
+    reportFailure(code);
   });
   stream.on('write', (bytes: number) => {
-    failure = undefined;
+    setFailing(undefined);
     waitingBytes -= bytes;
   });
   const give = (bytes: Buffer) => {
@@ -79,6 +105,7 @@ export function createLog(destination: number | string, format?: (json: string) 
     used = 0;
   };
   const write = (text: string) => {
+    if (isEnded) return;
     const most = text.length * MAX_BYTES_OF_UNIT;
     if (used + most > BLOCK_BYTES) release();
     if (most > BLOCK_BYTES) give(Buffer.from(text));
@@ -107,15 +134,43 @@ export function createLog(destination: number | string, format?: (json: string) 
       try {
         release();
         // The stream would try without end what fails.
-        if (failure === undefined) stream.flushSync();
+        if (failure === undefined || failure === 'EAGAIN') stream.flushSync();
         else stream.destroy();
       } catch {
         // What cannot be written is lost, and tried no more.
         stream.destroy();
       }
     },
-    status: () => ({ droppedLines: lost.total, waitingBytes, error: failure }),
+    end: async () => {
+      release();
+      isEnded = true;
+      await drained(stream);
+      // Anything left would be tried without end as the process exits.
+      stream.destroy();
+    },
+    status: () => ({ droppedLines: lost.total, waitingBytes, error: failure, errors }),
   };
+}
+
+type Stream = ReturnType<typeof pino.destination>;
+
+/** Resolves when a stream has written everything, fails, or makes no progress. */
+function drained(stream: Stream): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      stream.off('write', progress).off('drain', end).off('error', end);
+      resolve();
+    };
+    let timer = setTimeout(end, PATIENCE_MS);
+    const progress = () => {
+      clearTimeout(timer);
+      timer = setTimeout(end, PATIENCE_MS);
+    };
+    stream.on('write', progress).on('drain', end).on('error', end);
+    // Without anything to write, an empty write drains it.
+    stream.write(Buffer.alloc(0) as unknown as string);
+  });
 }
 
 /** A log that is kept by nobody: each line that was made goes to `take`, what the logger is told is lost. */

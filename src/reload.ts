@@ -6,12 +6,12 @@ import type { Source, World } from './manifest/source.ts';
 import { type Beginning, changesBetween, restartsFor, summaryOf } from './plan/changes.ts';
 import { makePlan } from './reload/attempt.ts';
 import { type Count, Counts } from './reload/counts.ts';
+import { type FileEvent, FileThread } from './reload/file-thread.ts';
 import type { Cause, News, Reload } from './reload/outcome.ts';
 import { ReadingThread } from './reload/reading-thread.ts';
-import { changedSince, ownHash, type Place, type Seen, watchedBy } from './reload/seen.ts';
-import { isSteady, SETTLE_MS, settled } from './reload/steady.ts';
-import { type Watch, watchFiles } from './watch.ts';
-import { worldOf } from './world.ts';
+import type { Seen } from './reload/seen.ts';
+import { SETTLE_MS } from './reload/steady.ts';
+import { Hung } from './reload/thread.ts';
 
 export type { Cause, News, Reload } from './reload/outcome.ts';
 
@@ -41,18 +41,20 @@ export interface ReloaderOptions {
 export class Reloader {
   /** How the last attempt ended that found something changed; `undefined` until there was one. */
   last: News | undefined;
+  /** The code of the error that keeps the files from being watched. */
+  watchError: string | undefined;
   /** When the plan in force was put in force. */
   lastSuccessAt = new Date();
   readonly #options: ReloaderOptions;
-  readonly #place: Place;
+  readonly #files: FileThread;
   readonly #thread: ReadingThread;
   /** What the process began with. */
   readonly #began: Beginning;
   readonly #counts = new Counts();
   readonly #poll: NodeJS.Timeout;
   #seen: Seen;
-  #watch: Watch | undefined;
-  #watched = '';
+  /** SHA-256 of the manifest's own text when the files were looked at last. */
+  #ownSeen: string;
   #settling: NodeJS.Timeout | undefined;
   /** The last of the attempts that were asked for: they are made one after the other. */
   #running: Promise<unknown> = Promise.resolve();
@@ -63,12 +65,16 @@ export class Reloader {
   constructor(options: ReloaderOptions) {
     const { path, env, gateway, first } = options;
     this.#options = options;
-    this.#place = { path, world: worldOf(path, env) };
+    this.#files = new FileThread(path, (event) => this.#hear(event));
     this.#thread = new ReadingThread({ path, env });
     const { listen, admin, server } = gateway.plan;
     this.#began = { listen, admin, server: { tls: server.tls } };
     // What was saved since is news.
-    this.#seen = { own: sha256(first.sources[0]?.text ?? ''), outside: first };
+    this.#seen = {
+      own: sha256(first.sources[0]?.text ?? ''),
+      outside: { files: first.files, patterns: first.patterns },
+    };
+    this.#ownSeen = this.#seen.own;
     this.#follow();
     this.#poll = setInterval(() => void this.reload('poll'), POLL_MS);
   }
@@ -78,14 +84,19 @@ export class Reloader {
     return this.#options.gateway.plan.hash;
   }
 
+  /** Threads that wait for the file system, perhaps for ever. */
+  get hungThreads(): number {
+    return this.#files.hungCount + this.#thread.hungCount;
+  }
+
+  /** True while a thread waits for the file system: the process must not wait for its end. */
+  get isThreadHung(): boolean {
+    return this.#files.isInOperation || this.#thread.isInOperation;
+  }
+
   /** Keys of the manifest in force that take a restart: what they were at the start stays in force. */
   get needsRestart(): readonly string[] {
     return restartsFor(this.#began, this.#options.gateway.plan);
-  }
-
-  /** The code of the error that keeps the files from being watched. */
-  get watchError(): string | undefined {
-    return this.#watch?.error;
   }
 
   /** How many attempts ended how, by what had brought them about; those that found nothing changed are not counted. */
@@ -117,7 +128,7 @@ export class Reloader {
     this.#isClosed = true;
     clearTimeout(this.#settling);
     clearInterval(this.#poll);
-    await Promise.all([this.#watch?.close(), this.#thread.close()]);
+    await Promise.all([this.#files.close(), this.#thread.close()]);
     await this.#running;
   }
 
@@ -126,18 +137,32 @@ export class Reloader {
     const at = new Date();
     const start = performance.now();
     const files = new Set<string>();
-    const end = await this.#takeOver(files, cause, start + PATIENCE_MS).catch((error: unknown) => {
-      // The thread came to its end, for want of memory say: what it could not read is not read again before it changes.
-      this.#seen = { ...this.#seen, own: ownHash(this.#place.path) };
-      return { kind: 'unreadable', reason: error instanceof Error ? error.message : String(error) } as const;
-    });
-    const reload: Reload = { ...end, cause, at, files: [...files], ms: Math.round(performance.now() - start) };
-    if (reload.kind === 'unchanged' || this.#isClosed) return reload;
+    if (this.#isClosed) return { kind: 'cancelled', cause, at, files: [], ms: 0 };
+    const end = await this.#takeOver(files, cause, start + PATIENCE_MS).catch((error: unknown) => this.#failed(error));
+    const ms = Math.round(performance.now() - start);
+    const attempted = { cause, at, files: [...files], ms };
+    if (this.#isClosed || end.kind === 'cancelled') return { ...attempted, kind: 'cancelled' };
+    this.#follow();
+    const reload = { ...attempted, ...end };
+    if (reload.kind === 'unchanged' || this.#isKnown(reload)) return reload;
     this.last = reload;
     this.#counts.count(reload);
-    this.#follow();
     this.#options.tell(reload);
     return reload;
+  }
+
+  #failed(error: unknown) {
+    // After a thread that came to its end, for want of memory for example, the same text is not read again. A file system
+    // that hangs is asked again, and its files are new once it responds.
+    this.#seen = { ...this.#seen, own: error instanceof Hung ? '' : this.#ownSeen };
+    return { kind: 'unreadable', reason: error instanceof Error ? error.message : String(error) } as const;
+  }
+
+  /** A file system that hangs is reported once, and again to those who ask. */
+  #isKnown(reload: News): boolean {
+    const isSame =
+      reload.kind === 'unreadable' && this.last?.kind === 'unreadable' && reload.reason === this.last.reason;
+    return isSame && !isAsked(reload.cause) && this.hungThreads > 0;
   }
 
   /**
@@ -149,15 +174,17 @@ export class Reloader {
   async #takeOver(files: Set<string>, cause: Cause, endMs: number) {
     const isOver = () => this.#isClosed || performance.now() >= endMs;
     for (;;) {
-      const times = await settled(this.#seen, this.#place, isOver);
-      for (const file of changedSince(this.#seen, this.#place)) files.add(file);
-      if (this.#isClosed || (files.size === 0 && !this.#isAskedAgain(cause))) return { kind: 'unchanged' } as const;
-      const made = await makePlan(this.#thread, this.#place, this.#options.gateway.plan);
-      if (isSteady(made.seen, this.#place, this.#seen, times)) {
+      const { times, changed, own } = await this.#files.look(this.#seen, Math.max(0, endMs - performance.now()));
+      this.#ownSeen = own;
+      for (const file of changed) files.add(file);
+      if (files.size === 0 && !this.#isAskedAgain(cause)) return { kind: 'unchanged' } as const;
+      const named = this.#seen.outside.files.keys();
+      const made = await makePlan(this.#thread, this.#files, named, this.#options.gateway.plan);
+      if (await this.#files.isSteady(made.seen, this.#seen, times)) {
         this.#seen = made.seen;
         if ('reason' in made) return { kind: 'unreadable', reason: made.reason } as const;
         if ('problems' in made) return { kind: 'kept', problems: made.problems, sources: made.sources } as const;
-        return this.#putInForce(made.planned);
+        return this.#isClosed ? ({ kind: 'cancelled' } as const) : this.#putInForce(made.planned);
       }
       if (isOver())
         return { kind: 'unreadable', reason: 'the files are written faster than they can be read' } as const;
@@ -175,7 +202,7 @@ export class Reloader {
     const { plan: old } = gateway;
     const { plan } = planned;
     const changes = changesBetween(old, plan);
-    if (!this.#isClosed) gateway.swap(plan);
+    gateway.swap(plan);
     this.lastSuccessAt = new Date();
     const { needsRestart } = this;
     const hashes = { hash: plan.hash, oldHash: old.hash };
@@ -184,17 +211,18 @@ export class Reloader {
 
   /** Watches what was seen last. */
   #follow(): void {
-    const { files, folders } = watchedBy(this.#seen, this.#place);
-    const watched = [...files, '', ...folders].join('\0');
-    if (watched === this.#watched) return;
-    this.#watched = watched;
-    void this.#watch?.close();
-    this.#watch = watchFiles(files, () => this.#hear(), folders, this.#options.onWatchError);
+    // A thread that hangs is reported by the next attempt.
+    if (!this.#isClosed) this.#files.follow(this.#seen).catch(() => undefined);
   }
 
-  /** Called once the watch stands, and at each sign of a change. */
-  #hear(): void {
+  /** Called once the watch stands, at each sign of a change, and when files cannot be watched. */
+  #hear(event: FileEvent): void {
     if (this.#isClosed) return;
+    if (event.kind === 'watch') {
+      this.watchError = event.code;
+      if (event.code !== undefined) this.#options.onWatchError?.(event.code);
+      return;
+    }
     if (this.#options.gateway.plan.routes.length >= MANY_ROUTES) this.#thread.begin();
     clearTimeout(this.#settling);
     this.#settling = setTimeout(() => void this.reload('change'), SETTLE_MS);

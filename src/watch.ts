@@ -1,80 +1,159 @@
+import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 
 export interface Watch {
-  /** The code of the error that keeps files from being watched, `EMFILE` or `ENOSPC` at the limits of inotify. */
-  readonly error: string | undefined;
-  close(): Promise<void>;
+  /** Watches what is there now: folders may have come, and links may lead elsewhere. */
+  renew(): void;
+  close(): void;
 }
 
-/** After an error files are not watched for so long; then it is tried again. */
-const RETRY_MS = 60_000;
+/** Kubernetes swaps this link beside the files, so a change of it may be a change of them. */
+const SWAPPED = '..data';
+
+/** The names in a folder that matter; `undefined`: all of them. */
+type Names = ReadonlySet<string> | undefined;
+
+interface Watched {
+  readonly watcher: FSWatcher;
+  /** Device and inode: another folder may have come by the same path. */
+  readonly identity: string;
+  readonly names: Names;
+  /** It has reported an error, so it misses changes. */
+  hasFailed: boolean;
+}
 
 /**
- * Watches files through their folders, since a rename replaces a file itself.
+ * Watches files through their folders, since a rename replaces a file itself. A folder is watched only after the system
+ * has responded for it, on the calling thread: chokidar asks on threads that also serve requests, and a mount that hangs
+ * would take them.
  *
- * @param tell hears of every change, of an error, and once that the watch stands: what was saved before was told of to nobody
- * @param folders in which whatever comes or goes is told of as well
- * @param onError is called with the error's code when files are not watched
+ * @param report is called on every change and every error of the watch, and once a watch is set up: an earlier change had no listener
+ * @param folders in which any name that comes or goes is reported
+ * @param onError is called with the code when files cannot be watched, as at the limits of inotify, and with `undefined` once they are again
  */
 export function watchFiles(
   paths: readonly string[],
-  tell: () => void,
+  report: () => void,
   folders: readonly string[] = [],
-  onError: (code: string) => void = () => undefined,
+  onError: (code: string | undefined) => void = () => undefined,
 ): Watch {
-  const files = paths.map((path) => resolve(path));
-  const whole = new Set(folders.map((path) => resolve(path)));
-  const watched = new Set([...files, ...files.map((path) => dirname(path)), ...whole]);
-  // Kubernetes swaps a link beside the files, so a change of any name beside them may be a change of them.
-  const ignored = (path: string) =>
-    !watched.has(resolve(path)) && !whole.has(dirname(resolve(path))) && basename(path) !== '..data';
-  const roots = [...new Set([...files.map((path) => dirname(path)), ...whole])];
-  return new RetriedWatch(() => watch(roots, { depth: 0, ignoreInitial: true, ignored }), tell, onError);
+  const wanted = () =>
+    foldersOf(
+      paths.map((path) => resolve(path)),
+      folders.map((path) => resolve(path)),
+    );
+  const watch = new FolderWatch(wanted, report, onError);
+  watch.renew();
+  return watch;
 }
 
-class RetriedWatch implements Watch {
-  error: string | undefined;
-  readonly #open: () => FSWatcher;
-  readonly #tell: () => void;
-  readonly #onError: (code: string) => void;
-  #watcher: FSWatcher;
-  #retry: NodeJS.Timeout | undefined;
+class FolderWatch implements Watch {
+  readonly #wanted: () => ReadonlyMap<string, Names>;
+  readonly #report: () => void;
+  readonly #onError: (code: string | undefined) => void;
+  readonly #all = new Map<string, Watched>();
+  /** By folder, until a later watch of the folder works. */
+  readonly #errors = new Map<string, string>();
+  #error: string | undefined;
 
-  constructor(open: () => FSWatcher, tell: () => void, onError: (code: string) => void) {
-    this.#open = open;
-    this.#tell = tell;
+  constructor(
+    wanted: () => ReadonlyMap<string, Names>,
+    report: () => void,
+    onError: (code: string | undefined) => void,
+  ) {
+    this.#wanted = wanted;
+    this.#report = report;
     this.#onError = onError;
-    this.#watcher = this.#begin();
   }
 
-  close(): Promise<void> {
-    clearTimeout(this.#retry);
-    return this.#watcher.close();
+  renew(): void {
+    const wanted = this.#wanted();
+    for (const [folder, { identity, names, hasFailed }] of this.#all) {
+      const isSame = wanted.has(folder) && haveSame(names, wanted.get(folder));
+      if (!isSame || hasFailed || identityOf(folder) !== identity) this.#forget(folder);
+    }
+    for (const folder of this.#errors.keys()) if (!wanted.has(folder)) this.#errors.delete(folder);
+    for (const [folder, names] of wanted) if (!this.#all.has(folder)) this.#add(folder, names);
+    this.#tellError();
   }
 
-  #begin(): FSWatcher {
-    const watcher = this.#open();
-    let hasFailed = false;
-    watcher.on('all', this.#tell);
+  close(): void {
+    for (const folder of [...this.#all.keys()]) this.#forget(folder);
+  }
+
+  #add(folder: string, names: Names): void {
+    const identity = identityOf(folder);
+    if (identity === undefined) return;
+    const ignored = (path: string) => path !== folder && names?.has(basename(path)) === false;
+    const watcher = watch(folder, { depth: 0, ignoreInitial: true, ignored });
+    const watched = { watcher, identity, names, hasFailed: false };
+    this.#all.set(folder, watched);
+    watcher.on('all', this.#report);
     watcher.on('ready', () => {
-      if (!hasFailed) this.error = undefined;
-      this.#tell();
+      if (!watched.hasFailed && this.#errors.delete(folder)) this.#tellError();
+      this.#report();
     });
+    // Without a watch, changes are found by polling, and the next look tries again.
     watcher.on('error', (error) => {
-      if (!hasFailed) this.#fail(error, watcher);
-      hasFailed = true;
+      watched.hasFailed = true;
+      this.#errors.set(folder, error instanceof Error && 'code' in error ? String(error.code) : String(error));
+      this.#tellError();
+      this.#report();
     });
-    return watcher;
   }
 
-  #fail(error: unknown, watcher: FSWatcher): void {
-    this.error = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    this.#onError(this.error);
-    this.#tell();
-    void watcher.close();
-    this.#retry = setTimeout(() => {
-      this.#watcher = this.#begin();
-    }, RETRY_MS).unref();
+  #tellError(): void {
+    const [error] = this.#errors.values();
+    if (error !== this.#error) this.#onError(error);
+    this.#error = error;
+  }
+
+  #forget(folder: string): void {
+    void this.#all.get(folder)?.watcher.close();
+    this.#all.delete(folder);
+  }
+}
+
+function haveSame(names: Names, others: Names): boolean {
+  if (names === undefined || others === undefined) return names === others;
+  return names.size === others.size && names.isSubsetOf(others);
+}
+
+/** Every folder to watch, as it is now, with the names in it that matter. */
+function foldersOf(files: readonly string[], whole: readonly string[]): Map<string, Names> {
+  const folders = new Map<string, Set<string> | undefined>();
+  const add = (path: string) => {
+    const [folder, name] = [dirname(path), basename(path)];
+    if (identityOf(folder) === undefined) return void (folder !== path && add(folder));
+    if (!folders.has(folder)) folders.set(folder, new Set([SWAPPED]));
+    folders.get(folder)?.add(name);
+  };
+  for (const folder of whole) {
+    if (identityOf(folder) === undefined) add(folder);
+    else folders.set(folder, undefined);
+  }
+  for (const file of files) {
+    add(file);
+    const behind = behindLinks(file);
+    if (behind !== undefined && behind !== file) add(behind);
+  }
+  return folders;
+}
+
+function behindLinks(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function identityOf(folder: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(folder);
+    return `${dev}:${ino}`;
+  } catch {
+    return undefined;
   }
 }

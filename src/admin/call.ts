@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Planned } from '../load.ts';
-import type { WrittenLog } from '../log.ts';
+import type { LogStatus } from '../log.ts';
 import type { Reloader } from '../reload.ts';
 import type { AdminCounts } from './admin-counts.ts';
 import type { DecisionStreams } from './decision-streams.ts';
@@ -22,7 +22,8 @@ export interface Operated {
   /** What the admin API could not serve. */
   readonly counts: AdminCounts;
   readonly descriptors: Pick<Descriptors, 'status'>;
-  readonly log: Pick<WrittenLog, 'status'>;
+  /** How writing to the standard streams goes. */
+  readonly streams: () => Readonly<Record<'stdout' | 'stderr', LogStatus>>;
 }
 
 /** What the endpoints of one listener share. */
@@ -36,7 +37,7 @@ export interface Serving {
 /** What is told of reloads, and who makes one. */
 export type Reloading = Pick<
   Reloader,
-  'last' | 'lastSuccessAt' | 'needsRestart' | 'counts' | 'hash' | 'reload' | 'watchError'
+  'last' | 'lastSuccessAt' | 'needsRestart' | 'counts' | 'hash' | 'reload' | 'hungThreads' | 'watchError'
 >;
 
 export interface Endpoint {

@@ -173,6 +173,11 @@ export const FAMILIES: readonly Family[] = [
     'When the manifest in force was taken over, in seconds since 1970.',
     ({ reloader }) => reloader.lastSuccessAt.getTime() / 1_000,
   ),
+  gauge(
+    'config_hung_threads',
+    'Threads that wait for the system while they read files, as on a mount that does not respond.',
+    ({ reloader }) => reloader.hungThreads,
+  ),
   {
     name: 'certificate_expiry_timestamp_seconds',
     type: 'gauge',

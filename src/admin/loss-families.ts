@@ -1,3 +1,4 @@
+import type { LogStatus } from '../log.ts';
 import type { Operated } from './call.ts';
 import { type Family, gauge } from './family.ts';
 
@@ -5,18 +6,43 @@ function counter(name: string, help: string, read: (operated: Operated) => numbe
   return { ...gauge(name, help, read), type: 'counter' };
 }
 
+function streamFamily(name: string, type: Family['type'], help: string, read: (status: LogStatus) => number): Family {
+  return {
+    name,
+    type,
+    help,
+    labels: ['stream'],
+    *collect({ streams }) {
+      for (const [stream, status] of Object.entries(streams())) yield { labels: { stream }, value: read(status) };
+    },
+  };
+}
+
 /** Metrics of everything that the process could not do and that nobody is told in a response. */
 export const LOSS_FAMILIES: readonly Family[] = [
-  counter(
-    'log_dropped_lines_total',
-    'Lines of the log that were lost because more than 16 MB waited to be written.',
-    ({ log }) => log.status().droppedLines,
+  streamFamily(
+    'stream_dropped_lines_total',
+    'counter',
+    'Lines of the standard output (the log) and the standard error that were lost because more than 16 MB waited to be written.',
+    ({ droppedLines }) => droppedLines,
   ),
-  gauge('log_waiting_bytes', 'Bytes of the log that wait to be written.', ({ log }) => log.status().waitingBytes),
-  gauge(
-    'log_writable',
-    '0 while the log cannot be written: the disk is full, or the reader has closed it.',
-    ({ log }) => Number(log.status().error === undefined),
+  streamFamily(
+    'stream_waiting_bytes',
+    'gauge',
+    'Bytes that wait to be written to the standard output or the standard error.',
+    ({ waitingBytes }) => waitingBytes,
+  ),
+  streamFamily(
+    'stream_write_errors_total',
+    'counter',
+    'Writes to the standard output or the standard error that failed, as on a full disk.',
+    ({ errors }) => errors,
+  ),
+  streamFamily(
+    'stream_failing',
+    'gauge',
+    '1 while writes to the standard output or the standard error fail, or their reader takes nothing.',
+    ({ error }) => Number(error !== undefined),
   ),
   counter(
     'client_connections_refused_total',

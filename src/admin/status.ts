@@ -1,4 +1,5 @@
 import type { BufferBudget } from '../gateway/buffer-budget.ts';
+import type { LogStatus } from '../log.ts';
 import type { VerifierStatus } from '../plan/plan.ts';
 import { validationPool } from '../plan/validation-pool.ts';
 import { type Answer, type Call, json, type Operated } from './call.ts';
@@ -26,7 +27,7 @@ function statusOf(operated: Operated) {
     validation: validationPool.status,
     buffered_bodies: buffersOf(gateway.buffers),
     watch_error: reloader.watchError ?? null,
-    log: logOf(operated),
+    streams: streamsOf(operated),
     file_descriptors: operated.descriptors.status,
     client_connections: clientsOf(operated),
     admin: adminOf(operated.counts),
@@ -34,9 +35,13 @@ function statusOf(operated: Operated) {
   };
 }
 
-function logOf({ log }: Operated) {
-  const { droppedLines, waitingBytes, error } = log.status();
-  return { dropped_lines: droppedLines, waiting_bytes: waitingBytes, error: error ?? null };
+function streamsOf({ streams }: Operated) {
+  const { stdout, stderr } = streams();
+  return { stdout: streamOf(stdout), stderr: streamOf(stderr) };
+}
+
+function streamOf({ droppedLines, waitingBytes, error, errors }: LogStatus) {
+  return { dropped_lines: droppedLines, waiting_bytes: waitingBytes, error: error ?? null, errors };
 }
 
 function clientsOf({ gateway }: Operated) {

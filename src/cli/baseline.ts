@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { RULES } from '../lint/table.ts';
 import type { Problem } from '../problem/problem.ts';
+import { readText } from '../world.ts';
 import { type Report, toJson, withFingerprints } from './reporters/report.ts';
 import { WorkError } from './terminal.ts';
 import { writeWhole } from './write-file.ts';
@@ -33,7 +33,7 @@ export function newProblems(path: string, report: Report): Problem[] {
 
 function readBaseline(path: string): Baseline {
   try {
-    const baseline: Baseline = JSON.parse(readFileSync(path, 'utf8'));
+    const baseline: Baseline = JSON.parse(readText(path));
     if (baseline.version !== 1 || !Array.isArray(baseline.problems)) throw new Error('it is no baseline of version 1');
     return baseline;
   } catch (error) {

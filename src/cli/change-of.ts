@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { watchFiles } from '../watch.ts';
+import { readBytes } from '../world.ts';
 
 /** Editors write in several steps: what follows within this time belongs to one save. */
 const SETTLE_MS = 50;
@@ -18,7 +18,8 @@ export function changeOf(files: ReadonlyMap<string, string | undefined>, stop: A
       clearTimeout(timer);
       clearInterval(poll);
       stop.removeEventListener('abort', end);
-      void watch.close().then(resolve);
+      watch.close();
+      resolve();
     };
     const look = () => {
       if ([...files].some(([path, text]) => readText(path) !== text)) end();
@@ -34,7 +35,7 @@ export function changeOf(files: ReadonlyMap<string, string | undefined>, stop: A
 
 function readText(path: string): string | undefined {
   try {
-    return readFileSync(path, 'utf8');
+    return readBytes(path).toString('utf8');
   } catch {
     return undefined;
   }

@@ -5,7 +5,7 @@ import { UsageError, type Verb } from './terminal.ts';
 
 const NAMES = Object.keys(SHELLS) as (keyof typeof SHELLS)[];
 
-/** The verbs of the command line by their names, as `main.ts` lists them. */
+/** The verbs of the command line by their names, as `command-line.ts` lists them. */
 type Verbs = Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Verb> }>>;
 
 /** The verb that prints a shell's completion of these verbs, itself among them. */

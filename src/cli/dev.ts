@@ -25,7 +25,7 @@ export const dev: Verb = {
       // The sandbox is found through the manifest alone; what the caller has set wins.
       const env = { ...sandbox.environment, ...terminal.env };
       return await serveFile(file, { ...terminal, env }, (url, adminUrl) =>
-        terminal.err(welcome({ url, adminUrl, manifest: file }, sandbox)),
+        welcome({ url, adminUrl, manifest: file }, sandbox),
       );
     } finally {
       await sandbox.close();

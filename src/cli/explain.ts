@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { explain as explainRequest } from '../explain/explain.ts';
 import type { Manifest } from '../manifest/manifest.generated.ts';
 import { claimsOfRole } from '../offline/claims.ts';
 import { type Asked, askedFor, headerValue } from '../offline/request-bytes.ts';
 import type { Claims } from '../offline/stated-tokens.ts';
+import { readBytes } from '../world.ts';
 import { formatExplanation } from './explain-text.ts';
 import { formatProblems } from './format.ts';
 import { chooseManifest, loadFile, unreadable } from './manifest-file.ts';
@@ -62,7 +62,7 @@ function readHeader(line: string): string[] {
 
 function readBody(path: string): Buffer {
   try {
-    return readFileSync(path);
+    return readBytes(path);
   } catch (error) {
     throw unreadable(path, error, 'name a file that holds the body');
   }

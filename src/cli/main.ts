@@ -1,110 +1,111 @@
 #!/usr/bin/env node
+/**
+ * The process: its signals, its standard streams, its end. The signal handlers stand before anything of the project is
+ * loaded, so the command line itself is imported below them.
+ */
+import { readFileSync } from 'node:fs';
 import module from 'node:module';
 import { constants } from 'node:os';
-import { suggestion } from '../problem/did-you-mean.ts';
-import { type ExitCode, type Terminal, UsageError, type Verb, WorkError } from './terminal.ts';
-import { formatUsage } from './usage.ts';
-import { version } from './version.ts';
-
-interface Entry {
-  readonly summary: string;
-  /** Each verb is read when it is asked for: checking a manifest needs no server. */
-  readonly load: () => Promise<Verb>;
-}
-
-const VERBS: Readonly<Record<string, Entry>> = {
-  run: {
-    summary: 'serve a manifest, and reload it when the file changes',
-    load: async () => (await import('./run.ts')).run,
-  },
-  dev: {
-    summary: 'serve a manifest in front of the sandbox, a local stand-in for the upstream services',
-    load: async () => (await import('./dev.ts')).dev,
-  },
-  health: {
-    summary: 'ask a running gateway how it is, for a probe',
-    load: async () => (await import('./health.ts')).health,
-  },
-  lint: { summary: 'check a manifest without serving it', load: async () => (await import('./lint.ts')).lint },
-  explain: {
-    summary: 'tell what becomes of a request and why, without a network',
-    load: async () => (await import('./explain.ts')).explain,
-  },
-  test: {
-    summary: 'ask a manifest what a test file asks, without a network, and hold it to what is expected',
-    load: async () => (await import('./test.ts')).test,
-  },
-  diff: {
-    summary: 'tell what differs between two manifests, by what it means',
-    load: async () => (await import('./diff.ts')).diff,
-  },
-  routes: { summary: 'print the compiled table of routes', load: async () => (await import('./routes.ts')).routes },
-  init: {
-    summary: 'write a first manifest, and tests of it',
-    load: async () => (await import('./init.ts')).init,
-  },
-  schema: { summary: "print the manifest's JSON Schema", load: async () => (await import('./schema.ts')).schema },
-  fmt: { summary: 'lay a manifest out, comments kept', load: async () => (await import('./fmt.ts')).fmt },
-  completion: {
-    summary: "print a shell's completion of this command",
-    load: async () => (await import('./completion.ts')).completionOf(VERBS),
-  },
-};
-
-/** What shells add to a signal's number. */
-const ENDED_BY = 128;
+import type { ExitCode, Terminal } from './terminal.ts';
 
 const NODE = 26;
+/** Shells add this to a signal's number. */
+const ENDED_BY = 128;
+/** A reader of the standard error that takes nothing must not hold up the end of a gateway for longer. */
+const PATIENCE_MS = 1_000;
+/** A line of the log is written by then. */
+const WRITE_MS = 100;
 
-// What is read from here on needs it, and would fail without saying why.
+/** Signals whose default action ends the process or, of `SIGUSR1`, opens the inspector. Faults and job control keep their actions. */
+const SIGNALS = {
+  SIGTERM: 'stop',
+  SIGINT: 'stop',
+  SIGQUIT: 'stop',
+  SIGHUP: 'reload',
+  SIGUSR1: 'ignore',
+  SIGUSR2: 'ignore',
+  SIGALRM: 'ignore',
+  SIGVTALRM: 'ignore',
+  SIGIO: 'ignore',
+  SIGPWR: 'ignore',
+  SIGSTKFLT: 'ignore',
+  SIGXCPU: 'ignore',
+} as const satisfies Partial<Record<NodeJS.Signals, string>>;
+
+type Signal = keyof typeof SIGNALS;
+
+const [verb = '', ...others] = process.argv.slice(2);
+const isServing = verb === 'run' || verb === 'dev';
+const isLasting = isServing || (verb === 'test' && others.includes('--watch'));
+/** Other verbs end by the default action, even while they wait for a file. The kernel denies PID 1 any default action. */
+const takesSignals = isLasting || process.pid === 1;
+
+const stop = new AbortController();
+const suddenEnds: ((fault?: unknown) => void)[] = [];
+/** Signals that arrived before anybody listened. */
+const early = new Set<Signal>();
+let onSignal: ((signal: Signal) => void) | undefined;
+let isThreadHung = () => false;
+
+const missed = process.pid === 1 ? missedSignals() : [];
+if (takesSignals) for (const signal of Object.keys(SIGNALS) as Signal[]) process.on(signal, take);
+for (const signal of missed) take(signal);
+
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (isServing) return;
+  // A reader that has seen enough, `| head` for example, is no fault: the verb ends by itself.
+  if (error.code === 'EPIPE') return stop.abort(error.code);
+  process.stderr.write(`signing-gateway: the standard output cannot be written: ${error.code}\n`);
+  process.exit(2);
+});
+// Without a listener, a full disk or a reader that left would end the process.
+process.stderr.on('error', () => undefined);
+
 if (Number.parseInt(process.versions.node, 10) < NODE) {
   process.stderr.write(`signing-gateway: this is Node ${process.versions.node}; it needs Node ${NODE} or later\n`);
   process.exit(2);
 }
 
-// From the second start on, what was compiled is read from a cache: a third of the time is saved.
+// From the second start on, compiled code is read from a cache: that saves a third of the time.
 module.enableCompileCache();
 
-// A reader that has seen enough, `| head` say, is no fault.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 2));
+const { main } = await import('./command-line.ts');
+const code = await main(process.argv.slice(2), terminalOf);
+// A gateway ends at once, since a process that ends by itself gives signals their default actions first.
+if (isServing) endAfterErrors(code);
+else process.exitCode = code;
 
-process.exitCode = await main(process.argv.slice(2));
+/**
+ * Until here Node's own handlers take SIGINT and SIGTERM, each once: they raise the signal again for its default action,
+ * which the kernel denies PID 1. So where only one of the two handlers still stands, the other one's signal was lost.
+ */
+function missedSignals(): Signal[] {
+  const caught = BigInt(`0x${/^SigCgt:\s*([0-9a-f]+)$/m.exec(readStatus())?.[1] ?? 0}`);
+  const isMissed = (signal: Signal) => ((caught >> BigInt(constants.signals[signal] - 1)) & 1n) === 0n;
+  const found = (['SIGINT', 'SIGTERM'] as const).filter(isMissed);
+  return found.length === 1 ? found : [];
+}
 
-async function main(argv: readonly string[]): Promise<ExitCode> {
-  const [name = '', ...args] = argv;
-  if (name === '--version' || name === '-v') return say(`${version}\n`);
-  if (name === '--help' || name === '-h' || name === 'help') return say(help());
-  const entry = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
-  if (entry === undefined)
-    return complain(
-      name === '' ? 'name a verb' : `there is no verb "${name}"${suggestion(name, Object.keys(VERBS))}`,
-      help(),
-    );
-  const verb = await entry.load();
-  const usage = formatUsage(verb, entry.summary);
-  if (args.includes('--help') || args.includes('-h')) return say(usage);
+function readStatus(): string {
   try {
-    return await verb.run(terminal(args));
-  } catch (error) {
-    if (error instanceof WorkError) return complain(error.message);
-    if (error instanceof UsageError || isArgumentError(error)) return complain((error as Error).message, usage);
-    throw error;
+    return readFileSync('/proc/self/status', 'latin1');
+  } catch {
+    // Without /proc nothing is known.
+    return '';
   }
 }
 
-function terminal(args: readonly string[]): Terminal {
-  const stop = new AbortController();
-  const listeners: ((fault?: unknown) => void)[] = [];
-  const endNow = (code: number, ...fault: unknown[]) => {
-    for (const listener of listeners) listener(...fault);
-    process.exit(code);
-  };
-  const ask = (signal: NodeJS.Signals) => {
-    // The second time is meant.
-    if (stop.signal.aborted) endNow(ENDED_BY + constants.signals[signal]);
+function take(signal: Signal): void {
+  const action = SIGNALS[signal];
+  if (action === 'stop' || (action === 'reload' && !isServing)) {
+    // A second signal means: now.
+    if (stop.signal.aborted || !isLasting) endNow(ENDED_BY + constants.signals[signal]);
     stop.abort(signal);
-  };
-  process.on('SIGTERM', ask).on('SIGINT', ask);
+  } else if (onSignal === undefined) early.add(signal);
+  else onSignal(signal);
+}
+
+function terminalOf(args: readonly string[]): Terminal {
   return {
     args,
     env: process.env,
@@ -115,13 +116,17 @@ function terminal(args: readonly string[]): Terminal {
     outIsTerminal: process.stdout.isTTY === true,
     stop: stop.signal,
     onSuddenEnd: (listener) => {
-      // A rejection that nobody handles comes here too. What goes on after a fault nobody knows the state of.
-      if (listeners.length === 0) process.on('uncaughtException', (fault) => endNow(1, fault));
-      listeners.push(listener);
+      // An unhandled rejection arrives here too. After an unknown fault the process never continues.
+      if (suddenEnds.length === 0) process.on('uncaughtException', (fault) => endNow(1, fault));
+      suddenEnds.push(listener);
     },
-    onReload: (listener) => {
-      process.on('SIGHUP', listener);
-      return () => void process.off('SIGHUP', listener);
+    onSignal: (listener) => {
+      onSignal = listener;
+      for (const signal of early) listener(signal);
+      early.clear();
+    },
+    onHungThread: (check) => {
+      isThreadHung = check;
     },
   };
 }
@@ -131,31 +136,28 @@ function showsColour(stream: NodeJS.WriteStream): boolean {
   return stream.isTTY === true && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb';
 }
 
-function isArgumentError(error: unknown): boolean {
-  return error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
+function endNow(exitCode: number, ...fault: unknown[]): void {
+  for (const listener of suddenEnds) listener(...fault);
+  end(exitCode);
 }
 
-function say(text: string): ExitCode {
-  process.stdout.write(text);
-  return 0;
+/** Ends once the standard error is written, or its reader has had its time. */
+function endAfterErrors(exitCode: ExitCode): void {
+  setTimeout(() => end(exitCode), PATIENCE_MS);
+  process.stderr.write('', () => end(exitCode));
 }
 
-function complain(message: string, usage = ''): ExitCode {
-  process.stderr.write(`signing-gateway: ${message}\n${usage === '' ? '' : `\n${usage}`}`);
-  return 2;
+function end(exitCode: number): void {
+  if (isThreadHung()) replaceProcess(exitCode);
+  process.exit(exitCode);
 }
 
-function help(): string {
-  const width = Math.max(...Object.keys(VERBS).map(({ length }) => length));
-  const verbs = Object.entries(VERBS).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`);
-  return `${[
-    'A declarative API gateway: one YAML manifest, checked, compiled and served.',
-    '',
-    'Usage: signing-gateway VERB [OPTIONS]',
-    '',
-    ...verbs,
-    '',
-    '  VERB --help shows its options and examples; --version prints the version.',
-    '  Exit codes: 0 clean, 1 problems found, 2 wrong usage or the work could not be done.',
-  ].join('\n')}\n`;
+/**
+ * `process.exit` waits for every thread, and one that hangs in the kernel never ends. Another program in this process's place
+ * ends with the same code.
+ */
+function replaceProcess(exitCode: number): void {
+  // Another thread may be in the middle of writing the log, and would be cut off.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)), 0, 0, WRITE_MS);
+  process.execve?.(process.execPath, [process.execPath, '--eval', `process.exit(${exitCode})`], {});
 }

@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { relative, resolve, sep } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Loaded, load } from '../load.ts';
-import type { Source, World } from '../manifest/source.ts';
-import { worldOf } from '../world.ts';
+import { MAX_FILE_BYTES, type Source, type World } from '../manifest/source.ts';
+import { readBounded, readText, worldOf } from '../world.ts';
 import { type Options, UsageError, WorkError } from './terminal.ts';
 
 const DEFAULT_MANIFEST = 'gateway.yaml';
@@ -58,13 +57,13 @@ const STANDARD_INPUT = 0;
 
 /** Reads what comes by the standard input. */
 export function readStandardInput(): Source {
-  return { path: '<stdin>', text: readFileSync(STANDARD_INPUT, 'utf8') };
+  return { path: '<stdin>', text: readBounded(STANDARD_INPUT, 0, '<stdin>').toString('utf8') };
 }
 
 /** Reads a manifest file. Throws a `WorkError` when it cannot be read. */
 export function readSource(path: string): Source {
   try {
-    return { path, text: readFileSync(path, 'utf8') };
+    return { path, text: readText(path) };
   } catch (error) {
     throw unreadable(path, error, `name a manifest, or run where ${DEFAULT_MANIFEST} is`);
   }
@@ -73,6 +72,8 @@ export function readSource(path: string): Source {
 /** That a file cannot be read, and what to do about it. */
 export function unreadable(path: string, error: unknown, remedy: string): WorkError {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'EFBIG')
+    return new WorkError(`${path}: it is larger than ${MAX_FILE_BYTES} bytes; split it into several files`);
   const reason = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${String(code)})`;
   return new WorkError(`${path}: ${reason}; ${remedy}`);
 }

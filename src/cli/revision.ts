@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { posix } from 'node:path';
 import type { Source, World } from '../manifest/source.ts';
-import { worldOf } from '../world.ts';
+import { readText, worldOf } from '../world.ts';
 import { unreadable } from './manifest-file.ts';
 import { WorkError } from './terminal.ts';
 
@@ -24,7 +24,7 @@ export function readNamed(name: string, env: World['env']): Named {
   // `git` takes a path from the folder it runs in only with a dot before it.
   const start = path.startsWith('.') ? './' : '';
   const readFileThere = (file: string) =>
-    posix.isAbsolute(file) ? readFileSync(file, 'utf8') : readBlob(`${revision}:${start}${posix.join(folder, file)}`);
+    posix.isAbsolute(file) ? readText(file) : readBlob(`${revision}:${start}${posix.join(folder, file)}`);
   const listFolder = (inside: string) => {
     const path = posix.join(folder, inside);
     const tree = `${revision}:${path === '.' ? start : start + path}`;
@@ -35,7 +35,7 @@ export function readNamed(name: string, env: World['env']): Named {
 
 function readFile(path: string): Source {
   try {
-    return { path, text: readFileSync(path, 'utf8') };
+    return { path, text: readText(path) };
   } catch (error) {
     throw unreadable(path, error, 'name a manifest, or one at a git revision as in main:gateway.yaml');
   }

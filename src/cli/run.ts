@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { createAdmin } from '../admin/admin.ts';
 import { AdminCounts } from '../admin/admin-counts.ts';
@@ -9,7 +9,7 @@ import { CountedWarning } from '../gateway/counted-warning.ts';
 import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import { findTraces } from '../gateway/spans.ts';
 import type { Planned } from '../load.ts';
-import { createLog, type Log } from '../log.ts';
+import { createLog, type Log, type WrittenLog } from '../log.ts';
 import type { Changes } from '../plan/changes.ts';
 import type { AdminRules } from '../plan/plan.ts';
 import { selfTest } from '../reload/self-test.ts';
@@ -28,19 +28,19 @@ export const run: Verb = {
   examples: ['signing-gateway run', 'signing-gateway run /etc/signing-gateway/gateway.yaml'],
   async run(terminal) {
     const { file } = readArguments(terminal.args, {});
-    return serveFile(file, terminal, () => undefined);
+    return serveFile(file, terminal, () => '');
   },
 };
 
 /**
  * Serves a manifest file until the terminal's `stop`.
  *
- * @param ready is told the address once requests are served, and that of the operators' side
+ * @param welcome returns a text for a person once requests are served, given the gateway's URL and the admin API's
  */
 export async function serveFile(
   file: string,
   terminal: Terminal,
-  ready: (url: string, adminUrl: string | undefined) => void,
+  welcome: (url: string, adminUrl: string | undefined) => string,
 ): Promise<ExitCode> {
   const loaded = loadFile(file, terminal.env);
   const { plan } = loaded;
@@ -49,14 +49,13 @@ export async function serveFile(
     terminal.err(formatProblems(refused.problems, refused.sources, terminal.errColour));
     return 1;
   }
+  // A signal that arrived while this thread was busy is delivered in the next turn of the event loop.
+  await nextTurn();
+  if (terminal.stop.aborted) return 0;
   // The engine learns that some of a request's objects live long, puts all that come after them with the old ones from
   // the start, and they keep a quarter of all requests alive until the next full collection: 12 µs a request.
   setFlagsFromString('--no-allocation-site-pretenuring');
-  const log = createLog(1, terminal.outIsTerminal ? (json) => formatLogLine(json, terminal.outColour) : undefined);
-  terminal.onSuddenEnd((fault) => {
-    if (fault !== undefined) log.logger.fatal({ err: fault }, 'the process ends by a fault of its own');
-    log.flush();
-  });
+  const { log, notes } = openStreams(terminal);
   const gateway = createGateway(plan, log, findTraces(version));
   const bound = await gateway.listen().catch((error) => Promise.reject(listenError(error, 'listen', plan.listen)));
   let planned: Planned = loaded;
@@ -66,13 +65,13 @@ export async function serveFile(
       planned = reload.planned;
       takeKeys();
     }
-    tell(reload, log, terminal);
+    tell(reload, log, notes, terminal.errColour);
   };
-  const unwatched = new CountedWarning(log.logger, 'the files of the manifest cannot be watched; they are polled');
-  const onWatchError = (reason: string) => unwatched.add({ reason });
+  const unwatched = new CountedWarning(log.logger, UNWATCHED);
+  const onWatchError = (code: string) => unwatched.add({ code });
   const reloader = new Reloader({ path: file, env: terminal.env, gateway, first: loaded, tell: hear, onWatchError });
+  terminal.onHungThread(() => reloader.isThreadHung);
   const isStopping = () => terminal.stop.aborted;
-  const counts = new AdminCounts(log.logger);
   const descriptors = new Descriptors(gateway, log.logger);
   void descriptors.start();
   const operated = {
@@ -82,9 +81,9 @@ export async function serveFile(
     planned: () => planned,
     reloader,
     isStopping,
-    counts,
+    counts: new AdminCounts(log.logger),
     descriptors,
-    log,
+    streams: () => ({ stdout: log.status(), stderr: notes.status() }),
   };
   const admin = await startAdmin(plan.admin, operated).catch(async (error) => {
     await reloader.close();
@@ -92,24 +91,49 @@ export async function serveFile(
     throw error;
   });
   takeKeys();
-  const stopReloading = terminal.onReload(
-    () => void reloader.reload('signal').then((reload) => tellUnchanged(reload, log)),
-  );
+  terminal.onSignal((signal) => hearSignal(signal, reloader, isStopping, log));
   const url = urlOf(bound, plan.server.tls !== undefined);
   const adminUrl = admin && urlOf(admin.bound, plan.admin?.tls !== undefined);
   log.logger.info({ url, admin: adminUrl, manifest: file, hash: plan.hash, routes: plan.routes.length }, 'serving');
-  ready(url, adminUrl);
+  note(notes, welcome(url, adminUrl));
 
   await aborted(terminal.stop);
-  stopReloading();
   descriptors.close();
-  await reloader.close();
+  const reloaderClosed = reloader.close();
   await stop(gateway, log, terminal.stop.reason);
-  await admin?.close();
+  await Promise.all([reloaderClosed, admin?.close()]);
   log.logger.info('stopped');
-  log.flush();
+  await Promise.all([log.end(), notes.end()]);
   return 0;
 }
+
+/**
+ * The log on the standard output, and notes for a person on the standard error. Neither is written on this thread, which a
+ * full pipe, a full disk or a mount that hangs would stop.
+ */
+function openStreams(terminal: Terminal): { log: WrittenLog; notes: WrittenLog } {
+  const format = terminal.outIsTerminal ? (json: string) => formatLogLine(json, terminal.outColour) : undefined;
+  const log = createLog(1, format, (code) => note(notes, `signing-gateway: the log cannot be written: ${code}\n`));
+  const notes = createLog(2, undefined, (code) => log.logger.error({ code }, 'the standard error cannot be written'));
+  terminal.onSuddenEnd((fault) => {
+    if (fault !== undefined) log.logger.fatal({ err: fault }, 'the process ends by a fault of its own');
+    log.flush();
+    notes.flush();
+  });
+  return { log, notes };
+}
+
+function note(notes: Log, text: string): void {
+  if (text !== '') notes.line(text.replace(/\n$/, ''));
+}
+
+function hearSignal(signal: string, reloader: Reloader, isStopping: () => boolean, log: Log): void {
+  const isReload = signal === 'SIGHUP';
+  if (isReload && !isStopping()) void reloader.reload('signal').then((reload) => tellUnchanged(reload, log));
+  else log.logger.info({ signal }, isReload ? 'the gateway is stopping; SIGHUP is ignored' : 'signal ignored');
+}
+
+const UNWATCHED = 'the files of the manifest cannot be watched; they are polled';
 
 /** Who waits at a terminal has nobody to tell that no more requests are wanted. */
 const AT_ONCE = 'SIGINT';
@@ -135,7 +159,7 @@ async function startAdmin(rules: AdminRules | undefined, operated: Operated) {
   return { bound, close: () => admin.close() };
 }
 
-function tell(reload: Reload, { logger }: Log, { err, errColour }: Terminal): void {
+function tell(reload: Reload, { logger }: Log, notes: Log, errColour: boolean): void {
   const { cause, files, ms } = reload;
   const attempt = { cause, files: files.slice(0, MOST_NAMES), ms };
   if (reload.kind === 'loaded') {
@@ -144,13 +168,13 @@ function tell(reload: Reload, { logger }: Log, { err, errColour }: Terminal): vo
     const keys = changes.needsRestart.filter((key) => needsRestart.includes(key));
     if (keys.length > 0)
       logger.warn({ keys }, 'these keys take a restart; until then they stay as they were at the start');
-    err(`${formatChanges(changes, files)}\n`);
+    note(notes, `${formatChanges(changes, files)}\n`);
   } else if (reload.kind === 'unreadable') {
     logger.error({ reason: reload.reason, ...attempt }, 'manifest cannot be read; the last good one stays in force');
   } else if (reload.kind === 'kept') {
     const problems = toldProblems(reload);
     logger.error({ problems, ...attempt }, 'manifest refused; the last good one stays in force');
-    err(formatProblems(reload.problems, reload.sources, errColour));
+    note(notes, formatProblems(reload.problems, reload.sources, errColour));
   }
 }
 

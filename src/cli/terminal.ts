@@ -18,8 +18,10 @@ export interface Terminal {
    * what there is to write must be written at once.
    */
   readonly onSuddenEnd: (listener: (fault?: unknown) => void) => void;
-  /** Calls back whenever the process is asked to read its files again; answers how to listen no more. */
-  readonly onReload: (listener: () => void) => () => void;
+  /** Calls back on every signal that does not stop the process, and on those that arrived before. */
+  readonly onSignal: (listener: (signal: NodeJS.Signals) => void) => void;
+  /** `check` returns true while a thread waits for the kernel, perhaps for ever: the end of the process must not wait for it. */
+  readonly onHungThread: (check: () => boolean) => void;
 }
 
 /** 0: clean; 1: problems were found; 2: wrong usage, or the work could not be done. */

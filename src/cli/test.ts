@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { toProblems } from '../problem/problem.ts';
@@ -6,6 +5,7 @@ import { coverageOf, summaryOf } from '../suite/coverage.ts';
 import { findStrangers } from '../suite/references.ts';
 import { runSuite } from '../suite/run.ts';
 import { readSuite } from '../suite/suite-file.ts';
+import { readBytes } from '../world.ts';
 import { changeOf } from './change-of.ts';
 import { formatProblems } from './format.ts';
 import { loadFile, unreadable } from './manifest-file.ts';
@@ -124,7 +124,7 @@ async function watch(options: TestOptions, terminal: Terminal): Promise<ExitCode
 
 function readText(path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return readBytes(path).toString('utf8');
   } catch (error) {
     throw unreadable(path, error, `name a test file, or run where ${DEFAULT_SUITE} is`);
   }

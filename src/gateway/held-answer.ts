@@ -1,6 +1,7 @@
 import type { AnswerHead } from '../http1/answer-head.ts';
 import type { Exchange } from './exchange.ts';
 import { Broken, ClientGone } from './failure.ts';
+import { GrowingBuffer } from './growing-buffer.ts';
 import { type AnswerControl, type AnswerReceiver, fittingHeaders, without } from './receiver.ts';
 import { Refusal } from './refusal.ts';
 import { refuse } from './refuse.ts';
@@ -18,15 +19,13 @@ export interface Answer {
 export class HeldAnswer implements AnswerReceiver {
   readonly #exchange: Exchange;
   readonly #judge: (answer: Answer) => Promise<void>;
-  readonly #limitBytes: number;
-  readonly #chunks: Buffer[] = [];
-  #size = 0;
+  readonly #body: GrowingBuffer;
   #head: AnswerHead | undefined;
   #headers: readonly string[] = [];
 
   constructor(exchange: Exchange, limitBytes: number, judge: (answer: Answer) => Promise<void>) {
     this.#exchange = exchange;
-    this.#limitBytes = limitBytes;
+    this.#body = new GrowingBuffer(limitBytes);
     this.#judge = judge;
   }
 
@@ -38,14 +37,9 @@ export class HeldAnswer implements AnswerReceiver {
   }
 
   onData(control: AnswerControl, bytes: Buffer): void {
-    this.#size += bytes.length;
-    if (this.#size > this.#limitBytes) {
-      control.abort(tooLong());
-      return;
-    }
     try {
       this.#exchange.buffer(bytes.length);
-      this.#chunks.push(bytes);
+      if (!this.#body.add(bytes)) control.abort(tooLong());
     } catch (error) {
       control.abort(error instanceof Refusal ? new Broken(error) : (error as Error));
     }
@@ -62,7 +56,7 @@ export class HeldAnswer implements AnswerReceiver {
       status: this.#head?.status ?? 0,
       reason: this.#head?.reason ?? '',
       headers: this.#headers,
-      body: Buffer.concat(this.#chunks),
+      body: this.#body.bytes(),
     };
     try {
       await this.#judge(answer);

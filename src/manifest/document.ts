@@ -2,14 +2,11 @@ import { isMap, isScalar, isSeq, type Node, parseDocument, visit, type YAMLError
 import type { Finding, Fix, Where } from '../problem/finding.ts';
 import type { Locator } from '../problem/problem.ts';
 import { type Lines, linesOf } from './lines.ts';
-import type { Source } from './source.ts';
+import { MAX_FILE_BYTES, type Source } from './source.ts';
 import { syntaxError, syntaxMessage } from './syntax.ts';
 import { type Comment, commentsOf } from './tokens.ts';
 import { editOf, type Offsets, offsetsOf } from './tree.ts';
 import { MAX_DEPTH, readValues, type Value } from './values.ts';
-
-/** A manifest of 10,000 routes has about 2 MB; far above that it is no manifest any more. */
-const MAX_CHARACTERS = 5_000_000;
 
 /** A parsed manifest: plain values, and the place of each. */
 export interface Document extends Locator {
@@ -26,8 +23,9 @@ export interface Document extends Locator {
 export function parse(source: Source): { document: Document; findings: Finding[] } {
   const text = source.text;
   const lines = linesOf(text);
-  if (text.length > MAX_CHARACTERS) {
-    const message = `the manifest has ${text.length} characters; at most ${MAX_CHARACTERS} are read`;
+  const bytes = Buffer.byteLength(text);
+  if (bytes > MAX_FILE_BYTES) {
+    const message = `the manifest has ${bytes} bytes; at most ${MAX_FILE_BYTES} are read`;
     return { document: documentOf(source, lines, null), findings: [syntaxError(0, 0, message)] };
   }
   let root: Node | null;

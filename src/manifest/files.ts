@@ -21,17 +21,23 @@ export interface Kept extends World {
   readonly filesOf: (pattern: string) => readonly string[];
 }
 
+/** All files of one manifest together have no more characters: it may name hundreds. */
+export const MAX_ALL_CHARACTERS = 25_000_000;
+
 /** The world as it is, and what is taken from it. */
 export function keepOutside(world: World): { outside: Outside; world: Kept } {
   const files = new Map<string, string>();
   const patterns = new Map<string, string>();
+  let characters = 0;
   return {
     outside: { files, patterns },
     world: {
       ...world,
       readFile(path) {
         files.set(path, '');
+        if (characters > MAX_ALL_CHARACTERS) throw tooMuch();
         const text = world.readFile(path);
+        characters += text.length;
         files.set(path, sha256(text));
         return text;
       },
@@ -42,6 +48,11 @@ export function keepOutside(world: World): { outside: Outside; world: Kept } {
       },
     },
   };
+}
+
+export function tooMuch(): Error {
+  const message = `the files of the manifest have more than ${MAX_ALL_CHARACTERS} characters`;
+  return Object.assign(new Error(message), { code: 'EFBIG' });
 }
 
 /** What is not any more what it was: files, and patterns that stand for other ones. */

@@ -2,12 +2,11 @@ import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
 import { type Document, parse } from './document.ts';
 import type { Kept } from './files.ts';
 import { join } from './joined.ts';
-import type { Source } from './source.ts';
+import { MAX_FOUND } from './pattern-of-files.ts';
+import { MAX_FILE_BYTES, type Source } from './source.ts';
 
 const RULE = 'include';
 const MAX_FILES = 1_000;
-/** Of all texts together, as of one. */
-const MAX_CHARACTERS = 5_000_000;
 /** What an included file may hold. */
 const KEYS = ['upstreams', 'schemas', 'routes'];
 
@@ -25,14 +24,15 @@ export function readDocument(
   if (main.findings.length > 0 || patterns.length === 0) return main;
   const findings: Finding[] = [];
   const files = findFiles(patterns, world, findings);
-  let characters = source.text.length;
+  let bytes = Buffer.byteLength(source.text);
   const included = [...files].flatMap(([file, index]) => {
+    // All texts together have the limit of one; the files behind the first one beyond it are not read.
+    if (bytes > MAX_FILE_BYTES) return [];
     const place = ['include', ...(patterns.isList ? [index] : [])];
     const text = readText(file, world);
-    characters += text?.length ?? 0;
-    if (text === undefined || characters > MAX_CHARACTERS) {
-      const reason =
-        text === undefined ? 'cannot be read' : `makes the manifest longer than ${MAX_CHARACTERS} characters`;
+    bytes += Buffer.byteLength(text ?? '');
+    if (text === undefined || bytes > MAX_FILE_BYTES) {
+      const reason = text === undefined ? 'cannot be read' : `makes the manifest larger than ${MAX_FILE_BYTES} bytes`;
       findings.push(errorAt(place, RULE, `the file "${file}" ${reason}; name files beside the manifest or below it`));
       return [];
     }
@@ -76,7 +76,13 @@ function findFiles(
       findings.push(errorAt(place, RULE, message));
     } else if (found.length === 0) {
       // A folder that is gone for a moment does not take its routes with it.
-      findings.push(errorAt(place, RULE, `no file matches "${pattern}"; write a pattern of files that are there`));
+      findings.push(
+        errorAt(
+          place,
+          RULE,
+          `no file matches "${pattern}"; write a pattern of files that are there, ${MAX_FOUND} at most`,
+        ),
+      );
     }
     for (const file of found) if (!files.has(file)) files.set(file, index);
   }

@@ -1,5 +1,8 @@
 import type { World } from './source.ts';
 
+/** A pattern that stands for more files or folders stands for none: part of them would be a manifest with holes. */
+export const MAX_FOUND = 10_000;
+
 /**
  * The files that a pattern stands for, by their paths relative to the manifest, in the order of their code units. In each
  * part of it `*` stands for any characters and `?` for one, but not for the dot that a hidden name begins with. A pattern
@@ -12,6 +15,7 @@ export function filesOf(pattern: string, world: World): string[] {
     found = isWild(part)
       ? found.flatMap((folder) => matchesIn(folder, part, world))
       : found.map((folder) => joined(folder, part));
+    if (found.length > MAX_FOUND) return [];
   }
   // Behind a wild part, what is named plainly may not be there.
   const isCertain = !parts.slice(0, -1).some(isWild) || isWild(parts.at(-1) ?? '');

@@ -1,14 +1,15 @@
 import { type Planned, planning } from '../load.ts';
 import type { Document } from '../manifest/document.ts';
-import { keepOutside, type Outside } from '../manifest/files.ts';
+import type { Outside } from '../manifest/files.ts';
 import { documentOf } from '../manifest/include.ts';
 import type { Form } from '../manifest/read-manifest.ts';
 import type { Source } from '../manifest/source.ts';
 import { secretsAt } from '../manifest/substitute.ts';
 import type { Plan } from '../plan/plan.ts';
 import { finishInSlices } from '../plan/steps.ts';
+import type { FileText, FileThread } from './file-thread.ts';
 import { assembling, type Placed, type ReadingThread, type Unreadable } from './reading-thread.ts';
-import type { Place, Seen } from './seen.ts';
+import type { Seen } from './seen.ts';
 
 /** Requests wait no longer than this for a piece of the work. */
 const SLICE_MS = 5;
@@ -17,26 +18,69 @@ const SLICE_MS = 5;
 export type Made = { readonly seen: Seen } & ({ readonly planned: Planned } | Placed | Unreadable);
 
 /**
- * Reads, compiles and verifies what is saved now, and puts nothing in force. Requests are served meanwhile.
+ * Reads, compiles and verifies the saved manifest, and activates nothing. Requests are served meanwhile.
  *
- * @param inForce of which is taken over what did not change
+ * @param named the files that the manifest named before: it probably names them still
+ * @param active the plan from which unchanged parts are taken over
  */
-export async function makePlan(thread: ReadingThread, place: Place, inForce: Plan): Promise<Made> {
+export async function makePlan(
+  thread: ReadingThread,
+  files: FileThread,
+  named: Iterable<string>,
+  active: Plan,
+): Promise<Made> {
   const read = await thread.read();
-  // What it names is unknown then, and will be known once it is back.
+  // The files that it names are unknown then, and will be known once it is back.
   if ('reason' in read) return { ...read, seen: NOTHING };
-  const { outside, world } = keepOutside(place.world);
-  const { own, findings } = read;
   const form = await finishInSlices(assembling(read), SLICE_MS);
-  const { plan, findings: all } = await finishInSlices(planning({ form, findings }, world.readFile, inForce), SLICE_MS);
-  const files = new Map([...read.outside.files, ...outside.files]);
-  const seen = { own, outside: { files, patterns: read.outside.patterns } };
-  if (plan === undefined || form === undefined) return { ...(await thread.place(all)), seen };
-  if (plan.reload.selfTest !== undefined) {
+  const compiled = await compile({ form, findings: read.findings }, files, named, active);
+  const { own, outside } = read;
+  const seen = {
+    own,
+    outside: { files: new Map([...outside.files, ...compiled.files]), patterns: outside.patterns },
+  };
+  if (compiled.plan === undefined || form === undefined) return { ...(await thread.place(compiled.findings)), seen };
+  if (compiled.plan.reload.selfTest !== undefined) {
     const tested = await thread.test();
     if (tested.problems.length > 0) return { ...tested, seen };
   }
-  return { planned: new Read(plan, form, read.sources, seen.outside), seen };
+  return { planned: new Read(compiled.plan, form, read.sources, seen.outside), seen };
+}
+
+/**
+ * Compiles on this thread, with texts that the thread for files has read. A file that was not read before its text was
+ * needed is read then, and the compilation begins again.
+ */
+async function compile(
+  written: Parameters<typeof planning>[0],
+  thread: FileThread,
+  named: Iterable<string>,
+  active: Plan,
+) {
+  const texts = new Map(await thread.texts([...named]));
+  for (;;) {
+    const files = new Map<string, string>();
+    const missing = new Set<string>();
+    const readFile = (path: string): string => {
+      const text = texts.get(path);
+      if (text === undefined) missing.add(path);
+      files.set(path, textHash(text));
+      return textOf(text);
+    };
+    const made = await finishInSlices(planning(written, readFile, active), SLICE_MS);
+    if (missing.size === 0) return { ...made, files };
+    for (const [path, text] of await thread.texts([...missing])) texts.set(path, text);
+  }
+}
+
+function textHash(text: FileText | undefined): string {
+  return text !== undefined && 'hash' in text ? text.hash : '';
+}
+
+/** Throws an error with the code that reading the file gave. */
+function textOf(text: FileText | undefined): string {
+  if (text !== undefined && 'text' in text) return text.text;
+  throw Object.assign(new Error('the file cannot be read'), { code: text?.code ?? 'ENOENT' });
 }
 
 const NOTHING: Seen = { own: '', outside: { files: new Map(), patterns: new Map() } };

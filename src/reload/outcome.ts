@@ -16,7 +16,7 @@ interface Attempted {
 }
 
 /** How an attempt to take the files over ended. */
-export type Reload = News | Unchanged;
+export type Reload = News | Unchanged | Cancelled;
 
 /** How one ended that found something changed. */
 export type News = Loaded | Kept | Unreadable;
@@ -52,4 +52,9 @@ export interface Unreadable extends Attempted {
 /** The files are what they were at the last attempt. */
 export interface Unchanged extends Attempted {
   readonly kind: 'unchanged';
+}
+
+/** The gateway stops: the active plan stays until the process ends. */
+export interface Cancelled extends Attempted {
+  readonly kind: 'cancelled';
 }

@@ -1,5 +1,4 @@
-import { extname } from 'node:path';
-import { type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import type { Outside } from '../manifest/files.ts';
 import type { Manifest } from '../manifest/manifest.generated.ts';
 import type { Form } from '../manifest/read-manifest.ts';
@@ -7,6 +6,7 @@ import type { Source, World } from '../manifest/source.ts';
 import type { Steps } from '../plan/steps.ts';
 import type { Finding } from '../problem/finding.ts';
 import type { Problem } from '../problem/problem.ts';
+import { Thread } from './thread.ts';
 
 /** What the thread is told as it begins. */
 export interface Place {
@@ -44,24 +44,30 @@ export interface Unreadable {
   readonly reason: string;
 }
 
-/** Nothing that it is asked takes so long: the thread is ended, and another one begun. */
 const MAX_MS = 60_000;
 /** Without a reload for so long it gives its memory back; the next one begins it anew. */
 const IDLE_MS = 600_000;
 
-/** The thread that reads manifests, so that to parse a large one holds no request up. One question at a time. */
+/** The thread that parses manifests, so that a large one delays no request. One question at a time. */
 export class ReadingThread {
-  readonly #place: Place;
-  #worker: Worker | undefined;
+  readonly #thread: Thread<Question>;
   #idle: NodeJS.Timeout | undefined;
 
   constructor({ path, env }: Place) {
-    this.#place = { path, env: { ...env } };
+    this.#thread = new Thread({ file: 'reading-worker', data: { path, env: { ...env } }, maxMs: MAX_MS });
   }
 
-  /** Begins it if it has not begun: it is ready then once it is asked. */
+  get hungCount(): number {
+    return this.#thread.hungCount;
+  }
+
+  get isInOperation(): boolean {
+    return this.#thread.isInOperation;
+  }
+
+  /** Begins it if it has not begun, so that it is ready for the first question. */
   begin(): void {
-    this.#worker ??= this.#newWorker();
+    this.#thread.begin();
     this.#endWhenIdle();
   }
 
@@ -77,44 +83,23 @@ export class ReadingThread {
     return this.#ask({ ask: 'test' });
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
     clearTimeout(this.#idle);
-    await this.#worker?.terminate();
+    return this.#thread.end();
   }
 
   async #ask<Answer>(question: Question): Promise<Answer> {
     clearTimeout(this.#idle);
-    this.#worker ??= this.#newWorker();
-    const worker = this.#worker;
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    const timer = setTimeout(() => void worker.terminate(), MAX_MS);
-    const onExit = () => reject(new Error('to read it took too long, or more memory than there is'));
-    worker.once('message', resolve).once('error', reject).once('exit', onExit);
-    worker.postMessage(question);
     try {
-      return await promise;
+      return await this.#thread.ask<Answer>(question);
     } finally {
-      clearTimeout(timer);
-      worker.off('message', resolve).off('error', reject).off('exit', onExit);
       this.#endWhenIdle();
     }
   }
 
   #endWhenIdle(): void {
     clearTimeout(this.#idle);
-    this.#idle = setTimeout(() => void this.#worker?.terminate(), IDLE_MS).unref();
-  }
-
-  #newWorker(): Worker {
-    // By this file's own ending: the sources run as they are, and so does what is built of them.
-    const file = new URL(`./reading-worker${extname(import.meta.url)}`, import.meta.url);
-    const worker = new Worker(file, { name: 'reading', workerData: this.#place, execArgv: [] });
-    worker.on('error', () => undefined);
-    worker.on('exit', () => {
-      if (this.#worker === worker) this.#worker = undefined;
-    });
-    worker.unref();
-    return worker;
+    this.#idle = setTimeout(() => void this.#thread.end(), IDLE_MS).unref();
   }
 }
 

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { MessageChannel, type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { Planned } from '../load.ts';
 import { parse } from '../manifest/document.ts';
@@ -9,8 +10,10 @@ import type { Source } from '../manifest/source.ts';
 import { secretsAt } from '../manifest/substitute.ts';
 import type { Finding } from '../problem/finding.ts';
 import { toProblems } from '../problem/problem.ts';
-import { readRegular, worldOf } from '../world.ts';
+import { worldOf } from '../world.ts';
+import { counted } from './counted.ts';
 import type { Place, Placed, Question, ReadText, Unreadable } from './reading-thread.ts';
+import type { Begun } from './thread.ts';
 
 interface Read extends Pick<ReadText, 'outside' | 'own'> {
   readonly written: Written;
@@ -20,18 +23,18 @@ interface Read extends Pick<ReadText, 'outside' | 'own'> {
 process.env = {};
 
 /** The other side of `reading-thread.ts`: answers one question after the other. */
-const { path, env } = workerData as Place;
-const world = worldOf(path, env);
+const { path, env, operations } = workerData as Begun<Place>;
+const world = counted(worldOf(path, env), operations);
 /** Who begins the thread to ask it something has asked by then. */
 const UNASKED_MS = 100;
 
 /** What was read last. */
 let last: { readonly written: Written; readonly kept: Kept } | undefined;
 
-parentPort?.on('message', async (question: Question) => {
-  if (question.ask === 'read') answer(told(read()));
-  else if (question.ask === 'place') answer(place(question.findings));
-  else answer(await test());
+parentPort?.on('message', async ({ id, question }: { id: number; question: Question }) => {
+  if (question.ask === 'read') answer(id, told(read()));
+  else if (question.ask === 'place') answer(id, place(question.findings));
+  else answer(id, await test());
 });
 
 // Nobody asks as the gateway starts. What is there is read all the same: at first that takes half as long again.
@@ -39,15 +42,15 @@ setTimeout(() => {
   if (last === undefined) read();
 }, UNASKED_MS);
 
-function answer(given: ReadText | Unreadable | Placed): void {
+function answer(id: number, given: ReadText | Unreadable | Placed): void {
   const ports = 'routes' in given && given.routes !== undefined ? [given.routes] : [];
-  parentPort?.postMessage(given, ports);
+  parentPort?.postMessage({ id, answer: given }, ports);
 }
 
 function read(): Read | Unreadable {
   let text: string;
   try {
-    text = readRegular(path);
+    text = world.readFile(resolve(path));
   } catch (error) {
     return { reason: error instanceof Error ? error.message : String(error) };
   }

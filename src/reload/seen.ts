@@ -1,9 +1,7 @@
-import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { changedOutside, type Outside, sha256 } from '../manifest/files.ts';
 import { foldersOf } from '../manifest/pattern-of-files.ts';
-import type { World } from '../manifest/source.ts';
-import { readRegular } from '../world.ts';
+import type { Files } from '../world.ts';
 
 /** What was found when the files were looked at last. */
 export interface Seen {
@@ -15,12 +13,12 @@ export interface Seen {
 /** The files of a manifest, and how they are looked at. */
 export interface Place {
   readonly path: string;
-  readonly world: World;
+  readonly world: Files;
 }
 
 /** What is not any more what it was. */
-export function changedSince({ own, outside }: Seen, { path, world }: Place): string[] {
-  return [...(ownHash(path) === own ? [] : [path]), ...changedOutside(outside, world)];
+export function changedSince({ own, outside }: Seen, place: Place): string[] {
+  return [...(ownHash(place) === own ? [] : [place.path]), ...changedOutside(outside, place.world)];
 }
 
 /** All that is to be watched: files, and folders in which files may come and go. */
@@ -35,22 +33,14 @@ export function watchedBy({ outside }: Seen, { path, world }: Place): { files: s
 
 /** When each file was written last, as one text: another one says that something was written. */
 export function timesOf(seen: Seen, place: Place): { readonly text: string; readonly latestMs: number } {
-  const times = watchedBy(seen, place).files.map(timeOf);
+  const times = watchedBy(seen, place).files.map(place.world.modifiedMs);
   return { text: times.join(), latestMs: Math.max(...times) };
 }
 
-function timeOf(path: string): number {
-  try {
-    return statSync(path).mtimeMs;
-  } catch {
-    return 0;
-  }
-}
-
 /** SHA-256 of a manifest's own text in hex; empty when it cannot be read. */
-export function ownHash(path: string): string {
+export function ownHash({ path, world }: Place): string {
   try {
-    return sha256(readRegular(path));
+    return sha256(world.readFile(resolve(path)));
   } catch {
     return '';
   }

@@ -8,9 +8,9 @@ import { startUpstream, type Upstream } from '../support/upstream.ts';
 const KB = 1024;
 const MB = KB * KB;
 const JSON_TYPE = 'Content-Type: application/json';
-const ROUTES = `  - { id: checked, method: POST, path: /checked, upstream: up, access: public, body: { maxBytes: 2MB, schema: { type: array } } }
-  - { id: slow, method: POST, path: /slow, upstream: up, access: public, body: { maxBytes: 2MB, schema: { pattern: '(?:a|b)*a(?:a|b){200}$' } } }
-  - { id: login, method: POST, path: /login, upstream: up, access: public, login: { token: /token, maxBytes: 2MB } }
+const ROUTES = `  - { id: checked, method: POST, path: /checked, upstream: up, access: public, body: { maxBytes: 512KB, schema: { type: array } } }
+  - { id: slow, method: POST, path: /slow, upstream: up, access: public, body: { maxBytes: 512KB, schema: { pattern: '(?:a|b)*a(?:a|b){200}$' } } }
+  - { id: login, method: POST, path: /login, upstream: up, access: public, login: { token: /token, maxBytes: 512KB } }
   - { id: streamed, method: POST, path: /streamed, upstream: up, access: public }
 `;
 
@@ -55,7 +55,7 @@ async function begin(path: string, client: string, announced: number, sent: numb
 describe('the budget of bodies in memory', () => {
   it('is not taken by what is announced', async () => {
     await start();
-    for (let index = 0; index < 30; index += 1) await begin('/checked', '192.0.2.1', 2 * MB, 10);
+    for (let index = 0; index < 30; index += 1) await begin('/checked', '192.0.2.1', 512 * KB, 10);
     await eventually('the bytes have come', () => buffers().heldBytes === 300);
     const other = await begin('/checked', '192.0.2.2', 1_000, 999);
     other.write(']');
@@ -64,7 +64,7 @@ describe('the budget of bodies in memory', () => {
 
   it('when it is spent, more is refused with 503 for now', async () => {
     await start();
-    for (let index = 0; index < 4; index += 1) await begin('/checked', `192.0.2.${index}`, 2 * MB, 256 * KB);
+    for (let index = 0; index < 4; index += 1) await begin('/checked', `192.0.2.${index}`, 512 * KB, 256 * KB);
     await eventually('the bytes have come', () => buffers().heldBytes === MB);
     const refused = await begin('/checked', '192.0.2.9', 1_000, 500);
     const answer = await refused.answer();
@@ -83,7 +83,7 @@ describe('the budget of bodies in memory', () => {
 
   it('one client leaves half of it to the others', async () => {
     await start();
-    for (let index = 0; index < 8; index += 1) await begin('/checked', '192.0.2.1', 2 * MB, 100 * KB);
+    for (let index = 0; index < 8; index += 1) await begin('/checked', '192.0.2.1', 512 * KB, 100 * KB);
     await eventually('the client is refused', () => buffers().refused.buffer_share >= 3);
     expect(buffers().heldBytes).toBeLessThanOrEqual(MB / 2);
     const other = await begin('/checked', '192.0.2.2', 200 * KB, 200 * KB - 1);
@@ -92,15 +92,14 @@ describe('the budget of bodies in memory', () => {
   });
 
   it('holds for responses of login routes, and the upstream is not blamed', async () => {
-    await start('1MB', `{"padding":"${' '.repeat(900 * KB)}"}`);
-    for (let index = 0; index < 2; index += 1) await begin('/checked', `192.0.2.${index}`, 2 * MB, 200 * KB);
+    await start('1MB', `{"padding":"${' '.repeat(500 * KB)}"}`);
+    for (let index = 0; index < 2; index += 1) await begin('/checked', `192.0.2.${index}`, 512 * KB, 200 * KB);
     await eventually('the bytes have come', () => buffers().heldBytes === 400 * KB);
     const login = await begin('/login', '192.0.2.7', 1, 1);
     const answer = await login.answer();
     expect([answer.status, answer.json().code, answer.value('retry-after')]).toEqual([503, 'gateway_busy', '1']);
     for (const wire of wires) wire.end();
     await eventually('all is given back', isEmpty);
-    expect((await (await begin('/login', '192.0.2.7', 1, 1)).answer()).status).toBe(503);
     gateway.swap(
       manifest(ROUTES, {
         up: upstream.url,
@@ -145,7 +144,7 @@ describe('the budget of bodies in memory', () => {
 describe('clients that leave while their bodies are validated', () => {
   it('hold no body of another route', async () => {
     await start('256MB');
-    const body = `"${'a'.repeat(2 * MB - 2)}"`;
+    const body = `"${'a'.repeat(512 * KB - 2)}"`;
     for (let index = 0; index < 30; index += 1) {
       const wire = await open();
       wire.write(

@@ -85,7 +85,7 @@ describe('nesting', () => {
 describe('size', () => {
   test('10 MB', () => {
     expect(inTime(() => problemOf('x'.repeat(10_000_000)))).toBe(
-      '1:1 the manifest has 10000000 characters; at most 5000000 are read',
+      '1:1 the manifest has 10000000 bytes; at most 5000000 are read',
     );
   });
 

@@ -1,9 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { isExact } from '../../src/plan/number-text.ts';
 import { parseStrictJson } from '../../src/plan/strict-json.ts';
 
 const parse = (text: string | Buffer) => parseStrictJson(Buffer.from(text as string));
 const nested = (depth: number, open = '[', close = ']') => `${open.repeat(depth)}${close.repeat(depth)}`;
+
+function valueIn(text: string): unknown {
+  const parsed = parse(text);
+  return 'fault' in parsed ? parsed : parsed.value;
+}
 
 function faultOf(text: string | Buffer): string {
   const parsed = parse(text);
@@ -43,7 +49,7 @@ describe('names that stand twice', () => {
     '{"a":"a:","b":"\\"a\\":1"}',
     '{"a":1,"A":1,"a ":1}',
     '{"é":1,"e\u0301":1}',
-  ])('not in %s', (text) => expect(parse(text)).toEqual({ value: JSON.parse(text) }));
+  ])('not in %s', (text) => expect(valueIn(text)).toEqual(JSON.parse(text)));
 });
 
 describe('what two parsers could read differently', () => {
@@ -124,7 +130,29 @@ test.each([
   '{"constructor":1,"prototype":2}',
   '-0',
 ])('%s is read', (text) => {
-  expect(parse(text)).toEqual({ value: JSON.parse(text) });
+  expect(valueIn(text)).toEqual(JSON.parse(text));
+});
+
+test('each number that a double may not hold is noted with its place', () => {
+  const digits = fc.stringMatching(/^[1-9]\d{0,24}$/);
+  const literal = fc.oneof(
+    digits,
+    fc.tuple(digits, digits).map(([whole, fraction]) => `${whole}.${fraction}`),
+    fc.tuple(digits, fc.integer({ min: -400, max: 290 })).map(([whole, exponent]) => `-${whole}e${exponent}`),
+    fc.tuple(digits, fc.integer({ min: 0, max: 99 })).map(([whole, exponent]) => `${whole}E+${exponent}`),
+  );
+  fc.assert(
+    fc.property(fc.array(literal, { minLength: 1 }), (literals) => {
+      fc.pre(literals.every((text) => Number.isFinite(Number(text))));
+      const text = `{"1e999" : [${literals.join(' ,')}]}`;
+      const parsed = parse(text);
+      if ('fault' in parsed) throw new Error(parsed.fault.message);
+      const places = parsed.longNumbers ?? [];
+      const noted = places.flatMap((start, index) => (index % 2 === 0 ? [text.slice(start, places[index + 1])] : []));
+      for (const found of noted) expect(literals).toContain(found);
+      for (const written of literals) if (!isExact(written)) expect(noted).toContain(written);
+    }),
+  );
 });
 
 describe('long strings', () => {
@@ -140,7 +168,7 @@ describe('long strings', () => {
     ['of each length about the limit', Array.from({ length: 9 }, (_, index) => 'a'.repeat(16_378 + index))],
   ])('%s are read as JSON.parse reads them', (_what, value) => {
     for (const text of [JSON.stringify(value), JSON.stringify(value, null, '\t')])
-      expect(parse(text)).toEqual({ value: JSON.parse(text) });
+      expect(valueIn(text)).toEqual(JSON.parse(text));
   });
 
   test.each<[string, string | Buffer, string]>([
@@ -183,7 +211,7 @@ test('any value that JSON.stringify prints is read as JSON.parse reads it', () =
   fc.assert(
     fc.property(value, fc.constantFrom(undefined, 2, '\t'), (any, indent) => {
       const text = JSON.stringify(any, null, indent);
-      expect(parse(text)).toEqual({ value: JSON.parse(text) });
+      expect(valueIn(text)).toEqual(JSON.parse(text));
     }),
     { numRuns: 1000 },
   );

@@ -29,9 +29,9 @@ export async function startOperating(
     planned: running.planned,
     reloader: noReloads(gateway.plan.hash),
     isStopping: () => false,
-    log: { status: () => ({ droppedLines: 0, waitingBytes: 0, error: undefined }) },
     descriptors: new Descriptors(gateway, running.log.logger),
     counts: new AdminCounts(running.log.logger),
+    streams: () => ({ stdout: WELL, stderr: WELL }),
     ...others,
   };
   const admin = createAdmin(rules, operated, stillMs);
@@ -47,6 +47,8 @@ export async function startOperating(
   };
 }
 
+const WELL = { droppedLines: 0, waitingBytes: 0, error: undefined, errors: 0 };
+
 /** Of a gateway whose manifest is no file. */
 export function noReloads(hash: string): Reloading {
   const at = new Date();
@@ -58,6 +60,7 @@ export function noReloads(hash: string): Reloading {
     needsRestart: [],
     counts,
     hash,
+    hungThreads: 0,
     watchError: undefined,
     reload: async () => unchanged,
   };

@@ -27,7 +27,7 @@ async function serve(site: Site): Promise<Serving> {
   const { port } = await gateway.listen();
   const tellings: Telling[] = [];
   const tell: ConstructorParameters<typeof Reloader>[0]['tell'] = (reload) => {
-    if (reload.kind !== 'unchanged') tellings.push(reload);
+    if (reload.kind !== 'unchanged' && reload.kind !== 'cancelled') tellings.push(reload);
   };
   const reloader = new Reloader({ path, env: {}, gateway, first, tell });
   return {

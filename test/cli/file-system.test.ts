@@ -1,0 +1,242 @@
+import { execFileSync } from 'node:child_process';
+import {
+  closeSync,
+  constants,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createPair } from '../support/certificate.ts';
+import { runCli, type Started, startCli } from '../support/cli.ts';
+import { eventually } from '../support/site.ts';
+
+/** A file system that is slow, hangs, or holds files that are too large. */
+let folder: string;
+const started: Started[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'file-system-'));
+  for (let file = 0; file < 20; file += 1) save(`routes/r${file}.yaml`, `routes:\n${route(`r${file}`)}`);
+  const { certificate, key } = createPair();
+  save('a.crt', certificate);
+  save('a.key', key);
+  save('schema.json', '{ "type": "object" }');
+  save('gateway.yaml', manifest('one'));
+});
+afterEach(async () => {
+  for (const { child, ended } of started.splice(0)) {
+    child.kill('SIGKILL');
+    await ended;
+  }
+  rmSync(folder, { recursive: true });
+});
+
+function save(name: string, text: string): void {
+  if (name.includes('/')) execFileSync('mkdir', ['-p', join(folder, name, '..')]);
+  writeFileSync(join(folder, name), text);
+}
+
+const route = (id: string) => `  - { id: ${id}, method: GET, path: /${id}, upstream: up, access: public }\n`;
+const manifest = (id: string) => `version: 1
+listen: 127.0.0.1:0
+admin: 127.0.0.1:0
+include: routes/*.yaml
+upstreams: { up: { url: 'https://127.0.0.1:9', tls: { ca: a.crt } } }
+server: { stopping: { delay: 0s } }
+routes:
+${route(id)}  - { id: checked, method: POST, path: /checked, upstream: up, access: public, body: { schema: { $ref: schema.json } } }
+`;
+
+interface Run {
+  readonly cli: Started;
+  readonly ask: (path: string, method?: string) => Promise<{ status: number; body: Record<string, unknown> }>;
+}
+
+/** @param preload a module that is loaded before the gateway, in each of its threads */
+async function start(preload: string): Promise<Run> {
+  writeFileSync(join(folder, 'preload.mjs'), PRELOAD + preload);
+  const env = { NODE_OPTIONS: `--import ${join(folder, 'preload.mjs')}` };
+  const cli = startCli(['run'], folder, env);
+  started.push(cli);
+  const [, admin = ''] = await cli.seen(/"admin":"([^"]+)".*"msg":"serving"/);
+  const ask = async (path: string, method = 'GET') => {
+    const response = await fetch(admin + path, { method });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  };
+  return { cli, ask };
+}
+
+/** Functions of `node:fs` may be wrapped with `around(name, wrap)`, for those who import them by name too. */
+const PRELOAD = `
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { isMainThread } from 'node:worker_threads';
+const around = (holder, name, wrap) => { holder[name] = wrap(holder[name]); syncBuiltinESMExports(); };
+const folder = import.meta.dirname;
+`;
+
+/** Notes every call on the serving thread that names a file of the manifest, from the file \`begin\` on. */
+const NOTE_CALLS = `
+const appendFileSync = fs.appendFileSync;
+const existsSync = fs.existsSync;
+const note = (holder, name) => around(holder, name, (original) => function (...args) {
+  if (String(args[0]).startsWith(folder) && existsSync(folder + '/begin')) appendFileSync(folder + '/calls', name + ' ' + args[0] + '\\n');
+  return Reflect.apply(original, this, args);
+});
+const NAMES = ['open', 'openSync', 'readFile', 'readFileSync', 'stat', 'statSync', 'lstat', 'lstatSync', 'readdir', 'readdirSync',
+  'opendir', 'opendirSync', 'realpath', 'realpathSync', 'watch', 'watchFile', 'access', 'createReadStream'];
+if (isMainThread) {
+  for (const name of NAMES) note(fs, name);
+  for (const name of ['open', 'readFile', 'stat', 'lstat', 'readdir', 'opendir', 'realpath']) note(fs.promises, name);
+}
+`;
+
+/** As long as a file of this name is there, opening a file of the manifest never returns: it opens a pipe without a writer. */
+const HANG = `
+const existsSync = fs.existsSync;
+const realOpen = fs.openSync;
+around(fs, 'openSync', (original) => (path, ...args) =>
+  String(path).endsWith('r7.yaml') && existsSync(folder + '/hang') ? realOpen(folder + '/hang', 'r') : original(path, ...args));
+`;
+
+function hang(): void {
+  execFileSync('mkfifo', [join(folder, 'hang')]);
+}
+
+/** Ends the hang: whoever opened the pipe gets it, and finds its end. */
+function release(): void {
+  const pipe = join(folder, 'hang');
+  const writer = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+  rmSync(pipe);
+  closeSync(writer);
+}
+
+describe('the serving thread', () => {
+  it('touches no file after the start, whatever changes', async () => {
+    const { cli, ask } = await start(NOTE_CALLS);
+    save('begin', '');
+    save('gateway.yaml', manifest('two'));
+    await cli.seen(/"msg":"manifest reloaded"/);
+    const pair = createPair();
+    save('a.crt', pair.certificate);
+    await cli.seen(/"files":\["a.crt"\]/);
+    save('schema.json', '{ "type": "array" }');
+    await cli.seen(/"files":\["schema.json"\]/);
+    save('routes/more.yaml', `routes:\n${route('more')}`);
+    await cli.seen(/"added":\["more"\]/);
+    save('gateway.yaml', 'version: 2');
+    expect((await ask('/-/reload', 'POST')).status).toBe(422);
+    // Longer than it takes the poll to come.
+    await new Promise((resolve) => setTimeout(resolve, 6_000));
+    expect(() => readFileSync(join(folder, 'calls'), 'utf8')).toThrow('ENOENT');
+  }, 60_000);
+});
+
+describe('a file system that hangs', () => {
+  it('stops no request and no reload for ever, is reported, and is forgotten once it responds', async () => {
+    const { cli, ask } = await start(HANG);
+    hang();
+    save('gateway.yaml', manifest('two'));
+    await cli.seen(/"reason":"the file system does not respond[^"]*".*"msg":"manifest cannot be read/);
+    expect((await ask('/readyz')).body).toMatchObject({ status: 'degraded' });
+    expect((await ask('/status')).body).toMatchObject({ last_reload: { kind: 'unreadable' }, hung_threads: 1 });
+    const { status, body } = await ask('/-/reload', 'POST');
+    expect([status, body['kind'], body['reason']]).toEqual([
+      503,
+      'unreadable',
+      expect.stringContaining('does not respond'),
+    ]);
+    // No more threads hang than are allowed to, and the log has one line for them and one for the request.
+    await new Promise((resolve) => setTimeout(resolve, 8_000));
+    expect((await ask('/status')).body['hung_threads']).toBeLessThanOrEqual(4);
+    expect(cli.out().match(/manifest cannot be read/g)?.length).toBeLessThanOrEqual(3);
+    release();
+    await cli.seen(/"msg":"manifest reloaded"/);
+    await eventually('no thread hangs', async () => (await ask('/status')).body['hung_threads'] === 0, 20_000);
+    expect((await ask('/readyz')).body).toMatchObject({ status: 'ready' });
+    cli.child.kill('SIGTERM');
+    expect((await cli.ended).code).toBe(0);
+  }, 90_000);
+
+  it.each(['SIGTERM', 'SIGTERM twice'])(
+    'holds no end up: %s',
+    async (signals) => {
+      const { cli, ask } = await start(HANG);
+      hang();
+      save('gateway.yaml', manifest('two'));
+      const reload = ask('/-/reload', 'POST');
+      await cli.seen(/"msg":"manifest cannot be read/);
+      cli.child.kill('SIGTERM');
+      if (signals === 'SIGTERM twice') cli.child.kill('SIGINT');
+      const { code, out } = await cli.ended;
+      expect([0, 128 + 2, 128 + 15]).toContain(code);
+      if (signals === 'SIGTERM') expect([code, out]).toEqual([0, expect.stringContaining('"msg":"stopped"')]);
+      expect((await reload.catch(() => ({ status: 503 }))).status).toBe(503);
+    },
+    60_000,
+  );
+});
+
+describe('a file that is too large', () => {
+  /** Sparse, of 60 MB. */
+  const grow = (name: string) => {
+    save(name, '# large\n');
+    truncateSync(join(folder, name), 60_000_000);
+  };
+  const MESSAGE = /gateway\.yaml: it is larger than 5000000 bytes; split it into several files/;
+
+  it.each(['lint', 'run', 'fmt', 'routes'])('is refused unread by %s', async (verb) => {
+    grow('gateway.yaml');
+    const { code, err } = await runCli([verb], folder, { NODE_OPTIONS: '--max-old-space-size=64' });
+    expect([code, err]).toEqual([2, expect.stringMatching(MESSAGE)]);
+  });
+
+  it('is no text without an end either', async () => {
+    const { code, err } = await runCli(['lint', '/dev/zero'], folder);
+    expect([code, err]).toEqual([2, expect.stringContaining('/dev/zero: it is larger than 5000000 bytes')]);
+  });
+
+  it('leaves the active manifest in place, whichever file it is, and no memory is spent on it', async () => {
+    const { cli, ask } = await start('');
+    const rssOf = () =>
+      Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${cli.child.pid}/status`, 'utf8'))?.[1]) / 1_024;
+    const before = rssOf();
+    for (const [name, kind, message] of [
+      ['gateway.yaml', 'unreadable', 'larger than 5000000 bytes'],
+      ['routes/r7.yaml', 'kept', 'cannot be read'],
+      ['schema.json', 'kept', 'EFBIG'],
+      ['a.crt', 'kept', 'EFBIG'],
+    ] as const) {
+      const old = readFileSync(join(folder, name));
+      grow(name);
+      const { body } = await ask('/-/reload', 'POST');
+      expect([name, body['kind']]).toEqual([name, kind]);
+      expect(JSON.stringify(body)).toContain(message);
+      writeFileSync(join(folder, name), old);
+      expect((await ask('/-/reload', 'POST')).status).toBe(200);
+    }
+    expect(rssOf() - before).toBeLessThan(200);
+  }, 60_000);
+});
+
+describe('a gateway that stops', () => {
+  it('reloads nothing when it is asked to, and says so', async () => {
+    save('gateway.yaml', manifest('one').replace('delay: 0s', 'delay: 3s'));
+    const { cli, ask } = await start('');
+    cli.child.kill('SIGTERM');
+    await cli.seen(/"msg":"stopping"/);
+    save('gateway.yaml', manifest('two'));
+    expect(await ask('/-/reload', 'POST')).toEqual({
+      status: 503,
+      body: { status: 503, detail: expect.stringContaining('the gateway is stopping') },
+    });
+    expect((await ask('/readyz')).status).toBe(503);
+    expect((await cli.ended).out).not.toContain('manifest reloaded');
+  });
+});

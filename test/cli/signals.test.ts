@@ -1,0 +1,177 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { MAIN, runCli, type Started, startCli } from '../support/cli.ts';
+
+let folder: string;
+const started: Started[] = [];
+const inContainer: ChildProcess[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'signals-'));
+  writeFileSync(join(folder, 'gateway.yaml'), manifest('0s'));
+});
+afterEach(async () => {
+  for (const { child, ended } of started.splice(0)) {
+    child.kill('SIGKILL');
+    await ended;
+  }
+  for (const child of inContainer.splice(0)) child.kill('SIGKILL');
+  rmSync(folder, { recursive: true });
+});
+
+const manifest = (delay: string) => `version: 1
+listen: 127.0.0.1:0
+upstreams: { up: { url: http://127.0.0.1:9 } }
+routes:
+  - { id: one, method: GET, path: /one, upstream: up, access: public }
+server: { stopping: { delay: ${delay} } }
+`;
+
+const SERVING = /"msg":"serving"/;
+
+function start(args: string[], env: Record<string, string> = {}): Started {
+  const cli = startCli(args, folder, env);
+  started.push(cli);
+  return cli;
+}
+
+/** Sends the process a signal as it loads its first module of the project. */
+function signalAtFirstImport(...signals: string[]): Record<string, string> {
+  const kills = signals.map((signal) => `process.kill(process.pid, '${signal}');`).join('');
+  const hooks = `import { registerHooks } from 'node:module';
+    import { isMainThread } from 'node:worker_threads';
+    let isSent = !isMainThread;
+    registerHooks({ resolve(name, context, next) {
+      if (!isSent && name.startsWith('.')) { isSent = true; ${kills} }
+      return next(name, context);
+    } });`;
+  writeFileSync(join(folder, 'hooks.mjs'), hooks);
+  return { NODE_OPTIONS: `--import ${join(folder, 'hooks.mjs')}` };
+}
+
+describe('a signal while the gateway is loading', () => {
+  it.each(['SIGTERM', 'SIGINT', 'SIGQUIT'])('%s ends it before it serves', async (signal) => {
+    expect(await runCli(['run'], folder, signalAtFirstImport(signal))).toEqual({ code: 0, out: '', err: '' });
+  });
+
+  it('ends it with the exit code of the signal when it comes twice', async () => {
+    const { code } = await runCli(['run'], folder, signalAtFirstImport('SIGTERM', 'SIGINT'));
+    expect([128 + 2, 128 + 15]).toContain(code);
+  });
+
+  it('SIGHUP reloads once it serves', async () => {
+    const cli = start(['run'], signalAtFirstImport('SIGHUP'));
+    await cli.seen(/"cause":"signal","msg":"manifest unchanged; nothing was reloaded"/);
+  });
+
+  it('SIGUSR1 opens no inspector, and is logged', async () => {
+    const cli = start(['run'], signalAtFirstImport('SIGUSR1'));
+    await cli.seen(/"signal":"SIGUSR1","msg":"signal ignored"/);
+    expect(cli.err()).toBe('');
+  });
+});
+
+describe('a signal while the gateway serves', () => {
+  const others = ['SIGUSR1', 'SIGUSR2', 'SIGALRM', 'SIGVTALRM', 'SIGIO', 'SIGPWR', 'SIGSTKFLT', 'SIGXCPU'] as const;
+
+  it.each(others)('%s is ignored and logged', async (signal) => {
+    const cli = start(['run']);
+    await cli.seen(SERVING);
+    cli.child.kill(signal);
+    await cli.seen(new RegExp(`"signal":"${signal === 'SIGIO' ? 'SIG(IO|POLL)' : signal}","msg":"signal ignored"`));
+    cli.child.kill('SIGTERM');
+    expect((await cli.ended).code).toBe(0);
+    expect(cli.err()).toBe('');
+  });
+
+  it('SIGQUIT stops it as SIGTERM does', async () => {
+    const cli = start(['run']);
+    await cli.seen(SERVING);
+    cli.child.kill('SIGQUIT');
+    await cli.seen(/"signal":"SIGQUIT","delay_ms":0/);
+    expect((await cli.ended).code).toBe(0);
+  });
+});
+
+describe('a signal while the gateway stops', () => {
+  it('SIGHUP is logged and reloads nothing', async () => {
+    writeFileSync(join(folder, 'gateway.yaml'), manifest('2s'));
+    const cli = start(['run']);
+    await cli.seen(SERVING);
+    cli.child.kill('SIGTERM');
+    await cli.seen(/"msg":"stopping"/);
+    cli.child.kill('SIGHUP');
+    await cli.seen(/"signal":"SIGHUP","msg":"the gateway is stopping; SIGHUP is ignored"/);
+    expect((await cli.ended).code).toBe(0);
+  });
+
+  it('SIGHUP never ends it, up to the last moment', async () => {
+    const cli = start(['run']);
+    await cli.seen(SERVING);
+    cli.child.kill('SIGTERM');
+    const sending = setInterval(() => cli.child.kill('SIGHUP'), 1);
+    expect((await cli.ended).code).toBe(0);
+    clearInterval(sending);
+  });
+});
+
+describe('a signal to another verb', () => {
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ])('%s ends it, even while it waits for the standard input, with %i', async (signal, code) => {
+    const shell = `"$1" "$2" lint - & pid=$!; read line; kill -${signal.slice(3)} $pid; wait $pid; echo $?`;
+    const child = spawn(
+      'bash',
+      ['-c', `exec 3<&0; ${shell.replace('lint -', 'lint - <&4')}`, '-', process.execPath, MAIN],
+      {
+        cwd: folder,
+        // An own pipe that nobody writes to is what the verb reads.
+        stdio: ['pipe', 'pipe', 'inherit', 'pipe', 'pipe'],
+      },
+    );
+    let out = '';
+    child.stdout?.on('data', (chunk) => {
+      out += chunk;
+    });
+    setTimeout(() => child.stdin?.write('now\n'), 500);
+    await once(child, 'close');
+    expect(out.trim()).toBe(String(code));
+  });
+});
+
+const canUnshare = (() => {
+  try {
+    execFileSync('unshare', ['--fork', '--pid', '--mount-proc', 'true'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+/** The kernel gives PID 1 of a container no default action: a signal without a handler is lost. Needs the right to make namespaces. */
+describe.skipIf(!canUnshare)('SIGTERM as PID 1', () => {
+  it.each([20, 60, 100, 150, 250, 400])(
+    '%i ms after the start ends the process',
+    async (delayMs) => {
+      const args = ['--fork', '--pid', '--mount-proc', '--kill-child', process.execPath, MAIN, 'run'];
+      const child = spawn('unshare', args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+      const ended = once(child, 'exit');
+      const inner = () => Number(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim());
+      while (inner() === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+      const pid = inner();
+      // `unshare` becomes the gateway once it is Node that runs.
+      while (!readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(process.execPath))
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      await new Promise((resolve) => setTimeout(resolve, delayMs));
+      process.kill(pid, 'SIGTERM');
+      const [code] = await ended;
+      expect(code).toBe(0);
+    },
+    20_000,
+  );
+});
