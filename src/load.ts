@@ -2,12 +2,12 @@ import type { Document } from './manifest/document.ts';
 import { keepOutside, type Outside } from './manifest/files.ts';
 import type { Manifest } from './manifest/manifest.generated.ts';
 import { type Form, readManifest, sourcesOf, type Written } from './manifest/read-manifest.ts';
+import { type Secrets, secretsAt } from './manifest/secrets.ts';
 import type { Source, World } from './manifest/source.ts';
-import { secretsAt } from './manifest/substitute.ts';
 import { compiling } from './plan/compile.ts';
 import type { Plan } from './plan/plan.ts';
 import { finish, type Steps } from './plan/steps.ts';
-import type { Finding, Path } from './problem/finding.ts';
+import type { Finding } from './problem/finding.ts';
 import { hasErrors, type Problem, toProblems } from './problem/problem.ts';
 
 export type Loaded = Planned | (Omit<ReadingOf<{ readonly plan: undefined }>, 'findings'> & Told);
@@ -41,8 +41,7 @@ type ReadingOf<Made> = Made &
     /** The texts that it was read from, the manifest's own first. */
     readonly sources: readonly Source[];
     readonly findings: readonly Finding[];
-    /** Whether the value at a path came from the environment: such a value is never printed. */
-    readonly isSecret: (path: Path) => boolean;
+    readonly secrets: Secrets;
   };
 
 /** The stages of `load`, with what each of them made. */
@@ -51,8 +50,8 @@ export function read(source: Source, world: World, previous?: Plan): Reading {
   const written = readManifest(source, kept);
   const { document, form } = written;
   const { findings, plan } = finish(planning(written, kept.readFile, previous));
-  const { isSecret } = secretsAt(form?.secrets ?? []);
-  const reading = { document, sources: sourcesOf(document), findings, ...outside, isSecret };
+  const secrets = secretsAt(form?.secrets ?? []);
+  const reading = { document, sources: sourcesOf(document), findings, ...outside, secrets };
   return plan === undefined || form === undefined
     ? { ...reading, plan: undefined }
     : { ...reading, manifest: form.manifest, plan };
@@ -66,10 +65,10 @@ export function* planning(
 ): Steps<{ readonly plan: Plan | undefined; readonly findings: readonly Finding[] }> {
   // Without a list of routes there is nothing to compile.
   if (form === undefined || !hasRoutes(form)) return { plan: undefined, findings: firstAtEachPlace(found) };
-  const { isSecret, holdsSecret } = secretsAt(form.secrets);
+  const secrets = secretsAt(form.secrets);
   const { hash, faulty } = form;
-  const compiled = yield* compiling(form.manifest, { hash, readFile, isSecret, previous, faulty });
-  const refused = compiled.findings.map((finding) => withoutSecret(finding, holdsSecret));
+  const compiled = yield* compiling(form.manifest, { hash, readFile, secrets, previous, faulty });
+  const refused = compiled.findings.map((finding) => withoutSecret(finding, secrets));
   const findings = firstAtEachPlace([...found, ...refused]);
   return { plan: hasErrors(findings) ? undefined : compiled.plan, findings };
 }
@@ -78,13 +77,14 @@ function hasRoutes({ manifest }: Form): boolean {
   return Array.isArray((manifest as Partial<Manifest> | null)?.routes);
 }
 
-/** What the compiler says may quote the value: what came from the environment is never printed, not even in part. */
-function withoutSecret(finding: Finding, holdsSecret: (path: Path) => boolean): Finding {
+/** The compiler may quote the value: a value from the environment is never printed, not even in part. */
+function withoutSecret(finding: Finding, { holdsSecret }: Secrets): Finding {
   const { where, related, rule } = finding;
   const places = ['path' in where ? where.path : [], ...(related === undefined ? [] : [related.path])];
   if (!places.some(holdsSecret)) return finding;
   const message = `what the environment gave here is refused (${rule}); correct the variable, or write the value itself to read why`;
-  return { ...finding, message };
+  const { fix: _fix, witness: _witness, ...rest } = finding;
+  return { ...rest, message };
 }
 
 /** A later stage adds nothing about a value that an earlier one has refused. */

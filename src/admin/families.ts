@@ -79,6 +79,18 @@ export const FAMILIES: readonly Family[] = [
     (target) => target.breakerOpenings,
   ),
   ofTargets(
+    'upstream_abandoned_total',
+    'counter',
+    'Exchanges without a response, whose client left while the gateway waited for the endpoint.',
+    (target) => target.abandoned,
+  ),
+  ofUpstreams(
+    'upstream_panic',
+    'gauge',
+    '1 while the default breakers of all endpoints are open, so that requests go to all of them.',
+    (upstream) => Number(upstream.panic),
+  ),
+  ofTargets(
     'upstream_connections',
     'gauge',
     'Connections to a target, those that are being opened too.',

@@ -32,7 +32,8 @@ export interface Readiness {
 export function readinessOf({ gateway, reloader, isStopping }: Operated): Readiness {
   if (isStopping()) return { status: 'stopping', why: ['the process was asked to stop'] };
   const tokens = gateway.plan.auth?.verifier.status;
-  const down = gateway.upstreams.filter(({ up }) => !up).map(({ id }) => id);
+  const panicking = gateway.upstreams.filter(({ panic }) => panic).map(({ id }) => id);
+  const down = gateway.upstreams.filter(({ up, panic }) => !up && !panic).map(({ id }) => id);
   const required = new Set(gateway.plan.upstreams.filter(({ health }) => health?.required).map(({ id }) => id));
   const unready = [
     ...(tokens?.keys === 'unknown' ? ['no keys are known by which tokens are verified'] : []),
@@ -41,6 +42,7 @@ export function readinessOf({ gateway, reloader, isStopping }: Operated): Readin
   const degraded = [
     ...(tokens?.keys === 'stale' ? ['the keys are too old, and the issuer gives no newer ones'] : []),
     ...down.filter((id) => !required.has(id)).map((id) => `no target of the upstream "${id}" is up`),
+    ...panicking.map((id) => `every endpoint of the upstream "${id}" fails; requests go to all of them`),
     ...reloadFault(reloader.last),
   ];
   const why = [...unready, ...degraded];

@@ -14,7 +14,7 @@ export function openapi(_call: Call, { planned, version }: Operated): Answer {
 }
 
 /** The JSON of the document, piece by piece. */
-export function* describe({ plan, manifest }: Planned, version: string): Generator<string> {
+export function* describe({ plan, manifest, secrets }: Planned, version: string): Generator<string> {
   const book = createSchemaBook(plan.schemas);
   const info = { title: 'The routes of the gateway', version: plan.hash.slice(0, 12), 'x-gateway-version': version };
   yield `${openedObject({ openapi: '3.1.0', info })}"paths":{`;
@@ -35,8 +35,8 @@ export function* describe({ plan, manifest }: Planned, version: string): Generat
     for (const index of indexes) {
       const route = plan.routes[index] as Route;
       const entry = manifest.routes[index] as RouteEntry;
-      for (const method of route.methods)
-        operations[method.toLowerCase()] = operation(route, method, { entry, index, names, book });
+      const described = { entry, types: typesOf(entry, index, secrets), index, names, book };
+      for (const method of route.methods) operations[method.toLowerCase()] = operation(route, method, described);
     }
     yield `${separator}${JSON.stringify(path)}:${JSON.stringify(operations)}`;
     separator = ',';
@@ -60,6 +60,8 @@ function openapiPath(pattern: readonly Segment[]): string {
 
 interface Described {
   readonly entry: RouteEntry;
+  /** The media types of the body as they may be printed. */
+  readonly types: readonly string[];
   readonly index: number;
   /** Of the path's parameters, in their order. */
   readonly names: readonly string[];
@@ -77,7 +79,7 @@ function operation(route: Route, method: string, described: Described): object {
     responses: responsesOf(route),
     security: isAsked ? [{ token: [] }] : [],
     'x-route': id,
-    ...(isAsked || login !== undefined ? { 'x-roles': auth?.role.required } : {}),
+    ...(isAsked || login !== undefined ? { 'x-roles': auth?.role.shown } : {}),
     ...(websocket ? { 'x-websocket': true } : {}),
   };
 }
@@ -102,10 +104,14 @@ function parametersOf({ entry, index, names, book }: Described): object[] {
   return [...inPath, ...outside];
 }
 
-function requestBodyOf({ body }: Route, { entry, index, book }: Described): object {
+function typesOf({ body }: RouteEntry, index: number, { shown }: Planned['secrets']): readonly string[] {
+  const usual = [body?.schema === undefined ? '*/*' : 'application/json'];
+  return body?.types === undefined ? usual : shown(body.types, ['routes', index, 'body', 'types']);
+}
+
+function requestBodyOf({ body }: Route, { entry, types, index, book }: Described): object {
   if (body === undefined) return {};
   const schema = entry.body?.schema === undefined ? {} : { schema: book.at(['routes', index, 'body', 'schema']) };
-  const types = entry.body?.types ?? [entry.body?.schema === undefined ? '*/*' : 'application/json'];
   const content = Object.fromEntries(types.map((type) => [type, schema]));
   return { requestBody: { content, 'x-limit-bytes': body.limitBytes } };
 }
@@ -140,10 +146,11 @@ const ALWAYS: readonly RefusalCode[] = [
   'upstream_timeout',
 ];
 
-function refusalsOf({ access, login, parameters, body, validation }: Route): RefusalCode[] {
+function refusalsOf({ access, websocket, login, parameters, body, validation }: Route): RefusalCode[] {
   const isEnforced = validation === 'enforce';
   return [
     ...ALWAYS,
+    ...((websocket ? ['origin_not_allowed'] : []) as RefusalCode[]),
     ...((access === 'protected' ? ['token_missing', 'token_invalid'] : []) as RefusalCode[]),
     ...((access === 'protected' || login ? ['role_not_allowed', 'keys_unavailable'] : []) as RefusalCode[]),
     ...((login ? ['login_answer_refused'] : []) as RefusalCode[]),

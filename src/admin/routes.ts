@@ -18,7 +18,7 @@ function described({ id, methods, path, access, upstream, auth, ...route }: Rout
     path,
     access,
     upstream: upstream.id,
-    roles: access === 'protected' || route.login !== undefined ? (auth?.role.required ?? []) : [],
+    roles: access === 'protected' || route.login !== undefined ? (auth?.role.shown ?? []) : [],
     login: route.login !== undefined,
     websocket: route.websocket,
     validation: route.validation,

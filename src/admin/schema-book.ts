@@ -1,5 +1,5 @@
 import type { Plan } from '../plan/plan.ts';
-import { changeSchemas, isMap, referencePath, valueAt } from '../plan/schema-walk.ts';
+import { changeSchemas, isMap, isSchema, referencePath, valueAt } from '../plan/schema-walk.ts';
 import type { Path } from '../problem/finding.ts';
 
 /** The schemas of a plan as an OpenAPI document has them: all that is referred to stands in its components. */
@@ -30,7 +30,10 @@ export function createSchemaBook(root: Plan['schemas']): SchemaBook {
   const rewritten = (schema: unknown) =>
     changeSchemas(schema, (inner) => {
       const path = typeof inner['$ref'] === 'string' ? referencePath(inner['$ref']) : undefined;
-      return path === undefined ? inner : { ...inner, $ref: `#/components/schemas/${nameOf(path)}` };
+      // A reference from the environment leads nowhere here: it is shown as it is written.
+      return path === undefined || !isSchema(valueAt(root, path))
+        ? inner
+        : { ...inner, $ref: `#/components/schemas/${nameOf(path)}` };
     });
   return {
     at: (path) => {

@@ -117,7 +117,7 @@ export function formatMethods(methods: readonly string[]): string {
 
 function rulesOf(route: Route, auth: Auth | undefined): string {
   const rules = [
-    route.auth !== auth && route.auth && `roles=${route.auth.role.required.join('|')}`,
+    route.auth !== auth && route.auth && `roles=${route.auth.role.shown.join('|')}`,
     route.login && 'login',
     route.body?.judge && 'schema',
     route.body && !route.body.judge && 'maxBytes',

@@ -1,11 +1,12 @@
 import type { Planned } from '../load.ts';
 import type { Manifest, RouteEntry } from '../manifest/manifest.generated.ts';
 import type { World } from '../manifest/source.ts';
+import { shownRoot } from '../plan/json-schema.ts';
 import { createJudges, type Judge } from '../plan/judges.ts';
 import { type Pattern, parsePattern } from '../plan/pattern.ts';
 import type { Route } from '../plan/plan.ts';
 import { bundleSchemas, type SchemaRoot } from '../plan/schema-files.ts';
-import { isMap, valueAt } from '../plan/schema-walk.ts';
+import { valueAt } from '../plan/schema-walk.ts';
 import type { Path } from '../problem/finding.ts';
 
 /** One of two manifests that are compared. */
@@ -15,7 +16,7 @@ export interface Side extends Omit<Planned, 'problems' | 'files' | 'patterns' | 
   readonly routes: readonly SideRoute[];
   /** By id. */
   readonly routeOf: ReadonlyMap<string, SideRoute>;
-  /** The JSON Schemas, those of other files too. */
+  /** The JSON Schemas as they may be printed, those of other files too. */
   readonly schemas: SchemaRoot;
   /** Judges values by the schema at a path of them. */
   readonly judgeAt: (path: Path) => Judge;
@@ -33,8 +34,8 @@ export interface SideRoute {
 }
 
 export function createSide(planned: Planned, readFile: World['readFile']): Side {
-  const { plan, manifest, document, isSecret } = planned;
-  const shown = withoutSecrets(manifest, [], planned) as Manifest;
+  const { plan, manifest, document, secrets } = planned;
+  const shown = secrets.shown(manifest, []);
   const routes = plan.routes.map((route, index) => ({
     path: ['routes', index],
     entry: manifest.routes[index] as RouteEntry,
@@ -43,13 +44,13 @@ export function createSide(planned: Planned, readFile: World['readFile']): Side 
     pattern: parsePattern(route.path),
   }));
   const routeOf = new Map(routes.map((route) => [route.route.id, route]));
-  const schemas = bundleSchemas(manifest, readFile, []).root;
+  const root = bundleSchemas(manifest, readFile, []).root;
   let judges: ReturnType<typeof createJudges> | undefined;
   const judgeAt = (path: Path) => {
-    judges ??= createJudges(schemas);
+    judges ??= createJudges(root);
     return judges.judgeAt(path);
   };
-  return { plan, manifest, document, isSecret, shown, routes, routeOf, schemas, judgeAt };
+  return { plan, manifest, document, secrets, shown, routes, routeOf, schemas: shownRoot(root, secrets), judgeAt };
 }
 
 /** A value of the manifest as it may be printed. */
@@ -57,13 +58,4 @@ export function shownValue({ shown }: Side, path: Path): string {
   const value = valueAt(shown, path);
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.join(', ') || 'empty';
   return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-function withoutSecrets(value: unknown, path: Path, side: Pick<Planned, 'document' | 'isSecret'>): unknown {
-  if (side.isSecret(path)) return valueAt(side.document.value, path);
-  if (Array.isArray(value)) return value.map((item, index) => withoutSecrets(item, [...path, index], side));
-  if (!isMap(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, withoutSecrets(item, [...path, key], side)]),
-  );
 }

@@ -41,6 +41,7 @@ export type StepName =
   | 'path'
   | 'preflight'
   | 'route'
+  | 'origin'
   | 'token'
   | 'role'
   | 'parameters'

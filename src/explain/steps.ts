@@ -1,6 +1,7 @@
 import type { RefusalCode } from '../gateway/refusal.ts';
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { rolesOf } from '../offline/claims.ts';
+import { headerValue } from '../offline/request-bytes.ts';
 import type { Path } from '../problem/finding.ts';
 import type { StepName } from './explanation.ts';
 import type { Walk } from './walk.ts';
@@ -23,6 +24,7 @@ export const STEPS: readonly StepRule[] = [
   { name: 'path', tell: (walk) => (walk.hasPath ? told(reasonOr(walk, 'the path has one reading')) : undefined) },
   { name: 'preflight', tell: tellPreflight },
   { name: 'route', tell: tellRoute },
+  { name: 'origin', tell: tellOrigin },
   { name: 'token', tell: tellToken },
   { name: 'role', tell: tellRole },
   { name: 'parameters', tell: tellParameters },
@@ -40,6 +42,7 @@ export const STEP_OF: Readonly<Record<RefusalCode, StepName>> = {
   path_ambiguous: 'path',
   route_unknown: 'route',
   method_not_allowed: 'route',
+  origin_not_allowed: 'origin',
   token_missing: 'token',
   token_invalid: 'token',
   keys_unavailable: 'token',
@@ -80,6 +83,20 @@ function tellRoute({ route, routePath, refusal, nearest, allowed }: Walk): Told 
   return told(nearest === undefined ? 'no route has this path' : `no route has this path; did you mean ${nearest}?`);
 }
 
+function tellOrigin({ loaded: { manifest }, asked, route, entry, routePath, refusal }: Walk): Told | undefined {
+  const isHandshake = asked.method === 'GET' && headerValue(asked.headers, 'upgrade')?.toLowerCase() === 'websocket';
+  if (!isHandshake || route?.websocket !== true || headerValue(asked.headers, 'origin') === undefined) return undefined;
+  const isListed = typeof entry?.websocket === 'object';
+  const hasCors = !isListed && manifest.cors !== undefined;
+  const verdict = refusal?.code === 'origin_not_allowed' ? 'pages of this origin may not' : 'pages of this origin may';
+  const list = isListed ? 'the list of the route' : `the same host${hasCors ? ' or the list of cors' : ''} may`;
+  return told(
+    `${verdict} open a WebSocket: ${list}`,
+    [...routePath, 'websocket'],
+    ...(hasCors ? [['cors', 'origins']] : []),
+  );
+}
+
 function tellToken(walk: Walk): Told {
   const { entry, routePath, claims, refusal } = walk;
   const place = [...routePath, 'access'];
@@ -95,7 +112,7 @@ function tellRole({ loaded: { manifest }, entry, routePath, route, claims, refus
   if (entry?.access === 'public' || role === undefined || claims === undefined) return undefined;
   const place = entry?.roles === undefined ? ['auth', 'role', 'allow'] : [...routePath, 'roles'];
   const held = rolesOf(role, claims);
-  const required = route?.auth?.role.required.join(', ');
+  const required = route?.auth?.role.shown.join(', ');
   const isRefused = refusal?.code === 'role_not_allowed';
   return told(`${held.join(', ') || 'no role'}: ${isRefused ? 'none' : 'one'} of ${required}`, place, [
     'auth',

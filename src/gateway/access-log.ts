@@ -65,7 +65,7 @@ const INDEX = /^\d{1,6}$/;
 /** What was refused, why, and what was required: the answer itself tells less of it. */
 function decision({ code, reason }: Refusal, route: Route | undefined): string {
   const why = `,"decision":"refused","refusal":"${code}","reason":${JSON.stringify(reason)}`;
-  return route?.auth === undefined ? why : `${why},"required":${JSON.stringify(route.auth.role.required)}`;
+  return route?.auth === undefined ? why : `${why},"required":${JSON.stringify(route.auth.role.shown)}`;
 }
 
 /** The line of bytes that were no request, or no request to this server: nothing of theirs is put in. */

@@ -20,7 +20,7 @@ export class Frames {
 
   /** Takes all bytes in. */
   take(bytes: Buffer): void {
-    for (let at = 0; at < bytes.length; ) at = this.#step(bytes, at);
+    for (let at = 0; at < bytes.length; ) at = this.#skipShort(bytes, at) ?? this.#step(bytes, at);
   }
 
   /** Takes bytes in up to the end of the frame that has begun; answers how many. */
@@ -28,6 +28,14 @@ export class Frames {
     let at = 0;
     while (at < bytes.length && !this.isBetween) at = this.#step(bytes, at);
     return at;
+  }
+
+  /** Takes the head of a short unmasked frame at once: an upstream may send a million frames in one read. */
+  #skipShort(bytes: Buffer, at: number): number | undefined {
+    const second = bytes[at + 1];
+    if (second === undefined || second >= LENGTH_16 || !this.isBetween) return undefined;
+    this.#left = second;
+    return at + 2;
   }
 
   #step(bytes: Buffer, at: number): number {

@@ -1,3 +1,4 @@
+import { foldName, isOverride } from '../field-names.ts';
 import { RecentNames } from './recent-names.ts';
 
 /** RFC 9110 section 7.6.1: these speak of one connection and stop at each hop. */
@@ -9,9 +10,13 @@ const HOP_BY_HOP = new Set([
   'transfer-encoding',
   'upgrade',
   'http2-settings',
+  // RFC 9110 section 11.7: credentials and challenges between a client and the proxy that it talks to.
+  'proxy-authorization',
+  'proxy-authenticate',
+  'proxy-authentication-info',
 ]);
-/** What a client says of these ends here: the gateway says it anew, or does not pass it on at all. */
-const OWN = new Set(['expect', 'trailer', 'content-length', 'forwarded', 'x-request-id', 'traceparent']);
+/** The gateway writes these itself, or does not forward them. CGI servers take `Proxy` for the variable HTTP_PROXY. */
+const OWN = new Set(['expect', 'trailer', 'content-length', 'forwarded', 'x-request-id', 'traceparent', 'proxy']);
 /** What a client cannot have removed by naming it in `Connection`. */
 const KEPT = new Set(['authorization', 'host', 'content-type']);
 
@@ -29,14 +34,23 @@ export interface Forwarded {
   readonly host: string | undefined;
 }
 
-/** The headers of a request on their way to the upstream. */
-export function requestHeaders(raw: RawHeaders, forwarded: Forwarded): string[] {
+/**
+ * The headers of a request on their way to the upstream.
+ *
+ * @param keeps returns true for an override header that the route lets through
+ */
+export function requestHeaders(
+  raw: RawHeaders,
+  forwarded: Forwarded,
+  keeps: ((written: string) => boolean) | undefined,
+): string[] {
   const named = connectionNames(raw);
   const headers: string[] = [];
   for (let index = 0; index < raw.length; index += 2) {
     const written = raw[index] as string;
     const fate = fateOf(written);
-    if (fate !== 'passes' && !(fate === 'traced' && forwarded.hasTracestate)) continue;
+    if (fate !== 'passes' && !(fate === 'traced' ? forwarded.hasTracestate : fate === 'override' && keeps?.(written)))
+      continue;
     if (isNamed(written, named, KEPT)) continue;
     headers.push(written, raw[index + 1] as string);
   }
@@ -61,10 +75,10 @@ export function responseHeaders(raw: RawHeaders): string[] {
 const LENGTH = new Set(['content-length']);
 
 /**
- * What becomes of a header by its name: it passes, ends at this hop, or of a request is the gateway's own to say, or passes
- * with the trace that it belongs to.
+ * The treatment of a header by its name: it passes, or ends at this hop. In a request it may also be one that the gateway
+ * writes itself, one that passes with the trace that it belongs to, or one that passes only where the route keeps it.
  */
-type Fate = 'passes' | 'ends' | 'own' | 'traced';
+type Fate = 'passes' | 'ends' | 'own' | 'traced' | 'override';
 
 /** By the name as it was written: to fold the letter case each time would show in the throughput. */
 const fates = new RecentNames<Fate>();
@@ -72,8 +86,7 @@ const fates = new RecentNames<Fate>();
 function fateOf(written: string): Fate {
   const known = fates.get(written);
   if (known !== undefined) return known;
-  const name = written.toLowerCase();
-  const fate = HOP_BY_HOP.has(name) ? 'ends' : isOwn(name) ? 'own' : name === 'tracestate' ? 'traced' : 'passes';
+  const fate = fateByName(written.toLowerCase());
   fates.set(written, fate);
   return fate;
 }
@@ -82,10 +95,13 @@ function fateOf(written: string): Fate {
  * Some servers take `X_Forwarded_For`, others `X.Forwarded.For` too, for `X-Forwarded-For`: no spelling goes on of
  * a header that is the gateway's to say, or that stops at this hop; nor a second one of the type that was checked.
  */
-function isOwn(name: string): boolean {
-  if (OWN.has(name) || name.startsWith('x-forwarded-')) return true;
-  const plain = name.replaceAll(/[^a-z0-9-]/g, '-');
-  return plain !== name && (HOP_BY_HOP.has(plain) || KEPT.has(plain) || isOwn(plain));
+function fateByName(name: string): Fate {
+  if (HOP_BY_HOP.has(name)) return 'ends';
+  const folded = foldName(name);
+  if (isOverride(folded)) return 'override';
+  if (OWN.has(folded) || folded.startsWith('x-forwarded-')) return 'own';
+  if (folded !== name && (HOP_BY_HOP.has(folded) || KEPT.has(folded))) return 'own';
+  return name === 'tracestate' ? 'traced' : 'passes';
 }
 
 function isNamed(written: string, named: ReadonlySet<string> | undefined, kept: ReadonlySet<string>): boolean {

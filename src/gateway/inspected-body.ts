@@ -4,9 +4,12 @@ import { Broken } from './failure.ts';
 import { Refusal } from './refusal.ts';
 import { RequestBody } from './request-body.ts';
 
+/** The most that is held back. */
+const MAX_HELD_BYTES = 1_024;
+
 /**
- * A body that is looked at while it goes by. One piece is always held back, so that the upstream never has the
- * whole of a body before it was found to fit: with a fault the exchange is broken off in mid-body.
+ * A body that is validated while it is streamed. Its latest bytes are always held back, so that the upstream never has
+ * all of a body before it was found valid: at a violation the exchange is broken off in the middle of the body.
  */
 export class InspectedBody extends RequestBody {
   readonly #exchange: Exchange;
@@ -31,8 +34,12 @@ export class InspectedBody extends RequestBody {
       this.#inspector = undefined;
     }
     const held = this.#held;
-    this.#held = chunk ?? undefined;
-    const wantsMore = held === undefined || this.push(held);
-    return chunk === null ? this.push(null) : wantsMore;
+    this.#held = undefined;
+    let wantsMore = held === undefined || this.push(held);
+    if (chunk === null) return this.push(null);
+    const split = chunk.length - Math.min(Math.ceil(chunk.length / 2), MAX_HELD_BYTES);
+    this.#held = chunk.subarray(split);
+    if (split > 0) wantsMore = this.push(chunk.subarray(0, split));
+    return wantsMore;
   }
 }

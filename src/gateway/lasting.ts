@@ -1,5 +1,6 @@
 import type { Plan, Route, Target, Upstream } from '../plan/plan.ts';
 import type { Exchange } from './exchange.ts';
+import { isOriginAllowed } from './handshake-origin.ts';
 
 /** Why something that lasts has to end: who may have it is not what it was, or where it comes from; or the process stops. */
 export type EndReason = 'access_changed' | 'route_changed' | 'going_away';
@@ -39,7 +40,7 @@ export class Lasting {
     let ending = 0;
     for (const [exchange, open] of this.#open) {
       const { route } = exchange;
-      const reason = route && reasonBetween(route, byId.get(route.id));
+      const reason = route && reasonBetween(exchange, route, byId.get(route.id));
       if (reason === undefined) {
         clearTimeout(open.timer);
         open.timer = undefined;
@@ -59,8 +60,9 @@ export class Lasting {
   }
 }
 
-function reasonBetween(route: Route, next: Route | undefined): EndReason | undefined {
+function reasonBetween(exchange: Exchange, route: Route, next: Route | undefined): EndReason | undefined {
   if (next === undefined) return 'route_changed';
+  if (exchange.isTunnel && next.websocket && !isOriginAllowed(exchange, next)) return 'access_changed';
   if (accessOf(route) !== accessOf(next)) return 'access_changed';
   return isWhereItWas(route, next) ? undefined : 'route_changed';
 }

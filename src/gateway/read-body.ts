@@ -3,6 +3,7 @@ import type { Exchange } from './exchange.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
 import type { Head } from './message.ts';
 import { resultOf } from './other-thread.ts';
+import { PacedReads } from './paced-reads.ts';
 import { Refusal } from './refusal.ts';
 
 const BODILESS = new Set(['GET', 'HEAD']);
@@ -19,7 +20,7 @@ export function takeBody(exchange: Exchange, head: Head, rule: BodyRule): Promis
   if (head.body === undefined && BODILESS.has(exchange.request.method ?? '')) return undefined;
   const isFitting = types === undefined || isOfType(exchange, head, rule);
   if (!isFitting) {
-    const options = { detail: types.detail, headers: { Accept: types.accept } };
+    const options = { detail: types.detail, headers: types.accept === undefined ? {} : { Accept: types.accept } };
     exchange.refuseInvalid(new Refusal('media_type_unsupported', options));
   } else if (head.body === undefined) checkEmpty(exchange, head, rule);
   if (typeof head.body === 'number' && head.body > limitBytes) throw new Refusal('body_too_large');
@@ -67,10 +68,12 @@ function collect(exchange: Exchange, head: Head, limitBytes: number): Promise<Bu
   if (head.body === undefined) return Promise.resolve(Buffer.alloc(0));
   exchange.askForBody();
   const { request } = exchange;
+  const reads = new PacedReads(request.socket);
   const collected = new GrowingBuffer(Math.min(limitBytes, typeof head.body === 'number' ? head.body : limitBytes));
   return new Promise((resolve, reject) => {
     request.on('data', (chunk: Buffer) => {
       exchange.receivedBytes += chunk.length;
+      reads.took(chunk.length);
       try {
         exchange.buffer(chunk.length);
         if (collected.add(chunk)) return;

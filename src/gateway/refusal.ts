@@ -19,6 +19,11 @@ export const REFUSALS = {
   body_invalid: { status: 400, title: 'Invalid body', detail: 'the body does not fit what this route takes' },
   token_missing: { status: 401, title: 'No token', detail: 'this route needs a bearer token' },
   token_invalid: { status: 401, title: 'Invalid token', detail: 'the bearer token is not valid' },
+  origin_not_allowed: {
+    status: 403,
+    title: 'Origin not allowed',
+    detail: 'pages of this origin may not open a WebSocket here',
+  },
   role_not_allowed: { status: 403, title: 'Role not allowed', detail: 'the role of this user is not allowed' },
   route_unknown: { status: 404, title: 'No such route', detail: 'no route has this path' },
   method_not_allowed: {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Exchange } from './exchange.ts';
+import { PacedReads } from './paced-reads.ts';
 import type { Refusal } from './refusal.ts';
 
 /** How long a client that is still sending may go on after it was refused. */
@@ -40,6 +41,8 @@ export function refuse(exchange: Exchange, refusal: Refusal): void {
   const timer = setTimeout(() => response.end(), LINGER_MS);
   request.once('close', () => clearTimeout(timer));
   request.once('end', () => response.end());
+  const reads = new PacedReads(request.socket);
+  request.on('data', (chunk: Buffer) => reads.took(chunk.length));
   request.resume();
 }
 

@@ -1,17 +1,26 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
+import { soon, type Turn } from '../http1/turn.ts';
 import type { Exchange } from './exchange.ts';
 import { Broken, ClientGone } from './failure.ts';
+import { GrowingBuffer } from './growing-buffer.ts';
+import { PacedReads } from './paced-reads.ts';
 import { Refusal } from './refusal.ts';
+
+/** A piece of this size goes on by itself; smaller ones of one turn of the event loop go on together. */
+const LARGE_BYTES = 16_384;
+const MAX_GATHERED_BYTES = 65_536;
 
 /**
  * A request's body on its way to the upstream. It stands between the two because the HTTP client destroys
  * the body of an exchange that fails, and the request must live on to be answered.
  */
-export class RequestBody extends Readable {
+export class RequestBody extends Readable implements Turn {
   readonly #exchange: Exchange;
   readonly #request: IncomingMessage;
   readonly #limitBytes: number;
+  readonly #reads: PacedReads;
+  #gathered: GrowingBuffer | undefined;
   #size = 0;
   #isBegun = false;
 
@@ -21,6 +30,7 @@ export class RequestBody extends Readable {
     this.#exchange = exchange;
     this.#request = exchange.request;
     this.#limitBytes = limitBytes;
+    this.#reads = new PacedReads(exchange.request.socket);
   }
 
   /** Bytes of it were asked for: they can be read no second time. */
@@ -36,6 +46,7 @@ export class RequestBody extends Readable {
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     this.#request.off('data', this.#take);
     this.#request.off('end', this.#end);
+    this.#gathered = undefined;
     // Nobody wants the rest: a client that goes on sending it after its answer would be stuck, and what it asks next with it.
     if (this.#isBegun) this.#request.resume();
     callback(error);
@@ -56,14 +67,50 @@ export class RequestBody extends Readable {
     });
   }
 
+  onTurn(): void {
+    this.#flush();
+  }
+
   readonly #take = (chunk: Buffer): void => {
     this.#size += chunk.length;
     this.#exchange.receivedBytes = this.#size;
-    if (this.#size > this.#limitBytes) this.destroy(new Broken(new Refusal('body_too_large')));
-    else if (!this.admit(chunk)) this.#request.pause();
+    this.#reads.took(chunk.length);
+    if (this.#size > this.#limitBytes) {
+      this.destroy(new Broken(new Refusal('body_too_large')));
+      return;
+    }
+    if (chunk.length < LARGE_BYTES) {
+      this.#gather(chunk);
+    } else {
+      this.#flush();
+      this.#pass(chunk);
+    }
   };
 
+  /** One-byte chunks would each cost a write, and reach the upstream as one-byte chunks. */
+  #gather(chunk: Buffer): void {
+    if (this.#gathered === undefined) {
+      this.#gathered = new GrowingBuffer(MAX_GATHERED_BYTES);
+      soon(this);
+    }
+    if (this.#gathered.add(chunk)) return;
+    this.#flush();
+    this.#gather(chunk);
+  }
+
+  #flush(): void {
+    const gathered = this.#gathered;
+    if (gathered === undefined) return;
+    this.#gathered = undefined;
+    this.#pass(gathered.bytes());
+  }
+
+  #pass(chunk: Buffer): void {
+    if (!this.admit(chunk)) this.#request.pause();
+  }
+
   readonly #end = (): void => {
+    this.#flush();
     this.admit(null);
   };
 }

@@ -5,6 +5,7 @@ import { answerPreflight, isPreflight } from './cors.ts';
 import type { Exchange } from './exchange.ts';
 import { ClientGone } from './failure.ts';
 import type { Forwarder } from './forward.ts';
+import { checkOrigin } from './handshake-origin.ts';
 import { HeldAnswer } from './held-answer.ts';
 import { judgeLogin } from './login.ts';
 import { readHead } from './message.ts';
@@ -42,6 +43,7 @@ export async function serve(plan: Plan, exchange: Exchange, forwarder: Forwarder
     }
     const route = findRoute(plan, request.method ?? '', target.path);
     exchange.route = route;
+    if (exchange.handshake !== undefined) checkOrigin(exchange, route);
     if (route.access === 'protected') {
       const auth = authOf(route);
       const caller = authenticate(auth, head, exchange);

@@ -45,6 +45,11 @@ export class AnswerParser {
     return this.#state !== 'head' && this.#state !== 'idle';
   }
 
+  /** Pieces of chunks in the bytes that came last. */
+  get pieces(): number {
+    return this.#chunks?.pieces ?? 0;
+  }
+
   /** An answer is expected from now on. @param method of the request: to HEAD, no body comes */
   begin(method: string): void {
     this.#state = 'head';

@@ -16,6 +16,8 @@ export class Chunks {
   /** Of a line that has not come whole; of the trailers, all lines so far. */
   #line = '';
   #trailers: readonly string[] = [];
+  /** Pieces of chunks in the bytes that came last. */
+  pieces = 0;
 
   constructor(onData: (bytes: Buffer) => void) {
     this.#onData = onData;
@@ -47,6 +49,7 @@ export class Chunks {
         at = this.#takeLine(bytes, at);
       }
     }
+    this.pieces = pieces.length;
     // Chunks of a few bytes would each cost what a write costs, in memory too where the client is slow.
     if (pieces.length > 0) this.#onData(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces));
     return at;

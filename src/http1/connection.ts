@@ -3,12 +3,17 @@ import type { AnswerHead } from './answer-head.ts';
 import { AnswerParser, type AnswerSink } from './answer-parser.ts';
 import type { Call, CallUser } from './call.ts';
 import type { Dial, SocketUser } from './dial.ts';
+import { holdFailedWrites } from './failed-writes.ts';
 import { KeptTime } from './kept-time.ts';
 import { Limit } from './limit.ts';
+import { type PacedSource, PieceCount, resumeLater } from './read-pace.ts';
 import { sendRequest } from './send-request.ts';
 import { soon, type Turn } from './turn.ts';
 import type { Upload, UploadUser } from './upload.ts';
 import { WireError } from './wire-error.ts';
+
+/** How long to wait for an early response after a write failed. It is in the kernel's buffer if there is one. */
+const EARLY_RESPONSE_MS = 1_000;
 
 export interface ConnectionOptions {
   readonly dial: Dial;
@@ -21,13 +26,14 @@ export interface ConnectionOptions {
 }
 
 /** One socket to an upstream, from its opening to its end. It carries one exchange of HTTP/1.1 after the other. */
-export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
+export class Connection implements AnswerSink, PacedSource, SocketUser, Turn, UploadUser {
   readonly #onClosed: ConnectionOptions['onClosed'];
   readonly #response: Limit;
   readonly #idle: Limit;
   readonly #keptTime = new KeptTime();
   readonly #parser = new AnswerParser(this);
   readonly #socket: Duplex;
+  readonly #restoreWrites: () => void;
   #state: 'opening' | 'free' | 'called' | 'busy' | 'closed' = 'opening';
   #call: Call | undefined;
   #user: CallUser | undefined;
@@ -37,12 +43,20 @@ export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
   /** A byte has come for the exchange in hand. */
   #isAnswered = false;
   #isPaused = false;
+  #wasPaused = false;
+  readonly #pieces = new PieceCount();
+  /** Reads wait for their turn, since the response comes in very small chunks. */
+  #isSuspended = false;
+  /** The peer closed while the request was written. */
+  #writeError: Error | undefined;
+  #earlyResponse: NodeJS.Timeout | undefined;
 
   constructor({ dial, responseTimeoutMs, idleTimeoutMs, isForTunnel, onClosed }: ConnectionOptions) {
     this.#onClosed = onClosed;
     this.#response = new Limit(responseTimeoutMs, () => this.#lookForAnswer());
     this.#idle = new Limit(idleTimeoutMs, () => this.#close(new WireError('idle_timeout')));
     this.#socket = dial(this, isForTunnel);
+    this.#restoreWrites = holdFailedWrites(this.#socket, this.#onWriteFailed);
     this.#socket.on('error', this.#onFailed).on('end', this.#onEnded).on('close', this.#onGone);
   }
 
@@ -58,6 +72,11 @@ export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
   /** Whether it was kept alive from an earlier exchange and gave no byte for the last one: it may have been closed before. */
   get isUnanswered(): boolean {
     return this.#carried > 0 && !this.#isAnswered;
+  }
+
+  /** True if the user has paused the response of the exchange in hand: a slow client may be why the upstream ended it. */
+  get wasPaused(): boolean {
+    return this.#wasPaused;
   }
 
   /**
@@ -81,6 +100,7 @@ export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
   /** Nothing more is read for now. */
   pause(): void {
     this.#isPaused = true;
+    this.#wasPaused = true;
     this.#idle.end();
     this.#socket.pause();
   }
@@ -89,7 +109,12 @@ export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
     if (!this.#isPaused) return;
     this.#isPaused = false;
     if (this.#parser.isInBody) this.#idle.begin();
-    this.#socket.resume();
+    if (!this.#isSuspended) this.#socket.resume();
+  }
+
+  resumeReads(): void {
+    this.#isSuspended = false;
+    if (!this.#isPaused && this.#state !== 'closed') this.#socket.resume();
   }
 
   /** Closes it, and tells nobody. */
@@ -121,8 +146,17 @@ export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
       return;
     }
     if (!this.#parser.isInBody) return;
+    const { pieces } = this.#parser;
+    if (pieces > 0 && this.#pieces.add(pieces, bytes.length)) this.#suspend();
     if (!this.#isPaused) this.#idle.begin();
     this.#user?.onWaiting();
+  }
+
+  #suspend(): void {
+    if (this.#isSuspended) return;
+    this.#isSuspended = true;
+    this.#socket.pause();
+    resumeLater(this);
   }
 
   onPiece(): void {
@@ -153,7 +187,7 @@ export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
   onEnd(trailers: readonly string[], isKept: boolean, keepAlive: string | undefined): void {
     const user = this.#user;
     // What has not left by now would be in the next request's way.
-    const isDone = this.#upload === undefined && !this.#socket.writableNeedDrain;
+    const isDone = this.#upload === undefined && !this.#socket.writableNeedDrain && this.#writeError === undefined;
     // Who refuses a handshake may have changed its protocol all the same.
     const mayGoOn = isDone && this.#call?.isHandshake !== true;
     this.resume();
@@ -172,6 +206,7 @@ export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
     const socket = this.#socket;
     if (this.#call?.isHandshake !== true) throw new WireError('answer_upgrade_unasked');
     socket.off('error', this.#onFailed).off('end', this.#onEnded).off('close', this.#onGone).removeAllListeners('data');
+    this.#restoreWrites();
     socket.pause();
     if (first.length > 0) socket.unshift(first);
     this.#release();
@@ -181,6 +216,7 @@ export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
   #begin(call: Call): void {
     this.#state = 'busy';
     this.#isAnswered = false;
+    this.#wasPaused = false;
     this.#parser.begin(call.method);
     this.#user?.onBegin();
     if (this.#state !== 'busy') return;
@@ -194,6 +230,7 @@ export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
   }
 
   #waitForAnswer(): void {
+    if (this.#writeError !== undefined) return;
     if (this.#call?.hasResponseLimit === true) this.#response.begin();
   }
 
@@ -205,11 +242,27 @@ export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
 
   readonly #onFailed = (error: Error): void => this.#close(error);
 
-  readonly #onEnded = (): void => {
-    if (!this.#parser.end()) this.#close(new WireError('connection_closed'));
+  /** The upstream takes no more of the request. It may have responded before, so read that first. */
+  readonly #onWriteFailed = (error: Error): void => {
+    if (this.#state !== 'busy') {
+      this.#close(error);
+      return;
+    }
+    this.#writeError = error;
+    this.#upload?.stop();
+    this.#upload = undefined;
+    this.#response.end();
+    this.#earlyResponse = setTimeout(() => {
+      if (!this.#parser.isInBody) this.#close(error);
+    }, EARLY_RESPONSE_MS);
   };
 
-  readonly #onGone = (): void => this.#close(new WireError('connection_closed'));
+  readonly #onEnded = (): void => {
+    // Behind a failed write the end may be a reset, which completes no response (RFC 9112 section 8).
+    if (this.#writeError !== undefined || !this.#parser.end()) this.#onGone();
+  };
+
+  readonly #onGone = (): void => this.#close(this.#writeError ?? new WireError('connection_closed'));
 
   #close(error: Error): void {
     if (this.#state === 'closed') return;
@@ -236,5 +289,6 @@ export class Connection implements AnswerSink, SocketUser, Turn, UploadUser {
     this.#upload = undefined;
     this.#response.close();
     this.#idle.close();
+    clearTimeout(this.#earlyResponse);
   }
 }

@@ -57,11 +57,11 @@ function adviceOf({ id, severity, find }: Rule, subject: ReturnType<typeof creat
   });
 }
 
-/** A rule may quote the value that it tells of: what came from the environment is told as it is written. */
-function withoutSecret({ where, message }: Advice, { document, manifest, isSecret }: Sound): string {
-  if (!('path' in where) || !isSecret(where.path)) return message;
-  const [given, written] = [valueAt(manifest as unknown as Value, where.path), valueAt(document.value, where.path)];
-  return message.replaceAll(`"${given}"`, () => `"${written}"`);
+/** A rule may quote a value, of its own place or of another: a value from the environment is shown as it is written. */
+function withoutSecret({ where, message }: Advice, { manifest, secrets }: Sound): string {
+  const value = 'path' in where ? valueAt(manifest as unknown as Value, where.path) : null;
+  if (!('path' in where) || typeof value !== 'string' || !secrets.isSecret(where.path)) return secrets.redact(message);
+  return secrets.redact(message.replaceAll(`"${value}"`, () => `"${secrets.shown(value, where.path)}"`));
 }
 
 interface Unused {

@@ -1,7 +1,8 @@
+import { foldLiteral } from '../plan/path-readings.ts';
 import type { Pattern } from '../plan/pattern.ts';
 import { meet, PatternTree, stepsFor } from '../plan/pattern-sets.ts';
 import type { Router } from '../plan/plan.ts';
-import { createRouter, foldLiteral } from '../plan/router.ts';
+import { createRouter } from '../plan/router.ts';
 import { createSamplePaths, inUsualOrder } from '../plan/sample-paths.ts';
 import type { Witness } from '../problem/finding.ts';
 import type { RouteSubject } from './subject.ts';

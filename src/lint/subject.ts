@@ -1,5 +1,6 @@
 import type { Document } from '../manifest/document.ts';
 import type { Manifest, RouteEntry } from '../manifest/manifest.generated.ts';
+import type { Secrets } from '../manifest/secrets.ts';
 import { type Pattern, parsePattern } from '../plan/pattern.ts';
 import type { Plan, Route } from '../plan/plan.ts';
 import type { Finding, Path } from '../problem/finding.ts';
@@ -12,8 +13,7 @@ export interface Sound {
   readonly manifest: Manifest;
   readonly plan: Plan;
   readonly findings: readonly Finding[];
-  /** Whether the value at a path came from the environment: such a value is never printed. */
-  readonly isSecret: (path: Path) => boolean;
+  readonly secrets: Secrets;
 }
 
 /** What rules look at. */

@@ -33,8 +33,16 @@ export function checkBy<Checked>(
   };
   return {
     checked,
-    findings: withoutMisspelt(withoutStrayBranches(errors)).flatMap((error) => findingsOf(error, value, quote)),
+    findings: withoutMisspelt(withoutStrayBranches(errors))
+      .flatMap((error) => findingsOf(error, value, quote))
+      .map((finding) => withoutFix(finding, isSecret)),
   };
+}
+
+/** A fix would write what the environment gave into the file. */
+function withoutFix(finding: Finding, isSecret: Substituted['isSecret']): Finding {
+  const { fix, ...rest } = finding;
+  return fix !== undefined && isSecret(fix.path) ? rest : finding;
 }
 
 /**

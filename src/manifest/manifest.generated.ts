@@ -298,15 +298,19 @@ unhealthy: number
 required: boolean
 }
 /**
- * A circuit breaker for each target: one that fails too often in a row gets no requests for a while, and is then tried with one. A failure is an exchange without a whole answer; any status is an answer. Left out: none.
+ * A circuit breaker for each endpoint: an endpoint that fails several times in a row gets no requests for a pause, and then one as a trial. A failure is an exchange without a complete response; a response of any status is none, and neither is what the client caused. Default: on with several endpoints, where requests still go to all of them while every breaker is open; off with one endpoint.
  */
 breaker?: {
 /**
- * So many in a row open the breaker.
+ * `false` switches the breaker off, also where it is on by default.
+ */
+enabled: boolean
+/**
+ * Consecutive failures that open the breaker.
  */
 failures: number
 /**
- * How long it stays open before the target is tried again.
+ * How long the breaker stays open before the endpoint is tried again.
  */
 pause: string
 }
@@ -664,8 +668,8 @@ replace: string
  */
 with: string
 }
-requestHeaders?: HeaderRules
-responseHeaders?: HeaderRules1
+requestHeaders?: RequestHeaderRules
+responseHeaders?: HeaderRules
 /**
  * The roles that may pass here, some of `auth.role.allow`; also at login, on a route with `login`. Left out: all of them.
  * 
@@ -673,9 +677,16 @@ responseHeaders?: HeaderRules1
  */
 roles?: string[]
 /**
- * Whether a WebSocket handshake (RFC 6455) may turn the connection into a tunnel, by the same path, token and role as any request. Left out: an upgrade is a plain request.
+ * True if a WebSocket handshake (RFC 6455) may turn the connection into a tunnel, by the same path, token and role as any request; or the same with a list of origins. By default an upgrade is a plain request.
  */
-websocket: boolean
+websocket: (boolean | {
+/**
+ * The origins whose pages may open a WebSocket, as browsers write them; `*` alone is any origin. Without a list, pages of the same host and of `cors.origins` may. A handshake without `Origin` passes, since browsers always send it.
+ * 
+ * @minItems 1
+ */
+origins: string[]
+})
 /**
  * The role gate at login: the gateway examines every response of the route. A token at the stated place leaves only if it verifies and its role is allowed, and a JWT anywhere else only if its role is allowed or the gateway would never accept it. With `{}` every JWT in the response must verify.
  */
@@ -793,9 +804,9 @@ maxBytes: string
 }
 }
 /**
- * Headers of the request that are set or removed on their way to the upstream.
+ * Headers of the request that the gateway sets, removes or keeps on their way to the upstream.
  */
-export interface HeaderRules {
+export interface RequestHeaderRules {
 /**
  * Names and values; each takes the place of whatever was sent under its name.
  */
@@ -806,11 +817,15 @@ set: {
  * Names of headers that go no further.
  */
 remove: string[]
+/**
+ * Names of headers that may override the method, path, host or scheme of a request. The gateway drops all of these headers unless they are named here.
+ */
+keep: string[]
 }
 /**
  * Headers of the answer that are set or removed on their way to the client. What the gateway itself answers is not touched.
  */
-export interface HeaderRules1 {
+export interface HeaderRules {
 /**
  * Names and values; each takes the place of whatever was sent under its name.
  */

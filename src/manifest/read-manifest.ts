@@ -1,9 +1,10 @@
-import type { Finding } from '../problem/finding.ts';
+import { errorAt, type Finding, type Path } from '../problem/finding.ts';
 import { check } from './check.ts';
 import type { Document } from './document.ts';
 import { type Kept, sha256 } from './files.ts';
 import { type Parse, readDocument } from './include.ts';
 import type { Manifest } from './manifest.generated.ts';
+import type { Secret } from './secrets.ts';
 import type { Source } from './source.ts';
 import { substitute } from './substitute.ts';
 
@@ -23,8 +24,8 @@ export interface Form {
   readonly hash: string;
   /** The parts that the schema has refused, as `compile` names them. */
   readonly faulty: ReadonlySet<string>;
-  /** The paths of the values that came from the environment, as JSON. */
-  readonly secrets: readonly string[];
+  /** The values that came from the environment. */
+  readonly secrets: readonly Secret[];
 }
 
 /** Text to manifest: parse, include, substitute, check. */
@@ -34,7 +35,16 @@ export function readManifest(source: Source, world: Kept, parseText?: Parse): Wr
   const substituted = substitute(document.value, world.env);
   const { manifest, findings } = check(substituted);
   const form = { manifest, hash: hashOf(document), faulty: faultyParts(findings), secrets: substituted.secrets };
-  return { document, findings: [...substituted.findings, ...findings], form };
+  const named = substituted.secrets.flatMap(({ path }) => namingFaults(path));
+  return { document, findings: [...substituted.findings, ...named, ...findings], form };
+}
+
+/** The name and the path of a route stand in logs, metrics and messages, where nothing from the environment may stand. */
+function namingFaults(path: Path): Finding[] {
+  const [first, , key, inside] = path;
+  if (first !== 'routes' || inside !== undefined || (key !== 'id' && key !== 'path')) return [];
+  const message = `the ${key} of a route is printed in logs and metrics, and a value from the environment never is; write it here without a variable`;
+  return [errorAt(path, 'environment', message)];
 }
 
 /** The texts that a manifest was read from, its own first. */

@@ -1,4 +1,5 @@
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
+import { type Secret, secretsAt } from './secrets.ts';
 import type { World } from './source.ts';
 import type { Value } from './values.ts';
 
@@ -8,12 +9,9 @@ const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}|\$\{/g;
 export interface Substituted {
   readonly value: Value;
   readonly findings: readonly Finding[];
-  /** The paths of the values that came from the environment, as JSON. */
-  readonly secrets: readonly string[];
-  /** Whether the value at a path came from the environment: such a value is never printed. */
+  readonly secrets: readonly Secret[];
+  /** Returns true if the value at a path came from the environment. */
   readonly isSecret: (path: Path) => boolean;
-  /** Whether that goes for the value at a path or for one inside of it. */
-  readonly holdsSecret: (path: Path) => boolean;
 }
 
 /**
@@ -22,15 +20,16 @@ export interface Substituted {
  */
 export function substitute(value: Value, env: World['env']): Substituted {
   const findings: Finding[] = [];
-  const secret = new Set<string>();
+  const secrets: Secret[] = [];
   const walk = (node: Value, path: Path): Value => {
     if (typeof node === 'string') return node.includes('${') ? substituteText(node, path) : node;
     if (isList(node)) return node.map((item, index) => walk(item, [...path, index]));
     if (node === null || typeof node !== 'object') return node;
     return Object.fromEntries(Object.entries(node).map(([key, item]) => [key, walk(item, [...path, key])]));
   };
-  const substituteText = (text: string, path: Path): string =>
-    text.replaceAll(REFERENCE, (match, name: string | undefined, fallback: string | undefined) => {
+  const substituteText = (text: string, path: Path): string => {
+    const variables: [name: string, value: string][] = [];
+    const result = text.replaceAll(REFERENCE, (match, name: string | undefined, fallback: string | undefined) => {
       if (match === '$${') return '${';
       if (name === undefined) {
         findings.push(
@@ -44,7 +43,7 @@ export function substitute(value: Value, env: World['env']): Substituted {
       }
       const found = env[name];
       if (found !== undefined && found !== '') {
-        secret.add(JSON.stringify(path));
+        variables.push([name, found]);
         return found;
       }
       if (fallback !== undefined) return fallback;
@@ -57,20 +56,11 @@ export function substitute(value: Value, env: World['env']): Substituted {
       );
       return match;
     });
-  const substituted = walk(value, []);
-  return { value: substituted, findings, secrets: [...secret], ...secretsAt(secret) };
-}
-
-/** @param secret the paths of the values that came from the environment, as JSON */
-export function secretsAt(secret: Iterable<string>): Pick<Substituted, 'isSecret' | 'holdsSecret'> {
-  const known = new Set(secret);
-  return {
-    isSecret: (path) => known.size > 0 && known.has(JSON.stringify(path)),
-    holdsSecret: (path) => {
-      const start = JSON.stringify(path).slice(0, -1);
-      return [...known].some((other) => other === `${start}]` || other.startsWith(`${start},`));
-    },
+    if (variables.length > 0) secrets.push({ path, written: text, variables });
+    return result;
   };
+  const substituted = walk(value, []);
+  return { value: substituted, findings, secrets, isSecret: secretsAt(secrets).isSecret };
 }
 
 function isList(value: Value): value is readonly Value[] {

@@ -7,7 +7,7 @@ import type { AdminRules } from './plan.ts';
 import { compileTls } from './tls.ts';
 import { isSecretOutside, type TokensContext } from './tokens/context.ts';
 
-type AdminContext = Pick<TokensContext, 'readFile' | 'isSecret' | 'findings'>;
+type AdminContext = Pick<TokensContext, 'readFile' | 'secrets' | 'findings'>;
 
 /** Who reaches the operators' side sees upstreams, routes and how they are: other machines are asked who they are. */
 export function compileAdmin(entry: NonNullable<Manifest['admin']>, context: AdminContext): AdminRules {

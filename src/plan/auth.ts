@@ -4,6 +4,9 @@ import { compileRole } from './role.ts';
 import type { TokensContext } from './tokens/context.ts';
 import { compileTokens } from './tokens/tokens.ts';
 
+/** The default of the schema. */
+const USUAL_REALM = 'signing-gateway';
+
 /** @param previous the verifier in force, kept when its definition did not change */
 export function compileAuth(
   entry: AuthEntry,
@@ -11,7 +14,9 @@ export function compileAuth(
   previous: Verifier | undefined,
 ): Auth | undefined {
   const verifier = compileTokens(entry.tokens, context, previous);
-  return (
-    verifier && Object.freeze({ verifier, role: compileRole(entry.role), challenge: `Bearer realm="${entry.realm}"` })
-  );
+  if (verifier === undefined) return undefined;
+  const { secrets } = context;
+  // No client is told of a value from the environment.
+  const realm = secrets.isSecret(['auth', 'realm']) ? USUAL_REALM : entry.realm;
+  return Object.freeze({ verifier, role: compileRole(entry.role, secrets), challenge: `Bearer realm="${realm}"` });
 }

@@ -1,4 +1,5 @@
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
+import type { Secrets } from '../manifest/secrets.ts';
 import { sizeBytes } from '../manifest/units.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import { createBodyJudge } from './body-judge.ts';
@@ -14,7 +15,7 @@ export function compileBody(
   entry: RouteEntry,
   methods: readonly string[],
   path: Path,
-  schemas: SchemaCompiler | undefined,
+  { schemas, secrets }: { readonly schemas: SchemaCompiler | undefined; readonly secrets: Secrets },
   findings: Finding[],
 ): BodyRule | undefined {
   const { body } = entry;
@@ -25,10 +26,10 @@ export function compileBody(
   }
   const limitBytes = sizeBytes(body.maxBytes);
   if (body.schema === undefined) {
-    const { types, inspect } = compileInspection(body, at, findings);
+    const { types, inspect } = compileInspection(body, at, secrets, findings);
     return { limitBytes, types, inspect, judge: undefined };
   }
-  const types = compileJsonTypes(body, at, findings);
+  const types = compileJsonTypes(body, at, secrets, findings);
   const judge = schemas?.compile([...at, 'schema'], findings);
   if (judge === undefined || schemas === undefined) return undefined;
   return {
@@ -42,7 +43,7 @@ export function compileBody(
 type BodyEntry = NonNullable<RouteEntry['body']>;
 
 /** A body with a schema is JSON: its types may say which, and nothing else. */
-function compileJsonTypes(body: BodyEntry, path: Path, findings: Finding[]): MediaTypes {
+function compileJsonTypes(body: BodyEntry, path: Path, secrets: Secrets, findings: Finding[]): MediaTypes {
   for (const key of ['multipart', 'csv'] as const)
     if (body[key] !== undefined)
       findings.push(
@@ -55,5 +56,5 @@ function compileJsonTypes(body: BodyEntry, path: Path, findings: Finding[]): Med
     const message = `"${type}" is no JSON, and a schema judges only JSON; write application/json or a type that ends in +json`;
     findings.push(errorAt([...path, 'types', index], 'body-types', message));
   }
-  return mediaTypes(types, isJsonType);
+  return mediaTypes(types, isJsonType, secrets.holdsSecret([...path, 'types']));
 }

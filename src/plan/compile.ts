@@ -1,6 +1,7 @@
 import type { Manifest } from '../manifest/manifest.generated.ts';
+import type { Secrets } from '../manifest/secrets.ts';
 import type { World } from '../manifest/source.ts';
-import { errorAtKey, type Finding, type Path } from '../problem/finding.ts';
+import { errorAtKey, type Finding } from '../problem/finding.ts';
 import { compileAddress } from './address.ts';
 import { compileAdmin } from './admin.ts';
 import { compileAuth } from './auth.ts';
@@ -19,8 +20,7 @@ import { compileUpstreams } from './upstream.ts';
 export interface CompileOptions {
   readonly hash: string;
   readonly readFile: World['readFile'];
-  /** Whether the value at a path came from the environment. */
-  readonly isSecret: (path: Path) => boolean;
+  readonly secrets: Secrets;
   /** The plan in force: what did not change is taken over from it. */
   readonly previous: Plan | undefined;
   /** What the schema has refused: `routes/3`, `upstreams/contacts`, `auth`; an empty text for a key of the manifest itself. */
@@ -33,21 +33,21 @@ export interface CompileOptions {
  */
 export function* compiling(manifest: Manifest, options: CompileOptions): Steps<{ plan?: Plan; findings: Finding[] }> {
   const findings: Finding[] = [];
-  const { faulty, readFile, isSecret } = options;
-  const upstreams = compileUpstreams(manifest, faulty, readFile, findings);
+  const { faulty, readFile, secrets } = options;
+  const upstreams = compileUpstreams(manifest, faulty, { readFile, secrets, findings });
   const authEntry = faulty.has('auth') ? undefined : manifest.auth;
-  const tokens = { readFile, upstreams, isSecret, findings };
+  const tokens = { readFile, upstreams, secrets, findings };
   const auth = authEntry && compileAuth(authEntry, tokens, options.previous?.auth?.verifier);
   const cors = faulty.has('cors') ? undefined : manifest.cors && compileCors(manifest.cors, findings);
   const hasSchemas = !faulty.has('') && !faulty.has('schemas');
-  const schemas = hasSchemas ? createSchemaCompiler(manifest, readFile, findings) : undefined;
+  const schemas = hasSchemas ? createSchemaCompiler(manifest, readFile, secrets, findings) : undefined;
   for (const name of Object.keys(schemas === undefined ? {} : manifest.schemas)) {
     schemas?.compile(['schemas', name], findings);
     yield;
   }
   const listen = faulty.has('listen') ? undefined : compileAddress(manifest.listen, ['listen'], findings);
   const adminEntry = faulty.has('admin') ? undefined : manifest.admin;
-  const admin = adminEntry === undefined ? undefined : compileAdmin(adminEntry, { readFile, isSecret, findings });
+  const admin = adminEntry === undefined ? undefined : compileAdmin(adminEntry, { readFile, secrets, findings });
   const server = faulty.has('server') ? undefined : compileServer(manifest.server, options.readFile, findings);
   const reload = faulty.has('reload') ? undefined : compileReload(manifest.reload, readFile, findings);
   const written: Written[] = [];
@@ -60,7 +60,15 @@ export function* compiling(manifest: Manifest, options: CompileOptions): Steps<{
   if (!faulty.has('server')) findBodiesOverBudget(manifest, written, findings);
   const routes = yield* compilingRoutes(
     written,
-    { upstreams, schemas, auth, authEntry, isOwnName: ownNames(schemas?.root) },
+    {
+      upstreams,
+      schemas,
+      auth,
+      authEntry,
+      origins: faulty.has('cors') ? [] : (manifest.cors?.origins ?? []),
+      secrets,
+      isOwnName: ownNames(schemas?.shown),
+    },
     findings,
   );
   if (findings.length > 0 || faulty.size > 0) return { findings };
@@ -78,7 +86,7 @@ export function* compiling(manifest: Manifest, options: CompileOptions): Steps<{
     sample2xx: faulty.has('log') ? 1 : manifest.log.sample2xx,
     sampledTraces: faulty.has('tracing') ? 1 : manifest.tracing.sample,
     cors,
-    schemas: schemas?.root,
+    schemas: schemas?.shown,
   };
   return { plan: Object.freeze(plan), findings };
 }

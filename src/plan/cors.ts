@@ -1,6 +1,6 @@
 import type { Cors as CorsEntry } from '../manifest/manifest.generated.ts';
 import { durationMs } from '../manifest/units.ts';
-import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
+import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import type { Cors } from './plan.ts';
 
 const NOTHING: readonly string[] = [];
@@ -41,9 +41,14 @@ function findMistakes({ origins, credentials }: CorsEntry, findings: Finding[]):
     const message = `with "${anyone}" any site could act for its visitors; list the origins, or remove "credentials"`;
     findings.push(errorAtKey(['cors', 'credentials'], 'cors-credentials', message));
   }
+  findOriginFaults(origins, ['cors', 'origins'], findings);
+}
+
+/** Reports what is not an origin as browsers write it. */
+export function findOriginFaults(origins: readonly string[], path: Path, findings: Finding[]): void {
   for (const [index, origin] of origins.entries()) {
     const reason = origin === '*' ? besideOthers(origins) : originFault(origin);
-    if (reason !== undefined) findings.push(errorAt(['cors', 'origins', index], 'cors-origin', reason));
+    if (reason !== undefined) findings.push(errorAt([...path, index], 'cors-origin', reason));
   }
 }
 

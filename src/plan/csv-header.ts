@@ -11,6 +11,7 @@ const CR = 0x0d;
 export class CsvHeaderInspector implements Inspector {
   readonly #header: readonly string[];
   readonly #delimiter: string;
+  readonly #isTold: boolean;
   /** The stated row is never longer, however it is written. To read a longer one takes time for nothing. */
   readonly #maxBytes: number;
   #isOver = false;
@@ -18,9 +19,14 @@ export class CsvHeaderInspector implements Inspector {
   #size = 0;
   readonly #pieces: Buffer[] = [];
 
-  constructor(header: readonly string[], delimiter: string) {
+  /** @param isTold clients are told of the header that is expected */
+  constructor(
+    { header, delimiter }: { readonly header: readonly string[]; readonly delimiter: string },
+    isTold: boolean,
+  ) {
     this.#header = header;
     this.#delimiter = delimiter;
+    this.#isTold = isTold;
     // Each column in quotes, with every character of it a quote that is doubled; and a carriage return.
     const written = Buffer.byteLength(header.join(delimiter));
     this.#maxBytes = BYTE_ORDER_MARK_BYTES + 2 * written + 2 * header.length + 1;
@@ -55,15 +61,16 @@ export class CsvHeaderInspector implements Inspector {
     const bytes = Buffer.concat(this.#pieces);
     if (bytes.length === 0) return { pointer: '', message: 'must not be empty' };
     if (!isUtf8(bytes)) return { pointer: '', message: 'must be UTF-8' };
-    const row = bytes.at(-1) === CR ? bytes.subarray(0, -1) : bytes;
-    const columns = columnsOf(row.toString(), this.#delimiter);
+    const first = bytes.at(-1) === CR ? bytes.subarray(0, -1) : bytes;
+    const columns = columnsOf(first.toString(), this.#delimiter);
     const isStated = columns.length === this.#header.length && columns.every((name, at) => name === this.#header[at]);
     return isStated ? undefined : this.#wrong();
   }
 
   #wrong(): Fault {
     this.#isOver = true;
-    return { pointer: '', message: `must begin with the row ${this.#header.join(this.#delimiter)}` };
+    const row = this.#isTold ? `the row ${this.#header.join(this.#delimiter)}` : 'another row';
+    return { pointer: '', message: `must begin with ${row}` };
   }
 }
 

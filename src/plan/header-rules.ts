@@ -1,4 +1,5 @@
-import type { HeaderRules as Entry, RouteEntry } from '../manifest/manifest.generated.ts';
+import { foldName, isOverride } from '../field-names.ts';
+import type { HeaderRules as Entry, RequestHeaderRules, RouteEntry } from '../manifest/manifest.generated.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import type { HeaderRules } from './plan.ts';
 
@@ -20,12 +21,21 @@ export function compileHeaderRules(
   const names = new Set([...Object.keys(rules.set), ...rules.remove].map(fold));
   // Folding keeps the length: most names need no folding to tell that they are none of these.
   const lengths = new Set([...names].map(({ length }) => length));
-  return { set, drops: (written) => lengths.has(written.length) && names.has(fold(written)) };
+  const kept = new Set(keptNames(rules).map(foldName));
+  return {
+    set,
+    drops: (written) => lengths.has(written.length) && names.has(fold(written)),
+    keeps: kept.size === 0 ? undefined : (written) => kept.has(foldName(written)),
+  };
+}
+
+function keptNames(rules: Entry | RequestHeaderRules): readonly string[] {
+  return 'keep' in rules ? rules.keep : [];
 }
 
 /** Some servers take `X_Platform` and `X.Platform` for `X-Platform`: no spelling of it passes beside the one that is set. */
 const FOLDS: Readonly<Record<Side, (name: string) => string>> = {
-  request: (name) => name.toLowerCase().replaceAll(/[^a-z0-9-]/g, '-'),
+  request: foldName,
   response: (name) => name.toLowerCase(),
 };
 
@@ -57,6 +67,20 @@ function findFaults(rules: Entry, side: Side, path: Path, findings: Finding[]): 
   }
   for (const [index, name] of rules.remove.entries())
     look(name, (message) => findings.push(errorAt([...path, 'remove', index], 'header', message)));
+  findKeepFaults(keptNames(rules), seen, path, findings);
+}
+
+function findKeepFaults(names: readonly string[], seen: Set<string>, path: Path, findings: Finding[]): void {
+  for (const [index, name] of names.entries()) {
+    const folded = foldName(name);
+    const message = seen.has(folded)
+      ? `"${name}" stands here twice; leave one of them`
+      : isOverride(folded)
+        ? undefined
+        : `"${name}" is not a header that the gateway drops by default and may let through; remove it here`;
+    if (message !== undefined) findings.push(errorAt([...path, 'keep', index], 'header', message));
+    seen.add(folded);
+  }
 }
 
 const OF_THE_CONNECTION = 'it belongs to the connection, and ends here by itself';

@@ -35,6 +35,7 @@ const UNCHECKED: ReadonlyMap<string, string> = new Map([
   // Such a schema answers later: every body would have passed by then.
   ['$async', '"$async" is not a keyword of JSON Schema; remove it'],
   ['survives', '"survives" is not a keyword of JSON Schema; remove it'],
+  ['hidden', '"hidden" is not a keyword of JSON Schema; remove it'],
 ]);
 
 const UNCHECKED_FORMATS: ReadonlyMap<string, string> = new Map([

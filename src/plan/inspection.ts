@@ -1,4 +1,5 @@
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
+import type { Secrets } from '../manifest/secrets.ts';
 import { sizeBytes } from '../manifest/units.ts';
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
 import { CsvHeaderInspector } from './csv-header.ts';
@@ -21,9 +22,10 @@ interface Kind {
 export function compileInspection(
   body: BodyEntry,
   path: Path,
+  secrets: Secrets,
   findings: Finding[],
 ): Pick<BodyRule, 'types' | 'inspect'> {
-  const kinds = kindsOf(body);
+  const kinds = kindsOf(body, secrets.shown(body, path));
   if (body.types === undefined && kinds.length === 0) return { types: undefined, inspect: undefined };
   const listed = body.types ?? kinds.map(({ type }) => type);
   for (const { key, type } of kinds) {
@@ -39,13 +41,19 @@ export function compileInspection(
     return kind === undefined || kind.inspectorFor(contentType) !== undefined;
   };
   const inspect = (contentType: string) => kindOf(contentType)?.inspectorFor(contentType);
-  return { types: mediaTypes(listed, fits), inspect: kinds.length === 0 ? undefined : inspect };
+  return {
+    types: mediaTypes(listed, fits, secrets.holdsSecret([...path, 'types'])),
+    inspect: kinds.length === 0 ? undefined : inspect,
+  };
 }
 
-function kindsOf({ multipart, csv }: BodyEntry): Kind[] {
+/** @param shown the same as it may be printed: clients are told of no list that is another one there */
+function kindsOf({ multipart, csv }: BodyEntry, shown: BodyEntry): Kind[] {
   const kinds: Kind[] = [];
   if (multipart !== undefined) {
-    const rules = new Map(Object.entries(multipart.parts).map(([name, part]) => [name, partRule(part)]));
+    const rules = new Map(
+      Object.entries(multipart.parts).map(([name, part]) => [name, partRule(part, shown.multipart?.parts[name])]),
+    );
     const inspectorFor = (contentType: string) => {
       const boundary = boundaryOf(contentType);
       return boundary === undefined ? undefined : new MultipartInspector(boundary, rules);
@@ -53,18 +61,21 @@ function kindsOf({ multipart, csv }: BodyEntry): Kind[] {
     kinds.push({ key: 'multipart', type: 'multipart/form-data', inspectorFor });
   }
   if (csv !== undefined) {
+    const isTold = csv.header.join() === shown.csv?.header.join();
     const inspectorFor = (contentType: string) =>
-      isUtf8Charset(contentType) ? new CsvHeaderInspector(csv.header, csv.delimiter) : undefined;
+      isUtf8Charset(contentType) ? new CsvHeaderInspector(csv, isTold) : undefined;
     kinds.push({ key: 'csv', type: 'text/csv', inspectorFor });
   }
   return kinds;
 }
 
-function partRule(part: NonNullable<BodyEntry['multipart']>['parts'][string]): PartRule {
+type Part = NonNullable<BodyEntry['multipart']>['parts'][string];
+
+function partRule(part: Part, shown: Part | undefined): PartRule {
   const { types, maxBytes, maxCount, required } = part;
   return {
     takesType: types === undefined ? () => true : nameMatcher(types),
-    typesText: types?.join(' or ') ?? '',
+    typesText: types?.join() === shown?.types?.join() ? (types?.join(' or ') ?? '') : 'of another type',
     limitBytes: sizeBytes(maxBytes),
     maxCount,
     isRequired: required,

@@ -1,8 +1,10 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import type { Manifest } from '../manifest/manifest.generated.ts';
+import type { Secrets } from '../manifest/secrets.ts';
 import type { World } from '../manifest/source.ts';
 import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
+import { withHiddenKeywords } from './hidden-keywords.ts';
 import { ignoredFaults } from './ignored-keywords.ts';
 import { createJudges, type Judge } from './judges.ts';
 import { circleFaults, schemaFaults } from './schema-faults.ts';
@@ -17,7 +19,9 @@ export interface SchemaCompiler {
   compile(path: Path, findings: Finding[]): Judge | undefined;
   /** The JSON types that the schema at a path speaks of, itself or by what it refers to. */
   typesAt(path: Path): ReadonlySet<string>;
-  /** What it compiles from, for others to compile it too. */
+  /** The schemas as they may be printed. */
+  readonly shown: SchemaRoot;
+  /** The schemas that it compiles, for others to compile them too. */
   readonly root: SchemaRoot;
 }
 
@@ -28,11 +32,13 @@ export interface SchemaCompiler {
 export function createSchemaCompiler(
   manifest: Manifest,
   readFile: World['readFile'],
+  secrets: Secrets,
   findings: Finding[],
 ): SchemaCompiler {
   const before = findings.length;
   const { root, targets, placed } = bundleSchemas(manifest, readFile, findings);
-  const { judgeAt, validator } = createJudges(root);
+  const judged = withHiddenKeywords(root, secrets);
+  const { judgeAt, validator } = createJudges(judged);
   const told = new Set<string>();
   const growthFaults = createGrowthCheck(root);
   let hasFaultyShared = findings.length > before;
@@ -52,7 +58,8 @@ export function createSchemaCompiler(
     }
   };
   const compiler: SchemaCompiler = {
-    root,
+    root: judged,
+    shown: shownRoot(root, secrets),
     typesAt: (path) => typesAt(root, path),
     compile(path, findings) {
       const judge = compile(path);
@@ -64,6 +71,11 @@ export function createSchemaCompiler(
   };
   for (const target of targets) compiler.compile(target, findings);
   return compiler;
+}
+
+/** The schemas of a root as they may be printed. */
+export function shownRoot({ schemas, routes, files }: SchemaRoot, { shown }: Secrets): SchemaRoot {
+  return { schemas: shown(schemas, ['schemas']), routes: shown(routes, ['routes']), files };
 }
 
 function metaFaults(validator: Validator, root: SchemaRoot, path: Path): Finding[] {

@@ -16,7 +16,7 @@ export function compileLogin(
   if (login === undefined) return undefined;
   const { token, header } = login;
   const path = ['routes', index, 'login'];
-  if (websocket) {
+  if (websocket !== false) {
     const message = 'what goes through a tunnel cannot be checked; remove "login", or "websocket"';
     findings.push(errorAtKey(path, 'login-websocket', message));
   }

@@ -45,16 +45,21 @@ export const JSON_TYPES: MediaTypes = Object.freeze({
  * The media types that a manifest lists.
  *
  * @param listed `text/csv`, or `image/*` for all of a kind
+ * @param isHidden some came from the environment: clients are not told of the list
  */
-export function mediaTypes(listed: readonly string[], alsoFits: (contentType: string) => boolean): MediaTypes {
+export function mediaTypes(
+  listed: readonly string[],
+  alsoFits: (contentType: string) => boolean,
+  isHidden: boolean,
+): MediaTypes {
   const takesName = nameMatcher(listed);
   return Object.freeze({
     takes: (contentType: string) => {
       const type = parseMediaType(contentType);
       return type !== undefined && takesName(type.name) && alsoFits(contentType);
     },
-    accept: listed.join(', '),
-    detail: `this route takes ${listed.join(' or ')}, without a content encoding`,
+    accept: isHidden ? undefined : listed.join(', '),
+    detail: `this route takes ${isHidden ? 'other media types' : listed.join(' or ')}, without a content encoding`,
   });
 }
 

@@ -1,3 +1,4 @@
+import { foldName } from '../field-names.ts';
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
@@ -131,11 +132,6 @@ function droppedFaults(value: string, listed: ReadonlyMap<string, { readonly nam
 }
 
 const NAMED = 'is named in Connection, and so would go no further';
-
-/** Some servers take `X_Tenant` for `X-Tenant`: every spelling of a listed name is judged. */
-function foldName(name: string): string {
-  return name.toLowerCase().replaceAll(/[^a-z0-9-]/g, '-');
-}
 
 function findUnlisted(names: readonly string[], path: Path, known: readonly string[], findings: Finding[]): void {
   for (const [index, name] of names.entries()) {

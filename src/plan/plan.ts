@@ -116,6 +116,8 @@ export interface Upstream {
 
 export interface Target {
   readonly url: URL;
+  /** The origin as it may be printed: `${CONTACTS_URL}` where it came from the environment. No two of an upstream are equal. */
+  readonly shown: string;
   /** Whose certificate is asked for (SNI, RFC 6066 section 3); `undefined` for plain HTTP and for an address. */
   readonly serverName: string | undefined;
 }
@@ -132,9 +134,11 @@ export interface HealthRule {
 }
 
 export interface BreakerRule {
-  /** So many failures in a row open the breaker. */
+  /** Consecutive failures that open the breaker. */
   readonly failures: number;
   readonly pauseMs: number;
+  /** True if the manifest does not mention it. Default breakers never take all endpoints out of service. */
+  readonly isDefault: boolean;
 }
 
 /** PEM texts, as the TLS library takes them; an absent one means what the library does by itself. */
@@ -166,6 +170,8 @@ export interface Route {
   readonly responseHeaders: HeaderRules | undefined;
   /** A WebSocket handshake may become a tunnel here. */
   readonly websocket: boolean;
+  /** Returns true if a page of this origin may open a WebSocket; `undefined` where no handshake is taken. */
+  readonly allowsOrigin: ((origin: string, isSameHost: boolean) => boolean) | undefined;
   readonly login: LoginRule | undefined;
   /** `report`: what does not fit is let through, and told in the log only. */
   readonly validation: 'enforce' | 'report';
@@ -204,10 +210,12 @@ export interface Router {
   readonly keepsEncodedSlash: boolean;
 }
 
-/** What a route changes of the headers that pass it in one direction. */
+/** Changes that a route makes to the headers of one direction. */
 export interface HeaderRules {
   /** Whether a header of this name, as it was written, goes no further: it is removed, or set anew. */
   readonly drops: (written: string) => boolean;
+  /** Returns true for an override header of a request that the route lets through; `undefined`: it lets none through. */
+  readonly keeps: ((written: string) => boolean) | undefined;
   /** What is said in addition: names and values in turn. */
   readonly set: readonly string[];
 }
@@ -257,8 +265,8 @@ export interface Inspector {
 export interface MediaTypes {
   /** Whether a Content-Type is one of them. */
   readonly takes: (contentType: string) => boolean;
-  /** What an `Accept` says of them. */
-  readonly accept: string;
+  /** The value of an `Accept` that lists them; `undefined` where clients are not told. */
+  readonly accept: string | undefined;
   /** What a client is told that sent another. */
   readonly detail: string;
 }
@@ -394,6 +402,8 @@ export interface RoleRule {
   readonly allows: (principal: Principal) => boolean;
   /** The roles of which one is required. */
   readonly required: readonly string[];
-  /** What the 403 says, word for word. */
-  readonly message: string;
+  /** The same as they may be printed. */
+  readonly shown: readonly string[];
+  /** The text of the 403, word for word; `undefined`: it came from the environment, and no client is told of it. */
+  readonly message: string | undefined;
 }

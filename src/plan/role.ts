@@ -1,11 +1,20 @@
 import type { Auth as AuthEntry, Role as RoleEntry, RouteEntry } from '../manifest/manifest.generated.ts';
+import type { Secrets } from '../manifest/secrets.ts';
 import { suggestion } from '../problem/did-you-mean.ts';
-import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
+import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import type { Auth, Principal, RoleRule } from './plan.ts';
 import { compilePointer } from './pointer.ts';
 
-/** @param required those of `allow` that are enough */
-export function compileRole(entry: RoleEntry, required: readonly string[] = entry.allow): RoleRule {
+/**
+ * @param entry the rule of `auth.role`
+ * @param required those of `allow` that are enough, at their path
+ */
+export function compileRole(
+  entry: RoleEntry,
+  { isSecret, shown }: Secrets,
+  required: readonly string[] = entry.allow,
+  path: Path = ['auth', 'role', 'allow'],
+): RoleRule {
   const roleAt = compilePointer(entry.claim);
   const names = new Set<unknown>(required);
   const isRequired = (role: unknown) => names.has(role);
@@ -15,7 +24,8 @@ export function compileRole(entry: RoleEntry, required: readonly string[] = entr
     : (held: unknown) => isRequired(held);
   const allows = ({ claims }: Principal) => isHeld(roleAt(claims));
   const key = JSON.stringify([entry.claim, entry.array, required]);
-  return Object.freeze({ key, allows, required, message: entry.message });
+  const message = isSecret(['auth', 'role', 'message']) ? undefined : entry.message;
+  return Object.freeze({ key, allows, required, shown: shown(required, path), message });
 }
 
 export interface RouteAuthContext {
@@ -23,13 +33,14 @@ export interface RouteAuthContext {
   readonly auth: Auth | undefined;
   /** As the manifest has it; `undefined` when the schema has refused it. */
   readonly authEntry: AuthEntry | undefined;
+  readonly secrets: Secrets;
 }
 
 /** How a route judges its callers: as `auth` says, by fewer roles where the route says so. */
 export function compileRouteAuth(
   { access, login, roles }: RouteEntry,
   index: number,
-  { auth, authEntry }: RouteAuthContext,
+  { auth, authEntry, secrets }: RouteAuthContext,
   findings: Finding[],
 ): Auth | undefined {
   const isGuarded = access === 'protected' || login !== undefined;
@@ -46,5 +57,5 @@ export function compileRouteAuth(
     findings.push({ ...errorAt(['routes', index, 'roles', at], 'role-unknown', message), related });
   }
   if (auth === undefined || roles === undefined) return auth;
-  return Object.freeze({ ...auth, role: compileRole(authEntry.role, roles) });
+  return Object.freeze({ ...auth, role: compileRole(authEntry.role, secrets, roles, ['routes', index, 'roles']) });
 }

@@ -13,6 +13,7 @@ import { compileRouteAuth, type RouteAuthContext } from './role.ts';
 import type { Steps } from './steps.ts';
 import { findUpstream, type Upstreams } from './upstream.ts';
 import { compileUpstreamPath } from './upstream-path.ts';
+import { compileWebSocketOrigins } from './websocket-origins.ts';
 
 const ANY = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
 
@@ -28,6 +29,8 @@ export interface Written {
 
 export interface RouteContext extends RouteAuthContext {
   readonly upstreams: Upstreams;
+  /** The origins of `cors`. */
+  readonly origins: readonly string[];
   /** `undefined` when the schemas cannot be looked at. */
   readonly schemas: SchemaCompiler | undefined;
   readonly isOwnName: Route['isOwnName'];
@@ -85,12 +88,12 @@ function compileRoute(
   const path = ['routes', index];
   const upstream = findUpstream(entry.upstream, ['routes', index, 'upstream'], upstreams, findings);
   const methods = methodsOf(entry, hasHead);
-  if (entry.websocket && !methods.includes('GET')) {
+  if (entry.websocket !== false && !methods.includes('GET')) {
     const message = 'a WebSocket begins with GET, which this route does not take; add GET to "method"';
     findings.push(errorAtKey(['routes', index, 'websocket'], 'websocket', message));
   }
   const parameters = pattern && compileParameters(entry, pattern, path, schemas, findings);
-  const body = compileBody(entry, methods, path, schemas, findings);
+  const body = compileBody(entry, methods, path, context, findings);
   const auth = compileRouteAuth(entry, index, context, findings);
   const login = compileLogin(entry, index, context.authEntry, findings);
   const passage = {
@@ -101,7 +104,7 @@ function compileRoute(
     responseHeaders: compileHeaderRules(entry, 'response', path, findings),
   };
   if (upstream === undefined) return [];
-  const { id, access, websocket, validation } = entry;
+  const { id, access, validation } = entry;
   const key = JSON.stringify(entry);
   return [
     Object.freeze({
@@ -113,7 +116,8 @@ function compileRoute(
       auth,
       upstream,
       ...passage,
-      websocket,
+      websocket: entry.websocket !== false,
+      allowsOrigin: compileWebSocketOrigins(entry, path, context.origins, findings),
       login,
       validation,
       isOwnName: context.isOwnName,

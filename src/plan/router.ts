@@ -1,4 +1,5 @@
 import { addRoute, createRouter as createTree, findRoute } from 'rou3';
+import { FOLDS, foldLiteral, isOwnFold, readingsOf } from './path-readings.ts';
 import { type Pattern, parsePattern } from './pattern.ts';
 import type { Route, Router } from './plan.ts';
 import { finish, type Steps } from './steps.ts';
@@ -8,8 +9,8 @@ import { finish, type Steps } from './steps.ts';
  * the order of the routes has no part in it. One trailing slash is ignored.
  *
  * Some servers take `/Admin`, `/admin.`, `/admin;x` and `/admin%3fx` for `/admin`, and all that decode take `/%40me` for
- * `/@me`. So a path is looked up once more with escapes, letter case, trailing dots, `;` parameters and escaped queries
- * folded away, and has no route at all when that would be one that asks for more than the route it reached: a token,
+ * `/@me`. So a path is looked up once more with escapes, letter case, blanks, trailing dots, `;` parameters, escaped queries,
+ * invisible characters and compatibility forms of Unicode folded away, and has no route at all when that would be one that asks for more than the route it reached: a token,
  * fewer roles, a login gate, a body that fits.
  *
  * A path with an encoded slash has a route only where that one keeps it. Some servers take it for a slash all the same:
@@ -95,8 +96,8 @@ function standInsOf(routes: readonly Route[]): Map<string, string> {
   return standIns;
 }
 
-/** Whether a route asks for something that another one lets by. */
-function asksMore(route: Route, other: Route): boolean {
+/** Returns true if a route asks for something that another one lets by. */
+export function asksMore(route: Route, other: Route): boolean {
   const isToken = route.access === 'protected' && other.access === 'public';
   return isToken || route.login !== undefined || hasRules(route) || hasFewerRoles(route, other);
 }
@@ -117,9 +118,6 @@ function strictness(route: Route): number {
   return token + (route.login === undefined ? 0 : 4) + (hasRules(route) ? 2 : 0);
 }
 
-/** What folding changes: a path without any of it is its own fold. */
-const FOLDS = /[A-Z;%]|\.(?:\/|$)/;
-
 const WITHOUT_PARAMS = { params: false };
 
 /** A pattern in the tree's own language. */
@@ -129,57 +127,4 @@ function treePath(pattern: Pattern): string {
     return segment.kind === 'parameter' ? `:${segment.name}` : segment.text.replaceAll(/[:*()+?{}\\]/g, '\\$&');
   });
   return `/${segments.join('/')}`;
-}
-
-/** A segment of a pattern as a server that folds letter case, trailing dots and `;` parameters takes it. */
-export function foldLiteral<S extends Pattern[number]>(segment: S): S {
-  return segment.kind === 'literal' ? { ...segment, text: foldSegment(segment.text) } : segment;
-}
-
-function isOwnFold(segment: Pattern[number]): boolean {
-  if (segment.kind !== 'literal' || /^[a-z0-9_-]+$/.test(segment.text)) return true;
-  return foldSegment(segment.text) === segment.text;
-}
-
-/** What servers that fold take a path for. */
-function readingsOf(path: string): string[] {
-  // What decodes before it cuts query and fragment off cuts all that follows.
-  const cut = path.search(/%3f|%23/i);
-  const paths = cut === -1 ? [path] : [path, path.slice(0, cut)];
-  return paths.flatMap((one) => {
-    const kept = foldPath(one, foldSegment);
-    if (!/\/[.%]/.test(one)) return [kept];
-    // A segment of dots and blanks alone is what a parameter takes to some, nothing to others; and these may join the slashes.
-    const emptied = foldPath(one, foldWhole);
-    return [kept, emptied, emptied.replaceAll(/\/{2,}/g, '/')];
-  });
-}
-
-function foldPath(path: string, fold: (segment: string) => string): string {
-  return path.split('/').map(fold).join('/');
-}
-
-/** What would be nothing stays. */
-function foldSegment(segment: string): string {
-  const bare = withoutParameters(segment);
-  return encodeURI(withoutEnd(bare) || bare);
-}
-
-function foldWhole(segment: string): string {
-  return encodeURI(withoutEnd(withoutParameters(segment)));
-}
-
-/** Decoded, to be escaped again in one way alone, since the tree's keys are. */
-function withoutParameters(segment: string): string {
-  // An encoded slash stays inside of its segment; the path guard has refused what does not decode.
-  const decoded = segment.includes('%') ? decodeURIComponent(segment.replaceAll(/%2f/gi, '%252F')) : segment;
-  const lower = decoded.toLowerCase();
-  const parameters = lower.indexOf(';');
-  return parameters === -1 ? lower : lower.slice(0, parameters);
-}
-
-function withoutEnd(text: string): string {
-  let end = text.length;
-  while (end > 0 && (text[end - 1] === '.' || text[end - 1]?.trim() === '')) end -= 1;
-  return text.slice(0, end);
 }

@@ -1,17 +1,34 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
+import { hiddenOf } from './hidden-keywords.ts';
 import type { Fault } from './plan.ts';
 import { pointerStep, shortPointer } from './pointer.ts';
 
-/** What a validator found, in our words and without a value of the body; names of members that nobody listed are no better. */
+/**
+ * An error of a validator in our words and without a value of the body; names of members that nobody listed are no better. What
+ * the schema has from the environment is not told either.
+ */
 export function toFault(error: ErrorObject): Fault {
   const { keyword, params, instancePath, parentSchema } = error;
   const isMissing = keyword === 'required';
-  const pointer = shortPointer(isMissing ? instancePath + pointerStep(params['missingProperty']) : instancePath);
-  const member: unknown = isMissing ? parentSchema?.['properties']?.[params['missingProperty']] : undefined;
+  const isHidden = hiddenOf(parentSchema).includes(keyword);
+  const missing: string = params['missingProperty'];
+  const pointer = shortPointer(isMissing && !isHidden ? instancePath + pointerStep(missing) : instancePath);
+  const member: unknown = isMissing ? parentSchema?.['properties']?.[missing] : undefined;
   const description = ownWords(member) ?? ownWords(parentSchema);
-  const message = error.propertyName === undefined ? messageOf(error) : `has a name that ${messageOf(error)}`;
+  const words = isHidden ? (WITHOUT_VALUE[keyword] ?? 'does not fit here') : messageOf(error);
+  const message = error.propertyName === undefined ? words : `has a name that ${words}`;
   return description === undefined ? { pointer, message } : { pointer, message, description };
 }
+
+/** Messages about keywords whose values are not told. */
+const WITHOUT_VALUE: Readonly<Record<string, string>> = {
+  required: 'has not all members that it must have',
+  enum: 'must be one of the allowed values',
+  const: 'must be the one allowed value',
+  pattern: 'must match the pattern of this route',
+  format: 'must have the format that this route asks for',
+  contentMaxBytes: 'is longer than this route takes',
+};
 
 function messageOf({ keyword, params, message, schema }: ErrorObject): string {
   switch (keyword) {
@@ -35,6 +52,10 @@ function messageOf({ keyword, params, message, schema }: ErrorObject): string {
 
 function ownWords(schema: unknown): string | undefined {
   if (schema === null || typeof schema !== 'object') return undefined;
+  const hidden = hiddenOf(schema);
   const { errorMessage, description } = schema as Record<string, unknown>;
-  return [errorMessage, description].find((words) => typeof words === 'string');
+  const told = { errorMessage, description };
+  return Object.entries(told).flatMap(([key, words]) =>
+    typeof words === 'string' && !hidden.includes(key) ? [words] : [],
+  )[0];
 }

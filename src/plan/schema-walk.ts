@@ -8,6 +8,11 @@ const NAMED = new Set(['$defs', 'definitions', 'dependentSchemas', 'patternPrope
 /** Keywords whose schemas judge the very same value. */
 const IN_PLACE = ['allOf', 'anyOf', 'dependentSchemas', 'else', 'if', 'not', 'oneOf', 'then'];
 
+/** Returns true for a keyword whose value is data, not a schema. */
+export function isData(keyword: string): boolean {
+  return DATA.has(keyword);
+}
+
 /** Every keyword of a schema and of the schemas inside of it. */
 export function* keywordsOf(schema: unknown, path: Path): Generator<{ key: string; value: unknown; at: Path }> {
   if (Array.isArray(schema)) {

@@ -1,35 +1,35 @@
 import { hash } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Manifest, Upstream as UpstreamEntry } from '../manifest/manifest.generated.ts';
+import type { Secrets } from '../manifest/secrets.ts';
 import type { World } from '../manifest/source.ts';
 import { durationMs, timerMs } from '../manifest/units.ts';
 import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
-import type { Target, Upstream } from './plan.ts';
+import type { BreakerRule, Target, Upstream } from './plan.ts';
 import { compileUpstreamTls } from './upstream-tls.ts';
+
+interface UpstreamContext {
+  readonly readFile: World['readFile'];
+  readonly secrets: Secrets;
+  readonly findings: Finding[];
+}
 
 /** By name; `undefined` for one that the schema has refused. */
 export type Upstreams = ReadonlyMap<string, Upstream | undefined>;
 
 /** @param faulty what the schema has refused: `upstreams`, or `upstreams/contacts` */
-export function compileUpstreams(
-  manifest: Manifest,
-  faulty: ReadonlySet<string>,
-  readFile: World['readFile'],
-  findings: Finding[],
-): Upstreams {
+export function compileUpstreams(manifest: Manifest, faulty: ReadonlySet<string>, context: UpstreamContext): Upstreams {
   const entries = Object.entries(faulty.has('upstreams') ? {} : (manifest.upstreams ?? {}));
   return new Map(
-    entries.map(([id, entry]) => [
-      id,
-      faulty.has(`upstreams/${id}`) ? undefined : compileUpstream(id, entry, readFile, findings),
-    ]),
+    entries.map(([id, entry]) => [id, faulty.has(`upstreams/${id}`) ? undefined : compileUpstream(id, entry, context)]),
   );
 }
 
-function compileUpstream(id: string, entry: UpstreamEntry, readFile: World['readFile'], findings: Finding[]): Upstream {
-  const { timeouts, connections, health, breaker } = entry;
-  const targets = compileTargets(id, entry, findings);
+function compileUpstream(id: string, entry: UpstreamEntry, context: UpstreamContext): Upstream {
+  const { readFile, findings } = context;
+  const { timeouts, connections, health } = entry;
+  const targets = compileTargets(id, entry, context);
   const tls = compileUpstreamTls(['upstreams', id], entry, targets, readFile, findings);
   const tlsKey = hash('sha256', JSON.stringify(tls));
   return Object.freeze({
@@ -54,12 +54,22 @@ function compileUpstream(id: string, entry: UpstreamEntry, readFile: World['read
       unhealthy: health.unhealthy,
       required: health.required,
     },
-    breaker: breaker && { failures: breaker.failures, pauseMs: durationMs(breaker.pause) },
+    breaker: compileBreaker(entry, targets.length),
     tls: () => tls,
   });
 }
 
-function compileTargets(id: string, entry: UpstreamEntry, findings: Finding[]): Target[] {
+/** The breaker of an upstream with several endpoints that does not mention one; the same numbers as in the schema. */
+const DEFAULT_BREAKER: BreakerRule = Object.freeze({ failures: 5, pauseMs: 10_000, isDefault: true });
+
+function compileBreaker({ breaker }: UpstreamEntry, endpoints: number): BreakerRule | undefined {
+  // One endpoint has no other to take its requests.
+  if (breaker === undefined) return endpoints > 1 ? DEFAULT_BREAKER : undefined;
+  if (!breaker.enabled) return undefined;
+  return { failures: breaker.failures, pauseMs: durationMs(breaker.pause), isDefault: false };
+}
+
+function compileTargets(id: string, entry: UpstreamEntry, { secrets, findings }: UpstreamContext): Target[] {
   if (entry.url !== undefined && entry.urls !== undefined) {
     const message = '"url" and "urls" both stand here; write one of them';
     findings.push(errorAtKey(['upstreams', id, 'urls'], 'upstream-url', message));
@@ -73,13 +83,26 @@ function compileTargets(id: string, entry: UpstreamEntry, findings: Finding[]): 
     const message = 'the targets of one upstream are all http or all https; write them alike';
     findings.push(errorAt(['upstreams', id, ...stray.at], 'upstream-url', message));
   }
+  const names = new Set<string>();
   return written.flatMap(({ text, at }) => {
     const url = URL.parse(text);
-    if (url !== null) return [{ url, serverName: serverNameOf(url, entry.tls?.serverName) }];
+    if (url !== null) {
+      const shown = secrets.shown(text, ['upstreams', id, ...at]);
+      const name = unique(shown === text ? url.origin : shown, names);
+      return [{ url, shown: name, serverName: serverNameOf(url, entry.tls?.serverName) }];
+    }
     const message = 'this is no URL; write scheme, host and port, such as http://127.0.0.1:7001';
     findings.push(errorAt(['upstreams', id, ...at], 'upstream-url', message));
     return [];
   });
+}
+
+/** Of several endpoints by one variable each has a number. */
+function unique(name: string, names: Set<string>): string {
+  let free = name;
+  for (let turn = 2; names.has(free); turn += 1) free = `${name} #${turn}`;
+  names.add(free);
+  return free;
 }
 
 function schemeOf(text: string): string {

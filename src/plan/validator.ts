@@ -6,6 +6,7 @@ import { EFFORT, EXACT } from './added-keywords.ts';
 import { CONTENT_ENCODING, CONTENT_MAX_BYTES } from './base64.ts';
 import { toRe2 } from './ecma-pattern.ts';
 import { charge } from './effort.ts';
+import { HIDDEN } from './hidden-keywords.ts';
 import { validate } from './json-schema.generated.ts';
 import type { SchemaRoot } from './schema-files.ts';
 import { referenceTo } from './schema-walk.ts';
@@ -14,7 +15,7 @@ import { withAddedKeywords } from './with-added-keywords.ts';
 
 const ROOT = 'manifest:';
 /** No author writes these. */
-const ADDED: ReadonlySet<unknown> = new Set([EFFORT.keyword, EXACT.keyword]);
+const ADDED: ReadonlySet<unknown> = new Set([EFFORT.keyword, EXACT.keyword, HIDDEN.keyword]);
 /** Of JSON Schema itself: to compile it at start would cost as much as to load all else. */
 const isSchema = validate as unknown as ValidateFunction;
 
@@ -54,7 +55,7 @@ export function createValidator(root: SchemaRoot, allErrors: boolean): Validator
   ajv.removeKeyword(UNIQUE_ITEMS.keyword);
   ajv.addKeyword(UNIQUE_ITEMS);
   ajv.removeKeyword(CONTENT_ENCODING.keyword);
-  for (const keyword of [CONTENT_ENCODING, CONTENT_MAX_BYTES, EFFORT, EXACT]) ajv.addKeyword(keyword);
+  for (const keyword of [CONTENT_ENCODING, CONTENT_MAX_BYTES, EFFORT, EXACT, HIDDEN]) ajv.addKeyword(keyword);
   ajv.addKeyword({ keyword: 'errorMessage', schemaType: 'string' });
   const keywords = Object.keys(ajv.RULES.keywords).filter((keyword) => !ADDED.has(keyword));
   return {

@@ -3,8 +3,8 @@ import type { Document } from '../manifest/document.ts';
 import type { Outside } from '../manifest/files.ts';
 import { documentOf } from '../manifest/include.ts';
 import type { Form } from '../manifest/read-manifest.ts';
+import { secretsAt } from '../manifest/secrets.ts';
 import type { Source } from '../manifest/source.ts';
-import { secretsAt } from '../manifest/substitute.ts';
 import type { Plan } from '../plan/plan.ts';
 import { finishInSlices } from '../plan/steps.ts';
 import type { FileText, FileThread } from './file-thread.ts';
@@ -92,7 +92,7 @@ class Read implements Planned {
   readonly sources: readonly Source[];
   readonly files: Planned['files'];
   readonly patterns: Planned['patterns'];
-  readonly isSecret: Planned['isSecret'];
+  readonly secrets: Planned['secrets'];
   readonly problems = [];
   #document: Document | undefined;
 
@@ -102,7 +102,7 @@ class Read implements Planned {
     this.sources = sources;
     this.files = files;
     this.patterns = patterns;
-    this.isSecret = secretsAt(secrets).isSecret;
+    this.secrets = secretsAt(secrets);
   }
 
   get document(): Document {

@@ -6,8 +6,9 @@ import { type Kept, keepOutside, sha256 } from '../manifest/files.ts';
 import type { Parse } from '../manifest/include.ts';
 import type { Manifest } from '../manifest/manifest.generated.ts';
 import { readManifest, sourcesOf, type Written } from '../manifest/read-manifest.ts';
+import { secretsAt } from '../manifest/secrets.ts';
 import type { Source } from '../manifest/source.ts';
-import { secretsAt } from '../manifest/substitute.ts';
+
 import type { Finding } from '../problem/finding.ts';
 import { toProblems } from '../problem/problem.ts';
 import { worldOf } from '../world.ts';
@@ -119,9 +120,8 @@ async function test(): Promise<Placed> {
   const { plan, findings } = finish(planning(written, kept.readFile, undefined));
   // A file has changed since: that is found by whoever asks, who reads everything again.
   if (plan === undefined || form === undefined) return place(findings);
-  const { isSecret } = secretsAt(form.secrets);
   const planned: Planned = {
-    ...{ document, plan, isSecret, manifest: form.manifest },
+    ...{ document, plan, secrets: secretsAt(form.secrets), manifest: form.manifest },
     ...{ sources: sourcesOf(document), problems: [], files: new Map(), patterns: new Map() },
   };
   return selfTest(planned, kept);

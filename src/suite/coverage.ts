@@ -11,7 +11,7 @@ export interface Unit {
   readonly kind: 'route' | 'role' | 'refusal';
   /** The route; `undefined`: no route in particular. */
   readonly route: string | undefined;
-  /** The role, or the code of the refusal; of a route its id. */
+  /** The role as it may be printed, or the code of the refusal; of a route its id. */
   readonly name: string;
   readonly isCovered: boolean;
 }
@@ -22,16 +22,16 @@ export interface Unit {
  */
 export function coverageOf({ plan, manifest }: Planned, results: readonly Result[]): Unit[] {
   const seen = new Set(results.flatMap((result) => shownBy(result, manifest.auth?.role)));
-  const unit = (kind: Unit['kind'], route: string | undefined, name: string): Unit => ({
+  const unit = (kind: Unit['kind'], route: string | undefined, name: string, shown = name): Unit => ({
     kind,
     route,
-    name,
+    name: shown,
     isCovered: seen.has(keyOf(kind, route, name)),
   });
   return [
     ...plan.routes.flatMap((route, index) => [
       unit('route', route.id, route.id),
-      ...(route.auth?.role.required ?? []).map((role) => unit('role', route.id, role)),
+      ...(route.auth?.role.required ?? []).map((role, at) => unit('role', route.id, role, route.auth?.role.shown[at])),
       ...refusalsOf(manifest.routes[index]).map((code) => unit('refusal', route.id, code)),
     ]),
     ...generalRefusals(plan.routes).map((code) => unit('refusal', undefined, code)),
@@ -52,10 +52,11 @@ function shownBy(
 
 /** What the rules of a route can refuse. */
 function refusalsOf(entry: RouteEntry | undefined): RefusalCode[] {
-  const { access, login, params, query, headers, body } = entry ?? {};
+  const { access, websocket, login, params, query, headers, body } = entry ?? {};
   const isGate = access === 'protected' || login !== undefined;
   const judged = body?.schema ?? body?.multipart ?? body?.csv;
   return [
+    ...(typeof websocket === 'object' ? (['origin_not_allowed'] as const) : []),
     ...(access === 'protected' ? (['token_missing'] as const) : []),
     ...(isGate ? (['role_not_allowed'] as const) : []),
     ...((params ?? query ?? headers) === undefined ? [] : (['parameter_invalid'] as const)),

@@ -126,7 +126,7 @@ export interface Expect {
 /**
  * The code of the gateway's refusal, as in docs/errors.md. Left out: the gateway refuses nothing.
  */
-refusal?: ("message_malformed" | "path_ambiguous" | "parameter_invalid" | "body_invalid" | "token_missing" | "token_invalid" | "role_not_allowed" | "route_unknown" | "method_not_allowed" | "request_timeout" | "body_too_large" | "media_type_unsupported" | "expectation_failed" | "headers_too_large" | "internal_error" | "upstream_unreachable" | "upstream_broken" | "login_answer_refused" | "upstream_unavailable" | "upstream_busy" | "keys_unavailable" | "upstream_timeout")
+refusal?: ("message_malformed" | "path_ambiguous" | "parameter_invalid" | "body_invalid" | "token_missing" | "token_invalid" | "origin_not_allowed" | "role_not_allowed" | "route_unknown" | "method_not_allowed" | "request_timeout" | "body_too_large" | "media_type_unsupported" | "expectation_failed" | "headers_too_large" | "internal_error" | "upstream_unreachable" | "upstream_broken" | "login_answer_refused" | "gateway_busy" | "upstream_unavailable" | "upstream_busy" | "keys_unavailable" | "upstream_timeout")
 /**
  * The codes of what would have been refused, where the route only reports: in any order.
  */

@@ -82,7 +82,7 @@ const UPSTREAM = {
   connections: { limit: 7, queue: 70 },
   retry: true,
   health: { path: '/health', interval: '7s', timeout: '3s', healthy: 3, unhealthy: 4, required: true },
-  breaker: { failures: 7, pause: '7s' },
+  breaker: { enabled: true, failures: 7, pause: '7s' },
   tls: { ca: './ca.pem', certificate: './client.pem', key: './client.key', serverName: 'other.internal' },
 };
 
@@ -104,7 +104,7 @@ const ROUTES = [
     timeout: '7s',
     encodedSlash: 'keep',
     upstreamPath: { replace: '/notes', with: '/v2' },
-    requestHeaders: { set: { 'X-Of': 'notes' }, remove: ['X-From'] },
+    requestHeaders: { set: { 'X-Of': 'notes' }, remove: ['X-From'], keep: ['X-HTTP-Method'] },
     responseHeaders: { set: { 'X-Of': 'notes' }, remove: ['X-From'] },
     roles: ['admin'],
     validation: 'enforce',
@@ -114,6 +114,7 @@ const ROUTES = [
     body: { schema: { type: 'object', required: ['a'] }, types: ['application/json'], maxBytes: '7KB' },
   },
   { id: 'socket', method: 'GET', path: '/socket', access: 'public', websocket: true },
+  { id: 'page', method: 'GET', path: '/page', access: 'public', websocket: { origins: ['https://page.example'] } },
   {
     id: 'form',
     method: 'POST',

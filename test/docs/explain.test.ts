@@ -26,7 +26,8 @@ const MEMBERS: Readonly<Record<string, string>> = {
   'reported[].code': 'as that of a refusal',
   'reported[].pointers[]': 'JSON Pointers, as those of errors',
   'steps[]': 'in the order in which the gateway takes them, up to the one that ended it',
-  'steps[].step': '`message`, `path`, `preflight`, `route`, `token`, `role`, `parameters`, `body`, `forward`, `answer`',
+  'steps[].step':
+    '`message`, `path`, `preflight`, `route`, `origin` (of a WebSocket handshake), `token`, `role`, `parameters`, `body`, `forward`, `answer`',
   'steps[].verdict': '`passed`, `refused`, `reported`, or `answered`',
   'steps[].because': 'a sentence; its words may change',
   'steps[].lines[]': 'what in the manifest says so',

@@ -28,6 +28,8 @@ routes:
     upstreamPath: { replace: /notes, with: /v2 }
     requestHeaders: { set: { X-Key: '\${KEY:-none}' } }
   - { id: login, method: POST, path: /login, upstream: up, access: public, login: {} }
+  - { id: socket, method: GET, path: /socket, upstream: up, access: public, websocket: true }
+  - { id: page, method: GET, path: /page, upstream: up, access: public, websocket: { origins: [https://page.example] } }
 `;
 
 async function explained(line: string, claims?: Claims, headers: string[] = [], env = {}): Promise<Explanation> {
@@ -63,6 +65,25 @@ describe('the steps', () => {
     const explanation = await explained('OPTIONS /files/a', undefined, headers);
     expect([explanation.outcome, stepsOf(explanation).at(-1)]).toEqual(['answered', 'preflight answered']);
     expect(explanation.steps.at(-1)?.lines).toEqual([{ line: 4, column: 7, pointer: '/cors' }]);
+  });
+
+  it.each([
+    ['/socket', 'https://app.example', 'origin passed', ['/routes/5/websocket', '/cors/origins']],
+    ['/socket', 'https://evil.example', 'origin refused', ['/routes/5/websocket', '/cors/origins']],
+    ['/page', 'https://page.example', 'origin passed', ['/routes/6/websocket']],
+    ['/page', 'https://app.example', 'origin refused', ['/routes/6/websocket']],
+  ])('say whether a page may open a WebSocket: %s %s', async (path, origin, step, lines) => {
+    const headers = ['Upgrade', 'websocket', 'Connection', 'Upgrade', 'Origin', origin];
+    const explanation = await explained(`GET ${path}`, undefined, headers);
+    expect(stepsOf(explanation)).toContain(step);
+    const told = explanation.steps.find(({ step }) => step === 'origin')?.lines.map(({ pointer }) => pointer);
+    expect(told).toEqual(lines);
+    expect(explanation.refusal?.code).toBe(step === 'origin passed' ? undefined : 'origin_not_allowed');
+  });
+
+  it('say nothing of origins where no handshake is asked for', async () => {
+    const plain = await explained('GET /socket', undefined, ['Origin', 'https://evil.example']);
+    expect(stepsOf(plain).join()).not.toContain('origin');
   });
 
   it('say what is only reported, and go on', async () => {

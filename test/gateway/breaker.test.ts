@@ -1,96 +1,243 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Breaker } from '../../src/gateway/upstream/breaker.ts';
+import { NormalTime } from '../../src/gateway/upstream/normal-time.ts';
 
-const RULE = { failures: 3, pauseMs: 100 };
+const RULE = { failures: 3, pauseMs: 100, isDefault: false };
 
-function breaker() {
+function create(rule = RULE) {
   const clock = { now: 0 };
   const news: string[] = [];
-  return {
-    clock,
-    news,
-    breaker: new Breaker(
-      RULE,
-      (state) => news.push(state),
-      () => clock.now,
-    ),
+  const breaker = new Breaker(
+    rule,
+    (state) => news.push(state),
+    () => clock.now,
+  );
+  const fail = (client = 'a') => breaker.failed('request', client, breaker.begin(client));
+  const succeed = (client = 'a') => {
+    breaker.begin(client);
+    breaker.responded();
+    breaker.succeeded();
   };
+  const open = () => {
+    for (let count = 0; count < rule.failures; count += 1) breaker.failed('endpoint', 'a', breaker.begin('a'));
+  };
+  return { breaker, clock, news, fail, succeed, open };
 }
 
 describe('a breaker', () => {
-  it('counts failures in a row alone', () => {
-    const { breaker: it } = breaker();
-    for (const step of ['failed', 'failed', 'succeeded', 'failed', 'failed'] as const) it[step](false);
-    expect(it.state).toBe('closed');
-    it.failed(false);
-    expect(it.state).toBe('open');
+  it('counts consecutive failures only', () => {
+    const { breaker, fail, succeed } = create();
+    fail();
+    fail();
+    succeed();
+    fail();
+    fail();
+    expect(breaker.state).toBe('closed');
+    fail();
+    expect(breaker.state).toBe('open');
   });
 
-  it('lets one trial through after the pause, and nothing beside it', () => {
-    const { breaker: it, clock } = breaker();
-    for (let count = 0; count < 3; count += 1) it.failed(false);
+  it('counts responses that begin and never end', () => {
+    const { breaker } = create();
+    for (let count = 0; count < 3; count += 1) {
+      const trial = breaker.begin('a');
+      breaker.responded();
+      breaker.failed('request', 'a', trial);
+    }
+    expect(breaker.state).toBe('open');
+  });
+
+  it('lets one trial through after the pause', () => {
+    const { breaker, clock, open } = create();
+    open();
     clock.now = 99;
-    expect(it.admits).toBe(false);
+    expect([breaker.admits('a'), breaker.admitsAny]).toEqual([false, false]);
     clock.now = 100;
-    expect([it.admits, it.state]).toEqual([true, 'half-open']);
-    it.begin();
-    expect([it.admits, it.state]).toEqual([false, 'half-open']);
+    expect([breaker.admits('a'), breaker.admitsAny, breaker.state]).toEqual([true, true, 'half-open']);
+    breaker.begin('a');
+    expect([breaker.admits('b'), breaker.admitsAny, breaker.state]).toEqual([false, false, 'half-open']);
   });
 
-  it('pauses again when the trial fails, and closes when it goes well', () => {
-    const { breaker: it, clock, news } = breaker();
-    for (let count = 0; count < 3; count += 1) it.failed(false);
+  it('pauses again when the trial fails, and closes when a response begins', () => {
+    const { breaker, clock, news, fail, open } = create();
+    open();
     clock.now = 100;
-    it.failed(it.begin());
-    expect([it.admits, it.state]).toEqual([false, 'open']);
+    fail();
+    expect([breaker.admits('a'), breaker.state]).toEqual([false, 'open']);
     clock.now = 200;
-    it.begin();
-    it.succeeded();
-    expect([it.admits, it.state]).toEqual([true, 'closed']);
+    breaker.begin('a');
+    breaker.responded();
+    expect([breaker.admits('a'), breaker.state]).toEqual([true, 'closed']);
     expect(news).toEqual(['open', 'open', 'closed']);
   });
 
-  it('tries with another one when nothing was learnt of the first', () => {
-    const { breaker: it, clock } = breaker();
-    for (let count = 0; count < 3; count += 1) it.failed(false);
+  it('lets the next trial through at once when the client ended the last one', () => {
+    const { breaker, clock, open } = create();
+    open();
     clock.now = 100;
-    it.released(it.begin());
-    expect(it.admits).toBe(true);
+    breaker.failed('client', 'a', breaker.begin('a'));
+    expect(breaker.admits('a')).toBe(true);
   });
 
-  it('does not try twice at once when one that began before it opened ends meanwhile', () => {
-    const { breaker: it, clock } = breaker();
-    for (let count = 0; count < 3; count += 1) it.failed(false);
+  it('lets another trial through when the last one has no result', () => {
+    const { breaker, clock, open } = create();
+    open();
     clock.now = 100;
-    it.begin();
-    it.released(false);
-    it.failed(false);
-    expect(it.admits).toBe(false);
+    breaker.begin('a');
+    clock.now = 199;
+    expect(breaker.admits('a')).toBe(false);
+    clock.now = 200;
+    expect(breaker.admits('a')).toBe(true);
   });
 
-  it('does not pause longer for what began before it opened and fails late', () => {
-    const { breaker: it, clock } = breaker();
-    for (let count = 0; count < 3; count += 1) it.failed(false);
+  it('gives trials without a result longer places, so that an endpoint that hangs gets few', () => {
+    const { breaker, clock, open } = create({ ...RULE, pauseMs: 60_000 });
+    open();
+    const begun: number[] = [];
+    for (clock.now = 60_000; clock.now <= 90_000; clock.now += 100) {
+      if (!breaker.admits('a')) continue;
+      breaker.begin('a');
+      begun.push(clock.now - 60_000);
+    }
+    expect(begun).toEqual([0, 1_000, 3_000, 7_000, 15_000]);
+  });
+
+  it('prefers the trial of another client to one of the client that had the last', () => {
+    const { breaker, clock, open } = create();
+    breaker.begin('b');
+    open();
+    clock.now = 100;
+    breaker.begin('a');
+    clock.now = 200;
+    expect([breaker.admits('a'), breaker.admits('b')]).toEqual([false, true]);
+    clock.now = 300;
+    expect(breaker.admits('a')).toBe(true);
+  });
+
+  it('ignores a request from before the opening that fails late', () => {
+    const { breaker, clock, open } = create();
+    open();
     clock.now = 90;
-    it.failed(false);
+    breaker.failed('request', 'a', 0);
     clock.now = 100;
-    expect(it.admits).toBe(true);
+    expect(breaker.admits('a')).toBe(true);
+    breaker.begin('a');
+    breaker.failed('client', 'a', 0);
+    expect(breaker.admits('a')).toBe(false);
   });
 
-  it('never stays shut: whatever happened, it admits a request after a pause without a trial', () => {
-    const step = fc.constantFrom('begin', 'succeeded', 'failed', 'released', 'wait');
+  it('ignores a trial of an earlier opening that fails late', () => {
+    const { breaker, clock, fail, open } = create();
+    open();
+    clock.now = 100;
+    const late = breaker.begin('a');
+    clock.now = 200;
+    fail();
+    clock.now = 300;
+    breaker.failed('request', 'a', late);
+    expect(breaker.state).toBe('half-open');
+  });
+
+  it('never stays open: after a pause without a result it admits a request of any client', () => {
+    const step = fc.constantFrom('begin', 'respond', 'fail', 'leave', 'wait');
+    const client = fc.constantFrom('a', 'b');
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-        const { breaker: it, clock } = breaker();
-        for (const what of steps) {
+      fc.property(fc.array(fc.tuple(step, client), { maxLength: 40 }), (steps) => {
+        const { breaker, clock } = create();
+        let trial = 0;
+        for (const [what, who] of steps) {
           if (what === 'wait') clock.now += 30;
-          else if (what !== 'begin' || it.admits) it[what](true);
+          else if (what === 'begin' && breaker.admits(who)) trial = breaker.begin(who);
+          else if (what === 'respond') breaker.responded();
+          else if (what === 'fail') breaker.failed('endpoint', who, trial);
+          else if (what === 'leave') breaker.failed('client', who, trial);
         }
-        it.released(true);
-        clock.now += RULE.pauseMs;
-        expect(it.admits).toBe(true);
+        clock.now += 2 * RULE.pauseMs;
+        expect([breaker.admits('a'), breaker.admits('b')]).toEqual([true, true]);
       }),
     );
+  });
+});
+
+describe('what clients cause', () => {
+  const FIVE = { ...RULE, failures: 5 };
+
+  it('never opens a breaker', () => {
+    const { breaker } = create();
+    for (let count = 0; count < 100; count += 1) breaker.failed('client', String(count), breaker.begin(String(count)));
+    expect(breaker.state).toBe('closed');
+  });
+
+  it('opens it by failures that one of several clients may have provoked only with those of others', () => {
+    const { breaker, fail } = create(FIVE);
+    breaker.begin('victim');
+    for (let count = 0; count < 100; count += 1) fail('attacker');
+    expect(breaker.state).toBe('closed');
+    fail('victim');
+    expect(breaker.state).toBe('closed');
+    fail('victim');
+    expect(breaker.state).toBe('open');
+  });
+
+  it('opens it where all requests come from one client', () => {
+    const { breaker, fail } = create(FIVE);
+    for (let count = 0; count < 5; count += 1) fail();
+    expect(breaker.state).toBe('open');
+  });
+
+  it('counts connections that fail, whoever wanted them', () => {
+    const { breaker } = create(FIVE);
+    breaker.begin('victim');
+    for (let count = 0; count < 5; count += 1) breaker.failed('endpoint', 'a', breaker.begin('a'));
+    expect(breaker.state).toBe('open');
+  });
+});
+
+describe('clients that leave after a long wait', () => {
+  const leave = ({ breaker }: ReturnType<typeof create>, from: number, to: number) => {
+    for (let client = from; client < to; client += 1) {
+      breaker.begin(String(client));
+      breaker.abandoned(String(client));
+    }
+  };
+
+  it('count for half a failure each', () => {
+    const made = create();
+    leave(made, 0, 5);
+    expect(made.breaker.state).toBe('closed');
+    leave(made, 5, 6);
+    expect(made.breaker.state).toBe('open');
+  });
+
+  it('count with failures', () => {
+    const made = create();
+    made.fail('x');
+    made.fail('y');
+    leave(made, 0, 1);
+    expect(made.breaker.state).toBe('closed');
+    leave(made, 1, 2);
+    expect(made.breaker.state).toBe('open');
+  });
+
+  it('count once each: one client never opens it', () => {
+    const made = create();
+    for (let count = 0; count < 1_000; count += 1) leave(made, 0, 1);
+    expect(made.breaker.state).toBe('closed');
+  });
+
+  it('count for nothing once any response has begun', () => {
+    const made = create();
+    leave(made, 0, 5);
+    made.breaker.responded();
+    leave(made, 5, 10);
+    expect(made.breaker.state).toBe('closed');
+  });
+
+  it('have waited for four times the usual time, and for a second', () => {
+    const time = new NormalTime();
+    expect([time.isExceededBy(1_000), time.isExceededBy(1_001)]).toEqual([false, true]);
+    for (let count = 0; count < 100; count += 1) time.add(1_000);
+    expect([time.isExceededBy(3_999), time.isExceededBy(4_001)]).toEqual([false, true]);
   });
 });

@@ -173,7 +173,6 @@ describe('request headers', () => {
       'If-None-Match: "a", W/"b"',
       'accept-language: uk',
       'Accept-Encoding: gzip',
-      'X-HTTP-Method-Override: DELETE',
       'Via: 1.1 other',
       "!#$%&'*+-.^_`|~: odd",
     ];

@@ -86,9 +86,9 @@ describe('a value from the environment cannot change the structure', () => {
     'true',
     '1',
   ])('%j', (secret) => {
-    const text = manifestOf(AUTH.replace('admins and users only', '"${MESSAGE}"'));
-    const { plan } = loadText(text, { MESSAGE: secret });
-    expect(plan?.auth?.role.message).toBe(secret);
+    const text = manifestOf(AUTH.replace('allow: [admin, user]', 'allow: [admin, "${ROLE}"]'));
+    const { plan } = loadText(text, { ROLE: secret });
+    expect(plan?.auth?.role.required).toEqual(['admin', secret]);
     expect(plan?.routes).toHaveLength(1);
   });
 

@@ -313,6 +313,64 @@ describe('a protected path is never reached through a public route', () => {
     '/files/x%40me',
   ])('%s is none of them, and public', (path) => expect(router.match('GET', path)?.access).toBe('public'));
 
+  test.each([
+    ['a leading blank', '/files/%20secret'],
+    ['a no-break space before it', '/files/%C2%A0secret'],
+    ['an ideographic space around it', '/files/%E3%80%80secret%E3%80%80'],
+    ['blanks in front of a parameter segment', '/%20files/7/%20secret'],
+    ['fullwidth letters', '/files/%EF%BD%93%EF%BD%85cret'],
+    ['fullwidth capitals', '/files/%EF%BC%B3ECRET'],
+    ['mathematical letters', '/files/%F0%9D%93%BCecret'],
+    ['the long s', '/files/%C5%BFecret'],
+    ['a circled letter', '/files/%E2%93%A2ecret'],
+    ['a fullwidth digit', '/files/%EF%BC%97%EF%BC%9Asign'],
+    ['a fullwidth commercial at', '/files/%EF%BC%A0me'],
+    ['a fullwidth full stop', '/files/secret%EF%BC%8E'],
+    ['a horizontal ellipsis', '/files/secret%E2%80%A6'],
+    ['a fullwidth semicolon', '/files/secret%EF%BC%9Bx'],
+    ['a Greek question mark', '/files/secret%CD%BEx'],
+    ['a fullwidth question mark', '/files/secret%EF%BC%9Fx'],
+    ['a fullwidth number sign', '/files/secret%EF%BC%83x'],
+    ['a fullwidth solidus', '/files%EF%BC%8Fsecret'],
+    ['a fullwidth solidus in a longer path', '/files/vault%EF%BC%8Fa%EF%BC%8Fb'],
+    ['a fullwidth reverse solidus', '/files%EF%BC%BCsecret'],
+    ['fullwidth dot segments', '/files/a/%EF%BC%8E%EF%BC%8E/secret'],
+    ['a fullwidth dot', '/files/%EF%BC%8E/secret'],
+    ['two dot leaders', '/files/a/%E2%80%A5/secret'],
+    ['a soft hyphen', '/files/sec%C2%ADret'],
+    ['a soft hyphen between dots', '/files/a/.%C2%AD./secret'],
+    ['a soft hyphen alone', '/files/%C2%AD/secret'],
+    ['a zero-width space', '/files/%E2%80%8Bsecret'],
+    ['a zero-width space alone', '/files/%E2%80%8B'],
+    ['a zero-width joiner', '/files/se%E2%80%8Dcret'],
+    ['a word joiner', '/files/se%E2%81%A0cret'],
+    ['a byte order mark', '/files/%EF%BB%BFsecret'],
+    ['a right-to-left override', '/files/%E2%80%AEsecret'],
+    ['a right-to-left mark', '/files/secret%E2%80%8F'],
+    ['an Arabic letter mark', '/files/secret%D8%9C'],
+    ['a variation selector', '/files/s%EF%B8%8Fecret'],
+    ['a combining grapheme joiner', '/files/s%CD%8Fecret'],
+    ['a tag character', '/files/s%F3%A0%81%A1ecret'],
+    ['an interlinear annotation', '/files/s%EF%BF%B9ecret'],
+    ['a Hangul filler', '/files/secret%E3%85%A4'],
+    ['another composition', '/files/x%20e%CC%81(1)'],
+    ['several of them', '/%EF%BB%BFfiles/%20%C2%AD%EF%BC%B3e%E2%80%8Bcret%EF%BC%8E%20'],
+  ])('with %s: %s', (_what, path) => expect(router.match('GET', path)?.access).not.toBe('public'));
+
+  test.each([
+    ['letters with accents', '/files/Jos%C3%A9'],
+    ['letters with accents of their own', '/files/Jose%CC%81'],
+    ['Cyrillic', '/files/%D0%94%D0%BE%D0%B3%D0%BE%D0%B2%D0%BE%D1%80.pdf'],
+    ['Chinese with a fullwidth solidus', '/files/%E8%AB%8B%E6%B1%82%E6%9B%B8%EF%BC%8F2024.pdf'],
+    ['Persian with a zero-width non-joiner', '/files/%D9%86%D8%A7%D9%85%D9%87%E2%80%8C%D9%87%D8%A7'],
+    ['an emoji of several characters', '/files/%F0%9F%91%A9%E2%80%8D%F0%9F%92%BB'],
+    ['the sharp s', '/files/stra%C3%9Fe'],
+    ['a fraction', '/files/%C2%BD'],
+    ['fullwidth text', '/files/%EF%BC%A1%EF%BC%A2'],
+    ['blanks inside', '/files/a%20b%20c'],
+    ['a leading blank', '/files/%20a'],
+  ])('with %s it is public: %s', (_what, path) => expect(router.match('GET', path)?.access).toBe('public'));
+
   test('nor is its method told of', () => {
     const some = planOf([
       ['any', '/files/**', 'public'],
@@ -325,7 +383,7 @@ describe('a protected path is never reached through a public route', () => {
     const mangled = fc.array(
       fc.tuple(
         fc.constantFrom('x', 'Y', 'z', '{}'),
-        fc.constantFrom('', '.', '..', ';', ';a=b', '%20', '%3B', '%3ba', '.%20'),
+        fc.constantFrom('', '.', '..', ';', ';a=b', '%20', '%3B', '%3ba', '.%20', '%C2%AD', '%E2%80%8B.', '%EF%BC%8E'),
         fc.constantFrom('7', 'Id', '...', '.%20.', 'a%3F', '%23', '%25'),
       ),
       { minLength: 1, maxLength: 3 },

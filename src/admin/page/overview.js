@@ -124,7 +124,7 @@ export function reloadOf(reload) {
 }
 
 /** @param {Answers['status']} status */
-function lossesOf({ log, file_descriptors, client_connections, watch_error, admin }) {
+function lossesOf({ streams: { stdout: log }, file_descriptors, client_connections, watch_error, admin }) {
   const losses = [
     log.error === null ? '' : `the log cannot be written: ${log.error}`,
     log.dropped_lines === 0 ? '' : `${counted(log.dropped_lines, 'line')} of the log`,

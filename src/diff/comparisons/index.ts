@@ -4,6 +4,7 @@ import { bodyChanged, bodyLoosened, bodyTightened } from './body-schema.ts';
 import { serverFiles, tokenFiles, tokenWay } from './files.ts';
 import { upstreamChanged, upstreamPathChanged } from './forwarding.ts';
 import { headersChanged } from './header-rules.ts';
+import { overrideDropped, overrideKept } from './kept-headers.ts';
 import { limitLowered, limitRaised } from './limits.ts';
 import { loginAdded, loginChanged, loginRemoved } from './login.ts';
 import { typesNarrowed, typesWidened } from './media-types.ts';
@@ -14,6 +15,7 @@ import { encodedSlashKept, encodedSlashRefused, websocketClosed, websocketOpened
 import { upstreamCa, upstreamCertificate, upstreamHost, upstreamName, upstreamPlain } from './upstreams.ts';
 import { validationEnforced, validationReported } from './validation.ts';
 import { valueComparisons } from './values.ts';
+import { websocketOriginsNarrowed, websocketOriginsWidened } from './websocket-origins.ts';
 
 /** Everything that two manifests are compared by. */
 export const COMPARISONS: readonly Comparison[] = [
@@ -49,8 +51,12 @@ export const COMPARISONS: readonly Comparison[] = [
   upstreamCertificate,
   upstreamName,
   headersChanged,
+  overrideKept,
+  overrideDropped,
   websocketOpened,
   websocketClosed,
+  websocketOriginsWidened,
+  websocketOriginsNarrowed,
   encodedSlashKept,
   encodedSlashRefused,
   tokenWay,

@@ -1,67 +1,140 @@
 import type { BreakerRule } from '../../plan/plan.ts';
+import type { FailureSource } from './failure-sources.ts';
+import { RecentClients } from './recent-clients.ts';
+import { Streak } from './streak.ts';
 
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
+/** How long the first trial holds its place. Each further one holds it twice as long, up to the pause. */
+const TRIAL_MS = 1_000;
+
 /**
- * A circuit breaker: `failures` in a row open it, and after `pauseMs` one trial decides whether it closes or
- * stays open for another pause. Asked before each request, so it answers at once: nobody waits for a trial.
+ * A circuit breaker. `failures` in a row open it. After `pauseMs` it is half-open: one request goes through as a
+ * trial, and the first response closes it. A trial without a result does not hold its place, so that no client can keep
+ * the endpoint out of service: after a while another request goes through, of another client where there is one.
+ *
+ * Failures that a request may provoke count from one client for half of `failures` at most, while several clients use
+ * the endpoint.
  */
 export class Breaker {
   readonly #rule: BreakerRule;
   readonly #now: () => number;
-  readonly #tell: (state: BreakerState) => void;
-  #failures = 0;
+  readonly #publish: (state: BreakerState) => void;
+  readonly #streak = new Streak();
+  readonly #clients: RecentClients;
+  #isClosed = true;
   #openUntil = 0;
-  #isTrying = false;
+  /** Trials since it was last opened. */
+  #trials = 0;
+  #nextTrialAt = 0;
+  #trialClient: string | undefined;
   /** How often it opened. */
   openings = 0;
 
   /**
-   * @param tell hears of every change between closed and open
-   * @param now milliseconds of a clock that never goes back
+   * @param publish receives every change between closed and open
+   * @param now milliseconds of a monotonic clock
    */
-  constructor(rule: BreakerRule, tell: (state: BreakerState) => void, now: () => number = () => performance.now()) {
+  constructor(rule: BreakerRule, publish: (state: BreakerState) => void, now: () => number = () => performance.now()) {
     this.#rule = rule;
-    this.#tell = tell;
+    this.#publish = publish;
     this.#now = now;
+    this.#clients = new RecentClients(now);
   }
 
   get state(): BreakerState {
-    if (this.#failures < this.#rule.failures) return 'closed';
-    return this.#isTrying || this.#now() >= this.#openUntil ? 'half-open' : 'open';
+    if (this.#isClosed) return 'closed';
+    return this.#now() >= this.#openUntil ? 'half-open' : 'open';
   }
 
-  /** Whether a request may go through: any while closed, and one as the trial while half open. */
-  get admits(): boolean {
-    return this.#failures < this.#rule.failures || (!this.#isTrying && this.#now() >= this.#openUntil);
+  /** True if a request of this client may go through: any while closed, trials while half-open. */
+  admits(client: string): boolean {
+    if (this.#isClosed) return true;
+    const isRepeated = client === this.#trialClient && this.#clients.areSeveral;
+    return this.#now() >= this.#nextTrialAt + (isRepeated ? this.#trialMs : 0);
   }
 
-  /** A request that was admitted goes through now; true when it is the trial. What it came to is told with that. */
-  begin(): boolean {
-    this.#isTrying = this.#failures >= this.#rule.failures;
-    return this.#isTrying;
+  /** True if any request may go through now. */
+  get admitsAny(): boolean {
+    return this.#isClosed || this.#now() >= this.#nextTrialAt;
   }
 
+  /** A request goes through. Returns the number of the opening that it is a trial of; 0 if it is no trial. */
+  begin(client: string): number {
+    this.#clients.see(client);
+    if (this.#isClosed) return 0;
+    const now = this.#now();
+    if (now < this.#openUntil) return 0;
+    this.#trials += 1;
+    this.#trialClient = client;
+    this.#nextTrialAt = now + this.#trialMs;
+    return this.openings;
+  }
+
+  /** A response began. */
+  responded(): void {
+    this.#streak.respond();
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#streak.reset();
+    this.#publish('closed');
+  }
+
+  /** A response is complete. */
   succeeded(): void {
-    const wasOpen = this.#failures >= this.#rule.failures;
-    this.#failures = 0;
-    this.#isTrying = false;
-    if (wasOpen) this.#tell('closed');
+    this.#streak.reset();
   }
 
-  failed(isTrial: boolean): void {
-    if (isTrial) this.#isTrying = false;
-    this.#failures += 1;
-    if (this.#failures < this.#rule.failures) return;
-    // What began before it opened and fails late does not make the pause longer.
-    if (!isTrial && this.#failures > this.#rule.failures) return;
+  failed(source: FailureSource, client: string, trial: number): void {
+    if (source === 'client') {
+      this.#release(trial);
+    } else if (!this.#isClosed) {
+      // A request from before the opening that fails late does not make the pause longer.
+      if (this.#isCurrent(trial)) this.#open();
+    } else {
+      if (source === 'endpoint') this.#streak.fail();
+      else this.#streak.provoke(client, this.#limitPerClient);
+      this.#openIfDue();
+    }
+  }
+
+  /** The client left after it had waited longer than this endpoint normally takes. */
+  abandoned(client: string): void {
+    if (!this.#isClosed) return;
+    this.#streak.abandon(client);
+    this.#openIfDue();
+  }
+
+  get #limitPerClient(): number {
+    return this.#clients.areSeveral ? Math.ceil(this.#rule.failures / 2) : Number.POSITIVE_INFINITY;
+  }
+
+  get #trialMs(): number {
+    return Math.min(this.#rule.pauseMs, TRIAL_MS * 2 ** Math.max(0, this.#trials - 1));
+  }
+
+  #isCurrent(trial: number): boolean {
+    return !this.#isClosed && trial === this.openings;
+  }
+
+  /** A trial ended without a result, so the next request is a trial. */
+  #release(trial: number): void {
+    if (!this.#isCurrent(trial)) return;
+    this.#trials -= 1;
+    this.#nextTrialAt = this.#openUntil;
+  }
+
+  #openIfDue(): void {
+    if (this.#streak.points >= this.#rule.failures) this.#open();
+  }
+
+  #open(): void {
+    this.#isClosed = false;
     this.#openUntil = this.#now() + this.#rule.pauseMs;
+    this.#nextTrialAt = this.#openUntil;
+    this.#trials = 0;
     this.openings += 1;
-    this.#tell('open');
-  }
-
-  /** It ended, and nothing was learnt of the target: the client left, say. */
-  released(isTrial: boolean): void {
-    if (isTrial) this.#isTrying = false;
+    this.#streak.reset();
+    this.#publish('open');
   }
 }

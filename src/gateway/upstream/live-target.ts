@@ -3,6 +3,7 @@ import { createDial } from '../../http1/dial.ts';
 import type { Target, Upstream } from '../../plan/plan.ts';
 import { Breaker, type BreakerState } from './breaker.ts';
 import { HealthCheck } from './health.ts';
+import { NormalTime } from './normal-time.ts';
 import { Prober } from './probe.ts';
 
 /** What changed with a target, for the log. */
@@ -16,6 +17,8 @@ export interface TargetStatus {
   readonly breaker: BreakerState | null;
   /** How often the breaker opened. */
   readonly breakerOpenings: number;
+  /** Exchanges whose client left while the gateway waited for the response. */
+  readonly abandoned: number;
   /** Connections, those that are being opened too. */
   readonly connections: number;
   /** Connections in use. */
@@ -24,17 +27,21 @@ export interface TargetStatus {
 
 /** A target while it is used: its connections, and what is known of how it does. */
 export class LiveTarget {
+  /** Its origin as it may be printed. */
   readonly url: string;
   /** As a request names it that came without. */
   readonly host: string;
   readonly connections: Connections;
   readonly breaker: Breaker | undefined;
+  readonly normalTime = new NormalTime();
+  /** Exchanges whose client left while the gateway waited for the response. */
+  abandoned = 0;
   readonly #health: HealthCheck | undefined;
   readonly #prober: Prober | undefined;
   #isWell = true;
 
   constructor(target: Target, upstream: Upstream, tell: (target: LiveTarget, news: TargetNews) => void) {
-    this.url = target.url.origin;
+    this.url = target.shown;
     this.host = target.url.host;
     this.connections = new Connections(createDial(target, upstream), upstream);
     const { breaker, health } = upstream;
@@ -52,9 +59,19 @@ export class LiveTarget {
     );
   }
 
-  /** Whether it may be given a request now, if there is a connection for it. */
+  /** False while the health check fails. */
+  get isHealthy(): boolean {
+    return this.#isWell;
+  }
+
+  /** True if a request of this client may be sent now, given a free connection. */
+  admits(client: string): boolean {
+    return this.#isWell && (this.breaker === undefined || this.breaker.admits(client));
+  }
+
+  /** True if any request may be sent now, given a free connection. */
   get isUp(): boolean {
-    return this.#isWell && (this.breaker === undefined || this.breaker.admits);
+    return this.#isWell && (this.breaker === undefined || this.breaker.admitsAny);
   }
 
   get status(): TargetStatus {
@@ -63,6 +80,7 @@ export class LiveTarget {
       well: this.#health === undefined ? null : this.#isWell,
       breaker: this.breaker?.state ?? null,
       breakerOpenings: this.breaker?.openings ?? 0,
+      abandoned: this.abandoned,
       connections: this.connections.size,
       busy: this.connections.busy,
     };

@@ -8,9 +8,9 @@ export interface Passenger extends Waiter {
   /**
    * There is room for it at this target.
    *
-   * @param isTrial the breaker of the target is half open, and this decides
+   * @param trial as `Breaker.begin` returns it
    */
-  board(target: LiveTarget, isTrial: boolean): void;
+  board(target: LiveTarget, trial: number): void;
   refuse(refusal: Refusal): void;
 }
 
@@ -18,6 +18,8 @@ export interface UpstreamStatus {
   readonly id: string;
   /** Whether one of the targets may be given requests. */
   readonly up: boolean;
+  /** True while every healthy endpoint's default breaker is open, so that requests go to all of them. */
+  readonly panic: boolean;
   readonly targets: readonly TargetStatus[];
   /** Requests that wait for a connection. */
   readonly waiting: number;
@@ -50,11 +52,12 @@ export class LiveUpstream {
    */
   admit(passenger: Passenger, failed?: LiveTarget): void {
     if (failed !== undefined) this.#retries += 1;
-    const target = this.#choose(failed);
+    const { client } = passenger;
+    const isPanic = this.#isPanic(client);
+    const target = this.#choose(client, isPanic, failed);
     if (target !== undefined) {
-      const isTrial = target.breaker?.begin() ?? false;
-      passenger.board(target, isTrial);
-    } else if (!this.#targets.some(({ isUp }) => isUp)) {
+      passenger.board(target, target.breaker?.begin(client) ?? 0);
+    } else if (!isPanic && !this.#targets.some((one) => one.admits(client))) {
       passenger.refuse(unavailable('no_target_up'));
     } else {
       this.#wait(passenger);
@@ -63,8 +66,12 @@ export class LiveUpstream {
 
   /** A connection is free again: the next client in turn gets it. */
   advance(): void {
+    const { next } = this.#waiting;
     // If there is no room after all, the queue stays as it is, and with it each request's time limit.
-    if (this.#waiting.size > 0 && !this.#isFull) this.admit(this.#waiting.take() as Passenger);
+    if (next !== undefined && !this.#isFull(next.client)) {
+      this.#waiting.take();
+      this.admit(next);
+    }
     this.#onAdvance?.();
   }
 
@@ -78,6 +85,7 @@ export class LiveUpstream {
     return {
       id: this.upstream.id,
       up: this.#targets.some(({ isUp }) => isUp),
+      panic: this.#isPanic(),
       targets: this.#targets.map(({ status }) => status),
       waiting: this.#waiting.size,
       retries: this.#retries,
@@ -94,14 +102,29 @@ export class LiveUpstream {
     for (const target of this.#targets) target.close();
   }
 
-  /** There are targets that are up, and none of them has room. */
-  get #isFull(): boolean {
-    const up = this.#targets.filter(({ isUp }) => isUp);
-    return up.length > 0 && !up.some(({ connections }) => connections.hasRoom);
+  /**
+   * True while no endpoint admits the client because of breakers that are on by default: requests then go to every
+   * healthy endpoint, since a default must not take an upstream out of service.
+   */
+  #isPanic(client?: string): boolean {
+    if (this.upstream.breaker?.isDefault !== true) return false;
+    let isAnyHealthy = false;
+    for (const target of this.#targets) {
+      if (client === undefined ? target.isUp : target.admits(client)) return false;
+      isAnyHealthy ||= target.isHealthy;
+    }
+    return isAnyHealthy;
+  }
+
+  /** True if there are endpoints for this client, and none of them has room. */
+  #isFull(client: string): boolean {
+    const isPanic = this.#isPanic(client);
+    const usable = this.#targets.filter((target) => (isPanic ? target.isHealthy : target.admits(client)));
+    return usable.length > 0 && !usable.some(({ connections }) => connections.hasRoom);
   }
 
   /** Of the targets that are up and have room: the next in turn, or the one with the fewest requests. */
-  #choose(failed: LiveTarget | undefined): LiveTarget | undefined {
+  #choose(client: string, isPanic: boolean, failed: LiveTarget | undefined): LiveTarget | undefined {
     const targets = this.#targets;
     const isLeast = this.upstream.balance === 'least-pending';
     let best: LiveTarget | undefined;
@@ -109,7 +132,7 @@ export class LiveUpstream {
     for (let step = 0; step < targets.length; step += 1) {
       const index = (this.#turn + step) % targets.length;
       const target = targets[index] as LiveTarget;
-      if (!target.isUp || !target.connections.hasRoom) continue;
+      if (!(isPanic ? target.isHealthy : target.admits(client)) || !target.connections.hasRoom) continue;
       const isBetter =
         best === undefined ||
         best === failed ||

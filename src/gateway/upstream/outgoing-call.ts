@@ -27,7 +27,11 @@ export function callOf(
 
 /** The headers of a request on their way to the upstream, as the route wants them. */
 export function headersOf({ exchange, head, route }: Outgoing): string[] {
-  const written = requestHeaders(exchange.request.rawHeaders, forwardedOf(exchange, head.host));
+  const written = requestHeaders(
+    exchange.request.rawHeaders,
+    forwardedOf(exchange, head.host),
+    route.requestHeaders?.keeps,
+  );
   return ruledHeaders(written, route.requestHeaders);
 }
 

@@ -8,6 +8,7 @@ import type { Outgoing } from '../forward.ts';
 import { Refusal } from '../refusal.ts';
 import { refuse } from '../refuse.ts';
 import { RequestBody } from '../request-body.ts';
+import { type FailureSource, sourceOf } from './failure-sources.ts';
 import type { LiveTarget } from './live-target.ts';
 import type { LiveUpstream, Passenger } from './live-upstream.ts';
 import { bodyOf, callOf, headersOf } from './outgoing-call.ts';
@@ -20,6 +21,7 @@ const IDEMPOTENT = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
  * second one. What comes of the answer is the receiver's.
  */
 export class Transfer implements Passenger, CallUser {
+  readonly client: string;
   readonly #outgoing: Outgoing;
   readonly #upstream: LiveUpstream;
   readonly #headers: string[];
@@ -29,7 +31,9 @@ export class Transfer implements Passenger, CallUser {
   /** The request is being written, or was. */
   #isBegun = false;
   #body: Buffer | RequestBody | null = null;
-  #isTrial = false;
+  #trial = 0;
+  /** When it was sent, in milliseconds of the exchange. */
+  #sentMs = 0;
   #tries = 0;
   /** A byte of an answer has come, if only of one before the answer. */
   #isAnswered = false;
@@ -37,6 +41,8 @@ export class Transfer implements Passenger, CallUser {
   #isOver = false;
 
   constructor(outgoing: Outgoing, upstream: LiveUpstream) {
+    const { believed, connection } = outgoing.exchange;
+    this.client = clientKey(believed?.client ?? connection.peer ?? '');
     this.#outgoing = outgoing;
     this.#upstream = upstream;
     this.#headers = headersOf(outgoing);
@@ -46,13 +52,10 @@ export class Transfer implements Passenger, CallUser {
     upstream.admit(this);
   }
 
-  get client(): string {
-    return clientKey(this.#outgoing.exchange.client);
-  }
-
-  board(target: LiveTarget, isTrial: boolean): void {
+  board(target: LiveTarget, trial: number): void {
     this.#target = target;
-    this.#isTrial = isTrial;
+    this.#trial = trial;
+    if (target.breaker !== undefined) this.#sentMs = this.#outgoing.exchange.elapsedMs();
     this.#tries += 1;
     const isFresh = this.#tries > 1 || this.#outgoing.exchange.handshake !== undefined;
     this.#send(isFresh ? this.#open(target) : target.connections.take(), target);
@@ -73,6 +76,11 @@ export class Transfer implements Passenger, CallUser {
   }
 
   onHead(head: AnswerHead): void {
+    const target = this.#target as LiveTarget;
+    if (target.breaker !== undefined && !this.#isAnswered) {
+      target.normalTime.add(this.#outgoing.exchange.elapsedMs() - this.#sentMs);
+      target.breaker.responded();
+    }
     this.#isAnswered = true;
     this.#outgoing.receiver.onHead(this.#connection as Connection, head);
   }
@@ -106,6 +114,7 @@ export class Transfer implements Passenger, CallUser {
       return;
     }
     this.#settle();
+    this.#target?.breaker?.responded();
     this.#target?.breaker?.succeeded();
     // Until it ends, the tunnel counts as one of the target's connections.
     socket.once('close', () => this.#disembark(true));
@@ -114,8 +123,7 @@ export class Transfer implements Passenger, CallUser {
   onError(error: Error): void {
     const target = this.#target;
     const isAgain = this.#mayTryAgain(error);
-    if (this.#isUpstreamsFault(error)) target?.breaker?.failed(this.#isTrial);
-    else target?.breaker?.released(this.#isTrial);
+    this.#count(error);
     this.#disembark(true);
     if (isAgain) {
       this.#outgoing.exchange.retries += 1;
@@ -137,12 +145,35 @@ export class Transfer implements Passenger, CallUser {
     connection.send(call, this);
   }
 
-  /** Out of time is the upstream when all that the client had to do is done, and no byte of an answer has come. */
-  #isUpstreamsFault(error: Error): boolean {
-    if (error instanceof ClientGone) return false;
-    if (!(error instanceof Broken)) return true;
-    const isLate = error.refusal.code === 'upstream_timeout';
-    return isLate && !this.#isAnswered && this.#outgoing.exchange.request.complete;
+  /** Counts the failure, for the breaker and the metrics of its endpoint. */
+  #count(error: Error): void {
+    const target = this.#target;
+    if (target === undefined) return;
+    const isAbandoned = error instanceof ClientGone && this.#isBegun && !this.#isAnswered && this.#isWhole;
+    if (isAbandoned) target.abandoned += 1;
+    const waitedMs = this.#outgoing.exchange.elapsedMs() - this.#sentMs;
+    // The time of a streamed upload is the client's own.
+    const isLong = isAbandoned && !(this.#body instanceof RequestBody) && target.normalTime.isExceededBy(waitedMs);
+    if (isLong) target.breaker?.abandoned(this.client);
+    else target.breaker?.failed(this.#sourceOf(error), this.client, this.#trial);
+  }
+
+  /** True once the client has sent all of its request. */
+  get #isWhole(): boolean {
+    return !(this.#body instanceof RequestBody) || this.#outgoing.exchange.request.complete;
+  }
+
+  #sourceOf(error: Error & { code?: string }): FailureSource {
+    if (error instanceof ClientGone) return 'client';
+    const isLate = error instanceof Broken && error.refusal.code === 'upstream_timeout';
+    if (error instanceof Broken && !isLate) return sourceOf(error.refusal.reason) ?? 'client';
+    // The limit of the whole exchange also runs while the response is on its way to a slow client.
+    if (isLate && this.#isAnswered) return 'client';
+    if (!isLate && !this.#isBegun) return 'endpoint';
+    // A client that sends or reads slowly makes upstreams give up. One that reads nothing of an upload is at fault itself.
+    const isUnread = error.code === 'response_timeout';
+    if ((!this.#isWhole && !isUnread) || this.#connection?.wasPaused === true) return 'client';
+    return (isLate ? sourceOf('exchange_too_long') : sourceOf(error.code ?? '')) ?? 'request';
   }
 
   /** Safe are: nothing was sent; or a kept-alive connection died unanswered, and to do it twice is to do it once. */

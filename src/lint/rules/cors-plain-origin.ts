@@ -7,12 +7,12 @@ export const corsPlainOrigin: Rule = {
   severity: 'warning',
   preset: 'recommended',
   why: "A page that comes over plain HTTP is whoever's is on the way to it: its origin vouches for nothing.",
-  *find({ manifest, isSecret }) {
+  *find({ manifest, secrets }) {
     for (const [index, origin] of (manifest.cors?.origins ?? []).entries()) {
       const path = ['cors', 'origins', index];
       const url = URL.parse(origin);
       if (url?.protocol !== 'http:' || isLoopback(url.hostname)) continue;
-      const meant = isSecret(path) ? 'https://' : `https://${url.host}`;
+      const meant = secrets.isSecret(path) ? 'https://' : `https://${url.host}`;
       yield at(path, `anyone on the way to this page can change it, and read answers as it; write ${meant}`);
     }
   },

@@ -6,13 +6,13 @@ export const listenPrivileged: Rule = {
   severity: 'info',
   preset: 'strict',
   why: 'Ports below 1024 are mostly for root alone, and a gateway should not run as root.',
-  *find({ plan, isSecret }) {
+  *find({ plan, secrets }) {
     for (const key of ['listen', 'admin'] as const) {
       const port = plan[key]?.port ?? 0;
       if (port > 0 && port < 1024)
         yield at(
           [key],
-          `${isSecret([key]) ? 'this port' : `port ${port}`} needs rights that a gateway should not have; write one from 1024 on`,
+          `${secrets.isSecret([key]) ? 'this port' : `port ${port}`} needs rights that a gateway should not have; write one from 1024 on`,
         );
     }
   },

@@ -1,5 +1,5 @@
+import { foldLiteral } from '../../plan/path-readings.ts';
 import { patternKey } from '../../plan/pattern.ts';
-import { foldLiteral } from '../../plan/router.ts';
 import { inUsualOrder } from '../../plan/sample-paths.ts';
 import type { Witness } from '../../problem/finding.ts';
 import type { Prover } from '../prover.ts';

@@ -6,11 +6,11 @@ export const tokenIssuerElsewhere: Rule = {
   severity: 'info',
   preset: 'recommended',
   why: 'The metadata of an issuer must name the very issuer that is written here (RFC 8414 section 3.3); where the two differ it mostly does not, and then no token is good.',
-  *find({ manifest, isSecret }) {
+  *find({ manifest, secrets }) {
     const jwt = manifest.auth?.tokens.jwt;
     const path = ['auth', 'tokens', 'jwt', 'issuer'];
     if (jwt?.discovery === undefined || withoutSlash(jwt.discovery) === withoutSlash(jwt.issuer)) return;
-    const shown = [path, path.with(3, 'discovery')].some(isSecret)
+    const shown = [path, path.with(3, 'discovery')].some(secrets.isSecret)
       ? 'the two'
       : `"${jwt.issuer}" and "${jwt.discovery}"`;
     yield at(

@@ -12,7 +12,7 @@ export const upstreamPlainHttp: Rule = {
     for (const { targets } of upstreamsOf(subject))
       for (const { url, path } of targets) {
         if (isPrivate(url)) continue;
-        const meant = subject.isSecret(path) ? 'https://' : `https://${url.host}`;
+        const meant = subject.secrets.isSecret(path) ? 'https://' : `https://${url.host}`;
         yield at(path, `tokens go to another machine in plain text here; write ${meant}`);
       }
   },

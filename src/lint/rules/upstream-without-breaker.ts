@@ -1,4 +1,4 @@
-import { atKey, type Rule } from '../rule.ts';
+import { at, type Rule } from '../rule.ts';
 import { upstreamsOf } from '../targets.ts';
 
 export const upstreamWithoutBreaker: Rule = {
@@ -6,10 +6,13 @@ export const upstreamWithoutBreaker: Rule = {
   family: 'upstreams',
   severity: 'info',
   preset: 'recommended',
-  why: 'A target that answers its health check and breaks every request is passed over by a breaker alone.',
+  why: 'Only a breaker ejects an endpoint that passes its health check and fails every request.',
   *find(subject) {
     for (const { path, entry, targets } of upstreamsOf(subject))
-      if (targets.length > 1 && entry.breaker === undefined)
-        yield atKey([...path, 'urls'], 'a target that breaks its requests is not passed over; add breaker: {}');
+      if (targets.length > 1 && entry.breaker?.enabled === false)
+        yield at(
+          [...path, 'breaker', 'enabled'],
+          'an endpoint that fails every request is not ejected; remove enabled: false',
+        );
   },
 };

@@ -8,7 +8,7 @@ export const websocketPublic: Rule = {
   why: 'What goes through a tunnel is not looked at, and here nobody is asked who opened it.',
   *find({ routes }) {
     for (const { entry, path } of routes)
-      if (entry.websocket && entry.access === 'public')
+      if (entry.websocket !== false && entry.access === 'public')
         yield atKey(
           [...path, 'websocket'],
           'anyone may open a tunnel to the upstream here; write access: protected, or make sure that the upstream asks',

@@ -1,3 +1,4 @@
+import type { Secrets } from '../../manifest/secrets.ts';
 import type { World } from '../../manifest/source.ts';
 import { errorAt, type Finding, type Path } from '../../problem/finding.ts';
 import type { Upstreams } from '../upstream.ts';
@@ -7,16 +8,16 @@ export interface TokensContext {
   readonly readFile: World['readFile'];
   readonly upstreams: Upstreams;
   /** Whether the value at a path came from the environment. */
-  readonly isSecret: (path: Path) => boolean;
+  readonly secrets: Secrets;
   readonly findings: Finding[];
 }
 
 /** A secret of the file's is everybody's who may read the file. */
 export function isSecretOutside(
   path: Path,
-  { isSecret, findings }: Pick<TokensContext, 'isSecret' | 'findings'>,
+  { secrets, findings }: Pick<TokensContext, 'secrets' | 'findings'>,
 ): boolean {
-  if (isSecret(path)) return true;
+  if (secrets.isSecret(path)) return true;
   const message = 'a secret must not stand in the file, nor as a default; write ${NAME}, and set the variable NAME';
   findings.push({ ...errorAt(path, 'secret-in-file', message), isSecret: true });
   return false;

@@ -9,7 +9,7 @@ import type { TokensContext } from './context.ts';
 /** Where questions about tokens go. */
 export interface Endpoint {
   /** One is asked; when it does not answer, the next question goes to the next one. */
-  readonly targets: readonly Target[];
+  readonly targets: readonly Pick<Target, 'url' | 'serverName'>[];
   readonly timeoutMs: number;
   /** How TLS is spoken with them. */
   readonly tls: TlsRule;

@@ -1,0 +1,63 @@
+/**
+ * Some servers read `X_Original_URL` and `X.Original.URL` as `X-Original-URL`. Every spelling folds to one name, in lower case
+ * and with hyphens. Folding keeps the length.
+ */
+export function foldName(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9-]/g, '-');
+}
+
+/**
+ * Returns true for a header by which frameworks, proxies or middleware take another method, path, host or scheme than those of
+ * the request line and `Host`: the upstream would serve a request that the gateway neither matched nor authorized.
+ *
+ * @param folded by `foldName`
+ */
+export function isOverride(folded: string): boolean {
+  return NAMES.has(folded) || (FAMILIES.test(folded) && !REWRITTEN.has(folded));
+}
+
+/** The gateway writes these itself; they never pass. */
+const REWRITTEN = new Set(['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host']);
+
+const FAMILIES = /^x-(?:forwarded|original|rewrite|override|envoy|middleware|invoke)-/;
+
+const NAMES = new Set([
+  // The method: Express, Rails, Spring, Laravel, Symfony, ASP.NET, Google APIs.
+  'x-http-method-override',
+  'x-http-method',
+  'x-method-override',
+  'x-method',
+  'x-request-method',
+  'request-method',
+  'http-method-override',
+  // The path and the query: IIS, Symfony, Zend, WSGI and PSGI servers, Next.js.
+  'x-rewrite',
+  'x-http-path-override',
+  'x-http-destinationurl',
+  'x-dest-url',
+  'x-proxy-url',
+  'x-request-uri',
+  'x-request-url',
+  'request-uri',
+  'x-path-info',
+  'path-info',
+  'x-script-name',
+  'script-name',
+  'x-matched-path',
+  'x-now-route-matches',
+  'x-nextjs-rewrite',
+  // The host.
+  'x-host',
+  'x-http-host-override',
+  'x-host-override',
+  // The scheme.
+  'x-scheme',
+  'x-url-scheme',
+  'x-ssl',
+  'x-https',
+  'https',
+  'front-end-https',
+  // Files that a server sends in place of the response: Rack::Sendfile.
+  'x-sendfile-type',
+  'x-accel-mapping',
+]);

@@ -1,0 +1,43 @@
+import type { WireCode } from '../../http1/wire-error.ts';
+
+/**
+ * Who can cause a failure, which decides if the breaker counts it. `endpoint`: no request can cause it, so it always
+ * counts. `request`: a hostile request may provoke it, so one client alone counts for a part only. `client`: the
+ * client caused it, so it never counts.
+ */
+export type FailureSource = 'endpoint' | 'request' | 'client';
+
+/** Error codes of the system that an exchange meets after its request went out. */
+type SystemCode = 'ECONNRESET' | 'EPIPE' | 'ETIMEDOUT' | 'EHOSTUNREACH' | 'ENETUNREACH';
+
+/** Reasons for which the gateway itself ends an exchange that is at an endpoint. */
+type OwnReason = 'exchange_too_long' | 'login_answer_too_long' | 'body_too_large' | 'body_invalid';
+
+/** The source of each failure of an exchange whose request went out. `test/gateway/failure-sources.test.ts` checks all of them. */
+export const FAILURE_SOURCES: Readonly<Record<WireCode | SystemCode | OwnReason, FailureSource>> = {
+  connect_timeout: 'endpoint',
+  response_timeout: 'request',
+  idle_timeout: 'request',
+  connection_closed: 'request',
+  answer_malformed: 'request',
+  // Upstreams repeat the query in `Location` and `Link`.
+  answer_head_too_large: 'client',
+  answer_unasked: 'request',
+  answer_upgrade_unasked: 'request',
+  informational_too_many: 'request',
+  request_malformed: 'client',
+  ECONNRESET: 'request',
+  EPIPE: 'request',
+  ETIMEDOUT: 'endpoint',
+  EHOSTUNREACH: 'endpoint',
+  ENETUNREACH: 'endpoint',
+  exchange_too_long: 'request',
+  login_answer_too_long: 'client',
+  body_too_large: 'client',
+  body_invalid: 'client',
+};
+
+/** @param code of a wire error or of the system, or the reason of a refusal */
+export function sourceOf(code: string): FailureSource | undefined {
+  return Object.hasOwn(FAILURE_SOURCES, code) ? FAILURE_SOURCES[code as keyof typeof FAILURE_SOURCES] : undefined;
+}

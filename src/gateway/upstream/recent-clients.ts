@@ -1,0 +1,26 @@
+/** How long a second client is remembered. */
+const MEMORY_MS = 600_000;
+
+/**
+ * Tells if several clients use an endpoint. Where all requests come from one address, a local application or a proxy,
+ * its failures are all there is to judge by, and ejecting the endpoint harms nobody else.
+ */
+export class RecentClients {
+  #last: string | undefined;
+  #changedAt = Number.NEGATIVE_INFINITY;
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  see(client: string): void {
+    if (client === this.#last) return;
+    if (this.#last !== undefined) this.#changedAt = this.#now();
+    this.#last = client;
+  }
+
+  get areSeveral(): boolean {
+    return this.#now() - this.#changedAt < MEMORY_MS;
+  }
+}

@@ -1,0 +1,48 @@
+/** Bounds the memory of a streak. Clients beyond it count without being remembered. */
+const MAX_CLIENTS = 1_024;
+/** Weight of a client that left after a long wait. */
+const ABANDONED = 0.5;
+
+/** Failures of an endpoint since its last success, weighted by how much one client can have caused of them. */
+export class Streak {
+  #points = 0;
+  /** Points of failures that a request may have provoked, by client. */
+  readonly #provoked = new Map<string, number>();
+  /** Clients that left after a long wait, since the last response. */
+  readonly #abandoned = new Set<string>();
+
+  get points(): number {
+    return this.#points + this.#abandoned.size * ABANDONED;
+  }
+
+  /** Counts a failure that no request can cause. */
+  fail(): void {
+    this.#points += 1;
+  }
+
+  /** Counts a failure that a request may have provoked. @param limit the most that one client counts for */
+  provoke(client: string, limit: number): void {
+    const points = this.#provoked.get(client) ?? 0;
+    if (points >= limit) return;
+    if (points > 0 || this.#provoked.size < MAX_CLIENTS) this.#provoked.set(client, points + 1);
+    this.#points += 1;
+  }
+
+  /** Counts a client that left after a long wait, once. */
+  abandon(client: string): void {
+    if (this.#abandoned.size < MAX_CLIENTS) this.#abandoned.add(client);
+  }
+
+  /** A response began, so the endpoint does not hang. */
+  respond(): void {
+    if (this.#abandoned.size > 0) this.#abandoned.clear();
+  }
+
+  /** An exchange succeeded. */
+  reset(): void {
+    this.respond();
+    if (this.#points === 0) return;
+    this.#points = 0;
+    this.#provoked.clear();
+  }
+}

@@ -1,0 +1,38 @@
+import type { Duplex } from 'node:stream';
+
+type Callback = (error?: Error | null) => void;
+
+/** The peer closed or reset the connection. */
+const CLOSED_BY_PEER = new Set<string | undefined>(['EPIPE', 'ECONNRESET']);
+
+/**
+ * Keeps a socket readable after a write fails because the peer closed. Node would destroy the socket, and with it an
+ * early response that the kernel has received and nobody has read. The failed write never completes, so nothing more
+ * is written.
+ *
+ * @param onFailed called once
+ * @returns restores the socket
+ */
+export function holdFailedWrites(socket: Duplex, onFailed: (error: Error) => void): () => void {
+  let done: Callback = () => undefined;
+  // A stream passes the same callback to each of its writes, and has one write in progress at a time.
+  const complete = (error?: (Error & { code?: string }) | null) => {
+    if (error == null || !CLOSED_BY_PEER.has(error.code)) done(error);
+    else onFailed(error);
+  };
+  const { _write: write, _writev: writev } = socket;
+  socket._write = (chunk, encoding, callback) => {
+    done = callback;
+    write.call(socket, chunk, encoding, complete);
+  };
+  if (typeof writev === 'function') {
+    socket._writev = (chunks, callback) => {
+      done = callback;
+      writev.call(socket, chunks, complete);
+    };
+  }
+  return () => {
+    socket._write = write;
+    if (typeof writev === 'function') socket._writev = writev;
+  };
+}

@@ -1,0 +1,43 @@
+/** A source of bytes whose reads can be suspended. */
+export interface PacedSource {
+  resumeReads(): void;
+}
+
+/** Pieces that are worth a check. To parse so many takes a few milliseconds. */
+const MANY_PIECES = 4_096;
+/** Average size below which pieces cost more than their bytes. */
+const SMALL_BYTES = 512;
+/** Time for everything else between two reads of suspended sources. */
+const REST_MS = 10;
+
+const suspended: PacedSource[] = [];
+
+/**
+ * Bounds how long small pieces hold the event loop. The system hands over megabytes in one turn, which in chunks of one
+ * byte take half a second to parse. A source that delivers such pieces reads on in its turn: one read of one source
+ * every few milliseconds.
+ */
+export class PieceCount {
+  #pieces = 0;
+  #bytes = 0;
+
+  /** Returns true if the source has to suspend its reads and call `resumeLater`. */
+  add(pieces: number, bytes: number): boolean {
+    this.#pieces += pieces;
+    this.#bytes += bytes;
+    if (this.#pieces < MANY_PIECES) return false;
+    const areSmall = this.#bytes < this.#pieces * SMALL_BYTES;
+    this.#pieces = 0;
+    this.#bytes = 0;
+    return areSmall;
+  }
+}
+
+export function resumeLater(source: PacedSource): void {
+  if (suspended.push(source) === 1) setTimeout(resumeNext, REST_MS);
+}
+
+function resumeNext(): void {
+  suspended.shift()?.resumeReads();
+  if (suspended.length > 0) setTimeout(resumeNext, REST_MS);
+}

@@ -1,0 +1,22 @@
+import { asksMore } from '../../plan/router.ts';
+import { at, type Rule } from '../rule.ts';
+
+export const headerOverrideKept: Rule = {
+  id: 'header-override-kept',
+  family: 'routes',
+  severity: 'warning',
+  preset: 'minimal',
+  why: 'An upstream that follows such a header serves another path or method than the one that the gateway matched and authorized.',
+  *find({ routes }) {
+    for (const { entry, route, path } of routes) {
+      const [name] = entry.requestHeaders?.keep ?? [];
+      if (name === undefined) continue;
+      const stricter = routes.find((other) => other.route.upstream === route.upstream && asksMore(other.route, route));
+      if (stricter === undefined) continue;
+      const message = `by this header a request could ask the upstream for what "${stricter.route.id}" protects; remove it, or make sure that the upstream ignores it`;
+      yield at([...path, 'requestHeaders', 'keep', 0], message, {
+        related: { path: [...stricter.path, 'path'], message: 'the route that asks for more' },
+      });
+    }
+  },
+};

@@ -1,0 +1,51 @@
+import type { Secrets } from '../manifest/secrets.ts';
+import type { Path } from '../problem/finding.ts';
+import type { SchemaRoot } from './schema-files.ts';
+import { changeSchemas, isData } from './schema-walk.ts';
+
+/**
+ * The keyword that lists those keywords beside it whose values came from the environment. It judges nothing. Clients are not
+ * told of such values, and the judges of the other thread know no more of the environment than this.
+ */
+export const HIDDEN = { keyword: 'hidden', schemaType: 'array' } as const;
+
+/** A copy in which every schema with values from the environment has the keyword. */
+export function withHiddenKeywords(root: SchemaRoot, { holdsSecret }: Secrets): SchemaRoot {
+  const marked = <T>(holder: T, at: Path): T => {
+    if (!holdsSecret(at)) return holder;
+    return changeSchemas(
+      holder,
+      (schema, inside) => withKeyword(schema, [...at, ...inside], holdsSecret),
+      at.length === 1,
+    );
+  };
+  return {
+    schemas: marked(root.schemas, ['schemas']),
+    routes: root.routes.map((route, index) => marked(route, ['routes', index])),
+    files: root.files,
+  };
+}
+
+/** The keywords of a schema whose values came from the environment. */
+export function hiddenOf(schema: unknown): readonly string[] {
+  const hidden = schema === null || typeof schema !== 'object' ? undefined : Reflect.get(schema, HIDDEN.keyword);
+  return Array.isArray(hidden) ? hidden : [];
+}
+
+function withKeyword(
+  schema: Record<string, unknown>,
+  path: Path,
+  holdsSecret: Secrets['holdsSecret'],
+): Record<string, unknown> {
+  const hidden = Object.keys(schema).filter((key) => isText(key, schema[key]) && holdsSecret([...path, key]));
+  return hidden.length === 0 ? schema : { ...schema, [HIDDEN.keyword]: hidden };
+}
+
+/** Schemas inside of a schema have a list of their own. */
+function isText(key: string, value: unknown): boolean {
+  return (
+    isData(key) ||
+    typeof value === 'string' ||
+    (Array.isArray(value) && value.every((item) => typeof item === 'string'))
+  );
+}

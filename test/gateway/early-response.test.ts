@@ -1,0 +1,152 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createPair } from '../support/certificate.ts';
+import { PUBLIC_ALL, startGateway } from '../support/gateway.ts';
+import { keptHead, openSocket } from '../support/raw.ts';
+import { eventually } from '../support/site.ts';
+
+const EARLY = 'HTTP/1.1 413 Content Too Large\r\nContent-Length: 5\r\nConnection: close\r\n\r\nlarge';
+const BODY_BYTES = 1_500_000;
+const PIECE = Buffer.alloc(8_192, 'a');
+const PAIR = createPair();
+
+const closing: (() => Promise<unknown> | unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+/** How an upstream closes after its response. */
+const CLOSINGS: Readonly<Record<string, (socket: Socket) => void>> = {
+  'closes with the upload unread, which resets the connection': (socket) => {
+    socket.pause();
+    socket.write(EARLY, () => socket.destroy());
+  },
+  'resets the connection': (socket) => void socket.write(EARLY, () => socket.resetAndDestroy()),
+  'ends the connection and reads nothing more': (socket) => {
+    socket.pause();
+    socket.end(EARLY);
+    setTimeout(() => socket.destroy(), 20);
+  },
+  'ends the connection and resets it when more comes': (socket) => {
+    socket.removeAllListeners('data').on('data', () => socket.resetAndDestroy());
+    socket.end(EARLY);
+  },
+  'ends the connection and reads on': (socket) => void socket.end(EARLY),
+};
+
+/** An upstream that responds once it has read so many bytes of a request. */
+async function startEarly(afterBytes: number, close: (socket: Socket) => void, isTls = false): Promise<string> {
+  const talk = (socket: Socket) => {
+    let read = 0;
+    let isDone = false;
+    socket.on('error', () => undefined);
+    socket.on('data', (bytes) => {
+      read += bytes.length;
+      if (isDone || read < afterBytes) return;
+      isDone = true;
+      close(socket);
+    });
+  };
+  const server = isTls ? createTlsServer({ key: PAIR.key, cert: PAIR.certificate }, talk) : createServer(talk);
+  server.on('tlsClientError', () => undefined);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closing.push(() => void server.close());
+  return `${isTls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function serve(url: string) {
+  const isTls = url.startsWith('https');
+  const tls = isTls ? ', tls: { ca: ./ca.pem }' : '';
+  const text = `version: 1
+listen: 127.0.0.1:0
+upstreams: { up: { url: '${url}', breaker: { failures: 1, pause: 1h }${tls} } }
+routes:
+${PUBLIC_ALL}`;
+  const running = await startGateway(text, {}, isTls ? { 'ca.pem': PAIR.certificate } : {});
+  closing.push(() => running.close());
+  return running;
+}
+
+/** Uploads in pieces, one in each turn of the event loop, and resolves to what came back. */
+async function upload(port: number, framing: 'counted' | 'chunked'): Promise<string> {
+  const socket = await openSocket(port);
+  let received = '';
+  const isResponded = () => received.endsWith('large') || /^HTTP\/1\.1 50[234]/.test(received);
+  const ended = new Promise<void>((resolve) => {
+    socket.on('data', (bytes) => {
+      received += bytes.toString('latin1');
+      if (isResponded()) resolve();
+    });
+    socket.on('close', () => resolve());
+  });
+  const isCounted = framing === 'counted';
+  socket.write(
+    keptHead('POST /up HTTP/1.1', isCounted ? `Content-Length: ${BODY_BYTES}` : 'Transfer-Encoding: chunked'),
+  );
+  const piece = isCounted
+    ? PIECE
+    : Buffer.concat([Buffer.from(`${PIECE.length.toString(16)}\r\n`), PIECE, Buffer.from('\r\n')]);
+  for (let sent = 0; sent + PIECE.length <= BODY_BYTES && !isResponded() && !socket.destroyed; sent += PIECE.length) {
+    if (!socket.write(piece)) await Promise.race([new Promise((resolve) => socket.once('drain', resolve)), ended]);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await ended;
+  socket.destroy();
+  return received;
+}
+
+describe('a response that comes before the end of the upload', () => {
+  it.each(Object.entries(CLOSINGS))(
+    'reaches the client when the upstream %s',
+    { timeout: 60_000 },
+    async (_title, close) => {
+      for (const afterBytes of [1, 2_000, 100_000, 700_000]) {
+        const running = await serve(await startEarly(afterBytes, close));
+        const received: string[] = [];
+        for (let round = 0; round < 5; round += 1) {
+          const uploads = Array.from({ length: 8 }, (_, index) =>
+            upload(running.port, index % 2 === 0 ? 'counted' : 'chunked'),
+          );
+          received.push(...(await Promise.all(uploads)));
+        }
+        const lost = received.filter((text) => !text.startsWith('HTTP/1.1 413 ') || !text.endsWith('large'));
+        expect([afterBytes, lost]).toEqual([afterBytes, []]);
+        expect(running.gateway.upstreams[0]?.targets[0]?.breaker).toBe('closed');
+      }
+    },
+  );
+
+  it('reaches the client over TLS', { timeout: 60_000 }, async () => {
+    const close = CLOSINGS['closes with the upload unread, which resets the connection'] as (socket: Socket) => void;
+    const running = await serve(await startEarly(2_000, close, true));
+    for (let round = 0; round < 5; round += 1) {
+      const received = await Promise.all(Array.from({ length: 8 }, () => upload(running.port, 'counted')));
+      const lost = received.filter((text) => !text.startsWith('HTTP/1.1 413 ') || !text.endsWith('large'));
+      expect(lost).toEqual([]);
+    }
+  });
+
+  it('is no response when the upstream resets the connection without one', async () => {
+    const running = await serve(await startEarly(100_000, (socket) => void socket.resetAndDestroy()));
+    for (let count = 0; count < 10; count += 1)
+      expect(await upload(running.port, 'counted')).toMatch(/^HTTP\/1\.1 502 /);
+    expect(running.gateway.upstreams[0]?.targets[0]?.breaker).toBe('closed');
+  });
+
+  it('is cut for the client when a reset ends a body without a length', async () => {
+    const cut = (socket: Socket) => {
+      socket.pause();
+      socket.write('HTTP/1.1 413 X\r\nConnection: close\r\n\r\nlarge', () => socket.destroy());
+    };
+    const running = await serve(await startEarly(2_000, cut));
+    for (let count = 0; count < 20; count += 1) {
+      const text = await upload(running.port, 'counted');
+      expect(text.startsWith('HTTP/1.1 413') && text.endsWith('0\r\n\r\n')).toBe(false);
+    }
+    await eventually('the exchanges ended', () => running.lines.length === 20);
+    expect(running.lines.every(({ aborted }) => aborted === true)).toBe(true);
+  });
+});

@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { FAILURE_SOURCES, sourceOf } from '../../src/gateway/upstream/failure-sources.ts';
+import { WIRE_CODES } from '../../src/http1/wire-error.ts';
+
+const log = readFileSync(new URL('../../docs/log.md', import.meta.url), 'utf8');
+
+describe('the source of a failure', () => {
+  it('is decided for every error of the HTTP/1.1 client', () => {
+    for (const code of Object.keys(WIRE_CODES)) expect([code, sourceOf(code)]).not.toEqual([code, undefined]);
+  });
+
+  it('is documented for every failure', () => {
+    const [, table = ''] = /<!-- failure-sources -->\n([\s\S]*?)<!-- \/failure-sources -->/.exec(log) ?? [];
+    const rows = [...table.matchAll(/^\| `(\w+)` \| (\w+) \|/gm)].map(([, code, source]) => [code, source]);
+    expect(Object.fromEntries(rows)).toEqual(FAILURE_SOURCES);
+  });
+
+  it('is nobody but the client for what a client can cause alone', () => {
+    const harmless = ['answer_head_too_large', 'request_malformed', 'body_too_large', 'body_invalid'];
+    expect(harmless.map(sourceOf)).toEqual(harmless.map(() => 'client'));
+  });
+
+  it('is unknown for any other code', () => {
+    expect([sourceOf('toString'), sourceOf('ERR_SSL_WRONG_VERSION_NUMBER')]).toEqual([undefined, undefined]);
+  });
+});

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { manifest, type Running, startGateway } from '../support/gateway.ts';
+import { ask, head, keptHead, Wire } from '../support/raw.ts';
+import { startWireUpstream, type WireUpstream } from '../support/upstream.ts';
+
+const ROUTES = `  - { id: plain, method: any, path: /plain, upstream: up, access: public, websocket: true }
+  - id: kept
+    method: any
+    path: /kept
+    upstream: up
+    access: public
+    requestHeaders: { set: { X-Rewrite-URL: /set }, keep: [X-HTTP-Method-Override, x-forwarded-prefix] }
+`;
+const OVERRIDES = [
+  'X-Original-URL',
+  'X-Original-URI',
+  'X-Original-Host',
+  'X-Original-Method',
+  'X-Rewrite-URL',
+  'X-HTTP-Method-Override',
+  'X-HTTP-Method',
+  'X-Method-Override',
+  'X-Forwarded-Prefix',
+  'X-Forwarded-Path',
+  'X-Forwarded-Uri',
+  'X-Forwarded-Method',
+  'X-Forwarded-Scheme',
+  'X-Forwarded-Server',
+  'X-Forwarded-Ssl',
+  'X-Forwarded-Port',
+  'X-Url-Scheme',
+  'X-Scheme',
+  'Front-End-Https',
+  'X-Host',
+  'X-HTTP-Host-Override',
+  'X-Envoy-Original-Path',
+  'X-Middleware-Subrequest',
+  'X-Invoke-Path',
+  'X-Matched-Path',
+  'X-Script-Name',
+  'Request-URI',
+  'X-Sendfile-Type',
+  'X-Accel-Mapping',
+];
+const CREDENTIALS = ['Proxy-Authorization', 'Proxy-Authenticate', 'Proxy-Authentication-Info', 'Proxy'];
+
+/** A name in every spelling that some server takes for it. */
+function spellingsOf(name: string): string[] {
+  const spellings = [name, name.toLowerCase(), name.toUpperCase()];
+  const folded = ['_', '.', '!', '~'].flatMap((mark) => [name.replaceAll('-', mark), name.replace('-', mark)]);
+  return [...new Set([...spellings, ...folded])];
+}
+
+let upstream: WireUpstream;
+let gateway: Running;
+let answer = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+
+beforeAll(async () => {
+  upstream = await startWireUpstream(() => answer);
+  gateway = await startGateway(manifest(ROUTES, { up: upstream.url }));
+});
+afterAll(async () => {
+  await gateway.close();
+  await upstream.close();
+});
+
+/** The headers that the upstream gets. */
+async function forwarded(path: string, ...headers: string[]): Promise<string[]> {
+  const before = upstream.messages.length;
+  expect((await ask(gateway.port, head(`GET ${path} HTTP/1.1`, ...headers))).status).toBe(200);
+  expect(upstream.messages.length).toBe(before + 1);
+  return (upstream.messages[before]?.headers ?? []).map(([name, value]) => `${name}: ${value}`);
+}
+
+describe('a header that may override the request', () => {
+  it.each([...OVERRIDES, ...CREDENTIALS])('%s is dropped in every spelling', async (name) => {
+    const sent = spellingsOf(name).map((spelling) => `${spelling}: evil`);
+    const headers = await forwarded('/plain', 'X-Other: 1', ...sent, 'Accept: a');
+    expect(headers.join('\n')).not.toContain('evil');
+    expect(headers).toEqual(expect.arrayContaining(['X-Other: 1', 'Accept: a']));
+  });
+
+  it('is dropped from a WebSocket handshake too', async () => {
+    const before = upstream.messages.length;
+    const wire = await Wire.open(gateway.port);
+    const names = [...OVERRIDES, ...CREDENTIALS].map((name) => `${name}: evil`);
+    const key = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: a'];
+    wire.write(keptHead('GET /plain HTTP/1.1', ...key, ...names));
+    await wire.answer();
+    wire.end();
+    expect(upstream.messages.length).toBe(before + 1);
+    expect(upstream.messages[before]?.headers.flat()).toContain('Sec-WebSocket-Key');
+    expect(upstream.messages[before]?.headers.flat()).not.toContain('evil');
+  });
+
+  it('passes as it was sent where the route keeps it, and only there', async () => {
+    const sent = [
+      'X-HTTP-Method-Override: PUT',
+      'X_Forwarded_Prefix: /a',
+      'X-Original-URL: evil',
+      'X-Rewrite-URL: evil',
+    ];
+    const headers = await forwarded('/kept', ...sent);
+    expect(headers).toEqual(expect.arrayContaining(sent.slice(0, 2)));
+    expect(headers).toContain('X-Rewrite-URL: /set');
+    expect(headers.join('\n')).not.toContain('evil');
+    expect((await forwarded('/plain', ...sent)).join('\n')).not.toMatch(/override|prefix/i);
+  });
+
+  it.each(['Accept', 'X-Forwarded-For', 'X_Forwarded_Proto', 'Proxy-Authorization', 'Connection'])(
+    'may not be %s for a route that keeps it',
+    async (name) => {
+      const text = manifest(ROUTES.replace('x-forwarded-prefix', name), { up: upstream.url });
+      await expect(startGateway(text)).rejects.toThrow(`"${name}" is not a header that the gateway drops by default`);
+    },
+  );
+});
+
+describe('the credentials of a proxy', () => {
+  it('do not come back to the client', async () => {
+    answer = `HTTP/1.1 200 OK\r\nProxy-Authenticate: Basic\r\nProxy-Authentication-Info: a\r\nX-Other: 1\r\nContent-Length: 0\r\n\r\n`;
+    const { headers } = await ask(gateway.port, head('GET /plain HTTP/1.1'));
+    const names = headers.map(([name]) => name);
+    expect(names).toContain('X-Other');
+    expect(names.filter((name) => /proxy/i.test(name))).toEqual([]);
+  });
+});

@@ -1,0 +1,133 @@
+import type { Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type PacedSource, PieceCount, resumeLater } from '../../src/http1/read-pace.ts';
+import { manifest, PUBLIC_ALL, startGateway } from '../support/gateway.ts';
+import { ask, head, keptHead, Wire } from '../support/raw.ts';
+import { startRawUpstream, startUpstream } from '../support/upstream.ts';
+
+const COUNT = 300_000;
+const BODY = 'abcdefghij'.repeat(COUNT / 10);
+const CHUNKS = BODY.replaceAll(/./g, '1\r\n$&\r\n');
+const ROUTES = `${PUBLIC_ALL.replace('/**', '/stream/**')}  - { id: read, method: POST, path: /read, upstream: up, access: public, body: { schema: { type: string } } }\n`;
+
+const closing: (() => Promise<unknown> | unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function serve(url: string) {
+  const running = await startGateway(manifest(ROUTES, { up: url }));
+  closing.push(() => running.close());
+  return running;
+}
+
+/** Sends requests one after the other until `isDone`, and resolves to how many responses came. */
+async function countResponses(port: number, isDone: () => boolean): Promise<number> {
+  const wire = await Wire.open(port);
+  let count = 0;
+  for (; !isDone(); count += 1) {
+    wire.write(keptHead('GET /stream/other HTTP/1.1'));
+    expect((await wire.answer()).status).toBe(200);
+  }
+  wire.end();
+  return count;
+}
+
+describe('one-byte chunks', () => {
+  it('of an upload reach the upstream in few, large chunks, and others are served meanwhile', async () => {
+    let chunks = 0;
+    const received: string[] = [];
+    const upstream = await startRawUpstream((socket) => {
+      let text = '';
+      socket.on('data', (bytes) => {
+        text += bytes.toString('latin1');
+        if (text.startsWith('GET') || text.endsWith('\r\n0\r\n\r\n')) {
+          if (text.startsWith('POST')) {
+            const parts = text.slice(text.indexOf('\r\n\r\n') + 4).split('\r\n');
+            chunks = parts.length / 2 - 1;
+            received.push(parts.filter((_, index) => index % 2 === 1).join(''));
+          }
+          text = '';
+          socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+        }
+      });
+    });
+    closing.push(() => upstream.close());
+    const { port } = await serve(upstream.url);
+    let isDone = false;
+    const framing = 'Transfer-Encoding: chunked';
+    const upload = ask(port, `${head('POST /stream/x HTTP/1.1', framing)}${CHUNKS}0\r\n\r\n`).finally(() => {
+      isDone = true;
+    });
+    const others = await countResponses(port, () => isDone);
+    expect((await upload).status).toBe(200);
+    expect(received).toEqual([BODY]);
+    expect(chunks).toBeLessThan(COUNT / 300);
+    // Each read of 64 kB has about 11,000 chunks.
+    expect(others).toBeGreaterThan(5);
+  });
+
+  it('of a body that is read first arrive as they were sent', async () => {
+    const upstream = await startUpstream();
+    closing.push(() => upstream.close());
+    const { port } = await serve(upstream.url);
+    const json = `"${BODY}"`.replaceAll(/./g, '1\r\n$&\r\n');
+    const type = 'Content-Type: application/json';
+    const framed = head('POST /read HTTP/1.1', type, 'Transfer-Encoding: chunked');
+    expect((await ask(port, `${framed}${json}0\r\n\r\n`)).status).toBe(200);
+    expect(upstream.requests[0]?.body.toString()).toBe(`"${BODY}"`);
+  });
+
+  it('of a response reach the client, and others are served meanwhile', async () => {
+    const talk = (socket: Socket) => {
+      socket.on('data', (bytes) => {
+        if (bytes.includes('/stream/other')) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+        else socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${CHUNKS}0\r\n\r\n`);
+      });
+    };
+    const upstream = await startRawUpstream(talk);
+    closing.push(() => upstream.close());
+    const { port } = await serve(upstream.url);
+    let isDone = false;
+    const download = ask(port, head('GET /stream/x HTTP/1.1')).finally(() => {
+      isDone = true;
+    });
+    const others = await countResponses(port, () => isDone);
+    expect((await download).body.toString()).toBe(BODY);
+    expect(others).toBeGreaterThan(5);
+  });
+
+  it('of one body arrive while those of many others do', async () => {
+    const upstream = await startUpstream();
+    closing.push(() => upstream.close());
+    const { port } = await serve(upstream.url);
+    const bytes = `${head('POST /stream/x HTTP/1.1', 'Transfer-Encoding: chunked')}${CHUNKS.slice(0, 180_000)}0\r\n\r\n`;
+    const responses = await Promise.all(Array.from({ length: 10 }, () => ask(port, bytes)));
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
+    expect(upstream.requests.map(({ body }) => body.length)).toEqual(responses.map(() => 30_000));
+  });
+});
+
+describe('the pace of reads', () => {
+  it('is slower for many small pieces only', () => {
+    const count = new PieceCount();
+    expect(count.add(4_095, 4_095)).toBe(false);
+    expect(count.add(1, 1)).toBe(true);
+    expect(count.add(4_095, 4_095)).toBe(false);
+    expect(count.add(1, 10_000_000)).toBe(false);
+  });
+
+  it('lets one source read at a time, in the order in which they wait', async () => {
+    const order: string[] = [];
+    await new Promise<void>((resolve) => {
+      const source = (name: string): PacedSource => ({
+        resumeReads: () => {
+          order.push(name);
+          if (order.length === 3) resolve();
+        },
+      });
+      for (const name of ['a', 'b', 'c']) resumeLater(source(name));
+    });
+    expect(order).toEqual(['a', 'b', 'c']);
+  });
+});
