@@ -110,6 +110,7 @@ export class Exchange {
     const { cors, request } = this;
     const all = cors === undefined ? headers : withCors(cors, request.headers.origin, headers);
     this.response.writeHead(status, reason, all as string[]);
+    this.connection.trimHead(this.response);
   }
 
   /**
@@ -131,12 +132,18 @@ export class Exchange {
 
   /** Asks a waiting client for the body, once everything that could refuse it has passed. */
   askForBody(): void {
-    if (this.expectsContinue && !this.response.headersSent) this.response.writeContinue();
+    if (this.expectsContinue && this.mayInform) this.response.writeContinue();
   }
 
-  /** From now on it lasts for as long as both ends like, unless a reload changes its route. @param end ends it early */
+  /** True while the client may be sent an informational response. */
+  get mayInform(): boolean {
+    return !this.response.headersSent && !this.connection.isHalfClosed;
+  }
+
+  /** From now on it lasts for as long as both ends stay, unless a reload changes its route. @param end ends it early */
   last(end: (reason: EndReason) => void): void {
-    if (this.#life.isClosing) end('going_away');
+    this.connection.isLongLived = true;
+    if (this.#life.isClosing || this.connection.isHalfClosed) end('going_away');
     else this.#life.lasting.add(this, end);
   }
 

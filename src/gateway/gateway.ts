@@ -7,7 +7,7 @@ import type { Log } from '../log.ts';
 import type { Plan } from '../plan/plan.ts';
 import { accessLine, refusedLine, shareOf } from './access-log.ts';
 import { BufferBudget } from './buffer-budget.ts';
-import { Connection } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { CountedWarning } from './counted-warning.ts';
 import { type Decision, decisionOf, decisionOnBytes } from './decision.ts';
 import { Exchange } from './exchange.ts';
@@ -112,8 +112,10 @@ class LiveGateway implements Gateway {
     this.#forwarder = createForwarder(first, log, resolver);
     this.resolver = resolver;
     this.#stopLoggingNames = logIdentityNames(resolver, log.logger, () => this.plan);
-    this.#server = createServer(first.server, (request) => isHandshake(this.plan, request));
-    const { connections, sockets } = trackClients(this.#server);
+    this.#server = createServer(first.server, (request) => this.#isHandshake(request));
+    const { connections, sockets } = trackClients(this.#server, (socket, refusal) =>
+      this.#refuseBytes(socket, refusal),
+    );
     this.#connections = connections;
     this.#sockets = sockets;
     this.#stopCutting = cutStalled(connections, () => this.plan.server.stalledTimeoutMs);
@@ -202,7 +204,7 @@ class LiveGateway implements Gateway {
       const exchange = this.#begin(request, response, false);
       if (exchange !== undefined) refuse(exchange, new Refusal('expectation_failed'));
     });
-    server.on('upgrade', (request, socket, early) => this.#upgrade(request, socket as Socket, early));
+    server.on('upgrade', (request, socket) => this.#upgrade(request, socket as Socket));
     server.on('connect', (_request, socket) => this.#refuseBytes(socket as Socket, NO_CONNECT));
     server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) => this.#fail(code, socket as Socket));
   }
@@ -216,7 +218,7 @@ class LiveGateway implements Gateway {
     const { cors, server } = this.plan;
     const { trusts, maxRequestsPerConnection } = server;
     const connection = this.#connectionOf(request.socket);
-    if (!connection.takes(request, response, maxRequestsPerConnection)) return undefined;
+    if (!connection.begin(response, maxRequestsPerConnection)) return undefined;
     const life = this.#life;
     const exchange = new Exchange({ request, response, expectsContinue, cors, connection, trusts, life });
     this.meters.inFlight += 1;
@@ -224,10 +226,15 @@ class LiveGateway implements Gateway {
     return exchange;
   }
 
-  #upgrade(request: IncomingMessage, socket: Socket, early: Buffer): void {
+  /** A client that has closed its side can use no tunnel. */
+  #isHandshake(request: IncomingMessage): boolean {
+    return isHandshake(this.plan, request) && !this.#connectionOf(request.socket).isHalfClosed;
+  }
+
+  #upgrade(request: IncomingMessage, socket: Socket): void {
+    const connection = this.#connectionOf(request.socket);
     const response = responseOn(request, socket);
-    const handshake = { socket, takeEarly: holdEarly(socket, early) };
-    const connection = this.#connectionOf(socket);
+    const handshake = { socket, takeEarly: holdEarly(socket, connection.release()) };
     const { cors, server } = this.plan;
     const life = this.#life;
     const exchange = new Exchange({ request, response, handshake, cors, connection, trusts: server.trusts, life });
@@ -241,7 +248,7 @@ class LiveGateway implements Gateway {
   }
 
   #connectionOf(socket: Socket): Connection {
-    return this.#connections.get(socket) ?? new Connection(socket);
+    return this.#connections.get(socket) as Connection;
   }
 
   #end(exchange: Exchange): void {
@@ -254,9 +261,10 @@ class LiveGateway implements Gateway {
     this.meters.ended(exchange, ms);
     if (this.#watchers.size > 0) this.#tell(decisionOf(exchange, ms));
     exchange.trace?.end(exchange);
-    exchange.connection.forget(exchange.response);
-    // Its answer may have said keep-alive before the closing began.
-    if (this.#life.isClosing) setImmediate(() => this.#server.closeIdleConnections());
+    const { connection } = exchange;
+    connection.proceed();
+    // Its response may have said keep-alive before the closing began.
+    if (this.#life.isClosing && connection.isIdle) connection.finish();
   }
 
   #tell(decision: Decision): void {
@@ -264,6 +272,7 @@ class LiveGateway implements Gateway {
   }
 
   #refuseBytes(socket: Socket, refusal: Refusal): void {
+    this.#connections.get(socket)?.ignoreRest();
     const id = refuseSocket(socket, refusal);
     if (id === undefined) return;
     this.#log.line(refusedLine(id, refusal, socket.remoteAddress));

@@ -8,10 +8,8 @@ import { LINGER_MS } from './refuse.ts';
  * Whether a request is a WebSocket handshake for a route that takes one. Any other upgrade (RFC 9110 section
  * 7.8) is a plain request, which every server may make of it. Whether it passes is decided later, as for all.
  */
-export function isHandshake(plan: Plan, { method, url = '', headers, socket }: IncomingMessage): boolean {
+export function isHandshake(plan: Plan, { method, url = '', headers }: IncomingMessage): boolean {
   if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false;
-  // An answer is still owed on this connection: what follows it cannot take the connection over.
-  if ((socket as Socket & { _httpMessage?: unknown })._httpMessage) return false;
   return plan.router.match('GET', pathOf(plan, url) ?? '')?.websocket === true;
 }
 

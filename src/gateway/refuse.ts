@@ -47,10 +47,9 @@ export function refuse(exchange: Exchange, refusal: Refusal): void {
 }
 
 /**
- * For bytes that are no request. They may stand behind a good one: then its answer comes first, and is the last
- * of the connection.
+ * Refuses bytes that are no request. A response that has begun is cut instead.
  *
- * @returns the request id that was answered; `undefined` when nothing was
+ * @returns the request id of the refusal; `undefined` when none was sent
  */
 export function refuseSocket(
   socket: Duplex & { _httpMessage?: ServerResponse | null },
@@ -63,13 +62,7 @@ export function refuseSocket(
   // Of a CONNECT's socket Node has taken its own listeners off: a client's reset would end the process.
   socket.on('error', () => undefined);
   socket.resume();
-  const current = socket._httpMessage;
-  if (current?.req.complete === true && !current.writableFinished) {
-    current.shouldKeepAlive = false;
-    current.once('finish', () => socket.end());
-    return undefined;
-  }
-  const id = current?.headersSent === true ? undefined : randomUUID();
+  const id = socket._httpMessage?.headersSent === true ? undefined : randomUUID();
   socket.end(id === undefined ? '' : rawRefusal(refusal, id));
   // A client that never closes its side would hold the connection for ever.
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);

@@ -3,7 +3,7 @@ import * as https from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ServerRules, TlsPair } from '../plan/plan.ts';
-import { Connection } from './connection.ts';
+import { Connection, type Refuse } from './connection.ts';
 
 /** How soon what is late is noticed. Node would look every 30 s. */
 const CHECK_MS = 1_000;
@@ -54,7 +54,8 @@ export interface Clients {
   readonly sockets: ReadonlySet<Socket>;
 }
 
-export function trackClients(server: Server): Clients {
+/** @param refuse refuses bytes that are no request */
+export function trackClients(server: Server, refuse: Refuse): Clients {
   const connections = new Map<Duplex, Connection>();
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
@@ -62,9 +63,14 @@ export function trackClients(server: Server): Clients {
     socket.on('close', () => sockets.delete(socket));
   });
   server.on(isSecure(server) ? 'secureConnection' : 'connection', (socket: Socket) => {
-    connections.set(socket, new Connection(socket));
+    connections.set(socket, new Connection(socket, refuse));
     socket.on('close', () => connections.delete(socket));
   });
+  // Node's own would also cut a response whose last bytes still wait for the client.
+  server.closeIdleConnections = () => {
+    for (const connection of connections.values()) if (connection.isIdle) connection.finish();
+  };
+  server.on('timeout', (socket: Socket) => connections.get(socket)?.finish());
   return { connections, sockets };
 }
 

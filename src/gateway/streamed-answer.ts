@@ -87,7 +87,7 @@ function isEventStream(headers: readonly string[]): boolean {
 /** Passes an answer before the answer on at once; HTTP/1.0 knows none (RFC 9110 section 15.2). */
 function inform(exchange: Exchange, head: AnswerHead): void {
   const { request, response } = exchange;
-  if (request.httpVersion === '1.0') return;
+  if (request.httpVersion === '1.0' || !exchange.mayInform) return;
   response.writeInformation(head.status, fittingHeaders(head, exchange));
 }
 

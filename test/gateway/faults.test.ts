@@ -403,20 +403,19 @@ describe('a client that leaves', () => {
     expect(upstream.messages).toEqual([]);
   });
 
-  it('while a pipelined request waits behind another aborts both', async () => {
-    const big = `HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n${'a'.repeat(1_000_000)}`;
+  it('while a pipelined request waits behind another aborts the one and drops the other', async () => {
     const busy: Socket[] = [];
-    answer = (socket, { line }) => {
-      busy.push(socket);
-      if (line.includes('/second')) socket.write(big);
-    };
+    answer = (socket) => void busy.push(socket);
     const wire = await Wire.open(gateway.port);
     wire.write(keptHead('GET /first HTTP/1.1') + keptHead('GET /second HTTP/1.1'));
-    await eventually('both came', () => busy.length === 2);
+    await eventually('the first came', () => busy.length === 1);
     const lines = gateway.lines.length;
     wire.end();
-    await eventually('both exchanges are given up', () => busy.every((socket) => socket.destroyed), 1_000);
-    await eventually('two access lines', () => gateway.lines.length === lines + 2, 1_000);
+    await eventually('its exchange is given up', () => busy.every((socket) => socket.destroyed), 1_000);
+    await eventually('its access line', () => gateway.lines.length === lines + 1, 1_000);
+    answer = OK;
+    await get();
+    expect(upstream.messages.some(({ line }) => line.includes('/second'))).toBe(false);
   });
 
   it('while the connection is not there yet leaves nothing behind', async () => {

@@ -599,23 +599,6 @@ describe('the framing of a request', () => {
     ]);
   });
 
-  it('of pipelined requests keeps their answers in order', async () => {
-    const held: (() => void)[] = [];
-    site.respond = (request, response) => {
-      if (request.url === '/public/1') held.push(() => response.end('1'));
-      else {
-        response.end(request.url?.at(-1));
-        held.shift()?.();
-      }
-    };
-    const wire = await Wire.open(site.port);
-    wire.write(['1', '2', '3'].map((name) => keptHead(`GET /public/${name} HTTP/1.1`)).join(''));
-    const bodies = [];
-    for (let index = 0; index < 3; index += 1) bodies.push((await wire.answer()).body.toString());
-    expect(bodies).toEqual(['1', '2', '3']);
-    wire.end();
-  });
-
   it('lets a connection go on after a 401, and after a 404', async () => {
     const wire = await Wire.open(site.port);
     const token = await site.issuer.token();

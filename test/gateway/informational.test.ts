@@ -111,23 +111,6 @@ describe('an answer before the answer', () => {
     ]);
   });
 
-  it('does not overtake the answer of an earlier request', async () => {
-    const held: Socket[] = [];
-    answer = (socket, { line }) => {
-      if (line.startsWith('GET /all/first')) held.push(socket);
-      else socket.write(latin1(HINTS + OK), () => held[0]?.write(OK.replace('ok', '1!')));
-    };
-    const wire = await Wire.open(gateway.port);
-    wire.write(keptHead('GET /all/first HTTP/1.1') + keptHead('GET /all/second HTTP/1.1'));
-    const seen = [await wire.message(), await wire.message(), await wire.message()];
-    expect(seen.map(({ status, body }) => [status, body.toString()])).toEqual([
-      [200, '1!'],
-      [103, ''],
-      [200, 'ok'],
-    ]);
-    wire.end();
-  });
-
   it('comes behind the 100 that the client waits for', async () => {
     answer = latin1(HINTS + OK);
     const wire = await Wire.open(gateway.port);

@@ -72,7 +72,7 @@ describe('the gateway without a network', () => {
     const padded = await ask({ ...POST, headers: ['Content-Length', '10'], body: Buffer.from('abc') });
     expect(padded.received?.body.toString()).toBe('abc       ');
     const endless = await ask({ ...POST, headers: ['Content-Length', '1000000000000'], body: undefined });
-    expect([endless.answer?.status, endless.decision.refusal]).toEqual([400, 'message_malformed']);
+    expect([endless.answer, endless.decision.refusal]).toEqual([undefined, undefined]);
     const refused = await ask({ ...POST, target: '/small', headers: ['Content-Length', '1000000000000'] });
     expect(refused.decision.refusal).toBe('body_too_large');
   });

@@ -2,11 +2,10 @@ import type { NameResolver } from '../../dns/resolver.ts';
 import type { Upstream } from '../../plan/plan.ts';
 import { Refusal } from '../refusal.ts';
 import { LiveTarget, type TargetNews, type TargetStatus } from './live-target.ts';
+import { type Waiter, WaitingQueue } from './waiting-queue.ts';
 
 /** What waits for a target with a free connection. */
-export interface Passenger {
-  /** The client's address. */
-  readonly client: string;
+export interface Passenger extends Waiter {
   /**
    * There is room for it at this target.
    *
@@ -33,8 +32,7 @@ export interface UpstreamStatus {
 export class LiveUpstream {
   readonly upstream: Upstream;
   readonly #targets: readonly LiveTarget[];
-  /** In the order in which they came, each with its own time limit. */
-  readonly #waiting = new Map<Passenger, NodeJS.Timeout>();
+  readonly #waiting: WaitingQueue<Passenger>;
   #turn = 0;
   #retries = 0;
   #onAdvance: (() => void) | undefined;
@@ -46,6 +44,7 @@ export class LiveUpstream {
     tell: (upstream: Upstream, target: LiveTarget, news: TargetNews) => void,
   ) {
     this.upstream = upstream;
+    this.#waiting = new WaitingQueue(upstream.queueLimit);
     this.#targets = upstream.targets.map(
       (target) => new LiveTarget(target, upstream, resolver, (live, news) => tell(upstream, live, news)),
     );
@@ -65,19 +64,17 @@ export class LiveUpstream {
       passenger.board(target, target.breaker?.begin(client) ?? 0);
     } else if (!isPanic && !this.#targets.some((one) => one.admits(client))) {
       passenger.refuse(unavailable('no_target_up'));
-    } else if (this.#waiting.size < this.upstream.queueLimit) {
-      this.#wait(passenger);
     } else {
-      passenger.refuse(busy('queue_full'));
+      this.#wait(passenger);
     }
   }
 
-  /** A connection is free again: whoever waits longest gets it. */
+  /** A connection is free again: the next client in turn gets it. */
   advance(): void {
-    const [next] = this.#waiting.keys();
-    // Where there is no room after all it keeps its place, and its time.
+    const { next } = this.#waiting;
+    // If there is no room after all, the queue stays as it is, and with it each request's time limit.
     if (next !== undefined && !this.#isFull(next.client)) {
-      this.leave(next);
+      this.#waiting.take();
       this.admit(next);
     }
     this.#onAdvance?.();
@@ -85,7 +82,6 @@ export class LiveUpstream {
 
   /** It waits no longer. */
   leave(passenger: Passenger): void {
-    clearTimeout(this.#waiting.get(passenger));
     this.#waiting.delete(passenger);
     this.#onAdvance?.();
   }
@@ -159,7 +155,8 @@ export class LiveUpstream {
       this.leave(passenger);
       passenger.refuse(busy('queue_too_slow'));
     };
-    this.#waiting.set(passenger, setTimeout(late, this.upstream.connectTimeoutMs));
+    const refused = this.#waiting.add(passenger, () => setTimeout(late, this.upstream.connectTimeoutMs));
+    refused?.refuse(busy(refused === passenger ? 'queue_full' : 'queue_share'));
   }
 }
 

@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { AnswerHead } from '../../http1/answer-head.ts';
 import type { CallUser } from '../../http1/call.ts';
 import type { Connection } from '../../http1/connection.ts';
+import { clientKey } from '../client-key.ts';
 import { Broken, ClientGone, isTimeout, toRefusal } from '../failure.ts';
 import type { Outgoing } from '../forward.ts';
 import { Refusal } from '../refusal.ts';
@@ -41,7 +42,7 @@ export class Transfer implements Passenger, CallUser {
 
   constructor(outgoing: Outgoing, upstream: LiveUpstream) {
     const { believed, connection } = outgoing.exchange;
-    this.client = believed?.client ?? connection.peer ?? '';
+    this.client = clientKey(believed?.client ?? connection.peer ?? '');
     this.#outgoing = outgoing;
     this.#upstream = upstream;
     this.#headers = headersOf(outgoing);

@@ -497,28 +497,32 @@ const START_LINES: Case[] = [
       source: 'RFC 9112 section 2.2',
     }),
   ),
-  {
-    // Node's parser takes RTSP/1.0 for HTTP/1.0 and tells nobody: what is left is that it is routed like any other.
-    name: 'a version: RTSP/1.0',
-    bytes: get('/public/x').replace('HTTP/1.1', 'RTSP/1.0'),
-    expect: 'framed-or-refused',
-    source: 'RFC 9112 section 2.3',
-    target: '/public/x',
-    body: '',
-  },
-  {
-    name: 'a version: RTSP/1.0 for a protected path',
-    bytes: get('/admin/x').replace('HTTP/1.1', 'RTSP/1.0'),
-    expect: '401-or-400',
-    source: 'RFC 9112 section 2.3',
-  },
-  ...['GET  /public/x HTTP/1.1', 'GET    /public/x HTTP/1.1'].map(
-    (line): Case => ({
-      name: `a request line with blanks that are forgiven: ${line}`,
-      bytes: request(line, HOST),
-      expect: 'framed-or-refused',
-      source: 'RFC 9112 section 3',
-      body: '',
+  ...(
+    [
+      // Node's parser takes all of these for HTTP/1.0.
+      ['GET, RTSP/1.0', get('/public/x').replace('HTTP/1.1', 'RTSP/1.0')],
+      ['GET of a protected path, RTSP/1.0', get('/admin/x').replace('HTTP/1.1', 'RTSP/1.0')],
+      ['OPTIONS, RTSP/1.0', request('OPTIONS /public/x RTSP/1.0', HOST)],
+      ['POST, RTSP/1.0', post('/public/x', 'ab').replace('HTTP/1.1', 'RTSP/1.0')],
+      ['DESCRIBE, RTSP/1.0', request('DESCRIBE /public/x RTSP/1.0', HOST)],
+      ['SOURCE, ICE/1.0', request('SOURCE /public/x ICE/1.0', HOST)],
+      ['GET, ICE/1.0', request('GET /public/x ICE/1.0', HOST)],
+      ['two blanks before the target', request('GET  /public/x HTTP/1.1', HOST)],
+      ['four blanks before the target', request('GET    /public/x HTTP/1.1', HOST)],
+      ['two blanks before the version', request('GET /public/x  HTTP/1.1', HOST)],
+      ['two blanks before the version, in an absolute form', request('GET http://gateway.test/x  HTTP/1.1', HOST)],
+      ['blanks in pieces', ['GET ', ' ', '/public/x HTTP/1.1\r\n', `${HOST}\r\n\r\n`]],
+      ['RTSP in pieces', ['GET /public/x R', 'TSP/1.0\r\n', `${HOST}\r\n\r\n`]],
+      ['two empty lines before it', `\r\n\r\n${get('/public/x')}`],
+      ['a bare LF before it', `\n${get('/public/x')}`],
+      ['a bare CR before it', `\r${get('/public/x')}`],
+    ] as const
+  ).map(
+    ([name, bytes]): Case => ({
+      name: `a request line that is not exact: ${name}`,
+      bytes,
+      expect: 'R400',
+      source: LINE,
     }),
   ),
   {

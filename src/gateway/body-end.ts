@@ -1,0 +1,88 @@
+const CR = 0x0d;
+const LF = 0x0a;
+
+/** Finds the end of a request's body in the bytes of a connection. */
+export interface BodyEnd {
+  /** True once the whole body has been read. */
+  readonly isReached: boolean;
+  /** Reads on; returns the index behind the body or, while the body goes on, behind the bytes. */
+  read(bytes: Buffer, start: number): number;
+}
+
+/** The end of a body with a Content-Length. */
+export class CountedEnd implements BodyEnd {
+  #remaining: number;
+
+  constructor(length: number) {
+    this.#remaining = length;
+  }
+
+  get isReached(): boolean {
+    return this.#remaining <= 0;
+  }
+
+  read(bytes: Buffer, start: number): number {
+    const end = Math.min(start + this.#remaining, bytes.length);
+    this.#remaining -= end - start;
+    return end;
+  }
+}
+
+type Part = 'size' | 'extension' | 'data' | 'line' | 'trailer' | 'last' | 'end';
+
+/**
+ * The end of a body in chunks (RFC 9112 section 7.1). Node's parser decides which chunks are well-formed; this finds where
+ * the last one ends, so that the parser does not read on into the next request.
+ */
+export class ChunkedEnd implements BodyEnd {
+  #part: Part = 'size';
+  #size = 0;
+  /** Bytes of a chunk's data still to come, with the CRLF behind them. */
+  #remaining = 0;
+
+  get isReached(): boolean {
+    return this.#part === 'end';
+  }
+
+  read(bytes: Buffer, start: number): number {
+    let index = start;
+    while (index < bytes.length && this.#part !== 'end') {
+      if (this.#part === 'data') {
+        const end = Math.min(index + this.#remaining, bytes.length);
+        this.#remaining -= end - index;
+        index = end;
+        if (this.#remaining === 0) this.#part = 'size';
+      } else {
+        this.#part = this.#next(this.#part, bytes[index] as number);
+        index += 1;
+      }
+    }
+    return index;
+  }
+
+  #next(part: Part, byte: number): Part {
+    if (part === 'size') {
+      const digit = digitOf(byte);
+      if (digit === -1) return byte === LF ? this.#begin() : 'extension';
+      this.#size = this.#size * 16 + digit;
+      return 'size';
+    }
+    if (part === 'extension') return byte === LF ? this.#begin() : 'extension';
+    if (part === 'line') return byte === LF ? 'trailer' : 'line';
+    if (part === 'trailer') return byte === CR ? 'last' : 'line';
+    return byte === LF ? 'end' : 'line';
+  }
+
+  #begin(): Part {
+    const size = this.#size;
+    this.#size = 0;
+    this.#remaining = size + 2;
+    return size === 0 ? 'trailer' : 'data';
+  }
+}
+
+function digitOf(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const letter = byte | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
+}

@@ -1,0 +1,211 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { type BodyEnd, ChunkedEnd, CountedEnd } from './body-end.ts';
+import { GrowingBuffer } from './growing-buffer.ts';
+import { HeadEnd } from './head-end.ts';
+import { RequestLine } from './request-line.ts';
+
+/** How far the gateway reads ahead of the request that is in flight, as far as of a response that the client does not read. */
+const MAX_AHEAD_BYTES = 262_144;
+
+/** The connection whose bytes are fed. */
+export interface FeedOwner {
+  /** True while a response is owed: the next request waits. */
+  readonly isBusy: boolean;
+  /** True when the response that is owed closes the connection: nothing behind it is a request (RFC 9112 section 9.6). */
+  readonly isLast: boolean;
+  /** The latest request that the parser has made. */
+  readonly request: IncomingMessage | undefined;
+  /** The next request line is malformed. */
+  onMalformed(): void;
+  /** The client has closed its side in the middle of a request. */
+  onLeft(): void;
+  /** The client has closed its side behind a whole request whose response is still owed. */
+  onHalfClosed(): void;
+  /** The client has closed its side, and every response has been sent. */
+  onDone(): void;
+}
+
+/**
+ * Stands between a client's socket and Node's parser, and feeds it one request at a time: the next one waits, as bytes, until
+ * the response before it has ended (RFC 9112 section 9.3.2). The parser alone would make requests of everything that it reads.
+ */
+export class RequestFeed {
+  readonly #socket: Socket;
+  readonly #owner: FeedOwner;
+  /** Node's listeners, which this one replaces. */
+  readonly #parse: (bytes: Buffer) => void;
+  readonly #line = new RequestLine();
+  readonly #head = new HeadEnd();
+  #body: BodyEnd | undefined;
+  /** Bytes that wait, and how many of them have been fed. */
+  #ahead: GrowingBuffer | undefined;
+  #aheadBytes = 0;
+  #fed = 0;
+  /** The bytes that are being fed, and the index up to which. */
+  #bytes: Buffer = NOTHING;
+  #next = 0;
+  #isFull = false;
+  #hasEnded = false;
+  #isOver = false;
+
+  constructor(socket: Socket, owner: FeedOwner) {
+    this.#socket = socket;
+    this.#owner = owner;
+    this.#parse = socket.listeners('data').at(-1) as (bytes: Buffer) => void;
+    // Node would end the connection here, with the responses that are still owed; TLS does so by itself.
+    socket.allowHalfOpen = true;
+    socket.off('end', socket.listeners('end').at(-1) as () => void);
+    socket.off('data', this.#parse);
+    socket.on('data', this.#take).on('end', this.#end).on('close', this.#close);
+    const resume = socket.resume.bind(socket);
+    // The stream of a request resumes its socket by itself.
+    socket.resume = () => (this.#isFull ? socket : resume());
+  }
+
+  /** True when no part of a request has come, or the request has come whole. */
+  get isBetween(): boolean {
+    return this.#body === undefined && this.#line.isAtStart;
+  }
+
+  /** True once the client has closed its side. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** True when nothing is behind the request that is being parsed, and nothing will come. */
+  get isAtEnd(): boolean {
+    return this.#hasEnded && this.#next === this.#bytes.length;
+  }
+
+  /** True when bytes wait. */
+  get isAhead(): boolean {
+    return this.#ahead !== undefined;
+  }
+
+  /** The response has ended: the next request is fed, if it has come. */
+  proceed(): void {
+    if (this.#isOver) return;
+    // In a turn of its own: thousands of them at once would hold up all other clients.
+    if (this.#ahead !== undefined) setImmediate(this.#advance);
+    else if (this.#hasEnded) this.#end();
+  }
+
+  /** Gives the socket to a tunnel; returns the bytes that came behind the handshake. */
+  release(): Buffer {
+    const rest = this.#bytes.subarray(this.#next);
+    this.#isOver = true;
+    this.#drop();
+    this.#socket.off('data', this.#take).off('end', this.#end);
+    return rest;
+  }
+
+  /** From now on everything that comes is thrown away. */
+  stop(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#drop();
+    this.#socket.on('data', () => undefined);
+    this.#socket.off('data', this.#take);
+    this.#socket.resume();
+  }
+
+  readonly #take = (bytes: Buffer): void => {
+    if (this.#ahead !== undefined) {
+      this.#hold(bytes);
+      return;
+    }
+    const fed = this.#run(bytes, 0);
+    if (fed < bytes.length && !this.#isOver) this.#hold(bytes.subarray(fed));
+  };
+
+  readonly #advance = (): void => {
+    if (this.#ahead === undefined) return;
+    const bytes = this.#ahead.bytes();
+    this.#fed = this.#run(bytes, this.#fed);
+    if (this.#isOver || this.#fed < bytes.length) return;
+    this.#drop();
+    this.#socket.resume();
+    if (this.#hasEnded && !(this.#owner.isBusy && this.isBetween)) this.#end();
+  };
+
+  readonly #end = (): void => {
+    this.#hasEnded = true;
+    if (this.#isOver) return;
+    if (!this.isBetween) this.#owner.onLeft();
+    else if (this.#owner.isBusy) this.#owner.onHalfClosed();
+    // Requests that wait are served first.
+    else if (this.#ahead === undefined) this.#owner.onDone();
+  };
+
+  readonly #close = (): void => {
+    this.#isOver = true;
+    this.#drop();
+  };
+
+  /** Feeds as much as may be parsed now; returns the index behind it. */
+  #run(bytes: Buffer, start: number): number {
+    let at = start;
+    while (at < bytes.length && !this.#isOver) {
+      if (this.#owner.isBusy && this.isBetween) return at;
+      const end = this.#body === undefined ? this.#endOfHead(bytes, at) : this.#body.read(bytes, at);
+      if (end === -1) {
+        this.#owner.onMalformed();
+        return at;
+      }
+      this.#bytes = bytes;
+      this.#next = end;
+      this.#parse(at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end));
+      this.#bytes = NOTHING;
+      this.#next = 0;
+      this.#settle();
+      at = end;
+    }
+    return at;
+  }
+
+  #endOfHead(bytes: Buffer, start: number): number {
+    const at = this.#line.isWhole ? start : this.#line.read(bytes, start);
+    return this.#line.isWhole ? this.#head.read(bytes, at) : at;
+  }
+
+  #settle(): void {
+    if (this.#body?.isReached === true) this.#body = undefined;
+    if (!this.#head.isReached) return;
+    this.#line.reset();
+    this.#head.reset();
+    const { request } = this.#owner;
+    if (request?.complete === false) this.#body = bodyEndOf(request);
+  }
+
+  #hold(bytes: Buffer): void {
+    // To read and throw away, instead of pausing, also notices that the client leaves.
+    if (this.#owner.isBusy && this.#owner.isLast) return;
+    this.#ahead ??= new GrowingBuffer(Number.POSITIVE_INFINITY);
+    this.#ahead.add(bytes);
+    this.#aheadBytes += bytes.length;
+    if (this.#aheadBytes < MAX_AHEAD_BYTES) return;
+    this.#isFull = true;
+    this.#socket.pause();
+  }
+
+  #drop(): void {
+    this.#ahead = undefined;
+    this.#aheadBytes = 0;
+    this.#fed = 0;
+    this.#isFull = false;
+  }
+}
+
+const NOTHING = Buffer.alloc(0);
+
+/** Reads the raw headers: the proxy library changes the others. */
+function bodyEndOf({ rawHeaders }: IncomingMessage): BodyEnd {
+  let length = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]?.toLowerCase();
+    if (name === 'transfer-encoding') return new ChunkedEnd();
+    if (name === 'content-length') length = Number(rawHeaders[index + 1]);
+  }
+  return new CountedEnd(length);
+}

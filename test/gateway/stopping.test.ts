@@ -1,0 +1,73 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { manifest, PUBLIC_ALL, type Running, startGateway } from '../support/gateway.ts';
+import { endOf, keptHead, openSocket, Wire } from '../support/raw.ts';
+import { eventually } from '../support/site.ts';
+import { type Listening, startListening } from '../support/upstream.ts';
+
+const MB = 1024 * 1024;
+
+let upstream: Listening;
+let gateway: Running;
+
+afterEach(async () => {
+  await gateway.close();
+  await upstream.close();
+});
+
+/** Reads the rest; returns how many bytes came and how the connection ended. */
+async function readAll(socket: Socket): Promise<[number, string | undefined]> {
+  const end = endOf(socket);
+  let size = 0;
+  socket.on('data', (chunk) => {
+    size += chunk.length;
+  });
+  return [size, await end].map((value, index) => (index === 0 ? size : value)) as [number, string | undefined];
+}
+
+describe('a gateway that stops', () => {
+  it('lets slow clients read responses whose last byte has been written and not taken', async () => {
+    const size = 20 * MB;
+    upstream = await startListening((_request, response) => void response.writeHead(404).end(Buffer.alloc(size)));
+    // A buffered response is written whole, so that its end waits for the client and not for the upstream.
+    const route =
+      '  - { id: a, method: GET, path: /a, upstream: up, access: public, login: { token: /a, maxBytes: 50MB } }\n';
+    gateway = await startGateway(manifest(route, { up: upstream.url }));
+    const sockets = await Promise.all(Array.from({ length: 5 }, () => openSocket(gateway.port)));
+    // The second request of the last one waits behind the first.
+    for (const [index, socket] of sockets.entries()) {
+      socket.write(keptHead('GET /a HTTP/1.1').repeat(index === 4 ? 2 : 1));
+      await once(socket, 'readable');
+    }
+    let isClosed = false;
+    const closing = gateway.gateway.close(60_000).then(() => {
+      isClosed = true;
+    });
+    // Another exchange ends in the middle of it, and idle connections are closed again.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(isClosed).toBe(false);
+    for (const socket of sockets) {
+      const [came, end] = await readAll(socket);
+      expect([came > size, end]).toEqual([true, 'a clean end']);
+    }
+    await closing;
+  });
+
+  it('closes idle connections, and serves one that has sent no request yet', async () => {
+    upstream = await startListening((_request, response) => void response.end('ok'));
+    gateway = await startGateway(manifest(PUBLIC_ALL, { up: upstream.url }));
+    const idle = await Wire.open(gateway.port);
+    idle.write(keptHead('GET /x HTTP/1.1'));
+    expect((await idle.answer()).status).toBe(200);
+    const fresh = await Wire.open(gateway.port);
+    await eventually('both are connected', () => gateway.gateway.clients.connections === 2);
+    const closing = gateway.gateway.close(60_000);
+    await idle.closed();
+    fresh.write(keptHead('GET /x HTTP/1.1'));
+    const got = await fresh.answer();
+    expect([got.status, got.value('connection')]).toEqual([200, 'close']);
+    await closing;
+    idle.end();
+  });
+});
