@@ -1,5 +1,7 @@
 import type { Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Upstream } from '../../src/plan/plan.ts';
 import { PUBLIC_ALL, type Running, startGateway } from '../support/gateway.ts';
 import { ask, head, keptHead, openSocket, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
@@ -157,5 +159,25 @@ describe('a client does not hold the trial of a breaker', () => {
     client.end();
     await eventually('the trial is over', () => gateway.gateway.upstreams[0]?.targets[0]?.busy === 0);
     expect([(await get(gateway)).status, state()]).toEqual([200, 'closed']);
+  });
+});
+
+describe('a process without file descriptors', () => {
+  it('does not open the breaker of an endpoint', async () => {
+    const { gateway, state } = await serve('{ failures: 1, pause: 1h }', (socket) => void socket.write(OK));
+    const { plan } = gateway.planned();
+    const connect = () => {
+      const socket = new PassThrough();
+      process.nextTick(() => socket.destroy(Object.assign(new Error('no descriptor'), { code: 'EMFILE' })));
+      return socket;
+    };
+    const upstreams = plan.upstreams.map((upstream) => ({ ...upstream, key: 'short', connect }));
+    const match = (method: string, path: string) => {
+      const route = plan.router.match(method, path);
+      return route && { ...route, upstream: upstreams[0] as Upstream };
+    };
+    gateway.gateway.swap({ ...plan, upstreams, router: { ...plan.router, match } });
+    for (let count = 0; count < 5; count += 1) expect((await get(gateway)).status).toBe(502);
+    expect(state()).toBe('closed');
   });
 });

@@ -21,6 +21,11 @@ describe('the source of a failure', () => {
     expect(harmless.map(sourceOf)).toEqual(harmless.map(() => 'client'));
   });
 
+  it('is the gateway for what this process lacks', () => {
+    const shortages = ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'];
+    expect(shortages.map(sourceOf)).toEqual(shortages.map(() => 'gateway'));
+  });
+
   it('is unknown for any other code', () => {
     expect([sourceOf('toString'), sourceOf('ERR_SSL_WRONG_VERSION_NUMBER')]).toEqual([undefined, undefined]);
   });

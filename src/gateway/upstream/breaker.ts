@@ -86,7 +86,7 @@ export class Breaker {
   }
 
   failed(source: FailureSource, client: string, trial: number): void {
-    if (source === 'client') {
+    if (source === 'client' || source === 'gateway') {
       this.#release(trial);
     } else if (!this.#isClosed) {
       // A request from before the opening that fails late does not make the pause longer.

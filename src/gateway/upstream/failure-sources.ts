@@ -3,18 +3,22 @@ import type { WireCode } from '../../http1/wire-error.ts';
 /**
  * Who can cause a failure, which decides if the breaker counts it. `endpoint`: no request can cause it, so it always
  * counts. `request`: a hostile request may provoke it, so one client alone counts for a part only. `client`: the
- * client caused it, so it never counts.
+ * client caused it, so it never counts. `gateway`: this process lacks file descriptors or memory, which says
+ * nothing of the endpoint, so it never counts either.
  */
-export type FailureSource = 'endpoint' | 'request' | 'client';
+export type FailureSource = 'endpoint' | 'request' | 'client' | 'gateway';
 
 /** Error codes of the system that an exchange meets after its request went out. */
 type SystemCode = 'ECONNRESET' | 'EPIPE' | 'ETIMEDOUT' | 'EHOSTUNREACH' | 'ENETUNREACH';
 
+/** Error codes of the system when this process lacks something. */
+type ShortageCode = 'EMFILE' | 'ENFILE' | 'ENOBUFS' | 'ENOMEM';
+
 /** Reasons for which the gateway itself ends an exchange that is at an endpoint. */
 type OwnReason = 'exchange_too_long' | 'login_answer_too_long' | 'body_too_large' | 'body_invalid';
 
-/** The source of each failure of an exchange whose request went out. `test/gateway/failure-sources.test.ts` checks all of them. */
-export const FAILURE_SOURCES: Readonly<Record<WireCode | SystemCode | OwnReason, FailureSource>> = {
+/** The source of each failure of an exchange whose request went out, and of each shortage. `test/gateway/failure-sources.test.ts` checks all of them. */
+export const FAILURE_SOURCES: Readonly<Record<WireCode | SystemCode | ShortageCode | OwnReason, FailureSource>> = {
   connect_timeout: 'endpoint',
   response_timeout: 'request',
   idle_timeout: 'request',
@@ -31,6 +35,10 @@ export const FAILURE_SOURCES: Readonly<Record<WireCode | SystemCode | OwnReason,
   ETIMEDOUT: 'endpoint',
   EHOSTUNREACH: 'endpoint',
   ENETUNREACH: 'endpoint',
+  EMFILE: 'gateway',
+  ENFILE: 'gateway',
+  ENOBUFS: 'gateway',
+  ENOMEM: 'gateway',
   exchange_too_long: 'request',
   login_answer_too_long: 'client',
   body_too_large: 'client',

@@ -11,8 +11,9 @@ export class Streak {
   /** Clients that left after a long wait, since the last response. */
   readonly #abandoned = new Set<string>();
 
+  /** Clients that left count only beside a failure: leaving is a sign, and never proof by itself. */
   get points(): number {
-    return this.#points + this.#abandoned.size * ABANDONED;
+    return this.#points === 0 ? 0 : this.#points + this.#abandoned.size * ABANDONED;
   }
 
   /** Counts a failure that no request can cause. */

@@ -169,7 +169,7 @@ export class Transfer implements Passenger, CallUser {
     if (error instanceof Broken && !isLate) return sourceOf(error.refusal.reason) ?? 'client';
     // The limit of the whole exchange also runs while the response is on its way to a slow client.
     if (isLate && this.#isAnswered) return 'client';
-    if (!isLate && !this.#isBegun) return 'endpoint';
+    if (!isLate && !this.#isBegun) return sourceOf(error.code ?? '') === 'gateway' ? 'gateway' : 'endpoint';
     // A client that sends or reads slowly makes upstreams give up. One that reads nothing of an upload is at fault itself.
     const isUnread = error.code === 'response_timeout';
     if ((!this.#isWhole && !isUnread) || this.#connection?.wasPaused === true) return 'client';
