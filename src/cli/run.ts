@@ -68,7 +68,7 @@ export async function serveFile(
     tell(reload, log, notes, terminal.errColour);
   };
   const unwatched = new CountedWarning(log.logger, UNWATCHED);
-  const onWatchError = (code: string) => unwatched.add({ code });
+  const onWatchError = (reason: string) => unwatched.add({ reason });
   const reloader = new Reloader({ path: file, env: terminal.env, gateway, first: loaded, tell: hear, onWatchError });
   terminal.onHungThread(() => reloader.isThreadHung);
   const isStopping = () => terminal.stop.aborted;
