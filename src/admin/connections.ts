@@ -2,7 +2,6 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { AdminCounts } from './admin-counts.ts';
 
-export const MAX_CONNECTIONS = 256;
 /** Requests of one connection that wait for the responses before them. No tool for operators sends requests ahead. */
 const MAX_PIPELINED = 8;
 
@@ -28,7 +27,7 @@ export class AdminConnections {
   readonly #counts: AdminCounts;
   readonly #limit: number;
 
-  constructor(server: Server, counts: AdminCounts, limit = MAX_CONNECTIONS) {
+  constructor(server: Server, counts: AdminCounts, limit: number) {
     this.#counts = counts;
     this.#limit = limit;
     server.on('connection', (socket: Socket) => this.#add(socket));
