@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { clientKey } from '../fairness/client-key.ts';
 import type { ServerRules } from '../plan/plan.ts';
 import { HalfClose } from './half-close.ts';
 import { Refusal } from './refusal.ts';
@@ -22,6 +23,8 @@ export type Refuse = (socket: Socket, refusal: Refusal) => void;
 export class Connection implements FeedOwner {
   readonly protocol: 'http' | 'https';
   readonly peer: string | undefined;
+  /** The key of the peer. */
+  readonly client: string;
   /** Its client kept the gateway waiting, and it was cut off. */
   isStalled = false;
   /** The response lasts for as long as the client stays. */
@@ -48,6 +51,7 @@ export class Connection implements FeedOwner {
     this.#refuse = refuse;
     this.protocol = 'encrypted' in socket ? 'https' : 'http';
     this.peer = socket.remoteAddress;
+    this.client = clientKey(this.peer ?? '');
     // Node calls this behind the last response.
     socket.destroySoon = () => this.finish();
     this.#feed = new RequestFeed(socket, this);

@@ -336,7 +336,8 @@ export interface Verifier {
 
 /** A client that waits for a token to be verified. */
 export interface WaitingClient {
-  readonly address: string;
+  /** Clients with the same key share what one client may use. */
+  readonly key: string;
   /** Aborted when the client leaves. */
   readonly gone: AbortSignal;
 }

@@ -2,7 +2,6 @@ import type { Duplex } from 'node:stream';
 import type { AnswerHead } from '../../http1/answer-head.ts';
 import type { CallUser } from '../../http1/call.ts';
 import type { Connection } from '../../http1/connection.ts';
-import { clientKey } from '../client-key.ts';
 import { Broken, ClientGone, isTimeout, toRefusal } from '../failure.ts';
 import type { Outgoing } from '../forward.ts';
 import { Refusal } from '../refusal.ts';
@@ -41,8 +40,7 @@ export class Transfer implements Passenger, CallUser {
   #isOver = false;
 
   constructor(outgoing: Outgoing, upstream: LiveUpstream) {
-    const { believed, connection } = outgoing.exchange;
-    this.client = clientKey(believed?.client ?? connection.peer ?? '');
+    this.client = outgoing.exchange.client;
     this.#outgoing = outgoing;
     this.#upstream = upstream;
     this.#headers = headersOf(outgoing);
