@@ -49,7 +49,7 @@ export class Connection implements FeedOwner {
   /**
    * Takes a request that the parser has made.
    *
-   * @param limit the response to so many requests closes the connection: Node's own limit does not, and answers what comes after
+   * @param limit the response to so many requests closes the connection: Node's own limit does not, and serves the requests behind it
    * @returns false, and the connection is reset, when a response is still owed: the parser does not agree where the request
    *   before it ended, and one of the two readings smuggles a request
    */
@@ -93,8 +93,8 @@ export class Connection implements FeedOwner {
   }
 
   /**
-   * Ends it behind the bytes that were written. What the client still sends is read for a moment and thrown away: to close with
-   * bytes unread is a reset, and would take the end of the response along (RFC 9112 section 9.6).
+   * Ends it behind the bytes that were written. For a moment the gateway reads and discards what the client still sends: closing
+   * with unread bytes would reset the connection, and the client could lose the end of the response (RFC 9112 section 9.6).
    */
   finish(): void {
     this.ignoreRest();

@@ -30,7 +30,7 @@ export interface ClientCounts {
   readonly tunnels: number;
   /** Connections that were closed as they came because there were too many. */
   readonly refused: number;
-  /** Connections that could not be accepted, for want of a file descriptor for example. */
+  /** Connections that could not be accepted, when no file descriptor was free for example. */
   readonly unaccepted: number;
 }
 
@@ -45,7 +45,7 @@ export interface Gateway {
   readonly meters: Meters;
   /** Clients' connections, and those of them that became tunnels or are about to. */
   readonly clients: ClientCounts;
-  /** The memory that bodies take which the gateway holds. */
+  /** The memory that buffered bodies take. */
   readonly buffers: BufferBudget;
   /** How many look on. */
   readonly watchers: number;

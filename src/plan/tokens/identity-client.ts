@@ -9,14 +9,14 @@ import { LONGEST_MS, NoAnswer, type Question, type Reply } from './question.ts';
 const MAX_CONNECTIONS = 64;
 /** Questions in flight or waiting for a connection; beyond that there is no response in time anyway. */
 const MAX_QUESTIONS = 2_000;
-/** A proxy in front of an identity service says by these that the service itself does not respond. 429 is not one of them: one client's flood may cause it. */
+/** Statuses by which a proxy in front of an identity service reports that the service does not respond. 429 is not one of them: one client's flood may cause it. */
 const ABSENT = [502, 503, 504];
 
-/** For whom a question is asked. */
+/** The party that a question is asked for. */
 export interface Asking {
   /** The client's key; `undefined`: the gateway itself asks. */
   readonly client: string | undefined;
-  /** Aborted when nobody waits for the reply. */
+  /** Aborted when nobody waits for the response. */
   readonly gone: AbortSignal;
 }
 
