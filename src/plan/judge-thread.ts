@@ -22,7 +22,7 @@ export interface Question {
 }
 
 export interface Answer {
-  /** Of each check. */
+  /** The violations that each check found. */
   readonly faults: readonly (readonly Fault[])[];
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
@@ -55,7 +55,7 @@ export class JudgeThread {
     this.#worker.on('message', ({ faults, bytes }: Answer) => {
       this.#done({ faults, body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) });
     });
-    // Such as the lack of memory.
+    // For example, the thread ran out of memory.
     this.#worker.on('error', (error: Error) => {
       this.#isEnding = true;
       this.#done(error);

@@ -5,9 +5,9 @@ import type { Overload } from './plan.ts';
 /** Texts to validate in another thread: of a body, or of parameters. */
 export interface Job extends Task, Waiting {}
 
-/** What came of a job. */
+/** The result of a job. */
 export interface JobResult {
-  /** Of each check. */
+  /** The violations that each check found. */
   readonly faults: Answer['faults'];
   /** The memory that the job brought; `undefined` if it is lost. */
   readonly body: Buffer | undefined;
