@@ -22,15 +22,17 @@ const REWRITTEN = new Set(['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-
 const FAMILIES = /^x-(?:forwarded|original|rewrite|override|envoy|middleware|invoke)-/;
 
 const NAMES = new Set([
+  'x-forwarded',
   // The method: Express, Rails, Spring, Laravel, Symfony, ASP.NET, Google APIs.
   'x-http-method-override',
   'x-http-method',
   'x-method-override',
   'x-method',
+  'x-http-verb',
   'x-request-method',
   'request-method',
   'http-method-override',
-  // The path and the query: IIS, Symfony, Zend, WSGI and PSGI servers, Next.js.
+  // The path and the query: IIS, Symfony, Zend, WSGI and PSGI servers, Next.js, Azure App Service.
   'x-rewrite',
   'x-http-path-override',
   'x-http-destinationurl',
@@ -44,6 +46,7 @@ const NAMES = new Set([
   'x-script-name',
   'script-name',
   'x-matched-path',
+  'x-waws-unencoded-url',
   'x-now-route-matches',
   'x-nextjs-rewrite',
   // The host.
