@@ -31,7 +31,7 @@ export interface Question {
 }
 
 export interface Answer {
-  /** Of each check. */
+  /** The violations that each check found. */
   readonly faults: readonly (readonly Fault[])[];
   /** Of the search. */
   readonly found: TokenSearch['found'];
@@ -68,7 +68,7 @@ export class JudgeThread {
     this.#worker.on('message', ({ bytes, ...results }: Answer) => {
       this.#done({ ...results, body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) });
     });
-    // Such as the lack of memory.
+    // For example, the thread ran out of memory.
     this.#worker.on('error', (error: Error) => {
       this.#isEnding = true;
       this.#done(error);

@@ -1,6 +1,6 @@
 import type { Pattern } from './pattern.ts';
 
-/** What folding changes: a path without any of it is its own fold. */
+/** Characters that folding changes: a path without them is its own fold. */
 export const FOLDS = /[A-Z;%]|\.(?:\/|$)/;
 
 /** Returns the paths that some server could take a path for, each folded. */

@@ -192,7 +192,7 @@ export interface Parameters {
    * @param headers names and values in turn, as they came
    */
   readonly validate: (path: string, query: string, headers: readonly string[]) => readonly Fault[];
-  /** The same for the serving thread: what takes longer than that may be held is validated in another one. */
+  /** The same on the serving thread: work that would hold it for too long goes to another thread. */
   readonly serve: (
     path: string,
     query: string,
@@ -227,7 +227,7 @@ export interface BodyRule {
   readonly types: MediaTypes | undefined;
   /**
    * Present when the body must be JSON: reads and validates the whole of it, in another thread where that takes long.
-   * It takes the buffer over, whose memory nothing else may use.
+   * Takes over the buffer: nothing else may use its memory.
    */
   readonly judge: ((body: Buffer, client?: string) => Judged | Validating) | undefined;
   /** What looks at a streamed body of this Content-Type on its way; `undefined`: nothing does. */
@@ -265,7 +265,7 @@ export interface Inspector {
 export interface MediaTypes {
   /** Whether a Content-Type is one of them. */
   readonly takes: (contentType: string) => boolean;
-  /** The value of an `Accept` that lists them; `undefined` where clients are not told. */
+  /** The value of an `Accept` that lists them; `undefined` where clients may not see them. */
   readonly accept: string | undefined;
   /** What a client is told that sent another. */
   readonly detail: string;
@@ -360,16 +360,17 @@ export interface Verifier {
   /** Sees that there are keys, where tokens are verified by keys that are fetched. Never rejects. */
   readonly prepare: () => Promise<void>;
   /**
-   * Verifies a token anew. What is already being found out about it is not asked for again.
+   * Verifies a token that is not cached. Clients with the same token share one verification.
    *
-   * @param client who waits for it; left out: the gateway itself, which has no share to keep to
+   * @param client waits for it; left out: the gateway itself, which has no share to keep to
    */
   readonly verify: (token: string, client?: WaitingClient) => Promise<Verdict>;
 }
 
 /** A client that waits for a token to be verified. */
 export interface WaitingClient {
-  readonly address: string;
+  /** Clients with the same key share what one client may use. */
+  readonly key: string;
   /** Aborted when the client leaves. */
   readonly gone: AbortSignal;
 }
@@ -437,6 +438,6 @@ export interface RoleRule {
   readonly required: readonly string[];
   /** The same as they may be printed. */
   readonly shown: readonly string[];
-  /** The text of the 403, word for word; `undefined`: it came from the environment, and no client is told of it. */
+  /** The text of the 403, word for word; `undefined`: it came from the environment, and clients may not see it. */
   readonly message: string | undefined;
 }
