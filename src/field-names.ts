@@ -22,7 +22,6 @@ const REWRITTEN = new Set(['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-
 const FAMILIES = /^x-(?:forwarded|original|rewrite|override|envoy|middleware|invoke)-/;
 
 const NAMES = new Set([
-  'x-forwarded',
   // The method: Express, Rails, Spring, Laravel, Symfony, ASP.NET, Google APIs.
   'x-http-method-override',
   'x-http-method',

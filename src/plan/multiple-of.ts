@@ -1,10 +1,7 @@
-import { type KeywordErrorDefinition, str } from 'ajv/dist/2020.js';
 import { charge } from './effort.ts';
 
 /** Of one that is no small integer. */
 const EFFORT = 100;
-
-const ERROR: KeywordErrorDefinition = { message: ({ schemaCode }) => str`must be multiple of ${schemaCode}` };
 
 /**
  * The keyword `multipleOf` in decimal arithmetic: ajv's own divides doubles, to which 0.07 is no multiple of 0.01.
@@ -18,7 +15,6 @@ export const MULTIPLE_OF = {
     const unit = toDecimal(divisor);
     return (value: number) => (isPlain(value) && isPlain(divisor) ? value % divisor === 0 : isMultiple(value, unit));
   },
-  error: ERROR,
 } as const;
 
 /** The digits of a number, and the power of ten that they count. */

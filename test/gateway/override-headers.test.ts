@@ -39,7 +39,6 @@ const OVERRIDES = [
   'X-Matched-Path',
   'X-WAWS-Unencoded-URL',
   'X-HTTP-Verb',
-  'X-Forwarded',
   'X-Script-Name',
   'Request-URI',
   'X-Sendfile-Type',
