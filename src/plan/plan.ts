@@ -245,7 +245,7 @@ export interface Judged {
 }
 
 /** Work that another thread does. */
-export interface Validating extends Promise<Judged> {
+export interface Validating<Result = Judged> extends Promise<Result> {
   /** Drops the work, for a client that has left. */
   readonly cancel: () => void;
 }
@@ -280,19 +280,52 @@ export interface Fault {
   readonly description?: string;
 }
 
+/** A response in which tokens are looked for. */
+export interface SearchedResponse {
+  readonly status: number;
+  readonly reason: string;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  /** Decoded. */
+  readonly body: Buffer;
+  /** As the upstream sent it: some formats carry bytes that decoders pass over. */
+  readonly encoded: Buffer;
+}
+
+/** The tokens of a response. */
+export interface TokensFound {
+  /** Tokens at the stated places: none in an MFA challenge, say. Each must verify; `undefined` stands for one that is no text. */
+  readonly stated: readonly (string | undefined)[];
+  /** JWTs at no stated place: one that the gateway would accept must have an allowed role, and others may pass. */
+  readonly strays: readonly string[];
+}
+
+/** Why tokens cannot be looked for, or not all of them: the body must be JSON with one reading, or there are too many. */
+export type LoginFault = 'login_answer_not_json' | 'login_tokens_too_many';
+
+/** The party that bytes in memory are counted for. */
+export interface BufferHolder {
+  /** The client's address. */
+  readonly client: string;
+  /** Counts bytes before they are held. Throws if there is no room for them. */
+  buffer(bytes: number): void;
+}
+
+/** A search in another thread. */
+export interface TokenSearch {
+  /** `undefined` if the search had no turn, or took too long. */
+  readonly found: TokensFound | LoginFault | undefined;
+  readonly overload: Overload | undefined;
+}
+
 export interface LoginRule {
-  /** Finds the tokens at the stated place in the headers of a response, which are names and values in turn. Each must verify. */
-  readonly inHeaders: (headers: readonly string[]) => readonly string[];
-  /**
-   * Finds the tokens at the stated places in the decoded body of a response: none in an MFA challenge, say. Each must verify.
-   * `undefined` when it is a success without JSON, or JSON with two readings. There is no such function where no token comes in the body.
-   */
-  readonly inBody: ((body: Buffer, isSuccess: boolean) => readonly unknown[] | undefined) | undefined;
-  /**
-   * Finds every JWT in a text, at no stated place: one that the gateway would accept must have an allowed role, and others may
-   * pass. `undefined` where tokens are not verified as JWTs.
-   */
-  readonly straysIn: ((text: string) => readonly string[]) | undefined;
+  /** True if tokens are looked for in bodies. */
+  readonly readsBody: boolean;
+  /** Finds the tokens of a response, in another thread where that takes long. */
+  readonly search: (
+    response: SearchedResponse,
+    holder: BufferHolder,
+  ) => TokensFound | LoginFault | Validating<TokenSearch>;
   /** How long the answer may be, as sent and decoded. */
   readonly limitBytes: number;
 }

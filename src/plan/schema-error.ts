@@ -43,6 +43,8 @@ function messageOf({ keyword, params, message, schema }: ErrorObject): string {
       return `must be ${JSON.stringify(params['allowedValue'])}`;
     case 'contentMaxBytes':
       return `holds more than ${schema}`;
+    case 'multipleOf':
+      return `must be multiple of ${schema}`;
     case 'false schema':
       return 'must not be there';
     default:
