@@ -3,6 +3,8 @@ import { basename, dirname, resolve } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 
 export interface Watch {
+  /** Watches these instead; see `watchFiles`. A folder that stays is watched without a gap. */
+  follow(paths: readonly string[], folders: readonly string[]): void;
   /** Watches what is there now: folders may have come, and links may lead elsewhere. */
   renew(): void;
   close(): void;
@@ -19,14 +21,15 @@ interface Watched {
   /** Device and inode: another folder may have come by the same path. */
   readonly identity: string;
   readonly names: Names;
-  /** It has reported an error, so it misses changes. */
-  hasFailed: boolean;
+  /** When it reported an error, since when it misses changes, by `performance.now()`. */
+  failedMs: number | undefined;
 }
 
+/** A folder that cannot be watched is tried again after this time: setting up the watch reports a change each time. */
+const RETRY_MS = 60_000;
+
 /**
- * Watches files through their folders, since a rename replaces a file itself. A folder is watched only after the system
- * has responded for it, on the calling thread: chokidar asks on threads that also serve requests, and a mount that hangs
- * would take them.
+ * Watches files through their folders, since a rename replaces a file itself.
  *
  * @param report is called on every change and every error of the watch, and once a watch is set up: an earlier change had no listener
  * @param folders in which any name that comes or goes is reported
@@ -38,40 +41,38 @@ export function watchFiles(
   folders: readonly string[] = [],
   onError: (code: string | undefined) => void = () => undefined,
 ): Watch {
-  const wanted = () =>
-    foldersOf(
-      paths.map((path) => resolve(path)),
-      folders.map((path) => resolve(path)),
-    );
-  const watch = new FolderWatch(wanted, report, onError);
-  watch.renew();
+  const watch = new FolderWatch(report, onError);
+  watch.follow(paths, folders);
   return watch;
 }
 
 class FolderWatch implements Watch {
-  readonly #wanted: () => ReadonlyMap<string, Names>;
+  #wanted: () => ReadonlyMap<string, Names> = () => new Map();
   readonly #report: () => void;
   readonly #onError: (code: string | undefined) => void;
   readonly #all = new Map<string, Watched>();
   /** By folder, until a later watch of the folder works. */
   readonly #errors = new Map<string, string>();
-  #error: string | undefined;
+  /** The error that was reported last; `null` before the first report. */
+  #error: string | undefined | null = null;
 
-  constructor(
-    wanted: () => ReadonlyMap<string, Names>,
-    report: () => void,
-    onError: (code: string | undefined) => void,
-  ) {
-    this.#wanted = wanted;
+  constructor(report: () => void, onError: (code: string | undefined) => void) {
     this.#report = report;
     this.#onError = onError;
   }
 
+  follow(paths: readonly string[], folders: readonly string[]): void {
+    const [files, whole] = [paths.map((path) => resolve(path)), folders.map((path) => resolve(path))];
+    this.#wanted = () => foldersOf(files, whole);
+    this.renew();
+  }
+
   renew(): void {
     const wanted = this.#wanted();
-    for (const [folder, { identity, names, hasFailed }] of this.#all) {
+    const retriedMs = performance.now() - RETRY_MS;
+    for (const [folder, { identity, names, failedMs = Number.POSITIVE_INFINITY }] of this.#all) {
       const isSame = wanted.has(folder) && haveSame(names, wanted.get(folder));
-      if (!isSame || hasFailed || identityOf(folder) !== identity) this.#forget(folder);
+      if (!isSame || failedMs <= retriedMs || identityOf(folder) !== identity) this.#forget(folder);
     }
     for (const folder of this.#errors.keys()) if (!wanted.has(folder)) this.#errors.delete(folder);
     for (const [folder, names] of wanted) if (!this.#all.has(folder)) this.#add(folder, names);
@@ -85,18 +86,20 @@ class FolderWatch implements Watch {
   #add(folder: string, names: Names): void {
     const identity = identityOf(folder);
     if (identity === undefined) return;
-    const ignored = (path: string) => path !== folder && names?.has(basename(path)) === false;
-    const watcher = watch(folder, { depth: 0, ignoreInitial: true, ignored });
-    const watched = { watcher, identity, names, hasFailed: false };
+    // The target of a link is watched by its own path, if it matters: a link may lead to a mount that hangs.
+    const path = behindLinks(folder) ?? folder;
+    const ignored = (inside: string) => inside !== path && names?.has(basename(inside)) === false;
+    const watcher = watch(path, { depth: 0, followSymlinks: false, ignoreInitial: true, ignored });
+    const watched: Watched = { watcher, identity, names, failedMs: undefined };
     this.#all.set(folder, watched);
     watcher.on('all', this.#report);
     watcher.on('ready', () => {
-      if (!watched.hasFailed && this.#errors.delete(folder)) this.#tellError();
+      if (watched.failedMs === undefined && this.#errors.delete(folder)) this.#tellError();
       this.#report();
     });
-    // Without a watch, changes are found by polling, and the next look tries again.
+    // Without a watch, changes are found by polling.
     watcher.on('error', (error) => {
-      watched.hasFailed = true;
+      watched.failedMs = performance.now();
       this.#errors.set(folder, error instanceof Error && 'code' in error ? String(error.code) : String(error));
       this.#tellError();
       this.#report();
@@ -110,7 +113,11 @@ class FolderWatch implements Watch {
   }
 
   #forget(folder: string): void {
-    void this.#all.get(folder)?.watcher.close();
+    // The folder may be gone, and its watch with it.
+    this.#all
+      .get(folder)
+      ?.watcher.close()
+      .catch(() => undefined);
     this.#all.delete(folder);
   }
 }

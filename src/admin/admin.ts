@@ -1,6 +1,7 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { adminShare } from '../gateway/descriptor-shares.ts';
 import type { AdminRules } from '../plan/plan.ts';
 import { type Answer, type Endpoint, fault, type Operated, type Serving } from './call.ts';
 import { AdminConnections } from './connections.ts';
@@ -37,7 +38,7 @@ export function createAdmin(rules: AdminRules, operated: Operated, stillMs = STI
   const probes = new WorkShare();
   const writer = new ResponseWriter(share, counts);
   const server = createServer(rules);
-  const connections = new AdminConnections(server, counts);
+  const connections = new AdminConnections(server, counts, adminShare(operated.descriptors.limit));
   server.on('request', (request, response) =>
     connections.serve(request, response, () =>
       answerOf(request, { rules, operated, serving, probes, bodies })

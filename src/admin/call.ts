@@ -21,7 +21,7 @@ export interface Operated {
   readonly isStopping: () => boolean;
   /** Counts requests that the admin API could not serve. */
   readonly counts: AdminCounts;
-  readonly descriptors: Pick<Descriptors, 'status'>;
+  readonly descriptors: Pick<Descriptors, 'status' | 'limit'>;
   /** How writing to the standard streams goes. */
   readonly streams: () => Readonly<Record<'stdout' | 'stderr', LogStatus>>;
 }

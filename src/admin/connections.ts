@@ -3,7 +3,6 @@ import type { Socket } from 'node:net';
 import { clientKey } from '../fairness/client-key.ts';
 import type { AdminCounts } from './admin-counts.ts';
 
-export const MAX_CONNECTIONS = 256;
 /** Requests of one connection that wait for the responses before them. No tool for operators sends requests ahead. */
 const MAX_PIPELINED = 8;
 
@@ -29,7 +28,7 @@ export class AdminConnections {
   readonly #counts: AdminCounts;
   readonly #limit: number;
 
-  constructor(server: Server, counts: AdminCounts, limit = MAX_CONNECTIONS) {
+  constructor(server: Server, counts: AdminCounts, limit: number) {
     this.#counts = counts;
     this.#limit = limit;
     server.on('connection', (socket: Socket) => this.#add(socket));

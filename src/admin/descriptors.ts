@@ -1,14 +1,13 @@
-import { open, readdir, readFile, stat } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { open, readdir, stat } from 'node:fs/promises';
 import { CountedWarning } from '../gateway/counted-warning.ts';
+import { descriptorShares, descriptorsWanted } from '../gateway/descriptor-shares.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Log } from '../log.ts';
 import type { Plan } from '../plan/plan.ts';
-import { MAX_CONNECTIONS } from './connections.ts';
 
 /** How often the process looks whether it can open a file. */
 const CHECK_MS = 1_000;
-/** Descriptors for files, workers, the log and the runtime itself. */
-const SPARE = 64;
 
 /** The file descriptors of the process. Where the system does not say, a number is `null`. */
 export interface DescriptorStatus {
@@ -29,13 +28,15 @@ export class Descriptors {
   readonly #gateway: Pick<Gateway, 'plan'>;
   readonly #logger: Log['logger'];
   readonly #shortages: CountedWarning;
-  #limit: number | null = null;
+  /** The soft limit, `ulimit -n`; infinite where the system does not say. */
+  readonly limit: number;
   #open: number | null = null;
   #checked: Plan | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(gateway: Pick<Gateway, 'plan'>, logger: Log['logger']) {
+  constructor(gateway: Pick<Gateway, 'plan'>, logger: Log['logger'], limit: number) {
     this.#gateway = gateway;
+    this.limit = limit;
     this.#logger = logger;
     this.#shortages = new CountedWarning(
       logger,
@@ -44,13 +45,17 @@ export class Descriptors {
   }
 
   get status(): DescriptorStatus {
-    const wanted = wantedBy(this.#gateway.plan);
-    return { limit: this.#limit, open: this.#open, wanted, shortages: this.#shortages.total };
+    const wanted = descriptorsWanted(this.#gateway.plan);
+    return {
+      limit: Number.isFinite(this.limit) ? this.limit : null,
+      open: this.#open,
+      wanted,
+      shortages: this.#shortages.total,
+    };
   }
 
   /** Looks now, and every second from then on. */
   async start(): Promise<void> {
-    this.#limit = await readLimit();
     await this.#check();
   }
 
@@ -72,7 +77,7 @@ export class Descriptors {
       await file.close();
     } catch (error) {
       const { code: reason } = error as NodeJS.ErrnoException;
-      if (reason === 'EMFILE' || reason === 'ENFILE') this.#shortages.add({ reason, limit: this.#limit });
+      if (reason === 'EMFILE' || reason === 'ENFILE') this.#shortages.add({ reason, limit: this.limit });
     }
   }
 
@@ -80,28 +85,24 @@ export class Descriptors {
   #warnOf(plan: Plan): void {
     if (plan === this.#checked) return;
     this.#checked = plan;
-    const limit = this.#limit;
-    const wanted = wantedBy(plan);
-    if (limit === null || wanted <= limit) return;
+    const { limit } = this;
+    const wanted = descriptorsWanted(plan);
+    if (wanted <= limit) return;
     this.#logger.warn(
-      { limit, wanted },
+      { limit, wanted, accepted: descriptorShares(plan, limit).clients },
       'the limits of the manifest allow more connections than there are file descriptors; raise "ulimit -n" or lower server.limits.connections',
     );
   }
 }
 
-function wantedBy({ server, admin, upstreams }: Plan): number {
-  const toUpstreams = upstreams.reduce(
-    (sum, { targets, connectionLimit }) => sum + targets.length * connectionLimit,
-    0,
-  );
-  return server.maxConnections + toUpstreams + (admin === undefined ? 0 : MAX_CONNECTIONS) + SPARE;
-}
-
-async function readLimit(): Promise<number | null> {
-  const text = await readFile('/proc/self/limits', 'utf8').catch(() => '');
-  const [, soft] = /^Max open files +(\d+)/m.exec(text) ?? [];
-  return soft === undefined ? null : Number(soft);
+/** Returns the soft limit, `ulimit -n`; infinite where the system does not say. */
+export function descriptorLimit(): number {
+  try {
+    const [, soft] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+    return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft);
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
 }
 
 async function countOpen(): Promise<number | null> {

@@ -45,8 +45,8 @@ function streamOf({ droppedLines, waitingBytes, error, errors }: LogStatus) {
 }
 
 function clientsOf({ gateway }: Operated) {
-  const { connections, refused, unaccepted } = gateway.clients;
-  return { open: connections, limit: gateway.plan.server.maxConnections, refused, unaccepted };
+  const { connections, limit, refused, unaccepted } = gateway.clients;
+  return { open: connections, limit, refused, unaccepted };
 }
 
 function adminOf({ connections, evictions, refusals, unaccepted, skippedDecisions }: Operated['counts']) {

@@ -26,6 +26,7 @@ const SIGNALS = {
   SIGUSR2: 'ignore',
   SIGALRM: 'ignore',
   SIGVTALRM: 'ignore',
+  SIGPROF: 'ignore',
   SIGIO: 'ignore',
   SIGPWR: 'ignore',
   SIGSTKFLT: 'ignore',

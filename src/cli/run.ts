@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { createAdmin } from '../admin/admin.ts';
 import { AdminCounts } from '../admin/admin-counts.ts';
 import type { Operated } from '../admin/call.ts';
-import { Descriptors } from '../admin/descriptors.ts';
+import { Descriptors, descriptorLimit } from '../admin/descriptors.ts';
 import { CountedWarning } from '../gateway/counted-warning.ts';
 import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import { findTraces } from '../gateway/spans.ts';
@@ -56,7 +56,8 @@ export async function serveFile(
   // the start, and they keep a quarter of all requests alive until the next full collection: 12 µs a request.
   setFlagsFromString('--no-allocation-site-pretenuring');
   const { log, notes } = openStreams(terminal);
-  const gateway = createGateway(plan, log, findTraces(version));
+  const maxDescriptors = descriptorLimit();
+  const gateway = createGateway(plan, log, findTraces(version), undefined, maxDescriptors);
   const bound = await gateway.listen().catch((error) => Promise.reject(listenError(error, 'listen', plan.listen)));
   let planned: Planned = loaded;
   const takeKeys = () => void planned.plan.auth?.verifier.prepare();
@@ -68,11 +69,11 @@ export async function serveFile(
     tell(reload, log, notes, terminal.errColour);
   };
   const unwatched = new CountedWarning(log.logger, UNWATCHED);
-  const onWatchError = (code: string) => unwatched.add({ code });
+  const onWatchError = (reason: string) => unwatched.add({ reason });
   const reloader = new Reloader({ path: file, env: terminal.env, gateway, first: loaded, tell: hear, onWatchError });
   terminal.onHungThread(() => reloader.isThreadHung);
   const isStopping = () => terminal.stop.aborted;
-  const descriptors = new Descriptors(gateway, log.logger);
+  const descriptors = new Descriptors(gateway, log.logger, maxDescriptors);
   void descriptors.start();
   const operated = {
     gateway,

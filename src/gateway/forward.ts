@@ -1,5 +1,6 @@
 import { ProxyServer, type ServerOptions } from 'http-proxy-3';
 import type { NameResolver } from '../dns/resolver.ts';
+import type { ConnectionBudget } from '../http1/connection-budget.ts';
 import type { Log } from '../log.ts';
 import type { Inspector, Plan, Route, Upstream } from '../plan/plan.ts';
 import type { Exchange } from './exchange.ts';
@@ -40,7 +41,7 @@ export interface Forwarder {
  * repeated headers, unframe the bodies of DELETE and hang where an upstream dies; ours does the exchange on
  * connections of our own (upstream/wire), raw header lists both ways, a WebSocket's handshake like any request.
  */
-export function createForwarder(plan: Plan, log: Log, resolver: NameResolver): Forwarder {
+export function createForwarder(plan: Plan, log: Log, resolver: NameResolver, budget: ConnectionBudget): Forwarder {
   const live = new Map<string, LiveUpstream>();
   const tell = (upstream: Upstream, target: LiveTarget, news: TargetNews) =>
     log.logger.warn({ upstream: upstream.id, target: target.url, news }, 'upstream target');
@@ -49,7 +50,7 @@ export function createForwarder(plan: Plan, log: Log, resolver: NameResolver): F
     const { outgoing } = options as ForwardOptions;
     const { upstream } = outgoing.route;
     const known = live.get(upstream.key);
-    const taken = known ?? new LiveUpstream(upstream, resolver, tell);
+    const taken = known ?? new LiveUpstream(upstream, resolver, budget, tell);
     new Transfer(outgoing, taken).start();
     // A request that began by an older plan, to an upstream that is no more.
     if (known === undefined) void taken.close();
@@ -69,7 +70,7 @@ export function createForwarder(plan: Plan, log: Log, resolver: NameResolver): F
       void gone.close();
     }
     for (const upstream of upstreams)
-      if (!live.has(upstream.key)) live.set(upstream.key, new LiveUpstream(upstream, resolver, tell));
+      if (!live.has(upstream.key)) live.set(upstream.key, new LiveUpstream(upstream, resolver, budget, tell));
   };
   adopt(plan);
   return {

@@ -3,12 +3,14 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { NameResolver } from '../dns/resolver.ts';
 import { systemResolver } from '../dns/system-resolver.ts';
+import { ConnectionBudget } from '../http1/connection-budget.ts';
 import type { Log } from '../log.ts';
 import type { Plan } from '../plan/plan.ts';
 import { BufferBudget } from './buffer-budget.ts';
 import type { Connection } from './connection.ts';
 import { CountedWarning } from './counted-warning.ts';
 import type { Decision } from './decision.ts';
+import { descriptorShares } from './descriptor-shares.ts';
 import { Exchange } from './exchange.ts';
 import { createForwarder, type Forwarder } from './forward.ts';
 import { holdEarly, isHandshake, responseOn } from './handshake.ts';
@@ -28,6 +30,8 @@ import type { UpstreamStatus } from './upstream/live-upstream.ts';
 export interface ClientCounts {
   readonly connections: number;
   readonly tunnels: number;
+  /** Connections at one time: the limit of the active plan, or fewer where file descriptors are short. */
+  readonly limit: number;
   /** Connections that were closed as they came because there were too many. */
   readonly refused: number;
   /** Connections that could not be accepted, when no file descriptor was free for example. */
@@ -68,14 +72,16 @@ export interface Gateway {
  *
  * @param traces how requests are traced; left out: traces are passed on, and nobody records them
  * @param resolver resolves the host names of upstreams; by default that of the process
+ * @param descriptorLimit file descriptors of the process
  */
 export function createGateway(
   first: Plan,
   log: Log,
   traces: Traces = plainTraces,
   resolver: NameResolver = systemResolver,
+  descriptorLimit = Number.POSITIVE_INFINITY,
 ): Gateway {
-  const gateway = new LiveGateway(first, log, traces, resolver);
+  const gateway = new LiveGateway(first, log, traces, resolver, descriptorLimit);
   gateway.start();
   return gateway;
 }
@@ -98,12 +104,16 @@ class LiveGateway implements Gateway {
   readonly #tunnels = new Set<Socket>();
   readonly #refused: CountedWarning;
   readonly #unaccepted: CountedWarning;
+  readonly #descriptorLimit: number;
+  /** Connections to upstreams at one time, tunnels included, as long as some are idle. */
+  #upstreamConnections = Number.POSITIVE_INFINITY;
   readonly resolver: NameResolver;
   #stopCutting = () => {};
   #stopLoggingNames = () => {};
 
-  constructor(first: Plan, log: Log, traces: Traces, resolver: NameResolver) {
+  constructor(first: Plan, log: Log, traces: Traces, resolver: NameResolver, descriptorLimit: number) {
     this.plan = first;
+    this.#descriptorLimit = descriptorLimit;
     this.#log = log;
     this.#records = new Records(log);
     this.#refused = new CountedWarning(log.logger, 'connections over the limit were closed');
@@ -111,7 +121,8 @@ class LiveGateway implements Gateway {
     this.buffers = new BufferBudget(first.server.bufferedBytes);
     const { buffers } = this;
     this.#life = { isDraining: false, isClosing: false, traces, lasting: new Lasting(), buffers };
-    this.#forwarder = createForwarder(first, log, resolver);
+    const budget = new ConnectionBudget(() => this.#upstreamConnections - this.#tunnels.size);
+    this.#forwarder = createForwarder(first, log, resolver, budget);
     this.resolver = resolver;
     this.#server = createServer(first.server, (request) => this.#isHandshake(request));
     const { connections, sockets } = trackClients(this.#server, (socket, refusal) =>
@@ -125,6 +136,7 @@ class LiveGateway implements Gateway {
     this.#stopLoggingNames = logIdentityNames(this.resolver, this.#log.logger, () => this.plan);
     this.#stopCutting = cutStalled(this.#connections, () => this.plan.server.stalledTimeoutMs);
     this.#hear();
+    this.#limitConnections();
   }
 
   get meters() {
@@ -134,7 +146,8 @@ class LiveGateway implements Gateway {
   get clients() {
     const { total: refused } = this.#refused;
     const { total: unaccepted } = this.#unaccepted;
-    return { connections: this.#sockets.size, tunnels: this.#tunnels.size, refused, unaccepted };
+    const { maxConnections: limit } = this.#server;
+    return { connections: this.#sockets.size, tunnels: this.#tunnels.size, limit, refused, unaccepted };
   }
 
   get upstreams() {
@@ -171,6 +184,7 @@ class LiveGateway implements Gateway {
   swap(next: Plan): void {
     adopt(this.#server, next.server, this.plan.server);
     this.plan = next;
+    this.#limitConnections();
     this.buffers.limitBytes = next.server.bufferedBytes;
     this.#forwarder.adopt(next);
     this.meters.keep(new Set(next.routes.map(({ id }) => id)));
@@ -215,6 +229,12 @@ class LiveGateway implements Gateway {
     server.on('upgrade', (request, socket) => this.#upgrade(request, socket as Socket));
     server.on('connect', (_request, socket) => this.#refuseBytes(socket as Socket, NO_CONNECT));
     server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) => this.#fail(code, socket as Socket));
+  }
+
+  #limitConnections(): void {
+    const { clients, upstreams } = descriptorShares(this.plan, this.#descriptorLimit);
+    this.#server.maxConnections = clients;
+    this.#upstreamConnections = upstreams;
   }
 
   #serve(exchange: Exchange | undefined): void {

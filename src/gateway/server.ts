@@ -82,7 +82,6 @@ function limit(server: Server, rules: ServerRules): void {
   server.headersTimeout = rules.headersTimeoutMs;
   server.requestTimeout = rules.requestTimeoutMs;
   server.keepAliveTimeout = rules.keepAliveTimeoutMs;
-  server.maxConnections = rules.maxConnections;
   // Known as an option; read anew for each connection.
   Object.assign(server, { maxHeaderSize: rules.headerLimitBytes });
 }

@@ -1,4 +1,5 @@
 import { Connection } from './connection.ts';
+import type { ConnectionBudget } from './connection-budget.ts';
 import type { Dial } from './dial.ts';
 
 export interface ConnectionLimits {
@@ -14,13 +15,17 @@ const SWEEP_MS = 1_000;
 export class Connections {
   readonly #dial: Dial;
   readonly #limits: ConnectionLimits;
+  readonly #budget: ConnectionBudget | undefined;
   #free: Connection[] = [];
   readonly #all = new Set<Connection>();
   #sweeper: NodeJS.Timeout | undefined;
 
-  constructor(dial: Dial, limits: ConnectionLimits) {
+  /** @param budget is shared with other pools; the default is none */
+  constructor(dial: Dial, limits: ConnectionLimits, budget?: ConnectionBudget) {
     this.#dial = dial;
     this.#limits = limits;
+    this.#budget = budget;
+    budget?.join(this);
   }
 
   get size(): number {
@@ -30,6 +35,10 @@ export class Connections {
   /** How many are in use. */
   get busy(): number {
     return this.#all.size - this.#free.length;
+  }
+
+  get idle(): number {
+    return this.#free.length;
   }
 
   get hasRoom(): boolean {
@@ -47,8 +56,7 @@ export class Connections {
 
   /** One that no exchange has used; there must be room for it. @param isForTunnel it may become a tunnel */
   open(isForTunnel: boolean): Connection {
-    const oldest = this.#all.size < this.#limits.connectionLimit ? undefined : this.#free.shift();
-    if (oldest !== undefined) this.drop(oldest);
+    if (this.#all.size >= this.#limits.connectionLimit) this.dropIdle();
     const { responseTimeoutMs, idleTimeoutMs } = this.#limits;
     const connection = new Connection({
       dial: this.#dial,
@@ -58,6 +66,7 @@ export class Connections {
       onClosed: this.#forget,
     });
     this.#all.add(connection);
+    this.#budget?.opened();
     return connection;
   }
 
@@ -73,19 +82,29 @@ export class Connections {
 
   /** It failed, or its socket was given away: it is not used again. */
   drop(connection: Connection): void {
-    this.#all.delete(connection);
+    this.#remove(connection);
     connection.destroy();
+  }
+
+  /** Closes the connection that was idle for longest, if there is one. */
+  dropIdle(): void {
+    const oldest = this.#free.shift();
+    if (oldest !== undefined) this.drop(oldest);
   }
 
   close(): void {
     clearInterval(this.#sweeper);
-    for (const connection of this.#all) connection.destroy();
-    this.#all.clear();
+    for (const connection of [...this.#all]) this.drop(connection);
     this.#free.length = 0;
+    this.#budget?.leave(this);
+  }
+
+  #remove(connection: Connection): void {
+    if (this.#all.delete(connection)) this.#budget?.closed();
   }
 
   readonly #forget = (connection: Connection): void => {
-    this.#all.delete(connection);
+    this.#remove(connection);
     const index = this.#free.indexOf(connection);
     if (index !== -1) this.#free.splice(index, 1);
   };

@@ -178,7 +178,7 @@ headerBytes: string
  */
 headers: number
 /**
- * How many connections may be open at once; one more is closed as it opens.
+ * How many connections may be open at once; one more is closed as it opens. Fewer are accepted where `ulimit -n` is too low for them.
  */
 connections: number
 /**

@@ -10,17 +10,21 @@ export function newOperations(): Operations {
   return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 }
 
+/** Calls a function that may wait for the file system. A call inside another one belongs to that one. */
+export function inOperation<Made>(operations: Operations, act: () => Made): Made {
+  if (Atomics.load(operations, 0) % 2 !== 0) return act();
+  Atomics.add(operations, 0, 1);
+  try {
+    return act();
+  } finally {
+    Atomics.add(operations, 0, 1);
+  }
+}
+
 /** The same files, with every operation on them counted. */
 export function counted(files: Files, operations: Operations): Files {
   const count = <Args extends readonly unknown[], Made>(operation: (...args: Args) => Made) => {
-    return (...args: Args): Made => {
-      Atomics.add(operations, 0, 1);
-      try {
-        return operation(...args);
-      } finally {
-        Atomics.add(operations, 0, 1);
-      }
-    };
+    return (...args: Args): Made => inOperation(operations, () => operation(...args));
   };
   return {
     env: files.env,

@@ -2,14 +2,16 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { MAX_ALL_CHARACTERS, sha256, tooMuch } from '../manifest/files.ts';
 import { type Watch, watchFiles } from '../watch.ts';
 import { worldOf } from '../world.ts';
-import { counted } from './counted.ts';
+import { counted, inOperation } from './counted.ts';
 import type { FileEvent, FileText, Look, Question } from './file-thread.ts';
 import { changedSince, ownHash, type Place, type Seen, watchedBy } from './seen.ts';
 import { isSteady, settled } from './steady.ts';
 import type { Begun } from './thread.ts';
+import { keepOffPool } from './thread-file-system.ts';
 
-/** The other side of `file-thread.ts`. Its calls are synchronous: Node's own threads for files serve requests too. */
+/** The other side of `file-thread.ts`. All of its file operations run on its own thread. */
 const { path, operations } = workerData as Begun<{ readonly path: string }>;
+keepOffPool(operations);
 const place: Place = { path, world: counted(worldOf(path, {}), operations) };
 /** A folder in which much is written reports no more often. */
 const REPORT_MS = 10;
@@ -31,7 +33,7 @@ async function answerTo(question: Question): Promise<unknown> {
 
 async function look(seen: Seen, waitMs: number): Promise<Look> {
   const endMs = performance.now() + waitMs;
-  inOperation(() => watch?.renew());
+  inOperation(operations, () => watch?.renew());
   const times = await settled(seen, place, () => performance.now() >= endMs);
   const changed = changedSince(seen, place);
   return { times, changed, own: changed.includes(path) ? ownHash(place) : seen.own };
@@ -57,9 +59,9 @@ function follow(seen: Seen): void {
   const all = [...files, '', ...folders].join('\0');
   if (all === watched) return;
   watched = all;
-  inOperation(() => {
-    watch?.close();
-    watch = watchFiles(files, report, folders, (code) => post({ kind: 'watch', code }));
+  inOperation(operations, () => {
+    if (watch === undefined) watch = watchFiles(files, report, folders, (code) => post({ kind: 'watch', code }));
+    else watch.follow(files, folders);
   });
 }
 
@@ -74,13 +76,4 @@ function report(): void {
 
 function post(event: FileEvent): void {
   parentPort?.postMessage({ event });
-}
-
-function inOperation(act: () => void): void {
-  Atomics.add(operations, 0, 1);
-  try {
-    act();
-  } finally {
-    Atomics.add(operations, 0, 1);
-  }
 }

@@ -97,6 +97,23 @@ if (isMainThread) {
 }
 `;
 
+/** Notes every call that waits on a thread of the pool, which verifies tokens, compresses and writes the log as well. */
+const NOTE_POOL_CALLS = `
+for (const name of ['open', 'readFile', 'stat', 'lstat', 'readdir', 'opendir', 'realpath', 'readlink', 'access'])
+  around(fs.promises, name, (original) => function (...args) {
+    if (String(args[0]).startsWith(folder)) fs.appendFileSync(folder + '/pool-calls', name + ' ' + args[0] + '\\n');
+    return Reflect.apply(original, this, args);
+  });
+`;
+
+/** No folder can be watched, and each attempt is noted. */
+const NO_WATCH = `
+around(fs, 'watch', () => (path) => {
+  fs.appendFileSync(folder + '/attempts', path + '\\n');
+  throw Object.assign(new Error('the limit of inotify is reached'), { code: 'ENOSPC' });
+});
+`;
+
 /** As long as a file of this name is there, opening a file of the manifest never returns: it opens a pipe without a writer. */
 const HANG = `
 const existsSync = fs.existsSync;
@@ -136,6 +153,30 @@ describe('the serving thread', () => {
     await new Promise((resolve) => setTimeout(resolve, 6_000));
     expect(() => readFileSync(join(folder, 'calls'), 'utf8')).toThrow('ENOENT');
   }, 60_000);
+});
+
+describe('the thread that watches files', () => {
+  it('uses no thread of the pool, and sees a change at once', async () => {
+    const { cli } = await start(NOTE_POOL_CALLS);
+    save('gateway.yaml', manifest('two'));
+    await cli.seen(/"msg":"manifest reloaded"/);
+    rmSync(join(folder, 'routes'), { recursive: true });
+    save('routes/other.yaml', `routes:\n${route('other')}`);
+    await cli.seen(/"added":\["other"\]/);
+    save('routes/more.yaml', `routes:\n${route('more')}`);
+    await cli.seen(/"cause":"change".*"added":\["more"\]/);
+    expect(() => readFileSync(join(folder, 'pool-calls'), 'utf8')).toThrow('ENOENT');
+  }, 30_000);
+
+  it('does not try again without end what cannot be watched', async () => {
+    const { cli, ask } = await start(NO_WATCH);
+    await cli.seen(/"reason":"ENOSPC".*"msg":"the files of the manifest cannot be watched; they are polled"/);
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    const attempts = readFileSync(join(folder, 'attempts'), 'utf8').trim().split('\n');
+    // The manifest's folder, and that of the routes.
+    expect(attempts.length).toBe(2);
+    expect((await ask('/status')).body).toMatchObject({ watch_error: 'ENOSPC', status: 'ready' });
+  });
 });
 
 describe('a file system that hangs', () => {

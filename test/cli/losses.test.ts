@@ -1,7 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -66,7 +67,9 @@ describe.skipIf(!canLimit)('file descriptors', () => {
     const warned = () =>
       lines().filter(({ msg }) => msg.startsWith('the limits of the manifest allow more connections'));
     await eventually('it warns', () => warned().length > 0);
-    expect(warned()).toEqual([expect.objectContaining({ level: 40, limit: 300, wanted: 10_000 + 8 + 256 + 64 })]);
+    expect(warned()).toEqual([
+      expect.objectContaining({ level: 40, limit: 300, wanted: 10_000 + 8 + 256 + 64, accepted: 191 }),
+    ]);
     const status = JSON.parse(await (await fetch(`${admin}/status`)).text());
     expect(status.file_descriptors).toEqual({ limit: 300, open: expect.any(Number), wanted: 10_328, shortages: 0 });
     const { value } = await scrape(admin);
@@ -80,22 +83,47 @@ describe.skipIf(!canLimit)('file descriptors', () => {
     expect(lines().filter(({ level }) => level > 30)).toEqual([]);
   });
 
+  it('that are few leave room for probes, upstreams and reloads', async () => {
+    const { folder, upstream, lines, url, admin } = await start(limitedTo(100), ({ url }) => MANIFEST(url));
+    const { hostname, port } = new URL(url);
+    const sockets = Array.from({ length: 300 }, () => connect(Number(port), hostname).on('error', () => undefined));
+    await eventually('connections are refused', async () => (await clientsOf(admin)).refused > 0);
+    const { open, limit } = await clientsOf(admin);
+    expect([open, limit]).toEqual([16, 16]);
+    expect((await fetch(`${admin}/livez`)).status).toBe(200);
+    const answers = sockets.map((socket) => {
+      socket.write('GET /one HTTP/1.1\r\nHost: gateway\r\n\r\n');
+      return once(socket, 'data').then(String, () => '');
+    });
+    expect(await Promise.race(answers.map(async (answer) => (await answer) || NEVER))).toMatch(/^HTTP\/1.1 200 /);
+    writeFileSync(join(folder, 'gateway.yaml'), MANIFEST(upstream.url).replace('/one', '/two'));
+    await eventually('the manifest is reloaded', () => lines().some(({ msg }) => msg === 'manifest reloaded'), 20_000);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  it('that are few are not all kept by idle connections to upstreams', async () => {
+    const ids = Array.from({ length: 12 }, (_, index) => `up${index}`);
+    const { url, admin } = await start(limitedTo(100), ({ url }) => manyUpstreams(url, ids));
+    const agent = new Agent({ keepAlive: true, maxSockets: 12 });
+    const statuses = await Promise.all(
+      Array.from({ length: 12 }, async () => {
+        const seen: (number | undefined)[] = [];
+        for (const id of ids) seen.push(await statusOf(`${url}/${id}`, agent));
+        return seen;
+      }),
+    );
+    agent.destroy();
+    expect(new Set(statuses.flat())).toEqual(new Set([200]));
+    expect((await fetch(`${admin}/livez`)).status).toBe(200);
+  });
+
   it('that ran out are counted and logged, and end nothing', async () => {
     const { child, lines, url, admin } = await start(limitedTo(100), ({ url }) => MANIFEST(url));
-    const { hostname, port } = new URL(url);
-    const sockets: Socket[] = [];
+    const limit = (files: number) => spawnSync('prlimit', ['--pid', String(child.pid), `--nofile=${files}:100`]);
     const short = () => lines().filter(({ msg }) => msg.startsWith('no file descriptor is free'));
-    await eventually(
-      'they run out',
-      () => {
-        for (let turn = 0; turn < 20; turn += 1) {
-          if (sockets.length < 400) sockets.push(connect(Number(port), hostname).on('error', () => undefined));
-        }
-        return short().length > 0;
-      },
-      20_000,
-    );
-    for (const socket of sockets) socket.destroy();
+    expect(limit(10).status).toBe(0);
+    await eventually('they run out', () => short().length > 0, 20_000);
+    limit(100);
     await eventually(
       'it serves again',
       async () => (await fetch(`${url}/one`).catch(() => undefined))?.status === 200,
@@ -106,6 +134,27 @@ describe.skipIf(!canLimit)('file descriptors', () => {
     expect(child.exitCode).toBeNull();
   });
 });
+
+const NEVER = new Promise<string>(() => undefined);
+
+const manyUpstreams = (url: string, ids: readonly string[]) => `version: 1
+listen: 127.0.0.1:0
+admin: 127.0.0.1:0
+upstreams:
+${ids.map((id) => `  ${id}: { url: ${url} }`).join('\n')}
+routes:
+${ids.map((id) => `  - { id: ${id}, method: GET, path: /${id}, upstream: ${id}, access: public }`).join('\n')}
+`;
+
+async function clientsOf(admin: string) {
+  return JSON.parse(await (await fetch(`${admin}/status`)).text()).client_connections;
+}
+
+async function statusOf(url: string, agent: Agent): Promise<number | undefined> {
+  const [response] = (await once(request(url, { agent }).end(), 'response')) as [IncomingMessage];
+  for await (const _ of response);
+  return response.statusCode;
+}
 
 describe('connections over the limit', () => {
   it('are counted', async () => {

@@ -76,7 +76,17 @@ describe('a signal while the gateway is loading', () => {
 });
 
 describe('a signal while the gateway serves', () => {
-  const others = ['SIGUSR1', 'SIGUSR2', 'SIGALRM', 'SIGVTALRM', 'SIGIO', 'SIGPWR', 'SIGSTKFLT', 'SIGXCPU'] as const;
+  const others = [
+    'SIGUSR1',
+    'SIGUSR2',
+    'SIGALRM',
+    'SIGVTALRM',
+    'SIGPROF',
+    'SIGIO',
+    'SIGPWR',
+    'SIGSTKFLT',
+    'SIGXCPU',
+  ] as const;
 
   it.each(others)('%s is ignored and logged', async (signal) => {
     const cli = start(['run']);

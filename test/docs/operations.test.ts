@@ -50,6 +50,11 @@ describe('docs/operations.md', () => {
     expect(rowsOf('signals').map(([signal]) => signal)).toEqual(heard);
   });
 
+  it('has every field of /status', async () => {
+    const status = await (await fetch(`${site.admin.url}/status`)).json();
+    expect(rowsOf('status').map(([field]) => field)).toEqual(Object.keys(status as object));
+  });
+
   it('has every state of a host name', () => {
     expect(rowsOf('resolution').map(([state]) => state)).toEqual([...NAME_STATES]);
   });

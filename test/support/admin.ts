@@ -31,7 +31,7 @@ export async function startOperating(
     planned: running.planned,
     reloader: noReloads(gateway.plan.hash),
     isStopping: () => false,
-    descriptors: new Descriptors(gateway, running.log.logger),
+    descriptors: new Descriptors(gateway, running.log.logger, Number.POSITIVE_INFINITY),
     counts: new AdminCounts(running.log.logger),
     streams: () => ({ stdout: WELL, stderr: WELL }),
     ...others,

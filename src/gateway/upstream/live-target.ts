@@ -1,6 +1,7 @@
 import type { NameCode } from '../../dns/name-error.ts';
 import type { NameStatus } from '../../dns/name-status.ts';
 import type { NameResolver } from '../../dns/resolver.ts';
+import type { ConnectionBudget } from '../../http1/connection-budget.ts';
 import { Connections } from '../../http1/connections.ts';
 import { createDial, hostOf } from '../../http1/dial.ts';
 import type { Target, Upstream } from '../../plan/plan.ts';
@@ -51,11 +52,12 @@ export class LiveTarget {
     target: Target,
     upstream: Upstream,
     resolver: NameResolver,
+    budget: ConnectionBudget,
     tell: (target: LiveTarget, news: TargetNews) => void,
   ) {
     this.url = target.shown;
     this.host = target.url.host;
-    this.connections = new Connections(createDial(target, upstream, resolver), upstream);
+    this.connections = new Connections(createDial(target, upstream, resolver), upstream, budget);
     const hostName = hostOf(target.url);
     this.#resolution = () => resolver.statusOf(hostName);
     this.#stopHearing = resolver.subscribe((name, reason) => {

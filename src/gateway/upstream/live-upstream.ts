@@ -1,4 +1,5 @@
 import type { NameResolver } from '../../dns/resolver.ts';
+import type { ConnectionBudget } from '../../http1/connection-budget.ts';
 import type { Upstream } from '../../plan/plan.ts';
 import { Refusal } from '../refusal.ts';
 import { LiveTarget, type TargetNews, type TargetStatus } from './live-target.ts';
@@ -41,12 +42,13 @@ export class LiveUpstream {
   constructor(
     upstream: Upstream,
     resolver: NameResolver,
+    budget: ConnectionBudget,
     tell: (upstream: Upstream, target: LiveTarget, news: TargetNews) => void,
   ) {
     this.upstream = upstream;
     this.#waiting = new WaitingQueue(upstream.queueLimit);
     this.#targets = upstream.targets.map(
-      (target) => new LiveTarget(target, upstream, resolver, (live, news) => tell(upstream, live, news)),
+      (target) => new LiveTarget(target, upstream, resolver, budget, (live, news) => tell(upstream, live, news)),
     );
   }
 
