@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Cors, Principal, Route, ServerRules, WaitingClient } from '../plan/plan.ts';
 import type { BufferBudget } from './buffer-budget.ts';
+import { clientKey } from './client-key.ts';
 import type { Connection } from './connection.ts';
 import { withCors } from './cors.ts';
 import { ClientGone } from './failure.ts';
@@ -147,9 +148,9 @@ export class Exchange {
     else this.#life.lasting.add(this, end);
   }
 
-  /** The client's address, for its share of what all clients use together. */
+  /** The key of the client, for its share of what all clients use together. */
   get client(): string {
-    return this.believed?.client ?? this.connection.peer ?? '';
+    return clientKey(this.believed?.client ?? this.connection.peer ?? '');
   }
 
   /** The client, for work that ends when it leaves. */

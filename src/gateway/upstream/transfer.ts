@@ -2,7 +2,6 @@ import type { Duplex } from 'node:stream';
 import type { AnswerHead } from '../../http1/answer-head.ts';
 import type { CallUser } from '../../http1/call.ts';
 import type { Connection } from '../../http1/connection.ts';
-import { clientKey } from '../client-key.ts';
 import { Broken, ClientGone, isTimeout, toRefusal } from '../failure.ts';
 import type { Outgoing } from '../forward.ts';
 import { Refusal } from '../refusal.ts';
@@ -41,8 +40,7 @@ export class Transfer implements Passenger, CallUser {
   #isOver = false;
 
   constructor(outgoing: Outgoing, upstream: LiveUpstream) {
-    const { believed, connection } = outgoing.exchange;
-    this.client = clientKey(believed?.client ?? connection.peer ?? '');
+    this.client = outgoing.exchange.client;
     this.#outgoing = outgoing;
     this.#upstream = upstream;
     this.#headers = headersOf(outgoing);
@@ -123,7 +121,8 @@ export class Transfer implements Passenger, CallUser {
   onError(error: Error): void {
     const target = this.#target;
     const isAgain = this.#mayTryAgain(error);
-    this.#count(error);
+    // A kept connection that its upstream was about to close says nothing about the endpoint; the next try does.
+    if (!isAgain || !this.#isBegun) this.#count(error);
     this.#disembark(true);
     if (isAgain) {
       this.#outgoing.exchange.retries += 1;
@@ -172,6 +171,8 @@ export class Transfer implements Passenger, CallUser {
     if (!isLate && !this.#isBegun) return sourceOf(error.code ?? '') === 'gateway' ? 'gateway' : 'endpoint';
     // A client that sends or reads slowly makes upstreams give up. One that reads nothing of an upload is at fault itself.
     const isUnread = error.code === 'response_timeout';
+    // An upstream that responds early and closes resets its own response, since the rest of the body is unread.
+    if (this.#isAnswered && this.#body !== null && error.code === 'ECONNRESET') return 'client';
     if ((!this.#isWhole && !isUnread) || this.#connection?.wasPaused === true) return 'client';
     return (isLate ? sourceOf('exchange_too_long') : sourceOf(error.code ?? '')) ?? 'request';
   }
