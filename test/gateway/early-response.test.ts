@@ -156,19 +156,43 @@ describe('a response that comes before the end of the upload', () => {
 
   it('leaves no connection to the next request that the upstream may be about to close', async () => {
     let connections = 0;
-    const close = (socket: Socket) => {
+    const half = (socket: Socket) => {
       connections += 1;
-      socket.write('HTTP/1.1 413 X\r\nContent-Length: 5\r\n\r\nlarge');
+      socket.write('HTTP/1.1 413 X\r\nContent-Length: 5\r\n\r\nla');
+      socket.once('data', () => socket.write('rge'));
     };
-    const running = await serve(await startEarly(1, close));
+    const running = await serve(await startEarly(1, half));
     const wire = await Wire.open(running.port);
     for (let round = 1; round <= 3; round += 1) {
       wire.write(`${keptHead('POST /up HTTP/1.1', 'Content-Length: 2')}a`);
-      expect([(await wire.answer()).status, connections]).toEqual([413, round]);
+      await eventually(
+        'the response has begun',
+        () => running.gateway.upstreams[0]?.targets[0]?.busy === 1 && connections === round,
+      );
+      await wire.until('la');
       wire.write('a');
+      expect([(await wire.answer()).status, connections]).toEqual([413, round]);
     }
     wire.end();
+  });
+
+  it('counts for no breaker when its end is a reset behind a whole upload', async () => {
+    let upstream: Socket | undefined;
+    const respond = (socket: Socket) => {
+      upstream = socket;
+      socket.write('HTTP/1.1 413 X\r\nConnection: close\r\n\r\nlarge');
+    };
+    const running = await serve(await startEarly(1, respond));
+    const wire = await Wire.open(running.port);
+    wire.write(`${keptHead('POST /up HTTP/1.1', 'Content-Length: 10')}a`);
+    await wire.until('large');
+    wire.write('a'.repeat(9));
+    await new Promise((resolve) => upstream?.once('data', resolve));
+    upstream?.resetAndDestroy();
+    await eventually('the exchange ended', () => running.lines.length === 1);
+    expect(running.lines[0]).toMatchObject({ status: 413, aborted: true });
     expect(running.gateway.upstreams[0]?.targets[0]?.breaker).toBe('closed');
+    wire.end();
   });
 
   it('is no response when the upstream resets the connection without one', async () => {
@@ -190,6 +214,5 @@ describe('a response that comes before the end of the upload', () => {
     }
     await eventually('the exchanges ended', () => running.lines.length === 20);
     expect(running.lines.every(({ aborted }) => aborted === true)).toBe(true);
-    expect(running.gateway.upstreams[0]?.targets[0]?.breaker).toBe('closed');
   });
 });
