@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { clientKey } from '../fairness/client-key.ts';
 import type { Cors, Principal, Route, ServerRules, WaitingClient } from '../plan/plan.ts';
 import type { BufferBudget } from './buffer-budget.ts';
-import { clientKey } from './client-key.ts';
 import type { Connection } from './connection.ts';
 import { withCors } from './cors.ts';
 import { ClientGone } from './failure.ts';
@@ -53,6 +53,8 @@ export class Exchange {
   readonly connection: Connection;
   /** What the proxy before the gateway says; `undefined`: its peer is not to be believed. */
   readonly believed: Believed | undefined;
+  /** The key of the client, for its share of everything that clients share. */
+  readonly client: string;
   /** The client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1). */
   readonly expectsContinue: boolean;
   /** The client's socket and what came on it after a WebSocket handshake, when the request is one. */
@@ -89,6 +91,8 @@ export class Exchange {
   constructor({ request, response, expectsContinue = false, handshake, cors, connection, trusts, life }: Begun) {
     this.believed =
       trusts !== undefined && connection.isTrusted(trusts) ? readBelieved(request.rawHeaders, trusts) : undefined;
+    const client = this.believed?.client;
+    this.client = client === undefined ? connection.client : clientKey(client);
     this.id = this.believed?.requestId ?? randomUUID();
     this.request = request;
     this.response = response;
@@ -148,16 +152,11 @@ export class Exchange {
     else this.#life.lasting.add(this, end);
   }
 
-  /** The key of the client, for its share of what all clients use together. */
-  get client(): string {
-    return clientKey(this.believed?.client ?? this.connection.peer ?? '');
-  }
-
   /** The client, for work that ends when it leaves. */
   waitingClient(): WaitingClient {
     const gone = new AbortController();
     this.onClientGone = () => gone.abort();
-    return { address: this.client, gone: gone.signal };
+    return { key: this.client, gone: gone.signal };
   }
 
   /**

@@ -24,7 +24,7 @@ export class Transfer implements Passenger, CallUser {
   readonly #outgoing: Outgoing;
   readonly #upstream: LiveUpstream;
   readonly #headers: string[];
-  readonly #timer: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
   #target: LiveTarget | undefined;
   #connection: Connection | undefined;
   /** The request is being written, or was. */
@@ -44,10 +44,15 @@ export class Transfer implements Passenger, CallUser {
     this.#outgoing = outgoing;
     this.#upstream = upstream;
     this.#headers = headersOf(outgoing);
-    const limitMs = outgoing.route.timeoutMs ?? upstream.upstream.totalTimeoutMs;
+  }
+
+  /** Sends the request as soon as an endpoint has a connection for it. */
+  start(): void {
+    const { route, exchange } = this.#outgoing;
+    const limitMs = route.timeoutMs ?? this.#upstream.upstream.totalTimeoutMs;
     if (limitMs !== undefined) this.#timer = setTimeout(() => this.#stop(tooLate()), limitMs);
-    outgoing.exchange.onClientGone = () => this.#stop(new ClientGone());
-    upstream.admit(this);
+    exchange.onClientGone = () => this.#stop(new ClientGone());
+    this.#upstream.admit(this);
   }
 
   board(target: LiveTarget, trial: number): void {
