@@ -35,6 +35,8 @@ const UNUSED_MS = 3_600_000;
 export class NameResolver {
   readonly counts = new Counts();
   readonly #names = new Map<string, Name>();
+  /** Names of endpoints, with the number of endpoints that have each. */
+  readonly #held = new Map<string, number>();
   readonly #listeners = new Set<NameListener>();
   readonly #context: NameContext;
   #ticker: NodeJS.Timeout | undefined;
@@ -78,6 +80,26 @@ export class NameResolver {
       this.#names.set(key, name);
     }
     return name;
+  }
+
+  /**
+   * An endpoint has this name.
+   *
+   * @returns ends it: a name is forgotten with its last endpoint, so that nothing looks it up or reports it any longer
+   */
+  hold(host: string): () => void {
+    const key = host.toLowerCase();
+    this.#held.set(key, (this.#held.get(key) ?? 0) + 1);
+    return () => {
+      const left = (this.#held.get(key) ?? 1) - 1;
+      if (left > 0) {
+        this.#held.set(key, left);
+        return;
+      }
+      this.#held.delete(key);
+      this.#names.get(key)?.cancelRefresh();
+      this.#names.delete(key);
+    };
   }
 
   /** `null`: an IP address, which is never looked up. */

@@ -77,7 +77,17 @@ export class Connection implements FeedOwner {
     this.#isBusy = false;
     this.#latest = undefined;
     this.#halfClose?.stop();
+    if (this.#feed.isInBody && !this.#isOver) this.#endLate();
     this.#feed.proceed();
+  }
+
+  /** Ends it when the body of a request whose response has ended goes on for longer than a moment. */
+  #endLate(): void {
+    const requests = this.#requests;
+    const end = () => {
+      if (this.#requests === requests && this.#feed.isInBody && !this.#isOver && !this.#socket.destroyed) this.finish();
+    };
+    setTimeout(end, LINGER_MS).unref();
   }
 
   /** Gives the socket to a tunnel; returns the bytes that came behind the handshake. */

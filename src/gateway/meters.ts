@@ -103,7 +103,8 @@ const SHORTAGES = new Set(['upstream_emfile', 'upstream_enfile']);
 /** What is counted of a gateway's requests: nothing of it is made for a request but for the first one of its kind. */
 export class Meters {
   readonly #routes = new Map<string, RouteMeter>();
-  readonly #refusals = new Map<RefusalCode, number>();
+  /** A series that begins with 1 has no increase, so the first internal error would raise no alert. */
+  readonly #refusals = new Map<RefusalCode, number>([['internal_error', 0]]);
   readonly #reported = new Map<string, number>();
   /** Of the routes that are no more. */
   readonly #gone = new Float64Array(SUMS);

@@ -68,6 +68,11 @@ export class RequestFeed {
     return this.#body === undefined && this.#line.isAtStart;
   }
 
+  /** True while a body is read. */
+  get isInBody(): boolean {
+    return this.#body !== undefined;
+  }
+
   /** True once the client has closed its side. */
   get hasEnded(): boolean {
     return this.#hasEnded;

@@ -57,8 +57,10 @@ const CLOSE: Readonly<Record<EndReason, readonly [code: number, reason: string]>
   route_changed: [1012, 'the route has changed'],
   going_away: [1001, 'the gateway is going away'],
 };
-/** How long the client may take to close in turn. */
+/** How long one side may take to close in turn. */
 const CLOSE_MS = 2_000;
+/** How long one side may take to read what the other one sent before it closed. */
+const FLUSH_MS = 30_000;
 
 /**
  * Closes a tunnel as a server does (RFC 6455 section 7.1.1): what the upstream sends ends at the end of a frame, behind which
@@ -87,11 +89,22 @@ function close(socket: Duplex, upstream: Duplex, frames: Frames, reason: EndReas
   setTimeout(() => socket.destroy(), CLOSE_MS).unref();
 }
 
-/** Carries bytes one way; an end is passed on, a failure ends both. */
+/**
+ * Carries bytes one way; an end is passed on, a failure ends both. A WebSocket is over once one side has closed: the other one
+ * would otherwise hold the connection of a client that has left.
+ */
 function join(from: Duplex, to: Duplex): void {
   from.on('error', () => to.destroy());
   from.on('close', () => to.destroy());
+  from.once('end', () => destroyAfter(to, FLUSH_MS));
+  to.once('finish', () => destroyAfter(to, CLOSE_MS));
   from.pipe(to);
+}
+
+function destroyAfter(socket: Duplex, ms: number): void {
+  if (socket.destroyed) return;
+  const timer = setTimeout(() => socket.destroy(), ms).unref();
+  socket.once('close', () => clearTimeout(timer));
 }
 
 function isWebSocket(headers: readonly string[]): boolean {

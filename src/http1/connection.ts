@@ -44,6 +44,8 @@ export class Connection implements AnswerSink, PacedSource, SocketUser, Turn, Up
   #address: Address | undefined;
   /** A byte has come for the exchange in hand. */
   #isAnswered = false;
+  /** The response began before the request was written: the upstream may be about to close. */
+  #isEarly = false;
   #isPaused = false;
   #wasPaused = false;
   readonly #pieces = new PieceCount();
@@ -179,7 +181,10 @@ export class Connection implements AnswerSink, PacedSource, SocketUser, Turn, Up
     // Nobody here asks to go on: it says nothing (RFC 9110 section 15.2.1), and gives no new time.
     if (head.status === 100) return;
     if (head.status < 200) this.#waitForAnswer();
-    else this.#response.end();
+    else {
+      this.#isEarly = this.#upload !== undefined;
+      this.#response.end();
+    }
     this.#user?.onHead(head);
   }
 
@@ -190,7 +195,7 @@ export class Connection implements AnswerSink, PacedSource, SocketUser, Turn, Up
   onEnd(trailers: readonly string[], isKept: boolean, keepAlive: string | undefined): void {
     const user = this.#user;
     // What has not left by now would be in the next request's way.
-    const isDone = this.#upload === undefined && !this.#socket.writableNeedDrain && this.#writeError === undefined;
+    const isDone = !this.#isEarly && !this.#socket.writableNeedDrain && this.#writeError === undefined;
     // Who refuses a handshake may have changed its protocol all the same.
     const mayGoOn = isDone && this.#call?.isHandshake !== true;
     this.resume();
@@ -219,6 +224,7 @@ export class Connection implements AnswerSink, PacedSource, SocketUser, Turn, Up
   #begin(call: Call): void {
     this.#state = 'busy';
     this.#isAnswered = false;
+    this.#isEarly = false;
     this.#wasPaused = false;
     this.#parser.begin(call.method);
     this.#user?.onBegin();

@@ -81,6 +81,7 @@ describe('/metrics', () => {
     expect(requests('(none)', 'GET', '4xx')).toBe(1);
     expect(requests('(none)', 'DELETE', '4xx')).toBe(1);
     expect(value('refusals_total', { code: 'route_unknown' })).toBe(2);
+    expect(value('refusals_total', { code: 'internal_error' })).toBe(0);
     expect(text).not.toMatch(/nowhere|elsewhere|secret|BREW/);
     expect(value('requests_in_flight')).toBe(0);
   });

@@ -144,6 +144,21 @@ describe.concurrent('a look-up', () => {
   });
 });
 
+describe.concurrent('a name of endpoints', () => {
+  it('is forgotten with the last of them, with its look-up', async () => {
+    const { resolver, resolve, server } = await start(() => []);
+    const releases = [resolver.hold('Contacts.example'), resolver.hold('contacts.example')];
+    expect(await resolve('contacts.example')).toBe('ENOTFOUND');
+    expect([resolver.names, resolver.failing]).toEqual([1, 1]);
+    server.zone = () => 'hang';
+    resolver.name('contacts.example').refresh();
+    releases[0]?.();
+    expect([resolver.names, resolver.inFlight]).toEqual([1, 1]);
+    releases[1]?.();
+    expect([resolver.names, resolver.failing, resolver.inFlight]).toEqual([0, 0, 0]);
+  });
+});
+
 describe.concurrent('the cache', () => {
   it('serves by the time to live, then stale addresses while a new look-up hangs', async () => {
     let now = 0;

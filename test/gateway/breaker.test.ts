@@ -180,6 +180,30 @@ describe('what clients cause', () => {
     expect(breaker.state).toBe('open');
   });
 
+  it('never opens it alone, not even with `failures: 1`', () => {
+    const { breaker, fail } = create({ ...RULE, failures: 1 });
+    breaker.begin('victim');
+    for (let count = 0; count < 100; count += 1) fail('attacker');
+    expect(breaker.state).toBe('closed');
+    fail('victim');
+    expect(breaker.state).toBe('open');
+  });
+
+  it('does not keep it open: neither two clients whose trials fail in turn, nor one that was alone before', () => {
+    for (const attackers of [['x'], ['x', 'y']]) {
+      const { breaker, clock, fail } = create({ ...FIVE, pauseMs: 10_000 });
+      for (let count = 0; count < 10; count += 1) fail(attackers[count % attackers.length]);
+      expect(breaker.state).toBe('open');
+      let servedAt = Number.NaN;
+      for (clock.now = 0; clock.now < 60_000 && Number.isNaN(servedAt); clock.now += 10) {
+        // In each round the attackers are first.
+        for (const attacker of attackers) if (breaker.admits(attacker)) fail(attacker);
+        if (breaker.admits('victim')) servedAt = clock.now;
+      }
+      expect(servedAt).toBeLessThanOrEqual(15_000);
+    }
+  });
+
   it('opens it where all requests come from one client', () => {
     const { breaker, fail } = create(FIVE);
     for (let count = 0; count < 5; count += 1) fail();

@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createPair } from '../support/certificate.ts';
 import { PUBLIC_ALL, startGateway } from '../support/gateway.ts';
-import { keptHead, openSocket } from '../support/raw.ts';
+import { keptHead, openSocket, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 
 const EARLY = 'HTTP/1.1 413 Content Too Large\r\nContent-Length: 5\r\nConnection: close\r\n\r\nlarge';
@@ -127,6 +127,72 @@ describe('a response that comes before the end of the upload', () => {
       const lost = received.filter((text) => !text.startsWith('HTTP/1.1 413 ') || !text.endsWith('large'));
       expect(lost).toEqual([]);
     }
+  });
+
+  it('is the last one on a connection whose client sends on for longer than a moment', {
+    timeout: 30_000,
+  }, async () => {
+    const early = 'HTTP/1.1 413 X\r\nContent-Length: 5\r\n\r\nlarge';
+    const running = await serve(await startEarly(1, (socket) => void socket.write(early)));
+    const [silent, slow] = [await openSocket(running.port), await openSocket(running.port)];
+    const ends = [silent, slow].map((socket) => once(socket.resume(), 'close'));
+    for (const socket of [silent, slow]) socket.write(`${keptHead('POST /up HTTP/1.1', 'Content-Length: 1000000')}a`);
+    const timer = setInterval(() => void slow.write('a'), 100);
+    await Promise.all(ends);
+    clearInterval(timer);
+  });
+
+  it('leaves its connection to the client that has sent the rest', async () => {
+    const early = 'HTTP/1.1 413 X\r\nContent-Length: 5\r\n\r\nlarge';
+    const running = await serve(await startEarly(1, (socket) => void socket.write(early)));
+    const wire = await Wire.open(running.port);
+    for (let round = 0; round < 2; round += 1) {
+      wire.write(`${keptHead('POST /up HTTP/1.1', 'Content-Length: 10')}a`);
+      expect((await wire.answer()).status).toBe(413);
+      wire.write('a'.repeat(9));
+    }
+    wire.end();
+  });
+
+  it('leaves no connection to the next request that the upstream may be about to close', async () => {
+    let connections = 0;
+    const half = (socket: Socket) => {
+      connections += 1;
+      socket.write('HTTP/1.1 413 X\r\nContent-Length: 5\r\n\r\nla');
+      socket.once('data', () => socket.write('rge'));
+    };
+    const running = await serve(await startEarly(1, half));
+    const wire = await Wire.open(running.port);
+    for (let round = 1; round <= 3; round += 1) {
+      wire.write(`${keptHead('POST /up HTTP/1.1', 'Content-Length: 2')}a`);
+      await eventually(
+        'the response has begun',
+        () => running.gateway.upstreams[0]?.targets[0]?.busy === 1 && connections === round,
+      );
+      await wire.until('la');
+      wire.write('a');
+      expect([(await wire.answer()).status, connections]).toEqual([413, round]);
+    }
+    wire.end();
+  });
+
+  it('counts for no breaker when its end is a reset behind a whole upload', async () => {
+    let upstream: Socket | undefined;
+    const respond = (socket: Socket) => {
+      upstream = socket;
+      socket.write('HTTP/1.1 413 X\r\nConnection: close\r\n\r\nlarge');
+    };
+    const running = await serve(await startEarly(1, respond));
+    const wire = await Wire.open(running.port);
+    wire.write(`${keptHead('POST /up HTTP/1.1', 'Content-Length: 10')}a`);
+    await wire.until('large');
+    wire.write('a'.repeat(9));
+    await new Promise((resolve) => upstream?.once('data', resolve));
+    upstream?.resetAndDestroy();
+    await eventually('the exchange ended', () => running.lines.length === 1);
+    expect(running.lines[0]).toMatchObject({ status: 413, aborted: true });
+    expect(running.gateway.upstreams[0]?.targets[0]?.breaker).toBe('closed');
+    wire.end();
   });
 
   it('is no response when the upstream resets the connection without one', async () => {

@@ -114,6 +114,13 @@ describe('a kept-alive connection that died', () => {
     expect(upstream.sockets.length).toBe(2);
   });
 
+  it('without a byte counts for no breaker when the request is sent once more', async () => {
+    const upstream = await mortal(RESET);
+    const gateway = await serve(`{ url: '${upstream.url}', breaker: { failures: 1, pause: 1h } }`);
+    for (let count = 0; count < 4; count += 1) expect((await get(gateway)).status).toBe(200);
+    expect(gateway.gateway.upstreams[0]?.targets[0]?.breakerOpenings).toBe(0);
+  });
+
   it.each(['POST', 'PATCH'])('without a byte: %s is not sent a second time', async (method) => {
     const upstream = await mortal(CLOSE);
     const gateway = await serve(`{ url: '${upstream.url}' }`);

@@ -87,6 +87,69 @@ describe('requests that wait for an upstream', () => {
     for (const close of OPEN.splice(0).reverse()) await close();
   });
 
+  it('are all refused when the last endpoint goes out of service, and not one by one', async () => {
+    let reset: (() => void) | undefined;
+    const upstream = await startListening((request) => {
+      reset = () => void request.socket.destroy();
+    });
+    const gateway = await startGateway(`version: 1
+listen: 127.0.0.1:0
+upstreams:
+  up:
+    url: '${upstream.url}'
+    connections: { limit: 1 }
+    timeouts: { connect: 1h }
+    breaker: { failures: 1, pause: 1h }
+routes:
+${PUBLIC_ALL}`);
+    OPEN.push(upstream.close, gateway.close);
+    const answers: Promise<RawAnswer>[] = [];
+    for (let index = 0; index < 4; index += 1) {
+      const wire = await Wire.open(gateway.port);
+      OPEN.push(async () => wire.end());
+      wire.write(keptHead('GET /x HTTP/1.1'));
+      answers.push(wire.answer());
+      await eventually('it is sent, or waits', () =>
+        index === 0 ? reset !== undefined : gateway.gateway.upstreams[0]?.waiting === index,
+      );
+    }
+    reset?.();
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([502, 503, 503, 503]);
+    expect(gateway.gateway.upstreams[0]?.waiting).toBe(0);
+  });
+
+  it('go to an endpoint that becomes healthy', async () => {
+    let isHealthy = false;
+    const hanging = await startListening((request, response) => {
+      if (request.url === '/health') response.end();
+    });
+    const recovering = await startListening((_request, response) => {
+      response.statusCode = isHealthy ? 200 : 500;
+      response.end('ok');
+    });
+    const gateway = await startGateway(`version: 1
+listen: 127.0.0.1:0
+upstreams:
+  up:
+    urls: ['${hanging.url}', '${recovering.url}']
+    connections: { limit: 1 }
+    timeouts: { connect: 1h, response: 1h }
+    health: { path: /health, interval: 20ms, unhealthy: 1, healthy: 1 }
+routes:
+${PUBLIC_ALL}`);
+    OPEN.push(hanging.close, recovering.close, gateway.close);
+    await eventually('one endpoint is unhealthy', () => gateway.gateway.upstreams[0]?.targets[1]?.well === false);
+    const [first, second] = [await Wire.open(gateway.port), await Wire.open(gateway.port)];
+    OPEN.push(async () => first.end());
+    first.write(keptHead('GET /x HTTP/1.1'));
+    await eventually('the other one is busy', () => gateway.gateway.upstreams[0]?.targets[0]?.busy === 1);
+    second.write(keptHead('GET /x HTTP/1.1'));
+    await eventually('a request waits', () => gateway.gateway.upstreams[0]?.waiting === 1);
+    isHealthy = true;
+    expect((await second.answer()).status).toBe(200);
+    second.end();
+  });
+
   it('are served in turn by the client that the trusted proxy names, and the greedy client is refused', async () => {
     const held: { url: string; respond(): void }[] = [];
     const upstream = await startListening((request, response) => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import type { Socket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { manifest, type Running, startGateway } from '../support/gateway.ts';
 import { type Issuer, startIssuer } from '../support/issuer.ts';
@@ -209,6 +209,26 @@ describe('a tunnel', () => {
     await other.message();
     last.destroy();
     await other.closed();
+  });
+
+  it('ends soon after its client has left, though the upstream closes nothing', { timeout: 20_000 }, async () => {
+    const sockets: Socket[] = [];
+    const server = createServer({ allowHalfOpen: true }, (socket) => {
+      sockets.push(socket);
+      socket.on('error', () => undefined).on('data', (chunk) => echo(socket, chunk.toString('latin1')));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const site = await startGateway(manifest(ROUTES, { up: `http://127.0.0.1:${port}`, jwks: issuer.jwksUrl }));
+    const wire = await Wire.open(site.port);
+    wire.write(keptHead('GET /open HTTP/1.1', ...HANDSHAKE));
+    await wire.until('\r\n\r\n');
+    wire.end();
+    await eventually('the connection is free', () => site.gateway.upstreams[0]?.targets[0]?.busy === 0, 15_000);
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    await site.close();
   });
 
   it('ends by a reset of either side, and nothing else does', async () => {

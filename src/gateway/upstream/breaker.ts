@@ -7,14 +7,16 @@ export type BreakerState = 'closed' | 'open' | 'half-open';
 
 /** How long the first trial holds its place. Each further one holds it twice as long, up to the pause. */
 const TRIAL_MS = 1_000;
+/** Bounds the memory for clients that had a trial. */
+const MAX_TRIED = 1_024;
 
 /**
  * A circuit breaker. `failures` in a row open it. After `pauseMs` it is half-open: one request goes through as a
  * trial, and the first response closes it. A trial without a result does not hold its place, so that no client can keep
- * the endpoint out of service: after a while another request goes through, of another client where there is one.
+ * the endpoint out of service: after a while another request goes through, first of a client that had no trial yet.
  *
- * Failures that a request may provoke count from one client for half of `failures` at most, while several clients use
- * the endpoint.
+ * While several clients use the endpoint, failures that a request may provoke count from one client for half of
+ * `failures` at most, and such a failure of a trial is no result.
  */
 export class Breaker {
   readonly #rule: BreakerRule;
@@ -27,7 +29,8 @@ export class Breaker {
   /** Trials since it was last opened. */
   #trials = 0;
   #nextTrialAt = 0;
-  #trialClient: string | undefined;
+  /** Clients whose trial did not close it. */
+  readonly #tried = new Set<string>();
   /** How often it opened. */
   openings = 0;
 
@@ -50,7 +53,9 @@ export class Breaker {
   /** True if a request of this client may go through: any while closed, trials while half-open. */
   admits(client: string): boolean {
     if (this.#isClosed) return true;
-    const isRepeated = client === this.#trialClient && this.#clients.areSeveral;
+    // A client that is only refused uses the endpoint too.
+    this.#clients.see(client);
+    const isRepeated = this.#tried.has(client) && this.#clients.areSeveral;
     return this.#now() >= this.#nextTrialAt + (isRepeated ? this.#trialMs : 0);
   }
 
@@ -66,7 +71,7 @@ export class Breaker {
     const now = this.#now();
     if (now < this.#openUntil) return 0;
     this.#trials += 1;
-    this.#trialClient = client;
+    if (this.#tried.size < MAX_TRIED) this.#tried.add(client);
     this.#nextTrialAt = now + this.#trialMs;
     return this.openings;
   }
@@ -76,6 +81,7 @@ export class Breaker {
     this.#streak.respond();
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#tried.clear();
     this.#streak.reset();
     this.#publish('closed');
   }
@@ -89,8 +95,8 @@ export class Breaker {
     if (source === 'client' || source === 'gateway') {
       this.#release(trial);
     } else if (!this.#isClosed) {
-      // A request from before the opening that fails late does not make the pause longer.
-      if (this.#isCurrent(trial)) this.#open();
+      // A request from before the opening that fails late does not make the pause longer, and neither does a client.
+      if (this.#isCurrent(trial) && (source === 'endpoint' || !this.#clients.areSeveral)) this.#open();
     } else {
       if (source === 'endpoint') this.#streak.fail();
       else this.#streak.provoke(client, this.#limitPerClient);
@@ -106,7 +112,10 @@ export class Breaker {
   }
 
   get #limitPerClient(): number {
-    return this.#clients.areSeveral ? Math.ceil(this.#rule.failures / 2) : Number.POSITIVE_INFINITY;
+    if (!this.#clients.areSeveral) return Number.POSITIVE_INFINITY;
+    const { failures } = this.#rule;
+    // With `failures: 1` half a point: one client is never enough.
+    return Math.min(Math.ceil(failures / 2), failures - 0.5);
   }
 
   get #trialMs(): number {

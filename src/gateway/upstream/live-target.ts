@@ -46,6 +46,7 @@ export class LiveTarget {
   readonly #prober: Prober | undefined;
   readonly #resolution: () => NameStatus | null;
   readonly #stopHearing: () => void;
+  readonly #releaseName: () => void;
   #isWell = true;
 
   constructor(
@@ -60,6 +61,7 @@ export class LiveTarget {
     this.connections = new Connections(createDial(target, upstream, resolver), upstream, budget);
     const hostName = hostOf(target.url);
     this.#resolution = () => resolver.statusOf(hostName);
+    this.#releaseName = resolver.hold(hostName);
     this.#stopHearing = resolver.subscribe((name, reason) => {
       if (name === hostName) tell(this, reason === undefined ? 'resolved' : `unresolved (${reason})`);
     });
@@ -112,5 +114,6 @@ export class LiveTarget {
     this.#health?.stop();
     this.#prober?.close();
     this.connections.close();
+    this.#releaseName();
   }
 }

@@ -48,7 +48,11 @@ export class LiveUpstream {
     this.upstream = upstream;
     this.#waiting = new WaitingQueue(upstream.queueLimit);
     this.#targets = upstream.targets.map(
-      (target) => new LiveTarget(target, upstream, resolver, budget, (live, news) => tell(upstream, live, news)),
+      (target) =>
+        new LiveTarget(target, upstream, resolver, budget, (live, news) => {
+          tell(upstream, live, news);
+          this.advance();
+        }),
     );
   }
 
@@ -71,11 +75,10 @@ export class LiveUpstream {
     }
   }
 
-  /** A connection is free again: the next client in turn gets it. */
+  /** A connection is free again, or an endpoint has changed: requests leave the queue as long as nothing holds the next one. */
   advance(): void {
-    const { next } = this.#waiting;
     // If there is no room after all, the queue stays as it is, and with it each request's time limit.
-    if (next !== undefined && !this.#isFull(next.client)) {
+    for (let { next } = this.#waiting; next !== undefined && !this.#isFull(next.client); { next } = this.#waiting) {
       this.#waiting.take();
       this.admit(next);
     }

@@ -24,9 +24,10 @@ export class Streak {
   /** Counts a failure that a request may have provoked. @param limit the most that one client counts for */
   provoke(client: string, limit: number): void {
     const points = this.#provoked.get(client) ?? 0;
-    if (points >= limit) return;
-    if (points > 0 || this.#provoked.size < MAX_CLIENTS) this.#provoked.set(client, points + 1);
-    this.#points += 1;
+    const added = Math.min(1, limit - points);
+    if (added <= 0) return;
+    if (points > 0 || this.#provoked.size < MAX_CLIENTS) this.#provoked.set(client, points + added);
+    this.#points += added;
   }
 
   /** Counts a client that left after a long wait, once. */

@@ -126,7 +126,8 @@ export class Transfer implements Passenger, CallUser {
   onError(error: Error): void {
     const target = this.#target;
     const isAgain = this.#mayTryAgain(error);
-    this.#count(error);
+    // A kept connection that its upstream was about to close says nothing about the endpoint; the next try does.
+    if (!isAgain || !this.#isBegun) this.#count(error);
     this.#disembark(true);
     if (isAgain) {
       this.#outgoing.exchange.retries += 1;
@@ -175,6 +176,8 @@ export class Transfer implements Passenger, CallUser {
     if (!isLate && !this.#isBegun) return sourceOf(error.code ?? '') === 'gateway' ? 'gateway' : 'endpoint';
     // A client that sends or reads slowly makes upstreams give up. One that reads nothing of an upload is at fault itself.
     const isUnread = error.code === 'response_timeout';
+    // An upstream that responds early and closes resets its own response, since the rest of the body is unread.
+    if (this.#isAnswered && this.#body !== null && error.code === 'ECONNRESET') return 'client';
     if ((!this.#isWhole && !isUnread) || this.#connection?.wasPaused === true) return 'client';
     return (isLate ? sourceOf('exchange_too_long') : sourceOf(error.code ?? '')) ?? 'request';
   }

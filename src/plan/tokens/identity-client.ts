@@ -44,7 +44,7 @@ export class IdentityClient {
     const { client } = asking;
     if (!this.#places.take(client)) throw new NoAnswer('too_many_questions');
     try {
-      if (!this.#breaker.mayAsk()) throw new NoAnswer('circuit_open');
+      if (!this.#breaker.mayAsk(client)) throw new NoAnswer('circuit_open');
       return await this.#askWithin(headers, form, asking);
     } finally {
       this.#places.release(client);
@@ -97,14 +97,14 @@ export class IdentityClient {
       this.#connections ??= this.#load();
       const reply = await (await this.#connections).ask(index, { url, headers, form }, signal);
       // An error that one odd token causes must not shut out all others.
-      if (ABSENT.includes(reply.status)) this.#breaker.failed();
+      if (ABSENT.includes(reply.status)) this.#breaker.failed(client);
       else this.#breaker.succeeded();
       return reply;
     } catch (error) {
       // After a wait the service had only the rest of the time.
       const isClients = signal.aborted && (hasWaited || (signal.reason as Error).message === 'client_gone');
       if (!isClients) {
-        this.#breaker.failed();
+        this.#breaker.failed(client);
         this.#turn += 1;
       }
       throw error;

@@ -57,6 +57,25 @@ describe.each([
     expect(await outcome(verifier, 'another', staying('10.0.0.1'))).toBe('accepted');
   });
 
+  test.each([
+    ['closes the connection', (response: ServerResponse) => void response.socket?.destroy()],
+    ['responds 503', (response: ServerResponse) => sendJson(response, '', 503)],
+    ['sends no JSON', (response: ServerResponse) => void response.socket?.end('garbage\r\n\r\n')],
+    ['switches protocols', (response: ServerResponse) => void response.writeHead(101).end()],
+  ])('tokens of one client on which the service %s do not shut out others', async (_title, break_) => {
+    const verifier = make();
+    identity.respond = (response, question) => {
+      if (question.token.startsWith('good')) accept(response, question);
+      else break_(response);
+    };
+    expect(await outcome(verifier, 'good', staying('10.0.1.1'))).toBe('accepted');
+    for (let index = 0; index < 20; index += 1) {
+      expect(await outcome(verifier, `bad${index}`, staying('10.0.0.1'))).not.toBe('accepted');
+      expect(await outcome(verifier, `bad${index}again`, staying('10.0.0.1'))).not.toBe('accepted');
+      if (index % 5 === 4) expect(await outcome(verifier, `good${index}`, staying(`10.0.1.${index}`))).toBe('accepted');
+    }
+  });
+
   test('clients that leave give their places back, and do not count against the service', async () => {
     const verifier = make();
     identity.respond = hang;
