@@ -144,8 +144,7 @@ export class Connection implements FeedOwner {
 
   onHalfClosed(): void {
     const response = this.#latest;
-    if (this.isLongLived) this.onLeft();
-    else if (response?.headersSent === true) this.#halfCloseOf().watch(() => this.#bytesTaken());
+    if (response?.headersSent === true) this.#halfCloseOf().watch(response, () => this.#bytesTaken());
     else if (response !== undefined) {
       if (!this.#feed.isAhead) response.shouldKeepAlive = false;
       this.#halfCloseOf().probe();
@@ -160,6 +159,7 @@ export class Connection implements FeedOwner {
   trimHead(response: ServerResponse & { _header?: string | undefined }): void {
     const sent = this.#halfClose?.takeSent() ?? 0;
     if (sent > 0) response._header = response._header?.slice(sent);
+    if (this.isHalfClosed && response.chunkedEncoding) this.#halfCloseOf().watch(response, () => this.#bytesTaken());
   }
 
   /** Whether the peer is a trusted proxy. Looked up once, and anew when another plan says who is trusted. */

@@ -5,8 +5,8 @@ import { GrowingBuffer } from './growing-buffer.ts';
 import { HeadEnd } from './head-end.ts';
 import { RequestLine } from './request-line.ts';
 
-/** How far the gateway reads ahead of the request that is in flight, as far as of a response that the client does not read. */
-const MAX_AHEAD_BYTES = 262_144;
+/** How far the gateway reads ahead of the request that is in flight. One read may go beyond it. */
+const MAX_AHEAD_BYTES = 65_536;
 
 /** The connection whose bytes are fed. */
 export interface FeedOwner {
