@@ -27,10 +27,11 @@ const NAMES = new Set([
   'x-http-method',
   'x-method-override',
   'x-method',
+  'x-http-verb',
   'x-request-method',
   'request-method',
   'http-method-override',
-  // The path and the query: IIS, Symfony, Zend, WSGI and PSGI servers, Next.js.
+  // The path and the query: IIS, Symfony, Zend, WSGI and PSGI servers, Next.js, Azure App Service.
   'x-rewrite',
   'x-http-path-override',
   'x-http-destinationurl',
@@ -44,6 +45,7 @@ const NAMES = new Set([
   'x-script-name',
   'script-name',
   'x-matched-path',
+  'x-waws-unencoded-url',
   'x-now-route-matches',
   'x-nextjs-rewrite',
   // The host.

@@ -82,7 +82,7 @@ function withoutSecret(finding: Finding, { holdsSecret }: Secrets): Finding {
   const { where, related, rule } = finding;
   const places = ['path' in where ? where.path : [], ...(related === undefined ? [] : [related.path])];
   if (!places.some(holdsSecret)) return finding;
-  const message = `what the environment gave here is refused (${rule}); correct the variable, or write the value itself to read why`;
+  const message = `the value from the environment is refused (${rule}); correct the variable, or write the value itself to read why`;
   const { fix: _fix, witness: _witness, ...rest } = finding;
   return { ...rest, message };
 }

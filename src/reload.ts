@@ -30,7 +30,7 @@ export interface ReloaderOptions {
   readonly first: Outside & { readonly sources: readonly Source[] };
   /** Hears of every attempt that found something changed. */
   readonly tell: (reload: Reload) => void;
-  /** Is called with an error's code when the files cannot be watched; they are polled all the same. */
+  /** Called with an error's code when the files cannot be watched; they are polled all the same. */
   readonly onWatchError?: (code: string) => void;
 }
 
@@ -152,7 +152,7 @@ export class Reloader {
   }
 
   #failed(error: unknown) {
-    // After a thread that came to its end, for want of memory for example, the same text is not read again. A file system
+    // After a thread died, out of memory for example, the same text is not read again. A file system
     // that hangs is asked again, and its files are new once it responds.
     this.#seen = { ...this.#seen, own: error instanceof Hung ? '' : this.#ownSeen };
     return { kind: 'unreadable', reason: error instanceof Error ? error.message : String(error) } as const;

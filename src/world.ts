@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, opendirSync, openSync, readSync, statS
 import { dirname, resolve } from 'node:path';
 import { MAX_FILE_BYTES, type World } from './manifest/source.ts';
 
-/** What a manifest's files are read and compared with. */
+/** Reads and compares the files of a manifest. */
 export interface Files extends World {
   readonly listFolder: (path: string) => readonly string[];
   /** When a file was written last, in milliseconds since the Unix epoch; 0 where there is none. */
@@ -81,7 +81,7 @@ function failure(code: string, message: string): Error {
   return Object.assign(new Error(message), { code });
 }
 
-/** A folder with more names is none that a pattern is meant for. */
+/** No pattern is meant for a folder with more names. */
 const MAX_NAMES = 100_000;
 
 function namesIn(path: string): string[] {

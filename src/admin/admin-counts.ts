@@ -34,7 +34,7 @@ export class AdminCounts {
     return this.#refused.total;
   }
 
-  /** Connections that could not be accepted, for want of a file descriptor for example. */
+  /** Connections that could not be accepted, when no file descriptor was free for example. */
   get unaccepted(): number {
     return this.#unaccepted.total;
   }

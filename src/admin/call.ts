@@ -19,14 +19,14 @@ export interface Operated {
   readonly reloader: Reloading;
   /** The process was asked to stop: it still serves, and wants no more requests. */
   readonly isStopping: () => boolean;
-  /** What the admin API could not serve. */
+  /** Counts requests that the admin API could not serve. */
   readonly counts: AdminCounts;
   readonly descriptors: Pick<Descriptors, 'status'>;
   /** How writing to the standard streams goes. */
   readonly streams: () => Readonly<Record<'stdout' | 'stderr', LogStatus>>;
 }
 
-/** What the endpoints of one listener share. */
+/** Shared by the endpoints of one listener. */
 export interface Serving {
   readonly traffic: Traffic;
   /** For all work but probes and the files of the page. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { clientKey } from '../fairness/client-key.ts';
 import type { AdminCounts } from './admin-counts.ts';
 
 export const MAX_CONNECTIONS = 256;
@@ -10,7 +11,7 @@ interface Connection {
   readonly key: string;
   /** Below TLS. */
   readonly socket: Socket;
-  readonly address: string;
+  readonly client: string;
   /** Requests that have no whole response yet. */
   requests: number;
   last: Promise<void>;
@@ -20,7 +21,7 @@ interface Connection {
 
 /**
  * The connections of the admin API. A new connection is always accepted, so that a probe is answered: beyond the limit the
- * address that holds the most connections loses one, an idle one first, else the one that has been active least recently.
+ * client that holds the most connections loses one, an idle one first, else the one that has been active least recently.
  */
 export class AdminConnections {
   /** By the address and port of the peer; the least recently active one first. */
@@ -64,7 +65,7 @@ export class AdminConnections {
     const connection: Connection = {
       key,
       socket,
-      address: socket.remoteAddress ?? '',
+      client: clientKey(socket.remoteAddress ?? ''),
       requests: 0,
       last: Promise.resolve(),
       abandon: undefined,
@@ -87,12 +88,12 @@ export class AdminConnections {
 
   #evict(newest: Connection): void {
     const others = [...this.#all.values()].filter((other) => other !== newest);
-    const byAddress = [...Map.groupBy(others, ({ address }) => address).values()];
-    const most = byAddress.reduce((one, other) => (other.length > one.length ? other : one));
+    const byClient = [...Map.groupBy(others, ({ client }) => client).values()];
+    const most = byClient.reduce((one, other) => (other.length > one.length ? other : one));
     const victim = most.find(({ requests }) => requests === 0) ?? most[0];
     if (victim === undefined) return;
     this.#all.delete(victim.key);
-    this.#counts.evicted(victim.address);
+    this.#counts.evicted(victim.socket.remoteAddress ?? '');
     victim.socket.destroy();
   }
 }

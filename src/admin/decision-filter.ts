@@ -2,7 +2,7 @@ import type { Decision } from '../gateway/decision.ts';
 
 const MAX_WORDS = 8;
 const MAX_LENGTH = 200;
-/** Of a path; a longer one is searched up to here. */
+/** Filters search at most so many characters of a path. */
 const MAX_PATH = 1_000;
 
 export interface DecisionFilter {

@@ -1,4 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import { clientKey } from '../fairness/client-key.ts';
+import { Holdings } from '../fairness/holdings.ts';
 import type { Decision } from '../gateway/decision.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { AdminCounts } from './admin-counts.ts';
@@ -8,7 +10,7 @@ import { DecisionStream } from './decision-stream.ts';
 /** Events are written in one piece every so often. */
 const WRITE_MS = 250;
 const MAX_STREAMS = 16;
-const MAX_STREAMS_OF_ADDRESS = 8;
+const MAX_STREAMS_OF_CLIENT = 8;
 /** Characters of decisions that filters search between two writes, for all streams: one or two milliseconds of work. */
 const MAX_SEARCHED = 500_000;
 
@@ -19,7 +21,8 @@ const MAX_SEARCHED = 500_000;
 export class DecisionStreams {
   readonly #gateway: Pick<Gateway, 'watch'>;
   readonly #counts: AdminCounts;
-  readonly #all = new Map<DecisionStream, string>();
+  readonly #all = new Set<DecisionStream>();
+  readonly #clients = new Holdings<string>();
   #searched = 0;
   #timer: NodeJS.Timeout | undefined;
   #stop = () => {};
@@ -30,17 +33,19 @@ export class DecisionStreams {
   }
 
   hasRoomFor(address: string): boolean {
-    const own = [...this.#all.values()].filter((other) => other === address).length;
-    return this.#all.size < MAX_STREAMS && own < MAX_STREAMS_OF_ADDRESS;
+    return this.#all.size < MAX_STREAMS && this.#clients.of(clientKey(address)) < MAX_STREAMS_OF_CLIENT;
   }
 
   /** Streams decisions until the client leaves. */
   open(filter: DecisionFilter, address: string, response: ServerResponse): void {
     const stream = new DecisionStream(filter, response);
     if (this.#all.size === 0) this.#begin();
-    this.#all.set(stream, address);
+    const client = clientKey(address);
+    this.#all.add(stream);
+    this.#clients.add(client, 1);
     response.on('close', () => {
       this.#all.delete(stream);
+      this.#clients.add(client, -1);
       if (this.#all.size === 0) this.#end();
     });
   }
@@ -56,7 +61,7 @@ export class DecisionStreams {
   }
 
   #publish(decision: Decision): void {
-    for (const stream of this.#all.keys()) {
+    for (const stream of this.#all) {
       const cost = searchedCharacters(stream.filter, decision);
       if (this.#searched + cost > MAX_SEARCHED) stream.skip();
       else stream.add(decision);
@@ -66,6 +71,6 @@ export class DecisionStreams {
 
   #write(): void {
     this.#searched = 0;
-    for (const stream of this.#all.keys()) this.#counts.skippedDecisions += stream.write();
+    for (const stream of this.#all) this.#counts.skippedDecisions += stream.write();
   }
 }

@@ -9,7 +9,7 @@ export const CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
 
 /** Metrics of the library that are left out. */
 const OMITTED = [
-  // Each connection would be looked at, and their number is known.
+  // The library would look at each connection; the gateway counts them already.
   ...['resources', 'handles', 'requests'].flatMap((what) => [`nodejs_active_${what}`, `nodejs_active_${what}_total`]),
   // The library lists all descriptors on the serving thread.
   'process_open_fds',

@@ -18,7 +18,7 @@ function streamFamily(name: string, type: Family['type'], help: string, read: (s
   };
 }
 
-/** Metrics of everything that the process could not do and that nobody is told in a response. */
+/** Metrics of failures that no response reports. */
 export const LOSS_FAMILIES: readonly Family[] = [
   streamFamily(
     'stream_dropped_lines_total',

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { type Answer, fault } from './call.ts';
 
 const MAX_BODY_BYTES = 1024 ** 2;
-/** Of all bodies that are being read at one time. */
+/** The limit for all bodies that are being read at one time. */
 const MAX_HELD_BYTES = 8 * 1024 ** 2;
 
 /** Reads request bodies, within a limit for each and one for all that are being read. */

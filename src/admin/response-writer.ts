@@ -6,7 +6,7 @@ import { type Answer, fault } from './call.ts';
 import { LargeResponses } from './large-responses.ts';
 import type { WorkShare } from './work-share.ts';
 
-/** A shorter body is sent sooner than it is compressed. */
+/** Compressing a shorter body takes longer than sending it. */
 const COMPRESSED_BYTES = 1_024;
 
 const compress = promisify(gzip);

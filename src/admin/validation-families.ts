@@ -22,7 +22,11 @@ export const VALIDATION_FAMILIES: readonly Family[] = [
       for (const [reason, value] of Object.entries(gateway.buffers.refused)) yield { labels: { reason }, value };
     },
   },
-  gauge('validation_threads', 'Threads that validate long bodies.', () => validationPool.status.threads),
+  gauge(
+    'validation_threads',
+    'Threads that validate long bodies, and search long login responses for tokens, which count as bodies here.',
+    () => validationPool.status.threads,
+  ),
   gauge('validation_threads_busy', 'Threads that validate a body now.', () => validationPool.status.busy),
   gauge('validation_queue', 'Bodies that wait for a thread to validate them.', () => validationPool.status.waiting),
   counter('validation_started_total', 'Bodies that a thread began to validate.', () => validationPool.status.started),

@@ -1,7 +1,7 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import type { Steps } from '../plan/steps.ts';
 
-/** Work is paid for with so many times the time that it took: one part for the work, the others for everything else. */
+/** Each millisecond of work uses up four: one for the work, three for everything else. */
 const PRICE = 4;
 /** Work that may be done before the thread rests: small responses do not wait. */
 const BURST_MS = 4;

@@ -68,7 +68,7 @@ export class NameResolver {
     return count;
   }
 
-  /** The entry of a host name; take it anew for each connection, since a name that nothing uses is forgotten. */
+  /** The entry of a host name; get it again for each connection, since a name that nothing uses is forgotten. */
   name(host: string): Name {
     const key = host.toLowerCase();
     let name = this.#names.get(key);

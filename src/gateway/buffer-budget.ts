@@ -1,3 +1,5 @@
+import { Holdings } from '../fairness/holdings.ts';
+
 /** The part of the budget that one client may hold once half of it is taken. */
 const SHARE = 1 / 4;
 
@@ -11,8 +13,7 @@ export type BufferRefusal = 'buffer_full' | 'buffer_share';
 export class BufferBudget {
   limitBytes: number;
   readonly refused: Record<BufferRefusal, number> = { buffer_full: 0, buffer_share: 0 };
-  /** By address. */
-  readonly #clients = new Map<string, number>();
+  readonly #clients = new Holdings<string>();
   #heldBytes = 0;
 
   constructor(limitBytes: number) {
@@ -31,7 +32,7 @@ export class BufferBudget {
   /** Returns why the bytes cannot be buffered; `undefined` if they can, and are counted. */
   take(client: string, bytes: number): BufferRefusal | undefined {
     const held = this.#heldBytes + bytes;
-    const own = (this.#clients.get(client) ?? 0) + bytes;
+    const own = this.#clients.of(client) + bytes;
     const isTight = held > this.limitBytes / 2;
     const refusal =
       held > this.limitBytes ? 'buffer_full' : isTight && own > this.limitBytes * SHARE ? 'buffer_share' : undefined;
@@ -40,14 +41,12 @@ export class BufferBudget {
       return refusal;
     }
     this.#heldBytes = held;
-    this.#clients.set(client, own);
+    this.#clients.add(client, bytes);
     return undefined;
   }
 
   release(client: string, bytes: number): void {
     this.#heldBytes -= bytes;
-    const own = (this.#clients.get(client) ?? 0) - bytes;
-    if (own > 0) this.#clients.set(client, own);
-    else this.#clients.delete(client);
+    this.#clients.add(client, -bytes);
   }
 }

@@ -1,19 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { clientKey } from '../fairness/client-key.ts';
 import type { ServerRules } from '../plan/plan.ts';
+import { ClientProgress } from './client-progress.ts';
 import { HalfClose } from './half-close.ts';
 import { Refusal } from './refusal.ts';
 import { LINGER_MS } from './refuse.ts';
 import { type FeedOwner, RequestFeed } from './request-feed.ts';
-
-/** Properties of Node's own that it does not document. */
-interface Inner extends Socket {
-  /** The response that is being written. */
-  readonly _httpMessage?: ServerResponse | null;
-  /** Below TLS: the socket that carries it. */
-  readonly _parent?: Inner | null;
-  readonly _handle?: { readonly bytesWritten: number; readonly writeQueueSize: number } | null;
-}
 
 /** Refuses bytes that are no request, and ends the connection. */
 export type Refuse = (socket: Socket, refusal: Refusal) => void;
@@ -22,12 +15,12 @@ export type Refuse = (socket: Socket, refusal: Refusal) => void;
 export class Connection implements FeedOwner {
   readonly protocol: 'http' | 'https';
   readonly peer: string | undefined;
+  /** The key of the peer. */
+  readonly client: string;
   /** Its client kept the gateway waiting, and it was cut off. */
   isStalled = false;
-  /** The response lasts for as long as the client stays. */
-  isLongLived = false;
-  readonly #socket: Inner;
-  readonly #carrier: Inner;
+  readonly #socket: Socket;
+  readonly #progress: ClientProgress;
   readonly #feed: RequestFeed;
   readonly #refuse: Refuse;
   #requests = 0;
@@ -38,16 +31,14 @@ export class Connection implements FeedOwner {
   #halfClose: HalfClose | undefined;
   #trusts: ServerRules['trusts'];
   #isTrusted = false;
-  #awaited: 'answer' | 'body' | undefined;
-  #moved = 0;
-  #stillLooks = 0;
 
   constructor(socket: Socket, refuse: Refuse) {
     this.#socket = socket;
-    this.#carrier = this.#socket._parent ?? socket;
+    this.#progress = new ClientProgress(socket);
     this.#refuse = refuse;
     this.protocol = 'encrypted' in socket ? 'https' : 'http';
     this.peer = socket.remoteAddress;
+    this.client = clientKey(this.peer ?? '');
     // Node calls this behind the last response.
     socket.destroySoon = () => this.finish();
     this.#feed = new RequestFeed(socket, this);
@@ -56,7 +47,7 @@ export class Connection implements FeedOwner {
   /**
    * Takes a request that the parser has made.
    *
-   * @param limit the response to so many requests closes the connection: Node's own limit does not, and answers what comes after
+   * @param limit the response to so many requests closes the connection: Node's own limit does not, and serves the requests behind it
    * @returns false, and the connection is reset, when a response is still owed: the parser does not agree where the request
    *   before it ended, and one of the two readings smuggles a request
    */
@@ -67,7 +58,6 @@ export class Connection implements FeedOwner {
     }
     this.#isBusy = true;
     this.#latest = response;
-    this.isLongLived = false;
     this.#requests += 1;
     // Node drops what it read together with a request that asks for an upgrade: what comes next may be its body.
     const isLast = this.#requests >= limit || response.req.headers.upgrade !== undefined || this.#feed.isAtEnd;
@@ -100,8 +90,8 @@ export class Connection implements FeedOwner {
   }
 
   /**
-   * Ends it behind the bytes that were written. What the client still sends is read for a moment and thrown away: to close with
-   * bytes unread is a reset, and would take the end of the response along (RFC 9112 section 9.6).
+   * Ends it behind the bytes that were written. For a moment the gateway reads and discards what the client still sends: closing
+   * with unread bytes would reset the connection, and the client could lose the end of the response (RFC 9112 section 9.6).
    */
   finish(): void {
     this.ignoreRest();
@@ -144,7 +134,7 @@ export class Connection implements FeedOwner {
 
   onHalfClosed(): void {
     const response = this.#latest;
-    if (response?.headersSent === true) this.#halfCloseOf().watch(response, () => this.#bytesTaken());
+    if (response?.headersSent === true) this.#watch(response);
     else if (response !== undefined) {
       if (!this.#feed.isAhead) response.shouldKeepAlive = false;
       this.#halfCloseOf().probe();
@@ -159,10 +149,10 @@ export class Connection implements FeedOwner {
   trimHead(response: ServerResponse & { _header?: string | undefined }): void {
     const sent = this.#halfClose?.takeSent() ?? 0;
     if (sent > 0) response._header = response._header?.slice(sent);
-    if (this.isHalfClosed && response.chunkedEncoding) this.#halfCloseOf().watch(response, () => this.#bytesTaken());
+    if (this.isHalfClosed && response.chunkedEncoding) this.#watch(response);
   }
 
-  /** Whether the peer is a trusted proxy. Looked up once, and anew when another plan says who is trusted. */
+  /** True if the peer is a trusted proxy. Looked up once for each plan. */
   isTrusted(trusts: NonNullable<ServerRules['trusts']>): boolean {
     if (trusts !== this.#trusts) {
       this.#trusts = trusts;
@@ -171,52 +161,31 @@ export class Connection implements FeedOwner {
     return this.#isTrusted;
   }
 
-  /** Not a byte came on it: it was opened in advance. */
+  /** True while no byte has come on it: it was opened in advance. */
   get isUnused(): boolean {
     return this.#socket.bytesRead === 0;
   }
 
-  /** The beginning of an answer has left, and the request is still coming. */
+  /** True once the head of a response has been sent while its request is still coming. */
   get isAnswering(): boolean {
-    const answer = this.#socket._httpMessage;
-    return answer?.headersSent === true && !answer.req.complete;
+    return this.#progress.isAnswering;
   }
 
-  /**
-   * Looks whether the client keeps the gateway waiting: it takes nothing of an answer, or sends nothing of a body.
-   *
-   * @returns how many looks in a row have found nothing moved
-   */
+  /** @returns how many looks in a row have found that the client keeps the gateway waiting */
   look(): number {
-    const awaited = this.#whatIsAwaited();
-    const moved = awaited === 'answer' ? this.#bytesTaken() : this.#socket.bytesRead;
-    const isStill = awaited !== undefined && awaited === this.#awaited && moved === this.#moved;
-    this.#stillLooks = isStill ? this.#stillLooks + 1 : 0;
-    this.#awaited = awaited;
-    this.#moved = moved;
-    return this.#stillLooks;
+    return this.#progress.look(this.request);
   }
 
-  /** Ends it by a reset: a close could be taken for the end of an answer (RFC 9112 section 8). */
   reset(): void {
-    this.#carrier.resetAndDestroy();
+    this.#progress.reset();
+  }
+
+  #watch(response: ServerResponse): void {
+    this.#halfCloseOf().watch(response, () => this.#progress.bytesTaken);
   }
 
   #halfCloseOf(): HalfClose {
     this.#halfClose ??= new HalfClose(this.#socket);
     return this.#halfClose;
-  }
-
-  #whatIsAwaited(): 'answer' | 'body' | undefined {
-    // A client that has an answer to read may leave its body for later. A tunnel has no answer.
-    if (this.#socket.writableLength > 0) return this.#socket._httpMessage ? 'answer' : undefined;
-    const request = this.#latest?.req;
-    return request?.complete === false && request.readableFlowing === true ? 'body' : undefined;
-  }
-
-  /** What the kernel has taken; a write of 64 kB counts byte by byte. */
-  #bytesTaken(): number {
-    const handle = this.#carrier._handle;
-    return handle ? handle.bytesWritten - handle.writeQueueSize : 0;
   }
 }

@@ -39,7 +39,8 @@ export async function decodeBody(headers: readonly string[], body: Buffer, limit
     (_, index) => index % 2 === 1 && headers[index - 1]?.toLowerCase() === 'content-encoding',
   );
   const encoding = encodings.join(',').trim().toLowerCase();
-  if (encoding === '' || encoding === 'identity' || body.length === 0) return body;
+  if (body.length === 0) return body;
+  if (encoding === '' || encoding === 'identity') return notCompressed(body);
   const decoder = DECODERS.get(encoding);
   if (decoder === undefined) throw new Undecodable('encoding_unknown');
   let decoded: Decoded;
@@ -50,8 +51,19 @@ export async function decodeBody(headers: readonly string[], body: Buffer, limit
   }
   const { buffer, engine } = decoded;
   if (engine.bytesWritten !== body.length || !decoder.isOne(body, buffer)) throw new Undecodable('encoding_ambiguous');
-  return buffer;
+  return notCompressed(buffer);
 }
+
+/** A client may decompress a body by its first bytes, though no header says so. Text does not begin with these. */
+function notCompressed(body: Buffer): Buffer {
+  const start = body.toString('latin1', 0, 4);
+  if (SIGNATURE.test(start)) throw new Undecodable('encoding_unnamed');
+  return body;
+}
+
+/** Of gzip (RFC 1952), compress, zlib (RFC 1950), zstd (RFC 8878), bzip2, xz and zip. */
+const SIGNATURE =
+  /^(?:\x1f[\x8b\x9d\xa0]|x[\x01\x9c\xda]|\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18|BZh[1-9]|\xfd7zX|PK\x03\x04)/;
 
 /** The last eight bytes of gzip are a sum of its last member and that member's length (RFC 1952 section 2.3.1). */
 function endsWithSumOf(body: Buffer, decoded: Buffer): boolean {

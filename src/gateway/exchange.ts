@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { clientKey } from '../fairness/client-key.ts';
 import type { Cors, Principal, Route, ServerRules, WaitingClient } from '../plan/plan.ts';
 import type { BufferBudget } from './buffer-budget.ts';
 import type { Connection } from './connection.ts';
@@ -52,6 +53,8 @@ export class Exchange {
   readonly connection: Connection;
   /** What the proxy before the gateway says; `undefined`: its peer is not to be believed. */
   readonly believed: Believed | undefined;
+  /** The key of the client, for its share of everything that clients share. */
+  readonly client: string;
   /** The client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1). */
   readonly expectsContinue: boolean;
   /** The client's socket and what came on it after a WebSocket handshake, when the request is one. */
@@ -88,6 +91,8 @@ export class Exchange {
   constructor({ request, response, expectsContinue = false, handshake, cors, connection, trusts, life }: Begun) {
     this.believed =
       trusts !== undefined && connection.isTrusted(trusts) ? readBelieved(request.rawHeaders, trusts) : undefined;
+    const client = this.believed?.client;
+    this.client = client === undefined ? connection.client : clientKey(client);
     this.id = this.believed?.requestId ?? randomUUID();
     this.request = request;
     this.response = response;
@@ -142,23 +147,17 @@ export class Exchange {
 
   /** From now on it lasts for as long as both ends stay, unless a reload changes its route. @param end ends it early */
   last(end: (reason: EndReason) => void): void {
-    this.connection.isLongLived = true;
     // Within a response without chunks nothing tells that such a client leaves.
     const isUnwatched = this.connection.isHalfClosed && !this.response.chunkedEncoding;
     if (this.#life.isClosing || isUnwatched) end('going_away');
     else this.#life.lasting.add(this, end);
   }
 
-  /** The client's address, for its share of what all clients use together. */
-  get client(): string {
-    return this.believed?.client ?? this.connection.peer ?? '';
-  }
-
   /** The client, for work that ends when it leaves. */
   waitingClient(): WaitingClient {
     const gone = new AbortController();
     this.onClientGone = () => gone.abort();
-    return { address: this.client, gone: gone.signal };
+    return { key: this.client, gone: gone.signal };
   }
 
   /**

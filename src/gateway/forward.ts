@@ -50,7 +50,7 @@ export function createForwarder(plan: Plan, log: Log, resolver: NameResolver): F
     const { upstream } = outgoing.route;
     const known = live.get(upstream.key);
     const taken = known ?? new LiveUpstream(upstream, resolver, tell);
-    new Transfer(outgoing, taken);
+    new Transfer(outgoing, taken).start();
     // A request that began by an older plan, to an upstream that is no more.
     if (known === undefined) void taken.close();
     return true;

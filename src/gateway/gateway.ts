@@ -5,18 +5,18 @@ import type { NameResolver } from '../dns/resolver.ts';
 import { systemResolver } from '../dns/system-resolver.ts';
 import type { Log } from '../log.ts';
 import type { Plan } from '../plan/plan.ts';
-import { accessLine, refusedLine, shareOf } from './access-log.ts';
 import { BufferBudget } from './buffer-budget.ts';
 import type { Connection } from './connection.ts';
 import { CountedWarning } from './counted-warning.ts';
-import { type Decision, decisionOf, decisionOnBytes } from './decision.ts';
+import type { Decision } from './decision.ts';
 import { Exchange } from './exchange.ts';
 import { createForwarder, type Forwarder } from './forward.ts';
 import { holdEarly, isHandshake, responseOn } from './handshake.ts';
 import { Lasting } from './lasting.ts';
-import { Meters } from './meters.ts';
+import type { Meters } from './meters.ts';
 import { METHODS } from './methods.ts';
 import { logIdentityNames } from './name-log.ts';
+import { Records } from './records.ts';
 import { Refusal } from './refusal.ts';
 import { refuse, refuseSocket } from './refuse.ts';
 import { serve } from './serve.ts';
@@ -30,7 +30,7 @@ export interface ClientCounts {
   readonly tunnels: number;
   /** Connections that were closed as they came because there were too many. */
   readonly refused: number;
-  /** Connections that could not be accepted, for want of a file descriptor for example. */
+  /** Connections that could not be accepted, when no file descriptor was free for example. */
   readonly unaccepted: number;
 }
 
@@ -45,7 +45,7 @@ export interface Gateway {
   readonly meters: Meters;
   /** Clients' connections, and those of them that became tunnels or are about to. */
   readonly clients: ClientCounts;
-  /** The memory that bodies take which the gateway holds. */
+  /** The memory that buffered bodies take. */
   readonly buffers: BufferBudget;
   /** How many look on. */
   readonly watchers: number;
@@ -75,14 +75,16 @@ export function createGateway(
   traces: Traces = plainTraces,
   resolver: NameResolver = systemResolver,
 ): Gateway {
-  return new LiveGateway(first, log, traces, resolver);
+  const gateway = new LiveGateway(first, log, traces, resolver);
+  gateway.start();
+  return gateway;
 }
 
 class LiveGateway implements Gateway {
   plan: Plan;
-  readonly meters = new Meters();
   readonly buffers: BufferBudget;
   readonly #log: Log;
+  readonly #records: Records;
   /**
    * A set of what is in flight would say it too, but cost the collector as much as all the rest: this is read
    * when an answer's head is written.
@@ -94,16 +96,16 @@ class LiveGateway implements Gateway {
   readonly #sockets: Clients['sockets'];
   /** Sockets of handshakes and of what became of them. */
   readonly #tunnels = new Set<Socket>();
-  readonly #watchers = new Set<(decision: Decision) => void>();
-  readonly #stopCutting: () => void;
   readonly #refused: CountedWarning;
   readonly #unaccepted: CountedWarning;
   readonly resolver: NameResolver;
-  readonly #stopLoggingNames: () => void;
+  #stopCutting = () => {};
+  #stopLoggingNames = () => {};
 
   constructor(first: Plan, log: Log, traces: Traces, resolver: NameResolver) {
     this.plan = first;
     this.#log = log;
+    this.#records = new Records(log);
     this.#refused = new CountedWarning(log.logger, 'connections over the limit were closed');
     this.#unaccepted = new CountedWarning(log.logger, 'connections could not be accepted');
     this.buffers = new BufferBudget(first.server.bufferedBytes);
@@ -111,15 +113,22 @@ class LiveGateway implements Gateway {
     this.#life = { isDraining: false, isClosing: false, traces, lasting: new Lasting(), buffers };
     this.#forwarder = createForwarder(first, log, resolver);
     this.resolver = resolver;
-    this.#stopLoggingNames = logIdentityNames(resolver, log.logger, () => this.plan);
     this.#server = createServer(first.server, (request) => this.#isHandshake(request));
     const { connections, sockets } = trackClients(this.#server, (socket, refusal) =>
       this.#refuseBytes(socket, refusal),
     );
     this.#connections = connections;
     this.#sockets = sockets;
-    this.#stopCutting = cutStalled(connections, () => this.plan.server.stalledTimeoutMs);
+  }
+
+  start(): void {
+    this.#stopLoggingNames = logIdentityNames(this.resolver, this.#log.logger, () => this.plan);
+    this.#stopCutting = cutStalled(this.#connections, () => this.plan.server.stalledTimeoutMs);
     this.#hear();
+  }
+
+  get meters() {
+    return this.#records.meters;
   }
 
   get clients() {
@@ -133,12 +142,11 @@ class LiveGateway implements Gateway {
   }
 
   get watchers() {
-    return this.#watchers.size;
+    return this.#records.watchers;
   }
 
   watch(hear: (decision: Decision) => void): () => void {
-    this.#watchers.add(hear);
-    return () => void this.#watchers.delete(hear);
+    return this.#records.watch(hear);
   }
 
   listen(): Promise<AddressInfo> {
@@ -255,29 +263,17 @@ class LiveGateway implements Gateway {
     if (!exchange.response.writableFinished) exchange.onClientGone?.();
     exchange.release();
     this.#life.lasting.delete(exchange);
-    const ms = exchange.elapsedMs();
-    const share = shareOf(exchange, this.plan.sample2xx);
-    if (share === 1 || Math.random() < share) this.#log.line(accessLine(exchange, ms, share));
-    this.meters.ended(exchange, ms);
-    if (this.#watchers.size > 0) this.#tell(decisionOf(exchange, ms));
-    exchange.trace?.end(exchange);
+    this.#records.ended(exchange, this.plan.sample2xx);
     const { connection } = exchange;
     connection.proceed();
     // Its response may have said keep-alive before the closing began.
     if (this.#life.isClosing && connection.isIdle) connection.finish();
   }
 
-  #tell(decision: Decision): void {
-    for (const hear of this.#watchers) hear(decision);
-  }
-
   #refuseBytes(socket: Socket, refusal: Refusal): void {
     this.#connections.get(socket)?.ignoreRest();
     const id = refuseSocket(socket, refusal);
-    if (id === undefined) return;
-    this.#log.line(refusedLine(id, refusal, socket.remoteAddress));
-    this.meters.refused(refusal.code);
-    if (this.#watchers.size > 0) this.#tell(decisionOnBytes(id, refusal));
+    if (id !== undefined) this.#records.refused(id, refusal, socket.remoteAddress);
   }
 
   /** Node could make no request of what came. */

@@ -11,15 +11,24 @@ export function checkOrigin(exchange: Exchange, route: Route): void {
   if (!isOriginAllowed(exchange, route)) throw new Refusal('origin_not_allowed');
 }
 
-/** Browsers send `Origin` with every handshake. Other programs send none, and pass. */
+/**
+ * Browsers send `Origin` with every handshake. Other programs send none, and pass. A browser whose `Origin` was taken out on the way
+ * still says that the page is of another site.
+ */
 export function isOriginAllowed(exchange: Exchange, { allowsOrigin }: Route): boolean {
-  const { origin } = exchange.request.headers;
+  const { headers } = exchange.request;
+  const site = headers['sec-fetch-site'];
+  const isForeign = site !== undefined && site !== 'same-origin' && site !== 'none';
+  const origin = headers.origin ?? (isForeign ? 'null' : undefined);
   return origin === undefined || allowsOrigin?.(origin, isSameHost(origin, exchange)) === true;
 }
 
+/** Scheme and authority alone, without credentials, as RFC 6454 section 7 has it: others have more than one reading. */
+const ORIGIN = /^https?:\/\/[^/?#@\\%\s]+$/i;
+
 /** A page over plain HTTP is not trusted where clients come over TLS: anyone on its way could have written it. */
 function isSameHost(origin: string, { believed, connection, head }: Exchange): boolean {
-  const url = URL.parse(origin);
+  const url = ORIGIN.test(origin) ? URL.parse(origin) : null;
   const host = believed?.host ?? head?.host;
   if (url === null || host === undefined) return false;
   const isSecure = /s$/i.test(believed?.protocol ?? connection.protocol);

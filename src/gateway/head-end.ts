@@ -3,7 +3,7 @@ const CR = 0x0d;
 
 /** Finds the empty line that ends a request's head, in the bytes behind the request line. */
 export class HeadEnd {
-  /** So many bytes of the empty line have come; the request line has ended with the first two. */
+  /** Bytes of the empty line that have come; the request line has ended with the first two. */
   #matched = 2;
 
   get isReached(): boolean {

@@ -1,18 +1,17 @@
-import type { Auth, LoginRule, TokenFault, WaitingClient } from '../plan/plan.ts';
+import type { Auth, LoginFault, LoginRule, TokenFault, TokensFound, WaitingClient } from '../plan/plan.ts';
+import { isAsciiText } from './ascii-charset.ts';
 import { authorize } from './authorize.ts';
 import { decodeBody, Undecodable } from './decoded-body.ts';
 import type { Exchange } from './exchange.ts';
 import type { Answer } from './held-answer.ts';
-import { Refusal } from './refusal.ts';
+import { untilClientLeaves } from './other-thread.ts';
+import { busy, Refusal } from './refusal.ts';
 
 export interface Login {
   readonly auth: Auth;
   readonly login: LoginRule;
   readonly exchange: Exchange;
 }
-
-/** A response with more has no honest use, and each costs a signature. */
-const MAX_TOKENS = 64;
 
 /**
  * The role gate at login, for every response of the route, whatever its status. It is let out when it carries no token (an MFA
@@ -22,20 +21,28 @@ const MAX_TOKENS = 64;
  * @throws Refusal `role_not_allowed`, `login_answer_refused`, `keys_unavailable` or `gateway_busy`; ClientGone
  */
 export async function judgeLogin({ auth, login, exchange }: Login, answer: Answer): Promise<void> {
-  const { inHeaders, inBody, straysIn, limitBytes } = login;
   if (answer.body.length > 0 && PARTIAL.has(answer.status)) throw unreadable('login_answer_partial');
-  const isBodyRead = answer.body.length > 0 && (inBody !== undefined || straysIn !== undefined);
-  const body = isBodyRead ? await decode(answer, limitBytes) : Buffer.alloc(0);
-  if (body !== answer.body) exchange.buffer(body.length);
-  const stated = new Set([...inHeaders(answer.headers), ...tokensInBody(inBody, answer.status, body)]);
-  const strays = new Set(straysIn?.(textOf(answer, body))).difference(stated);
-  if (stated.size + strays.size > MAX_TOKENS) throw unreadable('login_tokens_too_many');
+  const found = await tokensOf(answer, login, exchange);
+  if (typeof found === 'string') throw unreadable(found);
+  const { stated, strays } = found;
   const client = exchange.waitingClient();
   for (const token of stated) {
-    if (typeof token !== 'string') throw unreadable('login_token_not_a_string');
+    if (token === undefined) throw unreadable('login_token_not_a_string');
     await judge({ auth, exchange, client }, token, () => true);
   }
   for (const token of strays) await judge({ auth, exchange, client }, token, (fault) => !HARMLESS.has(fault));
+}
+
+async function tokensOf(answer: Answer, login: LoginRule, exchange: Exchange): Promise<TokensFound | LoginFault> {
+  const encoded = login.readsBody ? answer.body : Buffer.alloc(0);
+  const body = encoded.length === 0 ? encoded : await decode(answer, login.limitBytes);
+  if (body !== encoded) exchange.buffer(body.length);
+  const search = login.search({ ...answer, body, encoded }, exchange);
+  if (!(search instanceof Promise)) return search;
+  const { found, overload } = await untilClientLeaves(exchange, search);
+  if (overload !== undefined) throw busy(overload);
+  if (found === undefined) throw unreadable('login_answer_too_costly');
+  return found;
 }
 
 interface Judging {
@@ -70,25 +77,13 @@ const HARMLESS: ReadonlySet<TokenFault> = new Set([
 /** A client that asks for a range chooses what stands in the answer (RFC 9110 section 14, RFC 3229): that may be a token without its place. */
 const PARTIAL = new Set([206, 226]);
 
-function tokensInBody(inBody: LoginRule['inBody'], status: number, body: Buffer): readonly unknown[] {
-  if (inBody === undefined || body.length === 0) return [];
-  const tokens = inBody(body, status >= 200 && status <= 299);
-  if (tokens === undefined) throw unreadable('login_answer_not_json');
-  return tokens;
-}
-
-/** All that the client gets, its body encoded and decoded: some formats carry bytes that decoders pass over. */
-function textOf({ reason, headers, body: encoded }: Answer, body: Buffer): string {
-  const bodies = body === encoded ? [body] : [body, encoded];
-  return [reason, ...headers, ...bodies.map((bytes) => bytes.toString('latin1'))].join('\n');
-}
-
 function toRefusal(fault: TokenFault): Refusal {
   if (fault === 'keys_unavailable') return new Refusal('keys_unavailable', { headers: { 'Retry-After': '5' } });
   return unreadable(`login_${fault}`);
 }
 
 async function decode({ headers, body }: Answer, limitBytes: number): Promise<Buffer> {
+  if (!isAsciiText(headers)) throw unreadable('login_answer_charset');
   try {
     return await decodeBody(headers, body, limitBytes);
   } catch (error) {

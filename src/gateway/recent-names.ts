@@ -1,4 +1,4 @@
-/** Names that clients make up are worth no memory. */
+/** A longer name is not remembered: clients make such names up. */
 const MAX_LENGTH = 64;
 const GENERATION = 1_000;
 

@@ -8,9 +8,9 @@ import { lend, READ_BYTES, takeMemory } from './memory.ts';
 import { NamedConnect } from './named-connect.ts';
 import { WireError } from './wire-error.ts';
 
-/** What is told of a socket; its failure and its end it tells itself, by its events. */
+/** Receives the connection and the bytes of a socket. The socket's own events report its failure and its end. */
 export interface SocketUser {
-  /** @param address the one of its server's name that it leads to; none if the server is named by an address */
+  /** @param address the one that the host name resolved to; none for an IP address */
   onOpen(address?: Address): void;
   /** These bytes are the user's own from then on. */
   onBytes(bytes: Buffer): void;
@@ -102,7 +102,7 @@ function inPlace(socket: Duplex, user: SocketUser): Duplex {
   return socket.on('data', (bytes: Buffer) => user.onBytes(bytes));
 }
 
-/** Most answers are smaller, and most connections have nothing to read. */
+/** Most responses are smaller, and most connections have nothing to read. */
 const FIRST_READ_BYTES = 16_384;
 
 /** Reads into memory that is used again, unless so much has come that copying it would cost more than new memory. */

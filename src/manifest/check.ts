@@ -29,7 +29,7 @@ export function checkBy<Checked>(
   const errors = validate.errors ?? [];
   const quote: Quote = (path) => {
     const at = valueAt(value, path);
-    return isSecret(path) ? 'what the environment gave here' : shown(at);
+    return isSecret(path) ? 'the value from the environment' : shown(at);
   };
   return {
     checked,

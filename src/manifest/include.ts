@@ -76,13 +76,8 @@ function findFiles(
       findings.push(errorAt(place, RULE, message));
     } else if (found.length === 0) {
       // A folder that is gone for a moment does not take its routes with it.
-      findings.push(
-        errorAt(
-          place,
-          RULE,
-          `no file matches "${pattern}"; write a pattern of files that are there, ${MAX_FOUND} at most`,
-        ),
-      );
+      const message = `no file, or more than ${MAX_FOUND}, matches "${pattern}"; write a pattern of existing files`;
+      findings.push(errorAt(place, RULE, message));
     }
     for (const file of found) if (!files.has(file)) files.set(file, index);
   }

@@ -298,7 +298,7 @@ unhealthy: number
 required: boolean
 }
 /**
- * A circuit breaker for each endpoint: an endpoint that fails several times in a row gets no requests for a pause, and then one as a trial. A failure is an exchange without a complete response; a response of any status is none, and neither is what the client caused. Default: on with several endpoints, where requests still go to all of them while every breaker is open; off with one endpoint.
+ * A circuit breaker for each endpoint: an endpoint that fails several times in a row gets no requests for a pause, and then one as a trial. A failure is an exchange without a complete response; a response of any status is not a failure, and neither is anything that the client caused. Default: on with several endpoints, where requests still go to all of them while every breaker is open; off with one endpoint.
  */
 breaker?: {
 /**

@@ -9,7 +9,7 @@ export interface Secret {
   readonly variables: readonly (readonly [name: string, value: string])[];
 }
 
-/** Answers for all values of a manifest that came from the environment: such a value is never printed. */
+/** Knows all values of a manifest that came from the environment. Such a value is never printed. */
 export interface Secrets {
   /** Returns true if the value at a path came from the environment. */
   readonly isSecret: (path: Path) => boolean;

@@ -16,7 +16,7 @@ export function compileAuth(
   const verifier = compileTokens(entry.tokens, context, previous);
   if (verifier === undefined) return undefined;
   const { secrets } = context;
-  // No client is told of a value from the environment.
+  // Clients never see a value from the environment.
   const realm = secrets.isSecret(['auth', 'realm']) ? USUAL_REALM : entry.realm;
   return Object.freeze({ verifier, role: compileRole(entry.role, secrets), challenge: `Bearer realm="${realm}"` });
 }

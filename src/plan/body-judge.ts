@@ -8,7 +8,7 @@ import type { SchemaRoot } from './schema-files.ts';
 import { parseStrictJson } from './strict-json.ts';
 import { validationPool } from './validation-pool.ts';
 
-/** To read a longer body takes more than one or two milliseconds. */
+/** Reading a longer body takes more than one or two milliseconds. */
 const MAX_LOOP_BYTES = 32_768;
 
 /** Reads and validates bodies by the schema at a path: long ones, and those that cost much, in another thread. */

@@ -12,14 +12,14 @@ export class CsvHeaderInspector implements Inspector {
   readonly #header: readonly string[];
   readonly #delimiter: string;
   readonly #isTold: boolean;
-  /** The stated row is never longer, however it is written. To read a longer one takes time for nothing. */
+  /** The stated row is never longer, however it is written. Reading a longer one would waste time. */
   readonly #maxBytes: number;
   #isOver = false;
   #isQuoted = false;
   #size = 0;
   readonly #pieces: Buffer[] = [];
 
-  /** @param isTold clients are told of the header that is expected */
+  /** @param isTold refusals name the expected header */
   constructor(
     { header, delimiter }: { readonly header: readonly string[]; readonly delimiter: string },
     isTold: boolean,
@@ -45,7 +45,7 @@ export class CsvHeaderInspector implements Inspector {
     return this.#isOver ? undefined : this.#judge();
   }
 
-  /** Where the line feed of the first row stands, or where it is too late for one; the piece's length if it has not come. */
+  /** Returns the index of the line feed of the first row, or of the byte that exceeds the limit; the piece's length if neither has come. */
   #endOfRow(piece: Buffer): number {
     const end = Math.min(piece.length, this.#maxBytes + 1 - this.#size);
     for (let index = 0; index < end; index += 1) {

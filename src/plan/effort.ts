@@ -5,7 +5,7 @@
  */
 let left = Number.POSITIVE_INFINITY;
 
-/** Thrown when the limit is reached. It is no fault of anybody: a stack would cost more than the work. */
+/** Thrown when the limit is reached. A symbol, since the stack of an error would cost more than the work. */
 export const EFFORT_SPENT = Symbol('effort spent');
 
 /** Three milliseconds. */

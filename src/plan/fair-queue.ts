@@ -1,3 +1,6 @@
+import { Holdings } from '../fairness/holdings.ts';
+import { Turns, takeTurn } from '../fairness/turns.ts';
+
 /** A job that waits: of which route, for which client. */
 export interface Waiting {
   readonly route: string;
@@ -9,87 +12,57 @@ export interface Waiting {
  * delays its own, and no others by more than one.
  */
 export class FairQueue<Job extends Waiting> {
-  /** The next one to have its turn stands first, in both. */
-  readonly #routes = new Map<string, Map<string, Job[]>>();
-  readonly #counts = new Map<string, number>();
+  /** The route whose turn is next comes first. */
+  readonly #routes = new Map<string, Turns<string, Job>>();
+  readonly #clients = new Holdings<string>();
   #size = 0;
 
   get size(): number {
     return this.#size;
   }
 
-  /** Jobs of a client, whatever their routes. */
+  /** Returns how many jobs of a client wait, on any route. */
   countOf(client: string): number {
-    return this.#counts.get(client) ?? 0;
+    return this.#clients.of(client);
   }
 
-  /** Jobs of a route, whatever their clients. */
+  /** Returns how many jobs of a route wait, of any client. */
   countOn(route: string): number {
-    let count = 0;
-    for (const jobs of this.#routes.get(route)?.values() ?? []) count += jobs.length;
-    return count;
+    return this.#routes.get(route)?.size ?? 0;
   }
 
   add(job: Job): void {
     const { route, client } = job;
-    const clients = this.#routes.get(route) ?? new Map<string, Job[]>();
-    const jobs = clients.get(client) ?? [];
-    jobs.push(job);
-    clients.set(client, jobs);
-    this.#routes.set(route, clients);
-    this.#count(client, 1);
+    const jobs = this.#routes.get(route) ?? new Turns<string, Job>();
+    jobs.add(client, job);
+    this.#routes.set(route, jobs);
+    this.#clients.add(client, 1);
+    this.#size += 1;
   }
 
   /** True if a job waits whose route may have a turn. */
   hasNext(mayRun: (route: string) => boolean): boolean {
-    return this.#next(mayRun) !== undefined;
+    return this.#routes.keys().some(mayRun);
   }
 
   /** Takes the next job whose route may have a turn. */
   take(mayRun: (route: string) => boolean): Job | undefined {
-    const job = this.#next(mayRun);
-    if (job === undefined) return undefined;
-    this.remove(job);
-    const clients = this.#routes.get(job.route);
-    if (clients !== undefined) moveToEnd(clients, job.client);
-    moveToEnd(this.#routes, job.route);
+    const [, jobs] = takeTurn(this.#routes, mayRun) ?? [];
+    const job = jobs?.take();
+    if (job !== undefined) this.#forget(job);
     return job;
   }
 
-  /** False if the job does not wait. */
+  /** Returns false if the job does not wait. */
   remove(job: Job): boolean {
-    const { route, client } = job;
-    const clients = this.#routes.get(route);
-    const jobs = clients?.get(client);
-    const index = jobs?.indexOf(job) ?? -1;
-    if (clients === undefined || jobs === undefined || index === -1) return false;
-    jobs.splice(index, 1);
-    if (jobs.length === 0) clients.delete(client);
-    if (clients.size === 0) this.#routes.delete(route);
-    this.#count(client, -1);
-    return true;
+    const isRemoved = this.#routes.get(job.route)?.delete(job.client, job) === true;
+    if (isRemoved) this.#forget(job);
+    return isRemoved;
   }
 
-  #next(mayRun: (route: string) => boolean): Job | undefined {
-    for (const [route, clients] of this.#routes) {
-      if (!mayRun(route)) continue;
-      const [jobs] = clients.values();
-      return jobs?.[0];
-    }
-    return undefined;
+  #forget({ route, client }: Job): void {
+    if (this.countOn(route) === 0) this.#routes.delete(route);
+    this.#clients.add(client, -1);
+    this.#size -= 1;
   }
-
-  #count(client: string, by: 1 | -1): void {
-    this.#size += by;
-    const count = this.countOf(client) + by;
-    if (count === 0) this.#counts.delete(client);
-    else this.#counts.set(client, count);
-  }
-}
-
-function moveToEnd<Value>(map: Map<string, Value>, key: string): void {
-  const value = map.get(key);
-  if (value === undefined) return;
-  map.delete(key);
-  map.set(key, value);
 }

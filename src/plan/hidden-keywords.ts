@@ -4,8 +4,8 @@ import type { SchemaRoot } from './schema-files.ts';
 import { changeSchemas, isData } from './schema-walk.ts';
 
 /**
- * The keyword that lists those keywords beside it whose values came from the environment. It judges nothing. Clients are not
- * told of such values, and the judges of the other thread know no more of the environment than this.
+ * The keyword that lists those keywords beside it whose values came from the environment. It validates nothing. Clients never see
+ * such values, and the validators of the other thread know nothing else of the environment.
  */
 export const HIDDEN = { keyword: 'hidden', schemaType: 'array' } as const;
 

@@ -47,7 +47,7 @@ export function compileInspection(
   };
 }
 
-/** @param shown the same as it may be printed: clients are told of no list that is another one there */
+/** @param shown the same as it may be printed; refusals do not name a list that differs there */
 function kindsOf({ multipart, csv }: BodyEntry, shown: BodyEntry): Kind[] {
   const kinds: Kind[] = [];
   if (multipart !== undefined) {

@@ -83,7 +83,7 @@ function endOfNumber(bytes: Uint8Array, start: number): number {
   let exponentAt = 0;
   for (; index < bytes.length; index += 1) {
     const byte = bytes[index] as number;
-    // Digits, signs and the point, all but for what no number holds.
+    // Digits, signs and the point.
     if (byte >= 0x2b && byte <= NINE && byte !== COMMA && byte !== 0x2f) continue;
     if ((byte | 0x20) !== LOWER_E) break;
     exponentAt = index;

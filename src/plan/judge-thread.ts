@@ -1,8 +1,9 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Path } from '../problem/finding.ts';
-import type { Fault } from './plan.ts';
+import type { Fault, SearchedResponse, TokenSearch } from './plan.ts';
 import type { SchemaRoot } from './schema-files.ts';
+import type { TokenPlaces } from './token-search.ts';
 
 /** A JSON text and the schema that it must meet. */
 export interface Check {
@@ -11,34 +12,46 @@ export interface Check {
   readonly end: number;
 }
 
-/** What the thread is asked. */
+/** A response in which tokens are looked for. Its bytes are the body, decoded, and behind it the body as sent where that is another. */
+export interface ResponseSearch extends Pick<SearchedResponse, 'status' | 'reason' | 'headers'> {
+  readonly places: TokenPlaces;
+  /** Where the decoded body ends. */
+  readonly bodyEnd: number;
+}
+
+/** The work that a thread gets. */
 export interface Question {
   /** The name of a root; the root itself comes with the first question about it. */
-  readonly rootId: number;
+  readonly rootId: number | undefined;
   readonly root: SchemaRoot | undefined;
   readonly checks: readonly Check[];
+  readonly search: ResponseSearch | undefined;
   /** Handed over: it comes back with the answer. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 export interface Answer {
-  /** Of each check. */
+  /** The violations that each check found. */
   readonly faults: readonly (readonly Fault[])[];
+  /** Of the search. */
+  readonly found: TokenSearch['found'];
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 /** Of how many manifests the thread keeps the schemas: a reload leaves requests behind that began before it. */
 export const KEPT_ROOTS = 2;
 
-/** Texts to validate. Their memory is handed to the thread, not copied. */
+/** Texts to validate, or to search. Their memory is handed to the thread, not copied. */
 export interface Task {
-  readonly root: SchemaRoot;
+  /** Of the checks. */
+  readonly root: SchemaRoot | undefined;
   readonly checks: readonly Check[];
+  readonly search?: ResponseSearch;
   readonly body: Buffer;
 }
 
 /** `undefined`: the thread ended first, and the body with it. */
-type OnDone = (result: { readonly faults: Answer['faults']; readonly body: Buffer } | Error | undefined) => void;
+type OnDone = (result: (Pick<Answer, 'faults' | 'found'> & { readonly body: Buffer }) | Error | undefined) => void;
 
 /** A thread that validates one task at a time, which bounds the memory that they take together. */
 export class JudgeThread {
@@ -52,10 +65,10 @@ export class JudgeThread {
     // By this file's own ending: the sources run as they are, and so does what is built of them.
     const file = new URL(`./judge-worker${extname(import.meta.url)}`, import.meta.url);
     this.#worker = new Worker(file, { name: 'judge', execArgv: [] });
-    this.#worker.on('message', ({ faults, bytes }: Answer) => {
-      this.#done({ faults, body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) });
+    this.#worker.on('message', ({ bytes, ...results }: Answer) => {
+      this.#done({ ...results, body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) });
     });
-    // Such as the lack of memory.
+    // For example, the thread ran out of memory.
     this.#worker.on('error', (error: Error) => {
       this.#isEnding = true;
       this.#done(error);
@@ -73,15 +86,21 @@ export class JudgeThread {
     return this.#onDone === undefined && !this.#isEnding;
   }
 
-  run({ root, checks, body }: Task, onDone: OnDone): void {
+  run({ root, checks, search, body }: Task, onDone: OnDone): void {
     this.#onDone = onDone;
-    const rootId = idOf(root);
-    const isKnown = this.#known.includes(rootId);
-    if (!isKnown) this.#known.push(rootId);
-    if (this.#known.length > KEPT_ROOTS) this.#known.shift();
     const bytes = ownBytes(body);
-    const question: Question = { rootId, root: isKnown ? undefined : root, checks, bytes };
+    const question: Question = { ...this.#introduce(root), checks, search, bytes };
     this.#worker.postMessage(question, [bytes.buffer]);
+  }
+
+  /** Names a root to the thread, with the root itself if the thread does not know it. */
+  #introduce(root: SchemaRoot | undefined): Pick<Question, 'rootId' | 'root'> {
+    if (root === undefined) return { rootId: undefined, root };
+    const rootId = idOf(root);
+    if (this.#known.includes(rootId)) return { rootId, root: undefined };
+    this.#known.push(rootId);
+    if (this.#known.length > KEPT_ROOTS) this.#known.shift();
+    return { rootId, root };
   }
 
   /** Ends the thread with what it does: no JavaScript can be interrupted otherwise. */

@@ -48,7 +48,7 @@ function inexactFaults(): readonly Fault[] {
   return violation === undefined ? [] : [toFault(violation)];
 }
 
-/** A validator knows what holds a value that is a member or an item; of the top it has to be told. */
+/** A validator knows the holder of a member or an item; the top value has none, so the caller passes it. */
 function contextOf(value: unknown, inexact: InexactNumbers | undefined) {
   if (inexact === undefined) return undefined;
   return { instancePath: '', parentData: TOP, parentDataProperty: '', rootData: value as object, dynamicAnchors: {} };

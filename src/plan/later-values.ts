@@ -41,5 +41,5 @@ function judgedOf(values: readonly LaterValue[], before: readonly Fault[], { fau
   return { ...rest, faults: [...before, ...all].slice(0, MAX_FAULTS) };
 }
 
-/** More are not told. */
+/** Further violations are not reported. */
 export const MAX_FAULTS = 20;

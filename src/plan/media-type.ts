@@ -45,7 +45,7 @@ export const JSON_TYPES: MediaTypes = Object.freeze({
  * The media types that a manifest lists.
  *
  * @param listed `text/csv`, or `image/*` for all of a kind
- * @param isHidden some came from the environment: clients are not told of the list
+ * @param isHidden some came from the environment, so refusals do not name them
  */
 export function mediaTypes(
   listed: readonly string[],

@@ -28,7 +28,7 @@ const INTEGER = /^-?(?:0|[1-9]\d*)$/;
 export interface ParameterSchema {
   readonly judge: Judge;
   readonly path: Path;
-  /** The types that the schema speaks of. */
+  /** The types that the schema names. */
   readonly types: ReadonlySet<string>;
 }
 

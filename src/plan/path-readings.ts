@@ -1,6 +1,6 @@
 import type { Pattern } from './pattern.ts';
 
-/** What folding changes: a path without any of it is its own fold. */
+/** Characters that folding changes: a path without them is its own fold. */
 export const FOLDS = /[A-Z;%]|\.(?:\/|$)/;
 
 /** Returns the paths that some server could take a path for, each folded. */
@@ -39,7 +39,7 @@ function foldsOf(path: string): string[] {
 
 /** The path to a server that normalizes it before it cuts it into segments: a fullwidth solidus is a slash to that one. */
 function inAscii(path: string): string {
-  const segments = path.split('/').map((segment) => encodeURIComponent(plain(decode(segment))));
+  const segments = path.split('/').map((segment) => encodeURIComponent(read(segment)));
   return segments.join('/').replaceAll(/%2f|%5c/gi, '/');
 }
 
@@ -70,7 +70,7 @@ function foldWhole(segment: string): string {
 
 /** Decoded, to be escaped again in one way alone, since the tree's keys are. */
 function withoutParameters(segment: string): string {
-  const lower = plain(decode(segment)).trim();
+  const lower = read(segment).trim();
   const parameters = lower.indexOf(';');
   return parameters === -1 ? lower : lower.slice(0, parameters).trim();
 }
@@ -78,6 +78,23 @@ function withoutParameters(segment: string): string {
 /** An encoded slash stays inside of its segment; the path guard has refused what does not decode. */
 function decode(segment: string): string {
   return segment.includes('%') ? decodeURIComponent(segment.replaceAll(/%2f/gi, '%252F')) : segment;
+}
+
+/** The text that a server makes of a segment. An escape that only shows then, such as `％2f`, is decoded as well. */
+function read(segment: string): string {
+  const text = plain(decode(segment));
+  if (!text.includes('%') || !NON_ASCII.test(segment)) return text;
+  return plain(text.replaceAll(ESCAPES, decodeAgain));
+}
+
+const ESCAPES = /(?:%[0-9a-f]{2})+/g;
+
+function decodeAgain(escapes: string): string {
+  try {
+    return decodeURIComponent(escapes);
+  } catch {
+    return escapes;
+  }
 }
 
 const ASCII = /^[ -~]*$/;
@@ -88,8 +105,8 @@ const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
 function plain(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
   const visible = text.replaceAll(INVISIBLE, '').normalize('NFKC').replaceAll(INVISIBLE, '');
-  // By way of upper case: the long s and the dotless i are letters of ASCII to many.
-  return visible.toUpperCase().toLowerCase().normalize('NFKC');
+  // By way of upper case: the long s and the dotless i are letters of ASCII to many, and the dotted capital I is in Turkish.
+  return visible.toUpperCase().replaceAll('\u0130', 'I').toLowerCase().normalize('NFKC');
 }
 
 function withoutEnd(text: string): string {

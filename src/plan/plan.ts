@@ -192,7 +192,7 @@ export interface Parameters {
    * @param headers names and values in turn, as they came
    */
   readonly validate: (path: string, query: string, headers: readonly string[]) => readonly Fault[];
-  /** The same for the serving thread: what takes longer than that may be held is validated in another one. */
+  /** The same on the serving thread: work that would hold it for too long goes to another thread. */
   readonly serve: (
     path: string,
     query: string,
@@ -227,7 +227,7 @@ export interface BodyRule {
   readonly types: MediaTypes | undefined;
   /**
    * Present when the body must be JSON: reads and validates the whole of it, in another thread where that takes long.
-   * It takes the buffer over, whose memory nothing else may use.
+   * Takes over the buffer: nothing else may use its memory.
    */
   readonly judge: ((body: Buffer, client?: string) => Judged | Validating) | undefined;
   /** What looks at a streamed body of this Content-Type on its way; `undefined`: nothing does. */
@@ -245,7 +245,7 @@ export interface Judged {
 }
 
 /** Work that another thread does. */
-export interface Validating extends Promise<Judged> {
+export interface Validating<Result = Judged> extends Promise<Result> {
   /** Drops the work, for a client that has left. */
   readonly cancel: () => void;
 }
@@ -265,7 +265,7 @@ export interface Inspector {
 export interface MediaTypes {
   /** Whether a Content-Type is one of them. */
   readonly takes: (contentType: string) => boolean;
-  /** The value of an `Accept` that lists them; `undefined` where clients are not told. */
+  /** The value of an `Accept` that lists them; `undefined` where clients may not see them. */
   readonly accept: string | undefined;
   /** What a client is told that sent another. */
   readonly detail: string;
@@ -280,19 +280,52 @@ export interface Fault {
   readonly description?: string;
 }
 
+/** A response in which tokens are looked for. */
+export interface SearchedResponse {
+  readonly status: number;
+  readonly reason: string;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  /** Decoded. */
+  readonly body: Buffer;
+  /** As the upstream sent it: some formats carry bytes that decoders pass over. */
+  readonly encoded: Buffer;
+}
+
+/** The tokens of a response. */
+export interface TokensFound {
+  /** Tokens at the stated places: none in an MFA challenge, say. Each must verify; `undefined` stands for one that is no text. */
+  readonly stated: readonly (string | undefined)[];
+  /** JWTs at no stated place: one that the gateway would accept must have an allowed role, and others may pass. */
+  readonly strays: readonly string[];
+}
+
+/** Why tokens cannot be looked for, or not all of them: the body must be JSON with one reading, or there are too many. */
+export type LoginFault = 'login_answer_not_json' | 'login_tokens_too_many';
+
+/** The party that bytes in memory are counted for. */
+export interface BufferHolder {
+  /** The client's address. */
+  readonly client: string;
+  /** Counts bytes before they are held. Throws if there is no room for them. */
+  buffer(bytes: number): void;
+}
+
+/** A search in another thread. */
+export interface TokenSearch {
+  /** `undefined` if the search had no turn, or took too long. */
+  readonly found: TokensFound | LoginFault | undefined;
+  readonly overload: Overload | undefined;
+}
+
 export interface LoginRule {
-  /** Finds the tokens at the stated place in the headers of a response, which are names and values in turn. Each must verify. */
-  readonly inHeaders: (headers: readonly string[]) => readonly string[];
-  /**
-   * Finds the tokens at the stated places in the decoded body of a response: none in an MFA challenge, say. Each must verify.
-   * `undefined` when it is a success without JSON, or JSON with two readings. There is no such function where no token comes in the body.
-   */
-  readonly inBody: ((body: Buffer, isSuccess: boolean) => readonly unknown[] | undefined) | undefined;
-  /**
-   * Finds every JWT in a text, at no stated place: one that the gateway would accept must have an allowed role, and others may
-   * pass. `undefined` where tokens are not verified as JWTs.
-   */
-  readonly straysIn: ((text: string) => readonly string[]) | undefined;
+  /** True if tokens are looked for in bodies. */
+  readonly readsBody: boolean;
+  /** Finds the tokens of a response, in another thread where that takes long. */
+  readonly search: (
+    response: SearchedResponse,
+    holder: BufferHolder,
+  ) => TokensFound | LoginFault | Validating<TokenSearch>;
   /** How long the answer may be, as sent and decoded. */
   readonly limitBytes: number;
 }
@@ -327,16 +360,17 @@ export interface Verifier {
   /** Sees that there are keys, where tokens are verified by keys that are fetched. Never rejects. */
   readonly prepare: () => Promise<void>;
   /**
-   * Verifies a token anew. What is already being found out about it is not asked for again.
+   * Verifies a token that is not cached. Clients with the same token share one verification.
    *
-   * @param client who waits for it; left out: the gateway itself, which has no share to keep to
+   * @param client waits for it; left out: the gateway itself, which has no share to keep to
    */
   readonly verify: (token: string, client?: WaitingClient) => Promise<Verdict>;
 }
 
 /** A client that waits for a token to be verified. */
 export interface WaitingClient {
-  readonly address: string;
+  /** Clients with the same key share what one client may use. */
+  readonly key: string;
   /** Aborted when the client leaves. */
   readonly gone: AbortSignal;
 }
@@ -404,6 +438,6 @@ export interface RoleRule {
   readonly required: readonly string[];
   /** The same as they may be printed. */
   readonly shown: readonly string[];
-  /** The text of the 403, word for word; `undefined`: it came from the environment, and no client is told of it. */
+  /** The text of the 403, word for word; `undefined`: it came from the environment, and clients may not see it. */
   readonly message: string | undefined;
 }

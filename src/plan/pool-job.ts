@@ -1,14 +1,16 @@
 import type { Waiting } from './fair-queue.ts';
 import type { Answer, JudgeThread, Task } from './judge-thread.ts';
-import type { Overload } from './plan.ts';
+import type { Overload, TokenSearch } from './plan.ts';
 
-/** Texts to validate in another thread: of a body, or of parameters. */
+/** Texts to validate in another thread, of a body or of parameters; or a response to search for tokens. */
 export interface Job extends Task, Waiting {}
 
-/** What came of a job. */
+/** The result of a job. */
 export interface JobResult {
-  /** Of each check. */
+  /** The violations that each check found. */
   readonly faults: Answer['faults'];
+  /** Of the search; `undefined` if there was none, or it did not end. */
+  readonly found?: TokenSearch['found'];
   /** The memory that the job brought; `undefined` if it is lost. */
   readonly body: Buffer | undefined;
   /** The job had no turn: nothing was validated. */

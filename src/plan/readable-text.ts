@@ -2,17 +2,19 @@
 const MAX_ROUNDS = 4;
 /** The escapes of URLs, of JSON and JavaScript, and of HTML. */
 const ESCAPES =
-  /%([0-9A-F]{2})|\\u\{0{0,8}([0-9A-F]{1,4})\}|\\u([0-9A-F]{4})|\\x([0-9A-F]{2})|\\([^ux])|&#x0{0,8}([0-9A-F]{1,4});?|&#0{0,8}(\d{1,5});?|&(period|lowbar|amp);/gi;
-const NAMED: Readonly<Record<string, string>> = { period: '.', lowbar: '_', amp: '&' };
-/** Behind a backslash these are white space and controls. */
-const SPACES = 'bfnrtv';
+  /%([0-9A-F]{2})|%u([0-9A-F]{4})|\\u\{0{0,8}([0-9A-F]{1,4})\}|\\u([0-9A-F]{4})|\\x([0-9A-F]{2})|\\([0-3][0-7]{2})|\\([^ux])|&#x0{0,8}([0-9A-F]{1,4});?|&#0{0,8}(\d{1,5});?|&(period|lowbar|underbar|amp);/gi;
+const NAMED: Readonly<Record<string, string>> = { period: '.', lowbar: '_', underbar: '_', amp: '&' };
+/** Behind a backslash these are white space and controls: none of the letters of a token before them. */
+const SPACES = new Map(Object.entries({ b: ' ', f: ' ', n: '\n', r: '\r', t: ' ', v: ' ' }));
+/** Where base64 goes on in the next line: mail and some libraries break it after 60 to 76 characters. */
+const LINE_BREAK = /(?<=[A-Za-z0-9+/_-]{40})\r?\n(?=[A-Za-z0-9+/_-])/g;
 /** Base64 in either alphabet that is long enough to hold a token. */
 const BASE64 = /[A-Za-z0-9+/_-]{80,}/g;
 const TWO_DOTS = /[A-Za-z0-9_-]\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]/;
 
 /**
- * Yields a text, and what a client reads of it by the decoders that it has at hand: percent-decoding, the escapes of JSON and HTML in
- * any mixture and up to four times over, UTF-16 as well as UTF-8, and base64 once. It takes linear time.
+ * Yields a text, and what a client reads of it by the decoders that it has at hand: percent-decoding, the escapes of JSON, JavaScript
+ * and HTML in any mixture and up to four times over, UTF-16 as well as UTF-8, and base64 once, in one line or several. It takes linear time.
  */
 export function* readable(text: string): Generator<string> {
   let layer = text.includes('\0') ? text.replaceAll('\0', '') : text;
@@ -26,20 +28,22 @@ export function* readable(text: string): Generator<string> {
 }
 
 function withoutEscapes(text: string): string {
-  return text.replaceAll(ESCAPES, (_, percent, braced, unicode, hex, plain, entityHex, entity, named) => {
-    // A line's end behind a token is not one of its letters.
-    if (plain !== undefined) return SPACES.includes(plain) ? ' ' : plain;
+  return text.replaceAll(ESCAPES, (_, percent, old, braced, unicode, hex, octal, plain, entityHex, entity, named) => {
+    if (plain !== undefined) return SPACES.get(plain) ?? plain;
     if (named !== undefined) return NAMED[named.toLowerCase()] ?? '';
-    const code = entity === undefined ? parseInt(percent ?? braced ?? unicode ?? hex ?? entityHex, 16) : Number(entity);
-    return String.fromCharCode(code);
+    if (octal !== undefined) return String.fromCharCode(parseInt(octal, 8));
+    const digits = percent ?? old ?? braced ?? unicode ?? hex ?? entityHex;
+    return String.fromCharCode(entity === undefined ? parseInt(digits, 16) : Number(entity));
   });
 }
 
 /** At each of the four places where a group of four characters may begin. */
 function* decodedBase64(text: string): Generator<string> {
-  for (const [run] of text.matchAll(BASE64)) {
+  for (const [run] of text.replaceAll(LINE_BREAK, '').matchAll(BASE64)) {
     for (let shift = 0; shift < 4; shift += 1) {
-      const decoded = Buffer.from(shift === 0 ? run : run.slice(shift), 'base64').toString('latin1');
+      const decoded = Buffer.from(shift === 0 ? run : run.slice(shift), 'base64')
+        .toString('latin1')
+        .replaceAll('\0', '');
       // Decoded bytes of something else hardly ever look so, and are not worth the search.
       if (TWO_DOTS.test(decoded)) yield decoded;
     }

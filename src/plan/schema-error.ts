@@ -4,8 +4,8 @@ import type { Fault } from './plan.ts';
 import { pointerStep, shortPointer } from './pointer.ts';
 
 /**
- * An error of a validator in our words and without a value of the body; names of members that nobody listed are no better. What
- * the schema has from the environment is not told either.
+ * Returns an error of a validator in the gateway's words. It quotes no value of the body, no member that the schema does not
+ * list, and no value that the schema has from the environment.
  */
 export function toFault(error: ErrorObject): Fault {
   const { keyword, params, instancePath, parentSchema } = error;
@@ -20,9 +20,9 @@ export function toFault(error: ErrorObject): Fault {
   return description === undefined ? { pointer, message } : { pointer, message, description };
 }
 
-/** Messages about keywords whose values are not told. */
+/** Messages about keywords whose values clients may not see. */
 const WITHOUT_VALUE: Readonly<Record<string, string>> = {
-  required: 'has not all members that it must have',
+  required: 'lacks a required member',
   enum: 'must be one of the allowed values',
   const: 'must be the one allowed value',
   pattern: 'must match the pattern of this route',
@@ -43,6 +43,8 @@ function messageOf({ keyword, params, message, schema }: ErrorObject): string {
       return `must be ${JSON.stringify(params['allowedValue'])}`;
     case 'contentMaxBytes':
       return `holds more than ${schema}`;
+    case 'multipleOf':
+      return `must be multiple of ${schema}`;
     case 'false schema':
       return 'must not be there';
     default:

@@ -6,6 +6,9 @@ import { type Job, type JobResult, PoolJob } from './pool-job.ts';
 export interface PoolLimits {
   /** At least two: no route has all of them, so a slow schema leaves one to the others. */
   readonly threads: number;
+  /** Threads that start once every other one has been busy with its job for so long, and end when none of their jobs wait. */
+  readonly spares: number;
+  readonly spareAfterMs: number;
   /** A job that runs longer is refused, and ends its thread. */
   readonly jobMs: number;
   readonly waitMs: number;
@@ -14,7 +17,15 @@ export interface PoolLimits {
   readonly abandonedMs: number;
 }
 
-const LIMITS: PoolLimits = { threads: 2, jobMs: 10_000, waitMs: 5_000, waiting: 256, abandonedMs: 250 };
+const LIMITS: PoolLimits = {
+  threads: 2,
+  spares: 2,
+  spareAfterMs: 500,
+  jobMs: 10_000,
+  waitMs: 5_000,
+  waiting: 256,
+  abandonedMs: 250,
+};
 /** The parts of the places that one client and one route may have once half of them are taken. */
 const CLIENT_SHARE = 1 / 8;
 const ROUTE_SHARE = 1 / 4;
@@ -44,6 +55,7 @@ export class ValidationPool {
   #waitedMs = 0;
   #abandoned = 0;
   #tooLong = 0;
+  #spareTimer: NodeJS.Timeout | undefined;
 
   constructor(limits: Partial<PoolLimits> = {}) {
     this.#limits = { ...LIMITS, ...limits };
@@ -106,13 +118,25 @@ export class ValidationPool {
 
   #freeThread(): JudgeThread | undefined {
     for (const thread of this.#threads.keys()) if (thread.isFree) return thread;
-    if (this.#threads.size >= this.#limits.threads) return undefined;
+    if (this.#threads.size >= this.#limits.threads && !this.#mayStartSpare()) return undefined;
     const thread: JudgeThread = new JudgeThread(() => {
       this.#threads.delete(thread);
       this.#advance();
     });
     this.#threads.set(thread, undefined);
     return thread;
+  }
+
+  /** Slow schemas of two routes would hold both threads, and the bodies of all other routes with them. */
+  #mayStartSpare(): boolean {
+    const { threads, spares, spareAfterMs } = this.#limits;
+    if (this.#threads.size >= threads + spares) return false;
+    const begun = Math.max(...this.#running.map(({ since }) => since));
+    const restMs = begun + spareAfterMs - performance.now();
+    if (restMs <= 0) return true;
+    clearTimeout(this.#spareTimer);
+    this.#spareTimer = setTimeout(() => this.#advance(), restMs + 1).unref();
+    return false;
   }
 
   #run(thread: JudgeThread, pending: PoolJob): void {
@@ -129,6 +153,7 @@ export class ValidationPool {
       if (result === undefined && !pending.isAbandoned) this.#tooLong += 1;
       pending.end(result ?? { faults: [[TOO_LONG]], body: undefined });
       this.#advance();
+      if (thread.isFree && this.#threads.size > this.#limits.threads) thread.end();
     });
   }
 

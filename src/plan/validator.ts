@@ -8,6 +8,7 @@ import { toRe2 } from './ecma-pattern.ts';
 import { charge } from './effort.ts';
 import { HIDDEN } from './hidden-keywords.ts';
 import { validate } from './json-schema.generated.ts';
+import { MULTIPLE_OF } from './multiple-of.ts';
 import type { SchemaRoot } from './schema-files.ts';
 import { referenceTo } from './schema-walk.ts';
 import { UNIQUE_ITEMS } from './unique-items.ts';
@@ -52,10 +53,9 @@ export function createValidator(root: SchemaRoot, allErrors: boolean): Validator
   // The default export of a CommonJS module, as Node and as TypeScript see it.
   (ajvFormats as unknown as typeof ajvFormats.default)(ajv);
   limitFormats(ajv);
-  ajv.removeKeyword(UNIQUE_ITEMS.keyword);
-  ajv.addKeyword(UNIQUE_ITEMS);
-  ajv.removeKeyword(CONTENT_ENCODING.keyword);
-  for (const keyword of [CONTENT_ENCODING, CONTENT_MAX_BYTES, EFFORT, EXACT, HIDDEN]) ajv.addKeyword(keyword);
+  for (const { keyword } of [UNIQUE_ITEMS, MULTIPLE_OF, CONTENT_ENCODING]) ajv.removeKeyword(keyword);
+  for (const keyword of [UNIQUE_ITEMS, MULTIPLE_OF, CONTENT_ENCODING, CONTENT_MAX_BYTES, EFFORT, EXACT, HIDDEN])
+    ajv.addKeyword(keyword);
   ajv.addKeyword({ keyword: 'errorMessage', schemaType: 'string' });
   const keywords = Object.keys(ajv.RULES.keywords).filter((keyword) => !ADDED.has(keyword));
   return {

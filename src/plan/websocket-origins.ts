@@ -5,7 +5,7 @@ import type { Route } from './plan.ts';
 
 /**
  * Compiles the check of the `Origin` of WebSocket handshakes. Browsers send it with every handshake and hold no handshake to CORS,
- * so the gateway does. A list of the route is the whole truth. Without one, the origins of `cors` and pages of the same host pass.
+ * so the gateway does. A list of the route decides alone. Without one, the origins of `cors` and pages of the same host pass.
  *
  * @param shared the origins of `cors`
  * @returns `undefined` where the route takes no handshakes

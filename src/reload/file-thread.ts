@@ -4,7 +4,7 @@ import { Thread } from './thread.ts';
 /** The text of a file and its SHA-256 in hex, or the code of why it cannot be read. */
 export type FileText = { readonly text: string; readonly hash: string } | { readonly code: string };
 
-/** What is there now, compared with what was seen before. */
+/** The files as they are now, compared with what was seen before. */
 export interface Look {
   /** When each file was written last. */
   readonly times: string;

@@ -31,7 +31,7 @@ const TOO_MUCH = 'reading took too long, or more memory than there is';
 /** The file system does not respond. */
 export class Hung extends Error {}
 
-/** Another thread that works with files and answers questions about them. A file system that hangs stops only that thread. */
+/** Another thread that works with files and responds to questions about them. A file system that hangs stops only that thread. */
 export class Thread<Question> {
   readonly #options: Options;
   #worker: Worker | undefined;
@@ -59,7 +59,7 @@ export class Thread<Question> {
     this.#worker ??= this.#newWorker();
   }
 
-  /** Rejects with `Hung`, or when the thread ends before it has answered. */
+  /** Rejects with `Hung`, or when the thread ends before it has responded. */
   async ask<Answer>(question: Question): Promise<Answer> {
     if (this.#worker === undefined && this.#hung.size >= MAX_HUNG) throw hung();
     this.begin();

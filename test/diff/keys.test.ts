@@ -1,5 +1,4 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { diff } from '../../src/diff/diff.ts';
@@ -7,24 +6,12 @@ import { createSide, type Side } from '../../src/diff/side.ts';
 import { load } from '../../src/load.ts';
 import { createPair } from '../support/certificate.ts';
 import { worldOf } from '../support/gateway.ts';
-
-interface Node {
-  readonly $ref?: string;
-  readonly examples?: readonly unknown[];
-  readonly enum?: readonly unknown[];
-  readonly properties?: Readonly<Record<string, Node>>;
-  readonly additionalProperties?: boolean | Node;
-  readonly items?: Node;
-  readonly anyOf?: readonly Node[];
-  readonly $defs?: Readonly<Record<string, Node>>;
-}
-
-const schema: Node = JSON.parse(readFileSync(new URL('../../schema/gateway.schema.json', import.meta.url), 'utf8'));
+import { manifestSchema, referredTo, type SchemaNode } from '../support/manifest-schema.ts';
 
 /** Every key of a manifest with the schema of its value, by the keys on the way to it: `*` is any name, or any index. */
-function* keysOf(node: Node, path: readonly string[] = []): Generator<readonly [string, Node]> {
-  const { $ref, properties = {}, additionalProperties, items, anyOf = [] } = node;
-  const target = $ref === undefined ? undefined : schema.$defs?.[$ref.replace('#/$defs/', '')];
+function* keysOf(node: SchemaNode, path: readonly string[] = []): Generator<readonly [string, SchemaNode]> {
+  const { properties = {}, additionalProperties, items, anyOf = [] } = node;
+  const target = referredTo(node);
   for (const one of [...anyOf, ...(target === undefined ? [] : [target])]) yield* keysOf(one, path);
   for (const [name, member] of Object.entries(properties)) {
     yield [[...path, name].join('.'), member];
@@ -195,7 +182,7 @@ describe('a change is told of as what it is', () => {
     for (const manifest of MANIFESTS) expect(loaded(manifest).problems).toEqual([]);
   });
 
-  test.each([...new Map(keysOf(schema))])('%s', (key, node) => {
+  test.each([...new Map(keysOf(manifestSchema))])('%s', (key, node) => {
     if (key in SILENT) return;
     const changes = changesOf(key, node);
     expect(changes.length, 'no manifest here has this key, or no other value of it loads').toBeGreaterThan(0);
@@ -213,7 +200,7 @@ interface Change {
 }
 
 /** Manifests with another value of a key, or without it, as far as they load and mean something else. */
-function changesOf(key: string, node: Node): Change[] {
+function changesOf(key: string, node: SchemaNode): Change[] {
   const path = key.split('.');
   const manifest = MANIFESTS.find((one) => placesOf(one, path).length > 0);
   const old = manifest && sideOf(manifest);
@@ -240,13 +227,14 @@ function placesOf(value: unknown, [first = '', ...rest]: readonly string[]): [Ho
   return names.flatMap((name) => (rest.length === 0 ? [[holder, name]] : placesOf(holder[name], rest)));
 }
 
-function samplesOf({ $ref, examples = [], enum: words = [] }: Node): readonly unknown[] {
-  const target = $ref === undefined ? undefined : schema.$defs?.[$ref.replace('#/$defs/', '')];
+function samplesOf(node: SchemaNode): readonly unknown[] {
+  const { examples = [], enum: words = [] } = node;
+  const target = referredTo(node);
   return [...examples, ...words, ...(target === undefined ? [] : samplesOf(target))];
 }
 
 /** Values like this one. */
-function near(value: unknown, { items = {} }: Node = {}): unknown[] {
+function near(value: unknown, { items = {} }: SchemaNode = {}): unknown[] {
   if (typeof value === 'boolean') return [!value];
   if (typeof value === 'number') return [value - 1, value + 1];
   if (typeof value === 'string') return [value.replace(/\d+/, (digits) => String(Number(digits) + 1)), `${value}x`];

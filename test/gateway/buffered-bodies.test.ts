@@ -81,9 +81,12 @@ describe('the budget of bodies in memory', () => {
     expect((await next.answer()).status).toBe(200);
   });
 
-  it('one client leaves half of it to the others', async () => {
+  it.each([
+    ['one client leaves', () => '192.0.2.1'],
+    ['the clients of one IPv6 network leave', (index: number) => `2001:db8:1:2::${index}`],
+  ])('%s half of it to the others', async (_who, clientAt) => {
     await start();
-    for (let index = 0; index < 8; index += 1) await begin('/checked', '192.0.2.1', 512 * KB, 100 * KB);
+    for (let index = 0; index < 8; index += 1) await begin('/checked', clientAt(index), 512 * KB, 100 * KB);
     await eventually('the client is refused', () => buffers().refused.buffer_share >= 3);
     expect(buffers().heldBytes).toBeLessThanOrEqual(MB / 2);
     const other = await begin('/checked', '192.0.2.2', 200 * KB, 200 * KB - 1);

@@ -208,7 +208,9 @@ it('no line holds a claim or a token', async () => {
 
 describe('docs/log.md', () => {
   const page = readFileSync(new URL('../../docs/log.md', import.meta.url), 'utf8');
-  const members = [...(page.split('<!-- members -->')[1] ?? '').matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+  const members = [...(page.split(/<!-- \/?members -->/)[1] ?? '').matchAll(/^\| `(\w+)` \|/gm)].map(
+    ([, name]) => name,
+  );
 
   it('has every member that a line may have, in the order of the lines', async () => {
     await ask(port, head('GET /contacts HTTP/1.1', await bearer()));

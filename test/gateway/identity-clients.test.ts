@@ -8,6 +8,7 @@ import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const manifest = (identity: string, up: string) => `version: 1
 listen: 127.0.0.1:0
+server: { trustedProxies: [127.0.0.9/32] }
 upstreams: { up: { url: '${up}' } }
 auth:
   tokens:
@@ -41,7 +42,12 @@ afterEach(async () => {
 });
 
 /** A request with a token from an address of this machine; `said` is what came back so far. */
-function request(token: string, localAddress: string, write = head): { readonly socket: Socket; said(): string } {
+function request(
+  token: string,
+  localAddress: string,
+  write = head,
+  ...headers: string[]
+): { readonly socket: Socket; said(): string } {
   const socket = connect({ port: gateway.port, host: '127.0.0.1', localAddress });
   let text = '';
   socket
@@ -49,7 +55,7 @@ function request(token: string, localAddress: string, write = head): { readonly 
     .on('data', (bytes) => {
       text += bytes.toString('latin1');
     });
-  socket.write(write('GET /closed HTTP/1.1', `Authorization: Bearer ${token}`));
+  socket.write(write('GET /closed HTTP/1.1', `Authorization: Bearer ${token}`, ...headers));
   sockets.push(socket);
   return { socket, said: () => text };
 }
@@ -62,6 +68,16 @@ describe('clients while the identity service hangs for made-up tokens', () => {
       const other = request(`good${index}`, '127.0.0.2');
       await eventually('the other client is served', () => other.said().startsWith('HTTP/1.1 200'));
     }
+    expect(owed.length).toBe(32);
+  });
+
+  it('the clients of one IPv6 network have the share of one client', async () => {
+    const from = (address: string, token: string) => request(token, '127.0.0.9', head, `X-Forwarded-For: ${address}`);
+    for (let index = 1; index <= 100; index += 1) from(`2001:db8:1:2::${index}`, `bad${index}`);
+    const status = () => gateway.gateway.plan.auth?.verifier.status;
+    await eventually('all of them wait', () => status()?.verifying === 100 && owed.length >= 32);
+    const other = from('2001:db8:1:3::1', 'good');
+    await eventually('another network is served', () => other.said().startsWith('HTTP/1.1 200'));
     expect(owed.length).toBe(32);
   });
 

@@ -127,6 +127,49 @@ describe.each(PATHS)('on a login route (%s)', (path) => {
       expect(JSON.stringify([got.line, got.headers, got.body.toString()])).not.toContain(third.slice(20));
   });
 
+  it.each(['utf-7', 'UTF-7', '"utf-7"', 'IBM037', 'cp500', 'iso-2022-jp', 'hz-gb-2312', 'x-user-defined'])(
+    'a body in %s, by which its bytes are other characters, is 502',
+    async (charset) => {
+      const body = `{"token":"${third.replaceAll('.', '+AC4-')}"}`;
+      for (const status of [200, 401]) {
+        const headers = { 'Content-Type': `application/json; a=b;CHARSET = ${charset}` };
+        expectRefused(await responseTo(path, { status, body, headers }), 502, 'login_answer_refused');
+        expect(reason()).toBe('login_answer_charset');
+      }
+    },
+  );
+
+  it('a body in a usual charset leaves', async () => {
+    for (const charset of [
+      'utf-8',
+      'UTF8',
+      '"utf-8"',
+      'us-ascii',
+      'ISO-8859-1',
+      'windows-1252',
+      'Shift_JIS',
+      'utf-16le',
+      '',
+    ]) {
+      const headers = { 'Content-Type': `application/json; charset=${charset}` };
+      expect((await responseTo(path, { status: 401, headers })).status).toBe(401);
+    }
+  });
+
+  it.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['zstd', zstdCompressSync],
+  ] as const)('a body that is compressed though no header says so is 502: %s', async (name, compress) => {
+    const bytes = compress(JSON.stringify({ token: third }));
+    const zipped = { body: gzipSync(bytes), headers: { 'Content-Encoding': 'gzip' } };
+    const typed = { body: bytes, headers: { 'Content-Type': `application/${name}` } };
+    for (const given of [{ body: bytes }, typed, { body: bytes, headers: { 'Content-Encoding': 'identity' } }, zipped])
+      for (const status of [200, 401])
+        expectRefused(await responseTo(path, { status, ...given }), 502, 'login_answer_refused');
+    expect(reason()).toBe('login_answer_encoding_unnamed');
+  });
+
   it('a part of a response is 502', async () => {
     expectRefused(await responseTo(path, { status: 206, body: third.slice(0, 60) }), 502, 'login_answer_refused');
   });

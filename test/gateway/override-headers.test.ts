@@ -37,6 +37,8 @@ const OVERRIDES = [
   'X-Middleware-Subrequest',
   'X-Invoke-Path',
   'X-Matched-Path',
+  'X-WAWS-Unencoded-URL',
+  'X-HTTP-Verb',
   'X-Script-Name',
   'Request-URI',
   'X-Sendfile-Type',

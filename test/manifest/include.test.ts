@@ -72,7 +72,7 @@ describe('what is included', () => {
 
   it('is told of with a value that the environment gave hidden', () => {
     const loaded = loadWith('a.yaml', { 'a.yaml': `${route('a')}upstreams:\n  two: { url: 'x\${PORT}' }\n` });
-    expect(said(loaded).join()).toContain('what the environment gave here');
+    expect(said(loaded).join()).toContain('the value from the environment');
   });
 
   it('is read once where two patterns stand for it', () => {

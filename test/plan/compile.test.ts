@@ -120,10 +120,15 @@ describe('the role', () => {
 
 const LOGIN = (rule: string) => ROUTE.replace(' }', `, login: ${rule} }`);
 const loginOf = (rule: string) => planOf(manifestOf(AUTH, LOGIN(rule))).routes[0]?.login;
+const search = (rule: string, text: string, headers: readonly string[] = []) => {
+  const body = Buffer.from(text);
+  const response = { status: 200, reason: 'OK', headers, body, encoded: body };
+  const found = loginOf(rule)?.search(response, { client: '', buffer: () => undefined });
+  return found !== undefined && typeof found === 'object' && 'stated' in found ? found.stated : found;
+};
 
 describe('the token in the answer of a login', () => {
-  const find = (text: string, rule = '{ token: /data/access_token }') =>
-    loginOf(rule)?.inBody?.(Buffer.from(text), true);
+  const find = (text: string, rule = '{ token: /data/access_token }') => search(rule, text);
 
   test.each([
     ['{"data":{"access_token":"t"}}', ['t']],
@@ -131,16 +136,16 @@ describe('the token in the answer of a login', () => {
     ['{"data":null}', []],
     ['{"data":{"access_token":null}}', []],
     ['[]', []],
-    ['{"data":{"access_token":{"a":1}}}', [{ a: 1 }]],
-    ['{"data":{"access_token":"a","access_token":"b"}}', undefined],
-    ['not json', undefined],
-    ['', undefined],
+    ['{"data":{"access_token":{"a":1}}}', [undefined]],
+    ['{"data":{"access_token":"a","access_token":"b"}}', 'login_answer_not_json'],
+    ['not json', 'login_answer_not_json'],
+    ['', []],
   ])('%s', (text, expected) => expect(find(text)).toEqual(expected));
 
   test('may stand in several places', () => {
     const rule = '{ token: [/data/access_token, /access_token, /2] }';
     expect(find('{"access_token":"b","data":{"access_token":"a"}}', rule)).toEqual(['a', 'b']);
-    expect(find('{"access_token":0}', rule)).toEqual([0]);
+    expect(find('{"access_token":0}', rule)).toEqual([undefined]);
     expect(find('["x","y","c"]', rule)).toEqual(['c']);
     expect(find('{"token":"t"}', rule)).toEqual([]);
   });
@@ -149,7 +154,7 @@ describe('the token in the answer of a login', () => {
 });
 
 describe('the token in a header of the answer', () => {
-  const inHeaders = (...headers: string[]) => loginOf('{ header: X-Auth-Token }')?.inHeaders(headers);
+  const inHeaders = (...headers: string[]) => search('{ header: X-Auth-Token }', '', headers);
 
   test.each([
     [['X-Auth-Token', 't'], ['t']],
@@ -166,8 +171,8 @@ describe('the token in a header of the answer', () => {
   ])('%j', (headers, expected) => expect(inHeaders(...headers)).toEqual(expected));
 
   test('alone says nothing of the body, and a place in the body nothing of headers', () => {
-    expect(loginOf('{ header: X-Auth-Token }')?.inBody).toBeUndefined();
-    expect(loginOf('{ token: /a }')?.inHeaders(['X-Auth-Token', 't'])).toEqual([]);
+    expect(search('{ header: X-Auth-Token }', 'not json')).toEqual([]);
+    expect(search('{ token: /a }', '{}', ['X-Auth-Token', 't'])).toEqual([]);
   });
 });
 

@@ -11,6 +11,11 @@ const escaped = (write: (code: number) => string) => JWT.replaceAll(/./g, (char)
 const hex = (code: number) => code.toString(16).padStart(4, '0');
 const percent = (code: number) => `%${hex(code).slice(2)}`;
 
+const wrapped = (value: string, end: string) =>
+  Buffer.from(value)
+    .toString('base64')
+    .replaceAll(/.{60}/g, (line) => line + end);
+
 describe('a JWT is found', () => {
   test.each([
     ['as it is', JWT],
@@ -35,6 +40,9 @@ describe('a JWT is found', () => {
     ['with escapes of JSON in JSON', text({ body: `{"t":"\\u0065${JWT.slice(1)}"}` })],
     ['with escapes of JavaScript', escaped((code) => `\\x${hex(code).slice(2)}`)],
     ['with braced escapes', escaped((code) => `\\u{${hex(code)}}`)],
+    ['with octal escapes', escaped((code) => `\\${code.toString(8).padStart(3, '0')}`)],
+    ['with the escapes of JavaScript for URLs', escaped((code) => `%u${hex(code)}`)],
+    ['with an underscore that has a name', JWT.replaceAll('.', '&#46;').replaceAll('_', '&UnderBar;')],
     ['with backslashes', JWT.replaceAll('.', '\\.')],
     ['with entities of HTML', escaped((code) => `&#${code};`)],
     ['with hexadecimal entities', escaped((code) => `&#x${hex(code)};`)],
@@ -44,6 +52,9 @@ describe('a JWT is found', () => {
     ['in JSON in JSON in JSON', text(text(text({ t: `${JWT}\n` })))],
     ['in UTF-16', Buffer.from(JWT, 'utf16le').toString('latin1')],
     ['in base64', `session=${Buffer.from(text({ padding: 'x'.repeat(40), token: JWT })).toString('base64')}`],
+    ['in base64 of UTF-16', Buffer.from(JWT, 'utf16le').toString('base64')],
+    ['in base64 with line breaks', wrapped(text({ padding: 'x'.repeat(40), token: JWT }), '\r\n')],
+    ['in base64 with line breaks in JSON', text({ session: wrapped(text({ t: 'x'.repeat(40), token: JWT }), '\n') })],
     [
       'in base64url behind a prefix',
       `s_${Buffer.from(text({ padding: 'x'.repeat(40), token: JWT })).toString('base64url')}`,
@@ -119,6 +130,9 @@ test('a megabyte of what looks like one is looked through in a moment', () => {
     '\\u{000',
     '&#000',
     '&amp;',
+    `${'e'.repeat(60)}\n`,
+    '%u0025',
+    '\\134',
     `${part('{"alg":1}')}.`,
   ];
   for (const piece of pieces) {

@@ -17,13 +17,21 @@ function compiled(login: Partial<RouteEntry['login']>, auth: Auth | undefined = 
 
 describe('a login whose token may stand anywhere', () => {
   const { rule } = compiled({});
+  const search = (text: string, headers: readonly string[] = []) => {
+    const body = Buffer.from(text);
+    const response = { status: 200, reason: 'OK', headers, body, encoded: body };
+    return rule?.search(response, { client: '', buffer: () => undefined });
+  };
 
   test('has every JWT of the body and of the headers looked at', () => {
-    expect(rule?.inBody?.(Buffer.from(`{"a":["${JWT}"],"b":"Bearer ${JWT}"}`), true)).toEqual([JWT]);
-    expect(rule?.inHeaders(['Set-Cookie', `a=${JWT}`, 'X-A', 'b', 'Location', `/#${JWT}`])).toEqual([JWT]);
-    expect(rule?.inHeaders([JWT, 'b'])).toEqual([JWT]);
-    expect(rule?.inBody?.(Buffer.from('{"mfa":true}'), true)).toEqual([]);
-    expect(rule?.inBody?.(Buffer.from(`{"a":"${JWT}","a":1}`), true)).toBeUndefined();
+    expect(search(`{"a":["${JWT}"],"b":"Bearer ${JWT}"}`)).toEqual({ stated: [JWT], strays: [] });
+    expect(search('{}', ['Set-Cookie', `a=${JWT}`, 'X-A', 'b', 'Location', `/#${JWT}`])).toEqual({
+      stated: [JWT],
+      strays: [],
+    });
+    expect(search('', [JWT, 'b'])).toEqual({ stated: [JWT], strays: [] });
+    expect(search('{"mfa":true}')).toEqual({ stated: [], strays: [] });
+    expect(search(`{"a":"${JWT}","a":1}`)).toBe('login_answer_not_json');
   });
 
   test('is a mistake where tokens are no JWTs: those have no form of their own', () => {

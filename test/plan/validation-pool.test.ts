@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { SchemaRoot } from '../../src/plan/schema-files.ts';
 import { type PoolLimits, ValidationPool } from '../../src/plan/validation-pool.ts';
+import { eventually } from '../support/site.ts';
 
 const rootOf = (schema: object): SchemaRoot => ({ schemas: { A: { ...schema } }, routes: [], files: {} });
 const PATH = ['schemas', 'A'];
@@ -146,6 +147,20 @@ describe('the queue', () => {
     expect((await judge(LIST, text([1]), { route: 'c' })).faults).toEqual([]);
     for (const { cancel } of slow) cancel();
     await Promise.all(slow.map(({ result }) => result));
+  });
+
+  test('gets spare threads while slow schemas of several routes hold the others', async () => {
+    const { start, judge, pool } = poolOf({ jobMs: 60_000, waitMs: 60_000, spareAfterMs: 50 });
+    const slow = ['a', 'b', 'c'].map((route) => start(SLOW, slowBody(), { route }));
+    for (const route of ['d', 'e']) expect((await judge(LIST, text([1]), { route })).faults).toEqual([]);
+    expect(pool.status).toMatchObject({ threads: 4, busy: 3 });
+    slow.push(start(SLOW, slowBody(), { route: 'f' }));
+    const last = start(LIST, text([1]), { route: 'g' });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(pool.status).toMatchObject({ threads: 4, busy: 4, waiting: 1 });
+    for (const { cancel } of slow) cancel();
+    await Promise.all([...slow.map(({ result }) => result), last.result]);
+    await eventually('no more threads than usual', () => pool.status.threads <= 2);
   });
 
   test('refuses what is too much, gives it back, and limits the shares of one client and one route first', async () => {

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { stringify } from 'yaml';
 import { createPair } from './certificate.ts';
+import { manifestSchema, referredTo, type SchemaNode } from './manifest-schema.ts';
 
 /** What each value from the environment holds somewhere: of one letter case, since some places fold it. */
 const MARK = 'zq7k';
@@ -197,22 +197,9 @@ type Tokens = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /** The keys of the schema whose values are texts, so that a variable can stand there: `upstreams.*.url`. */
 export function textKeys(): Set<string> {
-  interface Node {
-    readonly $ref?: string;
-    readonly title?: string;
-    readonly type?: string;
-    readonly enum?: readonly unknown[];
-    readonly properties?: Readonly<Record<string, Node>>;
-    readonly additionalProperties?: boolean | Node;
-    readonly items?: Node;
-    readonly anyOf?: readonly Node[];
-    readonly $defs?: Readonly<Record<string, Node>>;
-  }
-  const root: Node = JSON.parse(readFileSync(new URL('../../schema/gateway.schema.json', import.meta.url), 'utf8'));
   const keys = new Set<string>();
-  const walk = (written: Node, path: string): void => {
-    const node =
-      written.$ref === undefined ? written : { ...root.$defs?.[written.$ref.replace('#/$defs/', '')], ...written };
+  const walk = (written: SchemaNode, path: string): void => {
+    const node = { ...referredTo(written), ...written };
     // Times and sizes hold no text: the number that counts is printed.
     const isNumber = /^a (?:duration|size)\b/.test(node.title ?? '');
     if (node.type === 'string' && node.enum === undefined && !isNumber) keys.add(path);
@@ -222,7 +209,7 @@ export function textKeys(): Set<string> {
     for (const inside of [node.items, node.additionalProperties])
       if (typeof inside === 'object') walk(inside, `${path}.*`);
   };
-  walk(root, '');
+  walk(manifestSchema, '');
   return keys;
 }
 

@@ -1,7 +1,7 @@
 import type { WireCode } from '../../http1/wire-error.ts';
 
 /**
- * Who can cause a failure, which decides if the breaker counts it. `endpoint`: no request can cause it, so it always
+ * The party that can cause a failure decides if the breaker counts it. `endpoint`: no request can cause it, so it always
  * counts. `request`: a hostile request may provoke it, so one client alone counts for a part only. `client`: the
  * client caused it, so it never counts. `gateway`: this process lacks file descriptors or memory, which says
  * nothing of the endpoint, so it never counts either.

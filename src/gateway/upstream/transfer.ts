@@ -2,7 +2,6 @@ import type { Duplex } from 'node:stream';
 import type { AnswerHead } from '../../http1/answer-head.ts';
 import type { CallUser } from '../../http1/call.ts';
 import type { Connection } from '../../http1/connection.ts';
-import { clientKey } from '../client-key.ts';
 import { Broken, ClientGone, isTimeout, toRefusal } from '../failure.ts';
 import type { Outgoing } from '../forward.ts';
 import { Refusal } from '../refusal.ts';
@@ -25,7 +24,7 @@ export class Transfer implements Passenger, CallUser {
   readonly #outgoing: Outgoing;
   readonly #upstream: LiveUpstream;
   readonly #headers: string[];
-  readonly #timer: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
   #target: LiveTarget | undefined;
   #connection: Connection | undefined;
   /** The request is being written, or was. */
@@ -41,15 +40,19 @@ export class Transfer implements Passenger, CallUser {
   #isOver = false;
 
   constructor(outgoing: Outgoing, upstream: LiveUpstream) {
-    const { believed, connection } = outgoing.exchange;
-    this.client = clientKey(believed?.client ?? connection.peer ?? '');
+    this.client = outgoing.exchange.client;
     this.#outgoing = outgoing;
     this.#upstream = upstream;
     this.#headers = headersOf(outgoing);
-    const limitMs = outgoing.route.timeoutMs ?? upstream.upstream.totalTimeoutMs;
+  }
+
+  /** Sends the request as soon as an endpoint has a connection for it. */
+  start(): void {
+    const { route, exchange } = this.#outgoing;
+    const limitMs = route.timeoutMs ?? this.#upstream.upstream.totalTimeoutMs;
     if (limitMs !== undefined) this.#timer = setTimeout(() => this.#stop(tooLate()), limitMs);
-    outgoing.exchange.onClientGone = () => this.#stop(new ClientGone());
-    upstream.admit(this);
+    exchange.onClientGone = () => this.#stop(new ClientGone());
+    this.#upstream.admit(this);
   }
 
   board(target: LiveTarget, trial: number): void {

@@ -1,35 +1,32 @@
+import { Turns } from '../../fairness/turns.ts';
+
 /** Waits for a connection to an upstream. */
 export interface Waiter {
-  /** The client that it waits for; each client has a line of its own. */
+  /** The key of the client that it waits for; each client has a line of its own. */
   readonly client: string;
 }
 
-type Line<T> = Map<T, NodeJS.Timeout>;
-
 /**
- * Requests that wait for a connection, fairly by client: clients take turns, and where there is no room left the client with
- * the most requests loses its latest one. So one client can fill the queue only as long as it waits alone.
+ * Requests that wait for a connection, fairly by client: clients take turns, and when the queue is full, a client with fewer
+ * requests takes the place of the latest one of the client with the most. So one client can fill the queue only while it waits alone.
  */
 export class WaitingQueue<T extends Waiter> {
   readonly #limit: number;
-  /** In the order of their turns. */
-  readonly #lines = new Map<string, Line<T>>();
-  #size = 0;
-  /** The client with the longest line, when it was last looked for. */
-  #longest: string | undefined;
+  readonly #turns = new Turns<string, T>();
+  readonly #timers = new Map<T, NodeJS.Timeout>();
+  /** The clients by how many of their requests wait: the last entry is never empty, but for the first. */
+  readonly #byLength: Set<string>[] = [new Set()];
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
   get size(): number {
-    return this.#size;
+    return this.#turns.size;
   }
 
-  /** The one whose turn it is. */
   get next(): T | undefined {
-    const [line] = this.#lines.values();
-    return line?.keys().next().value;
+    return this.#turns.next;
   }
 
   /**
@@ -38,59 +35,47 @@ export class WaitingQueue<T extends Waiter> {
    * @returns the one that has no room: this one, or one that waited and has been removed
    */
   add(waiter: T, timer: () => NodeJS.Timeout): T | undefined {
-    const removed = this.#size < this.#limit ? undefined : this.#makeRoomFor(waiter);
+    const removed = this.size < this.#limit ? undefined : this.#makeRoomFor(waiter);
     if (removed === waiter) return waiter;
-    let line = this.#lines.get(waiter.client);
-    if (line === undefined) {
-      line = new Map();
-      this.#lines.set(waiter.client, line);
-    }
-    line.set(waiter, timer());
-    this.#size += 1;
+    this.#turns.add(waiter.client, waiter);
+    this.#timers.set(waiter, timer());
+    this.#changed(waiter.client, 1);
     return removed;
   }
 
-  /** Removes the one whose turn it is; the next turn is another client's. */
+  /** Removes the next one; the next turn is another client's. */
   take(): T | undefined {
-    const waiter = this.next;
-    if (waiter === undefined) return undefined;
-    const line = this.#lines.get(waiter.client) as Line<T>;
-    this.delete(waiter);
-    if (line.size > 0) {
-      this.#lines.delete(waiter.client);
-      this.#lines.set(waiter.client, line);
-    }
+    const waiter = this.#turns.take();
+    if (waiter !== undefined) this.#forget(waiter);
     return waiter;
   }
 
   delete(waiter: T): void {
-    const line = this.#lines.get(waiter.client);
-    clearTimeout(line?.get(waiter));
-    if (line?.delete(waiter) !== true) return;
-    this.#size -= 1;
-    if (line.size === 0) this.#lines.delete(waiter.client);
+    if (this.#turns.delete(waiter.client, waiter)) this.#forget(waiter);
+  }
+
+  #forget(waiter: T): void {
+    clearTimeout(this.#timers.get(waiter));
+    this.#timers.delete(waiter);
+    this.#changed(waiter.client, -1);
   }
 
   #makeRoomFor(waiter: T): T {
-    const own = this.#lines.get(waiter.client)?.size ?? 0;
-    const longest = this.#longerThan(own + 1);
-    if (longest === undefined) return waiter;
-    const latest = [...longest.keys()].at(-1) as T;
+    const longest = this.#byLength.length - 1;
+    const [client] = this.#byLength[longest] ?? [];
+    const latest = client === undefined ? undefined : this.#turns.latestOf(client);
+    if (latest === undefined || longest <= this.#turns.lengthOf(waiter.client) + 1) return waiter;
     this.delete(latest);
     return latest;
   }
 
-  /** A line longer than so many, the longest one when it was last looked for. */
-  #longerThan(size: number): Line<T> | undefined {
-    let found = this.#lines.get(this.#longest ?? '');
-    if (found !== undefined && found.size > size) return found;
-    // Each client has one place at most.
-    if (this.#lines.size === this.#size) return undefined;
-    for (const [client, line] of this.#lines) {
-      if (line.size <= (found?.size ?? 0)) continue;
-      found = line;
-      this.#longest = client;
-    }
-    return found !== undefined && found.size > size ? found : undefined;
+  /** @param by by how much the client's line has changed */
+  #changed(client: string, by: 1 | -1): void {
+    const lengths = this.#byLength;
+    const length = this.#turns.lengthOf(client);
+    lengths[length - by]?.delete(client);
+    lengths[length] ??= new Set();
+    if (length > 0) lengths[length].add(client);
+    while (lengths.length > 1 && lengths.at(-1)?.size === 0) lengths.pop();
   }
 }

@@ -15,6 +15,6 @@ export const environmentUnsent: Rule = {
     ];
     for (const path of texts)
       if (secrets.isSecret(path))
-        yield at(path, 'clients are not told what the environment gave here; write the text itself');
+        yield at(path, 'clients do not see a text from the environment; write the text itself');
   },
 };

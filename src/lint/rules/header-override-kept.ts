@@ -13,7 +13,7 @@ export const headerOverrideKept: Rule = {
       if (name === undefined) continue;
       const stricter = routes.find((other) => other.route.upstream === route.upstream && asksMore(other.route, route));
       if (stricter === undefined) continue;
-      const message = `by this header a request could ask the upstream for what "${stricter.route.id}" protects; remove it, or make sure that the upstream ignores it`;
+      const message = `by this header a request could reach a path that "${stricter.route.id}" protects; remove it, or make sure that the upstream ignores it`;
       yield at([...path, 'requestHeaders', 'keep', 0], message, {
         related: { path: [...stricter.path, 'path'], message: 'the route that asks for more' },
       });

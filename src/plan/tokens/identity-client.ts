@@ -1,22 +1,22 @@
+import { SharedPlaces } from '../../fairness/shared-places.ts';
+import { Turns } from '../../fairness/turns.ts';
 import { Breaker } from './breaker.ts';
-import { ClientQueue } from './client-queue.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { IdentityConnections } from './identity-connections.ts';
 import { LONGEST_MS, NoAnswer, type Question, type Reply } from './question.ts';
-import { SharedPlaces } from './shared-places.ts';
 
 /** Connections in use. One client has half of them at most. */
 const MAX_CONNECTIONS = 64;
 /** Questions in flight or waiting for a connection; beyond that there is no response in time anyway. */
 const MAX_QUESTIONS = 2_000;
-/** A proxy in front of an identity service says by these that the service itself does not respond. 429 is not one of them: one client's flood may cause it. */
+/** Statuses by which a proxy in front of an identity service reports that the service does not respond. 429 is not one of them: one client's flood may cause it. */
 const ABSENT = [502, 503, 504];
 
-/** For whom a question is asked. */
+/** The party that a question is asked for. */
 export interface Asking {
-  /** The client's address; `undefined`: the gateway itself asks. */
-  readonly address: string | undefined;
-  /** Aborted when nobody waits for the reply. */
+  /** The client's key; `undefined`: the gateway itself asks. */
+  readonly client: string | undefined;
+  /** Aborted when nobody waits for the response. */
   readonly gone: AbortSignal;
 }
 
@@ -30,7 +30,7 @@ export class IdentityClient {
   readonly #breaker = new Breaker();
   readonly #places = new SharedPlaces(MAX_QUESTIONS);
   readonly #inUse = new SharedPlaces(MAX_CONNECTIONS);
-  readonly #queue = new ClientQueue<() => void>();
+  readonly #queue = new Turns<string | undefined, () => void>();
   #connections: Promise<IdentityConnections> | undefined;
   #turn = 0;
 
@@ -41,25 +41,25 @@ export class IdentityClient {
 
   /** @throws NoAnswer */
   async ask(headers: Question['headers'], form: string | undefined, asking: Asking): Promise<Reply> {
-    const { address } = asking;
-    if (!this.#places.take(address)) throw new NoAnswer('too_many_questions');
+    const { client } = asking;
+    if (!this.#places.take(client)) throw new NoAnswer('too_many_questions');
     try {
       if (!this.#breaker.mayAsk()) throw new NoAnswer('circuit_open');
       return await this.#askWithin(headers, form, asking);
     } finally {
-      this.#places.release(address);
+      this.#places.release(client);
     }
   }
 
-  async #askWithin(headers: Question['headers'], form: string | undefined, { address, gone }: Asking): Promise<Reply> {
+  async #askWithin(headers: Question['headers'], form: string | undefined, { client, gone }: Asking): Promise<Reply> {
     const end = new AbortController();
     const timer = setTimeout(() => end.abort(new NoAnswer('timeout')), this.#timeoutMs);
     const leave = () => end.abort(new NoAnswer('client_gone'));
     // A trial goes on without its client: clients that leave would otherwise keep the breaker open.
     if (!this.#breaker.isOpen) gone.addEventListener('abort', leave);
     try {
-      const hasWaited = await this.#waitForConnection(address, end.signal);
-      return await this.#askNow(headers, form, address, end.signal, hasWaited);
+      const hasWaited = await this.#waitForConnection(client, end.signal);
+      return await this.#askNow(headers, form, client, end.signal, hasWaited);
     } finally {
       clearTimeout(timer);
       gone.removeEventListener('abort', leave);
@@ -67,26 +67,26 @@ export class IdentityClient {
   }
 
   /** Returns true when the connection was not free at once. */
-  #waitForConnection(address: string | undefined, signal: AbortSignal): boolean | Promise<boolean> {
-    if (this.#inUse.take(address)) return false;
+  #waitForConnection(client: string | undefined, signal: AbortSignal): boolean | Promise<boolean> {
+    if (this.#inUse.take(client)) return false;
     return new Promise((resolve, reject) => {
       const go = () => {
         signal.removeEventListener('abort', stop);
         resolve(true);
       };
       const stop = () => {
-        this.#queue.delete(address, go);
+        this.#queue.delete(client, go);
         reject(signal.reason);
       };
       signal.addEventListener('abort', stop, { once: true });
-      this.#queue.add(address, go);
+      this.#queue.add(client, go);
     });
   }
 
   async #askNow(
     headers: Question['headers'],
     form: string | undefined,
-    address: string | undefined,
+    client: string | undefined,
     signal: AbortSignal,
     hasWaited: boolean,
   ): Promise<Reply> {
@@ -109,13 +109,13 @@ export class IdentityClient {
       }
       throw error;
     } finally {
-      this.#inUse.release(address);
+      this.#inUse.release(client);
       for (let go = this.#next(); go !== undefined; go = this.#next()) go();
     }
   }
 
   #next(): (() => void) | undefined {
-    return this.#queue.next((client) => this.#inUse.take(client));
+    return this.#queue.take((client) => this.#inUse.take(client));
   }
 
   /** With the first question: a check of a manifest reads nothing of TLS. */

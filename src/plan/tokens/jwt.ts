@@ -27,7 +27,7 @@ export function compileJwt(entry: Jwt, context: TokensContext): Way | undefined 
     type: entry.type === undefined ? undefined : mediaType(entry.type),
   };
   const judge: Judge = {
-    judge: (token, { address }) => judgeJwt(token, rules, source, address),
+    judge: (token, { client }) => judgeJwt(token, rules, source, client),
     basis: () => source.known,
     keys: source,
   };

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { SharedPlaces } from '../../fairness/shared-places.ts';
 import type { VerifierStatus } from '../plan.ts';
 import { Breaker } from './breaker.ts';
 import type { KeySet } from './key-set.ts';
 import { deadline } from './question.ts';
-import { SharedPlaces } from './shared-places.ts';
 
 /** Keys, as far as they are known now. */
 export interface KeySource {
@@ -31,7 +31,7 @@ export interface WantedKey {
   readonly cameAt: number;
   /** Whether it is worth waiting until a question may be put: a name that was never there is a new key's, or made up. */
   readonly isUnknown: boolean;
-  /** The address of the client that brought the token; `undefined`: the gateway itself. */
+  /** The key of the client that brought the token; `undefined`: the gateway itself. */
   readonly client: string | undefined;
 }
 

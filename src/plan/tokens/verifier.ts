@@ -92,11 +92,11 @@ export function createVerifier(key: string, { judge, basis, isAsking, keys }: Ju
     if (isAsking) refused.set(id, { verdict: found, until: performance.now() + REFUSED_MS });
     return found;
   };
-  const begin = (id: string, token: string, address: string | undefined): Verification => {
+  const begin = (id: string, token: string, client: string | undefined): Verification => {
     const forget = () => {
       if (judging.get(id) === verification) judging.delete(id);
     };
-    const verification: Verification = new Verification((gone) => settle(id, token, { address, gone }), forget);
+    const verification: Verification = new Verification((gone) => settle(id, token, { client, gone }), forget);
     judging.set(id, verification);
     return verification;
   };
@@ -133,14 +133,14 @@ export function createVerifier(key: string, { judge, basis, isAsking, keys }: Ju
       const id = idOf(token);
       const refusal = refused.get(id);
       if (refusal !== undefined && refusal.until > performance.now()) return Promise.resolve(refusal.verdict);
-      const verification = judging.get(id) ?? begin(id, token, client?.address);
+      const verification = judging.get(id) ?? begin(id, token, client?.key);
       verification.join(client);
       return verification.verdict;
     },
   };
 }
 
-/** For every request: to keep the text beside its digest would save 0.6 µs, and leave tokens in memory while their connections are idle. */
+/** Runs for every request. Keeping the text beside its digest would save 0.6 µs, but leave tokens in memory while their connections are idle. */
 function idOf(token: string): string {
   return hash('sha256', token, 'base64url');
 }

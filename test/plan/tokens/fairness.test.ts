@@ -23,12 +23,12 @@ const hang: Identity['respond'] = (response, { token }) => void owed.push({ toke
 const accept: Identity['respond'] = (response) => sendJson(response, { active: true, sub: 'someone' });
 
 /** A client that can leave. */
-function client(address: string): WaitingClient & { leave(): void } {
+function client(key: string): WaitingClient & { leave(): void } {
   const gone = new AbortController();
-  return { address, gone: gone.signal, leave: () => gone.abort() };
+  return { key, gone: gone.signal, leave: () => gone.abort() };
 }
 
-const staying = (address: string): WaitingClient => client(address);
+const staying = (key: string): WaitingClient => client(key);
 
 async function outcome(verifier: Verifier, token: string, who: WaitingClient): Promise<string> {
   const verdict = await verifier.verify(token, who);

@@ -1,0 +1,86 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { validationPool } from '../../src/plan/validation-pool.ts';
+import { ask, head, Wire } from '../support/raw.ts';
+import { eventually, type Site, startSite } from '../support/site.ts';
+
+const login = (id: string, rule: string) =>
+  `  - { id: ${id}, method: any, path: /${id}, upstream: up, access: public, login: ${rule} }\n`;
+const ROUTES =
+  login('place', '{ token: /data/access_token }') +
+  login('header', '{ header: X-Auth-Token }') +
+  login('anywhere', '{}');
+const PATHS = ['/place', '/header', '/anywhere'];
+
+let site: Site;
+let user: string;
+let third: string;
+
+beforeAll(async () => {
+  site = await startSite(ROUTES);
+  user = await site.issuer.token({ company_role: 'user' });
+  third = await site.issuer.token({ company_role: 'viewer' });
+});
+
+afterAll(() => site.close());
+
+const hash = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex');
+
+function responseTo(path: string, body: string | Buffer, headers: Record<string, string> = {}) {
+  site.respond = (_request, response) => {
+    response.writeHead(200, { 'Content-Type': 'application/json', ...headers });
+    response.end(body);
+  };
+  return ask(site.port, head(`POST ${path} HTTP/1.1`));
+}
+
+/** Hundreds of milliseconds of work: each layer of escapes is taken off. */
+const COSTLY = '\\'.repeat(900_000);
+const withToken = (token: string, filler: string) => JSON.stringify({ data: { access_token: token }, filler });
+
+describe.each(PATHS)('a long login response (%s)', (path) => {
+  it('is searched in another thread, a short one at once', async () => {
+    const { started } = validationPool.status;
+    expect((await responseTo(path, withToken(user, 'a'.repeat(5_000)))).status).toBe(200);
+    expect(validationPool.status.started).toBe(started);
+    expect((await responseTo(path, withToken(user, 'a'.repeat(10_000)))).status).toBe(200);
+    expect((await responseTo(path, withToken(user, COSTLY.slice(0, 400_000)))).status).toBe(200);
+    expect(validationPool.status.started).toBe(started + 2);
+  });
+
+  it('leaves byte for byte, encoded or not, and only with a role that is allowed', async () => {
+    for (const length of [8_000, 9_000, 70_000, 140_000, 700_000]) {
+      const filler = randomBytes(length / 2).toString('hex');
+      const plain = Buffer.from(withToken(user, filler));
+      const zipped = gzipSync(plain);
+      expect(hash((await responseTo(path, plain)).body)).toBe(hash(plain));
+      expect(hash((await responseTo(path, zipped, { 'Content-Encoding': 'gzip' })).body)).toBe(hash(zipped));
+      const refused = await responseTo(path, gzipSync(withToken(third, filler)), { 'Content-Encoding': 'gzip' });
+      expect([refused.status, refused.json().code]).toEqual([403, 'role_not_allowed']);
+      expect((await responseTo(path, withToken(user, filler + third))).status).not.toBe(200);
+      expect((await responseTo(path, withToken(user, filler), { 'X-Token': third })).status).toBe(403);
+    }
+  });
+});
+
+it('a long login response that is not JSON is 502', async () => {
+  const got = await responseTo('/place', 'x'.repeat(50_000));
+  expect([got.status, got.json().code]).toEqual([502, 'login_answer_refused']);
+  expect(site.gateway.lines.at(-1)?.['reason']).toBe('login_answer_not_json');
+});
+
+it('a client that leaves takes its search along, and nothing stays in memory', async () => {
+  site.respond = (_request, response) => {
+    response.writeHead(200, { 'Content-Type': 'application/json' });
+    response.end(COSTLY);
+  };
+  const { abandoned } = validationPool.status;
+  const wires = await Promise.all(Array.from({ length: 5 }, () => Wire.open(site.port)));
+  for (const wire of wires) wire.write(head('POST /header HTTP/1.1'));
+  await eventually('the searches wait', () => validationPool.status.waiting === 4);
+  for (const wire of wires) wire.socket.destroy();
+  await eventually('none of them waits', () => validationPool.status.waiting + validationPool.status.busy === 0);
+  expect(validationPool.status.abandoned).toBeGreaterThanOrEqual(abandoned + 4);
+  expect((await responseTo('/place', withToken(user, 'a'.repeat(10_000)))).status).toBe(200);
+});

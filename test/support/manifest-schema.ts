@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs';
+
+/** A part of the manifest's JSON Schema. */
+export interface SchemaNode {
+  readonly $ref?: string;
+  readonly title?: string;
+  readonly type?: string;
+  readonly examples?: readonly unknown[];
+  readonly enum?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly additionalProperties?: boolean | SchemaNode;
+  readonly items?: SchemaNode;
+  readonly anyOf?: readonly SchemaNode[];
+  readonly $defs?: Readonly<Record<string, SchemaNode>>;
+}
+
+export const manifestSchema: SchemaNode = JSON.parse(
+  readFileSync(new URL('../../schema/gateway.schema.json', import.meta.url), 'utf8'),
+);
+
+/** Returns the definition that a node refers to. */
+export function referredTo({ $ref }: SchemaNode): SchemaNode | undefined {
+  return $ref === undefined ? undefined : manifestSchema.$defs?.[$ref.replace('#/$defs/', '')];
+}
