@@ -19,8 +19,6 @@ export class Connection implements FeedOwner {
   readonly client: string;
   /** Its client kept the gateway waiting, and it was cut off. */
   isStalled = false;
-  /** The response lasts for as long as the client stays. */
-  isLongLived = false;
   readonly #socket: Socket;
   readonly #progress: ClientProgress;
   readonly #feed: RequestFeed;
@@ -60,7 +58,6 @@ export class Connection implements FeedOwner {
     }
     this.#isBusy = true;
     this.#latest = response;
-    this.isLongLived = false;
     this.#requests += 1;
     // Node drops what it read together with a request that asks for an upgrade: what comes next may be its body.
     const isLast = this.#requests >= limit || response.req.headers.upgrade !== undefined || this.#feed.isAtEnd;
@@ -147,8 +144,7 @@ export class Connection implements FeedOwner {
 
   onHalfClosed(): void {
     const response = this.#latest;
-    if (this.isLongLived) this.onLeft();
-    else if (response?.headersSent === true) this.#halfCloseOf().watch(() => this.#progress.bytesTaken);
+    if (response?.headersSent === true) this.#watch(response);
     else if (response !== undefined) {
       if (!this.#feed.isAhead) response.shouldKeepAlive = false;
       this.#halfCloseOf().probe();
@@ -163,6 +159,7 @@ export class Connection implements FeedOwner {
   trimHead(response: ServerResponse & { _header?: string | undefined }): void {
     const sent = this.#halfClose?.takeSent() ?? 0;
     if (sent > 0) response._header = response._header?.slice(sent);
+    if (this.isHalfClosed && response.chunkedEncoding) this.#watch(response);
   }
 
   /** True if the peer is a trusted proxy. Looked up once for each plan. */
@@ -191,6 +188,10 @@ export class Connection implements FeedOwner {
 
   reset(): void {
     this.#progress.reset();
+  }
+
+  #watch(response: ServerResponse): void {
+    this.#halfCloseOf().watch(response, () => this.#progress.bytesTaken);
   }
 
   #halfCloseOf(): HalfClose {

@@ -147,8 +147,9 @@ export class Exchange {
 
   /** From now on it lasts for as long as both ends stay, unless a reload changes its route. @param end ends it early */
   last(end: (reason: EndReason) => void): void {
-    this.connection.isLongLived = true;
-    if (this.#life.isClosing || this.connection.isHalfClosed) end('going_away');
+    // Within a response without chunks nothing tells that such a client leaves.
+    const isUnwatched = this.connection.isHalfClosed && !this.response.chunkedEncoding;
+    if (this.#life.isClosing || isUnwatched) end('going_away');
     else this.#life.lasting.add(this, end);
   }
 

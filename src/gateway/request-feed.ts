@@ -4,8 +4,12 @@ import { type BodyEnd, ChunkedEnd, CountedEnd } from './body-end.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
 import { HeadEnd } from './head-end.ts';
 import { RequestLine } from './request-line.ts';
+import { shareReads } from './shared-reads.ts';
 
-/** How far the gateway reads ahead of the request that is in flight, as far as of a response that the client does not read. */
+/**
+ * How far the gateway reads ahead of the request that is in flight. One read may go beyond it. While it reads, it notices that
+ * the client leaves.
+ */
 const MAX_AHEAD_BYTES = 262_144;
 
 /** The connection whose bytes are fed. */
@@ -48,6 +52,7 @@ export class RequestFeed {
   #isFull = false;
   #hasEnded = false;
   #isOver = false;
+  #isReleased = false;
 
   constructor(socket: Socket, owner: FeedOwner) {
     this.#socket = socket;
@@ -58,6 +63,7 @@ export class RequestFeed {
     socket.off('end', socket.listeners('end').at(-1) as () => void);
     socket.off('data', this.#parse);
     socket.on('data', this.#take).on('end', this.#end).on('close', this.#close);
+    shareReads(socket, this.#read);
     const resume = socket.resume.bind(socket);
     // The stream of a request resumes its socket by itself.
     socket.resume = () => (this.#isFull ? socket : resume());
@@ -98,8 +104,9 @@ export class RequestFeed {
 
   /** Gives the socket to a tunnel; returns the bytes that came behind the handshake. */
   release(): Buffer {
-    const rest = this.#bytes.subarray(this.#next);
+    const rest = Buffer.from(this.#bytes.subarray(this.#next));
     this.#isOver = true;
+    this.#isReleased = true;
     this.#drop();
     this.#socket.off('data', this.#take).off('end', this.#end);
     return rest;
@@ -114,6 +121,13 @@ export class RequestFeed {
     this.#socket.off('data', this.#take);
     this.#socket.resume();
   }
+
+  /** Takes bytes of shared memory. A tunnel reads them from the stream. */
+  readonly #read = (bytes: Buffer): boolean => {
+    if (this.#isReleased) return this.#socket.push(Buffer.from(bytes));
+    this.#take(bytes);
+    return true;
+  };
 
   readonly #take = (bytes: Buffer): void => {
     if (this.#ahead !== undefined) {
@@ -187,7 +201,8 @@ export class RequestFeed {
     // To read and throw away, instead of pausing, also notices that the client leaves.
     if (this.#owner.isBusy && this.#owner.isLast) return;
     this.#ahead ??= new GrowingBuffer(Number.POSITIVE_INFINITY);
-    this.#ahead.add(bytes);
+    // The memory of a read is not the connection's own.
+    this.#ahead.add(Buffer.from(bytes));
     this.#aheadBytes += bytes.length;
     if (this.#aheadBytes < MAX_AHEAD_BYTES) return;
     this.#isFull = true;

@@ -5,6 +5,7 @@ import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createPair } from '../support/certificate.ts';
 import { manifest, type Running, startGateway } from '../support/gateway.ts';
+import { readMessage } from '../support/message.ts';
 import { chunked, head, keptHead, openSocket, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { type Listening, startListening } from '../support/upstream.ts';
@@ -166,20 +167,43 @@ describe('a client that closes its side behind a whole request', () => {
     expect(await line()).toMatchObject([{ path: '/x', aborted: true }]);
   });
 
-  it('gets no event stream, which would last', async () => {
-    const stream = (_request: IncomingMessage, response: ServerResponse) => {
-      response.writeHead(200, { 'Content-Type': 'text/event-stream' });
-      response.write('data: 1\n\n');
+  const trickle =
+    (headers: Record<string, string>, pauseMs: number) => (_: IncomingMessage, response: ServerResponse) => {
+      response.writeHead(200, headers).write('one,');
+      setTimeout(() => response.write('two,'), pauseMs);
+      setTimeout(() => response.end('three'), 2 * pauseMs);
     };
-    respond = (request, response) => void setTimeout(() => stream(request, response), 100);
-    expect(await halfClose(get('/events'))).toContain('text/event-stream');
-    await eventually('the upstream is let go', () => ended.length === 1);
-    respond = stream;
+
+  it.each<[string, Record<string, string>]>([
+    ['text', {}],
+    ['an event stream', { 'Content-Type': 'text/event-stream' }],
+  ])('gets a response in chunks whole while it pauses, whenever it closes: %s', async (_what, headers) => {
+    respond = trickle(headers, 300);
+    for (const delayMs of [0, 150]) {
+      const socket = connect({ port: gateway.port, host: '127.0.0.1', allowHalfOpen: true });
+      const chunks: Buffer[] = [];
+      socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+      socket.write(get('/slow'));
+      setTimeout(() => socket.end(), delayMs);
+      await once(socket, 'end');
+      const { body } = readMessage(Buffer.concat(chunks)) ?? {};
+      expect(body?.toString()).toBe('one,two,three');
+    }
+    expect(gateway.lines.filter(({ aborted }) => aborted === true)).toEqual([]);
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ['in chunks', {}],
+    ['with a length', { 'Content-Length': '13' }],
+    ['an event stream', { 'Content-Type': 'text/event-stream' }],
+  ])('is not waited for when it leaves within a response that pauses: %s', async (_what, headers) => {
+    respond = (_request, response) => void response.writeHead(200, headers).write('one,');
     const wire = await Wire.open(gateway.port);
     wire.write(get('/events'));
-    await wire.until('data: 1');
-    wire.socket.end();
-    await eventually('the upstream is let go', () => ended.length === 2);
+    await wire.until('one,');
+    wire.socket.destroy();
+    await eventually('the upstream is let go', () => ended.length === 1);
+    expect(await line()).toMatchObject([{ aborted: true }]);
   });
 });
 

@@ -33,7 +33,8 @@ describe('a gateway that stops', () => {
     // A buffered response is written whole, so that its end waits for the client and not for the upstream.
     const route =
       '  - { id: a, method: GET, path: /a, upstream: up, access: public, login: { token: /a, maxBytes: 50MB } }\n';
-    gateway = await startGateway(manifest(route, { up: upstream.url }));
+    const server = '{ limits: { bufferedBodies: 1GB } }';
+    gateway = await startGateway(manifest(route, { up: upstream.url, server }));
     const sockets = await Promise.all(Array.from({ length: 5 }, () => openSocket(gateway.port)));
     // The second request of the last one waits behind the first.
     for (const [index, socket] of sockets.entries()) {
