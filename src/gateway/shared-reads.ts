@@ -15,8 +15,8 @@ interface Inner {
 
 /**
  * Makes a client's connection read into memory that all connections share: Node allocates 64 kB for each read, which is a
- * twentieth of the time that a small request takes. Other streams stay as they are: TLS may read again before it has passed on
- * what it has read.
+ * twentieth of the time that a small request takes. TLS keeps its own memory, because it may read again before it has passed on
+ * the bytes of the read before.
  *
  * @param take takes what was read, instead of the stream. The bytes are valid until it returns; false suspends the reads
  */

@@ -71,7 +71,7 @@ describe('the budget of bodies in memory', () => {
     expect([answer.status, answer.json().code, answer.value('retry-after')]).toEqual([503, 'gateway_busy', '1']);
     expect(buffers().refused).toEqual({ buffer_full: 1, buffer_share: 0 });
     await eventually('the log tells', () => gateway.lines.some(({ reason }) => reason === 'buffer_full'));
-    // What is not held in memory goes on.
+    // A body without a schema is streamed, so it needs no memory.
     const streamed = await begin('/streamed', '192.0.2.9', 1_000, 1_000);
     expect((await streamed.answer()).status).toBe(200);
     for (const wire of wires) wire.end();

@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import { createPair } from './certificate.ts';
 import { manifestSchema, referredTo, type SchemaNode } from './manifest-schema.ts';
 
-/** What each value from the environment holds somewhere: of one letter case, since some places fold it. */
+/** Part of every value from the environment, in one letter case, since some places fold it. */
 const MARK = 'zq7k';
 
 export interface Fed {

@@ -23,7 +23,7 @@ function usage(): Usage {
   };
 }
 
-/** What the test sends. */
+/** A message of the test. */
 export interface Asked {
   /** The file that a heap snapshot is written to. */
   readonly snapshot?: string;
