@@ -10,8 +10,8 @@ import { finish, type Steps } from './steps.ts';
  *
  * Some servers take `/Admin`, `/admin.`, `/admin;x` and `/admin%3fx` for `/admin`, and all that decode take `/%40me` for
  * `/@me`. So a path is looked up once more with escapes, letter case, blanks, trailing dots, `;` parameters, escaped queries,
- * invisible characters and compatibility forms of Unicode folded away, and has no route at all when that would be one that asks for more than the route it reached: a token,
- * fewer roles, a login gate, a body that fits.
+ * invisible characters and compatibility forms of Unicode folded away. It has no route at all when it then matches a stricter
+ * route: one with a token, fewer roles, a login gate or a body schema.
  *
  * A path with an encoded slash has a route only where that one keeps it. Some servers take it for a slash all the same:
  * so it has none where it would then, folded like that, pass such a route by.
@@ -32,7 +32,7 @@ export function* creatingRouter(routes: readonly Route[]): Steps<Router> {
   // One tree is both where folding changes none of the patterns.
   const folded = written.every(({ isOwn }) => isOwn) ? exact : createTree<Route>();
   const standIns = standInsOf(routes);
-  // Of two routes that fold into one, the tree keeps the first: it must be the one that asks for more.
+  // Of two routes that fold into one, the tree keeps the first: it must be the stricter one.
   for (const { route, pattern } of written.toSorted((a, b) => b.strictness - a.strictness)) {
     const path = treePath(pattern);
     const foldedPath = folded === exact ? path : treePath(pattern.map(foldLiteral));
