@@ -2,7 +2,7 @@
  * Some servers read `X_Original_URL` and `X.Original.URL` as `X-Original-URL`. Every spelling folds to one name, in lower case
  * and with hyphens. Folding keeps the length.
  */
-export function foldName(name: string): string {
+export function foldHeaderName(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9-]/g, '-');
 }
 
@@ -12,16 +12,16 @@ export function foldName(name: string): string {
  *
  * @param folded by `foldName`
  */
-export function isOverride(folded: string): boolean {
-  return NAMES.has(folded) || (FAMILIES.test(folded) && !REWRITTEN.has(folded));
+export function isOverrideHeader(folded: string): boolean {
+  return OVERRIDE_HEADERS.has(folded) || (OVERRIDE_PREFIXES.test(folded) && !GATEWAY_HEADERS.has(folded));
 }
 
 /** The gateway writes these itself; they never pass. */
-const REWRITTEN = new Set(['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host']);
+const GATEWAY_HEADERS = new Set(['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host']);
 
-const FAMILIES = /^x-(?:forwarded|original|rewrite|override|envoy|middleware|invoke)-/;
+const OVERRIDE_PREFIXES = /^x-(?:forwarded|original|rewrite|override|envoy|middleware|invoke)-/;
 
-const NAMES = new Set([
+const OVERRIDE_HEADERS = new Set([
   // The method: Express, Rails, Spring, Laravel, Symfony, ASP.NET, Google APIs.
   'x-http-method-override',
   'x-http-method',

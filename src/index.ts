@@ -1,8 +1,13 @@
 export { createGateway, type Gateway } from './gateway/gateway.ts';
-export { type Checked, type LintOptions, lint } from './lint/lint.ts';
-export { type Loaded, load, type Reading, read } from './load.ts';
-export { createLog, type Log } from './log.ts';
+export { type LintInput as Checked, type LintOptions, lint } from './lint/lint.ts';
+export {
+  type LoadResult as Loaded,
+  type LoadResultWithFindings as Reading,
+  load,
+  loadWithFindings as read,
+} from './load.ts';
+export { createProcessLog as createLog, type Log } from './log.ts';
 export type { Manifest } from './manifest/manifest.generated.ts';
-export type { Source, World } from './manifest/source.ts';
+export type { Environment as World, Source } from './manifest/source.ts';
 export type { Plan, Principal, Route, Upstream } from './plan/plan.ts';
 export type { Problem, Range } from './problem/problem.ts';

@@ -1,16 +1,16 @@
 import pino, { type Logger } from 'pino';
-import { LostLines } from './log/lost-lines.ts';
+import { DroppedLines } from './log/lost-lines.ts';
 
 export interface Log {
   readonly logger: Logger;
   /** Writes a line that is made already, to where the logger writes. */
-  line(json: string): void;
+  writeLine(json: string): void;
   /** Writes out what is buffered, as the process ends. Of a reader that takes nothing any more, the lines are lost. */
   flush(): void;
 }
 
 /** The log of a process, which writes to a stream that can fail. */
-export interface WrittenLog extends Log {
+export interface ProcessLog extends Log {
   status(): LogStatus;
   /** Writes out what is buffered, in its order. A reader that takes nothing for a while loses the lines. */
   end(): Promise<void>;
@@ -33,11 +33,11 @@ const FLUSH_MS = 100;
 /** Of lines that their reader does not take: what comes beyond is lost. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 /** How long a reader that takes nothing is waited for as the process ends: it could hold the end up for ever. */
-const PATIENCE_MS = 1_000;
+const STALLED_READER_MS = 1_000;
 /** A stream that fails now and then is reported no more often. */
-const REPORT_MS = 60_000;
+const REPORT_INTERVAL_MS = 60_000;
 /** A UTF-16 unit makes at most so many bytes of UTF-8. */
-const MAX_BYTES_OF_UNIT = 3;
+const MAX_UTF8_BYTES_PER_UNIT = 3;
 
 /**
  * The log of a process: JSON lines to a file descriptor.
@@ -46,11 +46,11 @@ const MAX_BYTES_OF_UNIT = 3;
  * @param format what is written in place of a line: for a person to read
  * @param reportFailure hears the code when writes begin to fail, at most once a minute
  */
-export function createLog(
+export function createProcessLog(
   destination: number | string,
   format?: (json: string) => string,
   reportFailure: (code: string) => void = () => undefined,
-): WrittenLog {
+): ProcessLog {
   // As the process ends: what waited when its reader took something last, and when that was.
   let ending: { bytes: number; sinceMs: number } | undefined;
   let failure: string | undefined;
@@ -70,15 +70,15 @@ export function createLog(
         return true;
       }
       if (here + behind < ending.bytes) ending = { bytes: here + behind, sinceMs: performance.now() };
-      return performance.now() - ending.sinceMs < PATIENCE_MS;
+      return performance.now() - ending.sinceMs < STALLED_READER_MS;
     },
   });
   let waitingBytes = 0;
-  const lost = new LostLines();
+  const lost = new DroppedLines();
   // A full disk or a reader that left costs lines, never requests.
   stream.on('error', (error: NodeJS.ErrnoException) => {
     const code = error.code ?? 'unknown';
-    const isNew = failure !== code && performance.now() - reportedMs > REPORT_MS;
+    const isNew = failure !== code && performance.now() - reportedMs > REPORT_INTERVAL_MS;
     errors += 1;
     setFailing(code);
     if (!isNew) return;
@@ -106,7 +106,7 @@ export function createLog(
   };
   const write = (text: string) => {
     if (isEnded) return;
-    const most = text.length * MAX_BYTES_OF_UNIT;
+    const most = text.length * MAX_UTF8_BYTES_PER_UNIT;
     if (used + most > BLOCK_BYTES) release();
     if (most > BLOCK_BYTES) give(Buffer.from(text));
     else used += block.write(text, used);
@@ -118,7 +118,7 @@ export function createLog(
   const reportLoss = () => {
     // While there is no room the report would be lost as well.
     if (waitingBytes > MAX_WAITING_BYTES / 2) return;
-    const count = lost.takeReport();
+    const count = lost.takeUnreportedCount();
     if (count > 0) logger.warn({ count }, 'lines of the log were lost: they were not read, or could not be written');
   };
   const gather = () => {
@@ -128,7 +128,7 @@ export function createLog(
   setInterval(gather, FLUSH_MS).unref();
   return {
     logger,
-    line: format === undefined ? (json) => write(`${json}\n`) : (json) => write(`${format(json)}\n`),
+    writeLine: format === undefined ? (json) => write(`${json}\n`) : (json) => write(`${format(json)}\n`),
     flush: () => {
       ending = { bytes: Number.POSITIVE_INFINITY, sinceMs: performance.now() };
       try {
@@ -144,7 +144,7 @@ export function createLog(
     end: async () => {
       release();
       isEnded = true;
-      await drained(stream);
+      await waitUntilDrained(stream);
       // Anything left would be tried without end as the process exits.
       stream.destroy();
     },
@@ -155,17 +155,17 @@ export function createLog(
 type Stream = ReturnType<typeof pino.destination>;
 
 /** Resolves when a stream has written everything, fails, or makes no progress. */
-function drained(stream: Stream): Promise<void> {
+function waitUntilDrained(stream: Stream): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       clearTimeout(timer);
       stream.off('write', progress).off('drain', end).off('error', end);
       resolve();
     };
-    let timer = setTimeout(end, PATIENCE_MS);
+    let timer = setTimeout(end, STALLED_READER_MS);
     const progress = () => {
       clearTimeout(timer);
-      timer = setTimeout(end, PATIENCE_MS);
+      timer = setTimeout(end, STALLED_READER_MS);
     };
     stream.on('write', progress).on('drain', end).on('error', end);
     // Without anything to write, an empty write drains it.
@@ -174,6 +174,6 @@ function drained(stream: Stream): Promise<void> {
 }
 
 /** A log that is kept by nobody: each line that was made goes to `take`, what the logger is told is lost. */
-export function quietLog(take: (json: string) => void): Log {
-  return { logger: pino({ enabled: false }), line: take, flush: () => undefined };
+export function createCallbackLog(writeLine: (json: string) => void): Log {
+  return { logger: pino({ enabled: false }), writeLine, flush: () => undefined };
 }

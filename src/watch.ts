@@ -2,25 +2,25 @@ import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 
-export interface Watch {
+export interface FileWatcher {
   /** Watches these instead; see `watchFiles`. A folder that stays is watched without a gap. */
-  follow(paths: readonly string[], folders: readonly string[]): void;
+  watch(paths: readonly string[], folders: readonly string[]): void;
   /** Watches what is there now: folders may have come, and links may lead elsewhere. */
-  renew(): void;
+  refresh(): void;
   close(): void;
 }
 
 /** Kubernetes swaps this link beside the files, so a change of it may be a change of them. */
-const SWAPPED = '..data';
+const KUBERNETES_DATA_LINK = '..data';
 
 /** The names in a folder that matter; `undefined`: all of them. */
-type Names = ReadonlySet<string> | undefined;
+type RelevantNames = ReadonlySet<string> | undefined;
 
-interface Watched {
+interface WatchedFolder {
   readonly watcher: FSWatcher;
   /** Device and inode: another folder may have come by the same path. */
   readonly identity: string;
-  readonly names: Names;
+  readonly names: RelevantNames;
   /** When it reported an error, since when it misses changes, by `performance.now()`. */
   failedMs: number | undefined;
 }
@@ -40,17 +40,17 @@ export function watchFiles(
   report: () => void,
   folders: readonly string[] = [],
   onError: (code: string | undefined) => void = () => undefined,
-): Watch {
-  const watch = new FolderWatch(report, onError);
-  watch.follow(paths, folders);
+): FileWatcher {
+  const watch = new FolderWatcher(report, onError);
+  watch.watch(paths, folders);
   return watch;
 }
 
-class FolderWatch implements Watch {
-  #wanted: () => ReadonlyMap<string, Names> = () => new Map();
+class FolderWatcher implements FileWatcher {
+  #wanted: () => ReadonlyMap<string, RelevantNames> = () => new Map();
   readonly #report: () => void;
   readonly #onError: (code: string | undefined) => void;
-  readonly #all = new Map<string, Watched>();
+  readonly #all = new Map<string, WatchedFolder>();
   /** By folder, until a later watch of the folder works. */
   readonly #errors = new Map<string, string>();
   /** The error that was reported last; `null` before the first report. */
@@ -61,17 +61,17 @@ class FolderWatch implements Watch {
     this.#onError = onError;
   }
 
-  follow(paths: readonly string[], folders: readonly string[]): void {
+  watch(paths: readonly string[], folders: readonly string[]): void {
     const [files, whole] = [paths.map((path) => resolve(path)), folders.map((path) => resolve(path))];
     this.#wanted = () => foldersOf(files, whole);
-    this.renew();
+    this.refresh();
   }
 
-  renew(): void {
+  refresh(): void {
     const wanted = this.#wanted();
     const retriedMs = performance.now() - RETRY_MS;
     for (const [folder, { identity, names, failedMs = Number.POSITIVE_INFINITY }] of this.#all) {
-      const isSame = wanted.has(folder) && haveSame(names, wanted.get(folder));
+      const isSame = wanted.has(folder) && isSameNames(names, wanted.get(folder));
       if (!isSame || failedMs <= retriedMs || identityOf(folder) !== identity) this.#forget(folder);
     }
     for (const folder of this.#errors.keys()) if (!wanted.has(folder)) this.#errors.delete(folder);
@@ -83,14 +83,14 @@ class FolderWatch implements Watch {
     for (const folder of [...this.#all.keys()]) this.#forget(folder);
   }
 
-  #add(folder: string, names: Names): void {
+  #add(folder: string, names: RelevantNames): void {
     const identity = identityOf(folder);
     if (identity === undefined) return;
     // The target of a link is watched by its own path, if it matters: a link may lead to a mount that hangs.
-    const path = behindLinks(folder) ?? folder;
+    const path = resolveLinks(folder) ?? folder;
     const ignored = (inside: string) => inside !== path && names?.has(basename(inside)) === false;
     const watcher = watch(path, { depth: 0, followSymlinks: false, ignoreInitial: true, ignored });
-    const watched: Watched = { watcher, identity, names, failedMs: undefined };
+    const watched: WatchedFolder = { watcher, identity, names, failedMs: undefined };
     this.#all.set(folder, watched);
     watcher.on('all', this.#report);
     watcher.on('ready', () => {
@@ -122,18 +122,18 @@ class FolderWatch implements Watch {
   }
 }
 
-function haveSame(names: Names, others: Names): boolean {
+function isSameNames(names: RelevantNames, others: RelevantNames): boolean {
   if (names === undefined || others === undefined) return names === others;
   return names.size === others.size && names.isSubsetOf(others);
 }
 
 /** Every folder to watch, as it is now, with the names in it that matter. */
-function foldersOf(files: readonly string[], whole: readonly string[]): Map<string, Names> {
+function foldersOf(files: readonly string[], whole: readonly string[]): Map<string, RelevantNames> {
   const folders = new Map<string, Set<string> | undefined>();
   const add = (path: string) => {
     const [folder, name] = [dirname(path), basename(path)];
     if (identityOf(folder) === undefined) return void (folder !== path && add(folder));
-    if (!folders.has(folder)) folders.set(folder, new Set([SWAPPED]));
+    if (!folders.has(folder)) folders.set(folder, new Set([KUBERNETES_DATA_LINK]));
     folders.get(folder)?.add(name);
   };
   for (const folder of whole) {
@@ -142,13 +142,13 @@ function foldersOf(files: readonly string[], whole: readonly string[]): Map<stri
   }
   for (const file of files) {
     add(file);
-    const behind = behindLinks(file);
+    const behind = resolveLinks(file);
     if (behind !== undefined && behind !== file) add(behind);
   }
   return folders;
 }
 
-function behindLinks(path: string): string | undefined {
+function resolveLinks(path: string): string | undefined {
   try {
     return realpathSync(path);
   } catch {

@@ -1,21 +1,21 @@
 import { closeSync, constants, fstatSync, opendirSync, openSync, readSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { MAX_FILE_BYTES, type World } from './manifest/source.ts';
+import { type Environment, MAX_FILE_BYTES } from './manifest/source.ts';
 
 /** Reads and compares the files of a manifest. */
-export interface Files extends World {
+export interface FileEnvironment extends Environment {
   readonly listFolder: (path: string) => readonly string[];
   /** When a file was written last, in milliseconds since the Unix epoch; 0 where there is none. */
   readonly modifiedMs: (path: string) => number;
 }
 
 /** The file system and the environment, as a manifest in this file sees them. */
-export function worldOf(manifestPath: string, env: World['env']): Files {
+export function createFileEnvironment(manifestPath: string, env: Environment['env']): FileEnvironment {
   const folder = dirname(resolve(manifestPath));
   return {
     env,
-    readFile: (path) => readRegular(resolve(folder, path)),
-    listFolder: (path) => namesIn(resolve(folder, path)),
+    readFile: (path) => readRegularFile(resolve(folder, path)),
+    listFolder: (path) => listNames(resolve(folder, path)),
     modifiedMs: (path) => modifiedMs(resolve(folder, path)),
   };
 }
@@ -24,18 +24,18 @@ export function worldOf(manifestPath: string, env: World['env']): Files {
  * Reads a regular file; of a folder it throws `EISDIR`. A pipe may wait for its writer for ever, which no thread can be
  * ended in, and a device may have no end.
  */
-function readRegular(path: string): string {
+function readRegularFile(path: string): string {
   // Without O_NONBLOCK, opening a pipe waits for a writer.
   return withFile(path, constants.O_RDONLY | constants.O_NONBLOCK, (file) => {
     const stat = fstatSync(file);
-    if (!stat.isFile() && !stat.isDirectory()) throw failure('no regular file', `${path} is no regular file`);
-    return readBounded(file, stat.size, path).toString('utf8');
+    if (!stat.isFile() && !stat.isDirectory()) throw fileError('no regular file', `${path} is no regular file`);
+    return readUpToLimit(file, stat.size, path).toString('utf8');
   });
 }
 
 /** Reads a file of any kind that the command line names, a pipe too. Throws `EFBIG` beyond the limit. */
 export function readBytes(path: string): Buffer {
-  return withFile(path, constants.O_RDONLY, (file) => readBounded(file, fstatSync(file).size, path));
+  return withFile(path, constants.O_RDONLY, (file) => readUpToLimit(file, fstatSync(file).size, path));
 }
 
 /** As `readBytes`, decoded from UTF-8. */
@@ -53,43 +53,43 @@ function withFile<Read>(path: string, flags: number, read: (file: number) => Rea
 }
 
 /** Files that say nothing of their size, as below /proc, are read in pieces of this many bytes. */
-const PIECE_BYTES = 65_536;
+const CHUNK_BYTES = 65_536;
 
 /**
  * Reads an open file to its end. Neither a large file nor one without an end takes more memory than the limit.
  *
  * @param size the size that the file system states, which may be wrong
  */
-export function readBounded(file: number, size: number, path: string): Buffer {
-  if (size > MAX_FILE_BYTES) throw tooLarge(path);
-  let bytes = Buffer.allocUnsafeSlow(Math.max(size + 1, PIECE_BYTES));
+export function readUpToLimit(file: number, size: number, path: string): Buffer {
+  if (size > MAX_FILE_BYTES) throw tooLargeError(path);
+  let bytes = Buffer.allocUnsafeSlow(Math.max(size + 1, CHUNK_BYTES));
   let length = 0;
   for (;;) {
     const count = readSync(file, bytes, length, bytes.length - length, null);
     if (count === 0) return bytes.subarray(0, length);
     length += count;
-    if (length > MAX_FILE_BYTES) throw tooLarge(path);
+    if (length > MAX_FILE_BYTES) throw tooLargeError(path);
     if (length === bytes.length) bytes = Buffer.concat([bytes], bytes.length * 2);
   }
 }
 
-function tooLarge(path: string): Error {
-  return failure('EFBIG', `${path} is larger than ${MAX_FILE_BYTES} bytes`);
+function tooLargeError(path: string): Error {
+  return fileError('EFBIG', `${path} is larger than ${MAX_FILE_BYTES} bytes`);
 }
 
-function failure(code: string, message: string): Error {
+function fileError(code: string, message: string): Error {
   return Object.assign(new Error(message), { code });
 }
 
 /** No pattern is meant for a folder with more names. */
 const MAX_NAMES = 100_000;
 
-function namesIn(path: string): string[] {
+function listNames(path: string): string[] {
   const folder = opendirSync(path, { bufferSize: 1_024 });
   try {
     const names: string[] = [];
     for (let entry = folder.readSync(); entry !== null; entry = folder.readSync()) {
-      if (names.length === MAX_NAMES) throw failure('EFBIG', `${path} has more than ${MAX_NAMES} names`);
+      if (names.length === MAX_NAMES) throw fileError('EFBIG', `${path} has more than ${MAX_NAMES} names`);
       names.push(entry.name);
     }
     return names;

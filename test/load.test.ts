@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatProblems } from '../src/cli/format.ts';
-import { type Loaded, load } from '../src/load.ts';
+import { type LoadResult, load } from '../src/load.ts';
 
 const GATEWAY = readFileSync(new URL('../gateway.yaml', import.meta.url), 'utf8');
 const KEYS = JSON.stringify({ keys: [{ kty: 'EC', crv: 'P-256', x: 'a', y: 'b' }] });
@@ -15,7 +15,7 @@ const world = {
   },
 };
 
-function loadText(text: string, previous?: Loaded['plan']): Loaded {
+function loadText(text: string, previous?: LoadResult['plan']): LoadResult {
   return load({ path: 'gateway.yaml', text }, world, previous);
 }
 
@@ -152,7 +152,7 @@ routes:
         const { plan } = loadText(written);
         // A schema that loads judges any body, and comes to an end.
         for (const body of ['{"type":{"type":1}}', '[[[]]]', '"a"', '1'])
-          plan?.routes[0]?.body?.judge?.(Buffer.from(body));
+          plan?.routes[0]?.body?.validate?.(Buffer.from(body));
       }),
       { numRuns: 200 },
     );

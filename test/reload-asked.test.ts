@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createGateway, type Gateway } from '../src/gateway/gateway.ts';
-import { load, type Planned } from '../src/load.ts';
-import { quietLog } from '../src/log.ts';
-import { selfTest } from '../src/reload/self-test.ts';
-import { toldProblems } from '../src/reload/told.ts';
+import { load, type PlannedManifest } from '../src/load.ts';
+import { createCallbackLog } from '../src/log.ts';
+import { runSelfTest } from '../src/reload/self-test.ts';
+import { reportProblems } from '../src/reload/told.ts';
 import { type Reload, Reloader } from '../src/reload.ts';
-import { worldOf } from '../src/world.ts';
+import { createFileEnvironment } from '../src/world.ts';
 import { ecKey, keyFile } from './plan/tokens/keys.ts';
 
 /** A reload that was asked for, and all that is kept of reloads. */
@@ -29,14 +29,14 @@ const save = (name: string, content: string) => writeFileSync(join(folder, name)
 async function serve(first: string): Promise<void> {
   save('gateway.yaml', first);
   const path = join(folder, 'gateway.yaml');
-  const loaded = load({ path, text: first }, worldOf(path, {}));
-  if (loaded.plan === undefined) throw new Error(JSON.stringify(loaded.problems));
+  const initial = load({ path, text: first }, createFileEnvironment(path, {}));
+  if (initial.plan === undefined) throw new Error(JSON.stringify(initial.problems));
   gateway = createGateway(
-    loaded.plan,
-    quietLog(() => undefined),
+    initial.plan,
+    createCallbackLog(() => undefined),
   );
   await gateway.listen();
-  reloader = new Reloader({ path, env: {}, gateway, first: loaded, tell: (reload) => void told.push(reload) });
+  reloader = new Reloader({ path, env: {}, gateway, initial, onReload: (reload) => void told.push(reload) });
 }
 
 beforeEach(() => {
@@ -66,9 +66,9 @@ describe('a reload that is asked for', () => {
     expect(reload.kind === 'loaded' && reload.planned.document.locate({ path: ['routes', 0], at: 'value' }).line).toBe(
       6,
     );
-    expect(reloader.last).toBe(reload);
+    expect(reloader.lastOutcome).toBe(reload);
     expect(told).toEqual([reload]);
-    expect(reloader.lastSuccessAt.getTime()).toBeGreaterThanOrEqual(reload.at.getTime());
+    expect(reloader.lastActivatedAt.getTime()).toBeGreaterThanOrEqual(reload.at.getTime());
     // Who asked first stands for it: the watch, or the one who asked.
     expect(reloader.counts.filter(({ count }) => count > 0)).toEqual([
       { kind: 'loaded', cause: reload.cause, count: 1 },
@@ -78,7 +78,7 @@ describe('a reload that is asked for', () => {
   it('answers that nothing changed, and is not told', async () => {
     await serve(text('one'));
     expect(await reloader.reload('signal')).toMatchObject({ kind: 'unchanged', files: [] });
-    expect([reloader.last, told]).toEqual([undefined, []]);
+    expect([reloader.lastOutcome, told]).toEqual([undefined, []]);
     expect(reloader.counts.every(({ count }) => count === 0)).toBe(true);
   });
 
@@ -96,7 +96,7 @@ describe('a reload that is asked for', () => {
     save('gateway.yaml', text('two').replace('public', 'publik'));
     for (let time = 0; time < 2; time += 1) {
       const reload = await reloader.reload('request');
-      expect(reload.kind === 'kept' && toldProblems(reload)).toMatchObject([
+      expect(reload.kind === 'kept' && reportProblems(reload)).toMatchObject([
         {
           line: 6,
           rule: 'schema',
@@ -121,10 +121,10 @@ describe('what takes a restart', () => {
     });
     save('gateway.yaml', text('three').replace('127.0.0.1:0', '127.0.0.1:1'));
     expect(await reloader.reload('request')).toMatchObject({ changes: { needsRestart: [] }, needsRestart: ['listen'] });
-    expect(reloader.needsRestart).toEqual(['listen']);
+    expect(reloader.keysNeedingRestart).toEqual(['listen']);
     save('gateway.yaml', text('three'));
     await reloader.reload('request');
-    expect(reloader.needsRestart).toEqual([]);
+    expect(reloader.keysNeedingRestart).toEqual([]);
   });
 });
 
@@ -160,7 +160,7 @@ cases:
     await serve(guarded('one'));
     save('gateway.yaml', guarded('two'));
     const reload = await reloader.reload('request');
-    expect(reload.kind === 'kept' && toldProblems(reload)).toEqual([
+    expect(reload.kind === 'kept' && reportProblems(reload)).toEqual([
       {
         file: join(folder, 'self.test.yaml'),
         line: 5,
@@ -182,9 +182,9 @@ cases:
     save('self.test.yaml', SUITE);
     await serve(guarded('one'));
     const path = join(folder, 'gateway.yaml');
-    const planned = load({ path, text: guarded('one') }, worldOf(path, {})) as Planned;
-    expect((await selfTest(planned, worldOf(path, {}))).problems).toEqual([]);
-    const { problems } = await selfTest(planned, worldOf(path, {}), 0);
+    const planned = load({ path, text: guarded('one') }, createFileEnvironment(path, {})) as PlannedManifest;
+    expect((await runSelfTest(planned, createFileEnvironment(path, {}))).problems).toEqual([]);
+    const { problems } = await runSelfTest(planned, createFileEnvironment(path, {}), 0);
     expect(problems.map(({ file, range, message }) => `${file}:${range.line} ${message}`)).toEqual([
       `${folder}/self.test.yaml:3 these cases take longer than 0 ms in all; a manifest waits for them no longer`,
     ]);

@@ -19,7 +19,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createGateway, type Gateway } from '../src/gateway/gateway.ts';
 import { load } from '../src/load.ts';
 import { type Reload, Reloader } from '../src/reload.ts';
-import { worldOf } from '../src/world.ts';
+import { createFileEnvironment } from '../src/world.ts';
 import { claims, ecKey, type SigningKey, tokenOf } from './plan/tokens/keys.ts';
 import { createPair, type Pair } from './support/certificate.ts';
 import { manifest } from './support/gateway.ts';
@@ -53,17 +53,17 @@ const placePair = ({ certificate, key }: Pair, where = '.') => {
 async function serve(text: string): Promise<void> {
   const path = join(folder, 'gateway.yaml');
   writeFileSync(path, text);
-  const world = worldOf(path, {});
-  const first = load({ path, text }, world);
-  const { plan, problems } = first;
+  const world = createFileEnvironment(path, {});
+  const initial = load({ path, text }, world);
+  const { plan, problems } = initial;
   if (plan === undefined) throw new Error(JSON.stringify(problems));
   gateway = createGateway(plan, {
     logger: pino({ level: 'silent' }),
-    line: () => undefined,
+    writeLine: () => undefined,
     flush: () => undefined,
   });
   port = (await gateway.listen()).port;
-  reloader = new Reloader({ path, env: {}, gateway, first, tell: (reload) => void told.push(reload) });
+  reloader = new Reloader({ path, env: {}, gateway, initial, onReload: (reload) => void told.push(reload) });
 }
 
 beforeEach(async () => {

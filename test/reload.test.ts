@@ -43,8 +43,8 @@ function watch(path: string, first = text('one')): void {
     path,
     env: {},
     gateway: gateway.gateway,
-    first: { sources: [{ path, text: first }], files: new Map(), patterns: new Map() },
-    tell: (reload) => void told.push(reload),
+    initial: { sources: [{ path, text: first }], files: new Map(), globs: new Map() },
+    onReload: (reload) => void told.push(reload),
   });
 }
 
@@ -91,7 +91,7 @@ describe('a save', () => {
   it('in place is taken over', async () => {
     const reload = await until('loaded', () => writeFileSync(path, text('two')));
     expect(reload).toMatchObject({ kind: 'loaded', hash: gateway.gateway.plan.hash });
-    expect(reloader?.last).toBe(reload);
+    expect(reloader?.lastOutcome).toBe(reload);
     await expectServed('two', 'one');
   });
 

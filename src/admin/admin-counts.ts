@@ -1,26 +1,26 @@
-import { CountedWarning } from '../gateway/counted-warning.ts';
+import { ThrottledWarning } from '../gateway/counted-warning.ts';
 import type { Log } from '../log.ts';
 
 /** Counts what the admin API could not serve. Each kind has a metric, and a line in the log at most once a minute. */
-export class AdminCounts {
+export class AdminMetrics {
   /** Open connections. */
   connections = 0;
   /** Decisions that matched, or might have, and were not sent because there were too many. */
-  skippedDecisions = 0;
-  readonly #evicted: CountedWarning;
-  readonly #refused: CountedWarning;
-  readonly #unaccepted: CountedWarning;
-  readonly #failed: CountedWarning;
+  skippedEvents = 0;
+  readonly #evicted: ThrottledWarning;
+  readonly #refused: ThrottledWarning;
+  readonly #unaccepted: ThrottledWarning;
+  readonly #failed: ThrottledWarning;
 
   constructor(logger: Log['logger']) {
-    this.#evicted = new CountedWarning(logger, 'admin connections were closed to make room for new ones');
-    this.#refused = new CountedWarning(logger, 'admin requests were refused: too many at one time');
-    this.#unaccepted = new CountedWarning(logger, 'admin connections could not be accepted');
-    this.#failed = new CountedWarning(logger, 'admin responses failed');
+    this.#evicted = new ThrottledWarning(logger, 'admin connections were closed to make room for new ones');
+    this.#refused = new ThrottledWarning(logger, 'admin requests were refused: too many at one time');
+    this.#unaccepted = new ThrottledWarning(logger, 'admin connections could not be accepted');
+    this.#failed = new ThrottledWarning(logger, 'admin responses failed');
   }
 
   /** An error in the middle of a response, for which no status can be sent. */
-  failed(error: Error): void {
+  recordResponseError(error: Error): void {
     this.#failed.add({ reason: error.message });
   }
 
@@ -35,19 +35,19 @@ export class AdminCounts {
   }
 
   /** Connections that could not be accepted, when no file descriptor was free for example. */
-  get unaccepted(): number {
+  get acceptErrors(): number {
     return this.#unaccepted.total;
   }
 
-  acceptFailed({ code }: NodeJS.ErrnoException): void {
+  recordAcceptError({ code }: NodeJS.ErrnoException): void {
     this.#unaccepted.add({ reason: code });
   }
 
-  evicted(peer: string): void {
+  recordEviction(peer: string): void {
     this.#evicted.add({ peer });
   }
 
-  refused(path: string): void {
+  recordRefusal(path: string): void {
     this.#refused.add({ path });
   }
 }

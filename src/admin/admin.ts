@@ -1,48 +1,62 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { adminShare } from '../gateway/descriptor-shares.ts';
-import type { AdminRules } from '../plan/plan.ts';
-import { type Answer, type Endpoint, fault, type Operated, type Serving } from './call.ts';
+import { adminConnectionLimit } from '../gateway/descriptor-shares.ts';
+import type { AdminSettings } from '../plan/plan.ts';
+import {
+  type AdminContext,
+  type AdminEndpoint,
+  type AdminResources,
+  type AdminResponse,
+  problemDetails,
+} from './call.ts';
 import { AdminConnections } from './connections.ts';
-import { DecisionStreams } from './decision-streams.ts';
-import { callerFault, refusalAt } from './door.ts';
-import { ENDPOINTS } from './endpoints.ts';
-import { BodyReader } from './read-body.ts';
+import { RequestEventStreams } from './decision-streams.ts';
+import { accessRefusal, authenticationRefusal } from './door.ts';
+import { ADMIN_ENDPOINTS } from './endpoints.ts';
+import { AdminBodyReader } from './read-body.ts';
 import { ResponseWriter } from './response-writer.ts';
-import { createTraffic } from './traffic.ts';
-import { WorkShare } from './work-share.ts';
+import { createTrafficHistory } from './traffic.ts';
+import { CpuBudget } from './work-share.ts';
 
-export interface Admin {
+export interface AdminServer {
   listen(): Promise<AddressInfo>;
   close(): Promise<void>;
 }
 
-const REQUEST_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 10_000;
 /**
  * How long a connection may stand on which nothing moves: who does not read its answer would keep it for ever, and once all
  * are kept no probe is answered. No reload takes as long.
  */
-const STILL_MS = 180_000;
+const IDLE_TIMEOUT_MS = 180_000;
 /** How often Node looks for what is late. */
-const CHECK_MS = 1_000;
+const CHECK_INTERVAL_MS = 1_000;
 
 /** The operators' listener: is the process alive, may it get traffic, how is it, and what is in force. */
-export function createAdmin(rules: AdminRules, operated: Operated, stillMs = STILL_MS): Admin {
-  const { counts } = operated;
-  const share = new WorkShare();
-  const traffic = createTraffic(operated.gateway);
-  const serving: Serving = { traffic, share, streams: new DecisionStreams(operated.gateway, counts) };
-  const bodies = new BodyReader();
+export function createAdminServer(
+  rules: AdminSettings,
+  operated: AdminContext,
+  stillMs = IDLE_TIMEOUT_MS,
+): AdminServer {
+  const { adminMetrics } = operated;
+  const cpuBudget = new CpuBudget();
+  const traffic = createTrafficHistory(operated.gateway);
+  const serving: AdminResources = {
+    traffic,
+    cpuBudget,
+    eventStreams: new RequestEventStreams(operated.gateway, adminMetrics),
+  };
+  const bodies = new AdminBodyReader();
   // Probes do not wait for other work; a flood of them is bounded by itself.
-  const probes = new WorkShare();
-  const writer = new ResponseWriter(share, counts);
+  const probes = new CpuBudget();
+  const writer = new ResponseWriter(cpuBudget, adminMetrics);
   const server = createServer(rules);
-  const connections = new AdminConnections(server, counts, adminShare(operated.descriptors.limit));
+  const connections = new AdminConnections(server, adminMetrics, adminConnectionLimit(operated.descriptors.limit));
   server.on('request', (request, response) =>
     connections.serve(request, response, () =>
-      answerOf(request, { rules, operated, serving, probes, bodies })
-        .catch((error: unknown) => fault(500, error instanceof Error ? error.message : String(error)))
+      respond(request, { rules, operated, serving, probes, bodies })
+        .catch((error: unknown) => problemDetails(500, error instanceof Error ? error.message : String(error)))
         .then((answer) => writer.send(response, answer)),
     ),
   );
@@ -54,7 +68,7 @@ export function createAdmin(rules: AdminRules, operated: Operated, stillMs = STI
         server.listen(rules.port, rules.host, () => {
           server.off('error', reject);
           // Without a listener an error of `accept`, no free file descriptor say, would end the process.
-          server.on('error', (error) => counts.acceptFailed(error));
+          server.on('error', (error) => adminMetrics.recordAcceptError(error));
           resolve(server.address() as AddressInfo);
         });
       }),
@@ -67,58 +81,64 @@ export function createAdmin(rules: AdminRules, operated: Operated, stillMs = STI
   };
 }
 
-function createServer({ tls }: AdminRules): http.Server | https.Server {
+function createServer({ tls }: AdminSettings): http.Server | https.Server {
   const options: http.ServerOptions = {
-    requestTimeout: REQUEST_MS,
-    headersTimeout: REQUEST_MS,
-    connectionsCheckingInterval: CHECK_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    headersTimeout: REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: CHECK_INTERVAL_MS,
   };
   if (tls === undefined) return http.createServer(options);
   const pem = tls.pem();
   // Who shows none is turned away behind the handshake: probes show none.
   const asks = pem.ca === undefined ? {} : { requestCert: true, rejectUnauthorized: false };
-  return https.createServer({ ...options, ...pem, ...asks, minVersion: 'TLSv1.2', handshakeTimeout: REQUEST_MS });
+  return https.createServer({
+    ...options,
+    ...pem,
+    ...asks,
+    minVersion: 'TLSv1.2',
+    handshakeTimeout: REQUEST_TIMEOUT_MS,
+  });
 }
 
-interface Listening {
-  readonly rules: AdminRules;
-  readonly operated: Operated;
-  readonly serving: Serving;
-  readonly probes: WorkShare;
-  readonly bodies: BodyReader;
+interface RequestDependencies {
+  readonly rules: AdminSettings;
+  readonly operated: AdminContext;
+  readonly serving: AdminResources;
+  readonly probes: CpuBudget;
+  readonly bodies: AdminBodyReader;
 }
 
-async function answerOf(request: http.IncomingMessage, listening: Listening): Promise<Answer> {
+async function respond(request: http.IncomingMessage, listening: RequestDependencies): Promise<AdminResponse> {
   const { rules, operated, serving, probes, bodies } = listening;
-  const endpoint = endpointOf(request, rules);
+  const endpoint = findEndpoint(request, rules);
   // A flood of requests that are refused is work as well.
-  if ('status' in endpoint) return serving.share.run(() => endpoint);
+  if ('status' in endpoint) return serving.cpuBudget.run(() => endpoint);
   const body = await bodies.read(request);
   if (!Buffer.isBuffer(body)) return body;
-  const isKnown = callerFault(rules, request) === undefined;
+  const isKnown = authenticationRefusal(rules, request) === undefined;
   const peer = request.socket.remoteAddress ?? '';
   const query = new URLSearchParams((request.url ?? '').split('?', 2)[1]);
-  const call = { isKnown, query, headers: request.headers, body, peer };
-  const share = endpoint.isOpen ? probes : serving.share;
-  return share.run(() => endpoint.answer(call, operated, serving));
+  const call = { isAuthenticated: isKnown, query, headers: request.headers, body, peerAddress: peer };
+  const share = endpoint.isPublic ? probes : serving.cpuBudget;
+  return share.run(() => endpoint.respond(call, operated, serving));
 }
 
 /** Returns the endpoint of a request, or the refusal of the request. */
-function endpointOf(request: http.IncomingMessage, rules: AdminRules): Endpoint | Answer {
+function findEndpoint(request: http.IncomingMessage, rules: AdminSettings): AdminEndpoint | AdminResponse {
   const [path = ''] = (request.url ?? '').split('?', 1);
-  const known = ENDPOINTS.filter((endpoint) => endpoint.path === path);
+  const known = ADMIN_ENDPOINTS.filter((endpoint) => endpoint.path === path);
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const endpoint = known.find((candidate) => candidate.method === method);
-  const refusal = refusalAt(rules, request, (endpoint ?? known[0])?.isOpen ?? false);
+  const refusal = accessRefusal(rules, request, (endpoint ?? known[0])?.isPublic ?? false);
   if (refusal !== undefined) return refusal;
-  if (known.length === 0) return fault(404, `there is no ${path}; there are ${PATHS}`);
-  return endpoint ?? fault(405, 'this takes another method', { Allow: allowed(known) });
+  if (known.length === 0) return problemDetails(404, `there is no ${path}; there are ${PATHS}`);
+  return endpoint ?? problemDetails(405, 'this takes another method', { Allow: allowHeader(known) });
 }
 
-const PATHS = ENDPOINTS.map(({ path }) => path)
+const PATHS = ADMIN_ENDPOINTS.map(({ path }) => path)
   .filter((path) => !path.startsWith('/page/'))
   .join(', ');
 
-function allowed(known: readonly Endpoint[]): string {
+function allowHeader(known: readonly AdminEndpoint[]): string {
   return known.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
 }

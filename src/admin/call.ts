@@ -1,66 +1,77 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Gateway } from '../gateway/gateway.ts';
-import type { Planned } from '../load.ts';
+import type { PlannedManifest } from '../load.ts';
 import type { LogStatus } from '../log.ts';
 import type { Reloader } from '../reload.ts';
-import type { AdminCounts } from './admin-counts.ts';
-import type { DecisionStreams } from './decision-streams.ts';
-import type { Descriptors } from './descriptors.ts';
-import type { Traffic } from './traffic.ts';
-import type { WorkShare } from './work-share.ts';
+import type { AdminMetrics } from './admin-counts.ts';
+import type { RequestEventStreams } from './decision-streams.ts';
+import type { DescriptorMonitor } from './descriptors.ts';
+import type { TrafficHistory } from './traffic.ts';
+import type { CpuBudget } from './work-share.ts';
 
 /** What the operators' side tells of. */
-export interface Operated {
+export interface AdminContext {
   readonly gateway: Gateway;
   readonly version: string;
   readonly startedAt: Date;
   /** The plan in force, with what it was made of. */
-  readonly planned: () => Planned;
-  readonly reloader: Reloading;
+  readonly activeManifest: () => PlannedManifest;
+  readonly reloader: ReloadControl;
   /** The process was asked to stop: it still serves, and wants no more requests. */
   readonly isStopping: () => boolean;
   /** Counts requests that the admin API could not serve. */
-  readonly counts: AdminCounts;
-  readonly descriptors: Pick<Descriptors, 'status' | 'limit'>;
+  readonly adminMetrics: AdminMetrics;
+  readonly descriptors: Pick<DescriptorMonitor, 'status' | 'limit'>;
   /** How writing to the standard streams goes. */
-  readonly streams: () => Readonly<Record<'stdout' | 'stderr', LogStatus>>;
+  readonly standardStreams: () => Readonly<Record<'stdout' | 'stderr', LogStatus>>;
 }
 
 /** Shared by the endpoints of one listener. */
-export interface Serving {
-  readonly traffic: Traffic;
+export interface AdminResources {
+  readonly traffic: TrafficHistory;
   /** For all work but probes and the files of the page. */
-  readonly share: WorkShare;
-  readonly streams: DecisionStreams;
+  readonly cpuBudget: CpuBudget;
+  readonly eventStreams: RequestEventStreams;
 }
 
 /** What is told of reloads, and who makes one. */
-export type Reloading = Pick<
+export type ReloadControl = Pick<
   Reloader,
-  'last' | 'lastSuccessAt' | 'needsRestart' | 'counts' | 'hash' | 'reload' | 'hungThreads' | 'watchError'
+  | 'lastOutcome'
+  | 'lastActivatedAt'
+  | 'keysNeedingRestart'
+  | 'counts'
+  | 'hash'
+  | 'reload'
+  | 'hungThreadCount'
+  | 'watchError'
 >;
 
-export interface Endpoint {
+export interface AdminEndpoint {
   /** HEAD is answered where GET is. */
   readonly method: 'GET' | 'POST';
   readonly path: string;
   /** Answers those too who show no token and no certificate. */
-  readonly isOpen?: boolean;
-  readonly answer: (call: Call, operated: Operated, serving: Serving) => Answer | Promise<Answer>;
+  readonly isPublic?: boolean;
+  readonly respond: (
+    call: AdminRequest,
+    operated: AdminContext,
+    serving: AdminResources,
+  ) => AdminResponse | Promise<AdminResponse>;
 }
 
-export interface Call {
+export interface AdminRequest {
   /** The caller showed all that is asked for; of those whom an open endpoint answers, not all have. */
-  readonly isKnown: boolean;
+  readonly isAuthenticated: boolean;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
   /** Empty when there is none. */
   readonly body: Buffer;
   /** The address that the connection came from. */
-  readonly peer: string;
+  readonly peerAddress: string;
 }
 
-export interface Answer {
+export interface AdminResponse {
   readonly status: number;
   /** `Content-Type` among them where there is a body. */
   readonly headers: Readonly<Record<string, string>>;
@@ -79,16 +90,16 @@ export type Json<Value> = Value extends { toJSON(): infer Written }
     : { readonly [Key in keyof Value]: Json<Value[Key]> };
 
 /** A response with a body that may be large. */
-export function largeJson(body: Generator<string>): Answer {
+export function largeJsonResponse(body: Generator<string>): AdminResponse {
   return { status: 200, headers: { 'Content-Type': 'application/json' }, body };
 }
 
-export function json(value: unknown, status = 200): Answer {
+export function jsonResponse(value: unknown, status = 200): AdminResponse {
   return { status, headers: { 'Content-Type': 'application/json' }, body: `${JSON.stringify(value)}\n` };
 }
 
 /** What the operators' side refuses (RFC 9457). */
-export function fault(status: number, detail: string, headers: Answer['headers'] = {}): Answer {
-  const { body } = json({ status, detail });
+export function problemDetails(status: number, detail: string, headers: AdminResponse['headers'] = {}): AdminResponse {
+  const { body } = jsonResponse({ status, detail });
   return { status, headers: { ...headers, 'Content-Type': 'application/problem+json' }, body };
 }

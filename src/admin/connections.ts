@@ -1,12 +1,12 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { clientKey } from '../fairness/client-key.ts';
-import type { AdminCounts } from './admin-counts.ts';
+import type { AdminMetrics } from './admin-counts.ts';
 
 /** Requests of one connection that wait for the responses before them. No tool for operators sends requests ahead. */
 const MAX_PIPELINED = 8;
 
-interface Connection {
+interface AdminConnection {
   readonly key: string;
   /** Below TLS. */
   readonly socket: Socket;
@@ -24,11 +24,11 @@ interface Connection {
  */
 export class AdminConnections {
   /** By the address and port of the peer; the least recently active one first. */
-  readonly #all = new Map<string, Connection>();
-  readonly #counts: AdminCounts;
+  readonly #all = new Map<string, AdminConnection>();
+  readonly #counts: AdminMetrics;
   readonly #limit: number;
 
-  constructor(server: Server, counts: AdminCounts, limit: number) {
+  constructor(server: Server, counts: AdminMetrics, limit: number) {
     this.#counts = counts;
     this.#limit = limit;
     server.on('connection', (socket: Socket) => this.#add(socket));
@@ -46,7 +46,7 @@ export class AdminConnections {
       response.once('close', resolve);
       connection.abandon = resolve;
       await serve().catch((error: Error) => {
-        this.#counts.failed(error);
+        this.#counts.recordResponseError(error);
         connection.socket.destroy();
       });
       await ended;
@@ -61,7 +61,7 @@ export class AdminConnections {
 
   #add(socket: Socket): void {
     const key = keyOf(socket);
-    const connection: Connection = {
+    const connection: AdminConnection = {
       key,
       socket,
       client: clientKey(socket.remoteAddress ?? ''),
@@ -79,20 +79,20 @@ export class AdminConnections {
     if (this.#all.size > this.#limit) this.#evict(connection);
   }
 
-  #touch(connection: Connection): void {
+  #touch(connection: AdminConnection): void {
     if (this.#all.get(connection.key) !== connection) return;
     this.#all.delete(connection.key);
     this.#all.set(connection.key, connection);
   }
 
-  #evict(newest: Connection): void {
+  #evict(newest: AdminConnection): void {
     const others = [...this.#all.values()].filter((other) => other !== newest);
     const byClient = [...Map.groupBy(others, ({ client }) => client).values()];
     const most = byClient.reduce((one, other) => (other.length > one.length ? other : one));
     const victim = most.find(({ requests }) => requests === 0) ?? most[0];
     if (victim === undefined) return;
     this.#all.delete(victim.key);
-    this.#counts.evicted(victim.socket.remoteAddress ?? '');
+    this.#counts.recordEviction(victim.socket.remoteAddress ?? '');
     victim.socket.destroy();
   }
 }

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
-import { CountedWarning } from '../gateway/counted-warning.ts';
-import { descriptorShares, descriptorsWanted } from '../gateway/descriptor-shares.ts';
+import { ThrottledWarning } from '../gateway/counted-warning.ts';
+import { descriptorLimits, requiredDescriptors } from '../gateway/descriptor-shares.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Log } from '../log.ts';
 import type { Plan } from '../plan/plan.ts';
 
 /** How often the process looks whether it can open a file. */
-const CHECK_MS = 1_000;
+const CHECK_INTERVAL_MS = 1_000;
 
 /** The file descriptors of the process. Where the system does not say, a number is `null`. */
 export interface DescriptorStatus {
@@ -24,10 +24,10 @@ export interface DescriptorStatus {
  * Watches the file descriptors of the process. The runtime closes connections without a word when it has no descriptor to
  * accept them with, so somebody has to look.
  */
-export class Descriptors {
+export class DescriptorMonitor {
   readonly #gateway: Pick<Gateway, 'plan'>;
   readonly #logger: Log['logger'];
-  readonly #shortages: CountedWarning;
+  readonly #shortages: ThrottledWarning;
   /** The soft limit, `ulimit -n`; infinite where the system does not say. */
   readonly limit: number;
   #open: number | null = null;
@@ -38,14 +38,14 @@ export class Descriptors {
     this.#gateway = gateway;
     this.limit = limit;
     this.#logger = logger;
-    this.#shortages = new CountedWarning(
+    this.#shortages = new ThrottledWarning(
       logger,
       'no file descriptor is free: connections are closed as they come; raise "ulimit -n" or lower server.limits.connections',
     );
   }
 
   get status(): DescriptorStatus {
-    const wanted = descriptorsWanted(this.#gateway.plan);
+    const wanted = requiredDescriptors(this.#gateway.plan);
     return {
       limit: Number.isFinite(this.limit) ? this.limit : null,
       open: this.#open,
@@ -66,9 +66,9 @@ export class Descriptors {
 
   async #check(): Promise<void> {
     this.#warnOf(this.#gateway.plan);
-    this.#open = await countOpen();
+    this.#open = await countOpenDescriptors();
     await this.#try();
-    this.#timer = setTimeout(() => void this.#check(), CHECK_MS).unref();
+    this.#timer = setTimeout(() => void this.#check(), CHECK_INTERVAL_MS).unref();
   }
 
   async #try(): Promise<void> {
@@ -86,10 +86,10 @@ export class Descriptors {
     if (plan === this.#checked) return;
     this.#checked = plan;
     const { limit } = this;
-    const wanted = descriptorsWanted(plan);
+    const wanted = requiredDescriptors(plan);
     if (wanted <= limit) return;
     this.#logger.warn(
-      { limit, wanted, accepted: descriptorShares(plan, limit).clients },
+      { limit, wanted, accepted: descriptorLimits(plan, limit).clients },
       'the limits of the manifest allow more connections than there are file descriptors; raise "ulimit -n" or lower server.limits.connections',
     );
   }
@@ -105,7 +105,7 @@ export function descriptorLimit(): number {
   }
 }
 
-async function countOpen(): Promise<number | null> {
+async function countOpenDescriptors(): Promise<number | null> {
   try {
     // Since Linux 6.2 the folder's size says how many there are.
     const { size } = await stat('/proc/self/fd');

@@ -1,27 +1,38 @@
 import { explain as explainRequest } from '../explain/explain.ts';
 import { claimsOfRole } from '../offline/claims.ts';
-import { type Asked, askedFor } from '../offline/request-bytes.ts';
-import type { Claims } from '../offline/stated-tokens.ts';
+import { createOfflineRequest, type OfflineRequest } from '../offline/request-bytes.ts';
+import type { CallerClaims } from '../offline/stated-tokens.ts';
 import { isMap } from '../plan/schema-walk.ts';
-import { type Answer, type Call, fault, json, type Operated, type Serving } from './call.ts';
+import {
+  type AdminContext,
+  type AdminRequest,
+  type AdminResources,
+  type AdminResponse,
+  jsonResponse,
+  problemDetails,
+} from './call.ts';
 
 /** What `signing-gateway explain --json` prints, from the plan in force. */
-export async function explain({ body }: Call, { planned, counts }: Operated, serving: Serving): Promise<Answer> {
-  const loaded = planned();
-  const request = readRequest(body);
-  if (typeof request === 'string') return fault(400, request);
-  const { asked, role } = request;
+export async function explain(
+  { body }: AdminRequest,
+  { activeManifest, adminMetrics }: AdminContext,
+  serving: AdminResources,
+): Promise<AdminResponse> {
+  const loaded = activeManifest();
+  const request = parseExplainRequest(body);
+  if (typeof request === 'string') return problemDetails(400, request);
+  const { request: asked, role } = request;
   if (role !== undefined && loaded.manifest.auth === undefined)
-    return fault(400, 'the manifest has no "auth", so nobody has a role; leave "role" out');
+    return problemDetails(400, 'the manifest has no "auth", so nobody has a role; leave "role" out');
   const claims =
     role === undefined ? request.claims : loaded.manifest.auth && claimsOfRole(loaded.manifest.auth.role, role);
   if (running >= MAX_RUNNING) {
-    counts.refused('/explain');
-    return fault(503, 'too many requests are being explained', { 'Retry-After': '1' });
+    adminMetrics.recordRefusal('/explain');
+    return problemDetails(503, 'too many requests are being explained', { 'Retry-After': '1' });
   }
   running += 1;
   try {
-    return json(await explainRequest(loaded, asked, claims, (steps) => serving.share.finish(steps)));
+    return jsonResponse(await explainRequest(loaded, asked, claims, (steps) => serving.cpuBudget.runInSlices(steps)));
   } finally {
     running -= 1;
   }
@@ -31,23 +42,23 @@ export async function explain({ body }: Call, { planned, counts }: Operated, ser
 const MAX_RUNNING = 4;
 let running = 0;
 
-interface Explained {
-  readonly asked: Asked;
+interface ExplainRequest {
+  readonly request: OfflineRequest;
   readonly role: string | undefined;
-  readonly claims: Claims | undefined;
+  readonly claims: CallerClaims | undefined;
 }
 
-const FORM =
+const EXPECTED_BODY =
   'send {"method": "GET", "url": "/api/contacts"}, and what is needed of "headers", "body", "role" and "claims"';
 
 /** A sentence when it is no such request. */
-function readRequest(bytes: Buffer): Explained | string {
-  const given = parsed(bytes);
-  if (!isMap(given)) return FORM;
+function parseExplainRequest(bytes: Buffer): ExplainRequest | string {
+  const given = parseJson(bytes);
+  if (!isMap(given)) return EXPECTED_BODY;
   const { method, url, headers = {}, body, role, claims, ...others } = given;
   const [unknown] = Object.keys(others);
-  if (unknown !== undefined) return `unknown member "${unknown}"; ${FORM}`;
-  if (typeof method !== 'string' || typeof url !== 'string') return FORM;
+  if (unknown !== undefined) return `unknown member "${unknown}"; ${EXPECTED_BODY}`;
+  if (typeof method !== 'string' || typeof url !== 'string') return EXPECTED_BODY;
   if (!isMap(headers) || !Object.values(headers).every((value) => typeof value === 'string'))
     return '"headers" is a map of names to texts';
   if (body !== undefined && typeof body !== 'string') return '"body" is a text, as it would be sent';
@@ -56,11 +67,11 @@ function readRequest(bytes: Buffer): Explained | string {
   if (role !== undefined && claims !== undefined) return 'say who calls once: "role" or "claims"';
   const written = Object.entries(headers).flat() as string[];
   if (/[\r\n]/.test([method, url, ...written].join(''))) return 'a line break ends a line of a request';
-  const asked = askedFor(method, url, written, body === undefined ? undefined : Buffer.from(body));
-  return { asked, role, claims };
+  const request = createOfflineRequest(method, url, written, body === undefined ? undefined : Buffer.from(body));
+  return { request, role, claims };
 }
 
-function parsed(bytes: Buffer): unknown {
+function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString());
   } catch {

@@ -1,14 +1,14 @@
 import { collectDefaultMetrics, Registry } from '@prometheus-io/client';
-import type { Operated } from './call.ts';
-import { FAMILIES } from './families.ts';
-import type { Family, Sample } from './family.ts';
+import type { AdminContext } from './call.ts';
+import { METRICS } from './families.ts';
+import type { Metric, Sample } from './family.ts';
 
-export const PREFIX = 'signing_gateway_';
+export const METRIC_PREFIX = 'signing_gateway_';
 
 export const CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
 
 /** Metrics of the library that are left out. */
-const OMITTED = [
+const OMITTED_METRICS = [
   // The library would look at each connection; the gateway counts them already.
   ...['resources', 'handles', 'requests'].flatMap((what) => [`nodejs_active_${what}`, `nodejs_active_${what}_total`]),
   // The library lists all descriptors on the serving thread.
@@ -23,38 +23,38 @@ const OMITTED = [
  * when they are requested. The library measures the process: its processor time and memory, the event loop's delay,
  * collections of garbage.
  */
-export function createExposition(): (operated: Operated) => Promise<Generator<string>> {
+export function createPrometheusRenderer(): (operated: AdminContext) => Promise<Generator<string>> {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry, prefix: PREFIX });
-  for (const name of OMITTED) registry.removeSingleMetric(PREFIX + name);
-  return async (operated) => piecesOf(operated, await registry.metrics());
+  collectDefaultMetrics({ register: registry, prefix: METRIC_PREFIX });
+  for (const name of OMITTED_METRICS) registry.removeSingleMetric(METRIC_PREFIX + name);
+  return async (operated) => renderMetrics(operated, await registry.metrics());
 }
 
-function* piecesOf(operated: Operated, processMetrics: string): Generator<string> {
-  for (const family of FAMILIES) {
-    yield headOf(family);
-    const names = { own: PREFIX + family.name, labels: undefined, list: '' };
-    for (const sample of family.collect(operated)) yield lineOf(names, sample);
+function* renderMetrics(operated: AdminContext, processMetrics: string): Generator<string> {
+  for (const family of METRICS) {
+    yield metricHeader(family);
+    const names = { own: METRIC_PREFIX + family.name, labels: undefined, list: '' };
+    for (const sample of family.collect(operated)) yield sampleLine(names, sample);
     yield '\n';
   }
   yield processMetrics;
 }
 
-function headOf({ name, type, help }: Family): string {
-  return `# HELP ${PREFIX}${name} ${escaped(help)}\n# TYPE ${PREFIX}${name} ${type}\n`;
+function metricHeader({ name, type, help }: Metric): string {
+  return `# HELP ${METRIC_PREFIX}${name} ${escapeText(help)}\n# TYPE ${METRIC_PREFIX}${name} ${type}\n`;
 }
 
 /** The samples of a histogram share their labels: these are written once for all of them. */
-interface Names {
+interface SampleNames {
   readonly own: string;
   labels: Sample['labels'] | undefined;
   list: string;
 }
 
-function lineOf(names: Names, { suffix, labels, le, value }: Sample): string {
+function sampleLine(names: SampleNames, { suffix, labels, le, value }: Sample): string {
   if (labels !== names.labels) {
     names.labels = labels;
-    names.list = listOf(labels);
+    names.list = labelList(labels);
   }
   const own = suffix === undefined ? names.own : names.own + suffix;
   const { list } = names;
@@ -62,14 +62,15 @@ function lineOf(names: Names, { suffix, labels, le, value }: Sample): string {
   return list === '' ? `${own} ${value}\n` : `${own}{${list}} ${value}\n`;
 }
 
-function listOf(labels: Sample['labels']): string {
+function labelList(labels: Sample['labels']): string {
   let list = '';
-  for (const label in labels) list += `${list === '' ? '' : ','}${label}="${escaped(labels[label] as string, true)}"`;
+  for (const label in labels)
+    list += `${list === '' ? '' : ','}${label}="${escapeText(labels[label] as string, true)}"`;
   return list;
 }
 
 /** As the text format has it; most texts hold nothing of the kind. */
-function escaped(text: string, isLabel = false): string {
+function escapeText(text: string, isLabel = false): string {
   if (!/["\\\n]/.test(text)) return text;
   const plain = text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
   return isLabel ? plain.replaceAll('"', '\\"') : plain;

@@ -1,29 +1,37 @@
 import { X509Certificate } from 'node:crypto';
 import type { Plan } from '../plan/plan.ts';
-import { durations, durationsOf, type Family, gauge, lookUpDurations, ofTargets, ofUpstreams } from './family.ts';
-import { readinessOf, STATUSES } from './health.ts';
-import { LOSS_FAMILIES } from './loss-families.ts';
-import { VALIDATION_FAMILIES } from './validation-families.ts';
+import {
+  endpointMetric,
+  gauge,
+  lookupDurations,
+  type Metric,
+  routeDurations,
+  upstreamDurations,
+  upstreamMetric,
+} from './family.ts';
+import { READINESS_STATUSES, readinessOf } from './health.ts';
+import { LOSS_METRICS } from './loss-families.ts';
+import { VALIDATION_METRICS } from './validation-families.ts';
 
 /** All metrics of the gateway's own. No label is ever made of what a client wrote. */
-export const FAMILIES: readonly Family[] = [
+export const METRICS: readonly Metric[] = [
   {
     name: 'requests_total',
     type: 'counter',
     help: 'Requests that ended, by route, method and class of the status; "none" where the client left before there was an answer.',
     labels: ['route', 'method', 'status'],
     *collect({ gateway }) {
-      for (const [route, meter] of gateway.meters.routes)
+      for (const [route, meter] of gateway.metrics.routes)
         for (const { count, ...labels } of meter.requests) yield { labels: { route, ...labels }, value: count };
     },
   },
-  durations('request_duration_seconds', "From a request's head to the end of its answer."),
-  durationsOf(
+  routeDurations('request_duration_seconds', "From a request's head to the end of its answer."),
+  upstreamDurations(
     'gateway',
     'gateway_duration_seconds',
     "From a request's head until it was sent on, its body read where it is checked; or until it was refused.",
   ),
-  durationsOf(
+  upstreamDurations(
     'upstream',
     'upstream_duration_seconds',
     "From a request's turn until the upstream's answer had begun; at login, until it was whole.",
@@ -31,7 +39,7 @@ export const FAMILIES: readonly Family[] = [
   gauge(
     'requests_in_flight',
     'Requests that have begun and not ended, tunnels too.',
-    ({ gateway }) => gateway.meters.inFlight,
+    ({ gateway }) => gateway.metrics.inFlight,
   ),
   gauge('client_connections', 'Open connections of clients.', ({ gateway }) => gateway.clients.connections),
   gauge('tunnels', 'Connections that a WebSocket handshake came on.', ({ gateway }) => gateway.clients.tunnels),
@@ -41,7 +49,7 @@ export const FAMILIES: readonly Family[] = [
     help: 'Requests that the gateway refused, by the code of docs/errors.md.',
     labels: ['code'],
     *collect({ gateway }) {
-      for (const [code, value] of gateway.meters.refusals) yield { labels: { code }, value };
+      for (const [code, value] of gateway.metrics.refusals) yield { labels: { code }, value };
     },
   },
   {
@@ -50,15 +58,15 @@ export const FAMILIES: readonly Family[] = [
     help: 'Requests that `validation: report` let through and `enforce` would have refused.',
     labels: ['route'],
     *collect({ gateway }) {
-      for (const [route, value] of gateway.meters.reported) yield { labels: { route }, value };
+      for (const [route, value] of gateway.metrics.reportedRequests) yield { labels: { route }, value };
     },
   },
-  ...VALIDATION_FAMILIES,
-  ofTargets(
+  ...VALIDATION_METRICS,
+  endpointMetric(
     'upstream_up',
     'gauge',
     'Whether the health check holds a target to be well; 1 where there is none.',
-    (target) => Number(target.well ?? true),
+    (target) => Number(target.healthy ?? true),
   ),
   {
     name: 'upstream_breaker_state',
@@ -66,44 +74,44 @@ export const FAMILIES: readonly Family[] = [
     help: "1 for the state that a target's circuit breaker is in.",
     labels: ['upstream', 'target', 'state'],
     *collect({ gateway }) {
-      for (const { id, targets } of gateway.upstreams)
-        for (const { url, breaker } of targets)
+      for (const { id, endpoints } of gateway.upstreams)
+        for (const { url, breaker } of endpoints)
           for (const state of breaker === null ? [] : ['closed', 'half-open', 'open'])
             yield { labels: { upstream: id, target: url, state }, value: Number(breaker === state) };
     },
   },
-  ofTargets(
+  endpointMetric(
     'upstream_breaker_openings_total',
     'counter',
     "How often a target's circuit breaker opened.",
     (target) => target.breakerOpenings,
   ),
-  ofTargets(
+  endpointMetric(
     'upstream_abandoned_total',
     'counter',
     'Exchanges without a response, whose client left while the gateway waited for the endpoint.',
     (target) => target.abandoned,
   ),
-  ofUpstreams(
+  upstreamMetric(
     'upstream_panic',
     'gauge',
     '1 while the default breakers of all endpoints are open, so that requests go to all of them.',
     (upstream) => Number(upstream.panic),
   ),
-  ofTargets(
+  endpointMetric(
     'upstream_connections',
     'gauge',
     'Connections to a target, those that are being opened too.',
     (target) => target.connections,
   ),
-  ofTargets(
+  endpointMetric(
     'upstream_connections_busy',
     'gauge',
     'Connections to a target that carry a request.',
     (target) => target.busy,
   ),
-  ofUpstreams('upstream_queue', 'gauge', 'Requests that wait for a connection.', (upstream) => upstream.waiting),
-  ofUpstreams(
+  upstreamMetric('upstream_queue', 'gauge', 'Requests that wait for a connection.', (upstream) => upstream.waiting),
+  upstreamMetric(
     'upstream_retries_total',
     'counter',
     'Requests that were sent once more.',
@@ -115,13 +123,13 @@ export const FAMILIES: readonly Family[] = [
     help: 'Look-ups of host names, by result.',
     labels: ['result'],
     *collect({ gateway }) {
-      for (const [result, value] of Object.entries(gateway.resolver.counts.results))
+      for (const [result, value] of Object.entries(gateway.resolver.counts.outcomes))
         yield { labels: { result }, value };
     },
   },
-  lookUpDurations('dns_lookup_duration_seconds', 'Time of a look-up on the network, all search domains together.'),
+  lookupDurations('dns_lookup_duration_seconds', 'Time of a look-up on the network, all search domains together.'),
   gauge('dns_lookups_in_flight', 'Look-ups in progress or in the queue.', ({ gateway }) => gateway.resolver.inFlight),
-  gauge('dns_failing_names', 'Host names whose last look-up failed.', ({ gateway }) => gateway.resolver.failing),
+  gauge('dns_failing_names', 'Host names whose last look-up failed.', ({ gateway }) => gateway.resolver.failingNames),
   {
     name: 'dns_stale_addresses_served_total',
     type: 'counter',
@@ -174,7 +182,7 @@ export const FAMILIES: readonly Family[] = [
     labels: ['status'],
     *collect(operated) {
       const now = readinessOf(operated).status;
-      for (const status of STATUSES) yield { labels: { status }, value: Number(status === now) };
+      for (const status of READINESS_STATUSES) yield { labels: { status }, value: Number(status === now) };
     },
   },
   {
@@ -198,17 +206,17 @@ export const FAMILIES: readonly Family[] = [
   gauge(
     'config_last_reload_successful',
     'Whether the manifest in force is the saved one: 0 after an attempt that failed.',
-    ({ reloader }) => Number(!['kept', 'unreadable'].includes(reloader.last?.kind ?? 'loaded')),
+    ({ reloader }) => Number(!['kept', 'unreadable'].includes(reloader.lastOutcome?.kind ?? 'loaded')),
   ),
   gauge(
     'config_last_reload_success_timestamp_seconds',
     'When the manifest in force was taken over, in seconds since 1970.',
-    ({ reloader }) => reloader.lastSuccessAt.getTime() / 1_000,
+    ({ reloader }) => reloader.lastActivatedAt.getTime() / 1_000,
   ),
   gauge(
     'config_hung_threads',
     'Threads that wait for the system while they read files, as on a mount that does not respond.',
-    ({ reloader }) => reloader.hungThreads,
+    ({ reloader }) => reloader.hungThreadCount,
   ),
   {
     name: 'certificate_expiry_timestamp_seconds',
@@ -220,7 +228,7 @@ export const FAMILIES: readonly Family[] = [
         yield { labels: { use, upstream }, value: new X509Certificate(cert).validToDate.getTime() / 1_000 };
     },
   },
-  ...LOSS_FAMILIES,
+  ...LOSS_METRICS,
 ];
 
 function certificatesOf({ server, admin, upstreams }: Plan): { use: string; upstream: string; cert: string }[] {

@@ -1,7 +1,7 @@
-import { LOOK_UP_BOUNDS_MS } from '../dns/counts.ts';
-import { BOUNDS_MS, type Histogram, NO_ROUTE, type Span } from '../gateway/meters.ts';
+import { LOOKUP_BUCKETS_MS } from '../dns/counts.ts';
+import { BUCKET_BOUNDS_MS, type LatencyHistogram, type LatencyPhase, NO_ROUTE } from '../gateway/meters.ts';
 import type { UpstreamStatus } from '../gateway/upstream/live-upstream.ts';
-import type { Operated } from './call.ts';
+import type { AdminContext } from './call.ts';
 
 /** A number, and what it is the number of. */
 export interface Sample {
@@ -15,60 +15,60 @@ export interface Sample {
 }
 
 /** A metric: what is measured, and where the numbers are when they are asked for. */
-export interface Family {
+export interface Metric {
   /** Behind `signing_gateway_`. */
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
   readonly labels: readonly string[];
-  readonly collect: (operated: Operated) => Iterable<Sample>;
+  readonly collect: (operated: AdminContext) => Iterable<Sample>;
 }
 
-export function gauge(name: string, help: string, read: (operated: Operated) => number): Family {
+export function gauge(name: string, help: string, read: (operated: AdminContext) => number): Metric {
   return { name, type: 'gauge', help, labels: [], collect: (operated) => [{ labels: {}, value: read(operated) }] };
 }
 
-export function ofUpstreams(
+export function upstreamMetric(
   name: string,
   type: 'counter' | 'gauge',
   help: string,
   read: (upstream: UpstreamStatus) => number,
-): Family {
-  const collect = ({ gateway }: Operated) =>
+): Metric {
+  const collect = ({ gateway }: AdminContext) =>
     gateway.upstreams.map((upstream) => ({ labels: { upstream: upstream.id }, value: read(upstream) }));
   return { name, type, help, labels: ['upstream'], collect };
 }
 
-type TargetStatus = UpstreamStatus['targets'][number];
+type EndpointStatus = UpstreamStatus['endpoints'][number];
 
-export function ofTargets(
+export function endpointMetric(
   name: string,
   type: 'counter' | 'gauge',
   help: string,
-  read: (target: TargetStatus) => number,
-): Family {
-  const collect = ({ gateway }: Operated) =>
-    gateway.upstreams.flatMap(({ id, targets }) =>
-      targets.map((target) => ({ labels: { upstream: id, target: target.url }, value: read(target) })),
+  read: (target: EndpointStatus) => number,
+): Metric {
+  const collect = ({ gateway }: AdminContext) =>
+    gateway.upstreams.flatMap(({ id, endpoints }) =>
+      endpoints.map((target) => ({ labels: { upstream: id, target: target.url }, value: read(target) })),
     );
   return { name, type, help, labels: ['upstream', 'target'], collect };
 }
 
 /** The whole time, by route. */
-export function durations(name: string, help: string): Family {
+export function routeDurations(name: string, help: string): Metric {
   return {
     name,
     type: 'histogram',
     help,
     labels: ['route'],
     *collect({ gateway }) {
-      for (const [route, meter] of gateway.meters.routes) yield* histogram({ route }, meter.histogram('total'));
+      for (const [route, meter] of gateway.metrics.routes) yield* histogramSamples({ route }, meter.histogram('total'));
     },
   };
 }
 
 /** A part of it, by upstream: by route, what there is to store would be three times as much. */
-export function durationsOf(span: Exclude<Span, 'total'>, name: string, help: string): Family {
+export function upstreamDurations(span: Exclude<LatencyPhase, 'total'>, name: string, help: string): Metric {
   return {
     name,
     type: 'histogram',
@@ -76,17 +76,17 @@ export function durationsOf(span: Exclude<Span, 'total'>, name: string, help: st
     labels: ['upstream'],
     *collect({ gateway }) {
       const upstreams = new Map(gateway.plan.routes.map(({ id, upstream }) => [id, upstream.id]));
-      const sums = new Map<string, Histogram>();
-      for (const [route, meter] of gateway.meters.routes) {
+      const sums = new Map<string, LatencyHistogram>();
+      for (const [route, meter] of gateway.metrics.routes) {
         const upstream = upstreams.get(route) ?? NO_ROUTE;
-        sums.set(upstream, sumOf(sums.get(upstream), meter.histogram(span)));
+        sums.set(upstream, addHistograms(sums.get(upstream), meter.histogram(span)));
       }
-      for (const [upstream, sum] of sums) yield* histogram({ upstream }, sum);
+      for (const [upstream, sum] of sums) yield* histogramSamples({ upstream }, sum);
     },
   };
 }
 
-function sumOf(one: Histogram | undefined, other: Histogram): Histogram {
+function addHistograms(one: LatencyHistogram | undefined, other: LatencyHistogram): LatencyHistogram {
   if (one === undefined) return other;
   return {
     counts: one.counts.map((count, index) => count + (other.counts[index] ?? 0)),
@@ -95,25 +95,25 @@ function sumOf(one: Histogram | undefined, other: Histogram): Histogram {
 }
 
 /** The look-ups of host names. */
-export function lookUpDurations(name: string, help: string): Family {
-  const collect = ({ gateway }: Operated) => {
+export function lookupDurations(name: string, help: string): Metric {
+  const collect = ({ gateway }: AdminContext) => {
     const { buckets, sumMs } = gateway.resolver.counts;
-    return histogram({}, { counts: buckets, sumMs }, LOOK_UP_BUCKETS);
+    return histogramSamples({}, { counts: buckets, sumMs }, LOOKUP_BUCKETS);
   };
   return { name, type: 'histogram', help, labels: [], collect };
 }
 
-const BUCKETS = bucketsOf(BOUNDS_MS);
-const LOOK_UP_BUCKETS = bucketsOf(LOOK_UP_BOUNDS_MS);
+const BUCKETS = bucketLabels(BUCKET_BOUNDS_MS);
+const LOOKUP_BUCKETS = bucketLabels(LOOKUP_BUCKETS_MS);
 
 /** The values of the label `le`. */
-function bucketsOf(boundsMs: readonly number[]): string[] {
+function bucketLabels(boundsMs: readonly number[]): string[] {
   return [...boundsMs.map((bound) => String(bound / 1_000)), '+Inf'];
 }
 
-function* histogram(
+function* histogramSamples(
   labels: Readonly<Record<string, string>>,
-  { counts, sumMs }: Histogram,
+  { counts, sumMs }: LatencyHistogram,
   buckets = BUCKETS,
 ): Generator<Sample> {
   let below = 0;

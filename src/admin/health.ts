@@ -1,25 +1,25 @@
-import { type Answer, type Call, json, type Operated, type Reloading } from './call.ts';
+import { type AdminContext, type AdminRequest, type AdminResponse, jsonResponse, type ReloadControl } from './call.ts';
 
 /** Answers for as long as the process does anything at all. */
-export function livez(): Answer {
-  return json({ status: 'alive' });
+export function livez(): AdminResponse {
+  return jsonResponse({ status: 'alive' });
 }
 
 /** Whether the process should get requests now. */
-export function readyz({ isKnown }: Call, operated: Operated): Answer {
+export function readyz({ isAuthenticated }: AdminRequest, operated: AdminContext): AdminResponse {
   // Until there are keys nobody else may ask for them.
   void operated.gateway.plan.auth?.verifier.prepare();
   const readiness = readinessOf(operated);
   const isReady = readiness.status === 'ready' || readiness.status === 'degraded';
   // Why names upstreams, and anybody may ask.
-  return json(isKnown ? readiness : { status: readiness.status }, isReady ? 200 : 503);
+  return jsonResponse(isAuthenticated ? readiness : { status: readiness.status }, isReady ? 200 : 503);
 }
 
 /** `degraded`: it serves, but somebody should look. The last two are answered 503. */
-export const STATUSES = ['ready', 'degraded', 'unready', 'stopping'] as const;
+export const READINESS_STATUSES = ['ready', 'degraded', 'unready', 'stopping'] as const;
 
 export interface Readiness {
-  readonly status: (typeof STATUSES)[number];
+  readonly status: (typeof READINESS_STATUSES)[number];
   /** None when it is ready. */
   readonly why: readonly string[];
 }
@@ -29,11 +29,11 @@ export interface Readiness {
  * be: an upstream that is down is told of, and stands in the way only where the manifest says `required`. Keys that
  * were never known do: a replica that begins without them refuses what the others still let in.
  */
-export function readinessOf({ gateway, reloader, isStopping }: Operated): Readiness {
+export function readinessOf({ gateway, reloader, isStopping }: AdminContext): Readiness {
   if (isStopping()) return { status: 'stopping', why: ['the process was asked to stop'] };
   const tokens = gateway.plan.auth?.verifier.status;
   const panicking = gateway.upstreams.filter(({ panic }) => panic).map(({ id }) => id);
-  const down = gateway.upstreams.filter(({ up, panic }) => !up && !panic).map(({ id }) => id);
+  const down = gateway.upstreams.filter(({ healthy, panic }) => !healthy && !panic).map(({ id }) => id);
   const required = new Set(gateway.plan.upstreams.filter(({ health }) => health?.required).map(({ id }) => id));
   const unready = [
     ...(tokens?.keys === 'unknown' ? ['no keys are known by which tokens are verified'] : []),
@@ -43,14 +43,14 @@ export function readinessOf({ gateway, reloader, isStopping }: Operated): Readin
     ...(tokens?.keys === 'stale' ? ['the keys are too old, and the issuer gives no newer ones'] : []),
     ...down.filter((id) => !required.has(id)).map((id) => `no target of the upstream "${id}" is up`),
     ...panicking.map((id) => `every endpoint of the upstream "${id}" fails; requests go to all of them`),
-    ...reloadFault(reloader.last),
+    ...reloadReasons(reloader.lastOutcome),
   ];
   const why = [...unready, ...degraded];
   return { status: unready.length > 0 ? 'unready' : degraded.length > 0 ? 'degraded' : 'ready', why };
 }
 
 /** The last good plan serves on. */
-function reloadFault(reload: Reloading['last']): string[] {
+function reloadReasons(reload: ReloadControl['lastOutcome']): string[] {
   if (reload?.kind !== 'kept' && reload?.kind !== 'unreadable') return [];
   return [reload.kind === 'kept' ? 'the saved manifest was refused' : 'the manifest cannot be read'];
 }

@@ -3,8 +3,8 @@
  *
  * @param head the members before it; at least one
  */
-export function* jsonWithList(head: object, name: string, items: Iterable<unknown>): Generator<string> {
-  yield `${openedObject(head)}"${name}":[`;
+export function* streamJsonWithList(head: object, name: string, items: Iterable<unknown>): Generator<string> {
+  yield `${openJsonObject(head)}"${name}":[`;
   let separator = '';
   for (const item of items) {
     yield separator + JSON.stringify(item);
@@ -14,7 +14,7 @@ export function* jsonWithList(head: object, name: string, items: Iterable<unknow
 }
 
 /** The JSON of an object without its end; further members follow. */
-export function openedObject(head: object): string {
+export function openJsonObject(head: object): string {
   const text = JSON.stringify(head).slice(0, -1);
   return text === '{' ? text : `${text},`;
 }

@@ -1,44 +1,45 @@
 import type { LogStatus } from '../log.ts';
-import type { Operated } from './call.ts';
-import { type Family, gauge } from './family.ts';
+import type { AdminContext } from './call.ts';
+import { gauge, type Metric } from './family.ts';
 
-function counter(name: string, help: string, read: (operated: Operated) => number): Family {
+function counter(name: string, help: string, read: (operated: AdminContext) => number): Metric {
   return { ...gauge(name, help, read), type: 'counter' };
 }
 
-function streamFamily(name: string, type: Family['type'], help: string, read: (status: LogStatus) => number): Family {
+function streamMetric(name: string, type: Metric['type'], help: string, read: (status: LogStatus) => number): Metric {
   return {
     name,
     type,
     help,
     labels: ['stream'],
-    *collect({ streams }) {
-      for (const [stream, status] of Object.entries(streams())) yield { labels: { stream }, value: read(status) };
+    *collect({ standardStreams }) {
+      for (const [stream, status] of Object.entries(standardStreams()))
+        yield { labels: { stream }, value: read(status) };
     },
   };
 }
 
 /** Metrics of failures that no response reports. */
-export const LOSS_FAMILIES: readonly Family[] = [
-  streamFamily(
+export const LOSS_METRICS: readonly Metric[] = [
+  streamMetric(
     'stream_dropped_lines_total',
     'counter',
     'Lines of the standard output (the log) and the standard error that were lost because more than 16 MB waited to be written.',
     ({ droppedLines }) => droppedLines,
   ),
-  streamFamily(
+  streamMetric(
     'stream_waiting_bytes',
     'gauge',
     'Bytes that wait to be written to the standard output or the standard error.',
     ({ waitingBytes }) => waitingBytes,
   ),
-  streamFamily(
+  streamMetric(
     'stream_write_errors_total',
     'counter',
     'Writes to the standard output or the standard error that failed, as on a full disk.',
     ({ errors }) => errors,
   ),
-  streamFamily(
+  streamMetric(
     'stream_failing',
     'gauge',
     '1 while writes to the standard output or the standard error fail, or their reader takes nothing.',
@@ -54,9 +55,9 @@ export const LOSS_FAMILIES: readonly Family[] = [
     type: 'counter',
     help: 'Connections that the system could not accept, by listener.',
     labels: ['listener'],
-    *collect({ gateway, counts }) {
+    *collect({ gateway, adminMetrics }) {
       yield { labels: { listener: 'clients' }, value: gateway.clients.unaccepted };
-      yield { labels: { listener: 'admin' }, value: counts.unaccepted };
+      yield { labels: { listener: 'admin' }, value: adminMetrics.acceptErrors };
     },
   },
   gauge(
@@ -76,7 +77,7 @@ export const LOSS_FAMILIES: readonly Family[] = [
     labels: ['use'],
     *collect({ gateway, descriptors }) {
       yield { labels: { use: 'check' }, value: descriptors.status.shortages };
-      yield { labels: { use: 'upstream' }, value: gateway.meters.descriptorShortages };
+      yield { labels: { use: 'upstream' }, value: gateway.metrics.descriptorShortages };
     },
   },
   gauge(
@@ -84,21 +85,21 @@ export const LOSS_FAMILIES: readonly Family[] = [
     '0 while the files of the manifest cannot be watched, at the limits of inotify for example. They are polled every 5 s.',
     ({ reloader }) => Number(reloader.watchError === undefined),
   ),
-  gauge('admin_connections', 'Open connections of the admin API.', ({ counts }) => counts.connections),
+  gauge('admin_connections', 'Open connections of the admin API.', ({ adminMetrics }) => adminMetrics.connections),
   counter(
     'admin_connections_evicted_total',
     'Connections of the admin API that were closed to make room for new ones.',
-    ({ counts }) => counts.evictions,
+    ({ adminMetrics }) => adminMetrics.evictions,
   ),
   counter(
     'admin_refusals_total',
     'Requests to the admin API that were refused because too many others were being served.',
-    ({ counts }) => counts.refusals,
+    ({ adminMetrics }) => adminMetrics.refusals,
   ),
   counter(
     'skipped_decisions_total',
     'Decisions that were not sent to a stream of /decisions because there were too many.',
-    ({ counts }) => counts.skippedDecisions,
+    ({ adminMetrics }) => adminMetrics.skippedEvents,
   ),
   {
     name: 'nodejs_eventloop_seconds_total',

@@ -1,15 +1,15 @@
-import type { Answer, Call, Operated } from './call.ts';
+import type { AdminContext, AdminRequest, AdminResponse } from './call.ts';
 
-const exposition = () =>
-  import('./exposition.ts').then(({ createExposition, CONTENT_TYPE }) => ({
-    expose: createExposition(),
+const loadRenderer = () =>
+  import('./exposition.ts').then(({ createPrometheusRenderer, CONTENT_TYPE }) => ({
+    expose: createPrometheusRenderer(),
     CONTENT_TYPE,
   }));
-let loaded: ReturnType<typeof exposition> | undefined;
+let renderer: ReturnType<typeof loadRenderer> | undefined;
 
 /** The response to a scrape. The library is read with the first scrape: a process that is not measured does not wait for it. */
-export async function metrics(_call: Call, operated: Operated): Promise<Answer> {
-  loaded ??= exposition();
-  const { expose, CONTENT_TYPE } = await loaded;
+export async function metrics(_call: AdminRequest, operated: AdminContext): Promise<AdminResponse> {
+  renderer ??= loadRenderer();
+  const { expose, CONTENT_TYPE } = await renderer;
   return { status: 200, headers: { 'Content-Type': CONTENT_TYPE }, body: await expose(operated) };
 }

@@ -1,23 +1,23 @@
 import type { RefusalCode } from '../gateway/refusal.ts';
 import { REFUSALS } from '../gateway/refusal.ts';
-import type { Planned } from '../load.ts';
+import type { PlannedManifest } from '../load.ts';
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { parsePattern, patternKey, type Segment } from '../plan/pattern.ts';
 import type { Route } from '../plan/plan.ts';
-import { type Answer, type Call, largeJson, type Operated } from './call.ts';
-import { openedObject } from './json-pieces.ts';
-import { createSchemaBook, type SchemaBook } from './schema-book.ts';
+import { type AdminContext, type AdminRequest, type AdminResponse, largeJsonResponse } from './call.ts';
+import { openJsonObject } from './json-pieces.ts';
+import { createOpenApiComponents, type OpenApiComponents } from './schema-book.ts';
 
 /** OpenAPI 3.1 of the routes in force: what may be sent, who may send it, and what is refused. */
-export function openapi(_call: Call, { planned, version }: Operated): Answer {
-  return largeJson(describe(planned(), version));
+export function openapi(_call: AdminRequest, { activeManifest, version }: AdminContext): AdminResponse {
+  return largeJsonResponse(streamOpenApi(activeManifest(), version));
 }
 
 /** The JSON of the document, piece by piece. */
-export function* describe({ plan, manifest, secrets }: Planned, version: string): Generator<string> {
-  const book = createSchemaBook(plan.schemas);
+export function* streamOpenApi({ plan, manifest, secrets }: PlannedManifest, version: string): Generator<string> {
+  const book = createOpenApiComponents(plan.schemas);
   const info = { title: 'The routes of the gateway', version: plan.hash.slice(0, 12), 'x-gateway-version': version };
-  yield `${openedObject({ openapi: '3.1.0', info })}"paths":{`;
+  yield `${openJsonObject({ openapi: '3.1.0', info })}"paths":{`;
   // To OpenAPI two paths that differ in the names of their parameters alone are one path.
   const paths = new Map<string, number[]>();
   for (const [index, { path }] of plan.routes.entries()) {
@@ -35,14 +35,14 @@ export function* describe({ plan, manifest, secrets }: Planned, version: string)
     for (const index of indexes) {
       const route = plan.routes[index] as Route;
       const entry = manifest.routes[index] as RouteEntry;
-      const described = { entry, types: typesOf(entry, index, secrets), index, names, book };
+      const described = { entry, types: mediaTypesOf(entry, index, secrets), index, names, book };
       for (const method of route.methods) operations[method.toLowerCase()] = operation(route, method, described);
     }
     yield `${separator}${JSON.stringify(path)}:${JSON.stringify(operations)}`;
     separator = ',';
   }
   const security = plan.auth === undefined ? {} : { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } };
-  yield `},"components":${openedObject(security)}"schemas":{"Refusal":${JSON.stringify(REFUSAL_SCHEMA)}`;
+  yield `},"components":${openJsonObject(security)}"schemas":{"Refusal":${JSON.stringify(REFUSAL_SCHEMA)}`;
   for (const [name, schema] of book.schemas()) yield `,${JSON.stringify(name)}:${JSON.stringify(schema)}`;
   yield '}}}\n';
 }
@@ -58,17 +58,17 @@ function openapiPath(pattern: readonly Segment[]): string {
   return `/${steps.join('/')}`;
 }
 
-interface Described {
+interface OperationContext {
   readonly entry: RouteEntry;
   /** The media types of the body as they may be printed. */
   readonly types: readonly string[];
   readonly index: number;
   /** Of the path's parameters, in their order. */
   readonly names: readonly string[];
-  readonly book: SchemaBook;
+  readonly book: OpenApiComponents;
 }
 
-function operation(route: Route, method: string, described: Described): object {
+function operation(route: Route, method: string, described: OperationContext): object {
   const { id, access, auth, websocket, login } = route;
   const isAsked = access === 'protected';
   return {
@@ -79,17 +79,17 @@ function operation(route: Route, method: string, described: Described): object {
     responses: responsesOf(route),
     security: isAsked ? [{ token: [] }] : [],
     'x-route': id,
-    ...(isAsked || login !== undefined ? { 'x-roles': auth?.role.shown } : {}),
+    ...(isAsked || login !== undefined ? { 'x-roles': auth?.role.redactedRoles } : {}),
     ...(websocket ? { 'x-websocket': true } : {}),
   };
 }
 
-function parametersOf({ entry, index, names, book }: Described): object[] {
+function parametersOf({ entry, index, names, book }: OperationContext): object[] {
   const own = parsePattern(entry.path).flatMap((segment) => (segment.kind === 'parameter' ? [segment.name] : []));
   const inPath = names.map((name, at) => {
     const written = own[at] ?? '';
     const isRuled = entry.params !== undefined && Object.hasOwn(entry.params.properties, written);
-    const schema = isRuled ? book.at(['routes', index, 'params', 'properties', written]) : { type: 'string' };
+    const schema = isRuled ? book.schemaAt(['routes', index, 'params', 'properties', written]) : { type: 'string' };
     return { name, in: 'path', required: true, schema };
   });
   const outside = (['query', 'headers'] as const).flatMap((place) => {
@@ -98,20 +98,24 @@ function parametersOf({ entry, index, names, book }: Described): object[] {
       name,
       in: place === 'query' ? 'query' : 'header',
       required: rule?.required?.includes(name) ?? false,
-      schema: book.at(['routes', index, place, 'properties', name]),
+      schema: book.schemaAt(['routes', index, place, 'properties', name]),
     }));
   });
   return [...inPath, ...outside];
 }
 
-function typesOf({ body }: RouteEntry, index: number, { shown }: Planned['secrets']): readonly string[] {
+function mediaTypesOf(
+  { body }: RouteEntry,
+  index: number,
+  { redactValue }: PlannedManifest['secrets'],
+): readonly string[] {
   const usual = [body?.schema === undefined ? '*/*' : 'application/json'];
-  return body?.types === undefined ? usual : shown(body.types, ['routes', index, 'body', 'types']);
+  return body?.types === undefined ? usual : redactValue(body.types, ['routes', index, 'body', 'types']);
 }
 
-function requestBodyOf({ body }: Route, { entry, types, index, book }: Described): object {
+function requestBodyOf({ body }: Route, { entry, types, index, book }: OperationContext): object {
   if (body === undefined) return {};
-  const schema = entry.body?.schema === undefined ? {} : { schema: book.at(['routes', index, 'body', 'schema']) };
+  const schema = entry.body?.schema === undefined ? {} : { schema: book.schemaAt(['routes', index, 'body', 'schema']) };
   const content = Object.fromEntries(types.map((type) => [type, schema]));
   return { requestBody: { content, 'x-limit-bytes': body.limitBytes } };
 }
@@ -132,7 +136,7 @@ function responsesOf(route: Route): object {
   };
 }
 
-const ALWAYS: readonly RefusalCode[] = [
+const COMMON_REFUSALS: readonly RefusalCode[] = [
   'message_malformed',
   'path_ambiguous',
   'request_timeout',
@@ -149,32 +153,35 @@ const ALWAYS: readonly RefusalCode[] = [
 function refusalsOf({ access, websocket, login, parameters, body, validation }: Route): RefusalCode[] {
   const isEnforced = validation === 'enforce';
   return [
-    ...ALWAYS,
+    ...COMMON_REFUSALS,
     ...((websocket ? ['origin_not_allowed'] : []) as RefusalCode[]),
     ...((access === 'protected' ? ['token_missing', 'token_invalid'] : []) as RefusalCode[]),
     ...((access === 'protected' || login ? ['role_not_allowed', 'keys_unavailable'] : []) as RefusalCode[]),
     ...((login ? ['login_answer_refused'] : []) as RefusalCode[]),
     ...((parameters && isEnforced ? ['parameter_invalid'] : []) as RefusalCode[]),
     ...((body ? ['body_too_large'] : []) as RefusalCode[]),
-    ...((body?.judge || parameters || login ? ['gateway_busy'] : []) as RefusalCode[]),
+    ...((body?.validate || parameters || login ? ['gateway_busy'] : []) as RefusalCode[]),
     ...((body?.types && isEnforced ? ['media_type_unsupported'] : []) as RefusalCode[]),
-    ...(((body?.judge || body?.inspect) && isEnforced ? ['body_invalid'] : []) as RefusalCode[]),
+    ...(((body?.validate || body?.streamValidatorFor) && isEnforced ? ['body_invalid'] : []) as RefusalCode[]),
   ];
 }
 
-const TEXT = { type: 'string' };
+const STRING_SCHEMA = { type: 'string' };
 
 const REFUSAL_SCHEMA = {
   type: 'object',
   required: ['type', 'title', 'status', 'detail', 'code', 'message', 'request_id'],
   properties: {
-    type: TEXT,
-    title: TEXT,
+    type: STRING_SCHEMA,
+    title: STRING_SCHEMA,
     status: { type: 'integer' },
-    detail: TEXT,
+    detail: STRING_SCHEMA,
     code: { enum: Object.keys(REFUSALS) },
-    message: TEXT,
-    request_id: TEXT,
-    errors: { type: 'array', items: { type: 'object', properties: { pointer: TEXT, message: TEXT } } },
+    message: STRING_SCHEMA,
+    request_id: STRING_SCHEMA,
+    errors: {
+      type: 'array',
+      items: { type: 'object', properties: { pointer: STRING_SCHEMA, message: STRING_SCHEMA } },
+    },
   },
 };

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { Answer, Endpoint } from './call.ts';
+import type { AdminEndpoint, AdminResponse } from './call.ts';
 
 /** The files of the page: what a browser may ask for before it has a token, and nothing of the gateway's. */
 const FILES = [
@@ -17,7 +17,7 @@ const FILES = [
   'routes.js',
 ] as const;
 
-const TYPES: Readonly<Record<string, string>> = {
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
@@ -25,7 +25,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** Nothing of elsewhere is read, nothing is sent elsewhere, no text becomes markup, and no other page shows this one. */
-const POLICY = [
+const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -39,23 +39,23 @@ const POLICY = [
 ].join('; ');
 
 /** The page and its parts: each is read when it is asked for the first time. */
-export const PAGE: readonly Endpoint[] = FILES.map((file) => {
-  let answer: Promise<Answer> | undefined;
+export const PAGE_ENDPOINTS: readonly AdminEndpoint[] = FILES.map((file) => {
+  let response: Promise<AdminResponse> | undefined;
   return {
     method: 'GET',
     path: file === 'index.html' ? '/' : `/page/${file}`,
-    isOpen: true,
-    answer: () => {
-      answer ??= answerOf(file);
-      return answer;
+    isPublic: true,
+    respond: () => {
+      response ??= readPageFile(file);
+      return response;
     },
   };
 });
 
-async function answerOf(file: string): Promise<Answer> {
+async function readPageFile(file: string): Promise<AdminResponse> {
   const headers = {
-    'Content-Type': TYPES[file.slice(file.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
-    'Content-Security-Policy': POLICY,
+    'Content-Type': MEDIA_TYPES[file.slice(file.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
+    'Content-Security-Policy': CONTENT_SECURITY_POLICY,
     'Referrer-Policy': 'no-referrer',
     'Cross-Origin-Opener-Policy': 'same-origin',
     'Cross-Origin-Resource-Policy': 'same-origin',

@@ -1,9 +1,16 @@
-import { toldProblems } from '../reload/told.ts';
+import { reportProblems } from '../reload/told.ts';
 import type { News, Reload } from '../reload.ts';
-import { type Answer, type Call, fault, json, type Operated, type Reloading } from './call.ts';
+import {
+  type AdminContext,
+  type AdminRequest,
+  type AdminResponse,
+  jsonResponse,
+  problemDetails,
+  type ReloadControl,
+} from './call.ts';
 
 /** 200 when the saved manifest is active (RFC 9110 sections 15.3.1, 15.5.21 and 15.6.4). */
-const STATUSES: Readonly<Record<Exclude<Reload['kind'], 'cancelled'>, number>> = {
+const STATUS_CODES: Readonly<Record<Exclude<Reload['kind'], 'cancelled'>, number>> = {
   loaded: 200,
   unchanged: 200,
   kept: 422,
@@ -11,33 +18,38 @@ const STATUSES: Readonly<Record<Exclude<Reload['kind'], 'cancelled'>, number>> =
 };
 
 /** Reloads the manifest now, and responds once the result is known. */
-export async function reload(_call: Call, { reloader, isStopping }: Operated): Promise<Answer> {
+export async function reload(_call: AdminRequest, { reloader, isStopping }: AdminContext): Promise<AdminResponse> {
   const made = isStopping() ? undefined : await reloader.reload('request');
   if (made === undefined || made.kind === 'cancelled')
-    return fault(503, 'the gateway is stopping, and reloads nothing; ask the instance that replaces it');
-  const entry = made.kind === 'unchanged' ? { kind: made.kind, ...attemptOf(made) } : entryOf(made);
-  return json({ hash: reloader.hash, ...entry }, STATUSES[made.kind]);
+    return problemDetails(503, 'the gateway is stopping, and reloads nothing; ask the instance that replaces it');
+  const entry = made.kind === 'unchanged' ? { kind: made.kind, ...attemptFields(made) } : outcomeFields(made);
+  return jsonResponse({ hash: reloader.hash, ...entry }, STATUS_CODES[made.kind]);
 }
 
 /** What the status says of reloads. */
-export function reloadEntry({ last, lastSuccessAt, needsRestart, hungThreads }: Reloading) {
+export function reloadFields({
+  lastOutcome,
+  lastActivatedAt: last_success_at,
+  keysNeedingRestart,
+  hungThreadCount,
+}: ReloadControl) {
   return {
-    last_reload: last === undefined ? null : entryOf(last),
-    last_success_at: lastSuccessAt,
-    needs_restart: needsRestart,
-    hung_threads: hungThreads,
+    last_reload: lastOutcome === undefined ? null : outcomeFields(lastOutcome),
+    last_success_at,
+    needs_restart: keysNeedingRestart,
+    hung_threads: hungThreadCount,
   };
 }
 
-function attemptOf({ cause, at, ms, files }: Reload) {
+function attemptFields({ cause, at, ms, files }: Reload) {
   return { cause, at, ms, files };
 }
 
-function entryOf(reload: News) {
-  const attempt = attemptOf(reload);
+function outcomeFields(reload: News) {
+  const attempt = attemptFields(reload);
   if (reload.kind === 'kept')
-    return { kind: reload.kind, ...attempt, problems: toldProblems(reload), problem_count: reload.problems.length };
+    return { kind: reload.kind, ...attempt, problems: reportProblems(reload), problem_count: reload.problems.length };
   if (reload.kind === 'unreadable') return { kind: reload.kind, ...attempt, reason: reload.reason };
-  const { kind, hash, oldHash: old_hash, summary, changes, needsRestart: needs_restart } = reload;
+  const { kind, hash, oldHash: old_hash, summary, changes, keysNeedingRestart: needs_restart } = reload;
   return { kind, ...attempt, hash, old_hash, summary, changes, needs_restart };
 }

@@ -1,48 +1,56 @@
 import type { ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
-import type { AdminCounts } from './admin-counts.ts';
-import { type Answer, fault } from './call.ts';
-import { LargeResponses } from './large-responses.ts';
-import type { WorkShare } from './work-share.ts';
+import type { AdminMetrics } from './admin-counts.ts';
+import { type AdminResponse, problemDetails } from './call.ts';
+import { LargeResponseWriter } from './large-responses.ts';
+import type { CpuBudget } from './work-share.ts';
 
 /** Compressing a shorter body takes longer than sending it. */
-const COMPRESSED_BYTES = 1_024;
+const MIN_COMPRESSED_BYTES = 1_024;
 
 const compress = promisify(gzip);
 
 /** Writes responses of the admin API: compressed where the client accepts it, in slices where they may be large. */
 export class ResponseWriter {
-  readonly #large: LargeResponses;
-  readonly #counts: AdminCounts;
+  readonly #large: LargeResponseWriter;
+  readonly #counts: AdminMetrics;
 
-  constructor(share: WorkShare, counts: AdminCounts) {
-    this.#large = new LargeResponses(share, counts);
+  constructor(share: CpuBudget, counts: AdminMetrics) {
+    this.#large = new LargeResponseWriter(share, counts);
     this.#counts = counts;
   }
 
-  async send(response: ServerResponse, answer: Answer): Promise<void> {
+  async send(response: ServerResponse, answer: AdminResponse): Promise<void> {
     if (response.destroyed) return;
     const { body } = answer;
     if (typeof body === 'string' || Buffer.isBuffer(body)) return this.#sendWhole(response, answer, Buffer.from(body));
-    if (response.req.method === 'HEAD') return void begin(response, answer).end();
-    if (typeof body === 'function') return body(begin(response, answer));
+    if (response.req.method === 'HEAD') return void writeHead(response, answer).end();
+    if (typeof body === 'function') return body(writeHead(response, answer));
     if (!this.#large.makeRoom()) {
-      this.#counts.refused(response.req.url?.split('?', 1)[0] ?? '');
-      return this.send(response, fault(503, 'too many large responses are being written', { 'Retry-After': '1' }));
+      this.#counts.recordRefusal(response.req.url?.split('?', 1)[0] ?? '');
+      return this.send(
+        response,
+        problemDetails(503, 'too many large responses are being written', { 'Retry-After': '1' }),
+      );
     }
     const isCompressed = acceptsGzip(response);
-    return this.#large.write(begin(response, answer, isCompressed), body, isCompressed);
+    return this.#large.write(writeHead(response, answer, isCompressed), body, isCompressed);
   }
 
-  async #sendWhole(response: ServerResponse, answer: Answer, body: Buffer): Promise<void> {
-    const isCompressed = body.length >= COMPRESSED_BYTES && acceptsGzip(response);
+  async #sendWhole(response: ServerResponse, answer: AdminResponse, body: Buffer): Promise<void> {
+    const isCompressed = body.length >= MIN_COMPRESSED_BYTES && acceptsGzip(response);
     const bytes = isCompressed ? await compress(body, { level: constants.Z_BEST_SPEED }) : body;
-    if (!response.destroyed) begin(response, answer, isCompressed, bytes.length).end(bytes);
+    if (!response.destroyed) writeHead(response, answer, isCompressed, bytes.length).end(bytes);
   }
 }
 
-function begin(response: ServerResponse, { status, headers }: Answer, isCompressed = false, length?: number) {
+function writeHead(
+  response: ServerResponse,
+  { status, headers }: AdminResponse,
+  isCompressed = false,
+  length?: number,
+) {
   // The body of a request that was refused unread must not be taken for the next request.
   if (!response.req.complete) response.shouldKeepAlive = false;
   return response.writeHead(status, {

@@ -1,29 +1,29 @@
 import type { Route } from '../plan/plan.ts';
-import { type Answer, type Call, largeJson, type Operated } from './call.ts';
-import { jsonWithList } from './json-pieces.ts';
+import { type AdminContext, type AdminRequest, type AdminResponse, largeJsonResponse } from './call.ts';
+import { streamJsonWithList } from './json-pieces.ts';
 
 /** The compiled routes, in the manifest's order. */
-export function routes(_call: Call, { gateway }: Operated): Answer {
-  return largeJson(jsonWithList({}, 'routes', gateway.plan.routes.values().map(described)));
+export function routes(_call: AdminRequest, { gateway }: AdminContext): AdminResponse {
+  return largeJsonResponse(streamJsonWithList({}, 'routes', gateway.plan.routes.values().map(routeSummary)));
 }
 
 export interface RouteTable {
-  readonly routes: readonly ReturnType<typeof described>[];
+  readonly routes: readonly ReturnType<typeof routeSummary>[];
 }
 
-function described({ id, methods, path, access, upstream, auth, ...route }: Route) {
+function routeSummary({ id, methods, path, access, upstream, auth, ...route }: Route) {
   return {
     id,
     methods,
     path,
     access,
     upstream: upstream.id,
-    roles: access === 'protected' || route.login !== undefined ? (auth?.role.shown ?? []) : [],
+    roles: access === 'protected' || route.login !== undefined ? (auth?.role.redactedRoles ?? []) : [],
     login: route.login !== undefined,
     websocket: route.websocket,
     validation: route.validation,
     parameters: route.parameters !== undefined,
-    body: route.body && { schema: route.body.judge !== undefined, limit_bytes: route.body.limitBytes },
+    body: route.body && { schema: route.body.validate !== undefined, limit_bytes: route.body.limitBytes },
     timeout_ms: route.timeoutMs ?? null,
   };
 }

@@ -1,16 +1,16 @@
 import type { Plan } from '../plan/plan.ts';
-import { changeSchemas, isMap, isSchema, referencePath, valueAt } from '../plan/schema-walk.ts';
+import { isMap, isSchema, mapSchemas, referencePath, valueAt } from '../plan/schema-walk.ts';
 import type { Path } from '../problem/finding.ts';
 
 /** The schemas of a plan as an OpenAPI document has them: all that is referred to stands in its components. */
-export interface SchemaBook {
+export interface OpenApiComponents {
   /** The schema at a path of the root. */
-  readonly at: (path: Path) => unknown;
+  readonly schemaAt: (path: Path) => unknown;
   /** The schemas referred to, by the names that references give them. */
   readonly schemas: () => Iterable<readonly [string, unknown]>;
 }
 
-export function createSchemaBook(root: Plan['schemas']): SchemaBook {
+export function createOpenApiComponents(root: Plan['schemas']): OpenApiComponents {
   const schemas = new Map<string, unknown>();
   const taken = new Set(['Refusal']);
   const names = new Map<string, string>();
@@ -28,7 +28,7 @@ export function createSchemaBook(root: Plan['schemas']): SchemaBook {
     return name;
   };
   const rewritten = (schema: unknown) =>
-    changeSchemas(schema, (inner) => {
+    mapSchemas(schema, (inner) => {
       const path = typeof inner['$ref'] === 'string' ? referencePath(inner['$ref']) : undefined;
       // A reference from the environment leads nowhere here: it is shown as it is written.
       return path === undefined || !isSchema(valueAt(root, path))
@@ -36,7 +36,7 @@ export function createSchemaBook(root: Plan['schemas']): SchemaBook {
         : { ...inner, $ref: `#/components/schemas/${nameOf(path)}` };
     });
   return {
-    at: (path) => {
+    schemaAt: (path) => {
       const schema = valueAt(root, path);
       return isMap(schema) || typeof schema === 'boolean' ? rewritten(schema) : {};
     },

@@ -1,30 +1,45 @@
-import { type Answer, type Call, json, largeJson, type Operated, type Serving } from './call.ts';
-import { jsonWithList } from './json-pieces.ts';
-import type { Lately, RouteTraffic, Traffic } from './traffic.ts';
+import {
+  type AdminContext,
+  type AdminRequest,
+  type AdminResources,
+  type AdminResponse,
+  jsonResponse,
+  largeJsonResponse,
+} from './call.ts';
+import { streamJsonWithList } from './json-pieces.ts';
+import type { RecentTraffic, RouteTraffic, TrafficHistory } from './traffic.ts';
 
 /** What the routes got lately, and what is open now. */
-export function lately(_call: Call, { gateway }: Operated, { traffic }: Serving): Answer {
+export function recentTraffic(
+  _call: AdminRequest,
+  { gateway }: AdminContext,
+  { traffic }: AdminResources,
+): AdminResponse {
   const { connections, tunnels } = gateway.clients;
-  const { seconds, routes } = traffic.lately();
-  return largeJson(
-    jsonWithList({ in_flight: gateway.meters.inFlight, connections, tunnels, seconds }, 'routes', routes),
+  const { seconds, routes } = traffic.recent();
+  return largeJsonResponse(
+    streamJsonWithList({ in_flight: gateway.metrics.inFlight, connections, tunnels, seconds }, 'routes', routes),
   );
 }
 
 /** The last hour, all routes together. */
-export function lastHour(_call: Call, _operated: Operated, { traffic }: Serving): Answer {
-  return json(historyOf(traffic));
+export function trafficHistory(
+  _call: AdminRequest,
+  _operated: AdminContext,
+  { traffic }: AdminResources,
+): AdminResponse {
+  return jsonResponse(historyOf(traffic));
 }
 
-export interface TrafficNow extends Omit<Lately, 'routes'> {
+export interface RecentTrafficResponse extends Omit<RecentTraffic, 'routes'> {
   readonly in_flight: number;
   readonly connections: number;
   readonly tunnels: number;
   readonly routes: readonly RouteTraffic[];
 }
 
-export type LastHour = ReturnType<typeof historyOf>;
+export type TrafficHistoryResponse = ReturnType<typeof historyOf>;
 
-function historyOf(traffic: Traffic) {
+function historyOf(traffic: TrafficHistory) {
   return { moments: traffic.lastHour() };
 }

@@ -1,17 +1,17 @@
 import { validationPool } from '../plan/validation-pool.ts';
-import { type Family, gauge } from './family.ts';
+import { gauge, type Metric } from './family.ts';
 
 /** Metrics of bodies in memory, and of the threads that validate. */
-export const VALIDATION_FAMILIES: readonly Family[] = [
+export const VALIDATION_METRICS: readonly Metric[] = [
   gauge(
     'buffered_bytes',
     'Bytes of request bodies and login responses that the gateway holds in memory.',
-    ({ gateway }) => gateway.buffers.heldBytes,
+    ({ gateway }) => gateway.bufferBudget.usedBytes,
   ),
   gauge(
     'buffered_bytes_limit',
     'The limit of buffered_bytes: server.limits.bufferedBodies.',
-    ({ gateway }) => gateway.buffers.limitBytes,
+    ({ gateway }) => gateway.bufferBudget.limitBytes,
   ),
   {
     name: 'buffer_refusals_total',
@@ -19,7 +19,8 @@ export const VALIDATION_FAMILIES: readonly Family[] = [
     help: 'Requests refused since bodies take too much memory: all of the limit, or the share of one client.',
     labels: ['reason'],
     *collect({ gateway }) {
-      for (const [reason, value] of Object.entries(gateway.buffers.refused)) yield { labels: { reason }, value };
+      for (const [reason, value] of Object.entries(gateway.bufferBudget.refusedCounts))
+        yield { labels: { reason }, value };
     },
   },
   gauge(
@@ -56,6 +57,6 @@ export const VALIDATION_FAMILIES: readonly Family[] = [
   },
 ];
 
-function counter(name: string, help: string, read: () => number): Family {
+function counter(name: string, help: string, read: () => number): Metric {
   return { name, type: 'counter', help, labels: [], collect: () => [{ labels: {}, value: read() }] };
 }

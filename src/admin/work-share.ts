@@ -1,8 +1,8 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
-import type { Steps } from '../plan/steps.ts';
+import type { SlicedWork } from '../plan/steps.ts';
 
 /** Each millisecond of work uses up four: one for the work, three for everything else. */
-const PRICE = 4;
+const REST_FACTOR = 4;
 /** Work that may be done before the thread rests: small responses do not wait. */
 const BURST_MS = 4;
 /** Parsing a request and writing its response takes about so long, which nobody can measure from inside. */
@@ -14,7 +14,7 @@ export const SLICE_MS = 1;
  * Bounds the share of the serving thread that the admin API takes: a quarter, in slices, however many callers there are and
  * however much they request. Pieces of work run one after the other, in the order in which they were requested.
  */
-export class WorkShare {
+export class CpuBudget {
   #last: Promise<unknown> = Promise.resolve();
   /** When the thread has rested from all work done so far. */
   #restedAt = 0;
@@ -26,7 +26,7 @@ export class WorkShare {
     this.#last = promise;
     await before;
     try {
-      const restMs = this.#restedAt - performance.now() - BURST_MS * PRICE;
+      const restMs = this.#restedAt - performance.now() - BURST_MS * REST_FACTOR;
       await (restMs > 0 ? sleep(restMs) : turn());
       return this.#charged(work);
     } finally {
@@ -35,7 +35,7 @@ export class WorkShare {
   }
 
   /** Runs work of any length, slice by slice. */
-  async finish<Made>(steps: Steps<Made>): Promise<Made> {
+  async runInSlices<Made>(steps: SlicedWork<Made>): Promise<Made> {
     for (;;) {
       const slice = await this.run(() => sliceOf(steps));
       if (slice.done) return slice.value;
@@ -48,12 +48,12 @@ export class WorkShare {
       return work();
     } finally {
       const end = performance.now();
-      this.#restedAt = Math.max(this.#restedAt, start) + (end - start + OVERHEAD_MS) * PRICE;
+      this.#restedAt = Math.max(this.#restedAt, start) + (end - start + OVERHEAD_MS) * REST_FACTOR;
     }
   }
 }
 
-function sliceOf<Made>(steps: Steps<Made>): IteratorResult<undefined, Made> {
+function sliceOf<Made>(steps: SlicedWork<Made>): IteratorResult<undefined, Made> {
   const endMs = performance.now() + SLICE_MS;
   for (;;) {
     const step = steps.next();

@@ -1,9 +1,9 @@
 import { RULES } from '../lint/table.ts';
 import type { Problem } from '../problem/problem.ts';
 import { readText } from '../world.ts';
-import { type Report, toJson, withFingerprints } from './reporters/report.ts';
-import { WorkError } from './terminal.ts';
-import { writeWhole } from './write-file.ts';
+import { type LintReport, toJson, withFingerprints } from './reporters/report.ts';
+import { CommandError } from './terminal.ts';
+import { writeFileAtomic } from './write-file.ts';
 
 interface Baseline {
   readonly version: 1;
@@ -15,16 +15,16 @@ interface Baseline {
 const ERRORS = new Set(RULES.filter(({ severity }) => severity === 'error').map(({ id }) => id));
 
 /** Writes down what is told of now. */
-export function writeBaseline(path: string, report: Report): void {
+export function writeBaseline(path: string, report: LintReport): void {
   const problems = withFingerprints(report)
     .filter(({ problem }) => !ERRORS.has(problem.rule))
     .map(({ problem: { rule, file }, fingerprint }) => ({ rule, file, fingerprint }));
   const baseline: Baseline = { version: 1, problems };
-  writeWhole(path, toJson(baseline));
+  writeFileAtomic(path, toJson(baseline));
 }
 
 /** The problems that a baseline does not know. */
-export function newProblems(path: string, report: Report): Problem[] {
+export function newProblems(path: string, report: LintReport): Problem[] {
   const known = new Set(readBaseline(path).problems.map(({ fingerprint }) => fingerprint));
   return withFingerprints(report)
     .filter(({ problem, fingerprint }) => ERRORS.has(problem.rule) || !known.has(fingerprint))
@@ -37,6 +37,8 @@ function readBaseline(path: string): Baseline {
     if (baseline.version !== 1 || !Array.isArray(baseline.problems)) throw new Error('it is no baseline of version 1');
     return baseline;
   } catch (error) {
-    throw new WorkError(`${path} cannot be used: ${(error as Error).message}; write it with --write-baseline ${path}`);
+    throw new CommandError(
+      `${path} cannot be used: ${(error as Error).message}; write it with --write-baseline ${path}`,
+    );
   }
 }

@@ -11,7 +11,7 @@ const POLL_MS = 1_000;
  *
  * @param files what was read from each, by its path; `undefined`: it was not there
  */
-export function changeOf(files: ReadonlyMap<string, string | undefined>, stop: AbortSignal): Promise<void> {
+export function waitForChange(files: ReadonlyMap<string, string | undefined>, stop: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     let timer: NodeJS.Timeout | undefined;
     const end = () => {

@@ -1,15 +1,15 @@
 import { suggestion } from '../problem/did-you-mean.ts';
-import { type ExitCode, type Terminal, UsageError, type Verb, WorkError } from './terminal.ts';
+import { CommandError, type ExitCode, type Terminal, UsageError, type Verb } from './terminal.ts';
 import { formatUsage } from './usage.ts';
 import { version } from './version.ts';
 
-interface Entry {
+interface VerbEntry {
   readonly summary: string;
   /** Each verb is loaded when it is called: checking a manifest needs no server. */
   readonly load: () => Promise<Verb>;
 }
 
-const VERBS: Readonly<Record<string, Entry>> = {
+const VERBS: Readonly<Record<string, VerbEntry>> = {
   run: {
     summary: 'serve a manifest, and reload it when the file changes',
     load: async () => (await import('./run.ts')).run,
@@ -44,7 +44,7 @@ const VERBS: Readonly<Record<string, Entry>> = {
   fmt: { summary: 'lay a manifest out, comments kept', load: async () => (await import('./fmt.ts')).fmt },
   completion: {
     summary: "print a shell's completion of this command",
-    load: async () => (await import('./completion.ts')).completionOf(VERBS),
+    load: async () => (await import('./completion.ts')).createCompletionVerb(VERBS),
   },
 };
 
@@ -81,7 +81,7 @@ export async function main(
   try {
     return await verb.run(terminal);
   } catch (error) {
-    if (error instanceof WorkError) return complain(error.message);
+    if (error instanceof CommandError) return complain(error.message);
     if (error instanceof UsageError || isArgumentError(error)) return complain((error as Error).message, usage);
     throw error;
   }

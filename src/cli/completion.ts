@@ -9,10 +9,10 @@ const NAMES = Object.keys(SHELLS) as (keyof typeof SHELLS)[];
 type Verbs = Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Verb> }>>;
 
 /** The verb that prints a shell's completion of these verbs, itself among them. */
-export function completionOf(verbs: Verbs): Verb {
+export function createCompletionVerb(verbs: Verbs): Verb {
   return {
     usage: `signing-gateway completion ${NAMES.join('|')}`,
-    words: NAMES,
+    choices: NAMES,
     examples: ['source <(signing-gateway completion bash)', 'signing-gateway completion fish | source'],
     async run({ args, out }) {
       const { positionals } = parseArgs({ args: [...args], allowPositionals: true });
@@ -23,7 +23,7 @@ export function completionOf(verbs: Verbs): Verb {
           word === '' ? `name a shell: ${NAMES.join(', ')}` : `there is no shell "${word}"${suggestion(word, NAMES)}`,
         );
       const told = Object.entries(verbs).map(async ([name, { summary, load }]) => {
-        const { options = {}, words } = await load();
+        const { options = {}, choices: words } = await load();
         return { name, summary, options, ...(words && { words }) };
       });
       out(SHELLS[shell](await Promise.all(told)));

@@ -1,9 +1,9 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { createSandbox } from '../sandbox/sandbox.ts';
-import { MANIFEST_OPTIONS, readArguments } from './manifest-file.ts';
+import { MANIFEST_OPTIONS, parseSingleManifestArguments } from './manifest-file.ts';
 import { serveFile } from './run.ts';
-import { type Options, type Verb, WorkError } from './terminal.ts';
+import { CommandError, type Options, type Verb } from './terminal.ts';
 import { welcome } from './welcome.ts';
 
 const DATA = '.sandbox/sandbox.db';
@@ -17,7 +17,7 @@ export const dev: Verb = {
   options: { ...MANIFEST_OPTIONS, ...OPTIONS },
   examples: ['signing-gateway dev', 'signing-gateway dev --reset    begins with fresh sandbox data'],
   async run(terminal) {
-    const { file, given } = readArguments(terminal.args, OPTIONS);
+    const { file, given } = parseSingleManifestArguments(terminal.args, OPTIONS);
     if (given.has('reset')) for (const data of [DATA, `${DATA}-wal`, `${DATA}-shm`]) rmSync(data, { force: true });
     makeFolder(dirname(DATA));
     const sandbox = await createSandbox({ file: DATA });
@@ -37,7 +37,7 @@ function makeFolder(path: string): void {
   try {
     mkdirSync(path, { recursive: true });
   } catch (error) {
-    throw new WorkError(
+    throw new CommandError(
       `the sandbox keeps its data in ${path}, which cannot be made here: ${(error as Error).message}`,
     );
   }

@@ -1,7 +1,7 @@
-import type { Difference, Witness } from '../diff/difference.ts';
-import { RANKS, type Severity } from '../problem/finding.ts';
+import type { Difference, DiffWitness } from '../diff/difference.ts';
+import { SEVERITY_RANKS, type Severity } from '../problem/finding.ts';
 import { printable } from '../problem/printable.ts';
-import { count, paint, STYLES } from './format.ts';
+import { paint, pluralize, STYLES } from './format.ts';
 
 /** Two manifests by the names that they were given, and what differs: the gravest first. */
 export interface DiffReport {
@@ -36,44 +36,44 @@ export function formatDiffJson({ old, next, differences }: DiffReport): string {
 
 /** A comment for a pull request. */
 export function formatDiffMarkdown({ old, next, differences }: DiffReport): string {
-  const title = `### ${code(old)} → ${code(next)}: ${summaryOf(differences)}\n`;
+  const title = `### ${inlineCode(old)} → ${inlineCode(next)}: ${summaryOf(differences)}\n`;
   if (differences.length === 0) return title;
   const rows = differences.map(({ severity, message, rule, file, range, witness }) => {
-    const example = witness === undefined ? '' : code(exampleOf(witness));
+    const example = witness === undefined ? '' : inlineCode(exampleOf(witness));
     const shown = severity === 'error' ? `**${severity}**` : severity;
-    return `| ${shown} | ${cell(message)} (${rule}) | ${code(`${file}:${range.line}`)} | ${example} |\n`;
+    return `| ${shown} | ${cell(message)} (${rule}) | ${inlineCode(`${file}:${range.line}`)} | ${example} |\n`;
   });
   return `${title}\n| severity | what | where | for example |\n|---|---|---|---|\n${rows.join('')}`;
 }
 
 function summaryOf(differences: readonly Difference[]): string {
   if (differences.length === 0) return 'nothing differs in what it means';
-  const severities = Object.keys(RANKS) as Severity[];
+  const severities = Object.keys(SEVERITY_RANKS) as Severity[];
   const counts = severities.map(
     (severity) => [severity, differences.filter((one) => one.severity === severity).length] as const,
   );
   return counts
     .filter(([, number]) => number > 0)
-    .map(([severity, number]) => (severity === 'info' ? `${number} info` : count(number, severity)))
+    .map(([severity, number]) => (severity === 'info' ? `${number} info` : pluralize(number, severity)))
     .join(', ');
 }
 
-const MOST_CHARACTERS = 60;
+const MAX_CHARACTERS = 60;
 
 /** A request or a body on one line; what makes a text long is its length, not its characters. */
-function exampleOf(witness: Witness): string {
-  if ('body' in witness) return `a body: ${JSON.stringify(witness.body, shortened)}`;
+function exampleOf(witness: DiffWitness): string {
+  if ('body' in witness) return `a body: ${JSON.stringify(witness.body, shortenStrings)}`;
   const { method, url, headers = [] } = witness.request;
   const lines = headers.flatMap((text, index) => (index % 2 === 0 ? [`${text}: ${headers[index + 1]}`] : []));
   return [`${method} ${shorten(url)}`, ...lines].join(', ');
 }
 
-function shortened(_key: string, value: unknown): unknown {
+function shortenStrings(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? shorten(value) : value;
 }
 
 function shorten(text: string): string {
-  return text.length <= MOST_CHARACTERS ? text : `${text.slice(0, 20)}… (${text.length} characters)`;
+  return text.length <= MAX_CHARACTERS ? text : `${text.slice(0, 20)}… (${text.length} characters)`;
 }
 
 /** Text of a manifest must not become a part of the table, or markup. */
@@ -81,7 +81,7 @@ function cell(text: string): string {
   return text.replaceAll(/[\\`*_{}[\]<>()#+!|~@]/g, '\\$&').replaceAll(/\s+/g, ' ');
 }
 
-function code(text: string): string {
+function inlineCode(text: string): string {
   const ticks = '`'.repeat(1 + Math.max(0, ...[...text.matchAll(/`+/g)].map(([found]) => found.length)));
   const padding = /^`|`$/.test(text) ? ' ' : '';
   return `${ticks}${padding}${text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ')}${padding}${ticks}`;

@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util';
 import { diff as differencesBetween } from '../diff/diff.ts';
 import type { Difference } from '../diff/difference.ts';
-import { createSide, type Side } from '../diff/side.ts';
+import { createDiffSide, type DiffSide } from '../diff/side.ts';
 import { load } from '../load.ts';
-import { RANKS, type Severity } from '../problem/finding.ts';
+import { SEVERITY_RANKS, type Severity } from '../problem/finding.ts';
 import { formatDiffJson, formatDiffMarkdown, formatDiffText } from './diff-formats.ts';
 import { formatProblems } from './format.ts';
-import { readNamed } from './revision.ts';
+import { readRevision } from './revision.ts';
 import { type Options, type Terminal, UsageError, type Verb } from './terminal.ts';
 
 const FORMATS = { text: formatDiffText, json: formatDiffJson, markdown: formatDiffMarkdown } as const;
@@ -14,15 +14,15 @@ const FORMATS = { text: formatDiffText, json: formatDiffJson, markdown: formatDi
 const OPTIONS = {
   'fail-on': {
     type: 'string',
-    value: 'SEVERITY',
-    words: ['error', 'warning', 'info', 'never'],
+    valueName: 'SEVERITY',
+    choices: ['error', 'warning', 'info', 'never'],
     summary: 'the least that fails the run: error, warning (the usual), info, or never',
   },
   format: {
     type: 'string',
     short: 'f',
-    value: 'FORMAT',
-    words: Object.keys(FORMATS),
+    valueName: 'FORMAT',
+    choices: Object.keys(FORMATS),
     summary: 'text, json, or markdown for a pull request',
   },
 } as const satisfies Options;
@@ -39,8 +39,8 @@ export const diff: Verb = {
     const [old, next, ...more] = positionals;
     if (old === undefined || next === undefined || more.length > 0)
       throw new UsageError('name the old manifest and the new one: OLD NEW');
-    const failOn = wordOf(values['fail-on'], 'warning', OPTIONS['fail-on'].words, '--fail-on');
-    const format = wordOf(values.format, 'text', Object.keys(FORMATS) as (keyof typeof FORMATS)[], '--format');
+    const failOn = parseChoice(values['fail-on'], 'warning', OPTIONS['fail-on'].choices, '--fail-on');
+    const format = parseChoice(values.format, 'text', Object.keys(FORMATS) as (keyof typeof FORMATS)[], '--format');
     const sides = [old, next].map((name) => readSide(name, terminal));
     const [before, now] = sides;
     if (before === undefined || now === undefined) return 2;
@@ -51,19 +51,19 @@ export const diff: Verb = {
 };
 
 function isAtLeast({ severity }: Difference, least: Severity): boolean {
-  return RANKS[severity] >= RANKS[least];
+  return SEVERITY_RANKS[severity] >= SEVERITY_RANKS[least];
 }
 
 /** `undefined` for a manifest that does not load, whose problems were told. */
-function readSide(name: string, { env, err, errColour }: Terminal): Side | undefined {
-  const { source, world } = readNamed(name, env);
-  const loaded = load(source, world);
-  if (loaded.plan !== undefined) return createSide(loaded, world.readFile);
+function readSide(name: string, { env, err, errColour }: Terminal): DiffSide | undefined {
+  const { source, environment } = readRevision(name, env);
+  const loaded = load(source, environment);
+  if (loaded.plan !== undefined) return createDiffSide(loaded, environment.readFile);
   err(formatProblems(loaded.problems, loaded.sources, errColour));
   return undefined;
 }
 
-function wordOf<Word extends string>(
+function parseChoice<Word extends string>(
   text: string | undefined,
   usual: Word,
   words: readonly Word[],

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { RULES } from '../lint/table.ts';
 import { suggestion } from '../problem/did-you-mean.ts';
-import { UsageError, WorkError } from './terminal.ts';
+import { CommandError, UsageError } from './terminal.ts';
 
 const PAGE = new URL('../../docs/rules.md', import.meta.url);
 
@@ -41,6 +41,6 @@ function readPage(): string {
   try {
     return readFileSync(PAGE, 'utf8');
   } catch {
-    throw new WorkError('the page of the rules, docs/rules.md, is not beside the program; install it whole');
+    throw new CommandError('the page of the rules, docs/rules.md, is not beside the program; install it whole');
   }
 }

@@ -1,4 +1,10 @@
-import type { Candidate, Explanation, Loss, Step, UpstreamRequest } from '../explain/explanation.ts';
+import type {
+  CandidateRoute,
+  ExplainedUpstreamRequest,
+  Explanation,
+  ExplanationStep,
+  SkipReason,
+} from '../explain/explanation.ts';
 import { printable } from '../problem/printable.ts';
 import { formatMethods, paint } from './format.ts';
 
@@ -12,7 +18,7 @@ export function formatExplanation(explanation: Explanation, colour: boolean): st
     ...steps.flatMap((step) => [
       formatStep(step, manifest, colour),
       ...(step.step === 'route' ? [...parameterLines(route?.parameters), ...candidates.map(formatCandidate)] : []),
-      ...(step.verdict === 'refused' ? faultLines(explanation) : []),
+      ...(step.verdict === 'refused' ? violationLines(explanation) : []),
       ...(step.step === 'forward' && upstream !== null ? upstreamLines(upstream) : []),
     ]),
     '',
@@ -28,7 +34,7 @@ const MARKS = {
   answered: ['•', 'cyan'],
 } as const;
 
-function formatStep({ step, verdict, because, lines }: Step, manifest: string, colour: boolean): string {
+function formatStep({ step, verdict, because, lines }: ExplanationStep, manifest: string, colour: boolean): string {
   const [mark, style] = MARKS[verdict];
   const at = [...new Set(lines.map(({ file = manifest }) => file))].map((file) => {
     const inFile = lines.filter((place) => (place.file ?? manifest) === file);
@@ -46,25 +52,25 @@ function parameterLines(parameters: Readonly<Record<string, string>> = {}): stri
   return Object.entries(parameters).map(([name, value]) => `${INDENT}{${name}} is ${printable(value)}`);
 }
 
-const LOSSES: Readonly<Record<Loss, (to: string) => string>> = {
+const SKIP_REASON_TEXTS: Readonly<Record<SkipReason, (to: string) => string>> = {
   'less-specific': (to) => `is less specific than ${to}`,
   'other-method': () => 'has not this method',
   'encoded-slash': () => 'keeps no encoded slash',
   'other-reading': (to) => `is refused here, since some servers would read the path as one of ${to}`,
 };
 
-function formatCandidate({ id, methods, path, file, line, lost, to }: Candidate): string {
+function formatCandidate({ id, methods, path, file, line, lost, to }: CandidateRoute): string {
   const place = file === undefined ? `line ${line}` : `${printable(file)} line ${line}`;
-  return `${INDENT}not ${id} (${formatMethods(methods)} ${path}, ${place}): it ${LOSSES[lost](to ?? 'another route')}`;
+  return `${INDENT}not ${id} (${formatMethods(methods)} ${path}, ${place}): it ${SKIP_REASON_TEXTS[lost](to ?? 'another route')}`;
 }
 
-function faultLines({ refusal }: Explanation): string[] {
+function violationLines({ refusal }: Explanation): string[] {
   return (refusal?.errors ?? []).map(
     ({ pointer, message }) => `${INDENT}${printable(`${pointer || 'the body'} ${message}`)}`,
   );
 }
 
-function upstreamLines({ targets, headers, bodyBytes, timeoutsMs }: UpstreamRequest): string[] {
+function upstreamLines({ targets, headers, bodyBytes, timeoutsMs }: ExplainedUpstreamRequest): string[] {
   const others = targets.length > 1 ? [`one of ${targets.join(', ')}`] : [];
   const times = Object.entries(timeoutsMs).filter(([, ms]) => ms !== null);
   return [

@@ -2,22 +2,28 @@ import { parseArgs } from 'node:util';
 import { explain as explainRequest } from '../explain/explain.ts';
 import type { Manifest } from '../manifest/manifest.generated.ts';
 import { claimsOfRole } from '../offline/claims.ts';
-import { type Asked, askedFor, headerValue } from '../offline/request-bytes.ts';
-import type { Claims } from '../offline/stated-tokens.ts';
+import { createOfflineRequest, headerValue, type OfflineRequest } from '../offline/request-bytes.ts';
+import type { CallerClaims } from '../offline/stated-tokens.ts';
 import { readBytes } from '../world.ts';
 import { formatExplanation } from './explain-text.ts';
 import { formatProblems } from './format.ts';
-import { chooseManifest, loadFile, unreadable } from './manifest-file.ts';
+import { chooseManifest, loadFile, unreadableFileError } from './manifest-file.ts';
 import { type Options, UsageError, type Verb } from './terminal.ts';
 
 const OPTIONS = {
-  role: { type: 'string', value: 'ROLE', summary: 'the caller sends a token that verifies and has this role' },
-  claims: { type: 'string', value: 'JSON', summary: 'the caller sends a token that verifies and has these claims' },
+  role: { type: 'string', valueName: 'ROLE', summary: 'the caller sends a token that verifies and has this role' },
+  claims: { type: 'string', valueName: 'JSON', summary: 'the caller sends a token that verifies and has these claims' },
   anonymous: { type: 'boolean', summary: 'the caller sends no token, as when none of these is given' },
-  header: { type: 'string', multiple: true, short: 'H', value: "'NAME: VALUE'", summary: 'a header of the request' },
-  body: { type: 'string', value: 'FILE', summary: 'the body of the request' },
+  header: {
+    type: 'string',
+    multiple: true,
+    short: 'H',
+    valueName: "'NAME: VALUE'",
+    summary: 'a header of the request',
+  },
+  body: { type: 'string', valueName: 'FILE', summary: 'the body of the request' },
   json: { type: 'boolean', summary: 'print JSON' },
-  config: { type: 'string', short: 'c', value: 'FILE', summary: 'the manifest, as FILE alone says it' },
+  config: { type: 'string', short: 'c', valueName: 'FILE', summary: 'the manifest, as FILE alone says it' },
 } as const satisfies Options;
 
 export const explain: Verb = {
@@ -45,13 +51,18 @@ export const explain: Verb = {
   },
 };
 
-function readRequest(method: string, url: string, lines: readonly string[], bodyFile: string | undefined): Asked {
+function readRequest(
+  method: string,
+  url: string,
+  lines: readonly string[],
+  bodyFile: string | undefined,
+): OfflineRequest {
   if (/[\r\n]/.test([method, url, ...lines].join('')))
     throw new UsageError('a line break ends a line of a request; write it without');
   const headers = lines.flatMap(readHeader);
   if (bodyFile?.endsWith('.json') && headerValue(headers, 'content-type') === undefined)
     headers.push('Content-Type', 'application/json');
-  return askedFor(method, url, headers, bodyFile === undefined ? undefined : readBody(bodyFile));
+  return createOfflineRequest(method, url, headers, bodyFile === undefined ? undefined : readBody(bodyFile));
 }
 
 function readHeader(line: string): string[] {
@@ -64,7 +75,7 @@ function readBody(path: string): Buffer {
   try {
     return readBytes(path);
   } catch (error) {
-    throw unreadable(path, error, 'name a file that holds the body');
+    throw unreadableFileError(path, error, 'name a file that holds the body');
   }
 }
 
@@ -74,7 +85,7 @@ interface Caller {
   readonly anonymous?: boolean | undefined;
 }
 
-function claimsOf({ role, claims, anonymous }: Caller, { auth }: Manifest): Claims | undefined {
+function claimsOf({ role, claims, anonymous }: Caller, { auth }: Manifest): CallerClaims | undefined {
   if ([role, claims, anonymous].filter((given) => given !== undefined).length > 1)
     throw new UsageError('say who calls once: --role, --claims or --anonymous');
   if (claims !== undefined) return readClaims(claims);
@@ -83,10 +94,10 @@ function claimsOf({ role, claims, anonymous }: Caller, { auth }: Manifest): Clai
   return claimsOfRole(auth.role, role);
 }
 
-function readClaims(text: string): Claims {
+function readClaims(text: string): CallerClaims {
   try {
     const claims: unknown = JSON.parse(text);
-    if (claims !== null && typeof claims === 'object' && !Array.isArray(claims)) return claims as Claims;
+    if (claims !== null && typeof claims === 'object' && !Array.isArray(claims)) return claims as CallerClaims;
   } catch {
     // Told below.
   }

@@ -1,5 +1,5 @@
 /** A manifest to begin with: a public route, and a protected one. */
-export function firstManifest(schema: string): string {
+export function starterManifest(schema: string): string {
   return `# yaml-language-server: $schema=${schema}
 version: 1
 listen: \${LISTEN:-127.0.0.1:8080}
@@ -42,7 +42,7 @@ routes:
 }
 
 /** A test file for it, which covers all of it. */
-export function firstTests(schema: string, manifest: string): string {
+export function starterTestFile(schema: string, manifest: string): string {
   return `# yaml-language-server: $schema=${schema}
 version: 1
 manifest: ${manifest}

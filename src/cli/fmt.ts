@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from '../manifest/document.ts';
-import { layOut } from '../manifest/layout.ts';
+import { formatYaml } from '../manifest/layout.ts';
 import type { Source } from '../manifest/source.ts';
-import { tokensOf } from '../manifest/tokens.ts';
+import { tokenize } from '../manifest/tokens.ts';
 import { toProblems } from '../problem/problem.ts';
 import { formatProblems } from './format.ts';
-import { MANIFEST_OPTIONS, readManifests, readSource, readStandardInput } from './manifest-file.ts';
-import { type ExitCode, type Options, type Terminal, type Verb, WorkError } from './terminal.ts';
-import { writeWhole } from './write-file.ts';
+import { MANIFEST_OPTIONS, parseManifestArguments, readSource, readStandardInput } from './manifest-file.ts';
+import { CommandError, type ExitCode, type Options, type Terminal, type Verb } from './terminal.ts';
+import { writeFileAtomic } from './write-file.ts';
 
 const OPTIONS = {
   check: { type: 'boolean', summary: 'write nothing, and fail when there is something to write' },
@@ -18,15 +18,15 @@ export const fmt: Verb = {
   options: { ...MANIFEST_OPTIONS, ...OPTIONS },
   examples: ['signing-gateway fmt --check gateway.yaml gateway.test.yaml', 'signing-gateway fmt - < gateway.yaml'],
   async run(terminal) {
-    const { files, given } = readManifests(terminal.args, OPTIONS);
-    const codes = files.map((file) => fmtFile(file, given.has('check'), terminal));
+    const { files, given } = parseManifestArguments(terminal.args, OPTIONS);
+    const codes = files.map((file) => formatFile(file, given.has('check'), terminal));
     return codes.includes(1) ? 1 : 0;
   },
 };
 
-function fmtFile(file: string, isCheck: boolean, terminal: Terminal): ExitCode {
+function formatFile(file: string, isCheck: boolean, terminal: Terminal): ExitCode {
   const source = file === '-' ? readStandardInput() : readSource(file);
-  const laidOut = laidOutText(source, terminal);
+  const laidOut = formattedText(source, terminal);
   if (laidOut === undefined) return 1;
   const isSame = laidOut === source.text;
   if (isCheck && !isSame)
@@ -34,24 +34,24 @@ function fmtFile(file: string, isCheck: boolean, terminal: Terminal): ExitCode {
   if (isCheck) return isSame ? 0 : 1;
   if (file === '-') terminal.out(laidOut);
   else if (!isSame) {
-    writeWhole(file, laidOut);
+    writeFileAtomic(file, laidOut);
     terminal.out(`${file}\n`);
   }
   return 0;
 }
 
 /** Nothing, said why, where the text is no YAML. */
-function laidOutText(source: Source, { err, errColour }: Terminal): string | undefined {
+function formattedText(source: Source, { err, errColour }: Terminal): string | undefined {
   const { path, text } = source;
   const { document, findings } = parse(source);
   if (findings.length > 0) {
     err(formatProblems(toProblems(findings, document), text, errColour));
     return undefined;
   }
-  const laidOut = layOut(tokensOf(text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')));
+  const laidOut = formatYaml(tokenize(text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')));
   const after = parse({ path, text: laidOut });
   if (after.findings.length > 0 || !isDeepStrictEqual(after.document.value, document.value))
-    throw new WorkError(`${path}: laying it out would change what it means, a fault of fmt; it is left as it is`);
+    throw new CommandError(`${path}: laying it out would change what it means, a fault of fmt; it is left as it is`);
   return laidOut;
 }
 

@@ -1,9 +1,9 @@
 import { styleText } from 'node:util';
 import type { Source } from '../manifest/source.ts';
-import type { Changes } from '../plan/changes.ts';
+import type { PlanChanges } from '../plan/changes.ts';
 import type { Auth, Plan, Route } from '../plan/plan.ts';
 import type { Severity } from '../problem/finding.ts';
-import { createFramer } from '../problem/frame.ts';
+import { createCodeFramer } from '../problem/frame.ts';
 import { printable } from '../problem/printable.ts';
 import type { Problem, Range } from '../problem/problem.ts';
 
@@ -25,24 +25,26 @@ export function formatProblems(
   texts: string | readonly Source[],
   colour: boolean,
 ): string {
-  const frameOf = createFramer(problems, texts);
+  const frameOf = createCodeFramer(problems, texts);
   return problems.map((problem) => `${formatProblem(problem, frameOf(problem), colour)}\n`).join('\n');
 }
 
 function formatProblem(problem: Problem, frame: string, colour: boolean): string {
   const { range, severity, message, rule, related } = problem;
   const file = printable(problem.file);
-  const place = paint(`${file}:${at(range)}`, 'bold', colour);
+  const place = paint(`${file}:${formatPosition(range)}`, 'bold', colour);
   const lines = [
     `${place} ${paint(severity, STYLES[severity], colour)} ${printable(message)} ${paint(`[${rule}]`, 'dim', colour)}`,
     indent(frame),
   ];
   if (related !== undefined)
-    lines.push(`  ${printable(related.message)}: ${printable(related.file ?? problem.file)}:${at(related.range)}`);
+    lines.push(
+      `  ${printable(related.message)}: ${printable(related.file ?? problem.file)}:${formatPosition(related.range)}`,
+    );
   return lines.join('\n');
 }
 
-function at({ line, column }: Range): string {
+function formatPosition({ line, column }: Range): string {
   return `${line}:${column}`;
 }
 
@@ -55,7 +57,7 @@ function indent(text: string): string {
  *
  * @param files those that were written otherwise
  */
-export function formatChanges(changes: Changes, files: readonly string[]): string {
+export function formatChanges(changes: PlanChanges, files: readonly string[]): string {
   const parts = [
     ['added', changes.added],
     ['removed', changes.removed],
@@ -68,19 +70,19 @@ export function formatChanges(changes: Changes, files: readonly string[]): strin
     ['rules', changes.rules],
     ['needs a restart', changes.needsRestart],
   ] as const;
-  const told = parts.filter(([, ids]) => ids.length > 0).map(([what, ids]) => `${what}: ${named(ids)}`);
-  const otherwise = `routes and upstreams are as they were; saved: ${named(files)}`;
+  const told = parts.filter(([, ids]) => ids.length > 0).map(([what, ids]) => `${what}: ${joinNames(ids)}`);
+  const otherwise = `routes and upstreams are as they were; saved: ${joinNames(files)}`;
   return `the saved manifest is in force; ${told.join('; ') || otherwise}`;
 }
 
-const MOST_NAMES = 10;
+const MAX_NAMES = 10;
 
-function named(names: readonly string[]): string {
-  const more = names.length - MOST_NAMES;
-  return names.slice(0, MOST_NAMES).join(', ') + (more > 0 ? ` and ${more} more` : '');
+function joinNames(names: readonly string[]): string {
+  const more = names.length - MAX_NAMES;
+  return names.slice(0, MAX_NAMES).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-export function count(number: number, noun: string): string {
+export function pluralize(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
@@ -109,18 +111,18 @@ export function formatRoutes({ routes, auth }: Pick<Plan, 'routes' | 'auth'>, co
 }
 
 /** How many methods `any` stands for. */
-const ANY = 7;
+const ALL_METHODS_COUNT = 7;
 
 export function formatMethods(methods: readonly string[]): string {
-  return methods.length === ANY ? 'any' : methods.join(',');
+  return methods.length === ALL_METHODS_COUNT ? 'any' : methods.join(',');
 }
 
 function rulesOf(route: Route, auth: Auth | undefined): string {
   const rules = [
-    route.auth !== auth && route.auth && `roles=${route.auth.role.shown.join('|')}`,
+    route.auth !== auth && route.auth && `roles=${route.auth.role.redactedRoles.join('|')}`,
     route.login && 'login',
-    route.body?.judge && 'schema',
-    route.body && !route.body.judge && 'maxBytes',
+    route.body?.validate && 'schema',
+    route.body && !route.body.validate && 'maxBytes',
     route.websocket && 'websocket',
   ].filter(Boolean);
   return rules.join(',') || '-';

@@ -6,15 +6,19 @@ import { adminAddress } from './admin-address.ts';
 import { chooseManifest } from './manifest-file.ts';
 import { type ExitCode, type Options, type Terminal, UsageError, type Verb } from './terminal.ts';
 
-const TIMEOUT = '2s';
+const DEFAULT_TIMEOUT = '2s';
 
 const OPTIONS = {
   live: {
     type: 'boolean',
     summary: 'ask whether it answers at all (/livez), not whether it should get requests (/readyz)',
   },
-  timeout: { type: 'string', value: 'DURATION', summary: `how long it may take to answer; ${TIMEOUT} when left out` },
-  config: { type: 'string', short: 'c', value: 'FILE', summary: 'the manifest, as FILE alone says it' },
+  timeout: {
+    type: 'string',
+    valueName: 'DURATION',
+    summary: `how long it may take to answer; ${DEFAULT_TIMEOUT} when left out`,
+  },
+  config: { type: 'string', short: 'c', valueName: 'FILE', summary: 'the manifest, as FILE alone says it' },
 } as const satisfies Options;
 
 export const health: Verb = {
@@ -26,11 +30,11 @@ export const health: Verb = {
   ],
   async run({ args, env, out }: Terminal): Promise<ExitCode> {
     const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS });
-    const timeoutMs = readTimeout(values.timeout ?? TIMEOUT);
+    const timeoutMs = readTimeout(values.timeout ?? DEFAULT_TIMEOUT);
     const address = adminAddress(chooseManifest([values.config, ...positionals]), env);
-    const { isWell, told } = await ask(`${address}${values.live ? '/livez' : '/readyz'}`, timeoutMs);
-    out(`${told}\n`);
-    return isWell ? 0 : 1;
+    const { isHealthy, message } = await probe(`${address}${values.live ? '/livez' : '/readyz'}`, timeoutMs);
+    out(`${message}\n`);
+    return isHealthy ? 0 : 1;
   },
 };
 
@@ -39,23 +43,26 @@ function readTimeout(text: string): number {
   return durationMs(text);
 }
 
-interface Answered {
-  readonly isWell: boolean;
-  readonly told: string;
+interface ProbeResult {
+  readonly isHealthy: boolean;
+  readonly message: string;
 }
 
 /** Never rejects: no answer is one as well. */
-async function ask(url: string, timeoutMs: number): Promise<Answered> {
+async function probe(url: string, timeoutMs: number): Promise<ProbeResult> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     const answer = await get(url, signal);
     const chunks: Buffer[] = [];
     for await (const chunk of answer) chunks.push(chunk as Buffer);
-    return { isWell: answer.statusCode === 200, told: toldBy(Buffer.concat(chunks).toString(), answer.statusCode) };
+    return {
+      isHealthy: answer.statusCode === 200,
+      message: messageOf(Buffer.concat(chunks).toString(), answer.statusCode),
+    };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
     const why = signal.aborted ? `not within ${timeoutMs} ms` : code;
-    return { isWell: false, told: `no answer from ${url}: ${why}` };
+    return { isHealthy: false, message: `no answer from ${url}: ${why}` };
   }
 }
 
@@ -67,7 +74,7 @@ function get(url: string, signal: AbortSignal): Promise<http.IncomingMessage> {
   });
 }
 
-function toldBy(body: string, status: number | undefined): string {
+function messageOf(body: string, status: number | undefined): string {
   try {
     const { status: word, why = [], detail } = JSON.parse(body);
     if (typeof detail === 'string') return `answered ${status}: ${detail}`;

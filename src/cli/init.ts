@@ -1,23 +1,23 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { firstManifest, firstTests } from './first-manifest.ts';
-import { MANIFEST_OPTIONS, readArguments } from './manifest-file.ts';
-import { SCHEMAS } from './schema.ts';
-import { type Verb, WorkError } from './terminal.ts';
+import { starterManifest, starterTestFile } from './first-manifest.ts';
+import { MANIFEST_OPTIONS, parseSingleManifestArguments } from './manifest-file.ts';
+import { SCHEMA_FOLDER } from './schema.ts';
+import { CommandError, type Verb } from './terminal.ts';
 
 export const init: Verb = {
   usage: 'signing-gateway init [FILE]',
   options: MANIFEST_OPTIONS,
   examples: ['signing-gateway init', 'signing-gateway init deploy/gateway.yaml'],
   async run({ args, out, err }) {
-    const { file } = readArguments(args, {});
+    const { file } = parseSingleManifestArguments(args, {});
     const tests = join(dirname(file), `${basename(file, extname(file))}.test.yaml`);
     for (const path of [file, tests])
       if (existsSync(path))
-        throw new WorkError(`${path} exists already and is left as it is; name another file, or remove this one`);
-    writeNew(file, firstManifest(schemaFrom(file, 'gateway.schema.json')));
-    writeNew(tests, firstTests(schemaFrom(file, 'gateway-test.schema.json'), basename(file)));
+        throw new CommandError(`${path} exists already and is left as it is; name another file, or remove this one`);
+    writeNew(file, starterManifest(schemaFrom(file, 'gateway.schema.json')));
+    writeNew(tests, starterTestFile(schemaFrom(file, 'gateway-test.schema.json'), basename(file)));
     out(`${file}\n${tests}\n`);
     err(`next: signing-gateway lint ${file}, and signing-gateway test ${tests}\n`);
     return 0;
@@ -26,7 +26,7 @@ export const init: Verb = {
 
 /** How an editor that shows a file beside this one finds a schema. */
 function schemaFrom(file: string, schema: string): string {
-  const path = relative(resolve(dirname(file)), fileURLToPath(new URL(schema, SCHEMAS))).replaceAll(sep, '/');
+  const path = relative(resolve(dirname(file)), fileURLToPath(new URL(schema, SCHEMA_FOLDER))).replaceAll(sep, '/');
   return path.startsWith('.') ? path : `./${path}`;
 }
 
@@ -35,6 +35,6 @@ function writeNew(path: string, text: string): void {
   try {
     writeFileSync(path, text, { flag: 'wx' });
   } catch (error) {
-    throw new WorkError(`${path} cannot be written: ${(error as Error).message}`);
+    throw new CommandError(`${path} cannot be written: ${(error as Error).message}`);
   }
 }

@@ -1,7 +1,7 @@
 import { PRESETS, type Preset } from '../lint/rule.ts';
 import { suggestion } from '../problem/did-you-mean.ts';
 import type { Severity } from '../problem/finding.ts';
-import { MANIFEST_OPTIONS, readManifests } from './manifest-file.ts';
+import { MANIFEST_OPTIONS, parseManifestArguments } from './manifest-file.ts';
 import { OUTPUT_OPTIONS, type Output, readOutputs } from './outputs.ts';
 import { type Options, UsageError } from './terminal.ts';
 
@@ -10,29 +10,29 @@ const SEVERITIES = ['error', 'warning', 'info'] as const satisfies readonly Seve
 const OWN_OPTIONS = {
   preset: {
     type: 'string',
-    value: 'PRESET',
-    words: PRESETS,
+    valueName: 'PRESET',
+    choices: PRESETS,
     summary: `in place of the manifest's: ${PRESETS.join(', ')}`,
   },
   'fail-on': {
     type: 'string',
-    value: 'SEVERITY',
-    words: SEVERITIES,
+    valueName: 'SEVERITY',
+    choices: SEVERITIES,
     summary: 'exit with 1 from this severity on: error (if left out), warning, info',
   },
-  'max-warnings': { type: 'string', value: 'N', summary: 'exit with 1 if there are more warnings' },
+  'max-warnings': { type: 'string', valueName: 'N', summary: 'exit with 1 if there are more warnings' },
   fix: { type: 'boolean', summary: 'mend in the file what can be mended safely' },
   'dry-run': { type: 'boolean', summary: 'with --fix: print the patch, and write nothing' },
-  baseline: { type: 'string', value: 'FILE', summary: 'tell only of what this file does not know' },
-  'write-baseline': { type: 'string', value: 'FILE', summary: 'write down what is told of now, for --baseline' },
+  baseline: { type: 'string', valueName: 'FILE', summary: 'tell only of what this file does not know' },
+  'write-baseline': { type: 'string', valueName: 'FILE', summary: 'write down what is told of now, for --baseline' },
   online: { type: 'boolean', summary: 'ask the upstreams and the issuer too; without it nobody is asked' },
-  explain: { type: 'string', value: 'RULE', summary: 'say why there is a rule, with examples' },
+  explain: { type: 'string', valueName: 'RULE', summary: 'say why there is a rule, with examples' },
 } as const satisfies Options;
 
 export const LINT_OPTIONS = { ...MANIFEST_OPTIONS, ...OUTPUT_OPTIONS, ...OWN_OPTIONS };
 
 /** What `lint` was called for. */
-export interface LintCall {
+export interface LintArguments {
   readonly files: readonly string[];
   readonly outputs: readonly Output[];
   readonly preset: Preset | undefined;
@@ -40,14 +40,14 @@ export interface LintCall {
   readonly maxWarnings: number;
   readonly fix: 'no' | 'write' | 'show';
   readonly baseline: string | undefined;
-  readonly writesBaseline: boolean;
+  readonly isBaselineWrite: boolean;
   readonly isOnline: boolean;
   readonly explain: string | undefined;
 }
 
 /** @throws UsageError */
-export function readLintCall(args: readonly string[]): LintCall {
-  const { files, tokens } = readManifests(args, { ...OUTPUT_OPTIONS, ...OWN_OPTIONS });
+export function parseLintArguments(args: readonly string[]): LintArguments {
+  const { files, tokens } = parseManifestArguments(args, { ...OUTPUT_OPTIONS, ...OWN_OPTIONS });
   const given = new Map(tokens.map((token) => (token.kind === 'option' ? [token.name, token.value ?? ''] : ['', ''])));
   const isFix = given.has('fix');
   if (given.has('dry-run') && !isFix) throw new UsageError('--dry-run goes with --fix');
@@ -58,18 +58,18 @@ export function readLintCall(args: readonly string[]): LintCall {
   return {
     files,
     outputs: readOutputs(tokens, files),
-    preset: wordOf('preset', given.get('preset'), PRESETS),
-    failOn: wordOf('fail-on', given.get('fail-on'), SEVERITIES) ?? 'error',
-    maxWarnings: countOf(given.get('max-warnings')),
+    preset: parseChoice('preset', given.get('preset'), PRESETS),
+    failOn: parseChoice('fail-on', given.get('fail-on'), SEVERITIES) ?? 'error',
+    maxWarnings: parseMaxWarnings(given.get('max-warnings')),
     fix: !isFix ? 'no' : given.has('dry-run') ? 'show' : 'write',
     baseline: given.get('baseline') ?? given.get('write-baseline'),
-    writesBaseline: given.has('write-baseline'),
+    isBaselineWrite: given.has('write-baseline'),
     isOnline: given.has('online'),
     explain: given.get('explain'),
   };
 }
 
-function wordOf<Word extends string>(
+function parseChoice<Word extends string>(
   option: string,
   written: string | undefined,
   words: readonly Word[],
@@ -80,7 +80,7 @@ function wordOf<Word extends string>(
   return word;
 }
 
-function countOf(written: string | undefined): number {
+function parseMaxWarnings(written: string | undefined): number {
   if (written === undefined) return Number.POSITIVE_INFINITY;
   if (!/^\d{1,9}$/.test(written)) throw new UsageError(`--max-warnings takes a whole number, not "${written}"`);
   return Number(written);

@@ -1,24 +1,24 @@
 import { fixText } from '../lint/fix.ts';
 import { lint as advise } from '../lint/lint.ts';
-import { askOnline } from '../lint/online.ts';
-import { patchOf } from '../lint/patch.ts';
+import { checkOnline } from '../lint/online.ts';
+import { unifiedDiff } from '../lint/patch.ts';
 import { RULES } from '../lint/table.ts';
-import { read } from '../load.ts';
-import { shownBeside } from '../manifest/include.ts';
+import { loadWithFindings } from '../load.ts';
+import { displayPathBeside } from '../manifest/include.ts';
 import type { Source } from '../manifest/source.ts';
-import { worldOf } from '../world.ts';
+import { createFileEnvironment } from '../world.ts';
 import { newProblems, writeBaseline } from './baseline.ts';
 import { explainRule } from './explain-rule.ts';
-import { count, paint } from './format.ts';
-import { LINT_OPTIONS, type LintCall, readLintCall } from './lint-call.ts';
+import { paint, pluralize } from './format.ts';
+import { LINT_OPTIONS, type LintArguments, parseLintArguments } from './lint-call.ts';
 import { readSource, readStandardInput } from './manifest-file.ts';
 import { writeOutputs } from './outputs.ts';
-import { countOf, isFailing, type Report } from './reporters/report.ts';
+import { countOf, isFailing, type LintReport } from './reporters/report.ts';
 import type { Terminal, Verb } from './terminal.ts';
 import { version } from './version.ts';
-import { writeWhole } from './write-file.ts';
+import { writeFileAtomic } from './write-file.ts';
 
-const WHY = new Map(RULES.map((rule) => [rule.id, rule]));
+const RULES_BY_ID = new Map(RULES.map((rule) => [rule.id, rule]));
 
 export const lint: Verb = {
   usage: 'signing-gateway lint [FILE …] [OPTIONS]',
@@ -30,7 +30,7 @@ export const lint: Verb = {
     'signing-gateway lint - < gateway.yaml                    what comes by the standard input',
   ],
   async run(terminal) {
-    const call = readLintCall(terminal.args);
+    const call = parseLintArguments(terminal.args);
     if (call.explain !== undefined) {
       terminal.out(explainRule(call.explain));
       return 0;
@@ -43,15 +43,15 @@ export const lint: Verb = {
       sources: checks.flatMap((checked) => checked.sources),
       problems: checks.flatMap(({ problems }) => problems),
       failOn: call.failOn,
-      rules: WHY,
+      rules: RULES_BY_ID,
       version,
     };
-    if (call.writesBaseline) writeBaseline(call.baseline ?? '', all);
+    if (call.isBaselineWrite) writeBaseline(call.baseline ?? '', all);
     const report = call.baseline === undefined ? all : { ...all, problems: newProblems(call.baseline, all) };
     writeOutputs(call.outputs, report, terminal);
-    const isFailed = report.problems.some((problem) => isFailing(problem, report)) || isOver(report, call);
+    const isFailed = report.problems.some((problem) => isFailing(problem, report)) || exceedsMaxWarnings(report, call);
     terminal.err(
-      summary(
+      formatSummary(
         report,
         all,
         checks.reduce((sum, { routes }) => sum + routes, 0),
@@ -63,22 +63,22 @@ export const lint: Verb = {
   },
 };
 
-async function check(source: Source, { preset, isOnline }: LintCall, { env }: Terminal) {
-  const checked = read(source, worldOf(source.path, env));
-  const found = isOnline && checked.plan !== undefined ? await askOnline(checked) : [];
+async function check(source: Source, { preset, isOnline }: LintArguments, { env }: Terminal) {
+  const checked = loadWithFindings(source, createFileEnvironment(source.path, env));
+  const extraFindings = isOnline && checked.plan !== undefined ? await checkOnline(checked) : [];
   const routes = checked.plan?.routes.length ?? 0;
-  return { sources: checked.sources, problems: advise(checked, { preset, found }), routes };
+  return { sources: checked.sources, problems: advise(checked, { preset, extraFindings }), routes };
 }
 
 /** A manifest and what it includes, before and after what can be mended was. */
-function* fixed(source: Source, { preset }: LintCall, { env }: Terminal) {
+function* fixSources(source: Source, { preset }: LintArguments, { env }: Terminal) {
   const { path } = source;
-  const world = worldOf(path, env);
+  const world = createFileEnvironment(path, env);
   const texts = new Map([[path, source.text]]);
-  const readFile = (name: string) => texts.get(shownBeside(path, name)) ?? world.readFile(name);
-  const readNow = () => read({ path, text: texts.get(path) ?? '' }, { ...world, readFile });
+  const readFile = (name: string) => texts.get(displayPathBeside(path, name)) ?? world.readFile(name);
+  const readNow = () => loadWithFindings({ path, text: texts.get(path) ?? '' }, { ...world, readFile });
   for (const before of readNow().sources) {
-    const { text, count: edits } = fixText(before.text, (next) => {
+    const { text, editCount: edits } = fixText(before.text, (next) => {
       texts.set(before.path, next);
       return advise(readNow(), { preset }).filter(({ file }) => file === before.path);
     });
@@ -88,40 +88,48 @@ function* fixed(source: Source, { preset }: LintCall, { env }: Terminal) {
 }
 
 /** Answers the manifest as it is now. */
-function fixFiles(source: Source, call: LintCall, terminal: Terminal): Source {
-  const [own = { text: source.text }] = [...fixed(source, call, terminal)].map(({ before: { path }, text, edits }) => {
-    if (edits > 0) {
-      writeWhole(path, text);
-      terminal.err(`${count(edits, 'problem')} mended in ${path}\n`);
-    }
-    return { text };
-  });
+function fixFiles(source: Source, call: LintArguments, terminal: Terminal): Source {
+  const [own = { text: source.text }] = [...fixSources(source, call, terminal)].map(
+    ({ before: { path }, text, edits }) => {
+      if (edits > 0) {
+        writeFileAtomic(path, text);
+        terminal.err(`${pluralize(edits, 'problem')} mended in ${path}\n`);
+      }
+      return { text };
+    },
+  );
   return { ...source, ...own };
 }
 
 /** Exits with 1 when there is something to mend, so that a check can be made of it. */
-function showPatches(sources: readonly Source[], call: LintCall, terminal: Terminal): 0 | 1 {
+function showPatches(sources: readonly Source[], call: LintArguments, terminal: Terminal): 0 | 1 {
   const patches = sources.flatMap((source) =>
-    [...fixed(source, call, terminal)].map(({ before, text }) => patchOf(before.path, before.text, text)),
+    [...fixSources(source, call, terminal)].map(({ before, text }) => unifiedDiff(before.path, before.text, text)),
   );
   terminal.out(patches.join(''));
   return patches.some((patch) => patch !== '') ? 1 : 0;
 }
 
-function isOver(report: Report, { maxWarnings }: LintCall): boolean {
+function exceedsMaxWarnings(report: LintReport, { maxWarnings }: LintArguments): boolean {
   return countOf(report, 'warning') > maxWarnings;
 }
 
-function summary(report: Report, all: Report, routes: number, isFailed: boolean, { errColour }: Terminal): string {
+function formatSummary(
+  report: LintReport,
+  all: LintReport,
+  routes: number,
+  isFailed: boolean,
+  { errColour }: Terminal,
+): string {
   const names = report.sources.map(({ path }) => path).join(', ');
   const known = all.problems.length - report.problems.length;
-  const aside = known === 0 ? '' : `; ${count(known, 'known problem')} not shown`;
+  const aside = known === 0 ? '' : `; ${pluralize(known, 'known problem')} not shown`;
   if (report.problems.length === 0)
-    return `${paint('no problems', 'green', errColour)} in ${names}: ${count(routes, 'route')}${aside}\n`;
+    return `${paint('no problems', 'green', errColour)} in ${names}: ${pluralize(routes, 'route')}${aside}\n`;
   const counts = (['error', 'warning', 'info'] as const)
     .map((severity) => [countOf(report, severity), severity] as const)
     .filter(([number]) => number > 0)
-    .map(([number, severity]) => count(number, severity));
-  const total = paint(count(report.problems.length, 'problem'), isFailed ? 'red' : 'yellow', errColour);
+    .map(([number, severity]) => pluralize(number, severity));
+  const total = paint(pluralize(report.problems.length, 'problem'), isFailed ? 'red' : 'yellow', errColour);
   return `${total} in ${names}: ${counts.join(', ')}${aside}\n`;
 }

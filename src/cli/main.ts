@@ -10,11 +10,11 @@ import type { ExitCode, Terminal } from './terminal.ts';
 
 const NODE = 26;
 /** Shells add this to a signal's number. */
-const ENDED_BY = 128;
+const SIGNAL_EXIT_BASE = 128;
 /** A reader of the standard error that takes nothing must not hold up the end of a gateway for longer. */
-const PATIENCE_MS = 1_000;
+const STDERR_FLUSH_TIMEOUT_MS = 1_000;
 /** A line of the log is written by then. */
-const WRITE_MS = 100;
+const LOG_WRITE_WAIT_MS = 100;
 
 /** Signals whose default action ends the process or, of `SIGUSR1`, opens the inspector. Faults and job control keep their actions. */
 const SIGNALS = {
@@ -37,20 +37,20 @@ type Signal = keyof typeof SIGNALS;
 
 const [verb = '', ...others] = process.argv.slice(2);
 const isServing = verb === 'run' || verb === 'dev';
-const isLasting = isServing || (verb === 'test' && others.includes('--watch'));
+const isLongRunning = isServing || (verb === 'test' && others.includes('--watch'));
 /** Other verbs end by the default action, even while they wait for a file. The kernel denies PID 1 any default action. */
-const takesSignals = isLasting || process.pid === 1;
+const isHandlingSignals = isLongRunning || process.pid === 1;
 
 const stop = new AbortController();
-const suddenEnds: ((fault?: unknown) => void)[] = [];
+const abruptExitListeners: ((fault?: unknown) => void)[] = [];
 /** Signals that arrived before anybody listened. */
-const early = new Set<Signal>();
+const earlySignals = new Set<Signal>();
 let onSignal: ((signal: Signal) => void) | undefined;
 let isThreadHung = () => false;
 
-const missed = process.pid === 1 ? missedSignals() : [];
-if (takesSignals) for (const signal of Object.keys(SIGNALS) as Signal[]) process.on(signal, take);
-for (const signal of missed) take(signal);
+const lostSignals = process.pid === 1 ? findLostSignals() : [];
+if (isHandlingSignals) for (const signal of Object.keys(SIGNALS) as Signal[]) process.on(signal, handleSignal);
+for (const signal of lostSignals) handleSignal(signal);
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (isServing) return;
@@ -73,14 +73,14 @@ module.enableCompileCache();
 const { main } = await import('./command-line.ts');
 const code = await main(process.argv.slice(2), terminalOf);
 // A gateway ends at once, since a process that ends by itself gives signals their default actions first.
-if (isServing) endAfterErrors(code);
+if (isServing) exitAfterStderrFlush(code);
 else process.exitCode = code;
 
 /**
  * Until here Node's own handlers take SIGINT and SIGTERM, each once: they raise the signal again for its default action,
  * which the kernel denies PID 1. So where only one of the two handlers still stands, the other one's signal was lost.
  */
-function missedSignals(): Signal[] {
+function findLostSignals(): Signal[] {
   const caught = BigInt(`0x${/^SigCgt:\s*([0-9a-f]+)$/m.exec(readStatus())?.[1] ?? 0}`);
   const isMissed = (signal: Signal) => ((caught >> BigInt(constants.signals[signal] - 1)) & 1n) === 0n;
   const found = (['SIGINT', 'SIGTERM'] as const).filter(isMissed);
@@ -96,13 +96,13 @@ function readStatus(): string {
   }
 }
 
-function take(signal: Signal): void {
+function handleSignal(signal: Signal): void {
   const action = SIGNALS[signal];
   if (action === 'stop' || (action === 'reload' && !isServing)) {
     // A second signal means: now.
-    if (stop.signal.aborted || !isLasting) endNow(ENDED_BY + constants.signals[signal]);
+    if (stop.signal.aborted || !isLongRunning) exitNow(SIGNAL_EXIT_BASE + constants.signals[signal]);
     stop.abort(signal);
-  } else if (onSignal === undefined) early.add(signal);
+  } else if (onSignal === undefined) earlySignals.add(signal);
   else onSignal(signal);
 }
 
@@ -116,17 +116,17 @@ function terminalOf(args: readonly string[]): Terminal {
     errColour: showsColour(process.stderr),
     outIsTerminal: process.stdout.isTTY === true,
     stop: stop.signal,
-    onSuddenEnd: (listener) => {
+    onAbruptExit: (listener) => {
       // An unhandled rejection arrives here too. After an unknown fault the process never continues.
-      if (suddenEnds.length === 0) process.on('uncaughtException', (fault) => endNow(1, fault));
-      suddenEnds.push(listener);
+      if (abruptExitListeners.length === 0) process.on('uncaughtException', (fault) => exitNow(1, fault));
+      abruptExitListeners.push(listener);
     },
     onSignal: (listener) => {
       onSignal = listener;
-      for (const signal of early) listener(signal);
-      early.clear();
+      for (const signal of earlySignals) listener(signal);
+      earlySignals.clear();
     },
-    onHungThread: (check) => {
+    setHungThreadCheck: (check) => {
       isThreadHung = check;
     },
   };
@@ -137,14 +137,14 @@ function showsColour(stream: NodeJS.WriteStream): boolean {
   return stream.isTTY === true && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb';
 }
 
-function endNow(exitCode: number, ...fault: unknown[]): void {
-  for (const listener of suddenEnds) listener(...fault);
+function exitNow(exitCode: number, ...fault: unknown[]): void {
+  for (const listener of abruptExitListeners) listener(...fault);
   end(exitCode);
 }
 
 /** Ends once the standard error is written, or its reader has had its time. */
-function endAfterErrors(exitCode: ExitCode): void {
-  setTimeout(() => end(exitCode), PATIENCE_MS);
+function exitAfterStderrFlush(exitCode: ExitCode): void {
+  setTimeout(() => end(exitCode), STDERR_FLUSH_TIMEOUT_MS);
   process.stderr.write('', () => end(exitCode));
 }
 
@@ -159,6 +159,6 @@ function end(exitCode: number): void {
  */
 function replaceProcess(exitCode: number): void {
   // Another thread may be in the middle of writing the log, and would be cut off.
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)), 0, 0, WRITE_MS);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)), 0, 0, LOG_WRITE_WAIT_MS);
   process.execve?.(process.execPath, [process.execPath, '--eval', `process.exit(${exitCode})`], {});
 }

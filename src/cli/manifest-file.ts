@@ -1,27 +1,33 @@
 import { relative, resolve, sep } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Loaded, load } from '../load.ts';
-import { MAX_FILE_BYTES, type Source, type World } from '../manifest/source.ts';
-import { readBounded, readText, worldOf } from '../world.ts';
-import { type Options, UsageError, WorkError } from './terminal.ts';
+import { type LoadResult, load } from '../load.ts';
+import { type Environment, MAX_FILE_BYTES, type Source } from '../manifest/source.ts';
+import { createFileEnvironment, readText, readUpToLimit } from '../world.ts';
+import { CommandError, type Options, UsageError } from './terminal.ts';
 
 const DEFAULT_MANIFEST = 'gateway.yaml';
 
 export const MANIFEST_OPTIONS = {
-  config: { type: 'string', short: 'c', multiple: true, value: 'FILE', summary: 'the manifest, as FILE alone says it' },
+  config: {
+    type: 'string',
+    short: 'c',
+    multiple: true,
+    valueName: 'FILE',
+    summary: 'the manifest, as FILE alone says it',
+  },
 } as const satisfies Options;
 
 /** The manifest that a verb is called with, as `FILE` or as `-c FILE`, and which of its flags were given. */
-export function readArguments<Known extends Options>(
+export function parseSingleManifestArguments<Known extends Options>(
   args: readonly string[],
   options: Known,
 ): { file: string; given: ReadonlySet<keyof Known> } {
-  const { files, given } = readManifests(args, options);
+  const { files, given } = parseManifestArguments(args, options);
   return { file: chooseManifest(files), given };
 }
 
 /** The manifests that a verb is called with, which of its options were given, and all of it in the order of the call. */
-export function readManifests<Known extends Options>(args: readonly string[], options: Known) {
+export function parseManifestArguments<Known extends Options>(args: readonly string[], options: Known) {
   const { values, positionals, tokens } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -30,7 +36,7 @@ export function readManifests<Known extends Options>(args: readonly string[], op
   });
   const files = [...(values.config ?? []), ...positionals];
   const given: ReadonlySet<keyof Known> = new Set(tokens.map((token) => (token.kind === 'option' ? token.name : '')));
-  return { files: files.length === 0 ? [DEFAULT_MANIFEST] : [...new Set(files.map(shownPath))], given, tokens };
+  return { files: files.length === 0 ? [DEFAULT_MANIFEST] : [...new Set(files.map(relativePath))], given, tokens };
 }
 
 /** The one manifest that was named, or the usual one. */
@@ -41,23 +47,23 @@ export function chooseManifest(named: readonly (string | undefined)[]): string {
 }
 
 /** Services that read reports know files by their paths from the folder that all is run in. */
-function shownPath(path: string): string {
+function relativePath(path: string): string {
   const inside = relative('', path);
   const isOutside = inside === '..' || inside.startsWith(`..${sep}`) || resolve(inside) === inside;
   return isOutside ? path : inside.split(sep).join('/');
 }
 
 /** Reads and loads a manifest file. Throws a `WorkError` when it cannot be read. */
-export function loadFile(path: string, env: World['env']): Loaded & Source {
+export function loadFile(path: string, env: Environment['env']): LoadResult & Source {
   const source = readSource(path);
-  return { ...load(source, worldOf(path, env)), ...source };
+  return { ...load(source, createFileEnvironment(path, env)), ...source };
 }
 
 const STANDARD_INPUT = 0;
 
 /** Reads what comes by the standard input. */
 export function readStandardInput(): Source {
-  return { path: '<stdin>', text: readBounded(STANDARD_INPUT, 0, '<stdin>').toString('utf8') };
+  return { path: '<stdin>', text: readUpToLimit(STANDARD_INPUT, 0, '<stdin>').toString('utf8') };
 }
 
 /** Reads a manifest file. Throws a `WorkError` when it cannot be read. */
@@ -65,15 +71,15 @@ export function readSource(path: string): Source {
   try {
     return { path, text: readText(path) };
   } catch (error) {
-    throw unreadable(path, error, `name a manifest, or run where ${DEFAULT_MANIFEST} is`);
+    throw unreadableFileError(path, error, `name a manifest, or run where ${DEFAULT_MANIFEST} is`);
   }
 }
 
 /** That a file cannot be read, and what to do about it. */
-export function unreadable(path: string, error: unknown, remedy: string): WorkError {
+export function unreadableFileError(path: string, error: unknown, remedy: string): CommandError {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EFBIG')
-    return new WorkError(`${path}: it is larger than ${MAX_FILE_BYTES} bytes; split it into several files`);
+    return new CommandError(`${path}: it is larger than ${MAX_FILE_BYTES} bytes; split it into several files`);
   const reason = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${String(code)})`;
-  return new WorkError(`${path}: ${reason}; ${remedy}`);
+  return new CommandError(`${path}: ${reason}; ${remedy}`);
 }

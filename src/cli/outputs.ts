@@ -1,39 +1,39 @@
 import { resolve } from 'node:path';
 import { suggestion } from '../problem/did-you-mean.ts';
-import { type Format, REPORTERS } from './reporters/index.ts';
-import type { Report } from './reporters/report.ts';
+import { REPORTERS, type ReportFormat } from './reporters/index.ts';
+import type { LintReport } from './reporters/report.ts';
 import { type Options, type Terminal, UsageError } from './terminal.ts';
-import { writeWhole } from './write-file.ts';
+import { writeFileAtomic } from './write-file.ts';
 
 /** One way in which a report is written down. */
 export interface Output {
-  readonly format: Format;
+  readonly format: ReportFormat;
   /** Left out: the standard output. */
   readonly file?: string;
 }
 
-const FORMATS = Object.keys(REPORTERS) as Format[];
+const FORMATS = Object.keys(REPORTERS) as ReportFormat[];
 
 export const OUTPUT_OPTIONS = {
   format: {
     type: 'string',
     short: 'f',
     multiple: true,
-    value: 'FORMAT',
-    words: FORMATS,
+    valueName: 'FORMAT',
+    choices: FORMATS,
     summary: `one of ${FORMATS.join(', ')}; several at once with -o`,
   },
   output: {
     type: 'string',
     short: 'o',
     multiple: true,
-    value: 'FILE',
+    valueName: 'FILE',
     summary: 'the file for the format before it, in place of the standard output',
   },
 } as const satisfies Options;
 
 /** What `parseArgs` tells of each argument with `tokens: true`. */
-interface Token {
+interface ArgumentToken {
   readonly kind: string;
   readonly name?: string;
   readonly value?: string | undefined;
@@ -44,24 +44,25 @@ interface Token {
  *
  * @param inputs files that are read, and so are never written to
  */
-export function readOutputs(tokens: readonly Token[], inputs: readonly string[]): Output[] {
+export function readOutputs(tokens: readonly ArgumentToken[], inputs: readonly string[]): Output[] {
   const outputs: Output[] = [];
   for (const { kind, name, value = '' } of tokens) {
     if (kind !== 'option') continue;
     if (name === 'format') outputs.push({ format: formatOf(value) });
     if (name === 'output') outputs.push(withFile(outputs.pop(), value));
   }
-  refuseTwice(outputs, inputs);
+  rejectDuplicateOutputs(outputs, inputs);
   return outputs.length === 0 ? [{ format: 'pretty' }] : outputs;
 }
 
 /** Writes the files first: what reads the standard output may well end the run. */
-export function writeOutputs(outputs: readonly Output[], report: Report, { out, outColour }: Terminal): void {
-  for (const { format, file } of outputs) if (file !== undefined) writeWhole(file, REPORTERS[format](report, false));
+export function writeOutputs(outputs: readonly Output[], report: LintReport, { out, outColour }: Terminal): void {
+  for (const { format, file } of outputs)
+    if (file !== undefined) writeFileAtomic(file, REPORTERS[format](report, false));
   for (const { format, file } of outputs) if (file === undefined) out(REPORTERS[format](report, outColour));
 }
 
-function formatOf(word: string): Format {
+function formatOf(word: string): ReportFormat {
   const format = FORMATS.find((known) => known === word);
   if (format === undefined) throw new UsageError(`there is no format "${word}"${suggestion(word, FORMATS)}`);
   return format;
@@ -75,7 +76,7 @@ function withFile(output: Output | undefined, file: string): Output {
   return { ...output, file };
 }
 
-function refuseTwice(outputs: readonly Output[], inputs: readonly string[]): void {
+function rejectDuplicateOutputs(outputs: readonly Output[], inputs: readonly string[]): void {
   const loose = outputs.filter(({ file }) => file === undefined).map(({ format }) => format);
   if (loose.length > 1)
     throw new UsageError(`one format at most goes to the standard output, not ${loose.join(' and ')}; add -o FILE`);

@@ -1,24 +1,25 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { posix } from 'node:path';
-import type { Source, World } from '../manifest/source.ts';
-import { readText, worldOf } from '../world.ts';
-import { unreadable } from './manifest-file.ts';
-import { WorkError } from './terminal.ts';
+import type { Environment, Source } from '../manifest/source.ts';
+import { createFileEnvironment, readText } from '../world.ts';
+import { unreadableFileError } from './manifest-file.ts';
+import { CommandError } from './terminal.ts';
 
 /** A manifest by the name that `diff` was given, and the world that it sees. */
-export interface Named {
+export interface ManifestRevision {
   readonly source: Source;
-  readonly world: World;
+  readonly environment: Environment;
 }
 
 /**
  * Reads a manifest that is a file, or that is kept by git: `main:gateway.yaml`, as `git show` takes it. Files that such a one
  * names are read at the same revision. Throws a `WorkError` when it cannot be read.
  */
-export function readNamed(name: string, env: World['env']): Named {
+export function readRevision(name: string, env: Environment['env']): ManifestRevision {
   const [, revision = '', path = ''] = /^([^:]+):(.+)$/.exec(name) ?? [];
-  if (existsSync(name) || revision === '') return { source: readFile(name), world: worldOf(name, env) };
+  if (existsSync(name) || revision === '')
+    return { source: readFile(name), environment: createFileEnvironment(name, env) };
   const text = readBlob(name);
   const folder = posix.dirname(path);
   // `git` takes a path from the folder it runs in only with a dot before it.
@@ -30,14 +31,14 @@ export function readNamed(name: string, env: World['env']): Named {
     const tree = `${revision}:${path === '.' ? start : start + path}`;
     return git('ls-tree', '--full-tree', '-z', '--name-only', tree).split('\0').filter(Boolean);
   };
-  return { source: { path: name, text }, world: { env, readFile: readFileThere, listFolder } };
+  return { source: { path: name, text }, environment: { env, readFile: readFileThere, listFolder } };
 }
 
 function readFile(path: string): Source {
   try {
     return { path, text: readText(path) };
   } catch (error) {
-    throw unreadable(path, error, 'name a manifest, or one at a git revision as in main:gateway.yaml');
+    throw unreadableFileError(path, error, 'name a manifest, or one at a git revision as in main:gateway.yaml');
   }
 }
 
@@ -48,19 +49,19 @@ function readBlob(name: string): string {
 
 function git(...args: readonly string[]): string {
   const name = args.at(-1) ?? '';
-  if (name.startsWith('-')) throw new WorkError(`${name}: no git revision begins with a hyphen`);
+  if (name.startsWith('-')) throw new CommandError(`${name}: no git revision begins with a hyphen`);
   try {
     return execFileSync('git', [...args], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
-      maxBuffer: MOST_BYTES,
+      maxBuffer: MAX_BYTES,
     });
   } catch (error) {
-    throw new WorkError(`${name}: ${reasonOf(error)}; name a file, or REVISION:PATH as in main:gateway.yaml`);
+    throw new CommandError(`${name}: ${reasonOf(error)}; name a file, or REVISION:PATH as in main:gateway.yaml`);
   }
 }
 
-const MOST_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 
 function reasonOf(error: unknown): string {
   const { code, stderr } = error as { code?: unknown; stderr?: unknown };

@@ -1,5 +1,5 @@
 import { formatProblems, formatRoutes } from './format.ts';
-import { loadFile, MANIFEST_OPTIONS, readArguments } from './manifest-file.ts';
+import { loadFile, MANIFEST_OPTIONS, parseSingleManifestArguments } from './manifest-file.ts';
 import type { Verb } from './terminal.ts';
 
 export const routes: Verb = {
@@ -7,7 +7,7 @@ export const routes: Verb = {
   options: MANIFEST_OPTIONS,
   examples: ['signing-gateway routes', 'signing-gateway routes gateway.yaml | grep public'],
   async run({ args, env, out, err, outColour, errColour }) {
-    const { file } = readArguments(args, {});
+    const { file } = parseSingleManifestArguments(args, {});
     const { plan, problems, sources } = loadFile(file, env);
     if (plan === undefined) {
       err(formatProblems(problems, sources, errColour));

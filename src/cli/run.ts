@@ -1,25 +1,25 @@
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
-import { createAdmin } from '../admin/admin.ts';
-import { AdminCounts } from '../admin/admin-counts.ts';
-import type { Operated } from '../admin/call.ts';
-import { Descriptors, descriptorLimit } from '../admin/descriptors.ts';
-import { CountedWarning } from '../gateway/counted-warning.ts';
+import { createAdminServer } from '../admin/admin.ts';
+import { AdminMetrics } from '../admin/admin-counts.ts';
+import type { AdminContext } from '../admin/call.ts';
+import { DescriptorMonitor, descriptorLimit } from '../admin/descriptors.ts';
+import { ThrottledWarning } from '../gateway/counted-warning.ts';
 import { createGateway, type Gateway } from '../gateway/gateway.ts';
-import { findTraces } from '../gateway/spans.ts';
-import type { Planned } from '../load.ts';
-import { createLog, type Log, type WrittenLog } from '../log.ts';
-import type { Changes } from '../plan/changes.ts';
-import type { AdminRules } from '../plan/plan.ts';
-import { selfTest } from '../reload/self-test.ts';
-import { toldProblems } from '../reload/told.ts';
+import { findRequestTracer } from '../gateway/spans.ts';
+import type { PlannedManifest } from '../load.ts';
+import { createProcessLog, type Log, type ProcessLog } from '../log.ts';
+import type { PlanChanges } from '../plan/changes.ts';
+import type { AdminSettings } from '../plan/plan.ts';
+import { runSelfTest } from '../reload/self-test.ts';
+import { reportProblems } from '../reload/told.ts';
 import { type Reload, Reloader } from '../reload.ts';
-import { worldOf } from '../world.ts';
+import { createFileEnvironment } from '../world.ts';
 import { formatChanges, formatProblems } from './format.ts';
 import { formatLogLine } from './log-line.ts';
-import { loadFile, MANIFEST_OPTIONS, readArguments } from './manifest-file.ts';
-import { type ExitCode, type Terminal, type Verb, WorkError } from './terminal.ts';
+import { loadFile, MANIFEST_OPTIONS, parseSingleManifestArguments } from './manifest-file.ts';
+import { CommandError, type ExitCode, type Terminal, type Verb } from './terminal.ts';
 import { version } from './version.ts';
 
 export const run: Verb = {
@@ -27,7 +27,7 @@ export const run: Verb = {
   options: MANIFEST_OPTIONS,
   examples: ['signing-gateway run', 'signing-gateway run /etc/signing-gateway/gateway.yaml'],
   async run(terminal) {
-    const { file } = readArguments(terminal.args, {});
+    const { file } = parseSingleManifestArguments(terminal.args, {});
     return serveFile(file, terminal, () => '');
   },
 };
@@ -42,9 +42,9 @@ export async function serveFile(
   terminal: Terminal,
   welcome: (url: string, adminUrl: string | undefined) => string,
 ): Promise<ExitCode> {
-  const loaded = loadFile(file, terminal.env);
-  const { plan } = loaded;
-  const refused = plan === undefined ? loaded : await selfTest(loaded, worldOf(file, terminal.env));
+  const initial = loadFile(file, terminal.env);
+  const { plan } = initial;
+  const refused = plan === undefined ? initial : await runSelfTest(initial, createFileEnvironment(file, terminal.env));
   if (plan === undefined || refused.problems.length > 0) {
     terminal.err(formatProblems(refused.problems, refused.sources, terminal.errColour));
     return 1;
@@ -57,34 +57,34 @@ export async function serveFile(
   setFlagsFromString('--no-allocation-site-pretenuring');
   const { log, notes } = openStreams(terminal);
   const maxDescriptors = descriptorLimit();
-  const gateway = createGateway(plan, log, findTraces(version), undefined, maxDescriptors);
+  const gateway = createGateway(plan, log, findRequestTracer(version), undefined, maxDescriptors);
   const bound = await gateway.listen().catch((error) => Promise.reject(listenError(error, 'listen', plan.listen)));
-  let planned: Planned = loaded;
+  let planned: PlannedManifest = initial;
   const takeKeys = () => void planned.plan.auth?.verifier.prepare();
-  const hear = (reload: Reload) => {
+  const onReload = (reload: Reload) => {
     if (reload.kind === 'loaded') {
       planned = reload.planned;
       takeKeys();
     }
-    tell(reload, log, notes, terminal.errColour);
+    logReload(reload, log, notes, terminal.errColour);
   };
-  const unwatched = new CountedWarning(log.logger, UNWATCHED);
+  const unwatched = new ThrottledWarning(log.logger, WATCH_FAILED);
   const onWatchError = (reason: string) => unwatched.add({ reason });
-  const reloader = new Reloader({ path: file, env: terminal.env, gateway, first: loaded, tell: hear, onWatchError });
-  terminal.onHungThread(() => reloader.isThreadHung);
+  const reloader = new Reloader({ path: file, env: terminal.env, gateway, initial, onReload, onWatchError });
+  terminal.setHungThreadCheck(() => reloader.isThreadBlocked);
   const isStopping = () => terminal.stop.aborted;
-  const descriptors = new Descriptors(gateway, log.logger, maxDescriptors);
+  const descriptors = new DescriptorMonitor(gateway, log.logger, maxDescriptors);
   void descriptors.start();
   const operated = {
     gateway,
     version,
     startedAt: new Date(),
-    planned: () => planned,
+    activeManifest: () => planned,
     reloader,
     isStopping,
-    counts: new AdminCounts(log.logger),
+    adminMetrics: new AdminMetrics(log.logger),
     descriptors,
-    streams: () => ({ stdout: log.status(), stderr: notes.status() }),
+    standardStreams: () => ({ stdout: log.status(), stderr: notes.status() }),
   };
   const admin = await startAdmin(plan.admin, operated).catch(async (error) => {
     await reloader.close();
@@ -92,13 +92,13 @@ export async function serveFile(
     throw error;
   });
   takeKeys();
-  terminal.onSignal((signal) => hearSignal(signal, reloader, isStopping, log));
+  terminal.onSignal((signal) => handleSignal(signal, reloader, isStopping, log));
   const url = urlOf(bound, plan.server.tls !== undefined);
   const adminUrl = admin && urlOf(admin.bound, plan.admin?.tls !== undefined);
   log.logger.info({ url, admin: adminUrl, manifest: file, hash: plan.hash, routes: plan.routes.length }, 'serving');
-  note(notes, welcome(url, adminUrl));
+  writeNote(notes, welcome(url, adminUrl));
 
-  await aborted(terminal.stop);
+  await waitForAbort(terminal.stop);
   descriptors.close();
   const reloaderClosed = reloader.close();
   await stop(gateway, log, terminal.stop.reason);
@@ -112,11 +112,15 @@ export async function serveFile(
  * The log on the standard output, and notes for a person on the standard error. Neither is written on this thread, which a
  * full pipe, a full disk or a mount that hangs would stop.
  */
-function openStreams(terminal: Terminal): { log: WrittenLog; notes: WrittenLog } {
+function openStreams(terminal: Terminal): { log: ProcessLog; notes: ProcessLog } {
   const format = terminal.outIsTerminal ? (json: string) => formatLogLine(json, terminal.outColour) : undefined;
-  const log = createLog(1, format, (code) => note(notes, `signing-gateway: the log cannot be written: ${code}\n`));
-  const notes = createLog(2, undefined, (code) => log.logger.error({ code }, 'the standard error cannot be written'));
-  terminal.onSuddenEnd((fault) => {
+  const log = createProcessLog(1, format, (code) =>
+    writeNote(notes, `signing-gateway: the log cannot be written: ${code}\n`),
+  );
+  const notes = createProcessLog(2, undefined, (code) =>
+    log.logger.error({ code }, 'the standard error cannot be written'),
+  );
+  terminal.onAbruptExit((fault) => {
     if (fault !== undefined) log.logger.fatal({ err: fault }, 'the process ends by a fault of its own');
     log.flush();
     notes.flush();
@@ -124,25 +128,25 @@ function openStreams(terminal: Terminal): { log: WrittenLog; notes: WrittenLog }
   return { log, notes };
 }
 
-function note(notes: Log, text: string): void {
-  if (text !== '') notes.line(text.replace(/\n$/, ''));
+function writeNote(notes: Log, text: string): void {
+  if (text !== '') notes.writeLine(text.replace(/\n$/, ''));
 }
 
-function hearSignal(signal: string, reloader: Reloader, isStopping: () => boolean, log: Log): void {
+function handleSignal(signal: string, reloader: Reloader, isStopping: () => boolean, log: Log): void {
   const isReload = signal === 'SIGHUP';
-  if (isReload && !isStopping()) void reloader.reload('signal').then((reload) => tellUnchanged(reload, log));
+  if (isReload && !isStopping()) void reloader.reload('signal').then((reload) => logUnchanged(reload, log));
   else log.logger.info({ signal }, isReload ? 'the gateway is stopping; SIGHUP is ignored' : 'signal ignored');
 }
 
-const UNWATCHED = 'the files of the manifest cannot be watched; they are polled';
+const WATCH_FAILED = 'the files of the manifest cannot be watched; they are polled';
 
 /** Who waits at a terminal has nobody to tell that no more requests are wanted. */
-const AT_ONCE = 'SIGINT';
+const IMMEDIATE_STOP_SIGNAL = 'SIGINT';
 
 /** Serves on until whoever sends requests has learnt that no more are wanted, then lets those in flight end. */
 async function stop(gateway: Gateway, { logger }: Log, signal: unknown): Promise<void> {
   const { delayMs, graceMs } = gateway.plan.server.stopping;
-  const waitMs = signal === AT_ONCE ? 0 : delayMs;
+  const waitMs = signal === IMMEDIATE_STOP_SIGNAL ? 0 : delayMs;
   logger.info({ signal, delay_ms: waitMs, grace_ms: graceMs }, 'stopping');
   gateway.drain();
   await sleep(waitMs);
@@ -153,52 +157,52 @@ function urlOf({ family, address, port }: AddressInfo, isSecure: boolean): strin
   return `${isSecure ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
-async function startAdmin(rules: AdminRules | undefined, operated: Operated) {
+async function startAdmin(rules: AdminSettings | undefined, operated: AdminContext) {
   if (rules === undefined) return undefined;
-  const admin = createAdmin(rules, operated);
+  const admin = createAdminServer(rules, operated);
   const bound = await admin.listen().catch((error) => Promise.reject(listenError(error, 'admin', rules)));
   return { bound, close: () => admin.close() };
 }
 
-function tell(reload: Reload, { logger }: Log, notes: Log, errColour: boolean): void {
+function logReload(reload: Reload, { logger }: Log, notes: Log, errColour: boolean): void {
   const { cause, files, ms } = reload;
-  const attempt = { cause, files: files.slice(0, MOST_NAMES), ms };
+  const attempt = { cause, files: files.slice(0, MAX_NAMES), ms };
   if (reload.kind === 'loaded') {
-    const { hash, oldHash: old_hash, summary, changes, needsRestart } = reload;
-    logger.info({ hash, old_hash, summary, ...attempt, ...shortened(changes) }, 'manifest reloaded');
-    const keys = changes.needsRestart.filter((key) => needsRestart.includes(key));
+    const { hash, oldHash: old_hash, summary, changes, keysNeedingRestart } = reload;
+    logger.info({ hash, old_hash, summary, ...attempt, ...truncateNames(changes) }, 'manifest reloaded');
+    const keys = changes.needsRestart.filter((key) => keysNeedingRestart.includes(key));
     if (keys.length > 0)
       logger.warn({ keys }, 'these keys take a restart; until then they stay as they were at the start');
-    note(notes, `${formatChanges(changes, files)}\n`);
+    writeNote(notes, `${formatChanges(changes, files)}\n`);
   } else if (reload.kind === 'unreadable') {
     logger.error({ reason: reload.reason, ...attempt }, 'manifest cannot be read; the last good one stays in force');
   } else if (reload.kind === 'kept') {
-    const problems = toldProblems(reload);
+    const problems = reportProblems(reload);
     logger.error({ problems, ...attempt }, 'manifest refused; the last good one stays in force');
-    note(notes, formatProblems(reload.problems, reload.sources, errColour));
+    writeNote(notes, formatProblems(reload.problems, reload.sources, errColour));
   }
 }
 
-function tellUnchanged({ kind, cause }: Reload, { logger }: Log): void {
+function logUnchanged({ kind, cause }: Reload, { logger }: Log): void {
   if (kind === 'unchanged') logger.info({ cause }, 'manifest unchanged; nothing was reloaded');
 }
 
 /** Names of one kind in one line of the log; how many there are, the summary says. */
-const MOST_NAMES = 20;
+const MAX_NAMES = 20;
 
-function shortened(changes: Changes): object {
-  return Object.fromEntries(Object.entries(changes).map(([what, names]) => [what, names.slice(0, MOST_NAMES)]));
+function truncateNames(changes: PlanChanges): object {
+  return Object.fromEntries(Object.entries(changes).map(([what, names]) => [what, names.slice(0, MAX_NAMES)]));
 }
 
-function listenError(error: unknown, key: string, { host, port }: { host: string; port: number }): WorkError {
+function listenError(error: unknown, key: string, { host, port }: { host: string; port: number }): CommandError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
   const reason = code === 'EADDRINUSE' ? 'another process listens there' : code;
-  return new WorkError(
+  return new CommandError(
     `cannot listen on ${host}:${port}: ${reason}; write another address at "${key}" in the manifest`,
   );
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+function waitForAbort(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });

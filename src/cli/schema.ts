@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { type Options, UsageError, type Verb } from './terminal.ts';
 
 /** Where the schemas are, beside the sources and beside what is built of them. */
-export const SCHEMAS = new URL('../../schema/', import.meta.url);
+export const SCHEMA_FOLDER = new URL('../../schema/', import.meta.url);
 
 const OPTIONS = {
   tests: { type: 'boolean', summary: 'the schema of test files' },
@@ -13,13 +13,13 @@ const OPTIONS = {
 export const schema: Verb = {
   usage: 'signing-gateway schema [--tests | --report]',
   options: OPTIONS,
-  words: [],
+  choices: [],
   examples: ['signing-gateway schema > gateway.schema.json', 'signing-gateway schema --report'],
   async run({ args, out }) {
     const { values } = parseArgs({ args: [...args], options: OPTIONS });
     if (values.tests && values.report) throw new UsageError('write one of --tests and --report');
     const name = values.tests ? 'gateway-test' : values.report ? 'lint-report' : 'gateway';
-    out(readFileSync(new URL(`${name}.schema.json`, SCHEMAS), 'utf8'));
+    out(readFileSync(new URL(`${name}.schema.json`, SCHEMA_FOLDER), 'utf8'));
     return 0;
   },
 };

@@ -17,11 +17,11 @@ export interface Terminal {
    * Calls back when the process ends before the verb does, by a fault that nobody caught or, without one, by a second signal:
    * what there is to write must be written at once.
    */
-  readonly onSuddenEnd: (listener: (fault?: unknown) => void) => void;
+  readonly onAbruptExit: (listener: (fault?: unknown) => void) => void;
   /** Calls back on every signal that does not stop the process, and on those that arrived before. */
   readonly onSignal: (listener: (signal: NodeJS.Signals) => void) => void;
   /** `check` returns true while a thread waits for the kernel, perhaps for ever: the end of the process must not wait for it. */
-  readonly onHungThread: (check: () => boolean) => void;
+  readonly setHungThreadCheck: (check: () => boolean) => void;
 }
 
 /** 0: clean; 1: problems were found; 2: wrong usage, or the work could not be done. */
@@ -33,9 +33,9 @@ export interface Option {
   readonly short?: string;
   readonly multiple?: boolean;
   /** What is written behind it, `FILE` say. */
-  readonly value?: string;
+  readonly valueName?: string;
   /** The only words that may be written behind it. */
-  readonly words?: readonly string[];
+  readonly choices?: readonly string[];
   readonly summary: string;
 }
 
@@ -46,7 +46,7 @@ export interface Verb {
   readonly usage: string;
   readonly options?: Options;
   /** What its arguments may be; left out: files. */
-  readonly words?: readonly string[];
+  readonly choices?: readonly string[];
   readonly examples: readonly string[];
   readonly run: (terminal: Terminal) => Promise<ExitCode>;
 }
@@ -55,4 +55,4 @@ export interface Verb {
 export class UsageError extends Error {}
 
 /** The work cannot be done, for a reason that is not the manifest's. */
-export class WorkError extends Error {}
+export class CommandError extends Error {}

@@ -1,15 +1,15 @@
 import type { Mismatch } from '../suite/compare.ts';
-import type { Counted, Covered } from '../suite/coverage.ts';
-import type { Result } from '../suite/run.ts';
-import type { SuiteFile } from '../suite/suite-file.ts';
-import { count, paint } from './format.ts';
+import type { CoverageCount, CoverageSummary } from '../suite/coverage.ts';
+import type { TestResult } from '../suite/run.ts';
+import type { CheckedTestFile } from '../suite/suite-file.ts';
+import { paint, pluralize } from './format.ts';
 
 /** What a run has shown, for a report of any form. */
 export interface TestReport {
   readonly path: string;
-  readonly file: SuiteFile;
-  readonly results: readonly Result[];
-  readonly coverage: Covered;
+  readonly testFile: CheckedTestFile;
+  readonly results: readonly TestResult[];
+  readonly coverage: CoverageSummary;
 }
 
 /** The cases that failed, each with what was expected and what came; then what was covered. */
@@ -21,39 +21,43 @@ export function formatTestText(report: TestReport, colour: boolean): string {
   return [...parts, `${report.path}: ${summary}\n`, formatCoverage(report.coverage)].join('');
 }
 
-function formatFailure(result: Result, report: TestReport, colour: boolean): string {
+function formatFailure(result: TestResult, report: TestReport, colour: boolean): string {
   const lines = [`${paint('✗', 'red', colour)} ${paint(result.name, 'bold', colour)}`];
   for (const mismatch of result.mismatches) {
-    lines.push(`  ${placeOf(result, mismatch, report)} ${mismatch.at.join('.')}`);
-    lines.push(...formatDifference(mismatch, colour).map((line) => `    ${line}`));
+    lines.push(`  ${formatMismatchLocation(result, mismatch, report)} ${mismatch.path.join('.')}`);
+    lines.push(...formatMismatch(mismatch, colour).map((line) => `    ${line}`));
   }
   return `${lines.join('\n')}\n`;
 }
 
 /** Where the case says what was expected; where it says nothing of it, where it says what it expects. */
-export function placeOf({ index }: Result, { at }: Mismatch, { path, file }: TestReport): string {
-  const range = file.document.locate({ path: ['cases', index, 'expect', ...at], at: 'value' });
+export function formatMismatchLocation(
+  { index }: TestResult,
+  { path: at }: Mismatch,
+  { path, testFile }: TestReport,
+): string {
+  const range = testFile.document.locate({ path: ['cases', index, 'expect', ...at], at: 'value' });
   return `${path}:${range.line}:${range.column}`;
 }
 
-const MOST_LINES = 20;
+const MAX_LINES = 20;
 
 /** What was expected after `-`, what came after `+`: of long values only the lines in which they differ. */
-export function formatDifference({ expected, got }: Mismatch, colour: boolean): string[] {
-  const [old, next] = [linesOf(expected), linesOf(got)];
+export function formatMismatch({ expected, actual }: Mismatch, colour: boolean): string[] {
+  const [old, next] = [linesOf(expected), linesOf(actual)];
   let start = 0;
   while (start < old.length && start < next.length && old[start] === next[start]) start += 1;
   let end = 0;
   const most = Math.min(old.length, next.length) - start;
   while (end < most && old.at(-1 - end) === next.at(-1 - end)) end += 1;
   return [
-    ...shown(old.slice(start, old.length - end)).map((line) => paint(`- ${line}`, 'red', colour)),
-    ...shown(next.slice(start, next.length - end)).map((line) => paint(`+ ${line}`, 'green', colour)),
+    ...truncateLines(old.slice(start, old.length - end)).map((line) => paint(`- ${line}`, 'red', colour)),
+    ...truncateLines(next.slice(start, next.length - end)).map((line) => paint(`+ ${line}`, 'green', colour)),
   ];
 }
 
-function shown(lines: readonly string[]): readonly string[] {
-  return lines.length > MOST_LINES ? [...lines.slice(0, MOST_LINES), '…'] : lines;
+function truncateLines(lines: readonly string[]): readonly string[] {
+  return lines.length > MAX_LINES ? [...lines.slice(0, MAX_LINES), '…'] : lines;
 }
 
 function linesOf(value: unknown): string[] {
@@ -61,9 +65,9 @@ function linesOf(value: unknown): string[] {
   return (typeof value === 'string' ? value : JSON.stringify(value, null, 2)).split('\n');
 }
 
-export function formatCoverage({ percent, routes, roles, refusals, missed }: Covered): string {
-  const of = ({ covered, all }: Counted, what: string) => `${covered} of ${count(all, what)}`;
+export function formatCoverage({ percent, routes, roles, refusals, uncovered }: CoverageSummary): string {
+  const of = ({ covered, total }: CoverageCount, what: string) => `${covered} of ${pluralize(total, what)}`;
   const figures = [of(routes, 'route'), `${of(roles, 'role')} by route`, of(refusals, 'refusal')].join(', ');
-  const lines = missed.map(({ route, what }) => `  not covered: ${route ?? 'any route'}: ${what.join(', ')}\n`);
+  const lines = uncovered.map(({ route, what }) => `  not covered: ${route ?? 'any route'}: ${what.join(', ')}\n`);
   return `coverage ${percent} %: ${figures}\n${lines.join('')}`;
 }

@@ -1,29 +1,33 @@
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { toProblems } from '../problem/problem.ts';
-import { coverageOf, summaryOf } from '../suite/coverage.ts';
-import { findStrangers } from '../suite/references.ts';
-import { runSuite } from '../suite/run.ts';
-import { readSuite } from '../suite/suite-file.ts';
+import { coverageOf, summarizeCoverage } from '../suite/coverage.ts';
+import { findUnknownReferences } from '../suite/references.ts';
+import { runTestFile } from '../suite/run.ts';
+import { readTestFile } from '../suite/suite-file.ts';
 import { readBytes } from '../world.ts';
-import { changeOf } from './change-of.ts';
+import { waitForChange } from './change-of.ts';
 import { formatProblems } from './format.ts';
-import { loadFile, unreadable } from './manifest-file.ts';
-import { type ExitCode, type Options, type Terminal, UsageError, type Verb, WorkError } from './terminal.ts';
+import { loadFile, unreadableFileError } from './manifest-file.ts';
+import { CommandError, type ExitCode, type Options, type Terminal, UsageError, type Verb } from './terminal.ts';
 import { formatJunit } from './test-junit.ts';
 import { formatCoverage, formatTestText } from './test-text.ts';
 
-const DEFAULT_SUITE = 'gateway.test.yaml';
+const DEFAULT_TEST_FILE = 'gateway.test.yaml';
 const FORMATS = { text: formatTestText, junit: formatJunit } as const;
 
 const OPTIONS = {
-  'fail-under': { type: 'string', value: 'PERCENT', summary: 'fail when less of the manifest is covered than this' },
-  format: { type: 'string', short: 'f', value: 'FORMAT', words: Object.keys(FORMATS), summary: 'text or junit' },
+  'fail-under': {
+    type: 'string',
+    valueName: 'PERCENT',
+    summary: 'fail when less of the manifest is covered than this',
+  },
+  format: { type: 'string', short: 'f', valueName: 'FORMAT', choices: Object.keys(FORMATS), summary: 'text or junit' },
   watch: { type: 'boolean', summary: 'run again whenever the test file or its manifest is saved' },
   config: {
     type: 'string',
     short: 'c',
-    value: 'FILE',
+    valueName: 'FILE',
     summary: 'the manifest, in place of the one that the test file names',
   },
 } as const satisfies Options;
@@ -37,13 +41,13 @@ export const test: Verb = {
   ],
   async run(terminal) {
     const { values, positionals } = parseArgs({ args: [...terminal.args], allowPositionals: true, options: OPTIONS });
-    const [path = DEFAULT_SUITE, ...more] = positionals;
+    const [path = DEFAULT_TEST_FILE, ...more] = positionals;
     if (more.length > 0) throw new UsageError(`one test file at a time: ${positionals.join(', ')}`);
     const options = {
       path,
       manifest: values.config,
-      failUnder: percentOf(values['fail-under']),
-      format: formatOf(values.format),
+      failUnder: parsePercent(values['fail-under']),
+      format: parseFormat(values.format),
     };
     return values.watch ? watch(options, terminal) : runOnce(options, terminal);
   },
@@ -57,12 +61,12 @@ interface TestOptions {
   readonly format: keyof typeof FORMATS;
 }
 
-function percentOf(text = '0'): number {
+function parsePercent(text = '0'): number {
   if (/^\d{1,3}(?:\.\d+)?$/.test(text) && Number(text) <= 100) return Number(text);
   throw new UsageError(`--fail-under takes a number from 0 to 100, not "${text}"`);
 }
 
-function formatOf(text = 'text'): keyof typeof FORMATS {
+function parseFormat(text = 'text'): keyof typeof FORMATS {
   if (Object.hasOwn(FORMATS, text)) return text as keyof typeof FORMATS;
   throw new UsageError(`there is no format "${text}"; write one of: ${Object.keys(FORMATS).join(', ')}`);
 }
@@ -78,27 +82,27 @@ async function runOnce(
   files.set(path, undefined);
   const text = readText(path);
   files.set(path, text);
-  const { file, problems } = readSuite({ path, text });
-  if (file === undefined) {
+  const { testFile, problems } = readTestFile({ path, text });
+  if (testFile === undefined) {
     err(formatProblems(problems, text, errColour));
     return 1;
   }
-  const manifest = options.manifest ?? join(dirname(path), file.suite.manifest);
+  const manifest = options.manifest ?? join(dirname(path), testFile.testFile.manifest);
   files.set(manifest, undefined);
-  const loaded = loadFile(manifest, file.suite.environment);
+  const loaded = loadFile(manifest, testFile.testFile.environment);
   for (const source of loaded.sources) files.set(source.path, source.text);
   if (loaded.plan === undefined) {
     err(formatProblems(loaded.problems, loaded.sources, errColour));
     return 1;
   }
-  const strangers = toProblems(findStrangers(file.suite, loaded), file.document);
+  const strangers = toProblems(findUnknownReferences(testFile.testFile, loaded), testFile.document);
   if (strangers.length > 0) {
     err(formatProblems(strangers, text, errColour));
     return 1;
   }
-  const results = await runSuite(file.suite, loaded);
-  const coverage = summaryOf(coverageOf(loaded, results));
-  out(FORMATS[format]({ path, file, results, coverage }, outColour));
+  const results = await runTestFile(testFile.testFile, loaded);
+  const coverage = summarizeCoverage(coverageOf(loaded, results));
+  out(FORMATS[format]({ path, testFile, results, coverage }, outColour));
   if (format !== 'text') err(formatCoverage(coverage));
   const isLow = coverage.percent < failUnder;
   if (isLow) err(`coverage is under ${failUnder} %\n`);
@@ -111,13 +115,13 @@ async function watch(options: TestOptions, terminal: Terminal): Promise<ExitCode
     const files = new Map<string, string | undefined>();
     const code = await runOnce(options, terminal, files).catch((error: unknown): ExitCode => {
       // A file that is not there may come back.
-      if (!(error instanceof WorkError)) throw error;
+      if (!(error instanceof CommandError)) throw error;
       terminal.err(`${error.message}\n`);
       return 2;
     });
     if (terminal.stop.aborted) return code;
     terminal.err('waiting for a change\n');
-    await changeOf(files, terminal.stop);
+    await waitForChange(files, terminal.stop);
     if (terminal.stop.aborted) return code;
   }
 }
@@ -126,6 +130,6 @@ function readText(path: string): string {
   try {
     return readBytes(path).toString('utf8');
   } catch (error) {
-    throw unreadable(path, error, `name a test file, or run where ${DEFAULT_SUITE} is`);
+    throw unreadableFileError(path, error, `name a test file, or run where ${DEFAULT_TEST_FILE} is`);
   }
 }

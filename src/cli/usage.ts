@@ -9,8 +9,8 @@ export function formatUsage({ usage, options = {}, examples }: Verb, summary: st
 }
 
 function formatOptions(options: Options): string {
-  const rows = Object.entries(options).map(([name, { short, value, summary }]) => ({
-    names: `${short === undefined ? '    ' : `-${short}, `}--${name}${value === undefined ? '' : ` ${value}`}`,
+  const rows = Object.entries(options).map(([name, { short, valueName, summary }]) => ({
+    names: `${short === undefined ? '    ' : `-${short}, `}--${name}${valueName === undefined ? '' : ` ${valueName}`}`,
     summary,
   }));
   const width = Math.max(...rows.map(({ names }) => names.length));

@@ -1,8 +1,8 @@
 import type { Sandbox } from '../sandbox/sandbox.ts';
 
-type Shown = Pick<Sandbox, 'identityUrl' | 'platformUrl' | 'accounts'>;
+type SandboxInfo = Pick<Sandbox, 'identityUrl' | 'platformUrl' | 'accounts'>;
 
-interface Served {
+interface ServingInfo {
   readonly url: string;
   /** `undefined`: the manifest has no operators' side. */
   readonly adminUrl: string | undefined;
@@ -10,7 +10,10 @@ interface Served {
 }
 
 /** What a newcomer reads first: where everything is, who can log in, and three lines that work when pasted. */
-export function welcome({ url, adminUrl, manifest }: Served, { identityUrl, platformUrl, accounts }: Shown): string {
+export function welcome(
+  { url, adminUrl, manifest }: ServingInfo,
+  { identityUrl, platformUrl, accounts }: SandboxInfo,
+): string {
   const emailOf = (role: string) => accounts.find((account) => account.role === role)?.email ?? '';
   const login = (email: string) => {
     const body = JSON.stringify({ email, password: accounts[0]?.password });

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { chmodSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { WorkError } from './terminal.ts';
+import { CommandError } from './terminal.ts';
 
 /**
  * Writes a file whole or not at all: nobody reads half of it, and a write that fails leaves the old one as it was.
  * Throws a `WorkError` when it cannot be written.
  */
-export function writeWhole(path: string, text: string): void {
+export function writeFileAtomic(path: string, text: string): void {
   try {
     const old = statSync(path, { throwIfNoEntry: false });
     // A pipe or a terminal has nothing to keep, and must not be replaced by a file.
@@ -14,7 +14,7 @@ export function writeWhole(path: string, text: string): void {
     else if (old === undefined) replace(path, text);
     else replace(realpathSync(path), text, old.mode);
   } catch (error) {
-    throw new WorkError(`${path} cannot be written: ${(error as Error).message}`);
+    throw new CommandError(`${path} cannot be written: ${(error as Error).message}`);
   }
 }
 

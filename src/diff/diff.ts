@@ -1,22 +1,22 @@
-import { RANKS } from '../problem/finding.ts';
+import { SEVERITY_RANKS } from '../problem/finding.ts';
 import { COMPARISONS } from './comparisons/index.ts';
-import type { Comparison, Difference, Found, Sides } from './difference.ts';
-import { pairsBetween } from './pairs.ts';
-import type { Side } from './side.ts';
+import type { Comparison, DiffContext, Difference, DiffFinding } from './difference.ts';
+import { pairRoutes } from './pairs.ts';
+import type { DiffSide } from './side.ts';
 
 /** What differs between two manifests, by what it means: the gravest first, then in the order of the manifest. */
-export function diff(old: Side, next: Side): Difference[] {
-  const sides: Sides = { old, next, pairs: pairsBetween(old, next) };
+export function diff(old: DiffSide, next: DiffSide): Difference[] {
+  const sides: DiffContext = { old, next, pairs: pairRoutes(old, next) };
   const all = COMPARISONS.flatMap((comparison) =>
-    [...comparison.find(sides)].map((found) => differenceOf(comparison, found, sides)),
+    [...comparison.find(sides)].map((found) => toDifference(comparison, found, sides)),
   );
   const distinct = new Map(all.map((difference) => [keyOf(difference), difference]));
-  return [...distinct.values()].sort(inOrder);
+  return [...distinct.values()].sort(compareDifferences);
 }
 
-function differenceOf({ id, severity }: Comparison, found: Found, { old, next }: Sides): Difference {
+function toDifference({ id, severity }: Comparison, found: DiffFinding, { old, next }: DiffContext): Difference {
   const { message, path, witness } = found;
-  const { document } = found.in === 'old' ? old : next;
+  const { document } = found.side === 'old' ? old : next;
   const where = { path, at: 'value' } as const;
   return {
     rule: id,
@@ -33,9 +33,9 @@ function keyOf({ rule, file, range, message }: Difference): string {
   return JSON.stringify([rule, file, range.line, range.column, message]);
 }
 
-function inOrder(a: Difference, b: Difference): number {
+function compareDifferences(a: Difference, b: Difference): number {
   return (
-    RANKS[b.severity] - RANKS[a.severity] ||
+    SEVERITY_RANKS[b.severity] - SEVERITY_RANKS[a.severity] ||
     a.range.line - b.range.line ||
     a.range.column - b.range.column ||
     compareText(a.rule, b.rule) ||

@@ -1,7 +1,7 @@
 import type { Path, Severity } from '../problem/finding.ts';
 import type { Range } from '../problem/problem.ts';
-import type { Pair } from './pairs.ts';
-import type { Side } from './side.ts';
+import type { RoutePair } from './pairs.ts';
+import type { DiffSide } from './side.ts';
 
 /** One kind of difference between two manifests. */
 export interface Comparison {
@@ -9,34 +9,34 @@ export interface Comparison {
   readonly id: string;
   readonly severity: Severity;
   /** What it tells of, for the documentation: upper case, full stop. */
-  readonly what: string;
-  readonly find: (sides: Sides) => Iterable<Found>;
+  readonly description: string;
+  readonly find: (sides: DiffContext) => Iterable<DiffFinding>;
 }
 
-export interface Sides {
-  readonly old: Side;
-  readonly next: Side;
+export interface DiffContext {
+  readonly old: DiffSide;
+  readonly next: DiffSide;
   /** Routes that have the same requests, or the same id. */
-  readonly pairs: readonly Pair[];
+  readonly pairs: readonly RoutePair[];
 }
 
 /** A difference before it has a line. */
-export interface Found {
+export interface DiffFinding {
   /** What is otherwise now: lower case, no full stop. */
   readonly message: string;
   /** Where the new manifest says so; with `in: 'old'`, where the old one said what is gone. */
   readonly path: Path;
-  readonly in?: 'old';
-  readonly witness?: Witness | undefined;
+  readonly side?: 'old';
+  readonly witness?: DiffWitness | undefined;
 }
 
 /** Something that shows a difference: it is treated otherwise by the two manifests. */
-export type Witness =
-  | { readonly request: Request }
+export type DiffWitness =
+  | { readonly request: DiffRequest }
   /** Refused by the one and let through by the other. */
   | { readonly body: unknown };
 
-export interface Request {
+export interface DiffRequest {
   readonly method: string;
   /** Path and query. */
   readonly url: string;
@@ -51,5 +51,5 @@ export interface Difference {
   readonly message: string;
   readonly file: string;
   readonly range: Range;
-  readonly witness?: Witness;
+  readonly witness?: DiffWitness;
 }

@@ -1,4 +1,4 @@
-import { Address } from './address.ts';
+import { HostAddress } from './address.ts';
 
 /** A name with more addresses than this is cut: each of them costs memory, and nobody needs so many. */
 const MAX_ADDRESSES = 256;
@@ -7,7 +7,7 @@ const MAX_TRIED = 4;
 
 /** The addresses of a name, which take turns. */
 export class AddressList {
-  #addresses: readonly Address[] = [];
+  #addresses: readonly HostAddress[] = [];
   #turn = 0;
 
   get size(): number {
@@ -22,20 +22,20 @@ export class AddressList {
   replace(ips: readonly string[]): void {
     const known = new Map(this.#addresses.map((address) => [address.ip, address]));
     const kept = [...new Set(ips)].slice(0, MAX_ADDRESSES);
-    this.#addresses = kept.map((ip) => known.get(ip) ?? new Address(ip));
+    this.#addresses = kept.map((ip) => known.get(ip) ?? new HostAddress(ip));
     for (const ip of kept) known.delete(ip);
-    for (const address of known.values()) address.isGone = true;
+    for (const address of known.values()) address.isRemoved = true;
   }
 
   /** The addresses to try for the next connection, best first: the next in turn, and those that failed lately last. */
-  next(isInTurn: boolean): Address[] {
+  next(isInTurn: boolean): HostAddress[] {
     const all = this.#addresses;
     const start = isInTurn ? this.#turn : 0;
-    const tried: Address[] = [];
-    const avoided: Address[] = [];
+    const tried: HostAddress[] = [];
+    const avoided: HostAddress[] = [];
     for (let step = 0; step < all.length && tried.length < MAX_TRIED; step += 1) {
       const index = (start + step) % all.length;
-      const address = all[index] as Address;
+      const address = all[index] as HostAddress;
       if (address.isAvoided) {
         if (avoided.length < MAX_TRIED) avoided.push(address);
         continue;

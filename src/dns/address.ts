@@ -3,11 +3,11 @@ const FIRST_PAUSE_MS = 5_000;
 const MAX_PAUSE_MS = 60_000;
 
 /** One address of a name. Connections keep it to learn that it is gone. */
-export class Address {
+export class HostAddress {
   readonly ip: string;
   readonly family: 4 | 6;
   /** True once the name no longer has this address. */
-  isGone = false;
+  isRemoved = false;
   #failures = 0;
   #avoidedUntil = 0;
 
@@ -21,11 +21,11 @@ export class Address {
     return this.#failures > 0 && performance.now() < this.#avoidedUntil;
   }
 
-  connected(): void {
+  recordSuccess(): void {
     this.#failures = 0;
   }
 
-  failed(): void {
+  recordFailure(): void {
     const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#failures, MAX_PAUSE_MS);
     this.#failures += 1;
     this.#avoidedUntil = performance.now() + pauseMs;

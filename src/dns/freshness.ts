@@ -1,4 +1,4 @@
-import type { NameCode } from './name-error.ts';
+import type { DnsErrorCode } from './name-error.ts';
 
 const MIN_TTL_MS = 1_000;
 const MAX_TTL_MS = 300_000;
@@ -18,22 +18,22 @@ export class Freshness {
   #notFoundSince: number | undefined;
 
   /** A look-up ended, with or without a result. */
-  ended(now: number): void {
+  recordLookupEnd(now: number): void {
     this.#endedAt = now;
   }
 
-  resolved(now: number, ttlSeconds: number): void {
+  recordSuccess(now: number, ttlSeconds: number): void {
     this.#resolvedAt = now;
     this.#notFoundSince = undefined;
     this.#expiresAt = now + Math.min(Math.max(ttlSeconds * 1_000, MIN_TTL_MS), MAX_TTL_MS);
   }
 
   /** Addresses that came from elsewhere serve from now on until a look-up has a result. */
-  orphaned(now: number): void {
+  restartStaleness(now: number): void {
     this.#resolvedAt = now;
   }
 
-  failed(now: number, code: NameCode): void {
+  recordFailure(now: number, code: DnsErrorCode): void {
     this.#retryAt = now + FAILURE_MS;
     this.#notFoundSince = code === 'ENOTFOUND' ? (this.#notFoundSince ?? now) : undefined;
   }
@@ -48,12 +48,12 @@ export class Freshness {
   }
 
   /** True if the last look-up ended at least this long ago. */
-  isQuiet(now: number, ms: number): boolean {
+  isIdleFor(now: number, ms: number): boolean {
     return now >= this.#endedAt + ms;
   }
 
   /** True if the addresses are too old to serve at all. */
-  isOutdated(now: number): boolean {
+  isTooStale(now: number): boolean {
     const isGone = this.#notFoundSince !== undefined && now - this.#notFoundSince >= MAX_NOT_FOUND_MS;
     return isGone || now - this.#resolvedAt >= MAX_STALE_MS;
   }

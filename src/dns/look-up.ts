@@ -1,17 +1,17 @@
 import type { Resolver } from 'node:dns';
-import { NameError } from './name-error.ts';
-import type { Placed, Places } from './places.ts';
-import { type Found, Question, type QuestionUser } from './question.ts';
+import { DnsError } from './name-error.ts';
+import type { LookupSlots, SlotHolder } from './places.ts';
+import { DnsQuery, type DnsQueryListener, type DnsResult } from './question.ts';
 
-export interface LookUpUser {
-  readonly isAwaited: boolean;
+export interface DnsLookupListener {
+  readonly hasWaiters: boolean;
   readonly isFailing: boolean;
   /** The full names that may be meant, in order. */
-  fullNames(): readonly string[];
+  candidateNames(): readonly string[];
   /** Addresses of one family are there; the other one follows. */
-  onEarly(found: Found): void;
-  onFound(found: Found, ms: number): void;
-  onFailed(error: NameError, ms: number): void;
+  onPartialResult(found: DnsResult): void;
+  onResult(found: DnsResult, ms: number): void;
+  onFailed(error: DnsError, ms: number): void;
   /** It ended without a result. */
   onCancelled(): void;
 }
@@ -25,23 +25,23 @@ const LIMIT_MS = 5_000;
 const ABANDONED_MS = 1_000;
 
 /** One look-up of a name, from its wait for a place to its result. */
-export class LookUp implements Placed, QuestionUser {
-  readonly #places: Places;
-  readonly #user: LookUpUser;
-  #question: Question | undefined;
+export class DnsLookup implements SlotHolder, DnsQueryListener {
+  readonly #places: LookupSlots;
+  readonly #user: DnsLookupListener;
+  #question: DnsQuery | undefined;
   #timer: NodeJS.Timeout | undefined;
   #startedAt = 0;
-  #early: Found | undefined;
+  #early: DnsResult | undefined;
   #isOver = false;
 
-  constructor(places: Places, user: LookUpUser) {
+  constructor(places: LookupSlots, user: DnsLookupListener) {
     this.#places = places;
     this.#user = user;
-    places.enter(this);
+    places.acquire(this);
   }
 
-  get isAwaited(): boolean {
-    return this.#user.isAwaited;
+  get hasWaiters(): boolean {
+    return this.#user.hasWaiters;
   }
 
   get isFailing(): boolean {
@@ -49,13 +49,13 @@ export class LookUp implements Placed, QuestionUser {
   }
 
   /** The first waiter came, after it had begun without one. */
-  onAwaited(): void {
-    if (this.#question === undefined) this.#places.makeRoom(this);
+  onFirstWaiter(): void {
+    if (this.#question === undefined) this.#places.preemptFor(this);
     else this.#limit(Math.max(this.#startedAt + LIMIT_MS - performance.now(), 0));
   }
 
   /** The last waiter left. */
-  onAbandoned(): void {
+  onLastWaiterLeft(): void {
     if (this.#question === undefined) this.cancel();
     else this.#limit(ABANDONED_MS);
   }
@@ -65,27 +65,27 @@ export class LookUp implements Placed, QuestionUser {
     this.#user.onCancelled();
   }
 
-  onPlace(channel: Resolver): void {
+  onSlot(channel: Resolver): void {
     this.#startedAt = performance.now();
     this.#limit(LIMIT_MS);
-    this.#question = new Question(channel, this.#user.fullNames(), this);
+    this.#question = new DnsQuery(channel, this.#user.candidateNames(), this);
   }
 
-  onYield(): void {
+  onPreempted(): void {
     this.cancel();
   }
 
-  onEarly(found: Found): void {
+  onPartialResult(found: DnsResult): void {
     this.#early = found;
-    this.#user.onEarly(found);
+    this.#user.onPartialResult(found);
   }
 
-  onFound(found: Found): void {
+  onResult(found: DnsResult): void {
     const ms = performance.now() - this.#startedAt;
-    if (this.#end()) this.#user.onFound(found, ms);
+    if (this.#end()) this.#user.onResult(found, ms);
   }
 
-  onFailed(error: NameError): void {
+  onFailed(error: DnsError): void {
     const ms = performance.now() - this.#startedAt;
     if (this.#end()) this.#user.onFailed(error, ms);
   }
@@ -96,8 +96,8 @@ export class LookUp implements Placed, QuestionUser {
   }
 
   #onLate(): void {
-    if (this.#early === undefined) this.onFailed(new NameError('ETIMEOUT'));
-    else this.onFound(this.#early);
+    if (this.#early === undefined) this.onFailed(new DnsError('ETIMEOUT'));
+    else this.onResult(this.#early);
   }
 
   #end(): boolean {
@@ -105,7 +105,7 @@ export class LookUp implements Placed, QuestionUser {
     this.#isOver = true;
     clearTimeout(this.#timer);
     this.#question?.stop();
-    this.#places.leave(this);
+    this.#places.release(this);
     return true;
   }
 }

@@ -8,18 +8,18 @@ const CHECK_MS = 5_000;
 /** Longest wait for the first reading, in case a file hangs. */
 const FIRST_READ_MS = 1_000;
 
-export interface NameFilesOptions {
+export interface ResolverFilesOptions {
   readonly hostsPath: string;
   readonly resolvConfPath: string;
 }
 
 /** Reads `/etc/hosts` and `/etc/resolv.conf`, and again after they change. A file that cannot be read counts as empty. */
-export class NameFiles {
-  readonly #options: NameFilesOptions;
+export class ResolverFiles {
+  readonly #options: ResolverFilesOptions;
   /** Grows with each change. */
   version = 0;
   hosts: Hosts = new Map();
-  conf: ResolvConf = parseResolvConf('');
+  resolvConf: ResolvConf = parseResolvConf('');
   #marks = ['', ''];
   #checkedAt = Number.NEGATIVE_INFINITY;
   #first: Promise<void> | undefined;
@@ -27,7 +27,7 @@ export class NameFiles {
   isReady = false;
   #isChecking = false;
 
-  constructor(options: NameFilesOptions) {
+  constructor(options: ResolverFilesOptions) {
     this.#options = options;
   }
 
@@ -46,7 +46,7 @@ export class NameFiles {
   }
 
   /** Looks for changes in the background, at most every few seconds. */
-  checkSoon(): void {
+  checkForChanges(): void {
     if (this.#isChecking || performance.now() - this.#checkedAt < CHECK_MS) return;
     void this.#check();
   }
@@ -59,14 +59,14 @@ export class NameFiles {
       this.hosts = parseHosts(text);
     });
     await this.#readChanged(1, resolvConfPath, (text) => {
-      this.conf = parseResolvConf(text);
+      this.resolvConf = parseResolvConf(text);
     });
     this.#checkedAt = performance.now();
     this.#isChecking = false;
   }
 
   async #readChanged(index: number, path: string, take: (text: string) => void): Promise<void> {
-    const mark = await markOf(path);
+    const mark = await fileVersion(path);
     if (mark === this.#marks[index]) return;
     take(await readBeginning(path));
     this.#marks[index] = mark;
@@ -74,7 +74,7 @@ export class NameFiles {
   }
 }
 
-async function markOf(path: string): Promise<string> {
+async function fileVersion(path: string): Promise<string> {
   try {
     const { ino, size, mtimeNs } = await stat(path, { bigint: true });
     return `${ino} ${size} ${mtimeNs}`;

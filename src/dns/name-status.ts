@@ -1,13 +1,13 @@
-import type { NameCode } from './name-error.ts';
+import type { DnsErrorCode } from './name-error.ts';
 
 /** `static`: from `/etc/hosts`, or `localhost`; `stale`: kept after a look-up failed; `pending`: not looked up yet. */
-export const NAME_STATES = ['static', 'resolved', 'stale', 'failed', 'pending'] as const;
+export const RESOLUTION_STATES = ['static', 'resolved', 'stale', 'failed', 'pending'] as const;
 
-export type NameState = (typeof NAME_STATES)[number];
+export type ResolutionState = (typeof RESOLUTION_STATES)[number];
 
-export interface NameStatus {
-  readonly state: NameState;
+export interface ResolutionStatus {
+  readonly state: ResolutionState;
   readonly addresses: readonly string[];
   /** Why the last look-up failed; `null` if it did not. */
-  readonly reason: NameCode | null;
+  readonly reason: DnsErrorCode | null;
 }

@@ -1,51 +1,51 @@
-import type { Address } from './address.ts';
+import type { HostAddress } from './address.ts';
 import { AddressList } from './address-list.ts';
-import type { Counts } from './counts.ts';
+import type { LookupCounts } from './counts.ts';
 import { Freshness } from './freshness.ts';
-import { LookUp, type LookUpUser } from './look-up.ts';
-import type { NameCode, NameError } from './name-error.ts';
-import type { NameFiles } from './name-files.ts';
-import type { NameState, NameStatus } from './name-status.ts';
-import type { Places } from './places.ts';
-import type { Found } from './question.ts';
-import { fullNames } from './resolv-conf.ts';
+import { DnsLookup, type DnsLookupListener } from './look-up.ts';
+import type { DnsError, DnsErrorCode } from './name-error.ts';
+import type { ResolverFiles } from './name-files.ts';
+import type { ResolutionState, ResolutionStatus } from './name-status.ts';
+import type { LookupSlots } from './places.ts';
+import type { DnsResult } from './question.ts';
+import { candidateNames } from './resolv-conf.ts';
 
 /** Receives the addresses to try, best first, or the reason why there is none. */
-export type Waiter = (error: NameError | undefined, addresses: readonly Address[]) => void;
+export type AddressCallback = (error: DnsError | undefined, addresses: readonly HostAddress[]) => void;
 
 /** The parts of a resolver that its names share. */
-export interface NameContext {
-  readonly files: NameFiles;
-  readonly places: Places;
-  readonly counts: Counts;
+export interface ResolverContext {
+  readonly files: ResolverFiles;
+  readonly slots: LookupSlots;
+  readonly counts: LookupCounts;
   readonly now: () => number;
   /** A name begins to fail, with the reason, or resolves again. */
-  readonly report: (name: string, reason: NameCode | undefined) => void;
+  readonly report: (name: string, reason: DnsErrorCode | undefined) => void;
 }
 
 /** At least this long from one look-up to the next while addresses do not take connections. */
 const UNREACHABLE_MS = 1_000;
-const SETTLED_AT_ONCE = 64;
+const DELIVERIES_PER_TURN = 64;
 const LOOPBACK = ['127.0.0.1', '::1'];
 
 /** A name with its addresses, as far as they are known. */
-export class Name implements LookUpUser {
+export class HostName implements DnsLookupListener {
   readonly #name: string;
-  readonly #context: NameContext;
+  readonly #context: ResolverContext;
   readonly #addresses = new AddressList();
-  readonly #waiters = new Set<Waiter>();
-  #lookUp: LookUp | undefined;
+  readonly #waiters = new Set<AddressCallback>();
+  #lookUp: DnsLookup | undefined;
   #isStatic = false;
   #filesVersion = -1;
   readonly #freshness = new Freshness();
-  #error: NameError | undefined;
+  #error: DnsError | undefined;
   /** The last time that a connection needed it. */
   usedAt = 0;
   /** Open connections to its addresses. */
   connections = 0;
 
   /** @param name in lower case */
-  constructor(name: string, context: NameContext) {
+  constructor(name: string, context: ResolverContext) {
     this.#name = name;
     this.#context = context;
     if (!/(?:^|\.)localhost\.?$/.test(name)) return;
@@ -59,15 +59,15 @@ export class Name implements LookUpUser {
     return this.#error !== undefined;
   }
 
-  get isAwaited(): boolean {
+  get hasWaiters(): boolean {
     return this.#waiters.size > 0;
   }
 
-  get isLookedUp(): boolean {
+  get isLookingUp(): boolean {
     return this.#lookUp !== undefined;
   }
 
-  get status(): NameStatus {
+  get status(): ResolutionStatus {
     return { state: this.#state, addresses: this.#addresses.ips, reason: this.#error?.code ?? null };
   }
 
@@ -76,7 +76,7 @@ export class Name implements LookUpUser {
    *
    * @returns for a waiter that leaves earlier
    */
-  resolve(waiter: Waiter): () => void {
+  resolve(waiter: AddressCallback): () => void {
     const { files, now } = this.#context;
     this.usedAt = now();
     if (files.isReady || this.#isStatic) return this.#resolve(waiter);
@@ -90,82 +90,82 @@ export class Name implements LookUpUser {
     return () => leave();
   }
 
-  #resolve(waiter: Waiter): () => void {
+  #resolve(waiter: AddressCallback): () => void {
     const { counts, now, files } = this.#context;
-    files.checkSoon();
+    files.checkForChanges();
     this.#readHosts();
     if (this.#addresses.size > 0) {
       if (!this.#isStatic && this.#freshness.isExpired(now())) {
         counts.stale += 1;
         if (this.#freshness.mayRetry(now())) this.refresh();
       }
-      return soon(waiter, undefined, this.#addresses.next(!this.#isStatic));
+      return deliverLater(waiter, undefined, this.#addresses.next(!this.#isStatic));
     }
-    if (this.#error !== undefined && !this.#freshness.mayRetry(now())) return soon(waiter, this.#error, []);
+    if (this.#error !== undefined && !this.#freshness.mayRetry(now())) return deliverLater(waiter, this.#error, []);
     const others = this.#waiters.size;
     this.#waiters.add(waiter);
     if (this.#lookUp === undefined) this.refresh();
-    else if (others === 0) this.#lookUp.onAwaited();
+    else if (others === 0) this.#lookUp.onFirstWaiter();
     return () => {
-      if (this.#waiters.delete(waiter) && this.#waiters.size === 0) this.#lookUp?.onAbandoned();
+      if (this.#waiters.delete(waiter) && this.#waiters.size === 0) this.#lookUp?.onLastWaiterLeft();
     };
   }
 
   /** An address does not take connections: the name may have others by now. */
   onUnreachable(): void {
-    if (this.#freshness.isQuiet(this.#context.now(), UNREACHABLE_MS)) this.refresh();
+    if (this.#freshness.isIdleFor(this.#context.now(), UNREACHABLE_MS)) this.refresh();
   }
 
   /** Begins a look-up if none is in progress. */
   refresh(): void {
     this.#readHosts();
-    if (!this.#isStatic) this.#lookUp ??= new LookUp(this.#context.places, this);
+    if (!this.#isStatic) this.#lookUp ??= new DnsLookup(this.#context.slots, this);
   }
 
   /** True if its addresses have expired, and the last look-up ended at least this long ago. */
-  isDue(pauseMs: number): boolean {
+  isRefreshDue(pauseMs: number): boolean {
     this.#readHosts();
     if (this.#isStatic || this.#lookUp !== undefined) return false;
     const now = this.#context.now();
-    return this.#freshness.isExpired(now) && this.#freshness.isQuiet(now, pauseMs);
+    return this.#freshness.isExpired(now) && this.#freshness.isIdleFor(now, pauseMs);
   }
 
   /** Ends the look-up, unless somebody waits for it. */
   cancelRefresh(): void {
-    if (!this.isAwaited) this.#lookUp?.cancel();
+    if (!this.hasWaiters) this.#lookUp?.cancel();
   }
 
-  fullNames(): readonly string[] {
-    return fullNames(this.#name, this.#context.files.conf);
+  candidateNames(): readonly string[] {
+    return candidateNames(this.#name, this.#context.files.resolvConf);
   }
 
-  onEarly(found: Found): void {
+  onPartialResult(found: DnsResult): void {
     this.#publish(found, [4, 6]);
   }
 
-  onFound(found: Found, ms: number): void {
+  onResult(found: DnsResult, ms: number): void {
     this.#end();
-    this.#context.counts.ended('ok', ms);
-    this.#publish(found, found.unknown);
+    this.#context.counts.record('ok', ms);
+    this.#publish(found, found.unresolvedFamilies);
   }
 
-  onFailed(error: NameError, ms: number): void {
+  onFailed(error: DnsError, ms: number): void {
     const now = this.#end();
-    this.#context.counts.ended(RESULTS[error.code], ms);
+    this.#context.counts.record(OUTCOME_BY_CODE[error.code], ms);
     const wasFailing = this.isFailing;
     this.#error = error;
-    this.#freshness.failed(now, error.code);
-    if (this.#freshness.isOutdated(now)) this.#addresses.replace([]);
+    this.#freshness.recordFailure(now, error.code);
+    if (this.#freshness.isTooStale(now)) this.#addresses.replace([]);
     if (!wasFailing) this.#context.report(this.#name, error.code);
     this.#settle();
   }
 
   onCancelled(): void {
     this.#end();
-    this.#context.counts.results.cancelled += 1;
+    this.#context.counts.outcomes.cancelled += 1;
   }
 
-  get #state(): NameState {
+  get #state(): ResolutionState {
     if (this.#isStatic) return 'static';
     if (this.#addresses.size === 0) return this.isFailing ? 'failed' : 'pending';
     return this.isFailing ? 'stale' : 'resolved';
@@ -174,17 +174,17 @@ export class Name implements LookUpUser {
   #end(): number {
     this.#lookUp = undefined;
     const now = this.#context.now();
-    this.#freshness.ended(now);
+    this.#freshness.recordLookupEnd(now);
     return now;
   }
 
   /** @param unknown families whose addresses stay as they are */
-  #publish({ ips, ttlSeconds }: Found, unknown: readonly (4 | 6)[]): void {
+  #publish({ ips, ttlSeconds }: DnsResult, unknown: readonly (4 | 6)[]): void {
     const { now, report } = this.#context;
     const wasFailing = this.isFailing;
     const kept = this.#addresses.ips.filter((ip) => unknown.includes(ip.includes(':') ? 6 : 4));
     this.#addresses.replace([...ips, ...kept]);
-    this.#freshness.resolved(now(), ttlSeconds);
+    this.#freshness.recordSuccess(now(), ttlSeconds);
     this.#error = undefined;
     if (wasFailing) report(this.#name, undefined);
     this.#settle();
@@ -194,7 +194,7 @@ export class Name implements LookUpUser {
   #settle(): void {
     let count = 0;
     for (const waiter of this.#waiters) {
-      if (count === SETTLED_AT_ONCE) {
+      if (count === DELIVERIES_PER_TURN) {
         setImmediate(() => this.#settle());
         return;
       }
@@ -213,7 +213,7 @@ export class Name implements LookUpUser {
     const ips = files.hosts.get(this.#name.replace(/\.$/, ''));
     if (ips === undefined) {
       // Its addresses serve until the name servers respond.
-      if (this.#isStatic) this.#freshness.orphaned(this.#context.now());
+      if (this.#isStatic) this.#freshness.restartStaleness(this.#context.now());
       this.#isStatic = false;
       return;
     }
@@ -227,9 +227,13 @@ export class Name implements LookUpUser {
   }
 }
 
-const RESULTS = { ENOTFOUND: 'not_found', EAI_AGAIN: 'failed', ETIMEOUT: 'timeout' } as const;
+const OUTCOME_BY_CODE = { ENOTFOUND: 'not_found', EAI_AGAIN: 'failed', ETIMEOUT: 'timeout' } as const;
 
-function soon(waiter: Waiter, error: NameError | undefined, addresses: readonly Address[]): () => void {
+function deliverLater(
+  waiter: AddressCallback,
+  error: DnsError | undefined,
+  addresses: readonly HostAddress[],
+): () => void {
   process.nextTick(waiter, error, addresses);
   return () => undefined;
 }

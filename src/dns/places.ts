@@ -1,18 +1,18 @@
 import { Resolver } from 'node:dns';
 
 /** A look-up that needs one of the places. */
-export interface Placed {
+export interface SlotHolder {
   /** Somebody waits for it; one that nobody waits for gives way to one that somebody waits for. */
-  readonly isAwaited: boolean;
+  readonly hasWaiters: boolean;
   /** The last look-up of its name failed: such names never take all the places. */
   readonly isFailing: boolean;
-  onPlace(channel: Resolver): void;
+  onSlot(channel: Resolver): void;
   /** Its place goes to another one: it must call `leave`. */
-  onYield(): void;
+  onPreempted(): void;
 }
 
 /** Look-ups at once; each has a channel of its own, so that it can be cancelled alone. */
-const MAX_PLACES = 256;
+const MAX_SLOTS = 256;
 /** The rest stays free for names that resolve. */
 const MAX_FAILING = 192;
 /** c-ares: the first try, and the longest one. */
@@ -20,7 +20,7 @@ const TRY_MS = 1_000;
 const MAX_TRY_MS = 2_000;
 const TRIES = 3;
 
-interface Place {
+interface LookupSlot {
   readonly channel: Resolver;
   /** The servers that the channel asks. */
   readonly servers: readonly string[];
@@ -28,10 +28,10 @@ interface Place {
 }
 
 /** Bounds the look-ups that are on the network at once. Names that resolve come first. */
-export class Places {
+export class LookupSlots {
   readonly #servers: () => readonly string[];
-  readonly #taken = new Map<Placed, Place>();
-  readonly #waiting = new Set<Placed>();
+  readonly #taken = new Map<SlotHolder, LookupSlot>();
+  readonly #waiting = new Set<SlotHolder>();
   /** Channels without a look-up, all for the servers of the last one. */
   #idle: Resolver[] = [];
   #idleServers: readonly string[] = [];
@@ -43,7 +43,7 @@ export class Places {
   }
 
   /** Look-ups on the network. */
-  get taken(): number {
+  get inUse(): number {
     return this.#taken.size;
   }
 
@@ -52,16 +52,16 @@ export class Places {
     return this.#waiting.size;
   }
 
-  enter(placed: Placed): void {
+  acquire(placed: SlotHolder): void {
     if (this.#hasRoom(placed)) this.#place(placed);
     else {
       this.#waiting.add(placed);
-      if (placed.isAwaited) this.makeRoom(placed);
+      if (placed.hasWaiters) this.preemptFor(placed);
     }
   }
 
   /** Also for one that only waits. */
-  leave(placed: Placed): void {
+  release(placed: SlotHolder): void {
     this.#waiting.delete(placed);
     const place = this.#taken.get(placed);
     if (place === undefined) return;
@@ -75,36 +75,36 @@ export class Places {
   }
 
   /** Takes the place of a look-up that nobody waits for, for one that somebody waits for now. */
-  makeRoom({ isFailing }: Placed): void {
+  preemptFor({ isFailing }: SlotHolder): void {
     for (const [taken, place] of this.#taken) {
-      if (taken.isAwaited || (isFailing && !place.isFailing)) continue;
-      taken.onYield();
+      if (taken.hasWaiters || (isFailing && !place.isFailing)) continue;
+      taken.onPreempted();
       return;
     }
   }
 
-  #hasRoom({ isFailing }: Placed): boolean {
-    return this.#taken.size < MAX_PLACES && (!isFailing || this.#failing < MAX_FAILING);
+  #hasRoom({ isFailing }: SlotHolder): boolean {
+    return this.#taken.size < MAX_SLOTS && (!isFailing || this.#failing < MAX_FAILING);
   }
 
   /** The look-up that has waited longest: of those whose name does not fail and somebody waits for, if there are any. */
-  #next(): Placed | undefined {
-    let best: Placed | undefined;
+  #next(): SlotHolder | undefined {
+    let best: SlotHolder | undefined;
     for (const placed of this.#waiting) {
       if (!this.#hasRoom(placed)) continue;
-      if (!placed.isFailing && placed.isAwaited) return placed;
+      if (!placed.isFailing && placed.hasWaiters) return placed;
       best ??= placed;
     }
     return best;
   }
 
-  #place(placed: Placed): void {
+  #place(placed: SlotHolder): void {
     const servers = this.#servers();
     const channel = this.#channel(servers);
     const { isFailing } = placed;
     this.#taken.set(placed, { channel, servers, isFailing });
     if (isFailing) this.#failing += 1;
-    placed.onPlace(channel);
+    placed.onSlot(channel);
   }
 
   #channel(servers: readonly string[]): Resolver {

@@ -1,20 +1,20 @@
 import type { RecordWithTtl, Resolver } from 'node:dns';
-import { type NameCode, NameError } from './name-error.ts';
+import { DnsError, type DnsErrorCode } from './name-error.ts';
 
 /** The response to a question: addresses of both families, or the reason why there is none. */
-export interface Found {
+export interface DnsResult {
   readonly ips: readonly string[];
   /** The shortest time to live of the addresses, in seconds. */
   readonly ttlSeconds: number;
   /** Families that the name servers could not respond for. */
-  readonly unknown: readonly (4 | 6)[];
+  readonly unresolvedFamilies: readonly (4 | 6)[];
 }
 
-export interface QuestionUser {
+export interface DnsQueryListener {
   /** One family has addresses and the other one takes its time (RFC 8305 section 3). */
-  onEarly(found: Found): void;
-  onFound(found: Found): void;
-  onFailed(error: NameError): void;
+  onPartialResult(found: DnsResult): void;
+  onResult(found: DnsResult): void;
+  onFailed(error: DnsError): void;
 }
 
 /** RFC 8305 section 3, the resolution delay. */
@@ -22,26 +22,26 @@ const OTHER_FAMILY_MS = 50;
 
 const NOT_FOUND = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
 /** After these the next search domain is tried, as glibc does; after no response at all the name could be another one. */
-const GO_ON = new Set(['ESERVFAIL', 'EREFUSED', 'ENOTIMP', 'EFORMERR', 'EBADRESP']);
+const TRY_NEXT_DOMAIN = new Set(['ESERVFAIL', 'EREFUSED', 'ENOTIMP', 'EFORMERR', 'EBADRESP']);
 
 const FAMILIES = [4, 6] as const;
 
-interface Half {
+interface FamilyResult {
   readonly records: readonly RecordWithTtl[];
   readonly code: string | undefined;
 }
 
 /** Asks the name servers for the addresses of a name: of both families at once, of one full name after the other. */
-export class Question {
+export class DnsQuery {
   readonly #channel: Resolver;
   readonly #names: readonly string[];
-  readonly #user: QuestionUser;
-  #halves = new Map<4 | 6, Half>();
+  readonly #user: DnsQueryListener;
+  #halves = new Map<4 | 6, FamilyResult>();
   #early: NodeJS.Timeout | undefined;
   #hasServerFailed = false;
   #isOver = false;
 
-  constructor(channel: Resolver, names: readonly string[], user: QuestionUser) {
+  constructor(channel: Resolver, names: readonly string[], user: DnsQueryListener) {
     this.#channel = channel;
     this.#names = names;
     this.#user = user;
@@ -73,16 +73,17 @@ export class Question {
   #learn(index: number): void {
     const found = this.#found();
     if (this.#halves.size < 2) {
-      if (found.ips.length > 0) this.#early = setTimeout(() => this.#user.onEarly(found), OTHER_FAMILY_MS).unref();
+      if (found.ips.length > 0)
+        this.#early = setTimeout(() => this.#user.onPartialResult(found), OTHER_FAMILY_MS).unref();
       return;
     }
     if (found.ips.length > 0) {
       this.#end();
-      this.#user.onFound(found);
+      this.#user.onResult(found);
       return;
     }
     const codes = [...this.#halves.values()].map(({ code = 'ENODATA' }) => code).filter((code) => !NOT_FOUND.has(code));
-    const final = codes.find((code) => !GO_ON.has(code));
+    const final = codes.find((code) => !TRY_NEXT_DOMAIN.has(code));
     if (final !== undefined) {
       this.#fail(final === 'ETIMEOUT' ? 'ETIMEOUT' : 'EAI_AGAIN');
       return;
@@ -91,20 +92,20 @@ export class Question {
     this.#ask(index + 1);
   }
 
-  #found(): Found {
+  #found(): DnsResult {
     const records = [...this.#halves.values()].flatMap((half) => half.records);
-    const isUnknown = (half: Half | undefined) =>
+    const isUnknown = (half: FamilyResult | undefined) =>
       half === undefined || (half.code !== undefined && !NOT_FOUND.has(half.code));
     return {
       ips: records.map(({ address }) => address),
       ttlSeconds: records.reduce((least, { ttl }) => Math.min(least, ttl), Number.POSITIVE_INFINITY),
-      unknown: FAMILIES.filter((family) => isUnknown(this.#halves.get(family))),
+      unresolvedFamilies: FAMILIES.filter((family) => isUnknown(this.#halves.get(family))),
     };
   }
 
-  #fail(code: NameCode): void {
+  #fail(code: DnsErrorCode): void {
     this.#end();
-    this.#user.onFailed(new NameError(code));
+    this.#user.onFailed(new DnsError(code));
   }
 
   #end(): void {

@@ -43,7 +43,7 @@ function ndotsIn(options: readonly string[]): number | undefined {
 }
 
 /** The full names that a name may stand for, in the order in which they are looked up. A trailing dot ends a full name. */
-export function fullNames(name: string, { search, ndots }: Pick<ResolvConf, 'search' | 'ndots'>): string[] {
+export function candidateNames(name: string, { search, ndots }: Pick<ResolvConf, 'search' | 'ndots'>): string[] {
   if (name.endsWith('.')) return [name.slice(0, -1)];
   const inDomains = search.map((domain) => `${name}.${domain}`);
   const dots = name.split('.').length - 1;

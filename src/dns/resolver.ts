@@ -1,10 +1,10 @@
 import { isIP } from 'node:net';
-import { Counts } from './counts.ts';
-import { Name, type NameContext } from './name.ts';
-import type { NameCode } from './name-error.ts';
-import { NameFiles } from './name-files.ts';
-import type { NameStatus } from './name-status.ts';
-import { Places } from './places.ts';
+import { LookupCounts } from './counts.ts';
+import { HostName, type ResolverContext } from './name.ts';
+import type { DnsErrorCode } from './name-error.ts';
+import { ResolverFiles } from './name-files.ts';
+import type { ResolutionStatus } from './name-status.ts';
+import { LookupSlots } from './places.ts';
 
 export interface NameResolverOptions {
   /** Addresses, with ports where they are not 53, in place of those of `resolvConfPath`. */
@@ -16,7 +16,7 @@ export interface NameResolverOptions {
 }
 
 /** A name begins to fail, with the reason, or resolves again. */
-export type NameListener = (name: string, reason: NameCode | undefined) => void;
+export type ResolutionListener = (name: string, reason: DnsErrorCode | undefined) => void;
 
 /** More names than any manifest has; the one that was used longest ago makes room. */
 const MAX_NAMES = 4_096;
@@ -26,36 +26,36 @@ const REFRESH_MS = 5_000;
 /** Background look-ups that begin at once: hundreds of packets in one moment are more than a name server's buffer holds. */
 const MAX_REFRESHES = 32;
 /** A name that nothing used for this long is forgotten. */
-const UNUSED_MS = 3_600_000;
+const UNUSED_NAME_MS = 3_600_000;
 
 /**
  * Resolves the names of upstreams: `/etc/hosts` first, then the name servers, through c-ares, which needs no thread. Names are
  * cached by their time to live, one look-up at a time for each, and stale addresses serve while a look-up fails or takes its time.
  */
 export class NameResolver {
-  readonly counts = new Counts();
-  readonly #names = new Map<string, Name>();
+  readonly counts = new LookupCounts();
+  readonly #names = new Map<string, HostName>();
   /** Names of endpoints, with the number of endpoints that have each. */
   readonly #held = new Map<string, number>();
-  readonly #listeners = new Set<NameListener>();
-  readonly #context: NameContext;
+  readonly #listeners = new Set<ResolutionListener>();
+  readonly #context: ResolverContext;
   #ticker: NodeJS.Timeout | undefined;
 
   constructor(options: NameResolverOptions = {}) {
     const { hostsPath = '/etc/hosts', resolvConfPath = '/etc/resolv.conf', servers } = options;
     const { now = () => performance.now() } = options;
-    const files = new NameFiles({ hostsPath, resolvConfPath });
-    const places = new Places(() => servers ?? files.conf.servers);
-    const report: NameListener = (name, reason) => {
+    const files = new ResolverFiles({ hostsPath, resolvConfPath });
+    const slots = new LookupSlots(() => servers ?? files.resolvConf.servers);
+    const report: ResolutionListener = (name, reason) => {
       for (const listener of this.#listeners) listener(name, reason);
     };
-    this.#context = { files, places, counts: this.counts, now, report };
+    this.#context = { files, slots, counts: this.counts, now, report };
   }
 
   /** Look-ups on the network, and those that wait for a place. */
   get inFlight(): number {
-    const { taken, waiting } = this.#context.places;
-    return taken + waiting;
+    const { inUse, waiting } = this.#context.slots;
+    return inUse + waiting;
   }
 
   /** Names with an entry. */
@@ -64,19 +64,19 @@ export class NameResolver {
   }
 
   /** Names whose last look-up failed. */
-  get failing(): number {
+  get failingNames(): number {
     let count = 0;
     for (const name of this.#names.values()) if (name.isFailing) count += 1;
     return count;
   }
 
   /** The entry of a host name; get it again for each connection, since a name that nothing uses is forgotten. */
-  name(host: string): Name {
+  hostName(host: string): HostName {
     const key = host.toLowerCase();
     let name = this.#names.get(key);
     if (name === undefined) {
       if (this.#names.size >= MAX_NAMES) this.#forgetOldest();
-      name = new Name(key, this.#context);
+      name = new HostName(key, this.#context);
       this.#names.set(key, name);
     }
     return name;
@@ -87,7 +87,7 @@ export class NameResolver {
    *
    * @returns ends it: a name is forgotten with its last endpoint, so that nothing looks it up or reports it any longer
    */
-  hold(host: string): () => void {
+  retain(host: string): () => void {
     const key = host.toLowerCase();
     this.#held.set(key, (this.#held.get(key) ?? 0) + 1);
     return () => {
@@ -103,7 +103,7 @@ export class NameResolver {
   }
 
   /** `null`: an IP address, which is never looked up. */
-  statusOf(host: string): NameStatus | null {
+  statusOf(host: string): ResolutionStatus | null {
     if (isIP(host) !== 0) return null;
     return this.#names.get(host.toLowerCase())?.status ?? { state: 'pending', addresses: [], reason: null };
   }
@@ -113,7 +113,7 @@ export class NameResolver {
    *
    * @returns ends it
    */
-  subscribe(listener: NameListener): () => void {
+  subscribe(listener: ResolutionListener): () => void {
     this.#listeners.add(listener);
     this.#ticker ??= setInterval(this.#tick, TICK_MS).unref();
     return () => {
@@ -126,7 +126,7 @@ export class NameResolver {
   }
 
   #forgetOldest(): void {
-    let oldest: [string, Name] | undefined;
+    let oldest: [string, HostName] | undefined;
     for (const entry of this.#names) if (oldest === undefined || entry[1].usedAt < oldest[1].usedAt) oldest = entry;
     if (oldest === undefined) return;
     oldest[1].cancelRefresh();
@@ -136,13 +136,13 @@ export class NameResolver {
   readonly #tick = (): void => {
     if (this.#names.size === 0) return;
     const { files, now } = this.#context;
-    if (files.isReady) files.checkSoon();
+    if (files.isReady) files.checkForChanges();
     else return;
     let begun = 0;
     for (const [host, name] of this.#names) {
-      const isUnused = name.connections === 0 && !name.isLookedUp && now() - name.usedAt > UNUSED_MS;
+      const isUnused = name.connections === 0 && !name.isLookingUp && now() - name.usedAt > UNUSED_NAME_MS;
       if (isUnused) this.#names.delete(host);
-      else if (begun < MAX_REFRESHES && name.isDue(REFRESH_MS)) {
+      else if (begun < MAX_REFRESHES && name.isRefreshDue(REFRESH_MS)) {
         begun += 1;
         name.refresh();
         // It goes to the end, so that names that fail again and again leave the others their turn.

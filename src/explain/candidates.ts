@@ -1,13 +1,13 @@
 import { hasEncodedSlash } from '../gateway/path.ts';
 import type { Plan, Route } from '../plan/plan.ts';
 import { createRouter } from '../plan/router.ts';
-import type { Steps } from '../plan/steps.ts';
-import type { Loss } from './explanation.ts';
+import type { SlicedWork } from '../plan/steps.ts';
+import type { SkipReason } from './explanation.ts';
 
-export interface Loser {
+export interface SkippedRoute {
   readonly route: Route;
-  readonly lost: Loss;
-  readonly to: Route | undefined;
+  readonly reason: SkipReason;
+  readonly otherRoute: Route | undefined;
 }
 
 /**
@@ -16,45 +16,50 @@ export interface Loser {
  *
  * @param winner that got it; `undefined`: none did
  */
-export function* losersOf(plan: Plan, method: string, path: string, winner: Route | undefined): Steps<Loser[]> {
-  const losers: Loser[] = [];
+export function* findSkippedRoutes(
+  plan: Plan,
+  method: string,
+  path: string,
+  winner: Route | undefined,
+): SlicedWork<SkippedRoute[]> {
+  const losers: SkippedRoute[] = [];
   for (const route of plan.routes) {
     yield;
     if (route === winner) continue;
-    const methods = createRouter([keeping(route)]).allowed(path);
+    const methods = createRouter([withEncodedSlash(route)]).allowedMethods(path);
     if (methods.length === 0) continue;
-    if (!methods.includes(method)) losers.push({ route, lost: 'other-method', to: undefined });
+    if (!methods.includes(method)) losers.push({ route, reason: 'other-method', otherRoute: undefined });
     else if (hasEncodedSlash(path) && !route.keepsEncodedSlash)
-      losers.push({ route, lost: 'encoded-slash', to: undefined });
-    else losers.push({ route, ...(yield* lossOf(plan, method, path, route, winner)) });
+      losers.push({ route, reason: 'encoded-slash', otherRoute: undefined });
+    else losers.push({ route, ...(yield* findSkipReason(plan, method, path, route, winner)) });
   }
   return losers;
 }
 
 /** Why a route that would have had the request by itself did not get it. */
-function* lossOf(
+function* findSkipReason(
   plan: Plan,
   method: string,
   path: string,
   route: Route,
-  winner: Route | undefined,
-): Steps<Omit<Loser, 'route'>> {
-  if (winner !== undefined) return { lost: 'less-specific', to: winner };
+  otherRoute: Route | undefined,
+): SlicedWork<Omit<SkippedRoute, 'route'>> {
+  if (otherRoute !== undefined) return { reason: 'less-specific', otherRoute };
   const others = plan.routes.filter((other) => other !== route);
-  const wider = yield* find(others, (other) => {
-    const kept = keeping(other);
+  const wider = yield* findRoute(others, (other) => {
+    const kept = withEncodedSlash(other);
     return createRouter([route, kept]).match(method, path) === kept;
   });
-  if (wider !== undefined) return { lost: 'less-specific', to: wider };
-  const reading = yield* find(others, (other) => createRouter([route, other]).match(method, path) === undefined);
-  return { lost: 'other-reading', to: reading };
+  if (wider !== undefined) return { reason: 'less-specific', otherRoute: wider };
+  const reading = yield* findRoute(others, (other) => createRouter([route, other]).match(method, path) === undefined);
+  return { reason: 'other-reading', otherRoute: reading };
 }
 
-function keeping(route: Route): Route {
+function withEncodedSlash(route: Route): Route {
   return { ...route, keepsEncodedSlash: true };
 }
 
-function* find(routes: readonly Route[], holds: (route: Route) => boolean): Steps<Route | undefined> {
+function* findRoute(routes: readonly Route[], holds: (route: Route) => boolean): SlicedWork<Route | undefined> {
   for (const route of routes) {
     yield;
     if (holds(route)) return route;

@@ -1,17 +1,17 @@
-import type { Planned } from '../load.ts';
-import { createOffline, type Outcome } from '../offline/offline.ts';
-import type { Asked } from '../offline/request-bytes.ts';
-import { type Claims, StatedTokens } from '../offline/stated-tokens.ts';
+import type { PlannedManifest } from '../load.ts';
+import { createOfflineGateway, type OfflineOutcome } from '../offline/offline.ts';
+import type { OfflineRequest } from '../offline/request-bytes.ts';
+import { type CallerClaims, StubVerifier } from '../offline/stated-tokens.ts';
 import { parsePattern } from '../plan/pattern.ts';
 import type { Route } from '../plan/plan.ts';
 import { pointerStep } from '../plan/pointer.ts';
-import { finish, type Steps } from '../plan/steps.ts';
+import { runToEnd, type SlicedWork } from '../plan/steps.ts';
 import type { Path } from '../problem/finding.ts';
-import { losersOf } from './candidates.ts';
-import type { Candidate, Explanation, MatchedRoute, Place, Step } from './explanation.ts';
-import { STEP_OF, STEPS } from './steps.ts';
-import { upstreamRequestOf } from './upstream-request.ts';
-import { type Walk, walkOf } from './walk.ts';
+import { findSkippedRoutes } from './candidates.ts';
+import type { CandidateRoute, Explanation, ExplanationLocation, ExplanationStep, MatchedRoute } from './explanation.ts';
+import { STEP_OF_REFUSAL, STEPS } from './steps.ts';
+import { explainUpstreamRequest } from './upstream-request.ts';
+import { createExplainContext, type ExplainContext } from './walk.ts';
 
 /** Stands for the caller's token, which is nobody's to see. */
 const TOKEN = '<token>';
@@ -23,17 +23,20 @@ const TOKEN = '<token>';
  * @param run does the work that grows with the number of routes; at once by default
  */
 export async function explain(
-  loaded: Planned,
-  asked: Asked,
-  claims: Claims | undefined,
-  run: <Made>(steps: Steps<Made>) => Made | Promise<Made> = finish,
+  loaded: PlannedManifest,
+  asked: OfflineRequest,
+  claims: CallerClaims | undefined,
+  run: <Made>(steps: SlicedWork<Made>) => Made | Promise<Made> = runToEnd,
 ): Promise<Explanation> {
-  const tokens = new StatedTokens();
-  if (claims !== undefined) tokens.state(TOKEN, { claims });
+  const tokens = new StubVerifier();
+  if (claims !== undefined) tokens.setToken(TOKEN, { claims });
   const authorization = claims === undefined ? [] : ['Authorization', `Bearer ${TOKEN}`];
-  const outcome = await createOffline(loaded.plan, tokens)({ ...asked, headers: [...asked.headers, ...authorization] });
-  const upstream = upstreamRequestOf(loaded, outcome);
-  const walk = walkOf(loaded, asked, claims, outcome, upstream?.url);
+  const outcome = await createOfflineGateway(
+    loaded.plan,
+    tokens,
+  )({ ...asked, headers: [...asked.headers, ...authorization] });
+  const upstream = explainUpstreamRequest(loaded, outcome);
+  const walk = createExplainContext(loaded, asked, claims, outcome, upstream?.url);
   return {
     version: 1,
     manifest: loaded.document.file,
@@ -49,57 +52,57 @@ export async function explain(
 }
 
 /** The steps up to the one where the request was refused or answered. */
-function stepsOf(walk: Walk): Step[] {
-  const steps: Step[] = [];
-  const end = endOf(walk);
-  for (const { name, tell } of STEPS) {
+function stepsOf(walk: ExplainContext): ExplanationStep[] {
+  const steps: ExplanationStep[] = [];
+  const end = lastStepOf(walk);
+  for (const { name, explain } of STEPS) {
     const isEnd = name === end;
     // What is told of a refusal is told where it fell.
-    const told = tell(isEnd || walk.refusal === undefined ? walk : { ...walk, refusal: undefined });
+    const told = explain(isEnd || walk.refusal === undefined ? walk : { ...walk, refusal: undefined });
     if (told === undefined) continue;
-    const isReported = walk.reported.some(({ code }) => STEP_OF[code] === name);
-    const verdict = isEnd ? (walk.isAnswered ? 'answered' : 'refused') : isReported ? 'reported' : 'passed';
-    steps.push({ step: name, verdict, because: told.because, lines: told.paths.map((path) => placeOf(walk, path)) });
+    const isReported = walk.reported.some(({ code }) => STEP_OF_REFUSAL[code] === name);
+    const verdict = isEnd ? (walk.isLocalResponse ? 'answered' : 'refused') : isReported ? 'reported' : 'passed';
+    steps.push({ step: name, verdict, because: told.message, lines: told.paths.map((path) => locationOf(walk, path)) });
     if (isEnd) break;
   }
   return steps;
 }
 
-function endOf({ refusal, isAnswered, outcome }: Walk): Step['step'] | undefined {
-  if (isAnswered) return 'preflight';
+function lastStepOf({ refusal, isLocalResponse, outcome }: ExplainContext): ExplanationStep['step'] | undefined {
+  if (isLocalResponse) return 'preflight';
   if (refusal === undefined) return undefined;
-  const step = STEP_OF[refusal.code];
+  const step = STEP_OF_REFUSAL[refusal.code];
   // The role of a token that an answer carried.
-  return step === 'role' && outcome.received !== undefined ? 'answer' : step;
+  return step === 'role' && outcome.upstreamRequest !== undefined ? 'answer' : step;
 }
 
-function placeOf({ loaded: { document } }: Walk, path: Path): Place {
+function locationOf({ planned: { document } }: ExplainContext, path: Path): ExplanationLocation {
   const where = { path, at: 'value' } as const;
   const { line, column } = document.locate(where);
   const file = document.fileOf(where);
   return { ...(file !== document.file && { file }), line, column, pointer: path.map(pointerStep).join('') };
 }
 
-function matchedRoute(walk: Walk, { id, methods, path, access }: Route): MatchedRoute {
-  const sent = (walk.outcome.decision.path ?? '').split('/').slice(1);
+function matchedRoute(walk: ExplainContext, { id, methods, path, access }: Route): MatchedRoute {
+  const sent = (walk.outcome.logEntry.path ?? '').split('/').slice(1);
   const parameters = parsePattern(path).flatMap((segment, index) =>
     segment.kind === 'parameter' ? [[segment.name, sent[index] ?? ''] as const] : [],
   );
-  const { pointer: _pointer, column: _column, ...place } = placeOf(walk, walk.routePath);
+  const { pointer: _pointer, column: _column, ...place } = locationOf(walk, walk.routePath);
   return { id, methods, path, access, parameters: Object.fromEntries(parameters), ...place };
 }
 
-function* candidatesOf(walk: Walk): Steps<Candidate[]> {
-  const { loaded, asked, route: winner, outcome } = walk;
-  const { path } = outcome.decision as Outcome['decision'];
+function* candidatesOf(walk: ExplainContext): SlicedWork<CandidateRoute[]> {
+  const { planned, request, route: winner, outcome } = walk;
+  const { path } = outcome.logEntry as OfflineOutcome['logEntry'];
   if (path === undefined) return [];
-  const losers = yield* losersOf(loaded.plan, asked.method, path, winner);
-  return losers.map(({ route, lost, to }) => {
+  const losers = yield* findSkippedRoutes(planned.plan, request.method, path, winner);
+  return losers.map(({ route, reason: lost, otherRoute }) => {
     const {
       pointer: _pointer,
       column: _column,
       ...place
-    } = placeOf(walk, ['routes', loaded.plan.routes.indexOf(route)]);
-    return { id: route.id, methods: route.methods, path: route.path, ...place, lost, to: to?.id ?? null };
+    } = locationOf(walk, ['routes', planned.plan.routes.indexOf(route)]);
+    return { id: route.id, methods: route.methods, path: route.path, ...place, lost, to: otherRoute?.id ?? null };
   });
 }

@@ -1,5 +1,5 @@
 import type { RefusalCode } from '../gateway/refusal.ts';
-import type { Fault } from '../plan/plan.ts';
+import type { Violation } from '../plan/plan.ts';
 
 /** A request's whole way; as JSON this is what `explain --json` prints. docs/explain.md says what each member is. */
 export interface Explanation {
@@ -12,24 +12,24 @@ export interface Explanation {
     readonly claims: Readonly<Record<string, unknown>> | null;
   };
   readonly outcome: 'forwarded' | 'refused' | 'answered';
-  readonly refusal: Refused | null;
+  readonly refusal: ExplainedRefusal | null;
   /** What would have been refused, where the route only reports. */
-  readonly reported: readonly Reported[];
-  readonly steps: readonly Step[];
+  readonly reported: readonly ReportedViolation[];
+  readonly steps: readonly ExplanationStep[];
   readonly route: MatchedRoute | null;
-  readonly candidates: readonly Candidate[];
-  readonly upstream: UpstreamRequest | null;
+  readonly candidates: readonly CandidateRoute[];
+  readonly upstream: ExplainedUpstreamRequest | null;
 }
 
-export interface Refused {
+export interface ExplainedRefusal {
   readonly status: number;
   readonly code: RefusalCode;
   readonly reason: string;
   readonly detail: string;
-  readonly errors: readonly Fault[];
+  readonly errors: readonly Violation[];
 }
 
-export interface Reported {
+export interface ReportedViolation {
   readonly code: RefusalCode;
   /** Where the faults are: JSON Pointers (RFC 6901) into the body, or to parameters. */
   readonly pointers: readonly string[];
@@ -49,16 +49,16 @@ export type StepName =
   | 'forward'
   | 'answer';
 
-export interface Step {
+export interface ExplanationStep {
   readonly step: StepName;
   /** `reported`: what does not fit was let through. */
   readonly verdict: 'passed' | 'refused' | 'reported' | 'answered';
   readonly because: string;
   /** What in the manifest says so. */
-  readonly lines: readonly Place[];
+  readonly lines: readonly ExplanationLocation[];
 }
 
-export interface Place {
+export interface ExplanationLocation {
   /** The included file that it is in; left out: the manifest itself. */
   readonly file?: string;
   readonly line: number;
@@ -80,14 +80,14 @@ export interface MatchedRoute {
 }
 
 /** A route that could have had the request. */
-export interface Candidate {
+export interface CandidateRoute {
   readonly id: string;
   readonly methods: readonly string[];
   readonly path: string;
   /** As of a place. */
   readonly file?: string;
   readonly line: number;
-  readonly lost: Loss;
+  readonly lost: SkipReason;
   /** The route on account of which it lost; `null` where there is none. */
   readonly to: string | null;
 }
@@ -96,9 +96,9 @@ export interface Candidate {
  * Why a route that knows the path did not get the request: another one is more specific; it has not the method; it
  * keeps no encoded slash; or some servers would read the path as one of another route, which asks for more.
  */
-export type Loss = 'less-specific' | 'other-method' | 'encoded-slash' | 'other-reading';
+export type SkipReason = 'less-specific' | 'other-method' | 'encoded-slash' | 'other-reading';
 
-export interface UpstreamRequest {
+export interface ExplainedUpstreamRequest {
   readonly id: string;
   readonly method: string;
   readonly url: string;

@@ -4,37 +4,40 @@ import { rolesOf } from '../offline/claims.ts';
 import { headerValue } from '../offline/request-bytes.ts';
 import type { Path } from '../problem/finding.ts';
 import type { StepName } from './explanation.ts';
-import type { Walk } from './walk.ts';
+import type { ExplainContext } from './walk.ts';
 
 /** What is told of a step, and what in the manifest says so. */
-export interface Told {
-  readonly because: string;
+export interface StepExplanation {
+  readonly message: string;
   readonly paths: readonly Path[];
 }
 
-interface StepRule {
+interface StepExplainer {
   readonly name: StepName;
   /** `undefined`: there is no such step on this way. */
-  readonly tell: (walk: Walk) => Told | undefined;
+  readonly explain: (walk: ExplainContext) => StepExplanation | undefined;
 }
 
 /** The steps of a request in the order in which `serve` takes them. */
-export const STEPS: readonly StepRule[] = [
-  { name: 'message', tell: (walk) => told(reasonOr(walk, 'the message has one reading')) },
-  { name: 'path', tell: (walk) => (walk.hasPath ? told(reasonOr(walk, 'the path has one reading')) : undefined) },
-  { name: 'preflight', tell: tellPreflight },
-  { name: 'route', tell: tellRoute },
-  { name: 'origin', tell: tellOrigin },
-  { name: 'token', tell: tellToken },
-  { name: 'role', tell: tellRole },
-  { name: 'parameters', tell: tellParameters },
-  { name: 'body', tell: tellBody },
-  { name: 'forward', tell: tellForward },
-  { name: 'answer', tell: tellAnswer },
+export const STEPS: readonly StepExplainer[] = [
+  { name: 'message', explain: (walk) => explanation(refusalTextOr(walk, 'the message has one reading')) },
+  {
+    name: 'path',
+    explain: (walk) => (walk.hasPath ? explanation(refusalTextOr(walk, 'the path has one reading')) : undefined),
+  },
+  { name: 'preflight', explain: explainPreflight },
+  { name: 'route', explain: explainRoute },
+  { name: 'origin', explain: explainOrigin },
+  { name: 'token', explain: explainToken },
+  { name: 'role', explain: explainRole },
+  { name: 'parameters', explain: explainParameters },
+  { name: 'body', explain: explainBody },
+  { name: 'forward', explain: explainForward },
+  { name: 'answer', explain: explainResponse },
 ];
 
 /** The step at which each refusal falls. One that an answer of the upstream can bring about falls there once it was asked. */
-export const STEP_OF: Readonly<Record<RefusalCode, StepName>> = {
+export const STEP_OF_REFUSAL: Readonly<Record<RefusalCode, StepName>> = {
   message_malformed: 'message',
   headers_too_large: 'message',
   expectation_failed: 'message',
@@ -61,85 +64,116 @@ export const STEP_OF: Readonly<Record<RefusalCode, StepName>> = {
   login_answer_refused: 'answer',
 };
 
-function told(because: string, ...paths: Path[]): Told {
-  return { because, paths };
+function explanation(message: string, ...paths: Path[]): StepExplanation {
+  return { message, paths };
 }
 
-function reasonOr({ refusal }: Walk, otherwise: string): string {
+function refusalTextOr({ refusal }: ExplainContext, otherwise: string): string {
   if (refusal === undefined) return otherwise;
   return refusal.reason === refusal.code ? refusal.detail : `${refusal.detail} (${refusal.reason})`;
 }
 
-function tellPreflight({ isAnswered, hasPath }: Walk): Told | undefined {
-  if (!isAnswered) return undefined;
+function explainPreflight({ isLocalResponse, hasPath }: ExplainContext): StepExplanation | undefined {
+  if (!isLocalResponse) return undefined;
   return hasPath
-    ? told('a preflight is answered before anything else, by what cors allows', ['cors'])
-    : told('what the server takes is answered by the gateway itself');
+    ? explanation('a preflight is answered before anything else, by what cors allows', ['cors'])
+    : explanation('what the server takes is answered by the gateway itself');
 }
 
-function tellRoute({ route, routePath, refusal, nearest, allowed }: Walk): Told | undefined {
-  if (route !== undefined) return told(`${route.id}: ${route.methods.join(',')} ${route.path}`, routePath);
-  if (refusal?.code === 'method_not_allowed') return told(`the routes of this path take ${allowed.join(', ')}`);
-  return told(nearest === undefined ? 'no route has this path' : `no route has this path; did you mean ${nearest}?`);
+function explainRoute({
+  route,
+  routePath,
+  refusal,
+  nearestPath,
+  allowedMethods,
+}: ExplainContext): StepExplanation | undefined {
+  if (route !== undefined) return explanation(`${route.id}: ${route.methods.join(',')} ${route.path}`, routePath);
+  if (refusal?.code === 'method_not_allowed')
+    return explanation(`the routes of this path take ${allowedMethods.join(', ')}`);
+  return explanation(
+    nearestPath === undefined ? 'no route has this path' : `no route has this path; did you mean ${nearestPath}?`,
+  );
 }
 
-function tellOrigin({ loaded: { manifest }, asked, route, entry, routePath, refusal }: Walk): Told | undefined {
-  const isHandshake = asked.method === 'GET' && headerValue(asked.headers, 'upgrade')?.toLowerCase() === 'websocket';
-  if (!isHandshake || route?.websocket !== true || headerValue(asked.headers, 'origin') === undefined) return undefined;
+function explainOrigin({
+  planned: { manifest },
+  request,
+  route,
+  entry,
+  routePath,
+  refusal,
+}: ExplainContext): StepExplanation | undefined {
+  const isHandshake =
+    request.method === 'GET' && headerValue(request.headers, 'upgrade')?.toLowerCase() === 'websocket';
+  if (!isHandshake || route?.websocket !== true || headerValue(request.headers, 'origin') === undefined)
+    return undefined;
   const isListed = typeof entry?.websocket === 'object';
   const hasCors = !isListed && manifest.cors !== undefined;
   const verdict = refusal?.code === 'origin_not_allowed' ? 'pages of this origin may not' : 'pages of this origin may';
   const list = isListed ? 'the list of the route' : `the same host${hasCors ? ' or the list of cors' : ''} may`;
-  return told(
+  return explanation(
     `${verdict} open a WebSocket: ${list}`,
     [...routePath, 'websocket'],
     ...(hasCors ? [['cors', 'origins']] : []),
   );
 }
 
-function tellToken(walk: Walk): Told {
+function explainToken(walk: ExplainContext): StepExplanation {
   const { entry, routePath, claims, refusal } = walk;
   const place = [...routePath, 'access'];
-  if (entry?.access === 'public') return told('public: none is asked for', place);
-  if (refusal?.code === 'token_missing') return told('protected: none was sent', place);
+  if (entry?.access === 'public') return explanation('public: none is asked for', place);
+  if (refusal?.code === 'token_missing') return explanation('protected: none was sent', place);
   if (refusal?.code === 'token_invalid')
-    return told(`protected: the one that was sent does not verify (${refusal.reason})`, place, ['auth', 'tokens']);
-  return told(`protected: ${claims === undefined ? 'one was sent' : 'the stated one is taken for verified'}`, place);
+    return explanation(`protected: the one that was sent does not verify (${refusal.reason})`, place, [
+      'auth',
+      'tokens',
+    ]);
+  return explanation(
+    `protected: ${claims === undefined ? 'one was sent' : 'the stated one is taken for verified'}`,
+    place,
+  );
 }
 
-function tellRole({ loaded: { manifest }, entry, routePath, route, claims, refusal }: Walk): Told | undefined {
+function explainRole({
+  planned: { manifest },
+  entry,
+  routePath,
+  route,
+  claims,
+  refusal,
+}: ExplainContext): StepExplanation | undefined {
   const role = manifest.auth?.role;
   if (entry?.access === 'public' || role === undefined || claims === undefined) return undefined;
   const place = entry?.roles === undefined ? ['auth', 'role', 'allow'] : [...routePath, 'roles'];
   const held = rolesOf(role, claims);
-  const required = route?.auth?.role.shown.join(', ');
+  const required = route?.auth?.role.redactedRoles.join(', ');
   const isRefused = refusal?.code === 'role_not_allowed';
-  return told(`${held.join(', ') || 'no role'}: ${isRefused ? 'none' : 'one'} of ${required}`, place, [
+  return explanation(`${held.join(', ') || 'no role'}: ${isRefused ? 'none' : 'one'} of ${required}`, place, [
     'auth',
     'role',
     'claim',
   ]);
 }
 
-function tellParameters({ entry, routePath, refusal, reported }: Walk): Told | undefined {
+function explainParameters({ entry, routePath, refusal, reported }: ExplainContext): StepExplanation | undefined {
   const keys = (['params', 'query', 'headers'] as const).filter((key) => entry?.[key] !== undefined);
   if (keys.length === 0) return undefined;
-  const misfit = refusal?.detail ?? misfitOf(reported, ['parameter_invalid']);
-  return told(misfit ?? `what is said of ${keys.join(', ')} fits`, ...keys.map((key) => [...routePath, key]));
+  const misfit = refusal?.detail ?? reportedTextOf(reported, ['parameter_invalid']);
+  return explanation(misfit ?? `what is said of ${keys.join(', ')} fits`, ...keys.map((key) => [...routePath, key]));
 }
 
-function tellBody({ entry, routePath, refusal, reported }: Walk): Told {
+function explainBody({ entry, routePath, refusal, reported }: ExplainContext): StepExplanation {
   const rule = entry?.body;
-  if (rule === undefined) return told('no rule: any body is streamed through');
+  if (rule === undefined) return explanation('no rule: any body is streamed through');
   const place = [...routePath, 'body'];
-  const paths = rule.schema === undefined ? [place] : [[...place, 'schema'], ...sharedOf(rule.schema), place];
-  const misfit = refusal?.detail ?? misfitOf(reported, ['body_invalid', 'media_type_unsupported']);
+  const paths = rule.schema === undefined ? [place] : [[...place, 'schema'], ...sharedSchemaOf(rule.schema), place];
+  const misfit = refusal?.detail ?? reportedTextOf(reported, ['body_invalid', 'media_type_unsupported']);
   const limit = `at most ${rule.maxBytes}`;
-  return told(misfit ?? (rule.schema === undefined ? limit : `${limit}, and fits its schema`), ...paths);
+  return explanation(misfit ?? (rule.schema === undefined ? limit : `${limit}, and fits its schema`), ...paths);
 }
 
 /** What is let through although it does not fit. */
-function misfitOf(reported: Walk['reported'], codes: readonly RefusalCode[]): string | undefined {
+function reportedTextOf(reported: ExplainContext['reported'], codes: readonly RefusalCode[]): string | undefined {
   const found = reported.filter(({ code }) => codes.includes(code));
   if (found.length === 0) return undefined;
   const places = found.flatMap(({ pointers }) => pointers).join(', ');
@@ -147,24 +181,27 @@ function misfitOf(reported: Walk['reported'], codes: readonly RefusalCode[]): st
 }
 
 /** The shared schema that a schema refers to at its top. */
-function sharedOf(schema: NonNullable<NonNullable<RouteEntry['body']>['schema']>): Path[] {
+function sharedSchemaOf(schema: NonNullable<NonNullable<RouteEntry['body']>['schema']>): Path[] {
   const reference = typeof schema === 'object' ? schema['$ref'] : undefined;
   const name = typeof reference === 'string' ? /^#\/schemas\/([^/]+)$/.exec(reference)?.[1] : undefined;
   return name === undefined ? [] : [['schemas', name]];
 }
 
-function tellForward({ entry, routePath, refusal, upstreamUrl }: Walk): Told | undefined {
+function explainForward({ entry, routePath, refusal, upstreamUrl }: ExplainContext): StepExplanation | undefined {
   if (entry === undefined) return undefined;
   const rewrites = [
     ...(entry.upstreamPath === undefined ? [] : [[...routePath, 'upstreamPath']]),
     ...(entry.requestHeaders === undefined ? [] : [[...routePath, 'requestHeaders']]),
   ];
   const paths = [['upstreams', entry.upstream], ...rewrites];
-  return told(refusal === undefined ? `${entry.upstream}: ${upstreamUrl}` : refusal.detail, ...paths);
+  return explanation(refusal === undefined ? `${entry.upstream}: ${upstreamUrl}` : refusal.detail, ...paths);
 }
 
-function tellAnswer({ entry, routePath, refusal }: Walk): Told {
-  if (refusal !== undefined) return told(refusal.detail, [...routePath, 'login']);
-  if (entry?.login === undefined) return told('passes as it comes');
-  return told('is held back until every token in it has verified and its role is allowed', [...routePath, 'login']);
+function explainResponse({ entry, routePath, refusal }: ExplainContext): StepExplanation {
+  if (refusal !== undefined) return explanation(refusal.detail, [...routePath, 'login']);
+  if (entry?.login === undefined) return explanation('passes as it comes');
+  return explanation('is held back until every token in it has verified and its role is allowed', [
+    ...routePath,
+    'login',
+  ]);
 }

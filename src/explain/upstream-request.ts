@@ -1,26 +1,29 @@
-import type { Planned } from '../load.ts';
-import type { Outcome } from '../offline/offline.ts';
-import { shownUrl } from '../offline/shown-url.ts';
-import type { UpstreamRequest } from './explanation.ts';
+import type { PlannedManifest } from '../load.ts';
+import type { OfflineOutcome } from '../offline/offline.ts';
+import { redactedUrl } from '../offline/shown-url.ts';
+import type { ExplainedUpstreamRequest } from './explanation.ts';
 
 /** What the upstream got, without what the environment gave to the manifest: that is shown as it is written there. */
-export function upstreamRequestOf(loaded: Planned, { decision, received }: Outcome): UpstreamRequest | undefined {
+export function explainUpstreamRequest(
+  loaded: PlannedManifest,
+  { logEntry, upstreamRequest }: OfflineOutcome,
+): ExplainedUpstreamRequest | undefined {
   const { plan, secrets } = loaded;
-  const index = plan.routes.findIndex(({ id }) => id === decision.route);
+  const index = plan.routes.findIndex(({ id }) => id === logEntry.route);
   const route = plan.routes[index];
-  if (received === undefined || route === undefined) return undefined;
+  if (upstreamRequest === undefined || route === undefined) return undefined;
   const { upstream } = route;
-  const { origin, path } = shownUrl(loaded, decision.route, received);
+  const { origin, path } = redactedUrl(loaded, logEntry.route, upstreamRequest);
   return {
     id: upstream.id,
-    method: received.method,
+    method: upstreamRequest.method,
     url: origin + path,
-    targets: upstream.targets.map(({ shown }) => shown),
-    headers: pairs(received.headers).map(([name, value]) => {
-      if (name === 'X-Request-Id' || name === 'traceparent') return [name, MADE];
-      return [name, secrets.shown(value, ['routes', index, 'requestHeaders', 'set', name])];
+    targets: upstream.endpoints.map(({ label }) => label),
+    headers: pairs(upstreamRequest.headers).map(([name, value]) => {
+      if (name === 'X-Request-Id' || name === 'traceparent') return [name, GENERATED];
+      return [name, secrets.redactValue(value, ['routes', index, 'requestHeaders', 'set', name])];
     }),
-    bodyBytes: received.body.length,
+    bodyBytes: upstreamRequest.body.length,
     timeoutsMs: {
       connect: upstream.connectTimeoutMs,
       response: route.timeoutMs === undefined ? upstream.responseTimeoutMs : null,
@@ -30,7 +33,7 @@ export function upstreamRequestOf(loaded: Planned, { decision, received }: Outco
   };
 }
 
-const MADE = '<made for each request>';
+const GENERATED = '<made for each request>';
 
 function pairs(flat: readonly string[]): [string, string][] {
   return Array.from({ length: flat.length / 2 }, (_, index) => [flat[2 * index] ?? '', flat[2 * index + 1] ?? '']);

@@ -18,9 +18,9 @@ function groupsOf(text: string): string[] {
   // An IPv4 address at the end stands for two groups, which are never of the network.
   return text === ''
     ? []
-    : text.split(':').flatMap((group) => (group.includes('.') ? ['0', '0'] : [plainGroup(group)]));
+    : text.split(':').flatMap((group) => (group.includes('.') ? ['0', '0'] : [normalizeGroup(group)]));
 }
 
-function plainGroup(group: string): string {
+function normalizeGroup(group: string): string {
   return Number.parseInt(group, 16).toString(16);
 }

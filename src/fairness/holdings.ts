@@ -1,5 +1,5 @@
 /** How much of something each key holds. A key that holds nothing takes no memory. */
-export class Holdings<Key> {
+export class UsageByKey<Key> {
   readonly #held = new Map<Key, number>();
 
   /** Keys that hold some of it. */

@@ -1,11 +1,11 @@
-import { Holdings } from './holdings.ts';
+import { UsageByKey } from './holdings.ts';
 
 /**
  * A limited number of places that clients share. One client may hold as many as are still free, so half of them when it is alone;
  * every client that comes after it finds some.
  */
-export class SharedPlaces {
-  readonly #held = new Holdings<string>();
+export class FairSemaphore {
+  readonly #held = new UsageByKey<string>();
   #free: number;
 
   constructor(places: number) {
@@ -13,7 +13,7 @@ export class SharedPlaces {
   }
 
   /** Returns false, and takes none, when the client holds its share. @param client its key; `undefined`: the gateway itself */
-  take(client: string | undefined): boolean {
+  tryAcquire(client: string | undefined): boolean {
     if ((client === undefined ? 0 : this.#held.of(client)) >= this.#free) return false;
     this.#free -= 1;
     if (client !== undefined) this.#held.add(client, 1);

@@ -1,5 +1,5 @@
 /** Items that wait, in one line for each key. Keys take turns; the items of one key keep their order. */
-export class Turns<Key, Item> {
+export class RoundRobinQueue<Key, Item> {
   /** The key whose turn is next comes first. */
   readonly #lines = new Map<Key, Set<Item>>();
   #size = 0;
@@ -20,11 +20,11 @@ export class Turns<Key, Item> {
   }
 
   /** Returns the item of a key that came last. */
-  latestOf(key: Key): Item | undefined {
+  lastOf(key: Key): Item | undefined {
     return [...(this.#lines.get(key) ?? [])].at(-1);
   }
 
-  add(key: Key, item: Item): void {
+  enqueue(key: Key, item: Item): void {
     const line = this.#lines.get(key);
     if (line === undefined) this.#lines.set(key, new Set([item]));
     else line.add(item);
@@ -32,16 +32,16 @@ export class Turns<Key, Item> {
   }
 
   /** Removes and returns the next item of the first key that may have a turn. */
-  take(mayGo?: (key: Key) => boolean): Item | undefined {
-    const turn = takeTurn(this.#lines, mayGo);
+  dequeue(mayGo?: (key: Key) => boolean): Item | undefined {
+    const turn = nextInRotation(this.#lines, mayGo);
     if (turn === undefined) return undefined;
     const [key, [item]] = turn;
-    this.delete(key, item as Item);
+    this.remove(key, item as Item);
     return item;
   }
 
   /** Returns false if the item does not wait. */
-  delete(key: Key, item: Item): boolean {
+  remove(key: Key, item: Item): boolean {
     const line = this.#lines.get(key);
     if (line?.delete(item) !== true) return false;
     if (line.size === 0) this.#lines.delete(key);
@@ -51,7 +51,7 @@ export class Turns<Key, Item> {
 }
 
 /** Returns the first entry whose key may have a turn, and moves it behind the others. */
-export function takeTurn<Key, Line>(
+export function nextInRotation<Key, Line>(
   lines: Map<Key, Line>,
   mayGo: (key: Key) => boolean = () => true,
 ): [Key, Line] | undefined {

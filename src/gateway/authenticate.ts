@@ -1,7 +1,7 @@
 import type { Auth, Principal } from '../plan/plan.ts';
 import type { Exchange } from './exchange.ts';
-import { ClientGone } from './failure.ts';
-import type { Head } from './message.ts';
+import { ClientDisconnected } from './failure.ts';
+import type { RequestHead } from './message.ts';
 import { Refusal } from './refusal.ts';
 
 const BEARER = /^bearer /i;
@@ -11,24 +11,28 @@ const BEARER = /^bearer /i;
  *
  * @throws Refusal `token_missing`, `token_invalid` or `keys_unavailable`; ClientGone
  */
-export function authenticate(auth: Auth, { authorization }: Head, exchange: Exchange): Principal | Promise<Principal> {
+export function authenticate(
+  auth: Auth,
+  { authorization }: RequestHead,
+  exchange: Exchange,
+): Principal | Promise<Principal> {
   if (authorization === undefined || !BEARER.test(authorization)) {
-    throw new Refusal('token_missing', { headers: { 'WWW-Authenticate': auth.challenge } });
+    throw new Refusal('token_missing', { headers: { 'WWW-Authenticate': auth.challengePrefix } });
   }
   const token = authorization.slice('bearer '.length);
-  return auth.verifier.cached(token) ?? verify(auth, token, exchange);
+  return auth.verifier.cached(token) ?? verifyToken(auth, token, exchange);
 }
 
-async function verify(auth: Auth, token: string, exchange: Exchange): Promise<Principal> {
+async function verifyToken(auth: Auth, token: string, exchange: Exchange): Promise<Principal> {
   const client = exchange.waitingClient();
   const verdict = await auth.verifier.verify(token, client);
-  if (client.gone.aborted) throw new ClientGone();
+  if (client.signal.aborted) throw new ClientDisconnected();
   if ('principal' in verdict) return verdict.principal;
-  if (verdict.fault === 'keys_unavailable') {
-    const reason = verdict.cause ?? verdict.fault;
+  if (verdict.code === 'keys_unavailable') {
+    const reason = verdict.cause ?? verdict.code;
     throw new Refusal('keys_unavailable', { headers: { 'Retry-After': '5' }, reason });
   }
   // RFC 6750 section 3.1. What exactly was wrong would help who tries tokens: it stands in the log alone.
-  const challenge = `${auth.challenge}, error="invalid_token", error_description="the bearer token is not valid"`;
-  throw new Refusal('token_invalid', { headers: { 'WWW-Authenticate': challenge }, reason: verdict.fault });
+  const challenge = `${auth.challengePrefix}, error="invalid_token", error_description="the bearer token is not valid"`;
+  throw new Refusal('token_invalid', { headers: { 'WWW-Authenticate': challenge }, reason: verdict.code });
 }

@@ -4,7 +4,7 @@ import { Refusal } from './refusal.ts';
 /** @throws Refusal `role_not_allowed`, with the manifest's message, word for word */
 export function authorize(auth: Auth, principal: Principal): void {
   if (auth.role.allows(principal)) return;
-  const challenge = `${auth.challenge}, error="insufficient_scope"`;
+  const challenge = `${auth.challengePrefix}, error="insufficient_scope"`;
   throw new Refusal('role_not_allowed', {
     ...(auth.role.message !== undefined && { detail: auth.role.message }),
     headers: { 'WWW-Authenticate': challenge },

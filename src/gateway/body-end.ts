@@ -2,49 +2,49 @@ const CR = 0x0d;
 const LF = 0x0a;
 
 /** Finds the end of a request's body in the bytes of a connection. */
-export interface BodyEnd {
+export interface BodyScanner {
   /** True once the whole body has been read. */
-  readonly isReached: boolean;
+  readonly isComplete: boolean;
   /** Reads on; returns the index behind the body or, while the body goes on, behind the bytes. */
-  read(bytes: Buffer, start: number): number;
+  scan(bytes: Buffer, start: number): number;
 }
 
 /** The end of a body with a Content-Length. */
-export class CountedEnd implements BodyEnd {
+export class FixedLengthBodyScanner implements BodyScanner {
   #remaining: number;
 
   constructor(length: number) {
     this.#remaining = length;
   }
 
-  get isReached(): boolean {
+  get isComplete(): boolean {
     return this.#remaining <= 0;
   }
 
-  read(bytes: Buffer, start: number): number {
+  scan(bytes: Buffer, start: number): number {
     const end = Math.min(start + this.#remaining, bytes.length);
     this.#remaining -= end - start;
     return end;
   }
 }
 
-type Part = 'size' | 'extension' | 'data' | 'line' | 'trailer' | 'last' | 'end';
+type ChunkPart = 'size' | 'extension' | 'data' | 'line' | 'trailer' | 'last' | 'end';
 
 /**
  * The end of a body in chunks (RFC 9112 section 7.1). Node's parser decides which chunks are well-formed; this finds where
  * the last one ends, so that the parser does not read on into the next request.
  */
-export class ChunkedEnd implements BodyEnd {
-  #part: Part = 'size';
+export class ChunkedBodyScanner implements BodyScanner {
+  #part: ChunkPart = 'size';
   #size = 0;
   /** Bytes of a chunk's data still to come, with the CRLF behind them. */
   #remaining = 0;
 
-  get isReached(): boolean {
+  get isComplete(): boolean {
     return this.#part === 'end';
   }
 
-  read(bytes: Buffer, start: number): number {
+  scan(bytes: Buffer, start: number): number {
     let index = start;
     while (index < bytes.length && this.#part !== 'end') {
       if (this.#part === 'data') {
@@ -60,7 +60,7 @@ export class ChunkedEnd implements BodyEnd {
     return index;
   }
 
-  #next(part: Part, byte: number): Part {
+  #next(part: ChunkPart, byte: number): ChunkPart {
     if (part === 'size') {
       const digit = digitOf(byte);
       if (digit === -1) return byte === LF ? this.#begin() : 'extension';
@@ -73,7 +73,7 @@ export class ChunkedEnd implements BodyEnd {
     return byte === LF ? 'end' : 'line';
   }
 
-  #begin(): Part {
+  #begin(): ChunkPart {
     const size = this.#size;
     this.#size = 0;
     this.#remaining = size + 2;

@@ -2,18 +2,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** Properties of Node's own that it does not document. */
-interface Inner extends Socket {
+interface InternalSocket extends Socket {
   /** The response that is being written. */
   readonly _httpMessage?: ServerResponse | null;
   /** Below TLS: the socket that carries it. */
-  readonly _parent?: Inner | null;
+  readonly _parent?: InternalSocket | null;
   readonly _handle?: { readonly bytesWritten: number; readonly writeQueueSize: number } | null;
 }
 
 /** Observes how a client takes responses and sends requests, to find one that has stalled. */
 export class ClientProgress {
-  readonly #socket: Inner;
-  readonly #carrier: Inner;
+  readonly #socket: InternalSocket;
+  readonly #carrier: InternalSocket;
   #awaited: 'response' | 'body' | undefined;
   #moved = 0;
   #stillLooks = 0;
@@ -24,13 +24,13 @@ export class ClientProgress {
   }
 
   /** Bytes that the kernel has taken; a write of 64 kB counts byte by byte. */
-  get bytesTaken(): number {
+  get bytesFlushed(): number {
     const handle = this.#carrier._handle;
     return handle ? handle.bytesWritten - handle.writeQueueSize : 0;
   }
 
   /** True once the head of a response has been sent while its request is still coming. */
-  get isAnswering(): boolean {
+  get isResponding(): boolean {
     const response = this.#socket._httpMessage;
     return response?.headersSent === true && !response.req.complete;
   }
@@ -41,9 +41,9 @@ export class ClientProgress {
    * @param request the latest one
    * @returns how many looks in a row have found nothing moved
    */
-  look(request: IncomingMessage | undefined): number {
+  check(request: IncomingMessage | undefined): number {
     const awaited = this.#awaitedOf(request);
-    const moved = awaited === 'response' ? this.bytesTaken : this.#socket.bytesRead;
+    const moved = awaited === 'response' ? this.bytesFlushed : this.#socket.bytesRead;
     const isStill = awaited !== undefined && awaited === this.#awaited && moved === this.#moved;
     this.#stillLooks = isStill ? this.#stillLooks + 1 : 0;
     this.#awaited = awaited;

@@ -1,18 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { clientKey } from '../fairness/client-key.ts';
-import type { ServerRules } from '../plan/plan.ts';
+import type { ServerSettings } from '../plan/plan.ts';
 import { ClientProgress } from './client-progress.ts';
-import { HalfClose } from './half-close.ts';
+import { HalfCloseProbe } from './half-close.ts';
 import { Refusal } from './refusal.ts';
 import { LINGER_MS } from './refuse.ts';
-import { type FeedOwner, RequestFeed } from './request-feed.ts';
+import { RequestFeed, type RequestFeedHandler } from './request-feed.ts';
 
 /** Refuses bytes that are no request, and ends the connection. */
-export type Refuse = (socket: Socket, refusal: Refusal) => void;
+export type RefusalHandler = (socket: Socket, refusal: Refusal) => void;
 
 /** A client's connection, and what is known of it for as long as it stands. */
-export class Connection implements FeedOwner {
+export class ClientConnection implements RequestFeedHandler {
   readonly protocol: 'http' | 'https';
   readonly peer: string | undefined;
   /** The key of the peer. */
@@ -22,17 +22,17 @@ export class Connection implements FeedOwner {
   readonly #socket: Socket;
   readonly #progress: ClientProgress;
   readonly #feed: RequestFeed;
-  readonly #refuse: Refuse;
+  readonly #refuse: RefusalHandler;
   #requests = 0;
   #isOver = false;
   /** The response to the latest request, and whether it is still owed. */
   #latest: ServerResponse | undefined;
   #isBusy = false;
-  #halfClose: HalfClose | undefined;
-  #trusts: ServerRules['trusts'];
+  #halfClose: HalfCloseProbe | undefined;
+  #trusts: ServerSettings['trustedProxies'];
   #isTrusted = false;
 
-  constructor(socket: Socket, refuse: Refuse) {
+  constructor(socket: Socket, refuse: RefusalHandler) {
     this.#socket = socket;
     this.#progress = new ClientProgress(socket);
     this.#refuse = refuse;
@@ -40,7 +40,7 @@ export class Connection implements FeedOwner {
     this.peer = socket.remoteAddress;
     this.client = clientKey(this.peer ?? '');
     // Node calls this behind the last response.
-    socket.destroySoon = () => this.finish();
+    socket.destroySoon = () => this.closeGracefully();
     this.#feed = new RequestFeed(socket, this);
   }
 
@@ -51,7 +51,7 @@ export class Connection implements FeedOwner {
    * @returns false, and the connection is reset, when a response is still owed: the parser does not agree where the request
    *   before it ended, and one of the two readings smuggles a request
    */
-  begin(response: ServerResponse, limit: number): boolean {
+  beginRequest(response: ServerResponse, limit: number): boolean {
     if (this.#isBusy || this.#isOver) {
       this.reset();
       return false;
@@ -62,7 +62,7 @@ export class Connection implements FeedOwner {
     // Node drops what it read together with a request that asks for an upgrade: what comes next may be its body.
     const isLast = this.#requests >= limit || response.req.headers.upgrade !== undefined || this.#feed.isAtEnd;
     if (isLast) response.shouldKeepAlive = false;
-    if (this.isHalfClosed) this.#halfCloseOf().probeLater();
+    if (this.isHalfClosed) this.#halfCloseOf().scheduleProbe();
     return true;
   }
 
@@ -70,41 +70,42 @@ export class Connection implements FeedOwner {
    * The response has ended, or the client has left: the next request may come. The request, with the token in its headers, is not
    * kept while the connection is idle.
    */
-  proceed(): void {
+  completeRequest(): void {
     this.#isBusy = false;
     this.#latest = undefined;
     this.#halfClose?.stop();
     if (this.#feed.isInBody && !this.#isOver) this.#endLate();
-    this.#feed.proceed();
+    this.#feed.feedNext();
   }
 
   /** Ends it when the body of a request whose response has ended goes on for longer than a moment. */
   #endLate(): void {
     const requests = this.#requests;
     const end = () => {
-      if (this.#requests === requests && this.#feed.isInBody && !this.#isOver && !this.#socket.destroyed) this.finish();
+      if (this.#requests === requests && this.#feed.isInBody && !this.#isOver && !this.#socket.destroyed)
+        this.closeGracefully();
     };
     setTimeout(end, LINGER_MS).unref();
   }
 
   /** Gives the socket to a tunnel; returns the bytes that came behind the handshake. */
-  release(): Buffer {
+  detach(): Buffer {
     this.#isOver = true;
-    return this.#feed.release();
+    return this.#feed.detach();
   }
 
   /** Reads no further request; everything that comes is thrown away. */
-  ignoreRest(): void {
+  discardInput(): void {
     this.#isOver = true;
-    this.#feed.stop();
+    this.#feed.discardInput();
   }
 
   /**
    * Ends it behind the bytes that were written. For a moment the gateway reads and discards what the client still sends: closing
    * with unread bytes would reset the connection, and the client could lose the end of the response (RFC 9112 section 9.6).
    */
-  finish(): void {
-    this.ignoreRest();
+  closeGracefully(): void {
+    this.discardInput();
     this.#socket.end();
     const timer = setTimeout(() => this.#socket.destroy(), LINGER_MS);
     this.#socket.once('close', () => clearTimeout(timer));
@@ -112,7 +113,9 @@ export class Connection implements FeedOwner {
 
   /** True when no request is being read or answered, and one has been: a new connection may be about to send its first. */
   get isIdle(): boolean {
-    return !this.#isBusy && !this.#isOver && !this.isUnused && this.#feed.isBetween && !this.#feed.isAhead;
+    return (
+      !this.#isBusy && !this.#isOver && !this.isUnused && this.#feed.isBetweenRequests && !this.#feed.hasWaitingBytes
+    );
   }
 
   /** True while a response is owed. */
@@ -120,7 +123,7 @@ export class Connection implements FeedOwner {
     return this.#isBusy;
   }
 
-  get isLast(): boolean {
+  get isLastExchange(): boolean {
     return this.#latest?.shouldKeepAlive === false;
   }
 
@@ -138,7 +141,7 @@ export class Connection implements FeedOwner {
     this.#refuse(this.#socket, new Refusal('message_malformed', { reason: 'request_line' }));
   }
 
-  onLeft(): void {
+  onAborted(): void {
     this.#socket.destroy();
   }
 
@@ -146,24 +149,24 @@ export class Connection implements FeedOwner {
     const response = this.#latest;
     if (response?.headersSent === true) this.#watch(response);
     else if (response !== undefined) {
-      if (!this.#feed.isAhead) response.shouldKeepAlive = false;
+      if (!this.#feed.hasWaitingBytes) response.shouldKeepAlive = false;
       this.#halfCloseOf().probe();
     }
   }
 
-  onDone(): void {
-    this.finish();
+  onEnd(): void {
+    this.closeGracefully();
   }
 
   /** Takes from the head of a response what was sent of it before it was known. */
-  trimHead(response: ServerResponse & { _header?: string | undefined }): void {
-    const sent = this.#halfClose?.takeSent() ?? 0;
+  trimSentBytes(response: ServerResponse & { _header?: string | undefined }): void {
+    const sent = this.#halfClose?.takeSentBytes() ?? 0;
     if (sent > 0) response._header = response._header?.slice(sent);
     if (this.isHalfClosed && response.chunkedEncoding) this.#watch(response);
   }
 
   /** True if the peer is a trusted proxy. Looked up once for each plan. */
-  isTrusted(trusts: NonNullable<ServerRules['trusts']>): boolean {
+  isTrustedProxy(trusts: NonNullable<ServerSettings['trustedProxies']>): boolean {
     if (trusts !== this.#trusts) {
       this.#trusts = trusts;
       this.#isTrusted = this.peer !== undefined && trusts(this.peer);
@@ -177,13 +180,13 @@ export class Connection implements FeedOwner {
   }
 
   /** True once the head of a response has been sent while its request is still coming. */
-  get isAnswering(): boolean {
-    return this.#progress.isAnswering;
+  get isResponding(): boolean {
+    return this.#progress.isResponding;
   }
 
   /** @returns how many looks in a row have found that the client keeps the gateway waiting */
-  look(): number {
-    return this.#progress.look(this.request);
+  checkProgress(): number {
+    return this.#progress.check(this.request);
   }
 
   reset(): void {
@@ -191,11 +194,11 @@ export class Connection implements FeedOwner {
   }
 
   #watch(response: ServerResponse): void {
-    this.#halfCloseOf().watch(response, () => this.#progress.bytesTaken);
+    this.#halfCloseOf().watch(response, () => this.#progress.bytesFlushed);
   }
 
-  #halfCloseOf(): HalfClose {
-    this.#halfClose ??= new HalfClose(this.#socket);
+  #halfCloseOf(): HalfCloseProbe {
+    this.#halfClose ??= new HalfCloseProbe(this.#socket);
     return this.#halfClose;
   }
 }

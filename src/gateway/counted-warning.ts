@@ -4,7 +4,7 @@ import type { Log } from '../log.ts';
 const INTERVAL_MS = 60_000;
 
 /** Counts events of one kind and logs them: the first at once, those that follow together, once a minute. */
-export class CountedWarning {
+export class ThrottledWarning {
   readonly #logger: Log['logger'];
   readonly #message: string;
   readonly #intervalMs: number;

@@ -5,7 +5,7 @@ import type { Refusal, RefusalCode } from './refusal.ts';
  * What became of one request, for who looks on. No header, no query and no body is ever put in; of the caller,
  * what the log has.
  */
-export interface Decision {
+export interface RequestEvent {
   /** Milliseconds since 1970. */
   readonly at: number;
   /** The request's, by which the log has it too. */
@@ -23,7 +23,7 @@ export interface Decision {
   readonly ms: number;
 }
 
-export function decisionOf(exchange: Exchange, ms: number): Decision {
+export function requestEventOf(exchange: Exchange, ms: number): RequestEvent {
   const { id, request, response, target, route, refusal, principal, isTunnel } = exchange;
   return {
     at: Date.now(),
@@ -40,7 +40,7 @@ export function decisionOf(exchange: Exchange, ms: number): Decision {
 }
 
 /** Of bytes that were no request. */
-export function decisionOnBytes(id: string, { code, status, reason }: Refusal): Decision {
+export function refusedConnectionEvent(id: string, { code, status, reason }: Refusal): RequestEvent {
   const unread = { method: null, path: null, route: null, subject: null };
   return { at: Date.now(), id, ...unread, status, refusal: code, reason, ms: 0 };
 }

@@ -1,17 +1,22 @@
 import type { Plan } from '../plan/plan.ts';
 
 /** Connections of the admin API. */
-const ADMIN = 256;
+const ADMIN_CONNECTIONS = 256;
 /** Descriptors for files, threads, the log and the runtime itself. */
-const OWN = 64;
+const RESERVED_DESCRIPTORS = 64;
 
 /** Returns how many file descriptors the limits of a plan allow to be needed. */
-export function descriptorsWanted(plan: Plan): number {
-  return plan.server.maxConnections + wantedByUpstreams(plan) + (plan.admin === undefined ? 0 : ADMIN) + OWN;
+export function requiredDescriptors(plan: Plan): number {
+  return (
+    plan.server.maxConnections +
+    maxUpstreamConnections(plan) +
+    (plan.admin === undefined ? 0 : ADMIN_CONNECTIONS) +
+    RESERVED_DESCRIPTORS
+  );
 }
 
 /** Connections that are kept open at one time. */
-export interface DescriptorShares {
+export interface DescriptorLimits {
   readonly clients: number;
   /** To upstreams; beyond it, idle connections are closed for new ones. */
   readonly upstreams: number;
@@ -24,20 +29,20 @@ export interface DescriptorShares {
  *
  * @param limit file descriptors of the process
  */
-export function descriptorShares(plan: Plan, limit: number): DescriptorShares {
+export function descriptorLimits(plan: Plan, limit: number): DescriptorLimits {
   // Even the smallest process opens about 30.
-  const own = Math.min(OWN, Math.floor((limit * 3) / 4));
-  const rest = limit - own - adminShare(limit);
-  const share = Math.max(1, Math.floor(rest / 2), rest - wantedByUpstreams(plan));
+  const own = Math.min(RESERVED_DESCRIPTORS, Math.floor((limit * 3) / 4));
+  const rest = limit - own - adminConnectionLimit(limit);
+  const share = Math.max(1, Math.floor(rest / 2), rest - maxUpstreamConnections(plan));
   const clients = Math.min(plan.server.maxConnections, share);
   return { clients, upstreams: Math.max(1, rest - clients) };
 }
 
 /** Returns how many connections the admin API keeps at one time. */
-export function adminShare(limit: number): number {
-  return Math.min(ADMIN, Math.floor(limit / 8));
+export function adminConnectionLimit(limit: number): number {
+  return Math.min(ADMIN_CONNECTIONS, Math.floor(limit / 8));
 }
 
-function wantedByUpstreams({ upstreams }: Plan): number {
-  return upstreams.reduce((sum, { targets, connectionLimit }) => sum + targets.length * connectionLimit, 0);
+function maxUpstreamConnections({ upstreams }: Plan): number {
+  return upstreams.reduce((sum, { endpoints, connectionLimit }) => sum + endpoints.length * connectionLimit, 0);
 }

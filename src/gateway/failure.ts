@@ -1,7 +1,7 @@
 import { Refusal } from './refusal.ts';
 
 /** Breaks an exchange off; what the client is told of it comes along. */
-export class Broken extends Error {
+export class UpstreamError extends Error {
   readonly refusal: Refusal;
 
   constructor(refusal: Refusal) {
@@ -11,7 +11,7 @@ export class Broken extends Error {
 }
 
 /** Breaks an exchange off whose client left: there is nobody to tell. */
-export class ClientGone extends Error {}
+export class ClientDisconnected extends Error {}
 
 const TIMEOUTS = new Set(['response_timeout', 'idle_timeout', 'connect_timeout', 'ETIMEDOUT', 'ETIMEOUT']);
 const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']);
@@ -22,7 +22,7 @@ export function isTimeout(error: Error & { code?: string }): boolean {
 
 /** What the client is told when an exchange with an upstream failed, by the codes of the connection and of the system. */
 export function toRefusal(error: Error & { code?: string }): Refusal {
-  if (error instanceof Broken) return error.refusal;
+  if (error instanceof UpstreamError) return error.refusal;
   const code = error.code ?? error.name;
   const reason = `upstream_${code.toLowerCase()}`;
   if (TIMEOUTS.has(code)) return new Refusal('upstream_timeout', { reason });

@@ -2,35 +2,35 @@ import { ProxyServer, type ServerOptions } from 'http-proxy-3';
 import type { NameResolver } from '../dns/resolver.ts';
 import type { ConnectionBudget } from '../http1/connection-budget.ts';
 import type { Log } from '../log.ts';
-import type { Inspector, Plan, Route, Upstream } from '../plan/plan.ts';
+import type { Plan, Route, StreamValidator, Upstream } from '../plan/plan.ts';
 import type { Exchange } from './exchange.ts';
-import type { Head } from './message.ts';
-import type { Target } from './path.ts';
-import type { AnswerReceiver } from './receiver.ts';
-import type { LiveTarget, TargetNews } from './upstream/live-target.ts';
+import type { RequestHead } from './message.ts';
+import type { RequestTarget } from './path.ts';
+import type { ClientResponse } from './receiver.ts';
+import type { EndpointEvent, LiveEndpoint } from './upstream/live-target.ts';
 import { LiveUpstream, type UpstreamStatus } from './upstream/live-upstream.ts';
-import { Transfer } from './upstream/transfer.ts';
+import { UpstreamExchange } from './upstream/transfer.ts';
 
 /** A request that was matched and authorised. */
-export interface Outgoing {
+export interface ForwardRequest {
   readonly exchange: Exchange;
-  readonly head: Head;
-  readonly target: Target;
+  readonly head: RequestHead;
+  readonly target: RequestTarget;
   readonly route: Route;
   /** The body that was read and checked; `undefined`: it is streamed from the client. */
   readonly body: Buffer | undefined;
   /** A longer body that is streamed fails. */
   readonly limitBytes: number;
   /** Looks at a body that is streamed. */
-  readonly inspector: Inspector | undefined;
-  readonly receiver: AnswerReceiver;
+  readonly streamValidator: StreamValidator | undefined;
+  readonly clientResponse: ClientResponse;
 }
 
 export interface Forwarder {
   /** Sends a request on. What comes of it, failures too, goes to the client. */
-  send(outgoing: Outgoing): void;
+  send(outgoing: ForwardRequest): void;
   /** Keeps what is known of the upstreams of this plan, connections above all, and lets the others drain and close. */
-  adopt(plan: Plan): void;
+  activate(plan: Plan): void;
   readonly upstreams: readonly UpstreamStatus[];
   /** Lets all exchanges end, then closes. */
   close(): Promise<void>;
@@ -43,15 +43,15 @@ export interface Forwarder {
  */
 export function createForwarder(plan: Plan, log: Log, resolver: NameResolver, budget: ConnectionBudget): Forwarder {
   const live = new Map<string, LiveUpstream>();
-  const tell = (upstream: Upstream, target: LiveTarget, news: TargetNews) =>
+  const tell = (upstream: Upstream, target: LiveEndpoint, news: EndpointEvent) =>
     log.logger.warn({ upstream: upstream.id, target: target.url, news }, 'upstream target');
 
   const exchange = (_request: unknown, _to: unknown, options: ServerOptions): true => {
-    const { outgoing } = options as ForwardOptions;
-    const { upstream } = outgoing.route;
+    const { forwardRequest } = options as ForwardOptions;
+    const { upstream } = forwardRequest.route;
     const known = live.get(upstream.key);
     const taken = known ?? new LiveUpstream(upstream, resolver, budget, tell);
-    new Transfer(outgoing, taken).start();
+    new UpstreamExchange(forwardRequest, taken).forward();
     // A request that began by an older plan, to an upstream that is no more.
     if (known === undefined) void taken.close();
     return true;
@@ -62,7 +62,7 @@ export function createForwarder(plan: Plan, log: Log, resolver: NameResolver, bu
   proxy.before('web', 'stream', exchange);
   proxy.before('ws', 'stream', exchange);
 
-  const adopt = ({ upstreams }: Plan) => {
+  const activate = ({ upstreams }: Plan) => {
     const kept = new Set(upstreams.map(({ key }) => key));
     for (const [key, gone] of live) {
       if (kept.has(key)) continue;
@@ -72,15 +72,15 @@ export function createForwarder(plan: Plan, log: Log, resolver: NameResolver, bu
     for (const upstream of upstreams)
       if (!live.has(upstream.key)) live.set(upstream.key, new LiveUpstream(upstream, resolver, budget, tell));
   };
-  adopt(plan);
+  activate(plan);
   return {
-    send(outgoing) {
-      const { request, response, handshake } = outgoing.exchange;
-      const options: ForwardOptions = { target: PLACEHOLDER, outgoing };
+    send(forwardRequest) {
+      const { request, response, handshake } = forwardRequest.exchange;
+      const options: ForwardOptions = { target: PLACEHOLDER, forwardRequest };
       if (handshake === undefined) proxy.web(request, response, options);
-      else proxy.ws(request, handshake.socket, NOTHING, options);
+      else proxy.ws(request, handshake.socket, NO_BYTES, options);
     },
-    adopt,
+    activate,
     get upstreams() {
       return [...live.values()].map(({ status }) => status);
     },
@@ -94,8 +94,8 @@ export function createForwarder(plan: Plan, log: Log, resolver: NameResolver, bu
 const PLACEHOLDER = new URL('http://upstream.invalid');
 
 /** What came early is the tunnel's own to pass on. */
-const NOTHING = Buffer.alloc(0);
+const NO_BYTES = Buffer.alloc(0);
 
 interface ForwardOptions extends ServerOptions {
-  readonly outgoing: Outgoing;
+  readonly forwardRequest: ForwardRequest;
 }

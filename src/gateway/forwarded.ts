@@ -1,11 +1,11 @@
 import { isIP } from 'node:net';
-import type { ServerRules } from '../plan/plan.ts';
+import type { ServerSettings } from '../plan/plan.ts';
 import type { Exchange } from './exchange.ts';
-import type { Forwarded, RawHeaders } from './headers.ts';
-import { isHost } from './message.ts';
+import type { ForwardingHeaders, RawHeaders } from './headers.ts';
+import { isValidHost } from './message.ts';
 
 /** What a trusted proxy says of the request that it passes on; `undefined` where it says nothing that has one reading. */
-export interface Believed {
+export interface ForwardedInfo {
   /** X-Forwarded-For, all of it. */
   readonly for: string | undefined;
   readonly protocol: string | undefined;
@@ -18,7 +18,10 @@ export interface Believed {
 const PROTOCOL = /^(?:https?|wss?)$/i;
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
-export function readBelieved(raw: RawHeaders, trusts: NonNullable<ServerRules['trusts']>): Believed {
+export function readForwardedInfo(
+  raw: RawHeaders,
+  trusts: NonNullable<ServerSettings['trustedProxies']>,
+): ForwardedInfo {
   let chain: string | undefined;
   let protocol: string | undefined;
   let host: string | undefined;
@@ -27,47 +30,47 @@ export function readBelieved(raw: RawHeaders, trusts: NonNullable<ServerRules['t
     const name = raw[index] as string;
     const value = raw[index + 1] as string;
     // By the length first: to fold the letter case of every name would show in the throughput.
-    if (name.length === 15 && isName(name, 'x-forwarded-for'))
+    if (name.length === 15 && isHeaderName(name, 'x-forwarded-for'))
       chain = chain === undefined ? value : `${chain}, ${value}`;
-    else if (name.length === 17 && isName(name, 'x-forwarded-proto')) protocol = single(protocol, value);
-    else if (name.length === 16 && isName(name, 'x-forwarded-host')) host = single(host, value);
-    else if (name.length === 12 && isName(name, 'x-request-id')) requestId = single(requestId, value);
+    else if (name.length === 17 && isHeaderName(name, 'x-forwarded-proto')) protocol = singleValue(protocol, value);
+    else if (name.length === 16 && isHeaderName(name, 'x-forwarded-host')) host = singleValue(host, value);
+    else if (name.length === 12 && isHeaderName(name, 'x-request-id')) requestId = singleValue(requestId, value);
   }
   return {
     for: chain === '' ? undefined : chain,
     protocol: protocol !== undefined && PROTOCOL.test(protocol) ? protocol : undefined,
-    host: host !== undefined && isHost(host) ? host : undefined,
+    host: host !== undefined && isValidHost(host) ? host : undefined,
     requestId: requestId !== undefined && REQUEST_ID.test(requestId) ? requestId : undefined,
-    client: chain === undefined ? undefined : clientOn(chain, trusts),
+    client: chain === undefined ? undefined : clientAddressIn(chain, trusts),
   };
 }
 
 /** What the gateway says to the upstream of where a request came from. */
-export function forwardedOf(exchange: Exchange, host: string | undefined): Forwarded {
-  const { id, connection, believed } = exchange;
+export function forwardingHeadersOf(exchange: Exchange, host: string | undefined): ForwardingHeaders {
+  const { id, connection, forwardedInfo } = exchange;
   const { trace } = exchange;
   const peer = connection.peer ?? 'unknown';
   return {
     requestId: id,
-    traceparent: trace?.parentFor(exchange),
+    traceparent: trace?.traceparentFor(exchange),
     hasTracestate: trace?.isContinued ?? false,
-    for: believed?.for === undefined ? peer : `${believed.for}, ${peer}`,
-    protocol: believed?.protocol ?? connection.protocol,
-    host: believed?.host ?? host,
+    for: forwardedInfo?.for === undefined ? peer : `${forwardedInfo.for}, ${peer}`,
+    protocol: forwardedInfo?.protocol ?? connection.protocol,
+    host: forwardedInfo?.host ?? host,
   };
 }
 
-function isName(written: string, name: string): boolean {
+function isHeaderName(written: string, name: string): boolean {
   return written.toLowerCase() === name;
 }
 
 /** Of a header that may stand once, a second one takes away what the first one said. */
-function single(before: string | undefined, value: string): string {
+function singleValue(before: string | undefined, value: string): string {
   return before === undefined ? value : '';
 }
 
 /** Each proxy adds its peer at the right, so from there on the first one who is not trusted is whom to believe in. */
-function clientOn(chain: string, trusts: NonNullable<ServerRules['trusts']>): string | undefined {
+function clientAddressIn(chain: string, trusts: NonNullable<ServerSettings['trustedProxies']>): string | undefined {
   let client: string | undefined;
   for (let end = chain.length; end >= 0; ) {
     const comma = chain.lastIndexOf(',', end - 1);

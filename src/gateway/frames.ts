@@ -1,39 +1,39 @@
 /** Follows the frames of one way of a WebSocket (RFC 6455 section 5.2), to know where one ends and another may begin. */
-export class Frames {
+export class WebSocketFrameTracker {
   /** Of a frame's head that has not come whole. */
   readonly #head: number[] = [];
   /** Bytes of a frame's payload that have not come. */
   #left = 0;
 
   /** Whether the last frame came whole. */
-  get isBetween(): boolean {
+  get isAtFrameBoundary(): boolean {
     return this.#left === 0 && this.#head.length === 0;
   }
 
   /** Another one that stands where this one stands. */
-  copy(): Frames {
-    const other = new Frames();
+  clone(): WebSocketFrameTracker {
+    const other = new WebSocketFrameTracker();
     other.#head.push(...this.#head);
     other.#left = this.#left;
     return other;
   }
 
   /** Takes all bytes in. */
-  take(bytes: Buffer): void {
+  consume(bytes: Buffer): void {
     for (let at = 0; at < bytes.length; ) at = this.#skipShort(bytes, at) ?? this.#step(bytes, at);
   }
 
   /** Takes bytes in up to the end of the frame that has begun; answers how many. */
-  takeRest(bytes: Buffer): number {
+  consumeFrame(bytes: Buffer): number {
     let at = 0;
-    while (at < bytes.length && !this.isBetween) at = this.#step(bytes, at);
+    while (at < bytes.length && !this.isAtFrameBoundary) at = this.#step(bytes, at);
     return at;
   }
 
   /** Takes the head of a short unmasked frame at once: an upstream may send a million frames in one read. */
   #skipShort(bytes: Buffer, at: number): number | undefined {
     const second = bytes[at + 1];
-    if (second === undefined || second >= LENGTH_16 || !this.isBetween) return undefined;
+    if (second === undefined || second >= LENGTH_16 || !this.isAtFrameBoundary) return undefined;
     this.#left = second;
     return at + 2;
   }

@@ -7,24 +7,24 @@ import { ConnectionBudget } from '../http1/connection-budget.ts';
 import type { Log } from '../log.ts';
 import type { Plan } from '../plan/plan.ts';
 import { BufferBudget } from './buffer-budget.ts';
-import type { Connection } from './connection.ts';
-import { CountedWarning } from './counted-warning.ts';
-import type { Decision } from './decision.ts';
-import { descriptorShares } from './descriptor-shares.ts';
+import type { ClientConnection } from './connection.ts';
+import { ThrottledWarning } from './counted-warning.ts';
+import type { RequestEvent } from './decision.ts';
+import { descriptorLimits } from './descriptor-shares.ts';
 import { Exchange } from './exchange.ts';
 import { createForwarder, type Forwarder } from './forward.ts';
-import { holdEarly, isHandshake, responseOn } from './handshake.ts';
-import { Lasting } from './lasting.ts';
-import type { Meters } from './meters.ts';
-import { METHODS } from './methods.ts';
-import { logIdentityNames } from './name-log.ts';
-import { Records } from './records.ts';
+import { createHandshakeResponse, holdEarlyData, isWebSocketHandshake } from './handshake.ts';
+import { LongLivedExchanges } from './lasting.ts';
+import type { RequestMetrics } from './meters.ts';
+import { HTTP_METHODS } from './methods.ts';
+import { logIdentityDnsErrors } from './name-log.ts';
+import { RequestRecorder } from './records.ts';
 import { Refusal } from './refusal.ts';
 import { refuse, refuseSocket } from './refuse.ts';
 import { serve } from './serve.ts';
-import { adopt, type Clients, createServer, trackClients } from './server.ts';
-import { cutStalled } from './stalled.ts';
-import { plainTraces, type Traces } from './trace.ts';
+import { activateServerRules, type ClientRegistry, createHttpServer, trackClientConnections } from './server.ts';
+import { closeStalledClients } from './stalled.ts';
+import { passThroughTracer, type RequestTracer } from './trace.ts';
 import type { UpstreamStatus } from './upstream/live-upstream.ts';
 
 export interface ClientCounts {
@@ -46,21 +46,21 @@ export interface Gateway {
   /** Resolves the host names of upstreams. */
   readonly resolver: NameResolver;
   /** What was counted of all requests. */
-  readonly meters: Meters;
+  readonly metrics: RequestMetrics;
   /** Clients' connections, and those of them that became tunnels or are about to. */
   readonly clients: ClientCounts;
   /** The memory that buffered bodies take. */
-  readonly buffers: BufferBudget;
+  readonly bufferBudget: BufferBudget;
   /** How many look on. */
-  readonly watchers: number;
+  readonly subscribers: number;
   /** Tells of each request as it ends, until what is returned is called. */
-  watch(hear: (decision: Decision) => void): () => void;
+  subscribe(hear: (decision: RequestEvent) => void): () => void;
   /** Begins to serve; answers the address that was bound. Rejects with what `net` says, `EADDRINUSE` say. */
   listen(): Promise<AddressInfo>;
   /** Serves what comes on a connection that somebody else has made. */
-  take(connection: Duplex): void;
+  acceptConnection(connection: Duplex): void;
   /** From the next request on, this plan is in force; requests in flight end by the one they began with. */
-  swap(plan: Plan): void;
+  activate(plan: Plan): void;
   /** From now on answers are the last ones of their connections; all is served as before. */
   drain(): void;
   /** Takes no new connections, ends what lasts, lets requests in flight end for `graceMs`, then cuts what is left. */
@@ -70,27 +70,27 @@ export interface Gateway {
 /**
  * The server of a plan.
  *
- * @param traces how requests are traced; left out: traces are passed on, and nobody records them
+ * @param tracer how requests are traced; left out: traces are passed on, and nobody records them
  * @param resolver resolves the host names of upstreams; by default that of the process
  * @param descriptorLimit file descriptors of the process
  */
 export function createGateway(
   first: Plan,
   log: Log,
-  traces: Traces = plainTraces,
+  tracer: RequestTracer = passThroughTracer,
   resolver: NameResolver = systemResolver,
   descriptorLimit = Number.POSITIVE_INFINITY,
 ): Gateway {
-  const gateway = new LiveGateway(first, log, traces, resolver, descriptorLimit);
+  const gateway = new LiveGateway(first, log, tracer, resolver, descriptorLimit);
   gateway.start();
   return gateway;
 }
 
 class LiveGateway implements Gateway {
   plan: Plan;
-  readonly buffers: BufferBudget;
+  readonly bufferBudget: BufferBudget;
   readonly #log: Log;
-  readonly #records: Records;
+  readonly #records: RequestRecorder;
   /**
    * A set of what is in flight would say it too, but cost the collector as much as all the rest: this is read
    * when an answer's head is written.
@@ -98,12 +98,12 @@ class LiveGateway implements Gateway {
   readonly #life;
   readonly #forwarder: Forwarder;
   readonly #server: Server;
-  readonly #connections: Clients['connections'];
-  readonly #sockets: Clients['sockets'];
+  readonly #connections: ClientRegistry['connections'];
+  readonly #sockets: ClientRegistry['sockets'];
   /** Sockets of handshakes and of what became of them. */
   readonly #tunnels = new Set<Socket>();
-  readonly #refused: CountedWarning;
-  readonly #unaccepted: CountedWarning;
+  readonly #refused: ThrottledWarning;
+  readonly #unaccepted: ThrottledWarning;
   readonly #descriptorLimit: number;
   /** Connections to upstreams at one time, tunnels included, as long as some are idle. */
   #upstreamConnections = Number.POSITIVE_INFINITY;
@@ -111,21 +111,21 @@ class LiveGateway implements Gateway {
   #stopCutting = () => {};
   #stopLoggingNames = () => {};
 
-  constructor(first: Plan, log: Log, traces: Traces, resolver: NameResolver, descriptorLimit: number) {
+  constructor(first: Plan, log: Log, tracer: RequestTracer, resolver: NameResolver, descriptorLimit: number) {
     this.plan = first;
     this.#descriptorLimit = descriptorLimit;
     this.#log = log;
-    this.#records = new Records(log);
-    this.#refused = new CountedWarning(log.logger, 'connections over the limit were closed');
-    this.#unaccepted = new CountedWarning(log.logger, 'connections could not be accepted');
-    this.buffers = new BufferBudget(first.server.bufferedBytes);
-    const { buffers } = this;
-    this.#life = { isDraining: false, isClosing: false, traces, lasting: new Lasting(), buffers };
+    this.#records = new RequestRecorder(log);
+    this.#refused = new ThrottledWarning(log.logger, 'connections over the limit were closed');
+    this.#unaccepted = new ThrottledWarning(log.logger, 'connections could not be accepted');
+    this.bufferBudget = new BufferBudget(first.server.bufferLimitBytes);
+    const { bufferBudget } = this;
+    this.#life = { isDraining: false, isClosing: false, tracer, longLived: new LongLivedExchanges(), bufferBudget };
     const budget = new ConnectionBudget(() => this.#upstreamConnections - this.#tunnels.size);
     this.#forwarder = createForwarder(first, log, resolver, budget);
     this.resolver = resolver;
-    this.#server = createServer(first.server, (request) => this.#isHandshake(request));
-    const { connections, sockets } = trackClients(this.#server, (socket, refusal) =>
+    this.#server = createHttpServer(first.server, (request) => this.#isHandshake(request));
+    const { connections, sockets } = trackClientConnections(this.#server, (socket, refusal) =>
       this.#refuseBytes(socket, refusal),
     );
     this.#connections = connections;
@@ -133,14 +133,14 @@ class LiveGateway implements Gateway {
   }
 
   start(): void {
-    this.#stopLoggingNames = logIdentityNames(this.resolver, this.#log.logger, () => this.plan);
-    this.#stopCutting = cutStalled(this.#connections, () => this.plan.server.stalledTimeoutMs);
+    this.#stopLoggingNames = logIdentityDnsErrors(this.resolver, this.#log.logger, () => this.plan);
+    this.#stopCutting = closeStalledClients(this.#connections, () => this.plan.server.stalledTimeoutMs);
     this.#hear();
     this.#limitConnections();
   }
 
-  get meters() {
-    return this.#records.meters;
+  get metrics() {
+    return this.#records.metrics;
   }
 
   get clients() {
@@ -154,12 +154,12 @@ class LiveGateway implements Gateway {
     return this.#forwarder.upstreams;
   }
 
-  get watchers() {
-    return this.#records.watchers;
+  get subscribers() {
+    return this.#records.subscribers;
   }
 
-  watch(hear: (decision: Decision) => void): () => void {
-    return this.#records.watch(hear);
+  subscribe(hear: (decision: RequestEvent) => void): () => void {
+    return this.#records.subscribe(hear);
   }
 
   listen(): Promise<AddressInfo> {
@@ -176,19 +176,19 @@ class LiveGateway implements Gateway {
     });
   }
 
-  take(connection: Duplex): void {
+  acceptConnection(connection: Duplex): void {
     // What is made elsewhere is secured there, if it is.
     this.#server.emit(this.plan.server.tls === undefined ? 'connection' : 'secureConnection', connection);
   }
 
-  swap(next: Plan): void {
-    adopt(this.#server, next.server, this.plan.server);
+  activate(next: Plan): void {
+    activateServerRules(this.#server, next.server, this.plan.server);
     this.plan = next;
     this.#limitConnections();
-    this.buffers.limitBytes = next.server.bufferedBytes;
-    this.#forwarder.adopt(next);
-    this.meters.keep(new Set(next.routes.map(({ id }) => id)));
-    const count = this.#life.lasting.judge(next);
+    this.bufferBudget.limitBytes = next.server.bufferLimitBytes;
+    this.#forwarder.activate(next);
+    this.metrics.retainRoutes(new Set(next.routes.map(({ id }) => id)));
+    const count = this.#life.longLived.revalidate(next);
     const { graceMs } = next.reload;
     if (count > 0) this.#log.logger.info({ count, grace_ms: graceMs }, 'WebSockets and event streams are to end');
   }
@@ -202,7 +202,7 @@ class LiveGateway implements Gateway {
     this.#life.isClosing = true;
     const closed = new Promise((resolve) => this.#server.close(resolve));
     this.#server.closeIdleConnections();
-    this.#life.lasting.end('going_away');
+    this.#life.longLived.endAll('going_away');
     const timer = setTimeout(() => this.#cut(graceMs), graceMs);
     await closed;
     clearTimeout(timer);
@@ -232,7 +232,7 @@ class LiveGateway implements Gateway {
   }
 
   #limitConnections(): void {
-    const { clients, upstreams } = descriptorShares(this.plan, this.#descriptorLimit);
+    const { clients, upstreams } = descriptorLimits(this.plan, this.#descriptorLimit);
     this.#server.maxConnections = clients;
     this.#upstreamConnections = upstreams;
   }
@@ -244,29 +244,45 @@ class LiveGateway implements Gateway {
   /** `undefined` for what came and is no request. */
   #begin(request: IncomingMessage, response: ServerResponse, expectsContinue: boolean): Exchange | undefined {
     const { cors, server } = this.plan;
-    const { trusts, maxRequestsPerConnection } = server;
+    const { trustedProxies, maxRequestsPerConnection } = server;
     const connection = this.#connectionOf(request.socket);
-    if (!connection.begin(response, maxRequestsPerConnection)) return undefined;
-    const life = this.#life;
-    const exchange = new Exchange({ request, response, expectsContinue, cors, connection, trusts, life });
-    this.meters.inFlight += 1;
+    if (!connection.beginRequest(response, maxRequestsPerConnection)) return undefined;
+    const serverState = this.#life;
+    const exchange = new Exchange({
+      request,
+      response,
+      expectsContinue,
+      cors,
+      connection,
+      trustedProxies,
+      serverState,
+    });
+    this.metrics.inFlight += 1;
     response.on('close', () => this.#end(exchange));
     return exchange;
   }
 
   /** A client that has closed its side can use no tunnel. */
   #isHandshake(request: IncomingMessage): boolean {
-    return isHandshake(this.plan, request) && !this.#connectionOf(request.socket).isHalfClosed;
+    return isWebSocketHandshake(this.plan, request) && !this.#connectionOf(request.socket).isHalfClosed;
   }
 
   #upgrade(request: IncomingMessage, socket: Socket): void {
     const connection = this.#connectionOf(request.socket);
-    const response = responseOn(request, socket);
-    const handshake = { socket, takeEarly: holdEarly(socket, connection.release()) };
+    const response = createHandshakeResponse(request, socket);
+    const handshake = { socket, takeEarlyData: holdEarlyData(socket, connection.detach()) };
     const { cors, server } = this.plan;
-    const life = this.#life;
-    const exchange = new Exchange({ request, response, handshake, cors, connection, trusts: server.trusts, life });
-    this.meters.inFlight += 1;
+    const serverState = this.#life;
+    const exchange = new Exchange({
+      request,
+      response,
+      handshake,
+      cors,
+      connection,
+      trustedProxies: server.trustedProxies,
+      serverState,
+    });
+    this.metrics.inFlight += 1;
     this.#tunnels.add(socket);
     socket.on('close', () => {
       this.#tunnels.delete(socket);
@@ -275,39 +291,39 @@ class LiveGateway implements Gateway {
     this.#serve(exchange);
   }
 
-  #connectionOf(socket: Socket): Connection {
-    return this.#connections.get(socket) as Connection;
+  #connectionOf(socket: Socket): ClientConnection {
+    return this.#connections.get(socket) as ClientConnection;
   }
 
   #end(exchange: Exchange): void {
-    if (!exchange.response.writableFinished) exchange.onClientGone?.();
+    if (!exchange.response.writableFinished) exchange.onClientDisconnected?.();
     exchange.release();
-    this.#life.lasting.delete(exchange);
-    this.#records.ended(exchange, this.plan.sample2xx);
+    this.#life.longLived.delete(exchange);
+    this.#records.record(exchange, this.plan.sample2xx);
     const { connection } = exchange;
-    connection.proceed();
+    connection.completeRequest();
     // Its response may have said keep-alive before the closing began.
-    if (this.#life.isClosing && connection.isIdle) connection.finish();
+    if (this.#life.isClosing && connection.isIdle) connection.closeGracefully();
   }
 
   #refuseBytes(socket: Socket, refusal: Refusal): void {
-    this.#connections.get(socket)?.ignoreRest();
+    this.#connections.get(socket)?.discardInput();
     const id = refuseSocket(socket, refusal);
-    if (id !== undefined) this.#records.refused(id, refusal, socket.remoteAddress);
+    if (id !== undefined) this.#records.recordRefusal(id, refusal, socket.remoteAddress);
   }
 
   /** Node could make no request of what came. */
   #fail(code: string, socket: Socket): void {
     const connection = this.#connections.get(socket);
-    if (connection === undefined) endHandshake(code, socket, this.#log);
+    if (connection === undefined) closeFailedTlsHandshake(code, socket, this.#log);
     else if (code === TIMEOUT && connection.isUnused) socket.destroy();
-    else if (code === TIMEOUT && connection.isAnswering) connection.reset();
+    else if (code === TIMEOUT && connection.isResponding) connection.reset();
     else this.#refuseBytes(socket, CLIENT_ERRORS[code] ?? new Refusal('message_malformed'));
   }
 }
 
 /** What is no proxy has no method CONNECT, on no path. */
-const NO_CONNECT = new Refusal('method_not_allowed', { headers: { Allow: METHODS.join(', ') } });
+const NO_CONNECT = new Refusal('method_not_allowed', { headers: { Allow: HTTP_METHODS.join(', ') } });
 
 const TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 
@@ -317,7 +333,7 @@ const CLIENT_ERRORS: Readonly<Record<string, Refusal>> = {
 };
 
 /** A TLS handshake that failed. Who only looks whether the port is open is not told of. */
-function endHandshake(code: string, socket: Socket, log: Log): void {
+function closeFailedTlsHandshake(code: string, socket: Socket, log: Log): void {
   if (code !== 'ECONNRESET') log.logger.info({ reason: code, peer: socket.remoteAddress }, 'TLS handshake failed');
   socket.destroy();
 }

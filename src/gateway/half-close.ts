@@ -13,7 +13,7 @@ const MAX_STILL_LOOKS = 3;
 const MAX_ZEROS = 8;
 
 /** A property of Node's own that it does not document: true once the head has been written to the socket. */
-type Written = ServerResponse & { readonly _headerSent?: boolean };
+type InternalServerResponse = ServerResponse & { readonly _headerSent?: boolean };
 
 /**
  * A connection whose client has closed its side while a response is owed. TCP does not tell whether the client still reads
@@ -22,7 +22,7 @@ type Written = ServerResponse & { readonly _headerSent?: boolean };
  * in chunks it sends zeros, with which the size of the next chunk may begin (RFC 9112 section 7.1). Other responses have no
  * such bytes: there the client counts as gone when the response pauses.
  */
-export class HalfClose {
+export class HalfCloseProbe {
   readonly #socket: Socket;
   #sent = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -40,12 +40,12 @@ export class HalfClose {
   }
 
   /** The same, behind the response to the request before this one, which was a probe itself. */
-  probeLater(): void {
+  scheduleProbe(): void {
     this.#timer = setTimeout(() => this.probe(), PROBE_MS);
   }
 
   /** Ends the probes, since the head is made; returns how many of its bytes have been sent. */
-  takeSent(): number {
+  takeSentBytes(): number {
     const sent = this.#sent;
     this.stop();
     this.#sent = 0;
@@ -57,12 +57,12 @@ export class HalfClose {
    *
    * @param bytesTaken returns how many bytes the system has taken so far
    */
-  watch(response: Written, bytesTaken: () => number): void {
+  watch(response: InternalServerResponse, bytesTaken: () => number): void {
     if (response.chunkedEncoding) this.#watchChunks(response);
     else this.#watchBytes(bytesTaken);
   }
 
-  #watchChunks(response: Written, mark = this.#socket.bytesWritten, sent = 0): void {
+  #watchChunks(response: InternalServerResponse, mark = this.#socket.bytesWritten, sent = 0): void {
     const delayMs = LOOK_MS * 2 ** Math.max(sent - 1, 0);
     this.#timer = setTimeout(() => {
       const socket = this.#socket;

@@ -7,15 +7,15 @@ import { Refusal } from './refusal.ts';
  *
  * @throws Refusal `origin_not_allowed`
  */
-export function checkOrigin(exchange: Exchange, route: Route): void {
-  if (!isOriginAllowed(exchange, route)) throw new Refusal('origin_not_allowed');
+export function checkWebSocketOrigin(exchange: Exchange, route: Route): void {
+  if (!isWebSocketOriginAllowed(exchange, route)) throw new Refusal('origin_not_allowed');
 }
 
 /**
  * Browsers send `Origin` with every handshake. Other programs send none, and pass. A browser whose `Origin` was taken out on the way
  * still says that the page is of another site.
  */
-export function isOriginAllowed(exchange: Exchange, { allowsOrigin }: Route): boolean {
+export function isWebSocketOriginAllowed(exchange: Exchange, { allowsOrigin }: Route): boolean {
   const { headers } = exchange.request;
   const site = headers['sec-fetch-site'];
   const isForeign = site !== undefined && site !== 'same-origin' && site !== 'none';
@@ -27,11 +27,11 @@ export function isOriginAllowed(exchange: Exchange, { allowsOrigin }: Route): bo
 const ORIGIN = /^https?:\/\/[^/?#@\\%\s]+$/i;
 
 /** A page over plain HTTP is not trusted where clients come over TLS: anyone on its way could have written it. */
-function isSameHost(origin: string, { believed, connection, head }: Exchange): boolean {
+function isSameHost(origin: string, { forwardedInfo, connection, head }: Exchange): boolean {
   const url = ORIGIN.test(origin) ? URL.parse(origin) : null;
-  const host = believed?.host ?? head?.host;
+  const host = forwardedInfo?.host ?? head?.host;
   if (url === null || host === undefined) return false;
-  const isSecure = /s$/i.test(believed?.protocol ?? connection.protocol);
+  const isSecure = /s$/i.test(forwardedInfo?.protocol ?? connection.protocol);
   if (url.protocol !== 'https:' && (isSecure || url.protocol !== 'http:')) return false;
   return URL.parse(`${url.protocol}//${host}`)?.host === url.host;
 }

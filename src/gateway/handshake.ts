@@ -1,14 +1,14 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Plan } from '../plan/plan.ts';
-import { readTarget } from './path.ts';
+import { readRequestTarget } from './path.ts';
 import { LINGER_MS } from './refuse.ts';
 
 /**
  * Whether a request is a WebSocket handshake for a route that takes one. Any other upgrade (RFC 9110 section
  * 7.8) is a plain request, which every server may make of it. Whether it passes is decided later, as for all.
  */
-export function isHandshake(plan: Plan, { method, url = '', headers }: IncomingMessage): boolean {
+export function isWebSocketHandshake(plan: Plan, { method, url = '', headers }: IncomingMessage): boolean {
   if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false;
   return plan.router.match('GET', pathOf(plan, url) ?? '')?.websocket === true;
 }
@@ -16,7 +16,7 @@ export function isHandshake(plan: Plan, { method, url = '', headers }: IncomingM
 /** The path as far as the guard passes it; what it refuses is refused as a plain request. */
 function pathOf({ router }: Plan, url: string): string | undefined {
   try {
-    return readTarget(url, undefined, router.keepsEncodedSlash).path;
+    return readRequestTarget(url, undefined, router.keepsEncodedSlash).path;
   } catch {
     return undefined;
   }
@@ -26,7 +26,7 @@ function pathOf({ router }: Plan, url: string): string | undefined {
 const MAX_EARLY_BYTES = 65_536;
 
 /** Reads what comes before the answer, and with it that the client leaves; the result ends that and tells it. */
-export function holdEarly(socket: Socket, first: Buffer): () => Buffer {
+export function holdEarlyData(socket: Socket, first: Buffer): () => Buffer {
   const held = [first];
   let size = first.length;
   const hold = (chunk: Buffer) => {
@@ -46,7 +46,7 @@ export function holdEarly(socket: Socket, first: Buffer): () => Buffer {
 }
 
 /** Node gives a handshake no response; this one ends its connection when it is finished. */
-export function responseOn(request: IncomingMessage, socket: Socket): ServerResponse {
+export function createHandshakeResponse(request: IncomingMessage, socket: Socket): ServerResponse {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket);

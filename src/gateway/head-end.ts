@@ -2,11 +2,11 @@ const EMPTY_LINE = Buffer.from('\r\n\r\n');
 const CR = 0x0d;
 
 /** Finds the empty line that ends a request's head, in the bytes behind the request line. */
-export class HeadEnd {
+export class HeadScanner {
   /** Bytes of the empty line that have come; the request line has ended with the first two. */
   #matched = 2;
 
-  get isReached(): boolean {
+  get isComplete(): boolean {
     return this.#matched === EMPTY_LINE.length;
   }
 
@@ -16,10 +16,10 @@ export class HeadEnd {
   }
 
   /** Reads on; returns the index behind the head or, while the head goes on, behind the bytes. */
-  read(bytes: Buffer, start: number): number {
+  scan(bytes: Buffer, start: number): number {
     let index = start;
-    while (this.#matched > 0 && !this.isReached && index < bytes.length) this.#step(bytes[index++] as number);
-    if (this.isReached || index === bytes.length) return index;
+    while (this.#matched > 0 && !this.isComplete && index < bytes.length) this.#step(bytes[index++] as number);
+    if (this.isComplete || index === bytes.length) return index;
     const found = bytes.indexOf(EMPTY_LINE, index);
     if (found !== -1) {
       this.#matched = EMPTY_LINE.length;

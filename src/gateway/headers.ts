@@ -1,5 +1,5 @@
-import { foldName, isOverride } from '../field-names.ts';
-import { RecentNames } from './recent-names.ts';
+import { foldHeaderName, isOverrideHeader } from '../field-names.ts';
+import { HeaderNameCache } from './recent-names.ts';
 
 /** RFC 9110 section 7.6.1: these speak of one connection and stop at each hop. */
 const HOP_BY_HOP = new Set([
@@ -16,15 +16,23 @@ const HOP_BY_HOP = new Set([
   'proxy-authentication-info',
 ]);
 /** The gateway writes these itself, or does not forward them. CGI servers take `Proxy` for the variable HTTP_PROXY. */
-const OWN = new Set(['expect', 'trailer', 'content-length', 'forwarded', 'x-request-id', 'traceparent', 'proxy']);
+const GATEWAY_OWNED = new Set([
+  'expect',
+  'trailer',
+  'content-length',
+  'forwarded',
+  'x-request-id',
+  'traceparent',
+  'proxy',
+]);
 /** What a client cannot have removed by naming it in `Connection`. */
-const KEPT = new Set(['authorization', 'host', 'content-type']);
+const PROTECTED = new Set(['authorization', 'host', 'content-type']);
 
 /** Names and values in turn, as they came: repeated ones repeated, names in their case. */
 export type RawHeaders = readonly string[];
 
 /** What the gateway says of a request to the upstream. */
-export interface Forwarded {
+export interface ForwardingHeaders {
   readonly requestId: string;
   readonly traceparent: string | undefined;
   /** Whether the client's `tracestate` belongs to it (W3C Trace Context section 3.3.1.1). */
@@ -39,19 +47,19 @@ export interface Forwarded {
  *
  * @param keeps returns true for an override header that the route lets through
  */
-export function requestHeaders(
+export function forwardRequestHeaders(
   raw: RawHeaders,
-  forwarded: Forwarded,
+  forwarded: ForwardingHeaders,
   keeps: ((written: string) => boolean) | undefined,
 ): string[] {
   const named = connectionNames(raw);
   const headers: string[] = [];
   for (let index = 0; index < raw.length; index += 2) {
     const written = raw[index] as string;
-    const fate = fateOf(written);
+    const fate = handlingOf(written);
     if (fate !== 'passes' && !(fate === 'traced' ? forwarded.hasTracestate : fate === 'override' && keeps?.(written)))
       continue;
-    if (isNamed(written, named, KEPT)) continue;
+    if (isListed(written, named, PROTECTED)) continue;
     headers.push(written, raw[index + 1] as string);
   }
   headers.push('X-Forwarded-For', forwarded.for, 'X-Forwarded-Proto', forwarded.protocol);
@@ -62,12 +70,13 @@ export function requestHeaders(
 }
 
 /** The headers of an answer on their way to the client, or its trailers. */
-export function responseHeaders(raw: RawHeaders): string[] {
+export function forwardResponseHeaders(raw: RawHeaders): string[] {
   const named = connectionNames(raw);
   const headers: string[] = [];
   for (let index = 0; index < raw.length; index += 2) {
     const written = raw[index] as string;
-    if (fateOf(written) !== 'ends' && !isNamed(written, named, LENGTH)) headers.push(written, raw[index + 1] as string);
+    if (handlingOf(written) !== 'ends' && !isListed(written, named, LENGTH))
+      headers.push(written, raw[index + 1] as string);
   }
   return headers;
 }
@@ -78,16 +87,16 @@ const LENGTH = new Set(['content-length']);
  * The treatment of a header by its name: it passes, or ends at this hop. In a request it may also be one that the gateway
  * writes itself, one that passes with the trace that it belongs to, or one that passes only where the route keeps it.
  */
-type Fate = 'passes' | 'ends' | 'own' | 'traced' | 'override';
+type HeaderHandling = 'passes' | 'ends' | 'own' | 'traced' | 'override';
 
 /** By the name as it was written: to fold the letter case each time would show in the throughput. */
-const fates = new RecentNames<Fate>();
+const handlings = new HeaderNameCache<HeaderHandling>();
 
-function fateOf(written: string): Fate {
-  const known = fates.get(written);
+function handlingOf(written: string): HeaderHandling {
+  const known = handlings.get(written);
   if (known !== undefined) return known;
-  const fate = fateByName(written.toLowerCase());
-  fates.set(written, fate);
+  const fate = handlingByName(written.toLowerCase());
+  handlings.set(written, fate);
   return fate;
 }
 
@@ -95,16 +104,16 @@ function fateOf(written: string): Fate {
  * Some servers take `X_Forwarded_For`, others `X.Forwarded.For` too, for `X-Forwarded-For`: no spelling goes on of
  * a header that is the gateway's to say, or that stops at this hop; nor a second one of the type that was checked.
  */
-function fateByName(name: string): Fate {
+function handlingByName(name: string): HeaderHandling {
   if (HOP_BY_HOP.has(name)) return 'ends';
-  const folded = foldName(name);
-  if (isOverride(folded)) return 'override';
-  if (OWN.has(folded) || folded.startsWith('x-forwarded-')) return 'own';
-  if (folded !== name && (HOP_BY_HOP.has(folded) || KEPT.has(folded))) return 'own';
+  const folded = foldHeaderName(name);
+  if (isOverrideHeader(folded)) return 'override';
+  if (GATEWAY_OWNED.has(folded) || folded.startsWith('x-forwarded-')) return 'own';
+  if (folded !== name && (HOP_BY_HOP.has(folded) || PROTECTED.has(folded))) return 'own';
   return name === 'tracestate' ? 'traced' : 'passes';
 }
 
-function isNamed(written: string, named: ReadonlySet<string> | undefined, kept: ReadonlySet<string>): boolean {
+function isListed(written: string, named: ReadonlySet<string> | undefined, kept: ReadonlySet<string>): boolean {
   if (named === undefined) return false;
   const name = written.toLowerCase();
   return named.has(name) && !kept.has(name);

@@ -1,13 +1,13 @@
-import type { AnswerHead } from '../http1/answer-head.ts';
+import type { ResponseHead } from '../http1/answer-head.ts';
 import type { Exchange } from './exchange.ts';
-import { Broken, ClientGone } from './failure.ts';
+import { ClientDisconnected, UpstreamError } from './failure.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
-import { type AnswerControl, type AnswerReceiver, fittingHeaders, without } from './receiver.ts';
+import { type ClientResponse, clientResponseHeaders, type FlowControl, withoutHeader } from './receiver.ts';
 import { Refusal } from './refusal.ts';
 import { refuse } from './refuse.ts';
 
 /** A whole answer that something must be learnt from before it goes on. */
-export interface Answer {
+export interface CompleteResponse {
   readonly status: number;
   readonly reason: string;
   readonly headers: readonly string[];
@@ -16,32 +16,32 @@ export interface Answer {
 }
 
 /** An answer that is held back until `judge` has let it pass; `judge` throws a refusal otherwise. */
-export class HeldAnswer implements AnswerReceiver {
+export class BufferedResponse implements ClientResponse {
   readonly #exchange: Exchange;
-  readonly #judge: (answer: Answer) => Promise<void>;
+  readonly #judge: (answer: CompleteResponse) => Promise<void>;
   readonly #body: GrowingBuffer;
-  #head: AnswerHead | undefined;
+  #head: ResponseHead | undefined;
   #headers: readonly string[] = [];
 
-  constructor(exchange: Exchange, limitBytes: number, judge: (answer: Answer) => Promise<void>) {
+  constructor(exchange: Exchange, limitBytes: number, judge: (answer: CompleteResponse) => Promise<void>) {
     this.#exchange = exchange;
     this.#body = new GrowingBuffer(limitBytes);
     this.#judge = judge;
   }
 
-  onHead(_control: AnswerControl, head: AnswerHead): void {
+  onHead(_control: FlowControl, head: ResponseHead): void {
     // What the answer will be is not known yet to be let out.
     if (head.status < 200) return;
     this.#head = head;
-    this.#headers = without(fittingHeaders(head, this.#exchange), 'trailer');
+    this.#headers = withoutHeader(clientResponseHeaders(head, this.#exchange), 'trailer');
   }
 
-  onData(control: AnswerControl, bytes: Buffer): void {
+  onData(control: FlowControl, bytes: Buffer): void {
     try {
-      this.#exchange.buffer(bytes.length);
-      if (!this.#body.add(bytes)) control.abort(tooLong());
+      this.#exchange.reserve(bytes.length);
+      if (!this.#body.add(bytes)) control.abort(responseTooLong());
     } catch (error) {
-      control.abort(error instanceof Refusal ? new Broken(error) : (error as Error));
+      control.abort(error instanceof Refusal ? new UpstreamError(error) : (error as Error));
     }
   }
 
@@ -51,7 +51,7 @@ export class HeldAnswer implements AnswerReceiver {
 
   async #finish(): Promise<void> {
     const exchange = this.#exchange;
-    exchange.answeredAt = exchange.elapsedMs();
+    exchange.respondedAfterMs = exchange.elapsedMs();
     const answer = {
       status: this.#head?.status ?? 0,
       reason: this.#head?.reason ?? '',
@@ -65,12 +65,12 @@ export class HeldAnswer implements AnswerReceiver {
       exchange.response.end(answer.body);
     } catch (error) {
       // Nobody is there to read a response.
-      if (error instanceof ClientGone) return;
+      if (error instanceof ClientDisconnected) return;
       refuse(exchange, error instanceof Refusal ? error : new Refusal('internal_error', { reason: String(error) }));
     }
   }
 }
 
-function tooLong(): Broken {
-  return new Broken(new Refusal('login_answer_refused', { reason: 'login_answer_too_long' }));
+function responseTooLong(): UpstreamError {
+  return new UpstreamError(new Refusal('login_answer_refused', { reason: 'login_answer_too_long' }));
 }

@@ -1,6 +1,6 @@
-import type { Inspector } from '../plan/plan.ts';
+import type { StreamValidator } from '../plan/plan.ts';
 import type { Exchange } from './exchange.ts';
-import { Broken } from './failure.ts';
+import { UpstreamError } from './failure.ts';
 import { Refusal } from './refusal.ts';
 import { RequestBody } from './request-body.ts';
 
@@ -11,23 +11,23 @@ const MAX_HELD_BYTES = 1_024;
  * A body that is validated while it is streamed. Its latest bytes are always held back, so that the upstream never has
  * all of a body before it was found valid: at a violation the exchange is broken off in the middle of the body.
  */
-export class InspectedBody extends RequestBody {
+export class ValidatedRequestBody extends RequestBody {
   readonly #exchange: Exchange;
-  #inspector: Inspector | undefined;
+  #inspector: StreamValidator | undefined;
   #held: Buffer | undefined;
 
-  constructor(exchange: Exchange, limitBytes: number, inspector: Inspector) {
+  constructor(exchange: Exchange, limitBytes: number, inspector: StreamValidator) {
     super(exchange, limitBytes);
     this.#exchange = exchange;
     this.#inspector = inspector;
   }
 
-  protected override admit(chunk: Buffer | null): boolean {
-    const fault = chunk === null ? this.#inspector?.end() : this.#inspector?.take(chunk);
+  protected override pushChunk(chunk: Buffer | null): boolean {
+    const fault = chunk === null ? this.#inspector?.end() : this.#inspector?.write(chunk);
     if (fault !== undefined) {
       const refusal = new Refusal('body_invalid', { errors: [fault] });
-      if (!this.#exchange.reports(refusal)) {
-        this.destroy(new Broken(refusal));
+      if (!this.#exchange.tryReport(refusal)) {
+        this.destroy(new UpstreamError(refusal));
         return false;
       }
       // What is only reported is told once.

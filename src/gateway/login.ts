@@ -1,13 +1,20 @@
-import type { Auth, LoginFault, LoginRule, TokenFault, TokensFound, WaitingClient } from '../plan/plan.ts';
+import type {
+  Auth,
+  LoginErrorCode,
+  LoginRule,
+  ResponseTokens,
+  TokenErrorCode,
+  VerificationClient,
+} from '../plan/plan.ts';
 import { isAsciiText } from './ascii-charset.ts';
 import { authorize } from './authorize.ts';
-import { decodeBody, Undecodable } from './decoded-body.ts';
+import { ContentDecodingError, decodeBody } from './decoded-body.ts';
 import type { Exchange } from './exchange.ts';
-import type { Answer } from './held-answer.ts';
-import { untilClientLeaves } from './other-thread.ts';
-import { busy, Refusal } from './refusal.ts';
+import type { CompleteResponse } from './held-answer.ts';
+import { untilClientDisconnects } from './other-thread.ts';
+import { gatewayBusy, Refusal } from './refusal.ts';
 
-export interface Login {
+export interface LoginContext {
   readonly auth: Auth;
   readonly login: LoginRule;
   readonly exchange: Exchange;
@@ -20,41 +27,49 @@ export interface Login {
  *
  * @throws Refusal `role_not_allowed`, `login_answer_refused`, `keys_unavailable` or `gateway_busy`; ClientGone
  */
-export async function judgeLogin({ auth, login, exchange }: Login, answer: Answer): Promise<void> {
-  if (answer.body.length > 0 && PARTIAL.has(answer.status)) throw unreadable('login_answer_partial');
-  const found = await tokensOf(answer, login, exchange);
-  if (typeof found === 'string') throw unreadable(found);
-  const { stated, strays } = found;
+export async function verifyLogin({ auth, login, exchange }: LoginContext, answer: CompleteResponse): Promise<void> {
+  if (answer.body.length > 0 && PARTIAL.has(answer.status)) throw loginResponseRefused('login_answer_partial');
+  const found = await findTokens(answer, login, exchange);
+  if (typeof found === 'string') throw loginResponseRefused(found);
+  const { declared, undeclared } = found;
   const client = exchange.waitingClient();
-  for (const token of stated) {
-    if (token === undefined) throw unreadable('login_token_not_a_string');
-    await judge({ auth, exchange, client }, token, () => true);
+  for (const token of declared) {
+    if (token === undefined) throw loginResponseRefused('login_token_not_a_string');
+    await verifyToken({ auth, exchange, client }, token, () => true);
   }
-  for (const token of strays) await judge({ auth, exchange, client }, token, (fault) => !HARMLESS.has(fault));
+  for (const token of undeclared) await verifyToken({ auth, exchange, client }, token, (fault) => !HARMLESS.has(fault));
 }
 
-async function tokensOf(answer: Answer, login: LoginRule, exchange: Exchange): Promise<TokensFound | LoginFault> {
-  const encoded = login.readsBody ? answer.body : Buffer.alloc(0);
-  const body = encoded.length === 0 ? encoded : await decode(answer, login.limitBytes);
-  if (body !== encoded) exchange.buffer(body.length);
-  const search = login.search({ ...answer, body, encoded }, exchange);
+async function findTokens(
+  answer: CompleteResponse,
+  login: LoginRule,
+  exchange: Exchange,
+): Promise<ResponseTokens | LoginErrorCode> {
+  const encodedBody = login.isBodySearched ? answer.body : Buffer.alloc(0);
+  const body = encodedBody.length === 0 ? encodedBody : await decode(answer, login.limitBytes);
+  if (body !== encodedBody) exchange.reserve(body.length);
+  const search = login.findTokens({ ...answer, body, encodedBody }, exchange);
   if (!(search instanceof Promise)) return search;
-  const { found, overload } = await untilClientLeaves(exchange, search);
-  if (overload !== undefined) throw busy(overload);
-  if (found === undefined) throw unreadable('login_answer_too_costly');
-  return found;
+  const { result, overload } = await untilClientDisconnects(exchange, search);
+  if (overload !== undefined) throw gatewayBusy(overload);
+  if (result === undefined) throw loginResponseRefused('login_answer_too_costly');
+  return result;
 }
 
-interface Judging {
+interface TokenContext {
   readonly auth: Auth;
   readonly exchange: Exchange;
-  readonly client: WaitingClient;
+  readonly client: VerificationClient;
 }
 
-async function judge({ auth, exchange, client }: Judging, token: string, isRefused: (fault: TokenFault) => boolean) {
+async function verifyToken(
+  { auth, exchange, client }: TokenContext,
+  token: string,
+  isRefused: (fault: TokenErrorCode) => boolean,
+) {
   const verdict = await auth.verifier.verify(token, client);
-  if ('fault' in verdict) {
-    if (isRefused(verdict.fault)) throw toRefusal(verdict.fault);
+  if ('code' in verdict) {
+    if (isRefused(verdict.code)) throw toRefusal(verdict.code);
     return;
   }
   exchange.principal = verdict.principal;
@@ -65,7 +80,7 @@ async function judge({ auth, exchange, client }: Judging, token: string, isRefus
  * By these the gateway accepts a JWT neither now nor later, whoever signed it: an ID token for somebody else, say. A signature that
  * is wrong is not among them: other characters may stand behind a good one.
  */
-const HARMLESS: ReadonlySet<TokenFault> = new Set([
+const HARMLESS: ReadonlySet<TokenErrorCode> = new Set([
   'algorithm_not_allowed',
   'type_wrong',
   'issuer_wrong',
@@ -77,21 +92,21 @@ const HARMLESS: ReadonlySet<TokenFault> = new Set([
 /** A client that asks for a range chooses what stands in the answer (RFC 9110 section 14, RFC 3229): that may be a token without its place. */
 const PARTIAL = new Set([206, 226]);
 
-function toRefusal(fault: TokenFault): Refusal {
+function toRefusal(fault: TokenErrorCode): Refusal {
   if (fault === 'keys_unavailable') return new Refusal('keys_unavailable', { headers: { 'Retry-After': '5' } });
-  return unreadable(`login_${fault}`);
+  return loginResponseRefused(`login_${fault}`);
 }
 
-async function decode({ headers, body }: Answer, limitBytes: number): Promise<Buffer> {
-  if (!isAsciiText(headers)) throw unreadable('login_answer_charset');
+async function decode({ headers, body }: CompleteResponse, limitBytes: number): Promise<Buffer> {
+  if (!isAsciiText(headers)) throw loginResponseRefused('login_answer_charset');
   try {
     return await decodeBody(headers, body, limitBytes);
   } catch (error) {
-    if (error instanceof Undecodable) throw unreadable(`login_answer_${error.message}`);
+    if (error instanceof ContentDecodingError) throw loginResponseRefused(`login_answer_${error.message}`);
     throw error;
   }
 }
 
-function unreadable(reason: string): Refusal {
+function loginResponseRefused(reason: string): Refusal {
   return new Refusal('login_answer_refused', { reason });
 }

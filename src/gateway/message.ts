@@ -12,7 +12,7 @@ const TRACEPARENT = 'traceparent';
 const LENGTHS: ReadonlySet<number> = new Set([...SINGLE, TRACEPARENT].map(({ length }) => length));
 
 /** What is known of a request's head once it was found to have one reading. */
-export interface Head {
+export interface RequestHead {
   readonly host: string | undefined;
   readonly authorization: string | undefined;
   readonly contentType: string | undefined;
@@ -28,7 +28,7 @@ export interface Head {
  *
  * @throws Refusal `message_malformed` or `headers_too_large`
  */
-export function readHead(request: IncomingMessage, maxHeaders: number): Head {
+export function readRequestHead(request: IncomingMessage, maxHeaders: number): RequestHead {
   // Node's parser takes HTTP/0.9 and HTTP/2.0 too.
   if (request.httpVersion !== '1.1' && request.httpVersion !== '1.0') throw malformed('version');
   const raw = request.rawHeaders;
@@ -47,7 +47,7 @@ export function readHead(request: IncomingMessage, maxHeaders: number): Head {
   }
   const host = found['host'];
   if (host !== undefined) {
-    if (!isHost(host)) throw malformed('host');
+    if (!isValidHost(host)) throw malformed('host');
   } else if (request.httpVersion === '1.1') {
     throw malformed('host_missing');
   }
@@ -56,13 +56,13 @@ export function readHead(request: IncomingMessage, maxHeaders: number): Head {
 }
 
 /** Whether this is what a Host header may hold (RFC 9110 section 7.2). */
-export function isHost(text: string): boolean {
+export function isValidHost(text: string): boolean {
   if (PLAIN_HOST.test(text)) return true;
   const port = HOST.exec(text);
   return port !== null && Number(port[1] ?? 0) <= 65_535;
 }
 
-function bodyFraming(length: string | undefined, encoding: string | undefined, version: string): Head['body'] {
+function bodyFraming(length: string | undefined, encoding: string | undefined, version: string): RequestHead['body'] {
   if (encoding !== undefined) {
     if (length !== undefined || version !== '1.1' || encoding.toLowerCase() !== 'chunked')
       throw malformed('transfer_encoding');

@@ -9,10 +9,10 @@ import type { Plan } from '../plan/plan.ts';
  *
  * @returns ends it
  */
-export function logIdentityNames(resolver: NameResolver, logger: Log['logger'], active: () => Plan): () => void {
+export function logIdentityDnsErrors(resolver: NameResolver, logger: Log['logger'], active: () => Plan): () => void {
   return resolver.subscribe((name, reason) => {
     const { auth, upstreams } = active();
-    const isUpstreams = upstreams.some(({ targets }) => targets.some(({ url }) => hostOf(url) === name));
+    const isUpstreams = upstreams.some(({ endpoints }) => endpoints.some(({ url }) => hostOf(url) === name));
     if (auth === undefined || isUpstreams) return;
     if (reason === undefined) logger.warn('host name of an identity service resolves again');
     else logger.warn({ reason }, 'host name of an identity service does not resolve');

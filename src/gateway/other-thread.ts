@@ -1,25 +1,28 @@
-import type { Judged, Validating } from '../plan/plan.ts';
+import type { CancellablePromise, ValidationResult } from '../plan/plan.ts';
 import type { Exchange } from './exchange.ts';
-import { ClientGone } from './failure.ts';
-import { busy } from './refusal.ts';
+import { ClientDisconnected } from './failure.ts';
+import { gatewayBusy } from './refusal.ts';
 
 /**
  * Waits for work of another thread, and drops it when the client leaves.
  *
  * @throws Refusal `gateway_busy`; ClientGone
  */
-export async function resultOf(exchange: Exchange, work: Validating): Promise<Judged> {
-  const judged = await untilClientLeaves(exchange, work);
-  if (judged.overload !== undefined) exchange.refuseInvalid(busy(judged.overload));
+export async function awaitValidation(exchange: Exchange, work: CancellablePromise): Promise<ValidationResult> {
+  const judged = await untilClientDisconnects(exchange, work);
+  if (judged.overload !== undefined) exchange.refuseOrReport(gatewayBusy(judged.overload));
   return judged;
 }
 
 /** As `resultOf`, without a look at what came of the work. @throws ClientGone */
-export async function untilClientLeaves<Result>(exchange: Exchange, work: Validating<Result>): Promise<Result> {
-  exchange.onClientGone = work.cancel;
+export async function untilClientDisconnects<Result>(
+  exchange: Exchange,
+  work: CancellablePromise<Result>,
+): Promise<Result> {
+  exchange.onClientDisconnected = work.cancel;
   if (exchange.response.destroyed) work.cancel();
   const result = await work;
-  exchange.onClientGone = undefined;
-  if (exchange.response.destroyed) throw new ClientGone();
+  exchange.onClientDisconnected = undefined;
+  if (exchange.response.destroyed) throw new ClientDisconnected();
   return result;
 }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
-import { type PacedSource, PieceCount, resumeLater } from '../http1/read-pace.ts';
+import { type PacedSource, PieceCounter, resumeLater } from '../http1/read-pace.ts';
 
-interface Handle {
+interface SocketHandle {
   /** False while Node itself reads nothing. */
   readonly reading: boolean;
   readStart(): void;
@@ -13,8 +13,8 @@ interface Handle {
  * `pause`, which Node's HTTP parser uses for itself.
  */
 export class PacedReads implements PacedSource {
-  readonly #socket: Socket & { readonly _handle?: Handle | null };
-  readonly #count = new PieceCount();
+  readonly #socket: Socket & { readonly _handle?: SocketHandle | null };
+  readonly #count = new PieceCounter();
   #isSuspended = false;
 
   constructor(socket: Socket) {
@@ -22,7 +22,7 @@ export class PacedReads implements PacedSource {
   }
 
   /** Counts a piece of the body. */
-  took(bytes: number): void {
+  count(bytes: number): void {
     if (!this.#count.add(1, bytes) || this.#isSuspended) return;
     this.#isSuspended = true;
     this.#socket._handle?.readStop();

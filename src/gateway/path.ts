@@ -1,7 +1,7 @@
 import { Refusal } from './refusal.ts';
 
 /** Where a request wants to go, byte for byte as the client sent it. */
-export interface Target {
+export interface RequestTarget {
   /** Still encoded; begins with a slash. */
   readonly path: string;
   /** With its question mark, or empty. */
@@ -26,7 +26,7 @@ const SECOND_SPELLING =
  * @param keepsEncodedSlash passes `%2F` between what would be two segments of a sound path
  * @throws Refusal `path_ambiguous` or `message_malformed`
  */
-export function readTarget(url: string, host: string | undefined, keepsEncodedSlash = false): Target {
+export function readRequestTarget(url: string, host: string | undefined, keepsEncodedSlash = false): RequestTarget {
   if (!VISIBLE_ASCII.test(url)) throw malformed('target_characters');
   const origin = url.startsWith('/') ? url : originForm(url, host);
   const mark = origin.indexOf('?');
@@ -61,13 +61,13 @@ function checkSegments(path: string, keepsEncodedSlash: boolean): void {
   const segments = path.slice(1).split('/');
   for (const [index, segment] of segments.entries()) {
     if (segment === '' && index < segments.length - 1) throw ambiguous('path_empty_segment');
-    if (keepsEncodedSlash && ENCODED_SLASH.test(segment)) checkHidden(segment.split(ENCODED_SLASH));
+    if (keepsEncodedSlash && ENCODED_SLASH.test(segment)) checkEncodedSegments(segment.split(ENCODED_SLASH));
     else checkSegment(segment);
   }
 }
 
 /** What some server would read as segments must be sound as such, and none of them empty. */
-function checkHidden(segments: readonly string[]): void {
+function checkEncodedSegments(segments: readonly string[]): void {
   for (const segment of segments) {
     if (segment === '') throw ambiguous('path_empty_segment');
     checkSegment(segment);

@@ -1,12 +1,12 @@
 import type { BodyRule } from '../plan/plan.ts';
 import type { Exchange } from './exchange.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
-import type { Head } from './message.ts';
-import { resultOf } from './other-thread.ts';
+import type { RequestHead } from './message.ts';
+import { awaitValidation } from './other-thread.ts';
 import { PacedReads } from './paced-reads.ts';
 import { Refusal } from './refusal.ts';
 
-const BODILESS = new Set(['GET', 'HEAD']);
+const METHODS_WITHOUT_BODY = new Set(['GET', 'HEAD']);
 
 /**
  * Holds a body to what its route says of it. A body that must fit a schema is read and checked here: what is
@@ -15,29 +15,43 @@ const BODILESS = new Set(['GET', 'HEAD']);
  *
  * @throws Refusal `media_type_unsupported`, `body_too_large`, `body_invalid` or `gateway_busy`; ClientGone
  */
-export function takeBody(exchange: Exchange, head: Head, rule: BodyRule): Promise<Buffer> | undefined {
-  const { judge, types, limitBytes } = rule;
-  if (head.body === undefined && BODILESS.has(exchange.request.method ?? '')) return undefined;
-  const isFitting = types === undefined || isOfType(exchange, head, rule);
+export function readBody(exchange: Exchange, head: RequestHead, rule: BodyRule): Promise<Buffer> | undefined {
+  const { validate, types, limitBytes } = rule;
+  if (head.body === undefined && METHODS_WITHOUT_BODY.has(exchange.request.method ?? '')) return undefined;
+  const isFitting = types === undefined || hasAllowedMediaType(exchange, head, rule);
   if (!isFitting) {
-    const options = { detail: types.detail, headers: types.accept === undefined ? {} : { Accept: types.accept } };
-    exchange.refuseInvalid(new Refusal('media_type_unsupported', options));
-  } else if (head.body === undefined) checkEmpty(exchange, head, rule);
+    const options = {
+      detail: types.refusalDetail,
+      headers: types.acceptHeader === undefined ? {} : { Accept: types.acceptHeader },
+    };
+    exchange.refuseOrReport(new Refusal('media_type_unsupported', options));
+  } else if (head.body === undefined) validateEmptyBody(exchange, head, rule);
   if (typeof head.body === 'number' && head.body > limitBytes) throw new Refusal('body_too_large');
-  return judge === undefined || !isFitting ? undefined : readJson(exchange, head, { limitBytes, judge });
+  return validate === undefined || !isFitting
+    ? undefined
+    : readValidatedBody(exchange, head, { limitBytes, judge: validate });
 }
 
 /** What is not framed is not streamed, so nobody looks at it on its way. */
-function checkEmpty(exchange: Exchange, { contentType = '' }: Head, { inspect }: BodyRule): void {
-  const fault = inspect?.(contentType)?.end();
-  if (fault !== undefined) exchange.refuseInvalid(new Refusal('body_invalid', { errors: [fault] }));
+function validateEmptyBody(
+  exchange: Exchange,
+  { contentType = '' }: RequestHead,
+  { streamValidatorFor }: BodyRule,
+): void {
+  const fault = streamValidatorFor?.(contentType)?.end();
+  if (fault !== undefined) exchange.refuseOrReport(new Refusal('body_invalid', { errors: [fault] }));
 }
 
 /** A content encoding would make the bytes something else than their type says. */
-function isOfType({ request }: Exchange, { contentType, body }: Head, { types, judge, inspect }: BodyRule): boolean {
+function hasAllowedMediaType(
+  { request }: Exchange,
+  { contentType, body }: RequestHead,
+  { types, validate, streamValidatorFor }: BodyRule,
+): boolean {
   // Without a body there is nothing to be of a type; but nothing is no JSON, and no form.
-  if (contentType === undefined) return body === undefined && judge === undefined && inspect === undefined;
-  return types?.takes(contentType) === true && !hasContentEncoding(request.rawHeaders);
+  if (contentType === undefined)
+    return body === undefined && validate === undefined && streamValidatorFor === undefined;
+  return types?.includes(contentType) === true && !hasContentEncoding(request.rawHeaders);
 }
 
 const LENGTH = 'content-encoding'.length;
@@ -51,31 +65,31 @@ function hasContentEncoding(raw: readonly string[]): boolean {
   return false;
 }
 
-async function readJson(
+async function readValidatedBody(
   exchange: Exchange,
-  head: Head,
-  { limitBytes, judge }: { limitBytes: number; judge: NonNullable<BodyRule['judge']> },
+  head: RequestHead,
+  { limitBytes, judge }: { limitBytes: number; judge: NonNullable<BodyRule['validate']> },
 ): Promise<Buffer> {
-  const judged = judge(await collect(exchange, head, limitBytes), exchange.client);
-  const { faults, body } = judged instanceof Promise ? await resultOf(exchange, judged) : judged;
-  const refusal = faults.length === 0 ? undefined : new Refusal('body_invalid', { errors: faults });
-  if (refusal !== undefined) exchange.refuseInvalid(refusal);
+  const judged = judge(await bufferBody(exchange, head, limitBytes), exchange.client);
+  const { violations, body } = judged instanceof Promise ? await awaitValidation(exchange, judged) : judged;
+  const refusal = violations.length === 0 ? undefined : new Refusal('body_invalid', { errors: violations });
+  if (refusal !== undefined) exchange.refuseOrReport(refusal);
   if (body === undefined) throw refusal ?? new Refusal('internal_error', { reason: 'body_lost' });
   return body;
 }
 
-function collect(exchange: Exchange, head: Head, limitBytes: number): Promise<Buffer> {
+function bufferBody(exchange: Exchange, head: RequestHead, limitBytes: number): Promise<Buffer> {
   if (head.body === undefined) return Promise.resolve(Buffer.alloc(0));
-  exchange.askForBody();
+  exchange.sendContinue();
   const { request } = exchange;
   const reads = new PacedReads(request.socket);
   const collected = new GrowingBuffer(Math.min(limitBytes, typeof head.body === 'number' ? head.body : limitBytes));
   return new Promise((resolve, reject) => {
     request.on('data', (chunk: Buffer) => {
       exchange.receivedBytes += chunk.length;
-      reads.took(chunk.length);
+      reads.count(chunk.length);
       try {
-        exchange.buffer(chunk.length);
+        exchange.reserve(chunk.length);
         if (collected.add(chunk)) return;
         reject(new Refusal('body_too_large'));
       } catch (error) {

@@ -6,7 +6,7 @@ const GENERATION = 1_000;
  * Remembers something about names, as many as two generations hold. A name that is in use moves to the younger one, so
  * names that a client makes up push out only names that nobody uses. An LRU would write with each look-up.
  */
-export class RecentNames<Value> {
+export class HeaderNameCache<Value> {
   #young = new Map<string, Value>();
   #old = new Map<string, Value>();
 

@@ -1,4 +1,4 @@
-import type { Fault } from '../plan/plan.ts';
+import type { Violation } from '../plan/plan.ts';
 
 /**
  * Everything that the gateway itself refuses: code, status, title (RFC 9457), and the detail unless a
@@ -77,7 +77,7 @@ export interface RefusalOptions {
   /** In place of the table's detail. */
   readonly detail?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly errors?: readonly Fault[];
+  readonly errors?: readonly Violation[];
   /** For the log only: what exactly was wrong. Never sent. */
   readonly reason?: string;
 }
@@ -125,6 +125,6 @@ export class Refusal {
 }
 
 /** Refuses for now. @param reason for the log */
-export function busy(reason: string): Refusal {
+export function gatewayBusy(reason: string): Refusal {
   return new Refusal('gateway_busy', { headers: { 'Retry-After': '1' }, reason });
 }

@@ -42,7 +42,7 @@ export function refuse(exchange: Exchange, refusal: Refusal): void {
   request.once('close', () => clearTimeout(timer));
   request.once('end', () => response.end());
   const reads = new PacedReads(request.socket);
-  request.on('data', (chunk: Buffer) => reads.took(chunk.length));
+  request.on('data', (chunk: Buffer) => reads.count(chunk.length));
   request.resume();
 }
 

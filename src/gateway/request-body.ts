@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
-import { soon, type Turn } from '../http1/turn.ts';
+import { type DeferredTask, defer } from '../http1/turn.ts';
 import type { Exchange } from './exchange.ts';
-import { Broken, ClientGone } from './failure.ts';
+import { ClientDisconnected, UpstreamError } from './failure.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
 import { PacedReads } from './paced-reads.ts';
 import { Refusal } from './refusal.ts';
@@ -15,7 +15,7 @@ const MAX_GATHERED_BYTES = 65_536;
  * A request's body on its way to the upstream. It stands between the two because the HTTP client destroys
  * the body of an exchange that fails, and the request must live on to be answered.
  */
-export class RequestBody extends Readable implements Turn {
+export class RequestBody extends Readable implements DeferredTask {
   readonly #exchange: Exchange;
   readonly #request: IncomingMessage;
   readonly #limitBytes: number;
@@ -34,7 +34,7 @@ export class RequestBody extends Readable implements Turn {
   }
 
   /** Bytes of it were asked for: they can be read no second time. */
-  get isBegun(): boolean {
+  get isStarted(): boolean {
     return this.#isBegun;
   }
 
@@ -53,30 +53,30 @@ export class RequestBody extends Readable implements Turn {
   }
 
   /** What goes on, now that this came; `null`: that is all. False: no more for now. */
-  protected admit(chunk: Buffer | null): boolean {
+  protected pushChunk(chunk: Buffer | null): boolean {
     return this.push(chunk);
   }
 
   #begin(): void {
     this.#isBegun = true;
-    this.#exchange.askForBody();
+    this.#exchange.sendContinue();
     this.#request.on('data', this.#take);
     this.#request.on('end', this.#end);
     this.#request.on('close', () => {
-      if (!this.#request.complete) this.destroy(new ClientGone());
+      if (!this.#request.complete) this.destroy(new ClientDisconnected());
     });
   }
 
-  onTurn(): void {
+  runDeferred(): void {
     this.#flush();
   }
 
   readonly #take = (chunk: Buffer): void => {
     this.#size += chunk.length;
     this.#exchange.receivedBytes = this.#size;
-    this.#reads.took(chunk.length);
+    this.#reads.count(chunk.length);
     if (this.#size > this.#limitBytes) {
-      this.destroy(new Broken(new Refusal('body_too_large')));
+      this.destroy(new UpstreamError(new Refusal('body_too_large')));
       return;
     }
     if (chunk.length < LARGE_BYTES) {
@@ -91,7 +91,7 @@ export class RequestBody extends Readable implements Turn {
   #gather(chunk: Buffer): void {
     if (this.#gathered === undefined) {
       this.#gathered = new GrowingBuffer(MAX_GATHERED_BYTES);
-      soon(this);
+      defer(this);
     }
     if (this.#gathered.add(chunk)) return;
     this.#flush();
@@ -106,11 +106,11 @@ export class RequestBody extends Readable implements Turn {
   }
 
   #pass(chunk: Buffer): void {
-    if (!this.admit(chunk)) this.#request.pause();
+    if (!this.pushChunk(chunk)) this.#request.pause();
   }
 
   readonly #end = (): void => {
     this.#flush();
-    this.admit(null);
+    this.pushChunk(null);
   };
 }

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { type BodyEnd, ChunkedEnd, CountedEnd } from './body-end.ts';
+import { type BodyScanner, ChunkedBodyScanner, FixedLengthBodyScanner } from './body-end.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
-import { HeadEnd } from './head-end.ts';
-import { RequestLine } from './request-line.ts';
-import { shareReads } from './shared-reads.ts';
+import { HeadScanner } from './head-end.ts';
+import { RequestLineScanner } from './request-line.ts';
+import { useSharedReadBuffer } from './shared-reads.ts';
 
 /**
  * How far the gateway reads ahead of the request that is in flight. One read may go beyond it. While it reads, it notices that
@@ -13,21 +13,21 @@ import { shareReads } from './shared-reads.ts';
 const MAX_AHEAD_BYTES = 262_144;
 
 /** The connection whose bytes are fed. */
-export interface FeedOwner {
+export interface RequestFeedHandler {
   /** True while a response is owed: the next request waits. */
   readonly isBusy: boolean;
   /** True when the response that is owed closes the connection: nothing behind it is a request (RFC 9112 section 9.6). */
-  readonly isLast: boolean;
+  readonly isLastExchange: boolean;
   /** The latest request that the parser has made. */
   readonly request: IncomingMessage | undefined;
   /** The next request line is malformed. */
   onMalformed(): void;
   /** The client has closed its side in the middle of a request. */
-  onLeft(): void;
+  onAborted(): void;
   /** The client has closed its side behind a whole request whose response is still owed. */
   onHalfClosed(): void;
   /** The client has closed its side, and every response has been sent. */
-  onDone(): void;
+  onEnd(): void;
 }
 
 /**
@@ -36,12 +36,12 @@ export interface FeedOwner {
  */
 export class RequestFeed {
   readonly #socket: Socket;
-  readonly #owner: FeedOwner;
+  readonly #owner: RequestFeedHandler;
   /** Node's listeners, which this one replaces. */
   readonly #parse: (bytes: Buffer) => void;
-  readonly #line = new RequestLine();
-  readonly #head = new HeadEnd();
-  #body: BodyEnd | undefined;
+  readonly #line = new RequestLineScanner();
+  readonly #head = new HeadScanner();
+  #body: BodyScanner | undefined;
   /** Bytes that wait, and how many of them have been fed. */
   #ahead: GrowingBuffer | undefined;
   #aheadBytes = 0;
@@ -54,7 +54,7 @@ export class RequestFeed {
   #isOver = false;
   #isReleased = false;
 
-  constructor(socket: Socket, owner: FeedOwner) {
+  constructor(socket: Socket, owner: RequestFeedHandler) {
     this.#socket = socket;
     this.#owner = owner;
     this.#parse = socket.listeners('data').at(-1) as (bytes: Buffer) => void;
@@ -63,14 +63,14 @@ export class RequestFeed {
     socket.off('end', socket.listeners('end').at(-1) as () => void);
     socket.off('data', this.#parse);
     socket.on('data', this.#take).on('end', this.#end).on('close', this.#close);
-    shareReads(socket, this.#read);
+    useSharedReadBuffer(socket, this.#read);
     const resume = socket.resume.bind(socket);
     // The stream of a request resumes its socket by itself.
     socket.resume = () => (this.#isFull ? socket : resume());
   }
 
   /** True when no part of a request has come, or the request has come whole. */
-  get isBetween(): boolean {
+  get isBetweenRequests(): boolean {
     return this.#body === undefined && this.#line.isAtStart;
   }
 
@@ -90,12 +90,12 @@ export class RequestFeed {
   }
 
   /** True when bytes wait. */
-  get isAhead(): boolean {
+  get hasWaitingBytes(): boolean {
     return this.#ahead !== undefined;
   }
 
   /** The response has ended: the next request is fed, if it has come. */
-  proceed(): void {
+  feedNext(): void {
     if (this.#isOver) return;
     // In a turn of its own: thousands of them at once would hold up all other clients.
     if (this.#ahead !== undefined) setImmediate(this.#advance);
@@ -103,7 +103,7 @@ export class RequestFeed {
   }
 
   /** Gives the socket to a tunnel; returns the bytes that came behind the handshake. */
-  release(): Buffer {
+  detach(): Buffer {
     const rest = Buffer.from(this.#bytes.subarray(this.#next));
     this.#isOver = true;
     this.#isReleased = true;
@@ -113,7 +113,7 @@ export class RequestFeed {
   }
 
   /** From now on everything that comes is thrown away. */
-  stop(): void {
+  discardInput(): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#drop();
@@ -145,16 +145,16 @@ export class RequestFeed {
     if (this.#isOver || this.#fed < bytes.length) return;
     this.#drop();
     this.#socket.resume();
-    if (this.#hasEnded && !(this.#owner.isBusy && this.isBetween)) this.#end();
+    if (this.#hasEnded && !(this.#owner.isBusy && this.isBetweenRequests)) this.#end();
   };
 
   readonly #end = (): void => {
     this.#hasEnded = true;
     if (this.#isOver) return;
-    if (!this.isBetween) this.#owner.onLeft();
+    if (!this.isBetweenRequests) this.#owner.onAborted();
     else if (this.#owner.isBusy) this.#owner.onHalfClosed();
     // Requests that wait are served first.
-    else if (this.#ahead === undefined) this.#owner.onDone();
+    else if (this.#ahead === undefined) this.#owner.onEnd();
   };
 
   readonly #close = (): void => {
@@ -166,8 +166,8 @@ export class RequestFeed {
   #run(bytes: Buffer, start: number): number {
     let at = start;
     while (at < bytes.length && !this.#isOver) {
-      if (this.#owner.isBusy && this.isBetween) return at;
-      const end = this.#body === undefined ? this.#endOfHead(bytes, at) : this.#body.read(bytes, at);
+      if (this.#owner.isBusy && this.isBetweenRequests) return at;
+      const end = this.#body === undefined ? this.#endOfHead(bytes, at) : this.#body.scan(bytes, at);
       if (end === -1) {
         this.#owner.onMalformed();
         return at;
@@ -184,22 +184,22 @@ export class RequestFeed {
   }
 
   #endOfHead(bytes: Buffer, start: number): number {
-    const at = this.#line.isWhole ? start : this.#line.read(bytes, start);
-    return this.#line.isWhole ? this.#head.read(bytes, at) : at;
+    const at = this.#line.isComplete ? start : this.#line.scan(bytes, start);
+    return this.#line.isComplete ? this.#head.scan(bytes, at) : at;
   }
 
   #settle(): void {
-    if (this.#body?.isReached === true) this.#body = undefined;
-    if (!this.#head.isReached) return;
+    if (this.#body?.isComplete === true) this.#body = undefined;
+    if (!this.#head.isComplete) return;
     this.#line.reset();
     this.#head.reset();
     const { request } = this.#owner;
-    if (request?.complete === false) this.#body = bodyEndOf(request);
+    if (request?.complete === false) this.#body = createBodyScanner(request);
   }
 
   #hold(bytes: Buffer): void {
     // To read and throw away, instead of pausing, also notices that the client leaves.
-    if (this.#owner.isBusy && this.#owner.isLast) return;
+    if (this.#owner.isBusy && this.#owner.isLastExchange) return;
     this.#ahead ??= new GrowingBuffer(Number.POSITIVE_INFINITY);
     // The memory of a read is not the connection's own.
     this.#ahead.add(Buffer.from(bytes));
@@ -220,12 +220,12 @@ export class RequestFeed {
 const NOTHING = Buffer.alloc(0);
 
 /** Reads the raw headers: the proxy library changes the others. */
-function bodyEndOf({ rawHeaders }: IncomingMessage): BodyEnd {
+function createBodyScanner({ rawHeaders }: IncomingMessage): BodyScanner {
   let length = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index]?.toLowerCase();
-    if (name === 'transfer-encoding') return new ChunkedEnd();
+    if (name === 'transfer-encoding') return new ChunkedBodyScanner();
     if (name === 'content-length') length = Number(rawHeaders[index + 1]);
   }
-  return new CountedEnd(length);
+  return new FixedLengthBodyScanner(length);
 }

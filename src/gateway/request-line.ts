@@ -20,7 +20,7 @@ const END = VERSION_AT + VERSION.length;
  * Node's parser also accepts several blanks, and `RTSP/1.0` and `ICE/1.0` for `HTTP/1.0`, and does not report it: another server
  * would read another request. The parser still decides which bytes a method and a target may have.
  */
-export class RequestLine {
+export class RequestLineScanner {
   #at = START;
   /** One empty line may stand before a request (RFC 9112 section 2.2). */
   #hasEmptyLine = false;
@@ -30,7 +30,7 @@ export class RequestLine {
     return this.#at === START;
   }
 
-  get isWhole(): boolean {
+  get isComplete(): boolean {
     return this.#at === END;
   }
 
@@ -41,7 +41,7 @@ export class RequestLine {
   }
 
   /** Reads on; returns the index behind the line or, while the line goes on, behind the bytes. -1: the line is malformed. */
-  read(bytes: Buffer, start: number): number {
+  scan(bytes: Buffer, start: number): number {
     let state = this.#at;
     let index = start;
     for (; index < bytes.length && state !== END; index += 1) {

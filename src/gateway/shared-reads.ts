@@ -8,7 +8,7 @@ const READ_BYTES = 65_536;
 
 let memory: Buffer | undefined;
 
-interface Inner {
+interface InternalSocket {
   readonly _handle?: { useUserBuffer?(memory: Buffer): void } | null;
   [symbol: symbol]: unknown;
 }
@@ -20,8 +20,8 @@ interface Inner {
  *
  * @param take takes what was read, instead of the stream. The bytes are valid until it returns; false suspends the reads
  */
-export function shareReads(socket: Socket, take: (bytes: Buffer) => boolean): void {
-  const inner = socket as unknown as Inner;
+export function useSharedReadBuffer(socket: Socket, take: (bytes: Buffer) => boolean): void {
+  const inner = socket as unknown as InternalSocket;
   const handle = inner._handle;
   if (BUFFER === undefined || CALLBACK === undefined || 'encrypted' in socket) return;
   if (!(socket instanceof Socket) || handle?.useUserBuffer === undefined) return;

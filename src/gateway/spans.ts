@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
 import type { Context, Span, Tracer } from '@opentelemetry/api';
 import type { Exchange } from './exchange.ts';
-import { plainTraces, readTraceparent, type Trace, type Traces } from './trace.ts';
+import { passThroughTracer, type RequestTrace, type RequestTracer, readTraceparent } from './trace.ts';
 
-type Api = typeof import('@opentelemetry/api');
+type OpenTelemetryApi = typeof import('@opentelemetry/api');
 
 /** For a process with an SDK: an import would read the library for every one. */
 const require = createRequire(import.meta.url);
@@ -15,26 +15,26 @@ const REGISTERED = Symbol.for('opentelemetry.js.api.1') as unknown as 'registere
  * Traces as the process has them: recorded as spans where an OpenTelemetry SDK was registered before (by
  * `node --import`), else only passed on.
  */
-export function findTraces(version: string): Traces {
+export function findRequestTracer(version: string): RequestTracer {
   const { [REGISTERED]: registered } = globalThis as { readonly registered?: { readonly trace?: unknown } };
-  if (registered?.trace === undefined) return plainTraces;
-  const api: Api = require('@opentelemetry/api');
+  if (registered?.trace === undefined) return passThroughTracer;
+  const api: OpenTelemetryApi = require('@opentelemetry/api');
   const provider = api.trace.getTracerProvider();
   const tracer = provider.getTracer('signing-gateway', version);
-  return { begin: (exchange, written) => new RecordedTrace(api, tracer, exchange, written) };
+  return { begin: (exchange, written) => new OpenTelemetryTrace(api, tracer, exchange, written) };
 }
 
 /** A span of the request, and one of what was asked of the upstream (the HTTP conventions of OpenTelemetry). */
-class RecordedTrace implements Trace {
+class OpenTelemetryTrace implements RequestTrace {
   readonly id: string;
   readonly isContinued: boolean;
-  readonly #api: Api;
+  readonly #api: OpenTelemetryApi;
   readonly #tracer: Tracer;
   readonly #span: Span;
   readonly #context: Context;
   #asking: Span | undefined;
 
-  constructor(api: Api, tracer: Tracer, exchange: Exchange, written: string | undefined) {
+  constructor(api: OpenTelemetryApi, tracer: Tracer, exchange: Exchange, written: string | undefined) {
     const { request, connection } = exchange;
     const parent = readTraceparent(written);
     const attributes = { 'http.request.method': request.method ?? '', 'url.scheme': connection.protocol };
@@ -47,7 +47,7 @@ class RecordedTrace implements Trace {
     this.isContinued = parent !== undefined;
   }
 
-  parentFor({ request, route }: Exchange): string {
+  traceparentFor({ request, route }: Exchange): string {
     const attributes = {
       'http.request.method': request.method ?? '',
       'signing_gateway.upstream': route?.upstream.id ?? '',
@@ -76,7 +76,11 @@ class RecordedTrace implements Trace {
   }
 }
 
-function remoteContext(api: Api, parent: NonNullable<ReturnType<typeof readTraceparent>>, state: unknown): Context {
+function remoteContext(
+  api: OpenTelemetryApi,
+  parent: NonNullable<ReturnType<typeof readTraceparent>>,
+  state: unknown,
+): Context {
   const { traceId, spanId, flags } = parent;
   const traceFlags = Number.parseInt(flags, 16);
   const traceState = typeof state === 'string' ? { traceState: api.createTraceState(state) } : {};

@@ -1,7 +1,7 @@
-import type { Connection } from './connection.ts';
+import type { ClientConnection } from './connection.ts';
 
 /** How often clients are looked at within the time that they have. */
-const LOOKS = 8;
+const CHECKS = 8;
 const MAX_INTERVAL_MS = 5_000;
 
 /**
@@ -11,12 +11,15 @@ const MAX_INTERVAL_MS = 5_000;
  *
  * @returns ends it
  */
-export function cutStalled(connections: ReadonlyMap<unknown, Connection>, limitMs: () => number): () => void {
-  const intervalMs = () => Math.min(limitMs() / LOOKS, MAX_INTERVAL_MS);
+export function closeStalledClients(
+  connections: ReadonlyMap<unknown, ClientConnection>,
+  limitMs: () => number,
+): () => void {
+  const intervalMs = () => Math.min(limitMs() / CHECKS, MAX_INTERVAL_MS);
   const look = () => {
     const looks = limitMs() / intervalMs();
     for (const connection of connections.values()) {
-      if (connection.look() < looks) continue;
+      if (connection.checkProgress() < looks) continue;
       connection.isStalled = true;
       connection.reset();
     }

@@ -1,47 +1,47 @@
 import type { ServerResponse } from 'node:http';
-import type { AnswerHead } from '../http1/answer-head.ts';
-import { giveBack } from '../http1/memory.ts';
+import type { ResponseHead } from '../http1/answer-head.ts';
+import { releaseReadBuffer } from '../http1/memory.ts';
 import type { Exchange } from './exchange.ts';
-import { ruledTrailers } from './header-rules.ts';
-import { responseHeaders } from './headers.ts';
-import { type AnswerControl, type AnswerReceiver, fittingHeaders } from './receiver.ts';
+import { applyTrailerRules } from './header-rules.ts';
+import { forwardResponseHeaders } from './headers.ts';
+import { type ClientResponse, clientResponseHeaders, type FlowControl } from './receiver.ts';
 
 /** An answer that goes to the client as it comes. */
-export class StreamedAnswer implements AnswerReceiver {
+export class StreamedResponse implements ClientResponse {
   protected readonly exchange: Exchange;
   /** Bytes of the body still to come; NaN when the upstream did not say. */
   #remaining = Number.NaN;
   #isEnding = false;
   /** What waits until the client has taken what there is. */
-  #held: AnswerControl | undefined;
+  #held: FlowControl | undefined;
 
   constructor(exchange: Exchange) {
     this.exchange = exchange;
   }
 
-  onHead(_control: AnswerControl, head: AnswerHead): void {
+  onHead(_control: FlowControl, head: ResponseHead): void {
     if (head.status < 200) {
-      inform(this.exchange, head);
+      sendInformational(this.exchange, head);
       return;
     }
-    this.exchange.answeredAt = this.exchange.elapsedMs();
-    this.#remaining = head.length;
-    const headers = fittingHeaders(head, this.exchange);
+    this.exchange.respondedAfterMs = this.exchange.elapsedMs();
+    this.#remaining = head.contentLength;
+    const headers = clientResponseHeaders(head, this.exchange);
     this.exchange.writeHead(head.status, head.reason, headers);
     // Only what has no length may go on without end. Where the gateway stops it ends at once, behind its head.
-    if (Number.isNaN(this.#remaining) && isEventStream(headers)) this.exchange.last(() => this.#endEarly());
+    if (Number.isNaN(this.#remaining) && isEventStream(headers)) this.exchange.trackLongLived(() => this.#endEarly());
   }
 
-  onData(control: AnswerControl, bytes: Buffer): void {
+  onData(control: FlowControl, bytes: Buffer): void {
     const { response } = this.exchange;
     if (this.#isEnding) return;
     this.exchange.sentBytes += bytes.length;
     this.#remaining -= bytes.length;
     if (this.#remaining === 0) {
-      endWith(response, bytes);
+      endResponse(response, bytes);
       return;
     }
-    response.write(bytes, (error) => isWritten(bytes, error));
+    response.write(bytes, (error) => onWritten(bytes, error));
     if (response.writableLength < MAX_WAITING_BYTES || this.#held !== undefined) return;
     control.pause();
     this.#held = control;
@@ -63,15 +63,15 @@ export class StreamedAnswer implements AnswerReceiver {
     this.#held = undefined;
     if (response.writableEnded) return;
     if (trailers.length > 0)
-      response.addTrailers(pairs(ruledTrailers(responseHeaders(trailers), route?.responseHeaders)));
+      response.addTrailers(pairs(applyTrailerRules(forwardResponseHeaders(trailers), route?.responseHeaders)));
     response.end();
   }
 
   /** Ends it as if the upstream had; a client of an event stream asks again. */
   #endEarly(): void {
     this.#isEnding = true;
-    const { response, onClientGone } = this.exchange;
-    response.end(() => onClientGone?.());
+    const { response, onClientDisconnected } = this.exchange;
+    response.end(() => onClientDisconnected?.());
   }
 }
 
@@ -85,10 +85,10 @@ function isEventStream(headers: readonly string[]): boolean {
 }
 
 /** Passes an answer before the answer on at once; HTTP/1.0 knows none (RFC 9110 section 15.2). */
-function inform(exchange: Exchange, head: AnswerHead): void {
+function sendInformational(exchange: Exchange, head: ResponseHead): void {
   const { request, response } = exchange;
-  if (request.httpVersion === '1.0' || !exchange.mayInform) return;
-  response.writeInformation(head.status, fittingHeaders(head, exchange));
+  if (request.httpVersion === '1.0' || !exchange.maySendInformational) return;
+  response.writeInformation(head.status, clientResponseHeaders(head, exchange));
 }
 
 /** Of an answer that the client does not read. Pausing at the first full buffer would stop and start at every bytes. */
@@ -98,14 +98,14 @@ const MAX_WAITING_BYTES = 262_144;
 const SMALL_BYTES = 16_384;
 
 /** The system has them. After a fault it may be about to take them still. */
-function isWritten(bytes: Buffer, error: Error | null | undefined): void {
-  if (error == null) giveBack(bytes);
+function onWritten(bytes: Buffer, error: Error | null | undefined): void {
+  if (error == null) releaseReadBuffer(bytes);
 }
 
-function endWith(response: ServerResponse, last: Buffer): void {
+function endResponse(response: ServerResponse, last: Buffer): void {
   // Node joins a string to the head that still waits; bytes it would write on their own.
   if (last.length <= SMALL_BYTES) response.end(last.toString('latin1'), 'latin1');
-  else response.end(last, (error?: Error | null) => isWritten(last, error));
+  else response.end(last, (error?: Error | null) => onWritten(last, error));
 }
 
 function pairs(flat: readonly string[]): [string, string][] {

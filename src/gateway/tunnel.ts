@@ -1,53 +1,53 @@
 import type { Duplex } from 'node:stream';
-import type { AnswerHead } from '../http1/answer-head.ts';
-import type { Exchange, Handshake } from './exchange.ts';
-import { closeFrame, Frames } from './frames.ts';
-import { ruledHeaders } from './header-rules.ts';
-import { responseHeaders } from './headers.ts';
+import type { ResponseHead } from '../http1/answer-head.ts';
+import type { Exchange, WebSocketHandshake } from './exchange.ts';
+import { closeFrame, WebSocketFrameTracker } from './frames.ts';
+import { applyHeaderRules } from './header-rules.ts';
+import { forwardResponseHeaders } from './headers.ts';
 import type { EndReason } from './lasting.ts';
 import { Refusal } from './refusal.ts';
 import { refuse } from './refuse.ts';
-import { StreamedAnswer } from './streamed-answer.ts';
+import { StreamedResponse } from './streamed-answer.ts';
 
 /**
  * The answer to a WebSocket handshake (RFC 6455 section 4). Only a 101 makes a tunnel; any other answer goes to
  * the client like that of any request, and the connection ends with it. What the client sent too early waits
  * until there is a tunnel, and is never read as a request.
  */
-export class TunnelAnswer extends StreamedAnswer {
-  readonly #handshake: Handshake;
+export class TunnelResponse extends StreamedResponse {
+  readonly #handshake: WebSocketHandshake;
 
-  constructor(exchange: Exchange, handshake: Handshake) {
+  constructor(exchange: Exchange, handshake: WebSocketHandshake) {
     super(exchange);
     this.#handshake = handshake;
   }
 
-  onSwitch({ headers }: AnswerHead, upstream: Duplex): void {
+  onSwitch({ headers }: ResponseHead, upstream: Duplex): void {
     const { exchange } = this;
-    const { socket, takeEarly } = this.#handshake;
+    const { socket, takeEarlyData } = this.#handshake;
     if (!isWebSocket(headers) || socket.destroyed) {
       upstream.destroy();
       refuse(exchange, new Refusal('upstream_broken', { reason: 'upgrade_to_something_else' }));
       return;
     }
-    const head = switchingProtocols(ruledHeaders(responseHeaders(headers), exchange.route?.responseHeaders));
-    exchange.answeredAt = exchange.elapsedMs();
+    const head = switchingProtocols(applyHeaderRules(forwardResponseHeaders(headers), exchange.route?.responseHeaders));
+    exchange.respondedAfterMs = exchange.elapsedMs();
     exchange.response.detachSocket(exchange.request.socket);
     socket.write(head, 'latin1');
-    const early = takeEarly();
+    const early = takeEarlyData();
     if (early.length > 0) socket.unshift(early);
-    const frames = new Frames();
+    const frames = new WebSocketFrameTracker();
     upstream.on('data', (bytes: Buffer) => {
-      frames.take(bytes);
+      frames.consume(bytes);
       exchange.sentBytes += bytes.length;
     });
     socket.on('data', (bytes: Buffer) => {
       exchange.receivedBytes += bytes.length;
     });
-    join(socket, upstream);
-    join(upstream, socket);
+    pipeOneWay(socket, upstream);
+    pipeOneWay(upstream, socket);
     exchange.isTunnel = true;
-    exchange.last((reason) => close(socket, upstream, frames, reason));
+    exchange.trackLongLived((reason) => closeTunnel(socket, upstream, frames, reason));
   }
 }
 
@@ -66,7 +66,7 @@ const FLUSH_MS = 30_000;
  * Closes a tunnel as a server does (RFC 6455 section 7.1.1): what the upstream sends ends at the end of a frame, behind which
  * the client is told why. What the client answers goes to the upstream, and so closes that side.
  */
-function close(socket: Duplex, upstream: Duplex, frames: Frames, reason: EndReason): void {
+function closeTunnel(socket: Duplex, upstream: Duplex, frames: WebSocketFrameTracker, reason: EndReason): void {
   const end = () => {
     upstream.off('data', finish);
     upstream.resume();
@@ -74,17 +74,17 @@ function close(socket: Duplex, upstream: Duplex, frames: Frames, reason: EndReas
   };
   const finish = (bytes: Buffer) => {
     // All of it is counted already: the frame that was open is the last one.
-    const rest = open.takeRest(bytes);
+    const rest = open.consumeFrame(bytes);
     const isTaken = socket.write(bytes.subarray(0, rest));
-    if (open.isBetween) end();
+    if (open.isAtFrameBoundary) end();
     else if (!isTaken) {
       upstream.pause();
       socket.once('drain', () => upstream.resume());
     }
   };
-  const open = frames.copy();
+  const open = frames.clone();
   upstream.unpipe(socket);
-  if (open.isBetween) end();
+  if (open.isAtFrameBoundary) end();
   else upstream.on('data', finish).resume();
   setTimeout(() => socket.destroy(), CLOSE_MS).unref();
 }
@@ -93,7 +93,7 @@ function close(socket: Duplex, upstream: Duplex, frames: Frames, reason: EndReas
  * Carries bytes one way; an end is passed on, a failure ends both. A WebSocket is over once one side has closed: the other one
  * would otherwise hold the connection of a client that has left.
  */
-function join(from: Duplex, to: Duplex): void {
+function pipeOneWay(from: Duplex, to: Duplex): void {
   from.on('error', () => to.destroy());
   from.on('close', () => to.destroy());
   from.once('end', () => destroyAfter(to, FLUSH_MS));

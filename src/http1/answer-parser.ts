@@ -1,11 +1,11 @@
-import { type AnswerHead, announcesClose, isBeginningOfHead, readAnswerHead } from './answer-head.ts';
-import { Chunks } from './chunks.ts';
-import { WireError } from './wire-error.ts';
+import { hasConnectionClose, isPartialHead, parseResponseHead, type ResponseHead } from './answer-head.ts';
+import { ChunkedDecoder } from './chunks.ts';
+import { Http1Error } from './wire-error.ts';
 
 /** What is told of an answer while it comes. */
-export interface AnswerSink {
+export interface ResponseParserCallbacks {
   /** Also of each answer before the answer (RFC 9110 section 15.2). */
-  onHead(head: AnswerHead): void;
+  onHead(head: ResponseHead): void;
   onData(bytes: Buffer): void;
   /**
    * @param isKept the connection may carry another exchange
@@ -13,7 +13,7 @@ export interface AnswerSink {
    */
   onEnd(trailers: readonly string[], isKept: boolean, keepAlive: string | undefined): void;
   /** The connection changed its protocol, whose first bytes these are. */
-  onSwitch(head: AnswerHead, first: Buffer): void;
+  onUpgrade(head: ResponseHead, first: Buffer): void;
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n');
@@ -23,8 +23,8 @@ const MAX_INFORMATIONAL = 100;
 const NONE: readonly string[] = [];
 
 /** Reads the answers that come on a connection, one for each `begin` (RFC 9112). It forgives nothing. */
-export class AnswerParser {
-  readonly #sink: AnswerSink;
+export class ResponseParser {
+  readonly #sink: ResponseParserCallbacks;
   #state: 'idle' | 'head' | 'counted' | 'chunked' | 'until the end' = 'idle';
   #isToHead = false;
   #informational = 0;
@@ -34,9 +34,9 @@ export class AnswerParser {
   #pending: Buffer | undefined;
   /** Bytes of a counted body that have not come. */
   #left = 0;
-  #chunks: Chunks | undefined;
+  #chunks: ChunkedDecoder | undefined;
 
-  constructor(sink: AnswerSink) {
+  constructor(sink: ResponseParserCallbacks) {
     this.#sink = sink;
   }
 
@@ -67,7 +67,7 @@ export class AnswerParser {
    *
    * @throws WireError
    */
-  take(bytes: Buffer): void {
+  parse(bytes: Buffer): void {
     let at = 0;
     let rest = bytes;
     if (this.#pending !== undefined) {
@@ -76,12 +76,12 @@ export class AnswerParser {
     }
     while (this.#state === 'head') {
       const end = rest.indexOf(HEAD_END, at);
-      if ((end === -1 ? rest.length : end) - at > MAX_HEAD_BYTES) throw new WireError('answer_head_too_large');
+      if ((end === -1 ? rest.length : end) - at > MAX_HEAD_BYTES) throw new Http1Error('answer_head_too_large');
       if (end === -1) {
         this.#hold(rest, at);
         return;
       }
-      const head = readAnswerHead(rest.toString('latin1', at, end + 2));
+      const head = parseResponseHead(rest.toString('latin1', at, end + 2));
       at = end + HEAD_END.length;
       this.#begun(head, rest, at);
     }
@@ -100,35 +100,35 @@ export class AnswerParser {
   /** What can be no beginning of a head is told of at once, and not when the time is over. */
   #hold(bytes: Buffer, at: number): void {
     if (at === bytes.length) return;
-    if (!isBeginningOfHead(bytes.toString('latin1', at))) throw new WireError('answer_malformed');
+    if (!isPartialHead(bytes.toString('latin1', at))) throw new Http1Error('answer_malformed');
     this.#pending = bytes.subarray(at);
   }
 
-  #begun(head: AnswerHead, bytes: Buffer, at: number): void {
+  #begun(head: ResponseHead, bytes: Buffer, at: number): void {
     if (head.status === 101) {
       this.#state = 'idle';
-      this.#sink.onSwitch(head, bytes.subarray(at));
+      this.#sink.onUpgrade(head, bytes.subarray(at));
       return;
     }
     if (head.status >= 200) this.#frame(head);
     // Each of them restarts the response time limit, so a server could hold an exchange for ever.
-    else if (++this.#informational > MAX_INFORMATIONAL) throw new WireError('informational_too_many');
+    else if (++this.#informational > MAX_INFORMATIONAL) throw new Http1Error('informational_too_many');
     this.#sink.onHead(head);
   }
 
   /** RFC 9112 section 6.3. */
-  #frame({ status, isKept, keepAlive, isChunked, length }: AnswerHead): void {
+  #frame({ status, isPersistent, keepAlive, isChunked, contentLength }: ResponseHead): void {
     const isBodiless = this.#isToHead || status === 204 || status === 304;
     // Some send the body all the same that they state, and late: it would be read as the answer to the next request.
-    const mayBeFollowed = isBodiless && (isChunked || length > 0);
-    this.#isKept = isKept && !mayBeFollowed;
+    const mayBeFollowed = isBodiless && (isChunked || contentLength > 0);
+    this.#isKept = isPersistent && !mayBeFollowed;
     this.#keepAlive = keepAlive;
-    if (isBodiless || !Number.isNaN(length)) {
+    if (isBodiless || !Number.isNaN(contentLength)) {
       this.#state = 'counted';
-      this.#left = isBodiless ? 0 : length;
+      this.#left = isBodiless ? 0 : contentLength;
     } else if (isChunked) {
       this.#state = 'chunked';
-      this.#chunks = new Chunks((bytes) => {
+      this.#chunks = new ChunkedDecoder((bytes) => {
         if (this.#state === 'chunked') this.#sink.onData(bytes);
       });
     } else {
@@ -145,12 +145,12 @@ export class AnswerParser {
   }
 
   #takeChunks(bytes: Buffer, at: number): void {
-    const chunks = this.#chunks as Chunks;
-    const end = chunks.take(bytes, at);
-    if (!chunks.isWhole || this.#state !== 'chunked') return;
+    const chunks = this.#chunks as ChunkedDecoder;
+    const end = chunks.decode(bytes, at);
+    if (!chunks.isComplete || this.#state !== 'chunked') return;
     const { trailers } = chunks;
     this.#chunks = undefined;
-    this.#finish(trailers, this.#isKept && end === bytes.length && !announcesClose(trailers));
+    this.#finish(trailers, this.#isKept && end === bytes.length && !hasConnectionClose(trailers));
   }
 
   #finish(trailers: readonly string[], isKept: boolean): void {

@@ -1,8 +1,8 @@
 import type { Duplex, Readable } from 'node:stream';
-import type { AnswerHead } from './answer-head.ts';
+import type { ResponseHead } from './answer-head.ts';
 
 /** A request as it goes out on a connection. */
-export interface Call {
+export interface UpstreamRequest {
   readonly method: string;
   readonly path: string;
   /** Names and values in turn; all but those that speak of the connection and of the framing. */
@@ -13,24 +13,24 @@ export interface Call {
   readonly length: number | 'chunked' | undefined;
   readonly body: Buffer | Readable | null;
   /** Whether the connection's limit for the beginning of an answer holds. */
-  readonly hasResponseLimit: boolean;
+  readonly hasResponseTimeout: boolean;
 }
 
 /** What hears of an exchange as it goes on. What `onHead` or `onData` throws ends it with that error. */
-export interface CallUser {
+export interface ResponseSink {
   /** It goes out from now on. */
-  onBegin(): void;
+  onRequestStart(): void;
   /** The connection ended before a byte went out: it takes another one. */
   onStale(): void;
   /** Also of each answer before the answer, but for 100. */
-  onHead(head: AnswerHead): void;
+  onHead(head: ResponseHead): void;
   onData(bytes: Buffer): void;
   /** What has come of the body was told; more is awaited. */
-  onWaiting(): void;
+  onReadComplete(): void;
   /** The answer is whole; the connection's `isFree` tells whether it may be used again. */
   onEnd(trailers: readonly string[]): void;
   /** The connection became a tunnel, and is the user's. */
-  onSwitch(head: AnswerHead, socket: Duplex): void;
+  onUpgrade(head: ResponseHead, socket: Duplex): void;
   /** In place of the end; the connection is closed. */
   onError(error: Error): void;
 }

@@ -1,5 +1,5 @@
-import { readTrailers } from './answer-head.ts';
-import { WireError } from './wire-error.ts';
+import { parseTrailers } from './answer-head.ts';
+import { Http1Error } from './wire-error.ts';
 
 /** A size in a chunk's head, with extensions, which end here (RFC 9112 section 7.1.1). */
 const SIZE = /^([0-9A-Fa-f]{1,12})(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?\r\n$/;
@@ -8,7 +8,7 @@ const MAX_TRAILER_BYTES = 16_384;
 const LF = 0x0a;
 
 /** Reads a chunked body (RFC 9112 section 7.1) from bytes as they come. */
-export class Chunks {
+export class ChunkedDecoder {
   readonly #onData: (bytes: Buffer) => void;
   #expects: 'size' | 'data' | 'end of data' | 'trailers' | 'nothing' = 'size';
   /** Bytes of the chunk that have not come. */
@@ -23,7 +23,7 @@ export class Chunks {
     this.#onData = onData;
   }
 
-  get isWhole(): boolean {
+  get isComplete(): boolean {
     return this.#expects === 'nothing';
   }
 
@@ -37,7 +37,7 @@ export class Chunks {
    *
    * @throws WireError `answer_malformed`
    */
-  take(bytes: Buffer, start: number): number {
+  decode(bytes: Buffer, start: number): number {
     const pieces: Buffer[] = [];
     let at = start;
     while (at < bytes.length && this.#expects !== 'nothing') {
@@ -91,11 +91,11 @@ export class Chunks {
   }
 
   #finish(): void {
-    this.#trailers = readTrailers(this.#line.slice(0, -2));
+    this.#trailers = parseTrailers(this.#line.slice(0, -2));
     this.#expects = 'nothing';
   }
 }
 
-function malformed(): WireError {
-  return new WireError('answer_malformed');
+function malformed(): Http1Error {
+  return new Http1Error('answer_malformed');
 }

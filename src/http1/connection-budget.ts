@@ -1,13 +1,13 @@
 /** A connection pool that closes idle connections on demand. */
-interface Pool {
+interface BudgetedPool {
   readonly idle: number;
-  dropIdle(): void;
+  closeIdle(): void;
 }
 
 /** Counts the connections of several pools. Beyond the limit, each new connection closes an idle one, of any of the pools. */
 export class ConnectionBudget {
   readonly #limit: () => number;
-  readonly #pools = new Set<Pool>();
+  readonly #pools = new Set<BudgetedPool>();
   #open = 0;
 
   /** @param limit connections of all pools at one time, read for each new connection */
@@ -16,26 +16,26 @@ export class ConnectionBudget {
   }
 
   /** Takes part until `leave`. */
-  join(pool: Pool): void {
+  add(pool: BudgetedPool): void {
     this.#pools.add(pool);
   }
 
-  leave(pool: Pool): void {
+  remove(pool: BudgetedPool): void {
     this.#pools.delete(pool);
   }
 
-  opened(): void {
+  onOpened(): void {
     this.#open += 1;
     if (this.#open > this.#limit()) this.#dropIdle();
   }
 
-  closed(): void {
+  onClosed(): void {
     this.#open -= 1;
   }
 
   #dropIdle(): void {
-    let most: Pool | undefined;
+    let most: BudgetedPool | undefined;
     for (const pool of this.#pools) if (pool.idle > (most?.idle ?? 0)) most = pool;
-    most?.dropIdle();
+    most?.closeIdle();
   }
 }

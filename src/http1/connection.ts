@@ -1,80 +1,82 @@
 import type { Duplex } from 'node:stream';
-import type { Address } from '../dns/address.ts';
-import type { AnswerHead } from './answer-head.ts';
-import { AnswerParser, type AnswerSink } from './answer-parser.ts';
-import type { Call, CallUser } from './call.ts';
-import type { Dial, SocketUser } from './dial.ts';
-import { holdFailedWrites } from './failed-writes.ts';
-import { KeptTime } from './kept-time.ts';
-import { Limit } from './limit.ts';
-import { type PacedSource, PieceCount, resumeLater } from './read-pace.ts';
+import type { HostAddress } from '../dns/address.ts';
+import type { ResponseHead } from './answer-head.ts';
+import { ResponseParser, type ResponseParserCallbacks } from './answer-parser.ts';
+import type { ResponseSink, UpstreamRequest } from './call.ts';
+import type { Dial, SocketHandler } from './dial.ts';
+import { interceptWriteErrors } from './failed-writes.ts';
+import { KeepAliveTimeout } from './kept-time.ts';
+import { RestartableTimeout } from './limit.ts';
+import { type PacedSource, PieceCounter, resumeLater } from './read-pace.ts';
 import { sendRequest } from './send-request.ts';
-import { soon, type Turn } from './turn.ts';
-import type { Upload, UploadUser } from './upload.ts';
-import { WireError } from './wire-error.ts';
+import { type DeferredTask, defer } from './turn.ts';
+import type { Upload, UploadListener } from './upload.ts';
+import { Http1Error } from './wire-error.ts';
 
 /** How long to wait for an early response after a write failed. It is in the kernel's buffer if there is one. */
 const EARLY_RESPONSE_MS = 1_000;
 
-export interface ConnectionOptions {
+export interface UpstreamConnectionOptions {
   readonly dial: Dial;
   readonly responseTimeoutMs: number;
   readonly idleTimeoutMs: number;
   /** It is for a handshake, which may make a tunnel of it. */
   readonly isForTunnel: boolean;
   /** It was closed while nobody used it. */
-  readonly onClosed: (connection: Connection) => void;
+  readonly onClosed: (connection: UpstreamConnection) => void;
 }
 
 /** One socket to an upstream, from its opening to its end. It carries one exchange of HTTP/1.1 after the other. */
-export class Connection implements AnswerSink, PacedSource, SocketUser, Turn, UploadUser {
-  readonly #onClosed: ConnectionOptions['onClosed'];
-  readonly #response: Limit;
-  readonly #idle: Limit;
-  readonly #keptTime = new KeptTime();
-  readonly #parser = new AnswerParser(this);
+export class UpstreamConnection
+  implements ResponseParserCallbacks, PacedSource, SocketHandler, DeferredTask, UploadListener
+{
+  readonly #onClosed: UpstreamConnectionOptions['onClosed'];
+  readonly #response: RestartableTimeout;
+  readonly #idle: RestartableTimeout;
+  readonly #keptTime = new KeepAliveTimeout();
+  readonly #parser = new ResponseParser(this);
   readonly #socket: Duplex;
   readonly #restoreWrites: () => void;
   #state: 'opening' | 'free' | 'called' | 'busy' | 'closed' = 'opening';
-  #call: Call | undefined;
-  #user: CallUser | undefined;
+  #call: UpstreamRequest | undefined;
+  #user: ResponseSink | undefined;
   #upload: Upload | undefined;
   /** Exchanges that came to their end. */
   #carried = 0;
-  #address: Address | undefined;
+  #address: HostAddress | undefined;
   /** A byte has come for the exchange in hand. */
   #isAnswered = false;
   /** The response began before the request was written: the upstream may be about to close. */
   #isEarly = false;
   #isPaused = false;
   #wasPaused = false;
-  readonly #pieces = new PieceCount();
+  readonly #pieces = new PieceCounter();
   /** Reads wait for their turn, since the response comes in very small chunks. */
   #isSuspended = false;
   /** The peer closed while the request was written. */
   #writeError: Error | undefined;
   #earlyResponse: NodeJS.Timeout | undefined;
 
-  constructor({ dial, responseTimeoutMs, idleTimeoutMs, isForTunnel, onClosed }: ConnectionOptions) {
+  constructor({ dial, responseTimeoutMs, idleTimeoutMs, isForTunnel, onClosed }: UpstreamConnectionOptions) {
     this.#onClosed = onClosed;
-    this.#response = new Limit(responseTimeoutMs, () => this.#lookForAnswer());
-    this.#idle = new Limit(idleTimeoutMs, () => this.#close(new WireError('idle_timeout')));
+    this.#response = new RestartableTimeout(responseTimeoutMs, () => this.#lookForAnswer());
+    this.#idle = new RestartableTimeout(idleTimeoutMs, () => this.#close(new Http1Error('idle_timeout')));
     this.#socket = dial(this, isForTunnel);
-    this.#restoreWrites = holdFailedWrites(this.#socket, this.#onWriteFailed);
+    this.#restoreWrites = interceptWriteErrors(this.#socket, this.#onWriteFailed);
     this.#socket.on('error', this.#onFailed).on('end', this.#onEnded).on('close', this.#onGone);
   }
 
-  get isFree(): boolean {
+  get isIdle(): boolean {
     return this.#state === 'free';
   }
 
   /** True if no exchange may begin on it: the other side may be about to close it, or its address is no longer the server's. */
   get isStale(): boolean {
-    return this.#address?.isGone === true || this.#keptTime.isOver;
+    return this.#address?.isRemoved === true || this.#keptTime.isExpired;
   }
 
   /** Whether it was kept alive from an earlier exchange and gave no byte for the last one: it may have been closed before. */
-  get isUnanswered(): boolean {
+  get mayHaveBeenStale(): boolean {
     return this.#carried > 0 && !this.#isAnswered;
   }
 
@@ -87,12 +89,12 @@ export class Connection implements AnswerSink, PacedSource, SocketUser, Turn, Up
    * Sends a request: as soon as it is open, or when what had come on it unasked has been read, since that would be taken for the
    * answer (GHSA-35p6-xmwp-9g52 tells of a client that was poisoned so).
    */
-  send(call: Call, user: CallUser): void {
+  send(call: UpstreamRequest, user: ResponseSink): void {
     this.#call = call;
     this.#user = user;
     if (this.#state === 'opening') return;
     this.#state = 'called';
-    soon(this);
+    defer(this);
   }
 
   /** Ends the exchange in hand, wherever it is, with this error, and closes. */
@@ -105,14 +107,14 @@ export class Connection implements AnswerSink, PacedSource, SocketUser, Turn, Up
   pause(): void {
     this.#isPaused = true;
     this.#wasPaused = true;
-    this.#idle.end();
+    this.#idle.stop();
     this.#socket.pause();
   }
 
   resume(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
-    if (this.#parser.isInBody) this.#idle.begin();
+    if (this.#parser.isInBody) this.#idle.start();
     if (!this.#isSuspended) this.#socket.resume();
   }
 
@@ -127,25 +129,25 @@ export class Connection implements AnswerSink, PacedSource, SocketUser, Turn, Up
     this.#shut();
   }
 
-  onOpen(address?: Address): void {
+  onOpen(address?: HostAddress): void {
     if (this.#state !== 'opening') return;
     this.#address = address;
     this.#state = 'free';
     if (this.#call !== undefined) this.#begin(this.#call);
   }
 
-  onTurn(): void {
+  runDeferred(): void {
     if (this.#state === 'called' && this.#call !== undefined) this.#begin(this.#call);
   }
 
   onBytes(bytes: Buffer): void {
     if (this.#state !== 'busy') {
-      this.#close(new WireError('answer_unasked'));
+      this.#close(new Http1Error('answer_unasked'));
       return;
     }
     this.#isAnswered = true;
     try {
-      this.#parser.take(bytes);
+      this.#parser.parse(bytes);
     } catch (error) {
       this.#close(error as Error);
       return;
@@ -153,8 +155,8 @@ export class Connection implements AnswerSink, PacedSource, SocketUser, Turn, Up
     if (!this.#parser.isInBody) return;
     const { pieces } = this.#parser;
     if (pieces > 0 && this.#pieces.add(pieces, bytes.length)) this.#suspend();
-    if (!this.#isPaused) this.#idle.begin();
-    this.#user?.onWaiting();
+    if (!this.#isPaused) this.#idle.start();
+    this.#user?.onReadComplete();
   }
 
   #suspend(): void {
@@ -164,26 +166,26 @@ export class Connection implements AnswerSink, PacedSource, SocketUser, Turn, Up
     resumeLater(this);
   }
 
-  onPiece(): void {
+  onUploadProgress(): void {
     if (!this.#parser.isInBody) this.#waitForAnswer();
   }
 
-  onSent(): void {
+  onUploadEnd(): void {
     this.#upload = undefined;
-    this.onPiece();
+    this.onUploadProgress();
   }
 
-  onUnsent(error: Error): void {
+  onUploadError(error: Error): void {
     this.#close(error);
   }
 
-  onHead(head: AnswerHead): void {
+  onHead(head: ResponseHead): void {
     // Nobody here asks to go on: it says nothing (RFC 9110 section 15.2.1), and gives no new time.
     if (head.status === 100) return;
     if (head.status < 200) this.#waitForAnswer();
     else {
       this.#isEarly = this.#upload !== undefined;
-      this.#response.end();
+      this.#response.stop();
     }
     this.#user?.onHead(head);
   }
@@ -199,35 +201,35 @@ export class Connection implements AnswerSink, PacedSource, SocketUser, Turn, Up
     // Who refuses a handshake may have changed its protocol all the same.
     const mayGoOn = isDone && this.#call?.isHandshake !== true;
     this.resume();
-    this.#idle.end();
-    this.#keptTime.begin(keepAlive);
+    this.#idle.stop();
+    this.#keptTime.start(keepAlive);
     this.#call = undefined;
     this.#user = undefined;
     this.#carried += 1;
-    if (isKept && mayGoOn && !this.#keptTime.isOver) this.#state = 'free';
+    if (isKept && mayGoOn && !this.#keptTime.isExpired) this.#state = 'free';
     else this.#shut();
     user?.onEnd(trailers);
   }
 
-  onSwitch(head: AnswerHead, first: Buffer): void {
+  onUpgrade(head: ResponseHead, first: Buffer): void {
     const user = this.#user;
     const socket = this.#socket;
-    if (this.#call?.isHandshake !== true) throw new WireError('answer_upgrade_unasked');
+    if (this.#call?.isHandshake !== true) throw new Http1Error('answer_upgrade_unasked');
     socket.off('error', this.#onFailed).off('end', this.#onEnded).off('close', this.#onGone).removeAllListeners('data');
     this.#restoreWrites();
     socket.pause();
     if (first.length > 0) socket.unshift(first);
     this.#release();
-    user?.onSwitch(head, socket);
+    user?.onUpgrade(head, socket);
   }
 
-  #begin(call: Call): void {
+  #begin(call: UpstreamRequest): void {
     this.#state = 'busy';
     this.#isAnswered = false;
     this.#isEarly = false;
     this.#wasPaused = false;
     this.#parser.begin(call.method);
-    this.#user?.onBegin();
+    this.#user?.onRequestStart();
     if (this.#state !== 'busy') return;
     try {
       this.#upload = sendRequest(this.#socket, call, this);
@@ -240,13 +242,13 @@ export class Connection implements AnswerSink, PacedSource, SocketUser, Turn, Up
 
   #waitForAnswer(): void {
     if (this.#writeError !== undefined) return;
-    if (this.#call?.hasResponseLimit === true) this.#response.begin();
+    if (this.#call?.hasResponseTimeout === true) this.#response.start();
   }
 
   /** While the request is still coming, it is the client who takes the time, unless the socket takes no more. */
   #lookForAnswer(): void {
-    if (this.#upload !== undefined && !this.#socket.writableNeedDrain) this.#response.begin();
-    else this.#close(new WireError('response_timeout'));
+    if (this.#upload !== undefined && !this.#socket.writableNeedDrain) this.#response.start();
+    else this.#close(new Http1Error('response_timeout'));
   }
 
   readonly #onFailed = (error: Error): void => this.#close(error);
@@ -260,7 +262,7 @@ export class Connection implements AnswerSink, PacedSource, SocketUser, Turn, Up
     this.#writeError = error;
     this.#upload?.stop();
     this.#upload = undefined;
-    this.#response.end();
+    this.#response.stop();
     this.#earlyResponse = setTimeout(() => {
       if (!this.#parser.isInBody) this.#close(error);
     }, EARLY_RESPONSE_MS);
@@ -271,7 +273,7 @@ export class Connection implements AnswerSink, PacedSource, SocketUser, Turn, Up
     if (this.#writeError !== undefined || !this.#parser.end()) this.#onGone();
   };
 
-  readonly #onGone = (): void => this.#close(this.#writeError ?? new WireError('connection_closed'));
+  readonly #onGone = (): void => this.#close(this.#writeError ?? new Http1Error('connection_closed'));
 
   #close(error: Error): void {
     if (this.#state === 'closed') return;

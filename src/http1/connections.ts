@@ -1,4 +1,4 @@
-import { Connection } from './connection.ts';
+import { UpstreamConnection } from './connection.ts';
 import type { ConnectionBudget } from './connection-budget.ts';
 import type { Dial } from './dial.ts';
 
@@ -12,12 +12,12 @@ export interface ConnectionLimits {
 const SWEEP_MS = 1_000;
 
 /** The connections to one server, up to a limit. The one that was used last is used next, so that the others may end. */
-export class Connections {
+export class ConnectionPool {
   readonly #dial: Dial;
   readonly #limits: ConnectionLimits;
   readonly #budget: ConnectionBudget | undefined;
-  #free: Connection[] = [];
-  readonly #all = new Set<Connection>();
+  #free: UpstreamConnection[] = [];
+  readonly #all = new Set<UpstreamConnection>();
   #sweeper: NodeJS.Timeout | undefined;
 
   /** @param budget is shared with other pools; the default is none */
@@ -25,7 +25,7 @@ export class Connections {
     this.#dial = dial;
     this.#limits = limits;
     this.#budget = budget;
-    budget?.join(this);
+    budget?.add(this);
   }
 
   get size(): number {
@@ -46,19 +46,19 @@ export class Connections {
   }
 
   /** One to use; there must be room for it. */
-  take(): Connection {
+  acquire(): UpstreamConnection {
     for (let known = this.#free.pop(); known !== undefined; known = this.#free.pop()) {
       if (!known.isStale) return known;
-      this.drop(known);
+      this.discard(known);
     }
     return this.open(false);
   }
 
   /** One that no exchange has used; there must be room for it. @param isForTunnel it may become a tunnel */
-  open(isForTunnel: boolean): Connection {
-    if (this.#all.size >= this.#limits.connectionLimit) this.dropIdle();
+  open(isForTunnel: boolean): UpstreamConnection {
+    if (this.#all.size >= this.#limits.connectionLimit) this.closeIdle();
     const { responseTimeoutMs, idleTimeoutMs } = this.#limits;
-    const connection = new Connection({
+    const connection = new UpstreamConnection({
       dial: this.#dial,
       responseTimeoutMs,
       idleTimeoutMs,
@@ -66,14 +66,14 @@ export class Connections {
       onClosed: this.#forget,
     });
     this.#all.add(connection);
-    this.#budget?.opened();
+    this.#budget?.onOpened();
     return connection;
   }
 
   /** Its exchange is over; it may be used again, where it is open. */
-  release(connection: Connection): void {
-    if (!connection.isFree) {
-      this.drop(connection);
+  release(connection: UpstreamConnection): void {
+    if (!connection.isIdle) {
+      this.discard(connection);
       return;
     }
     this.#free.push(connection);
@@ -81,38 +81,38 @@ export class Connections {
   }
 
   /** It failed, or its socket was given away: it is not used again. */
-  drop(connection: Connection): void {
+  discard(connection: UpstreamConnection): void {
     this.#remove(connection);
     connection.destroy();
   }
 
   /** Closes the connection that was idle for longest, if there is one. */
-  dropIdle(): void {
+  closeIdle(): void {
     const oldest = this.#free.shift();
-    if (oldest !== undefined) this.drop(oldest);
+    if (oldest !== undefined) this.discard(oldest);
   }
 
   close(): void {
     clearInterval(this.#sweeper);
-    for (const connection of [...this.#all]) this.drop(connection);
+    for (const connection of [...this.#all]) this.discard(connection);
     this.#free.length = 0;
-    this.#budget?.leave(this);
+    this.#budget?.remove(this);
   }
 
-  #remove(connection: Connection): void {
-    if (this.#all.delete(connection)) this.#budget?.closed();
+  #remove(connection: UpstreamConnection): void {
+    if (this.#all.delete(connection)) this.#budget?.onClosed();
   }
 
-  readonly #forget = (connection: Connection): void => {
+  readonly #forget = (connection: UpstreamConnection): void => {
     this.#remove(connection);
     const index = this.#free.indexOf(connection);
     if (index !== -1) this.#free.splice(index, 1);
   };
 
   readonly #sweep = (): void => {
-    const usable: Connection[] = [];
+    const usable: UpstreamConnection[] = [];
     for (const connection of this.#free)
-      if (connection.isStale) this.drop(connection);
+      if (connection.isStale) this.discard(connection);
       else usable.push(connection);
     this.#free = usable;
     if (this.#free.length > 0) return;

@@ -1,17 +1,17 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls, type ConnectionOptions as TlsOptions } from 'node:tls';
-import type { Address } from '../dns/address.ts';
+import type { HostAddress } from '../dns/address.ts';
 import type { NameResolver } from '../dns/resolver.ts';
 import { systemResolver } from '../dns/system-resolver.ts';
-import { lend, READ_BYTES, takeMemory } from './memory.ts';
-import { NamedConnect } from './named-connect.ts';
-import { WireError } from './wire-error.ts';
+import { acquireReadBuffer, lendReadBuffer, READ_BUFFER_BYTES } from './memory.ts';
+import { HostDial } from './named-connect.ts';
+import { Http1Error } from './wire-error.ts';
 
 /** Receives the connection and the bytes of a socket. The socket's own events report its failure and its end. */
-export interface SocketUser {
+export interface SocketHandler {
   /** @param address the one that the host name resolved to; none for an IP address */
-  onOpen(address?: Address): void;
+  onOpen(address?: HostAddress): void;
   /** These bytes are the user's own from then on. */
   onBytes(bytes: Buffer): void;
 }
@@ -21,7 +21,7 @@ export interface SocketUser {
  *
  * @param isStream it is read by the events of a stream, and may be handed on as one; otherwise past the stream, which is faster
  */
-export type Dial = (user: SocketUser, isStream: boolean) => Duplex;
+export type Dial = (user: SocketHandler, isStream: boolean) => Duplex;
 
 const KEEP_ALIVE_PROBE_MS = 60_000;
 /** The longest time for one address of several (RFC 8305 section 5, the connection attempt delay). */
@@ -30,7 +30,7 @@ const MAX_ATTEMPT_MS = 1_000;
 const ATTEMPT_SHARE = 1 / 8;
 
 /** A server that sockets are opened to. */
-export interface Server {
+export interface ServerAddress {
   /** Scheme, host and port. */
   readonly url: URL;
   /** The name that TLS asks for; `undefined` for an address. */
@@ -50,11 +50,11 @@ export interface DialOptions {
  * includes the look-up of a name.
  */
 export function createDial(
-  { url, serverName }: Server,
+  { url, serverName }: ServerAddress,
   { connect, connectTimeoutMs, tls }: DialOptions,
   resolver: NameResolver = systemResolver,
 ): Dial {
-  if (connect !== undefined) return (user) => inPlace(connect(url.origin), user);
+  if (connect !== undefined) return (user) => dialInMemory(connect(url.origin), user);
   const isTls = url.protocol === 'https:';
   const port = Number(url.port) || (isTls ? 443 : 80);
   const host = hostOf(url);
@@ -64,8 +64,8 @@ export function createDial(
   const network = { host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS };
   let session: Buffer | undefined;
 
-  const open = (user: SocketUser, isStream: boolean, named: NamedConnect | undefined): Socket => {
-    const reading = isStream ? network : { ...network, onread: readingInto(user) };
+  const open = (user: SocketHandler, isStream: boolean, named: HostDial | undefined): Socket => {
+    const reading = isStream ? network : { ...network, onread: reusedReadBuffer(user) };
     const options = named === undefined ? reading : { ...reading, ...several, lookup: named.lookup };
     if (!isTls) return connectTcp(options);
     // An address is no name that could be asked for, and a name has no dot at its end there (RFC 6066 section 3).
@@ -79,11 +79,11 @@ export function createDial(
   };
 
   return (user, isStream) => {
-    const named = isName ? new NamedConnect(resolver.name(host)) : undefined;
+    const named = isName ? new HostDial(resolver.hostName(host)) : undefined;
     const socket = open(user, isStream, named);
     named?.watch(socket);
     if (isStream) socket.on('data', (bytes: Buffer) => user.onBytes(bytes));
-    const timer = setTimeout(() => socket.destroy(new WireError('connect_timeout')), connectTimeoutMs);
+    const timer = setTimeout(() => socket.destroy(new Http1Error('connect_timeout')), connectTimeoutMs);
     socket.on('close', () => clearTimeout(timer));
     return socket.once(isTls ? 'secureConnect' : 'connect', () => {
       clearTimeout(timer);
@@ -97,7 +97,7 @@ export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
 
-function inPlace(socket: Duplex, user: SocketUser): Duplex {
+function dialInMemory(socket: Duplex, user: SocketHandler): Duplex {
   setImmediate(() => user.onOpen());
   return socket.on('data', (bytes: Buffer) => user.onBytes(bytes));
 }
@@ -106,15 +106,15 @@ function inPlace(socket: Duplex, user: SocketUser): Duplex {
 const FIRST_READ_BYTES = 16_384;
 
 /** Reads into memory that is used again, unless so much has come that copying it would cost more than new memory. */
-function readingInto(user: SocketUser) {
+function reusedReadBuffer(user: SocketHandler) {
   let memory: Buffer<ArrayBufferLike> = Buffer.allocUnsafeSlow(FIRST_READ_BYTES);
   return {
     buffer: () => memory,
     callback: (size: number): boolean => {
       const bytes = memory.subarray(0, size);
-      if (size === memory.length || size > READ_BYTES / 2) {
-        if (memory.length === READ_BYTES) lend(memory);
-        memory = takeMemory();
+      if (size === memory.length || size > READ_BUFFER_BYTES / 2) {
+        if (memory.length === READ_BUFFER_BYTES) lendReadBuffer(memory);
+        memory = acquireReadBuffer();
         user.onBytes(bytes);
       } else {
         user.onBytes(Buffer.from(bytes));

@@ -13,7 +13,7 @@ const CLOSED_BY_PEER = new Set<string | undefined>(['EPIPE', 'ECONNRESET']);
  * @param onFailed called once
  * @returns restores the socket
  */
-export function holdFailedWrites(socket: Duplex, onFailed: (error: Error) => void): () => void {
+export function interceptWriteErrors(socket: Duplex, onFailed: (error: Error) => void): () => void {
   let done: Callback = () => undefined;
   // A stream passes the same callback to each of its writes, and has one write in progress at a time.
   const complete = (error?: (Error & { code?: string }) | null) => {

@@ -1,9 +1,9 @@
-import type { CallUser } from './call.ts';
-import type { Connection } from './connection.ts';
-import { WireError } from './wire-error.ts';
+import type { ResponseSink } from './call.ts';
+import type { UpstreamConnection } from './connection.ts';
+import { Http1Error } from './wire-error.ts';
 
 /** A request whose body, if any, is in memory. */
-export interface WholeRequest {
+export interface FetchRequest {
   readonly method: string;
   readonly path: string;
   /** Names and values in turn, `Host` included. */
@@ -11,7 +11,7 @@ export interface WholeRequest {
   readonly body: Buffer | null;
 }
 
-export interface WholeResponse {
+export interface FetchResponse {
   readonly status: number;
   /** Names and values in turn, as the server sent them. */
   readonly headers: readonly string[];
@@ -19,7 +19,7 @@ export interface WholeResponse {
 }
 
 /** The response has a longer body than the caller takes. */
-export class TooLong extends Error {
+export class ResponseTooLargeError extends Error {
   readonly status: number;
 
   constructor(status: number) {
@@ -29,7 +29,7 @@ export class TooLong extends Error {
 }
 
 /** The server closed a kept connection before the request went out on it: it is safe to send it on another one. */
-export class Stale extends Error {}
+export class StaleConnectionError extends Error {}
 
 /**
  * Sends one request on a connection and reads the whole response. Follows no redirect. The caller limits the time of the
@@ -37,16 +37,20 @@ export class Stale extends Error {}
  *
  * Rejects with `TooLong`, `Stale`, the reason of an abort, a `WireError`, or the system's own error.
  */
-export function fetchWhole(connection: Connection, request: WholeRequest, maxBytes: number): Promise<WholeResponse> {
+export function fetchResponse(
+  connection: UpstreamConnection,
+  request: FetchRequest,
+  maxBytes: number,
+): Promise<FetchResponse> {
   return new Promise((resolve, reject) => {
-    const call = { ...request, length: request.body?.length, isHandshake: false, hasResponseLimit: true };
+    const call = { ...request, length: request.body?.length, isHandshake: false, hasResponseTimeout: true };
     connection.send(call, new ResponseReader(maxBytes, resolve, reject));
   });
 }
 
-class ResponseReader implements CallUser {
+class ResponseReader implements ResponseSink {
   readonly #maxBytes: number;
-  readonly #resolve: (response: WholeResponse) => void;
+  readonly #resolve: (response: FetchResponse) => void;
   readonly #reject: (error: Error) => void;
   #status = 0;
   #headers: readonly string[] = [];
@@ -54,16 +58,16 @@ class ResponseReader implements CallUser {
   #memory = Buffer.alloc(0);
   #size = 0;
 
-  constructor(maxBytes: number, resolve: (response: WholeResponse) => void, reject: (error: Error) => void) {
+  constructor(maxBytes: number, resolve: (response: FetchResponse) => void, reject: (error: Error) => void) {
     this.#maxBytes = maxBytes;
     this.#resolve = resolve;
     this.#reject = reject;
   }
 
-  onBegin(): void {}
+  onRequestStart(): void {}
 
   onStale(): void {
-    this.#reject(new Stale());
+    this.#reject(new StaleConnectionError());
   }
 
   onHead({ status, headers }: { readonly status: number; readonly headers: readonly string[] }): void {
@@ -73,7 +77,7 @@ class ResponseReader implements CallUser {
 
   onData(bytes: Buffer): void {
     const size = this.#size + bytes.length;
-    if (size > this.#maxBytes) throw new TooLong(this.#status);
+    if (size > this.#maxBytes) throw new ResponseTooLargeError(this.#status);
     if (size > this.#memory.length) {
       const larger = Buffer.allocUnsafeSlow(Math.min(this.#maxBytes, 2 * size));
       this.#memory.copy(larger, 0, 0, this.#size);
@@ -83,15 +87,15 @@ class ResponseReader implements CallUser {
     this.#size = size;
   }
 
-  onWaiting(): void {}
+  onReadComplete(): void {}
 
   onEnd(): void {
     this.#resolve({ status: this.#status, headers: this.#headers, body: this.#memory.subarray(0, this.#size) });
   }
 
-  onSwitch(_head: unknown, socket: { destroy(): void }): void {
+  onUpgrade(_head: unknown, socket: { destroy(): void }): void {
     socket.destroy();
-    this.#reject(new WireError('answer_upgrade_unasked'));
+    this.#reject(new Http1Error('answer_upgrade_unasked'));
   }
 
   onError(error: Error): void {

@@ -2,7 +2,7 @@
  * A time limit that is begun again and again, with one timer: to make and clear one for each request would show in
  * the throughput.
  */
-export class Limit {
+export class RestartableTimeout {
   readonly #ms: number;
   readonly #onOver: () => void;
   #timer: NodeJS.Timeout | undefined;
@@ -15,14 +15,14 @@ export class Limit {
   }
 
   /** From now on, whether it runs or not. */
-  begin(): void {
+  start(): void {
     if (this.#ms === 0) return;
     this.#isRunning = true;
     if (this.#timer === undefined) this.#timer = setTimeout(() => this.#look(), this.#ms).unref();
     else this.#timer.refresh();
   }
 
-  end(): void {
+  stop(): void {
     this.#isRunning = false;
   }
 

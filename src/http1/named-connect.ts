@@ -1,20 +1,20 @@
 import type { LookupAddress } from 'node:dns';
 import type { Socket } from 'node:net';
-import type { Address } from '../dns/address.ts';
-import type { Name } from '../dns/name.ts';
+import type { HostAddress } from '../dns/address.ts';
+import type { HostName } from '../dns/name.ts';
 
 type Callback = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;
 
 /** Connects one socket to a name: resolves it, tries its addresses, and remembers those that fail. */
-export class NamedConnect {
-  readonly #name: Name;
-  readonly #failed = new Set<Address>();
-  #addresses: readonly Address[] = [];
-  #tried: Address | undefined;
+export class HostDial {
+  readonly #name: HostName;
+  readonly #failed = new Set<HostAddress>();
+  #addresses: readonly HostAddress[] = [];
+  #tried: HostAddress | undefined;
   #isOpen = false;
   #leave: (() => void) | undefined;
 
-  constructor(name: Name) {
+  constructor(name: HostName) {
     this.#name = name;
   }
 
@@ -43,21 +43,21 @@ export class NamedConnect {
   }
 
   /** The connection stands. @returns the address that it leads to */
-  onOpen(): Address | undefined {
+  onOpen(): HostAddress | undefined {
     this.#isOpen = true;
     this.#name.connections += 1;
-    this.#tried?.connected();
+    this.#tried?.recordSuccess();
     return this.#tried;
   }
 
-  #find(ip: string): Address | undefined {
+  #find(ip: string): HostAddress | undefined {
     return this.#addresses.find((address) => address.ip === ip);
   }
 
-  #fail(address: Address | undefined): void {
+  #fail(address: HostAddress | undefined): void {
     if (address === undefined || this.#failed.has(address)) return;
     this.#failed.add(address);
-    address.failed();
+    address.recordFailure();
     this.#name.onUnreachable();
   }
 }

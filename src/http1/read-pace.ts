@@ -17,7 +17,7 @@ const suspended: PacedSource[] = [];
  * byte take half a second to parse. A source that delivers such pieces reads on in its turn: one read of one source
  * every few milliseconds.
  */
-export class PieceCount {
+export class PieceCounter {
   #pieces = 0;
   #bytes = 0;
 

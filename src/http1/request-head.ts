@@ -1,6 +1,6 @@
-import type { Call } from './call.ts';
+import type { UpstreamRequest } from './call.ts';
 import { FIELD_LINES } from './grammar.ts';
-import { WireError } from './wire-error.ts';
+import { Http1Error } from './wire-error.ts';
 
 /** Exactly one head, and nothing behind it. */
 const HEAD = new RegExp(`^[A-Z]+ [!-~]+ HTTP/1\\.1\\r\\n${FIELD_LINES}\\r\\n$`);
@@ -12,13 +12,13 @@ const WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
  *
  * @throws WireError `request_malformed`: whatever made its parts, no more than one request ever goes out
  */
-export function requestHead({ method, path, headers, isHandshake, length }: Call): string {
+export function formatRequestHead({ method, path, headers, isHandshake, length }: UpstreamRequest): string {
   let text = `${method} ${path} HTTP/1.1\r\n`;
   for (let index = 0; index < headers.length; index += 2) text += `${headers[index]}: ${headers[index + 1]}\r\n`;
   text += isHandshake ? 'Connection: Upgrade\r\nUpgrade: websocket\r\n' : 'Connection: keep-alive\r\n';
   if (length === 'chunked') text += 'Transfer-Encoding: chunked\r\n';
   else if (length !== undefined || WITH_BODY.has(method)) text += `Content-Length: ${length ?? 0}\r\n`;
   text += '\r\n';
-  if (!HEAD.test(text)) throw new WireError('request_malformed');
+  if (!HEAD.test(text)) throw new Http1Error('request_malformed');
   return text;
 }

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
-import type { Call } from './call.ts';
-import { requestHead } from './request-head.ts';
-import { Upload, type UploadUser } from './upload.ts';
+import type { UpstreamRequest } from './call.ts';
+import { formatRequestHead } from './request-head.ts';
+import { Upload, type UploadListener } from './upload.ts';
 
 /** A body up to this leaves in one write with the head. */
 const SMALL_BYTES = 16_384;
@@ -11,8 +11,8 @@ const SMALL_BYTES = 16_384;
  *
  * @throws WireError `request_malformed`
  */
-export function sendRequest(socket: Duplex, call: Call, user: UploadUser): Upload | undefined {
-  const head = requestHead(call);
+export function sendRequest(socket: Duplex, call: UpstreamRequest, user: UploadListener): Upload | undefined {
+  const head = formatRequestHead(call);
   const { body, length = 0 } = call;
   if (body !== null && !Buffer.isBuffer(body)) return new Upload(socket, head, body, length, user);
   if (body === null) socket.write(head, 'latin1');

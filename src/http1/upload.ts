@@ -1,14 +1,14 @@
 import type { Duplex, Readable } from 'node:stream';
-import { soon, type Turn } from './turn.ts';
-import { WireError } from './wire-error.ts';
+import { type DeferredTask, defer } from './turn.ts';
+import { Http1Error } from './wire-error.ts';
 
-export interface UploadUser {
+export interface UploadListener {
   /** A piece of it went out. */
-  onPiece(): void;
+  onUploadProgress(): void;
   /** All of it went out. */
-  onSent(): void;
+  onUploadEnd(): void;
   /** There is no more of it, and more was owed. */
-  onUnsent(error: Error): void;
+  onUploadError(error: Error): void;
 }
 
 /**
@@ -16,15 +16,15 @@ export interface UploadUser {
  * they are there, and does not wait for a client that is slow: on a connection where a request was begun and nothing sent, the
  * upstream's close would be taken for its answer.
  */
-export class Upload implements Turn {
+export class Upload implements DeferredTask {
   readonly #socket: Duplex;
   readonly #body: Readable;
   readonly #length: number | 'chunked';
-  readonly #user: UploadUser;
+  readonly #user: UploadListener;
   #head: string;
   #sent = 0;
 
-  constructor(socket: Duplex, head: string, body: Readable, length: number | 'chunked', user: UploadUser) {
+  constructor(socket: Duplex, head: string, body: Readable, length: number | 'chunked', user: UploadListener) {
     this.#socket = socket;
     this.#body = body;
     this.#length = length;
@@ -32,10 +32,10 @@ export class Upload implements Turn {
     this.#head = head;
     body.on('data', this.#take).on('end', this.#finish).on('error', this.#fail);
     socket.on('drain', this.#goOn);
-    soon(this);
+    defer(this);
   }
 
-  onTurn(): void {
+  runDeferred(): void {
     this.#writeHead();
   }
 
@@ -49,7 +49,7 @@ export class Upload implements Turn {
   readonly #take = (bytes: Buffer): void => {
     this.#sent += bytes.length;
     if (this.#length !== 'chunked' && this.#sent > this.#length) {
-      this.#fail(new WireError('request_malformed'));
+      this.#fail(new Http1Error('request_malformed'));
       return;
     }
     const socket = this.#socket;
@@ -64,23 +64,23 @@ export class Upload implements Turn {
     }
     socket.uncork();
     if (socket.writableNeedDrain) this.#body.pause();
-    this.#user.onPiece();
+    this.#user.onUploadProgress();
   };
 
   readonly #finish = (): void => {
     if (this.#length !== 'chunked' && this.#sent < this.#length) {
-      this.#fail(new WireError('request_malformed'));
+      this.#fail(new Http1Error('request_malformed'));
       return;
     }
     this.#writeHead();
     if (this.#length === 'chunked') this.#socket.write('0\r\n\r\n', 'latin1');
     this.#leave();
-    this.#user.onSent();
+    this.#user.onUploadEnd();
   };
 
   readonly #fail = (error: Error): void => {
     this.#leave();
-    this.#user.onUnsent(error);
+    this.#user.onUploadError(error);
   };
 
   readonly #goOn = (): void => {

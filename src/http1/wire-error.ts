@@ -1,5 +1,5 @@
 /** What a connection to an upstream says of an exchange that failed; of the network, the system's own errors say it. */
-export const WIRE_CODES = {
+export const HTTP1_ERROR_CODES = {
   connect_timeout: 'no connection within `connect`',
   response_timeout: 'no answer within `response`',
   idle_timeout: 'nothing more of an answer within `idle`',
@@ -12,13 +12,13 @@ export const WIRE_CODES = {
   request_malformed: 'what was to be sent is no request with one reading',
 } as const;
 
-export type WireCode = keyof typeof WIRE_CODES;
+export type Http1ErrorCode = keyof typeof HTTP1_ERROR_CODES;
 
-export class WireError extends Error {
-  readonly code: WireCode;
+export class Http1Error extends Error {
+  readonly code: Http1ErrorCode;
 
-  constructor(code: WireCode) {
-    super(WIRE_CODES[code]);
+  constructor(code: Http1ErrorCode) {
+    super(HTTP1_ERROR_CODES[code]);
     this.code = code;
   }
 }

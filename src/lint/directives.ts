@@ -1,42 +1,46 @@
 import type { Document } from '../manifest/document.ts';
-import type { Comment } from '../manifest/tokens.ts';
+import type { YamlComment } from '../manifest/tokens.ts';
 import { suggestion } from '../problem/did-you-mean.ts';
 import type { Finding } from '../problem/finding.ts';
 import type { Rule } from './rule.ts';
 
-const ANY = { family: 'directives', severity: 'warning', preset: 'minimal' } as const;
+const ANY = { category: 'directives', severity: 'warning', preset: 'minimal' } as const;
 
 /** What is told of the comments by which advice is silenced. */
-export const DIRECTIVES: readonly Rule[] = [
-  { ...ANY, id: 'directive-malformed', why: 'A comment that was meant to silence a rule and does not is believed to.' },
+export const DIRECTIVE_RULES: readonly Rule[] = [
+  {
+    ...ANY,
+    id: 'directive-malformed',
+    rationale: 'A comment that was meant to silence a rule and does not is believed to.',
+  },
   {
     ...ANY,
     id: 'directive-without-reason',
-    why: 'Without a reason nobody can tell whether what was silenced is still right to be.',
+    rationale: 'Without a reason nobody can tell whether what was silenced is still right to be.',
   },
   {
     ...ANY,
     id: 'directive-unknown-rule',
-    why: 'It silences nothing, and errors are never silenced: a manifest that has one is not served.',
+    rationale: 'It silences nothing, and errors are never silenced: a manifest that has one is not served.',
   },
   {
     ...ANY,
     id: 'directive-unused',
     preset: 'recommended',
-    why: 'What it silenced is gone; the next thing of its kind would come in unseen.',
+    rationale: 'What it silenced is gone; the next thing of its kind would come in unseen.',
   },
 ];
 
 /** A comment that silences rules on the next line that is neither empty nor a comment. */
 export interface Directive {
-  readonly comment: Comment;
+  readonly comment: YamlComment;
   readonly file: string;
   readonly rules: readonly string[];
   /** The line that it is about. */
-  readonly line: number;
+  readonly targetLine: number;
 }
 
-export interface Directives {
+export interface ParsedDirectives {
   readonly directives: readonly Directive[];
   readonly findings: readonly Finding[];
 }
@@ -50,7 +54,7 @@ const HOW = 'write # gateway-disable-next-line RULE -- reason';
  *
  * @param table by which the ids of rules are known
  */
-export function readDirectives(document: Document, table: readonly Rule[]): Directives {
+export function readDirectives(document: Document, table: readonly Rule[]): ParsedDirectives {
   const all = [document, ...document.included].map((one) => readFileDirectives(one, table));
   return {
     directives: all.flatMap(({ directives }) => directives),
@@ -58,7 +62,7 @@ export function readDirectives(document: Document, table: readonly Rule[]): Dire
   };
 }
 
-function readFileDirectives(document: Document, table: readonly Rule[]): Directives {
+function readFileDirectives(document: Document, table: readonly Rule[]): ParsedDirectives {
   const { file, text } = document;
   const directives: Directive[] = [];
   const findings: Finding[] = [];
@@ -67,13 +71,13 @@ function readFileDirectives(document: Document, table: readonly Rule[]): Directi
   for (const comment of comments) {
     if (!/^#\s*gateway-disable/.test(comment.text)) continue;
     const rules = readDirective({ comment, file }, table, findings);
-    if (rules.length > 0) directives.push({ comment, file, rules, line: nextLine(document, comment) });
+    if (rules.length > 0) directives.push({ comment, file, rules, targetLine: nextLine(document, comment) });
   }
   return { directives, findings };
 }
 
 /** The rules that a comment silences; what is wrong with it goes to `findings`. */
-function readDirective(place: DirectivePlace, table: readonly Rule[], findings: Finding[]): string[] {
+function readDirective(place: DirectiveLocation, table: readonly Rule[], findings: Finding[]): string[] {
   const { rules, reason } = FORM.exec(place.comment.text.trimEnd())?.groups ?? {};
   const tell = (rule: string, message: string) => findings.push(directiveFinding(rule, place, message));
   if (rules === undefined) {
@@ -96,14 +100,14 @@ function readDirective(place: DirectivePlace, table: readonly Rule[], findings: 
   });
 }
 
-type DirectivePlace = Pick<Directive, 'comment' | 'file'>;
+type DirectiveLocation = Pick<Directive, 'comment' | 'file'>;
 
-export function directiveFinding(rule: string, { comment, file }: DirectivePlace, message: string): Finding {
+export function directiveFinding(rule: string, { comment, file }: DirectiveLocation, message: string): Finding {
   const { start, text } = comment;
-  return { rule, severity: 'warning', where: { start, end: start + text.length, file }, message };
+  return { rule, severity: 'warning', location: { start, end: start + text.length, file }, message };
 }
 
-function nextLine({ text, file, locate }: Document, { start }: Comment): number {
+function nextLine({ text, file, locate }: Document, { start }: YamlComment): number {
   const { line } = locate({ start, end: start, file });
   const rest = text.slice(start).split('\n').slice(1);
   const distance = rest.findIndex((other) => !/^\s*(?:#|$)/.test(other));

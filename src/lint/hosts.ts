@@ -4,6 +4,6 @@ export function isLoopback(hostname: string): boolean {
 }
 
 /** Whether nobody on the way can read or change what is sent there: TLS, or this very machine. */
-export function isPrivate({ protocol, hostname }: URL): boolean {
+export function isProtectedInTransit({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || isLoopback(hostname);
 }

@@ -1,17 +1,17 @@
 import type { Upstream } from '../plan/plan.ts';
 import { errorAtKey, type Finding } from '../problem/finding.ts';
-import { at, type Rule } from './rule.ts';
-import type { Sound } from './subject.ts';
-import { type UpstreamSubject, upstreamsOf } from './targets.ts';
-import { waysOf } from './tokens.ts';
+import { findingAt, type Rule } from './rule.ts';
+import type { ValidManifest } from './subject.ts';
+import { type LintUpstream, upstreamsOf } from './targets.ts';
+import { tokenMethods } from './tokens.ts';
 
-const ANY = { family: 'online', severity: 'warning', preset: 'minimal' } as const;
+const ANY = { category: 'online', severity: 'warning', preset: 'minimal' } as const;
 
 /** What only those can tell who are behind the gateway: it is found with `--online` alone. */
-export const ONLINE: readonly Rule[] = [
-  { ...ANY, id: 'online-upstream', why: 'What is not reached now will not be when the first request comes.' },
-  { ...ANY, id: 'online-health', why: 'A target whose health check fails gets no requests.' },
-  { ...ANY, id: 'online-tokens', why: 'While the issuer gives no answer no new token is good.' },
+export const ONLINE_RULES: readonly Rule[] = [
+  { ...ANY, id: 'online-upstream', rationale: 'What is not reached now will not be when the first request comes.' },
+  { ...ANY, id: 'online-health', rationale: 'A target whose health check fails gets no requests.' },
+  { ...ANY, id: 'online-tokens', rationale: 'While the issuer gives no answer no new token is good.' },
 ];
 
 const TIMEOUT_MS = 3_000;
@@ -19,26 +19,26 @@ const AT_ONCE = 16;
 const MAX_BYTES = 65_536;
 
 /** Asks every target of every upstream with one GET, and the issuer about a token that nobody has. */
-export async function askOnline(sound: Sound): Promise<Finding[]> {
-  const targets = upstreamsOf(sound).flatMap((subject) => subject.targets.map((target) => ({ subject, target })));
-  const findings: Finding[] = await askIssuer(sound);
+export async function checkOnline(sound: ValidManifest): Promise<Finding[]> {
+  const targets = upstreamsOf(sound).flatMap((subject) => subject.endpoints.map((target) => ({ subject, target })));
+  const findings: Finding[] = await checkIssuer(sound);
   while (targets.length > 0) {
     const now = targets.splice(0, AT_ONCE);
-    const found = await Promise.all(now.map(({ subject, target }) => askTarget(subject, target)));
+    const found = await Promise.all(now.map(({ subject, target }) => checkEndpoint(subject, target)));
     findings.push(...found.flat());
   }
   return findings;
 }
 
-async function askTarget(
-  { upstream }: UpstreamSubject,
-  target: UpstreamSubject['targets'][number],
+async function checkEndpoint(
+  { upstream }: LintUpstream,
+  target: LintUpstream['endpoints'][number],
 ): Promise<Finding[]> {
   const finding = (rule: string, message: string) => [
-    { ...at(target.path, message), rule, severity: 'warning' } as const,
+    { ...findingAt(target.path, message), rule, severity: 'warning' } as const,
   ];
   try {
-    const status = await statusOf(upstream, target.url);
+    const status = await fetchStatus(upstream, target.url);
     if (upstream.health === undefined || (status >= 200 && status < 300)) return [];
     return finding(
       'online-health',
@@ -54,20 +54,20 @@ async function askTarget(
 }
 
 /** The status of the response, whatever its body; no redirect is followed. */
-async function statusOf({ health, tls, targets }: Upstream, url: URL): Promise<number> {
-  const { Connection, createDial, fetchWhole, TooLong } = await network();
-  const serverName = targets.find((target) => target.url === url)?.serverName;
+async function fetchStatus({ health, tls, endpoints }: Upstream, url: URL): Promise<number> {
+  const { UpstreamConnection, createDial, fetchResponse, ResponseTooLargeError } = await importHttp1();
+  const serverName = endpoints.find((target) => target.url === url)?.serverName;
   const dial = createDial({ url, serverName }, { connectTimeoutMs: TIMEOUT_MS, tls });
   const limits = { responseTimeoutMs: TIMEOUT_MS, idleTimeoutMs: TIMEOUT_MS };
-  const connection = new Connection({ dial, ...limits, isForTunnel: false, onClosed: () => undefined });
-  const late = setTimeout(() => connection.abort(timeout()), TIMEOUT_MS);
+  const connection = new UpstreamConnection({ dial, ...limits, isForTunnel: false, onClosed: () => undefined });
+  const late = setTimeout(() => connection.abort(timeoutError()), TIMEOUT_MS);
   const headers = ['Host', url.host, 'User-Agent', 'signing-gateway'];
   try {
     const request = { method: 'GET', path: health?.path ?? '/', headers, body: null };
-    const { status } = await fetchWhole(connection, request, MAX_BYTES);
+    const { status } = await fetchResponse(connection, request, MAX_BYTES);
     return status;
   } catch (error) {
-    if (error instanceof TooLong) return error.status;
+    if (error instanceof ResponseTooLargeError) return error.status;
     throw error;
   } finally {
     clearTimeout(late);
@@ -76,31 +76,31 @@ async function statusOf({ health, tls, targets }: Upstream, url: URL): Promise<n
 }
 
 /** A lint without `--online` reads nothing of TLS. */
-async function network() {
-  const [{ Connection }, { createDial }, { fetchWhole, TooLong }] = await Promise.all([
+async function importHttp1() {
+  const [{ UpstreamConnection }, { createDial }, { fetchResponse, ResponseTooLargeError }] = await Promise.all([
     import('../http1/connection.ts'),
     import('../http1/dial.ts'),
     import('../http1/fetch-whole.ts'),
   ]);
-  return { Connection, createDial, fetchWhole, TooLong };
+  return { UpstreamConnection, createDial, fetchResponse, ResponseTooLargeError };
 }
 
-function timeout(): Error {
+function timeoutError(): Error {
   return Object.assign(new Error('no response in time'), { code: 'timeout' });
 }
 
 /** By the very verifier that serves: all that can be known of a token that nobody signed is whether it could be judged. */
-async function askIssuer({ manifest, plan }: Sound): Promise<Finding[]> {
-  const [asked] = waysOf(manifest);
-  const verdict = asked && (await plan.auth?.verifier.verify(probe(manifest)));
-  if (asked === undefined || verdict === undefined || !('fault' in verdict) || verdict.fault !== 'keys_unavailable')
+async function checkIssuer({ manifest, plan }: ValidManifest): Promise<Finding[]> {
+  const [asked] = tokenMethods(manifest);
+  const verdict = asked && (await plan.auth?.verifier.verify(probeToken(manifest)));
+  if (asked === undefined || verdict === undefined || !('code' in verdict) || verdict.code !== 'keys_unavailable')
     return [];
   const message = `the issuer gives no answer that serves (${verdict.cause ?? 'no reason is known'}); correct its address, or start it`;
   return [{ ...errorAtKey(asked.path, 'online-tokens', message), severity: 'warning' }];
 }
 
 /** A token that is well formed and good in all but its signature: only the issuer's keys can tell that it is not. */
-function probe({ auth }: Sound['manifest']): string {
+function probeToken({ auth }: ValidManifest['manifest']): string {
   const jwt = auth?.tokens.jwt;
   if (jwt === undefined) return 'lint-online-probe';
   const claims = Object.fromEntries(jwt.requiredClaims.map((name) => [name, 'probe']));

@@ -1,41 +1,41 @@
 import { foldLiteral } from '../plan/path-readings.ts';
 import type { Pattern } from '../plan/pattern.ts';
-import { meet, PatternTree, stepsFor } from '../plan/pattern-sets.ts';
+import { intersect, overlapSearchBudget, PatternTree } from '../plan/pattern-sets.ts';
 import type { Router } from '../plan/plan.ts';
 import { createRouter } from '../plan/router.ts';
-import { createSamplePaths, inUsualOrder } from '../plan/sample-paths.ts';
-import type { Witness } from '../problem/finding.ts';
-import type { RouteSubject } from './subject.ts';
+import { createSamplePaths, sortMethods } from '../plan/sample-paths.ts';
+import type { RouteWitness } from '../problem/finding.ts';
+import type { LintRoute } from './subject.ts';
 
 /**
  * Finds requests that show what a manifest does. It proposes paths, and the router that serves decides: what is
  * said of a request is what would happen to it.
  */
-export class Prover {
-  readonly #routes: readonly RouteSubject[];
+export class WitnessSearch {
+  readonly #routes: readonly LintRoute[];
   readonly #router: Router;
   /** Paths of a pattern: if a route gets none of them, it gets no path of this pattern. */
-  readonly pathsOf: (pattern: Pattern) => Generator<string>;
+  readonly samplePaths: (pattern: Pattern) => Generator<string>;
   #plain: Router | undefined;
   /** Patterns, by what they are folded. */
   #folded: PatternTree<Pattern> | undefined;
 
-  constructor(routes: readonly RouteSubject[], router: Router) {
+  constructor(routes: readonly LintRoute[], router: Router) {
     this.#routes = routes;
     this.#router = router;
-    this.pathsOf = createSamplePaths(routes.map(({ pattern }) => pattern));
+    this.samplePaths = createSamplePaths(routes.map(({ pattern }) => pattern));
   }
 
   /** What happens to a request. */
-  ask(method: string, path: string): Witness {
+  match(method: string, path: string): RouteWitness {
     return { method, path, route: this.#router.match(method, path)?.id };
   }
 
   /** A request that a route gets, among those with these methods and a path of this pattern. */
-  findFor({ route, pattern }: RouteSubject, methods: readonly string[], within = pattern): Witness | undefined {
-    const sent = inUsualOrder(methods);
+  findRequest({ route, pattern }: LintRoute, methods: readonly string[], within = pattern): RouteWitness | undefined {
+    const sent = sortMethods(methods);
     let isRefused = false;
-    for (const path of this.pathsOf(within))
+    for (const path of this.samplePaths(within))
       for (const method of sent) {
         const winner = this.#router.match(method, path);
         if (winner === route) return { method, path, route: route.id };
@@ -54,14 +54,14 @@ export class Prover {
    */
   *#otherSpellings(pattern: Pattern): Generator<string> {
     const folded = pattern.map(foldLiteral);
-    for (const twin of this.#foldedTree().meeting(folded, stepsFor(this.#routes))) {
-      const met = meet(folded, twin.map(foldLiteral)) ?? [];
+    for (const twin of this.#foldedTree().overlapping(folded, overlapSearchBudget(this.#routes))) {
+      const met = intersect(folded, twin.map(foldLiteral)) ?? [];
       const spelled = met.map((segment, index) => {
         const [own, other] = [pattern[index], twin[index]];
         if (own?.kind === 'literal') return own;
         return other?.kind === 'literal' ? { ...other, text: `${other.text};x` } : segment;
       });
-      yield* this.pathsOf(spelled);
+      yield* this.samplePaths(spelled);
     }
   }
 
@@ -74,8 +74,8 @@ export class Prover {
   }
 
   /** Whether a route gets no request with this method: other routes take all of them. */
-  isTaken({ route, pattern }: RouteSubject, method: string): boolean {
-    return this.pathsOf(pattern).every((path) => this.#plainRouter().match(method, path)?.key !== route.key);
+  isShadowed({ route, pattern }: LintRoute, method: string): boolean {
+    return this.samplePaths(pattern).every((path) => this.#plainRouter().match(method, path)?.key !== route.key);
   }
 
   /** The router without what it does for servers that fold letter case: where no route asks for more than another. */

@@ -8,7 +8,7 @@ export interface SchemaNode {
   readonly path: Path;
   readonly schema: Schema;
   /** It judges the very value that another one judges too, as in `allOf`: it need not say everything by itself. */
-  readonly isPart: boolean;
+  readonly isInPlace: boolean;
   /** It says what must not be, or when something holds: it refuses nothing by itself. */
   readonly isCondition: boolean;
 }
@@ -31,40 +31,41 @@ const MAPS = ['$defs', 'definitions', 'patternProperties', 'properties'];
 const IN_PLACE_MAPS = ['dependentSchemas'];
 
 export function* schemaNodes({ schemas, routes }: Manifest): Generator<SchemaNode> {
-  const whole = { isPart: false, isCondition: false };
+  const whole = { isInPlace: false, isCondition: false };
   for (const [name, schema] of Object.entries(schemas)) yield* nodesOf(schema, ['schemas', name], whole);
   for (const [index, { params, query, headers, body }] of routes.entries()) {
     const path = ['routes', index];
     for (const [name, held] of Object.entries({ params, query, headers }))
-      if (held !== undefined) yield* members(held.properties, [...path, name, 'properties'], whole);
+      if (held !== undefined) yield* memberNodes(held.properties, [...path, name, 'properties'], whole);
     if (body?.schema !== undefined) yield* nodesOf(body.schema, [...path, 'body', 'schema'], whole);
   }
 }
 
-type Standing = Pick<SchemaNode, 'isPart' | 'isCondition'>;
+type SchemaRole = Pick<SchemaNode, 'isInPlace' | 'isCondition'>;
 
-function* nodesOf(schema: unknown, path: Path, standing: Standing): Generator<SchemaNode> {
+function* nodesOf(schema: unknown, path: Path, standing: SchemaRole): Generator<SchemaNode> {
   if (!isMap(schema)) return;
   yield { path, schema, ...standing };
-  const whole = { ...standing, isPart: false };
-  const part = { ...standing, isPart: true };
-  const condition = { isPart: true, isCondition: true };
+  const whole = { ...standing, isInPlace: false };
+  const part = { ...standing, isInPlace: true };
+  const condition = { isInPlace: true, isCondition: true };
   const inside = (names: readonly string[]) => names.filter((name) => Object.hasOwn(schema, name));
   for (const name of inside(ONE)) yield* nodesOf(schema[name], [...path, name], whole);
   for (const name of inside(IN_PLACE)) yield* nodesOf(schema[name], [...path, name], part);
   for (const name of inside(CONDITIONS)) yield* nodesOf(schema[name], [...path, name], condition);
-  for (const name of inside([...LISTS, ...MAPS])) yield* members(schema[name], [...path, name], whole);
-  for (const name of inside([...IN_PLACE_LISTS, ...IN_PLACE_MAPS])) yield* members(schema[name], [...path, name], part);
+  for (const name of inside([...LISTS, ...MAPS])) yield* memberNodes(schema[name], [...path, name], whole);
+  for (const name of inside([...IN_PLACE_LISTS, ...IN_PLACE_MAPS]))
+    yield* memberNodes(schema[name], [...path, name], part);
 }
 
-function* members(held: unknown, path: Path, standing: Standing): Generator<SchemaNode> {
+function* memberNodes(held: unknown, path: Path, standing: SchemaRole): Generator<SchemaNode> {
   if (Array.isArray(held)) for (const [index, item] of held.entries()) yield* nodesOf(item, [...path, index], standing);
   else if (isMap(held))
     for (const [name, item] of Object.entries(held)) yield* nodesOf(item, [...path, name], standing);
 }
 
 /** Whether a schema says that a value may be of this type. */
-export function allows({ type }: Schema, name: string): boolean {
+export function allowsType({ type }: Schema, name: string): boolean {
   return type === name || (Array.isArray(type) && type.includes(name));
 }
 

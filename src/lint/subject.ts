@@ -4,11 +4,11 @@ import type { Secrets } from '../manifest/secrets.ts';
 import { type Pattern, parsePattern } from '../plan/pattern.ts';
 import type { Plan, Route } from '../plan/plan.ts';
 import type { Finding, Path } from '../problem/finding.ts';
-import { Prover } from './prover.ts';
+import { WitnessSearch } from './prover.ts';
 import { type SchemaNode, schemaNodes } from './schema-nodes.ts';
 
 /** A manifest that loads, with what the stages of `load` made of it. */
-export interface Sound {
+export interface ValidManifest {
   readonly document: Document;
   readonly manifest: Manifest;
   readonly plan: Plan;
@@ -17,16 +17,16 @@ export interface Sound {
 }
 
 /** What rules look at. */
-export interface Subject extends Sound {
+export interface LintContext extends ValidManifest {
   /** In the manifest's order. */
-  readonly routes: readonly RouteSubject[];
+  readonly routes: readonly LintRoute[];
   /** Every JSON Schema of the manifest, those inside of others too. */
   readonly schemas: readonly SchemaNode[];
-  readonly prover: Prover;
+  readonly witnessSearch: WitnessSearch;
 }
 
 /** A route as it was written and as it runs. */
-export interface RouteSubject {
+export interface LintRoute {
   /** `['routes', 3]` */
   readonly path: Path;
   readonly entry: RouteEntry;
@@ -34,7 +34,7 @@ export interface RouteSubject {
   readonly pattern: Pattern;
 }
 
-export function createSubject(sound: Sound): Subject {
+export function createLintContext(sound: ValidManifest): LintContext {
   const { manifest, plan } = sound;
   const routes = plan.routes.map((route, index) => ({
     path: ['routes', index],
@@ -42,5 +42,10 @@ export function createSubject(sound: Sound): Subject {
     route,
     pattern: parsePattern(route.path),
   }));
-  return { ...sound, routes, schemas: [...schemaNodes(manifest)], prover: new Prover(routes, plan.router) };
+  return {
+    ...sound,
+    routes,
+    schemas: [...schemaNodes(manifest)],
+    witnessSearch: new WitnessSearch(routes, plan.router),
+  };
 }

@@ -1,9 +1,9 @@
 /** The log has at most one line a minute about its own loss. */
-const INTERVAL_MS = 60_000;
+const REPORT_INTERVAL_MS = 60_000;
 const LINE_END = 0x0a;
 
 /** Counts lines that the log lost. */
-export class LostLines {
+export class DroppedLines {
   #total = 0;
   #unreported = 0;
   #reportedAt = Number.NEGATIVE_INFINITY;
@@ -21,9 +21,9 @@ export class LostLines {
   }
 
   /** Returns the lines lost since the last report; 0 if there are none or the last report is too recent. */
-  takeReport(): number {
+  takeUnreportedCount(): number {
     const count = this.#unreported;
-    if (count === 0 || performance.now() - this.#reportedAt < INTERVAL_MS) return 0;
+    if (count === 0 || performance.now() - this.#reportedAt < REPORT_INTERVAL_MS) return 0;
     this.#unreported = 0;
     this.#reportedAt = performance.now();
     return count;

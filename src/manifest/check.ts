@@ -2,10 +2,10 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
 import { didYouMean } from '../problem/did-you-mean.ts';
 import type { Finding } from '../problem/finding.ts';
 import type { Manifest } from './manifest.generated.ts';
-import { findingsOf, type Quote, valueAt } from './schema-finding.ts';
-import type { Substituted } from './substitute.ts';
+import { toSchemaFindings, type ValueQuoter, valueAt } from './schema-finding.ts';
+import type { Substitution } from './substitute.ts';
 import { validate as generated } from './validate.generated.ts';
-import type { Value } from './values.ts';
+import type { YamlValue } from './values.ts';
 
 const validate = generated as unknown as ValidateFunction;
 
@@ -13,34 +13,34 @@ const validate = generated as unknown as ValidateFunction;
  * Holds the substituted values to the JSON Schema and fills the defaults in. Every mistake is found, not the
  * first only; what has findings is a manifest in name only.
  */
-export function check(substituted: Substituted): { manifest: Manifest; findings: Finding[] } {
-  const { checked, findings } = checkBy<Manifest>(validate, substituted);
+export function check(substituted: Substitution): { manifest: Manifest; findings: Finding[] } {
+  const { checked, findings } = checkAgainst<Manifest>(validate, substituted);
   return { manifest: checked, findings };
 }
 
 /** The same by the validator of another schema; its messages are made of the schema's own titles and examples. */
-export function checkBy<Checked>(
+export function checkAgainst<Checked>(
   validate: ValidateFunction,
-  { value, isSecret }: Pick<Substituted, 'value' | 'isSecret'>,
+  { value, isSecret }: Pick<Substitution, 'value' | 'isSecret'>,
 ): { checked: Checked; findings: Finding[] } {
   // The validator writes the defaults into what it is given: it gets a copy of its own.
   const checked = structuredClone(value) as unknown as Checked;
   if (validate(checked)) return { checked, findings: [] };
   const errors = validate.errors ?? [];
-  const quote: Quote = (path) => {
+  const quote: ValueQuoter = (path) => {
     const at = valueAt(value, path);
-    return isSecret(path) ? 'the value from the environment' : shown(at);
+    return isSecret(path) ? 'the value from the environment' : displayValue(at);
   };
   return {
     checked,
-    findings: withoutMisspelt(withoutStrayBranches(errors))
-      .flatMap((error) => findingsOf(error, value, quote))
+    findings: withoutMisspeltKeys(withoutUnintendedBranches(errors))
+      .flatMap((error) => toSchemaFindings(error, value, quote))
       .map((finding) => withoutFix(finding, isSecret)),
   };
 }
 
 /** A fix would write what the environment gave into the file. */
-function withoutFix(finding: Finding, isSecret: Substituted['isSecret']): Finding {
+function withoutFix(finding: Finding, isSecret: Substitution['isSecret']): Finding {
   const { fix, ...rest } = finding;
   return fix !== undefined && isSecret(fix.path) ? rest : finding;
 }
@@ -49,7 +49,7 @@ function withoutFix(finding: Finding, isSecret: Substituted['isSecret']): Findin
  * Of an `anyOf` that failed, keeps the errors of the branch that was meant: the one whose type the value has, or
  * the list of words where a word was written. Without either, the `anyOf` speaks for all of its branches.
  */
-function withoutStrayBranches(errors: readonly ErrorObject[]): ErrorObject[] {
+function withoutUnintendedBranches(errors: readonly ErrorObject[]): ErrorObject[] {
   const dropped = new Set<ErrorObject>();
   for (const [index, any] of errors.entries()) {
     if (any.keyword !== 'anyOf') continue;
@@ -68,7 +68,7 @@ function withoutStrayBranches(errors: readonly ErrorObject[]): ErrorObject[] {
 }
 
 /** A misspelt key is one mistake, not a key too many and another too few; an unknown one is not one too many besides. */
-function withoutMisspelt(errors: readonly ErrorObject[]): ErrorObject[] {
+function withoutMisspeltKeys(errors: readonly ErrorObject[]): ErrorObject[] {
   const meant = new Set<string>();
   const strange = new Set<string>();
   for (const { keyword, instancePath, params, parentSchema } of errors) {
@@ -84,7 +84,7 @@ function withoutMisspelt(errors: readonly ErrorObject[]): ErrorObject[] {
   );
 }
 
-function shown(value: Value): string {
+function displayValue(value: YamlValue): string {
   if (value === null) return 'an empty value';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'a map';

@@ -1,32 +1,32 @@
 import { isMap, isScalar, isSeq, type Node, parseDocument, visit, type YAMLError } from 'yaml';
-import type { Finding, Fix, Where } from '../problem/finding.ts';
+import type { Finding, FindingLocation, Fix } from '../problem/finding.ts';
 import type { Locator } from '../problem/problem.ts';
-import { type Lines, linesOf } from './lines.ts';
+import { createLineIndex, type LineIndex } from './lines.ts';
 import { MAX_FILE_BYTES, type Source } from './source.ts';
 import { syntaxError, syntaxMessage } from './syntax.ts';
-import { type Comment, commentsOf } from './tokens.ts';
-import { editOf, type Offsets, offsetsOf } from './tree.ts';
-import { MAX_DEPTH, readValues, type Value } from './values.ts';
+import { commentsOf, type YamlComment } from './tokens.ts';
+import { editOf, type OffsetRange, offsetsAt } from './tree.ts';
+import { MAX_DEPTH, readValues, type YamlValue } from './values.ts';
 
 /** A parsed manifest: plain values, and the place of each. */
 export interface Document extends Locator {
-  readonly value: Value;
+  readonly value: YamlValue;
   readonly text: string;
   /** The documents of the files that it includes, in their order. */
   readonly included: readonly Document[];
-  fileOf(where: Where): string;
+  fileOf(where: FindingLocation): string;
   /** Looks for the comments, in their order. */
-  comments(): readonly Comment[];
+  comments(): readonly YamlComment[];
 }
 
 /** Reads YAML 1.2 (core schema) into plain values. Never throws on any text. */
 export function parse(source: Source): { document: Document; findings: Finding[] } {
   const text = source.text;
-  const lines = linesOf(text);
+  const lines = createLineIndex(text);
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_FILE_BYTES) {
     const message = `the manifest has ${bytes} bytes; at most ${MAX_FILE_BYTES} are read`;
-    return { document: documentOf(source, lines, null), findings: [syntaxError(0, 0, message)] };
+    return { document: createDocument(source, lines, null), findings: [syntaxError(0, 0, message)] };
   }
   let root: Node | null;
   let findings: Finding[];
@@ -41,25 +41,25 @@ export function parse(source: Source): { document: Document; findings: Finding[]
     const parsed = parseDocument(text, options);
     root = parsed.contents;
     findings = parserFindings(parsed.errors, parsed.warnings, text, root);
-    if (parsed.errors.length > 0) return { document: documentOf(source, lines, root), findings };
+    if (parsed.errors.length > 0) return { document: createDocument(source, lines, root), findings };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     const message = `the manifest is nested too deeply; at most ${MAX_DEPTH} levels are read`;
-    return { document: documentOf(source, lines, null), findings: [syntaxError(0, 0, message)] };
+    return { document: createDocument(source, lines, null), findings: [syntaxError(0, 0, message)] };
   }
   const { value, anchors } = readValues(root, findings);
-  return { document: documentOf(source, lines, root, value, anchors), findings };
+  return { document: createDocument(source, lines, root, value, anchors), findings };
 }
 
-function documentOf(
+function createDocument(
   source: Source,
-  lines: Lines,
+  lines: LineIndex,
   root: Node | null,
-  value: Value = null,
+  value: YamlValue = null,
   anchors: Map<string, Node> = new Map(),
 ): Document {
-  const locate = (where: Where) => {
-    const { start, end } = 'path' in where ? offsetsOf(root, where, anchors) : where;
+  const locate = (where: FindingLocation) => {
+    const { start, end } = 'path' in where ? offsetsAt(root, where, anchors) : where;
     return lines.rangeOf(start, end);
   };
   const edit = (fix: Fix) => editOf(fix, source.text, root);
@@ -80,13 +80,13 @@ function parserFindings(
   const [first] = errors.toSorted((a, b) => a.pos[0] - b.pos[0]);
   const told = first === undefined ? warnings.filter(({ code }) => code !== 'BAD_INDENT') : [first];
   return told.map((error) => {
-    const { start, end } = openerOf(error, root) ?? withoutIndent(error, text);
+    const { start, end } = openingDelimiter(error, root) ?? withoutIndent(error, text);
     return syntaxError(start, end, syntaxMessage(error.code, error.message));
   });
 }
 
 /** The bracket or quote that was never closed: the parser tells only where it gave up looking. */
-function openerOf({ code, message, pos }: YAMLError, root: Node | null): Offsets | undefined {
+function openingDelimiter({ code, message, pos }: YAMLError, root: Node | null): OffsetRange | undefined {
   const isQuote = code === 'MISSING_CHAR' && message.startsWith('Missing closing');
   if (!isQuote && !/^(?:flow|expected flow) .* end with/i.test(message)) return undefined;
   let start: number | undefined;
@@ -100,7 +100,7 @@ function openerOf({ code, message, pos }: YAMLError, root: Node | null): Offsets
   return start === undefined ? undefined : { start, end: start + 1 };
 }
 
-function withoutIndent({ code, pos }: YAMLError, text: string): Offsets {
+function withoutIndent({ code, pos }: YAMLError, text: string): OffsetRange {
   let [start] = pos;
   if (code !== 'TAB_AS_INDENT') while (text[start] === ' ') start += 1;
   return { start, end: Math.max(start + 1, pos[1]) };

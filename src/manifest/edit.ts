@@ -1,7 +1,7 @@
-import type { Edit } from '../problem/problem.ts';
+import type { TextEdit } from '../problem/problem.ts';
 
 /** A string of a manifest as it stands in the text: offsets, `end` exclusive. */
-export interface Span {
+export interface ScalarSpan {
   readonly start: number;
   readonly end: number;
   /** Whether it stands inside of brackets. */
@@ -9,7 +9,7 @@ export interface Span {
 }
 
 /** Other words for a string, in the quotes that it had; a plain one stays plain where that can be read in one way. */
-export function replacement(text: string, { start, end, isInFlow }: Span, words: string): Edit | undefined {
+export function replaceScalar(text: string, { start, end, isInFlow }: ScalarSpan, words: string): TextEdit | undefined {
   const quote = text[start];
   if (quote === '"') return { start, end, text: JSON.stringify(words) };
   const isPlain = quote !== "'" && (isInFlow ? PLAIN_IN_FLOW : PLAIN).test(words) && !OTHER_TYPES.test(words);
@@ -22,7 +22,7 @@ const PLAIN_IN_FLOW = /^[\w/.$][\w/.$%*+~-]*$/;
 const OTHER_TYPES = /^(?:true|false|null|[-+.]?[0-9][0-9_.eExXoO+-]*|[-+]?\.(?:inf|nan))$/i;
 
 /** Takes an item out of a list, with the comma or the line that it stood on; `undefined` where more stands there. */
-export function removal(text: string, item: Span, previous: Span): Edit | undefined {
+export function removeItem(text: string, item: ScalarSpan, previous: ScalarSpan): TextEdit | undefined {
   if (item.isInFlow) {
     const isAlone = /^\s*,\s*$/.test(text.slice(previous.end, item.start));
     return isAlone ? { start: previous.end, end: item.end, text: '' } : undefined;

@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { compile } from 'json-schema-to-typescript';
 
-interface Language {
+interface SchemaTarget {
   /** A file of the folder `schema`. */
   readonly schema: string;
   /** The type of a whole text. */
@@ -17,7 +17,7 @@ interface Language {
   readonly validator: string;
 }
 
-const LANGUAGES: readonly Language[] = [
+const LANGUAGES: readonly SchemaTarget[] = [
   {
     schema: 'gateway.schema.json',
     type: 'Manifest',
@@ -40,15 +40,15 @@ export async function generate(): Promise<Record<string, string>> {
   for (const { schema, type, ...names } of LANGUAGES) {
     const text = readFileSync(new URL(`../../schema/${schema}`, import.meta.url), 'utf8');
     const banner = `// Made from schema/${schema} by \`npm run generate\`. Do not edit.\n`;
-    files[names.types] = banner + (await types(text, type));
-    files[names.validator] = banner + validator(text);
+    files[names.types] = banner + (await generateTypes(text, type));
+    files[names.validator] = banner + generateValidator(text);
   }
-  files['../plan/json-schema.generated.ts'] = metaValidator();
+  files['../plan/json-schema.generated.ts'] = generateMetaValidator();
   return files;
 }
 
-async function types(text: string, type: string): Promise<string> {
-  return compile(JSON.parse(text, forTypes), type, {
+async function generateTypes(text: string, type: string): Promise<string> {
+  return compile(JSON.parse(text, toTypeSchema), type, {
     bannerComment: '',
     additionalProperties: false,
     strictIndexSignatures: false,
@@ -58,7 +58,7 @@ async function types(text: string, type: string): Promise<string> {
 }
 
 /** The schema of a manifest that was checked: what has a default is always there. */
-function forTypes(key: string, value: unknown): unknown {
+function toTypeSchema(key: string, value: unknown): unknown {
   // Titles are nouns for messages ("a duration"), not names of types; examples hold `$ref`s of another document.
   if (key === 'title' || key === 'examples' || key === '$id') return undefined;
   if (key === 'JsonSchema') return { tsType: 'boolean | Readonly<Record<string, unknown>>' };
@@ -72,7 +72,7 @@ function forTypes(key: string, value: unknown): unknown {
   return { ...value, required: [...required, ...defaulted.map(([name]) => name)] };
 }
 
-function validator(text: string): string {
+function generateValidator(text: string): string {
   const ajv = new Ajv2020({
     strict: true,
     allErrors: true,
@@ -81,17 +81,17 @@ function validator(text: string): string {
     allowUnionTypes: true,
     code: { source: true, esm: true },
   });
-  return moduleOf(ajv, ajv.compile(JSON.parse(text)));
+  return toModule(ajv, ajv.compile(JSON.parse(text)));
 }
 
 /** Of the first fault alone: the others are often only what comes of it. */
-function metaValidator(): string {
+function generateMetaValidator(): string {
   const ajv = new Ajv2020({ ownProperties: true, code: { source: true, esm: true } });
   const banner = `// Made from ${META} by \`npm run generate\`. Do not edit.\n`;
-  return banner + moduleOf(ajv, ajv.getSchema(META) as ValidateFunction);
+  return banner + toModule(ajv, ajv.getSchema(META) as ValidateFunction);
 }
 
-function moduleOf(ajv: Ajv2020, validate: ValidateFunction): string {
+function toModule(ajv: Ajv2020, validate: ValidateFunction): string {
   // CommonJS without named exports for an ES module to find.
   const standalone = createRequire(import.meta.url)('ajv/dist/standalone').default;
   const code: string = standalone(ajv, validate);

@@ -1,8 +1,8 @@
 import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
 import { type Document, parse } from './document.ts';
-import type { Kept } from './files.ts';
-import { join } from './joined.ts';
-import { MAX_FOUND } from './pattern-of-files.ts';
+import type { TrackedEnvironment } from './files.ts';
+import { mergeDocuments } from './joined.ts';
+import { MAX_GLOB_MATCHES } from './pattern-of-files.ts';
 import { MAX_FILE_BYTES, type Source } from './source.ts';
 
 const RULE = 'include';
@@ -11,19 +11,19 @@ const MAX_FILES = 1_000;
 const KEYS = ['upstreams', 'schemas', 'routes'];
 
 /** Text to document; what was parsed before may be remembered. */
-export type Parse = typeof parse;
+export type DocumentParser = typeof parse;
 
 /** Reads a manifest and the files that it includes into one document. Never throws on any text. */
 export function readDocument(
   source: Source,
-  world: Kept,
-  parseText: Parse = parse,
+  world: TrackedEnvironment,
+  parseText: DocumentParser = parse,
 ): { document: Document; findings: Finding[] } {
   const main = parseText(source);
-  const patterns = patternsOf(main.document);
+  const patterns = includeGlobs(main.document);
   if (main.findings.length > 0 || patterns.length === 0) return main;
   const findings: Finding[] = [];
-  const files = findFiles(patterns, world, findings);
+  const files = findIncludedFiles(patterns, world, findings);
   let bytes = Buffer.byteLength(source.text);
   const included = [...files].flatMap(([file, index]) => {
     // All texts together have the limit of one; the files behind the first one beyond it are not read.
@@ -36,24 +36,24 @@ export function readDocument(
       findings.push(errorAt(place, RULE, `the file "${file}" ${reason}; name files beside the manifest or below it`));
       return [];
     }
-    const { document, findings: syntax } = parseText({ path: shownBeside(source.path, file), text });
-    const found = syntax.length > 0 ? syntax : partFaults(document);
-    findings.push(...found.map((finding) => inFile(finding, document.file)));
+    const { document, findings: syntax } = parseText({ path: displayPathBeside(source.path, file), text });
+    const found = syntax.length > 0 ? syntax : includedFileFindings(document);
+    findings.push(...found.map((finding) => withFile(finding, document.file)));
     return [document];
   });
-  const joined = join(main.document, included);
+  const joined = mergeDocuments(main.document, included);
   return { document: joined.document, findings: [...findings, ...joined.findings] };
 }
 
 /** The document of texts that were read before, the manifest's own first. */
-export function documentOf(sources: readonly Source[]): Document {
+export function parseDocuments(sources: readonly Source[]): Document {
   const [main, ...included] = sources.map((source) => parse(source).document);
   if (main === undefined) throw new RangeError('no text, no document');
-  return included.length === 0 ? main : join(main, included).document;
+  return included.length === 0 ? main : mergeDocuments(main, included).document;
 }
 
 /** What `include` lists; nothing for what the schema is to tell of. */
-function patternsOf({ value }: Document): readonly string[] & { isList: boolean } {
+function includeGlobs({ value }: Document): readonly string[] & { isList: boolean } {
   const written = isMap(value) ? value['include'] : undefined;
   const isList = Array.isArray(written);
   const all: unknown[] = isList ? written : [written];
@@ -62,21 +62,21 @@ function patternsOf({ value }: Document): readonly string[] & { isList: boolean 
 }
 
 /** The files of all patterns, none of them twice, each with the index of the pattern that it was found by first. */
-function findFiles(
+function findIncludedFiles(
   patterns: readonly string[] & { isList: boolean },
-  world: Kept,
+  world: TrackedEnvironment,
   findings: Finding[],
 ): Map<string, number> {
   const files = new Map<string, number>();
   for (const [index, pattern] of patterns.entries()) {
     const place = ['include', ...(patterns.isList ? [index] : [])];
-    const found = isBelow(pattern) ? world.filesOf(pattern) : [];
-    if (!isBelow(pattern)) {
+    const found = isWithinFolder(pattern) ? world.expandGlob(pattern) : [];
+    if (!isWithinFolder(pattern)) {
       const message = `"${pattern}" is no file beside the manifest or below it; write its relative path, without .. and without variables`;
       findings.push(errorAt(place, RULE, message));
     } else if (found.length === 0) {
       // A folder that is gone for a moment does not take its routes with it.
-      const message = `no file, or more than ${MAX_FOUND}, matches "${pattern}"; write a pattern of existing files`;
+      const message = `no file, or more than ${MAX_GLOB_MATCHES}, matches "${pattern}"; write a pattern of existing files`;
       findings.push(errorAt(place, RULE, message));
     }
     for (const file of found) if (!files.has(file)) files.set(file, index);
@@ -86,11 +86,11 @@ function findFiles(
   return new Map([...files].slice(0, MAX_FILES));
 }
 
-function isBelow(pattern: string): boolean {
+function isWithinFolder(pattern: string): boolean {
   return !/^\/|\\|\$\{|^[A-Za-z]:/.test(pattern) && !pattern.split('/').includes('..');
 }
 
-function readText(file: string, { readFile }: Kept): string | undefined {
+function readText(file: string, { readFile }: TrackedEnvironment): string | undefined {
   try {
     return readFile(file);
   } catch {
@@ -99,11 +99,11 @@ function readText(file: string, { readFile }: Kept): string | undefined {
 }
 
 /** As the manifest beside it is shown: by the same way to its folder, or at the same revision of git. */
-export function shownBeside(manifest: string, file: string): string {
+export function displayPathBeside(manifest: string, file: string): string {
   return manifest.slice(0, Math.max(manifest.lastIndexOf('/'), manifest.lastIndexOf(':')) + 1) + file;
 }
 
-function partFaults({ value }: Document): Finding[] {
+function includedFileFindings({ value }: Document): Finding[] {
   // An empty file is one that is being written, or a mistake.
   if (!isMap(value) || Object.keys(value).length === 0)
     return [errorAt([], RULE, 'an included file holds upstreams, schemas or routes; this one holds none of them')];
@@ -123,9 +123,9 @@ function partFaults({ value }: Document): Finding[] {
   });
 }
 
-function inFile(finding: Finding, file: string): Finding {
-  const { where, related } = finding;
-  return { ...finding, where: { ...where, file }, ...(related && { related: { file, ...related } }) };
+function withFile(finding: Finding, file: string): Finding {
+  const { location, related } = finding;
+  return { ...finding, location: { ...location, file }, ...(related && { related: { file, ...related } }) };
 }
 
 function isMap(value: unknown): value is Readonly<Record<string, unknown>> {

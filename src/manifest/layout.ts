@@ -1,5 +1,5 @@
-import { gapBetween, is, type Piece } from './spacing.ts';
-import type { Token } from './tokens.ts';
+import { gapBetween, isIndicator, type SpacedToken } from './spacing.ts';
+import type { YamlToken } from './tokens.ts';
 
 const INDENT = 2;
 
@@ -11,11 +11,11 @@ interface Block {
 }
 
 /** A line as it was written; a value over several lines is one piece of it. */
-interface Line {
+interface SourceLine {
   readonly column: number;
-  readonly pieces: readonly Piece[];
+  readonly pieces: readonly SpacedToken[];
   /** Whether it begins inside of brackets. */
-  readonly isInside: boolean;
+  readonly isInFlow: boolean;
 }
 
 /**
@@ -25,44 +25,44 @@ interface Line {
  *
  * @param tokens of a text without `\r\n`
  */
-export function layOut(tokens: readonly Token[]): string {
+export function formatYaml(tokens: readonly YamlToken[]): string {
   const out: string[] = [];
   const blocks: Block[] = [];
-  let waiting: Line[] = [];
+  let waiting: SourceLine[] = [];
   let header = '';
   for (const line of linesOf(tokens)) {
     const [first] = line.pieces;
-    if (first === undefined || (first.kind === 'comment' && !line.isInside)) {
+    if (first === undefined || (first.kind === 'comment' && !line.isInFlow)) {
       waiting.push(line);
       continue;
     }
     if (first.kind === 'block-scalar') {
-      out.push(blockScalar(first.text, header, blocks.at(-1)));
+      out.push(renderBlockScalar(first.text, header, blocks.at(-1)));
       continue;
     }
     const open = [...blocks];
-    const to = line.isInside ? Math.max(0, line.column + shiftOf(blocks.at(-1))) : place(line, blocks);
-    out.push(...waiting.map((one) => comment(one, open, line.column, to)), written(line, to, blocks.at(-1)));
+    const to = line.isInFlow ? Math.max(0, line.column + shiftOf(blocks.at(-1))) : indentOf(line, blocks);
+    out.push(...waiting.map((one) => renderComment(one, open, line.column, to)), renderLine(line, to, blocks.at(-1)));
     waiting = [];
     header = line.pieces.find(({ kind }) => kind === 'block-scalar-header')?.text ?? '';
   }
-  out.push(...waiting.map((one) => comment(one, blocks)));
-  return withoutDoubleGaps(out)
+  out.push(...waiting.map((one) => renderComment(one, blocks)));
+  return collapseBlankLines(out)
     .map((line) => `${line}\n`)
     .join('');
 }
 
-function linesOf(tokens: readonly Token[]): Line[] {
-  const lines: Line[] = [];
-  let pieces: Piece[] = [];
+function linesOf(tokens: readonly YamlToken[]): SourceLine[] {
+  const lines: SourceLine[] = [];
+  let pieces: SpacedToken[] = [];
   let gap = '';
   let depth = 0;
-  let isInside = false;
+  let isInFlow = false;
   const end = () => {
-    lines.push({ column: pieces[0]?.gap.length ?? 0, pieces, isInside });
+    lines.push({ column: pieces[0]?.gap.length ?? 0, pieces, isInFlow });
     pieces = [];
     gap = '';
-    isInside = depth > 0;
+    isInFlow = depth > 0;
   };
   for (const token of tokens) {
     if (token.kind === 'newline') end();
@@ -70,8 +70,8 @@ function linesOf(tokens: readonly Token[]): Line[] {
     else {
       pieces.push({ ...token, gap });
       gap = '';
-      if (is(token, '{') || is(token, '[')) depth += 1;
-      if (is(token, '}') || is(token, ']')) depth -= 1;
+      if (isIndicator(token, '{') || isIndicator(token, '[')) depth += 1;
+      if (isIndicator(token, '}') || isIndicator(token, ']')) depth -= 1;
       // Its last line break is its own.
       if (token.kind === 'block-scalar') end();
     }
@@ -81,32 +81,32 @@ function linesOf(tokens: readonly Token[]): Line[] {
 }
 
 /** The column of a line outside of brackets. What it ends leaves the open blocks, what it begins joins them. */
-function place({ column, pieces }: Line, blocks: Block[]): number {
+function indentOf({ column, pieces }: SourceLine, blocks: Block[]): number {
   let at = column;
   let to: number | undefined;
   for (const [index, piece] of pieces.entries()) {
     if (piece.kind === 'comment') break;
     if (index > 0) at += piece.gap.length;
-    const entered = enter(at, kindAt(pieces, index), blocks);
+    const entered = enterBlock(at, kindAt(pieces, index), blocks);
     to ??= entered;
     // What stands behind one of these on its line is a block of its own.
-    if (!is(piece, '-') && !is(piece, '?') && !is(piece, ':')) break;
+    if (!isIndicator(piece, '-') && !isIndicator(piece, '?') && !isIndicator(piece, ':')) break;
     at += piece.text.length;
   }
   return to ?? 0;
 }
 
-function kindAt(pieces: readonly Piece[], index: number): Block['kind'] | undefined {
-  const piece = pieces[index] as Piece;
-  if (is(piece, '-')) return 'list';
-  if (is(piece, '?') || is(piece, ':')) return 'map';
-  const isProperty = ({ kind, text }: Piece) => kind === 'other' && /^[&!]/.test(text);
+function kindAt(pieces: readonly SpacedToken[], index: number): Block['kind'] | undefined {
+  const piece = pieces[index] as SpacedToken;
+  if (isIndicator(piece, '-')) return 'list';
+  if (isIndicator(piece, '?') || isIndicator(piece, ':')) return 'map';
+  const isProperty = ({ kind, text }: SpacedToken) => kind === 'other' && /^[&!]/.test(text);
   const [node, next] = pieces.slice(index).filter((one) => !isProperty(one));
   const isKey = node !== undefined && (node.kind === 'scalar' || node.text.startsWith('*'));
-  return isKey && next !== undefined && is(next, ':') ? 'map' : undefined;
+  return isKey && next !== undefined && isIndicator(next, ':') ? 'map' : undefined;
 }
 
-function enter(at: number, kind: Block['kind'] | undefined, blocks: Block[]): number {
+function enterBlock(at: number, kind: Block['kind'] | undefined, blocks: Block[]): number {
   let top = blocks.at(-1);
   // A list may stand as far left as the key that it belongs to.
   const isOver = ({ from, kind: own }: Block) =>
@@ -126,15 +126,15 @@ function shiftOf(block: Block | undefined): number {
   return block === undefined ? 0 : block.to - block.from;
 }
 
-function written({ pieces }: Line, to: number, block: Block | undefined): string {
+function renderLine({ pieces }: SourceLine, to: number, block: Block | undefined): string {
   const shown = pieces.map((piece, index) => {
-    const gap = index === 0 ? '' : gapBetween(pieces[index - 1] as Piece, piece);
-    return gap + (piece.kind === 'scalar' ? moved(piece.text, shiftOf(block)) : piece.text.trimEnd());
+    const gap = index === 0 ? '' : gapBetween(pieces[index - 1] as SpacedToken, piece);
+    return gap + (piece.kind === 'scalar' ? shiftScalar(piece.text, shiftOf(block)) : piece.text.trimEnd());
   });
   return ' '.repeat(to) + shown.join('');
 }
 
-function moved(scalar: string, shift: number): string {
+function shiftScalar(scalar: string, shift: number): string {
   const [first = '', ...more] = scalar.split('\n');
   // A backslash keeps the space behind it.
   const end = (line: string) => line.replace(/(?<!\\)[ \t]+$/, '');
@@ -147,7 +147,7 @@ function moved(scalar: string, shift: number): string {
 }
 
 /** The lines below `|` or `>`; a digit in that header says how far in they stand, else the first of them does. */
-function blockScalar(text: string, header: string, block: Block | undefined): string {
+function renderBlockScalar(text: string, header: string, block: Block | undefined): string {
   const lines = text.replace(/\n$/, '').split('\n');
   const digit = Number(/[1-9]/.exec(header)?.[0] ?? 0);
   const first = lines.find((line) => line.trim() !== '') ?? '';
@@ -158,7 +158,12 @@ function blockScalar(text: string, header: string, block: Block | undefined): st
 }
 
 /** A comment on a line of its own, or an empty line: a comment belongs to what is as far in as it is. */
-function comment({ column, pieces }: Line, open: readonly Block[], nextColumn?: number, nextTo?: number): string {
+function renderComment(
+  { column, pieces }: SourceLine,
+  open: readonly Block[],
+  nextColumn?: number,
+  nextTo?: number,
+): string {
   const [piece] = pieces;
   if (piece === undefined) return '';
   const block = open.findLast(({ from }) => from === column);
@@ -167,7 +172,7 @@ function comment({ column, pieces }: Line, open: readonly Block[], nextColumn?: 
   return ' '.repeat(to ?? 0) + piece.text.trimEnd();
 }
 
-function withoutDoubleGaps(lines: readonly string[]): string[] {
+function collapseBlankLines(lines: readonly string[]): string[] {
   const last = lines.findLastIndex((line) => line !== '');
   return lines.slice(0, last + 1).filter((line, index) => line !== '' || (index > 0 && lines[index - 1] !== ''));
 }

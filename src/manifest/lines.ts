@@ -1,17 +1,17 @@
 import type { Range } from '../problem/problem.ts';
 
 /** Tells lines and columns of offsets into a text; a byte order mark is no column, as editors count. */
-export interface Lines {
+export interface LineIndex {
   rangeOf(start: number, end: number): Range;
 }
 
-export function linesOf(text: string): Lines {
+export function createLineIndex(text: string): LineIndex {
   const starts = [text.startsWith('\uFEFF') ? 1 : 0];
   for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', end + 1)) starts.push(end + 1);
   // An offset behind the end of the text, which the parser may give, is the end.
   const placeOf = (offset: number) => {
     const within = Math.min(offset, text.length);
-    const index = lastAtMost(starts, within);
+    const index = lastIndexAtMost(starts, within);
     return { line: index + 1, column: Math.max(1, within - (starts[index] ?? 0) + 1) };
   };
   return {
@@ -24,7 +24,7 @@ export function linesOf(text: string): Lines {
 }
 
 /** The index of the last of the ascending numbers that is at most this; the first one's if none is. */
-function lastAtMost(numbers: readonly number[], most: number): number {
+function lastIndexAtMost(numbers: readonly number[], most: number): number {
   let low = 0;
   let high = numbers.length - 1;
   while (low < high) {

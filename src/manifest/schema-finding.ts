@@ -1,14 +1,14 @@
 import type { ErrorObject } from 'ajv';
-import { onlyMeant, suggestion } from '../problem/did-you-mean.ts';
+import { onlyNearMatch, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Fix, type Path } from '../problem/finding.ts';
-import { mendDuration, mendSize } from './units.ts';
-import type { Value } from './values.ts';
+import { fixDuration, fixSize } from './units.ts';
+import type { YamlValue } from './values.ts';
 
 /** Shows the value at a path, if it may be shown. */
-export type Quote = (path: Path) => string;
+export type ValueQuoter = (path: Path) => string;
 
 /** What a validator said, and of what. */
-interface Said {
+interface SchemaErrorContext {
   readonly error: ErrorObject;
   readonly params: ErrorObject['params'];
   readonly path: Path;
@@ -16,12 +16,12 @@ interface Said {
   readonly noun: string | undefined;
   /** What may be written, as the end of a sentence. */
   readonly examples: string;
-  readonly root: Value;
-  readonly quote: Quote;
+  readonly root: YamlValue;
+  readonly quote: ValueQuoter;
 }
 
 /** What an error of the validator means to the author: none where another one says it. */
-export function findingsOf(error: ErrorObject, root: Value, quote: Quote): Finding[] {
+export function toSchemaFindings(error: ErrorObject, root: YamlValue, quote: ValueQuoter): Finding[] {
   const path = pathOf(error.instancePath, root);
   const { params, keyword, parentSchema } = error;
   const examples = exampleText(parentSchema?.['examples']);
@@ -31,15 +31,15 @@ export function findingsOf(error: ErrorObject, root: Value, quote: Quote): Findi
 
 const RULE = 'schema';
 
-const BY_KEYWORD: Readonly<Record<string, (said: Said) => Finding[]>> = {
+const BY_KEYWORD: Readonly<Record<string, (said: SchemaErrorContext) => Finding[]>> = {
   required({ error, params, path }) {
     const missing: string = params['missingProperty'];
-    return [errorAtKey(path, RULE, `"${missing}" is missing; add ${missing}: ${hint(error, missing)}`)];
+    return [errorAtKey(path, RULE, `"${missing}" is missing; add ${missing}: ${exampleOf(error, missing)}`)];
   },
   additionalProperties({ error, params, path, root }) {
     const name: string = params['additionalProperty'];
     const known = Object.keys(error.parentSchema?.['properties'] ?? {});
-    const fix = renaming([...path, name], name, known, root);
+    const fix = keyFix([...path, name], name, known, root);
     return [{ ...errorAtKey([...path, name], RULE, `unknown key "${name}"${suggestion(name, known)}`), fix }];
   },
   propertyNames({ error, params, path }) {
@@ -54,11 +54,11 @@ const BY_KEYWORD: Readonly<Record<string, (said: Said) => Finding[]>> = {
     const name = error.propertyName;
     if (name !== undefined)
       return [errorAtKey([...path, name], RULE, `"${name}" is not ${noun}${suggestion(name, known)}`)];
-    const word = wordAt(root, path);
+    const word = stringAt(root, path);
     const message = `${quote(path)} is not ${noun ?? 'known here'}${suggestion(word, known)}`;
-    const meant = onlyMeant(word, known);
+    const meant = onlyNearMatch(word, known);
     // Whoever may call is for the author to say, however near the word.
-    return [{ ...errorAt(path, RULE, message), fix: rewording(path, known.includes('public') ? undefined : meant) }];
+    return [{ ...errorAt(path, RULE, message), fix: valueFix(path, known.includes('public') ? undefined : meant) }];
   },
   const: ({ params, path, quote }) => [
     errorAt(path, RULE, `${quote(path)} is not known here; write ${JSON.stringify(params['allowedValue'])}`),
@@ -66,7 +66,7 @@ const BY_KEYWORD: Readonly<Record<string, (said: Said) => Finding[]>> = {
   pattern({ error, path, noun, examples, root, quote }) {
     // A name that does not fit is told of once, by the `propertyNames` that asked for it.
     if (error.propertyName !== undefined) return [];
-    const fix = rewording(path, mendOf(noun)?.(wordAt(root, path)));
+    const fix = valueFix(path, unitFixer(noun)?.(stringAt(root, path)));
     return [{ ...errorAt(path, RULE, `${quote(path)} is not ${noun ?? 'well formed'}${examples}`), fix }];
   },
   type({ params, path, noun, examples, quote }) {
@@ -77,11 +77,11 @@ const BY_KEYWORD: Readonly<Record<string, (said: Said) => Finding[]>> = {
   // What it asks for is told of by itself.
   if: () => [],
   anyOf: ({ path, examples, quote }) => [errorAt(path, RULE, `${quote(path)} does not fit here${examples}`)],
-  minItems: mustNotBeEmpty,
-  minProperties: mustNotBeEmpty,
-  minLength: mustNotBeEmpty,
-  minimum: outOfRange,
-  maximum: outOfRange,
+  minItems: emptyFinding,
+  minProperties: emptyFinding,
+  minLength: emptyFinding,
+  minimum: rangeFinding,
+  maximum: rangeFinding,
   maxProperties({ path, root }) {
     const names = Object.keys(valueAt(root, path) ?? {}).join(', ');
     return [errorAt(path, RULE, `only one of these may stand here: ${names}`)];
@@ -93,29 +93,29 @@ const BY_KEYWORD: Readonly<Record<string, (said: Said) => Finding[]>> = {
   },
 };
 
-function mustNotBeEmpty({ path, examples }: Said): Finding[] {
+function emptyFinding({ path, examples }: SchemaErrorContext): Finding[] {
   return [errorAt(path, RULE, `this must not be empty${examples || '; write at least one'}`)];
 }
 
-function outOfRange({ error, path, quote }: Said): Finding[] {
+function rangeFinding({ error, path, quote }: SchemaErrorContext): Finding[] {
   const { minimum, maximum } = error.parentSchema ?? {};
   return [errorAt(path, RULE, `${quote(path)} is out of range; write a number from ${minimum} to ${maximum}`)];
 }
 
 /** Another name for a key, if only one can be meant, and the map does not have that already. */
-function renaming(path: Path, name: string, known: readonly string[], root: Value): Fix | undefined {
-  const text = onlyMeant(name, known);
+function keyFix(path: Path, name: string, known: readonly string[], root: YamlValue): Fix | undefined {
+  const text = onlyNearMatch(name, known);
   if (text === undefined || valueAt(root, [...path.slice(0, -1), text]) !== null) return undefined;
   return { change: 'key', path, text };
 }
 
-function rewording(path: Path, text: string | undefined): Fix | undefined {
+function valueFix(path: Path, text: string | undefined): Fix | undefined {
   return text === undefined ? undefined : { change: 'value', path, text };
 }
 
-function mendOf(noun = ''): ((text: string) => string | undefined) | undefined {
-  if (noun === 'a size') return mendSize;
-  return noun.startsWith('a duration') ? mendDuration : undefined;
+function unitFixer(noun = ''): ((text: string) => string | undefined) | undefined {
+  if (noun === 'a size') return fixSize;
+  return noun.startsWith('a duration') ? fixDuration : undefined;
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -128,7 +128,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** What may be written for a member that is missing, from the schema's own examples. */
-function hint(error: ErrorObject, missing: string): string {
+function exampleOf(error: ErrorObject, missing: string): string {
   const member = error.parentSchema?.['properties']?.[missing];
   if (Array.isArray(member?.enum)) return member.enum.join(' or ');
   const example: unknown = member?.examples?.[0];
@@ -142,7 +142,7 @@ function exampleText(examples: unknown): string {
 }
 
 /** A JSON Pointer of the validator as a path: digits are an index where the value is a list. */
-function pathOf(pointer: string, root: Value): Path {
+function pathOf(pointer: string, root: YamlValue): Path {
   const path: (string | number)[] = [];
   for (const raw of pointer.split('/').slice(1)) {
     const name = raw.replaceAll('~1', '/').replaceAll('~0', '~');
@@ -151,17 +151,17 @@ function pathOf(pointer: string, root: Value): Path {
   return path;
 }
 
-export function valueAt(root: Value, path: Path): Value {
+export function valueAt(root: YamlValue, path: Path): YamlValue {
   let value = root;
   for (const step of path) {
     if (value === null || typeof value !== 'object' || !Object.hasOwn(value, step)) return null;
-    value = (value as Record<string | number, Value>)[step] ?? null;
+    value = (value as Record<string | number, YamlValue>)[step] ?? null;
   }
   return value;
 }
 
 /** What may be a misspelt word there. Of anything else a text is not made: its own key "toString" would be called. */
-function wordAt(root: Value, path: Path): string {
+function stringAt(root: YamlValue, path: Path): string {
   const value = valueAt(root, path);
   return typeof value === 'string' ? value : '';
 }

@@ -9,7 +9,7 @@ export interface Source {
 export const MAX_FILE_BYTES = 5_000_000;
 
 /** What a manifest may ask of the machine it is loaded on. `load` has no other way out. */
-export interface World {
+export interface Environment {
   /** Environment variables, for `${NAME}` in values. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The text of a file that the manifest names, by a path relative to the manifest. Throws what `fs` throws, `EFBIG` beyond the limit. */

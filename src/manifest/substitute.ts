@@ -1,13 +1,13 @@
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
-import { type Secret, secretsAt } from './secrets.ts';
-import type { World } from './source.ts';
-import type { Value } from './values.ts';
+import { createSecrets, type Secret } from './secrets.ts';
+import type { Environment } from './source.ts';
+import type { YamlValue } from './values.ts';
 
 /** `$${` is a literal `${`; `${NAME}` and `${NAME:-default}` are variables; any other `${` is a mistake. */
 const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}|\$\{/g;
 
-export interface Substituted {
-  readonly value: Value;
+export interface Substitution {
+  readonly value: YamlValue;
   readonly findings: readonly Finding[];
   readonly secrets: readonly Secret[];
   /** Returns true if the value at a path came from the environment. */
@@ -18,18 +18,18 @@ export interface Substituted {
  * Puts environment variables into string values. It works on parsed values and never on text, so what a
  * variable holds cannot change the structure of the manifest.
  */
-export function substitute(value: Value, env: World['env']): Substituted {
+export function substitute(value: YamlValue, env: Environment['env']): Substitution {
   const findings: Finding[] = [];
   const secrets: Secret[] = [];
-  const walk = (node: Value, path: Path): Value => {
+  const walk = (node: YamlValue, path: Path): YamlValue => {
     if (typeof node === 'string') return node.includes('${') ? substituteText(node, path) : node;
     if (isList(node)) return node.map((item, index) => walk(item, [...path, index]));
     if (node === null || typeof node !== 'object') return node;
     return Object.fromEntries(Object.entries(node).map(([key, item]) => [key, walk(item, [...path, key])]));
   };
-  const substituteText = (text: string, path: Path): string => {
+  const substituteText = (template: string, path: Path): string => {
     const variables: [name: string, value: string][] = [];
-    const result = text.replaceAll(REFERENCE, (match, name: string | undefined, fallback: string | undefined) => {
+    const result = template.replaceAll(REFERENCE, (match, name: string | undefined, fallback: string | undefined) => {
       if (match === '$${') return '${';
       if (name === undefined) {
         findings.push(
@@ -56,13 +56,13 @@ export function substitute(value: Value, env: World['env']): Substituted {
       );
       return match;
     });
-    if (variables.length > 0) secrets.push({ path, written: text, variables });
+    if (variables.length > 0) secrets.push({ path, template, variables });
     return result;
   };
   const substituted = walk(value, []);
-  return { value: substituted, findings, secrets, isSecret: secretsAt(secrets).isSecret };
+  return { value: substituted, findings, secrets, isSecret: createSecrets(secrets).isSecret };
 }
 
-function isList(value: Value): value is readonly Value[] {
+function isList(value: YamlValue): value is readonly YamlValue[] {
   return Array.isArray(value);
 }

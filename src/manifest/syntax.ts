@@ -53,5 +53,5 @@ export function syntaxMessage(code: string, message: string): string {
 
 /** @param start an offset in UTF-16 code units; `end` exclusive */
 export function syntaxError(start: number, end: number, message: string): Finding {
-  return { rule: 'syntax', severity: 'error', where: { start, end }, message };
+  return { rule: 'syntax', severity: 'error', location: { start, end }, message };
 }

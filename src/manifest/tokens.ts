@@ -1,20 +1,20 @@
 import { CST, Lexer } from 'yaml';
 
 /** A piece of YAML text; all of them, joined, are the text. */
-export interface Token {
+export interface YamlToken {
   readonly kind: 'space' | 'newline' | 'comment' | 'scalar' | 'block-scalar-header' | 'block-scalar' | 'other';
   readonly text: string;
 }
 
 /** Takes YAML text that `parse` has no findings about into pieces. */
-export function tokensOf(text: string): Token[] {
-  const tokens: Token[] = [];
+export function tokenize(text: string): YamlToken[] {
+  const tokens: YamlToken[] = [];
   // The lexer says of a scalar that it comes; a header, that it is one of a block.
-  let comes: Token['kind'] | undefined;
-  let next: Token['kind'] = 'scalar';
+  let comes: YamlToken['kind'] | undefined;
+  let next: YamlToken['kind'] = 'scalar';
   for (const piece of new Lexer().lex(text)) {
     const type = CST.tokenType(piece);
-    const kind = comes ?? kindOf(type);
+    const kind = comes ?? tokenKind(type);
     if (kind === 'block-scalar-header') next = 'block-scalar';
     if (comes === undefined && type === 'scalar') {
       comes = next;
@@ -27,7 +27,7 @@ export function tokensOf(text: string): Token[] {
   return tokens;
 }
 
-export interface Comment {
+export interface YamlComment {
   /** Where its `#` stands: an offset in UTF-16 code units. */
   readonly start: number;
   /** From its `#` to the end of its line. */
@@ -35,17 +35,17 @@ export interface Comment {
 }
 
 /** The comments of YAML text, in their order. */
-export function commentsOf(text: string): Comment[] {
-  const comments: Comment[] = [];
+export function commentsOf(text: string): YamlComment[] {
+  const comments: YamlComment[] = [];
   let start = 0;
-  for (const token of tokensOf(text)) {
+  for (const token of tokenize(text)) {
     if (token.kind === 'comment') comments.push({ start, text: token.text });
     start += token.text.length;
   }
   return comments;
 }
 
-function kindOf(type: string | null): Token['kind'] {
+function tokenKind(type: string | null): YamlToken['kind'] {
   if (type === 'space' || type === 'newline' || type === 'comment' || type === 'block-scalar-header') return type;
   return type?.endsWith('scalar') ? 'scalar' : 'other';
 }

@@ -1,13 +1,13 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair } from 'yaml';
 import type { Fix, Path } from '../problem/finding.ts';
-import type { Edit } from '../problem/problem.ts';
-import { removal, replacement, type Span } from './edit.ts';
+import type { TextEdit } from '../problem/problem.ts';
+import { removeItem, replaceScalar, type ScalarSpan } from './edit.ts';
 
 /** Offsets in UTF-16 code units. */
-export type Offsets = { readonly start: number; readonly end: number };
+export type OffsetRange = { readonly start: number; readonly end: number };
 
 /** Where a path ends. */
-interface Place {
+interface ResolvedNode {
   readonly key: Node | null;
   readonly node: Node | null;
   /** What holds it. */
@@ -17,8 +17,8 @@ interface Place {
 }
 
 /** Follows a path through the tree as far as it goes, past aliases if their anchors are given. */
-function follow(root: Node | null, path: Path, anchors?: Map<string, Node>): Place {
-  let place: Place = { key: null, node: root, parent: null, depth: 0 };
+function resolvePath(root: Node | null, path: Path, anchors?: Map<string, Node>): ResolvedNode {
+  let place: ResolvedNode = { key: null, node: root, parent: null, depth: 0 };
   for (const [index, step] of path.entries()) {
     let parent = place.node;
     while (parent !== null && isAlias(parent)) parent = anchors?.get(parent.source) ?? null;
@@ -37,34 +37,34 @@ function follow(root: Node | null, path: Path, anchors?: Map<string, Node>): Pla
 }
 
 /** A missing member is placed at what should hold it. */
-export function offsetsOf(
+export function offsetsAt(
   root: Node | null,
   where: { path: Path; at: 'key' | 'value' },
   anchors: Map<string, Node>,
-): Offsets {
-  const { key, node } = follow(root, where.path, anchors);
-  if (where.at === 'key' && key !== null) return offsets(key);
-  return offsets(firstOf(node) ?? key);
+): OffsetRange {
+  const { key, node } = resolvePath(root, where.path, anchors);
+  if (where.at === 'key' && key !== null) return nodeOffsets(key);
+  return nodeOffsets(highlightNode(node) ?? key);
 }
 
 /** What stands behind an alias stands for more than this one place: it is not edited. */
-export function editOf(fix: Fix, text: string, root: Node | null): Edit | undefined {
-  const { key, node, parent, depth } = follow(root, fix.path);
+export function editOf(fix: Fix, text: string, root: Node | null): TextEdit | undefined {
+  const { key, node, parent, depth } = resolvePath(root, fix.path);
   if (depth < fix.path.length) return undefined;
   const isInFlow = isMap(parent) || isSeq(parent) ? parent.flow === true : false;
-  const span = spanOf(fix.change === 'key' ? key : node, text, isInFlow);
+  const span = scalarSpan(fix.change === 'key' ? key : node, text, isInFlow);
   if (span === undefined) return undefined;
-  if (fix.change !== 'remove') return replacement(text, span, fix.text);
+  if (fix.change !== 'remove') return replaceScalar(text, span, fix.text);
   const previous = isSeq(parent)
-    ? spanOf(parent.items[Number(fix.path.at(-1)) - 1] as Node | null, text, isInFlow)
+    ? scalarSpan(parent.items[Number(fix.path.at(-1)) - 1] as Node | null, text, isInFlow)
     : undefined;
-  return previous && removal(text, span, previous);
+  return previous && removeItem(text, span, previous);
 }
 
 /** A string on one line, in which nothing is left to be put in. */
-function spanOf(node: Node | null | undefined, text: string, isInFlow: boolean): Span | undefined {
+function scalarSpan(node: Node | null | undefined, text: string, isInFlow: boolean): ScalarSpan | undefined {
   if (!isScalar(node) || typeof node.value !== 'string' || node.value.includes('${')) return undefined;
-  const { start, end } = offsets(node);
+  const { start, end } = nodeOffsets(node);
   const written = text.slice(start, end);
   const isQuoted = /^(["']).*\1$/.test(written);
   return isQuoted || written === node.value ? { start, end, isInFlow } : undefined;
@@ -83,12 +83,12 @@ function pairsOf(map: Node & { items: unknown[] }): Map<unknown, Pair<Node, Node
 }
 
 /** A collection is shown by its first key: its whole extent would underline half of the file. */
-function firstOf(node: Node | null): Node | null {
+function highlightNode(node: Node | null): Node | null {
   if (isMap(node) && node.flow !== true) return ((node.items[0] as Pair<Node>)?.key as Node) ?? node;
-  if (isSeq(node) && node.flow !== true) return firstOf((node.items[0] as Node | null) ?? null) ?? node;
+  if (isSeq(node) && node.flow !== true) return highlightNode((node.items[0] as Node | null) ?? null) ?? node;
   return node;
 }
 
-export function offsets(node: Node | null): Offsets {
+export function nodeOffsets(node: Node | null): OffsetRange {
   return { start: node?.range?.[0] ?? 0, end: node?.range?.[1] ?? 0 };
 }

@@ -4,7 +4,7 @@ const SIZES: Readonly<Record<string, number>> = { B: 1, KB: 1024, MB: 1024 ** 2,
 
 /** `250ms`, `5s`, `2m`, `1h` in milliseconds. The schema has checked the form. */
 export function durationMs(text: string): number {
-  return measure(text, DURATIONS);
+  return parseQuantity(text, DURATIONS);
 }
 
 /** The same for a timer: beyond 24 days it would go off at once. Nobody waits for longer. */
@@ -14,11 +14,11 @@ export function timerMs(text: string): number {
 
 /** `512B`, `64KB`, `10MB`, `1GB` in bytes, by powers of 1024. The schema has checked the form. */
 export function sizeBytes(text: string): number {
-  return measure(text, SIZES);
+  return parseQuantity(text, SIZES);
 }
 
 /** A duration as it was meant, where only its unit is misspelt: `10 seconds`, `1d`. */
-export function mendDuration(text: string): string | undefined {
+export function fixDuration(text: string): string | undefined {
   const [, number, written = ''] = MISSPELT.exec(text) ?? [];
   const word = written.toLowerCase();
   // A lone capital M may be a month as well as a minute.
@@ -29,7 +29,7 @@ export function mendDuration(text: string): string | undefined {
 }
 
 /** A size as it was meant, where only its unit is misspelt: `64kb`, `10 MiB`. */
-export function mendSize(text: string): string | undefined {
+export function fixSize(text: string): string | undefined {
   const [, number, written = ''] = MISSPELT.exec(text) ?? [];
   const [unit, prefix] = /^([kmg]?)(?:i?b)?$/.exec(written.toLowerCase()) ?? [];
   return number === undefined || !unit ? undefined : `${number}${prefix?.toUpperCase()}B`;
@@ -43,7 +43,7 @@ const DURATION_WORDS: Readonly<Record<string, RegExp>> = {
   h: /^(?:h|hrs?|hours?)$/,
 };
 
-function measure(text: string, units: Readonly<Record<string, number>>): number {
+function parseQuantity(text: string, units: Readonly<Record<string, number>>): number {
   const [, number, unit] = /^(\d+)([A-Za-z]+)$/.exec(text) ?? [];
   const factor = unit !== undefined && Object.hasOwn(units, unit) ? units[unit] : undefined;
   if (number === undefined || factor === undefined) throw new TypeError(`"${text}" is not a measure`);

@@ -1,9 +1,9 @@
 import { type IncomingMessage, request } from 'node:http';
 import { Duplex } from 'node:stream';
-import { type Asked, requestBytes } from './request-bytes.ts';
+import { type OfflineRequest, requestBytes } from './request-bytes.ts';
 
 /** What a client got. */
-export interface Answer {
+export interface OfflineResponse {
   readonly status: number;
   /** Names and values in turn. */
   readonly headers: readonly string[];
@@ -15,17 +15,17 @@ export interface Answer {
  *
  * @returns `undefined` when the connection ended before the answer was whole
  */
-export function exchangeOn(socket: Duplex, asked: Asked): Promise<Answer | undefined> {
-  const { pieces, isWhole } = requestBytes(asked);
+export function sendOverSocket(socket: Duplex, asked: OfflineRequest): Promise<OfflineResponse | undefined> {
+  const { chunks: pieces, isComplete } = requestBytes(asked);
   return new Promise((resolve) => {
-    const end = (answer?: Answer) => {
+    const end = (answer?: OfflineResponse) => {
       resolve(answer);
       socket.destroy();
     };
     const reader = request({
       // Only of one to HEAD it must know that the answer has no body.
       method: asked.method === 'HEAD' ? 'HEAD' : 'GET',
-      createConnection: () => readingOnly(socket),
+      createConnection: () => readOnlySocket(socket),
     });
     reader.on('response', async (response) => {
       // Bytes that are no request are answered with a body, whatever they began with.
@@ -43,16 +43,16 @@ export function exchangeOn(socket: Duplex, asked: Asked): Promise<Answer | undef
     reader.end();
     for (const piece of pieces) socket.write(piece);
     // A client that has promised more than it sends leaves; any other one waits for its answer.
-    if (!isWhole) socket.end();
+    if (!isComplete) socket.end();
   });
 }
 
-function headOf({ statusCode = 0, rawHeaders }: IncomingMessage): Answer {
+function headOf({ statusCode = 0, rawHeaders }: IncomingMessage): OfflineResponse {
   return { status: statusCode, headers: rawHeaders, body: Buffer.alloc(0) };
 }
 
 /** The library reads answers strictly, but writes no request that has two readings: what it writes is dropped. */
-function readingOnly(socket: Duplex): Duplex {
+function readOnlySocket(socket: Duplex): Duplex {
   const reading = new Duplex({
     read: () => void socket.resume(),
     write: (_chunk, _encoding, callback) => callback(),

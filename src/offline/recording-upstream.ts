@@ -4,7 +4,7 @@ import { MemorySocket } from './memory-socket.ts';
 import { headerValue } from './request-bytes.ts';
 
 /** A request as an upstream got it. */
-export interface Received {
+export interface RecordedRequest {
   /** The target that was chosen: scheme, host and port. */
   readonly origin: string;
   readonly method: string;
@@ -16,7 +16,7 @@ export interface Received {
 }
 
 /** What an upstream answers. */
-export interface UpstreamAnswer {
+export interface StubResponse {
   readonly status: number;
   /** Names and values in turn. */
   readonly headers: readonly string[];
@@ -25,17 +25,17 @@ export interface UpstreamAnswer {
 
 export interface RecordingUpstream {
   /** Every request that came, in order. */
-  readonly received: readonly Received[];
+  readonly requests: readonly RecordedRequest[];
   /** A connection to it, as that to a target of this origin. */
   connect(origin: string): Duplex;
 }
 
 /** As large as a head that the gateway lets through may have become. */
-const HEAD_BYTES = 2_097_152;
+const MAX_HEAD_BYTES = 2_097_152;
 
 /** Stands in for every upstream: keeps what it got, and answers what it was given, to the letter. */
-export function createRecordingUpstream(answer: UpstreamAnswer): RecordingUpstream {
-  const received: Received[] = [];
+export function createRecordingUpstream(answer: StubResponse): RecordingUpstream {
+  const requests: RecordedRequest[] = [];
   const record = async (origin: string, request: IncomingMessage) => {
     const { method = '', url = '', rawHeaders: headers, socket } = request;
     const chunks: Buffer[] = [];
@@ -45,14 +45,14 @@ export function createRecordingUpstream(answer: UpstreamAnswer): RecordingUpstre
       // The gateway has given the request up.
       return;
     }
-    received.push({ origin, method, url, headers, body: Buffer.concat(chunks) });
+    requests.push({ origin, method, url, headers, body: Buffer.concat(chunks) });
     // The library would not write what is no answer; and an answer that is shorter than it says ends here.
-    socket.end(answerBytes(answer, method));
+    socket.end(responseBytes(answer, method));
   };
   return {
-    received,
+    requests,
     connect(origin) {
-      const options = { requireHostHeader: false, maxHeaderSize: HEAD_BYTES };
+      const options = { requireHostHeader: false, maxHeaderSize: MAX_HEAD_BYTES };
       const server = createServer(options, (request) => void record(origin, request));
       server.maxHeadersCount = 0;
       const [near, far] = MemorySocket.pair();
@@ -65,7 +65,7 @@ export function createRecordingUpstream(answer: UpstreamAnswer): RecordingUpstre
 /** RFC 9110 section 6.4.1. */
 const BODILESS = new Set([204, 304]);
 
-function answerBytes({ status, headers, body }: UpstreamAnswer, method: string): Buffer {
+function responseBytes({ status, headers, body }: StubResponse, method: string): Buffer {
   const isFramed = ['content-length', 'transfer-encoding'].some((name) => headerValue(headers, name) !== undefined);
   const length = isFramed || BODILESS.has(status) ? [] : ['Content-Length', String(body.length)];
   const lines = [...headers, ...length].map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`));

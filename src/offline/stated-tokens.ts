@@ -1,18 +1,18 @@
 import { hash } from 'node:crypto';
-import type { Principal, TokenFault, Verdict, Verifier } from '../plan/plan.ts';
+import type { Principal, TokenErrorCode, VerificationResult, Verifier } from '../plan/plan.ts';
 
-export type Claims = Readonly<Record<string, unknown>>;
+export type CallerClaims = Readonly<Record<string, unknown>>;
 
 /** What is stated of a token: the claims that it was verified to have, or why it is not accepted. */
-export type Stated = { readonly claims: Claims } | { readonly fault: TokenFault };
+export type StubToken = { readonly claims: CallerClaims } | { readonly code: TokenErrorCode };
 
 /** Stands in for whoever verifies tokens: knows those that were stated, by their text. */
-export class StatedTokens implements Verifier {
+export class StubVerifier implements Verifier {
   readonly key = 'stated';
-  readonly #stated = new Map<string, Stated>();
+  readonly #stated = new Map<string, StubToken>();
   #verified: Principal[] = [];
 
-  state(token: string, stated: Stated): void {
+  setToken(token: string, stated: StubToken): void {
     this.#stated.set(token, stated);
   }
 
@@ -22,9 +22,9 @@ export class StatedTokens implements Verifier {
 
   readonly cached = (): undefined => undefined;
 
-  readonly verify = async (token: string): Promise<Verdict> => {
-    const stated = this.#stated.get(token) ?? UNKNOWN;
-    if ('fault' in stated) return stated;
+  readonly verify = async (token: string): Promise<VerificationResult> => {
+    const stated = this.#stated.get(token) ?? UNKNOWN_TOKEN;
+    if ('code' in stated) return stated;
     const principal = principalOf(stated.claims);
     this.#verified.push(principal);
     return { principal };
@@ -41,9 +41,9 @@ export class StatedTokens implements Verifier {
 const COUNTS = { hits: 0, misses: 0, verdicts: new Map(), fetched: 0, unfetched: 0 } as const;
 
 /** Of a token that nobody has stated nothing is known here: it is as one that no key has signed. */
-const UNKNOWN: Stated = { fault: 'signature_wrong' };
+const UNKNOWN_TOKEN: StubToken = { code: 'signature_wrong' };
 
-function principalOf(claims: Claims): Principal {
+function principalOf(claims: CallerClaims): Principal {
   const { sub } = claims;
   const subject = typeof sub === 'string' ? hash('sha256', sub).slice(0, 16) : undefined;
   return { claims, subject, expiresAt: Number.POSITIVE_INFINITY };

@@ -1,8 +1,8 @@
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
-import type { Address } from './plan.ts';
+import type { ListenAddress } from './plan.ts';
 
 /** Host and port of a listener, by a text that the schema has passed. */
-export function compileAddress(text: string, path: Path, findings: Finding[]): Address {
+export function compileAddress(text: string, path: Path, findings: Finding[]): ListenAddress {
   const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(text) ?? [];
   if (Number(port) > 65_535)
     findings.push(errorAt(path, 'address', 'no port is as high as this; write a number from 0 to 65535'));

@@ -3,21 +3,21 @@ import type { Admin, Manifest } from '../manifest/manifest.generated.ts';
 import { errorAt, type Path } from '../problem/finding.ts';
 import { compileAddress, isLoopback } from './address.ts';
 import { readCertificate } from './pem.ts';
-import type { AdminRules } from './plan.ts';
+import type { AdminSettings } from './plan.ts';
 import { compileTls } from './tls.ts';
-import { isSecretOutside, type TokensContext } from './tokens/context.ts';
+import { requireSecretFromEnvironment, type TokensContext } from './tokens/context.ts';
 
 type AdminContext = Pick<TokensContext, 'readFile' | 'secrets' | 'findings'>;
 
 /** Who reaches the operators' side sees upstreams, routes and how they are: other machines are asked who they are. */
-export function compileAdmin(entry: NonNullable<Manifest['admin']>, context: AdminContext): AdminRules {
+export function compileAdmin(entry: NonNullable<Manifest['admin']>, context: AdminContext): AdminSettings {
   const { findings } = context;
   const { listen, token, tls }: Admin = typeof entry === 'string' ? { listen: entry } : entry;
   const path = typeof entry === 'string' ? ['admin'] : ['admin', 'listen'];
   const address = compileAddress(listen, path, findings);
   if (!isLoopback(address.host) && token === undefined && tls?.clientCa === undefined)
     findings.push(errorAt(path, 'admin-exposed', exposed(entry)));
-  if (token !== undefined && isSecretOutside(['admin', 'token'], context) && token.length < MIN_TOKEN) {
+  if (token !== undefined && requireSecretFromEnvironment(['admin', 'token'], context) && token.length < MIN_TOKEN) {
     const message = `this is short enough to be found by trying; set ${MIN_TOKEN} characters or more`;
     findings.push(errorAt(['admin', 'token'], 'admin-token', message));
   }
@@ -25,7 +25,7 @@ export function compileAdmin(entry: NonNullable<Manifest['admin']>, context: Adm
   return Object.freeze({
     ...address,
     key: digest(JSON.stringify([listen, token, pem?.()])).toString('hex'),
-    admits: token === undefined ? undefined : admitting(token),
+    acceptsToken: token === undefined ? undefined : admitting(token),
     tls: pem && Object.freeze({ pem }),
   });
 }
@@ -48,7 +48,7 @@ function compileAdminTls(tls: NonNullable<Admin['tls']>, { readFile, findings }:
   return () => pem;
 }
 
-type AdminPem = NonNullable<AdminRules['tls']>['pem'];
+type AdminPem = NonNullable<AdminSettings['tls']>['pem'];
 
 /** In a time that says nothing of the token, its length neither. */
 function admitting(token: string): (shown: string) => boolean {

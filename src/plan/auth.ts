@@ -18,5 +18,9 @@ export function compileAuth(
   const { secrets } = context;
   // Clients never see a value from the environment.
   const realm = secrets.isSecret(['auth', 'realm']) ? USUAL_REALM : entry.realm;
-  return Object.freeze({ verifier, role: compileRole(entry.role, secrets), challenge: `Bearer realm="${realm}"` });
+  return Object.freeze({
+    verifier,
+    role: compileRole(entry.role, secrets),
+    challengePrefix: `Bearer realm="${realm}"`,
+  });
 }

@@ -2,10 +2,10 @@ import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import type { Secrets } from '../manifest/secrets.ts';
 import { sizeBytes } from '../manifest/units.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
-import { createBodyJudge } from './body-judge.ts';
-import { compileInspection } from './inspection.ts';
+import { createBodyValidator } from './body-judge.ts';
+import { compileStreamValidation } from './inspection.ts';
 import type { SchemaCompiler } from './json-schema.ts';
-import { isJsonType, JSON_TYPES, mediaTypes } from './media-type.ts';
+import { createMediaTypes, isJsonType, JSON_MEDIA_TYPES } from './media-type.ts';
 import type { BodyRule, MediaTypes } from './plan.ts';
 
 const WITHOUT_BODY = new Set(['GET', 'HEAD']);
@@ -26,8 +26,8 @@ export function compileBody(
   }
   const limitBytes = sizeBytes(body.maxBytes);
   if (body.schema === undefined) {
-    const { types, inspect } = compileInspection(body, at, secrets, findings);
-    return { limitBytes, types, inspect, judge: undefined };
+    const { types, streamValidatorFor } = compileStreamValidation(body, at, secrets, findings);
+    return { limitBytes, types, streamValidatorFor, validate: undefined };
   }
   const types = compileJsonTypes(body, at, secrets, findings);
   const judge = schemas?.compile([...at, 'schema'], findings);
@@ -35,8 +35,8 @@ export function compileBody(
   return {
     limitBytes,
     types,
-    inspect: undefined,
-    judge: createBodyJudge(judge, schemas.root, [...at, 'schema']),
+    streamValidatorFor: undefined,
+    validate: createBodyValidator(judge, schemas.root, [...at, 'schema']),
   };
 }
 
@@ -50,11 +50,11 @@ function compileJsonTypes(body: BodyEntry, path: Path, secrets: Secrets, finding
         errorAtKey([...path, key], 'body-types', `a body with a schema is JSON; remove "${key}", or the schema`),
       );
   const { types } = body;
-  if (types === undefined) return JSON_TYPES;
+  if (types === undefined) return JSON_MEDIA_TYPES;
   for (const [index, type] of types.entries()) {
     if (isJsonType(type)) continue;
     const message = `"${type}" is no JSON, and a schema judges only JSON; write application/json or a type that ends in +json`;
     findings.push(errorAt([...path, 'types', index], 'body-types', message));
   }
-  return mediaTypes(types, isJsonType, secrets.holdsSecret([...path, 'types']));
+  return createMediaTypes(types, isJsonType, secrets.hasSecretWithin([...path, 'types']));
 }

@@ -1,10 +1,10 @@
 import type { Manifest } from '../manifest/manifest.generated.ts';
 import { sizeBytes } from '../manifest/units.ts';
 import { errorAt, type Finding } from '../problem/finding.ts';
-import type { Written } from './route.ts';
+import type { ParsedRoute } from './route.ts';
 
 /** Finds routes whose longest body is more than one client may ever have in memory. */
-export function findBodiesOverBudget({ server }: Manifest, routes: readonly Written[], findings: Finding[]): void {
+export function findBodiesOverBudget({ server }: Manifest, routes: readonly ParsedRoute[], findings: Finding[]): void {
   const { bufferedBodies } = server.limits;
   for (const { entry, index } of routes) {
     const { body, login } = entry;

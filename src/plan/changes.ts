@@ -1,7 +1,7 @@
 import type { Auth, Plan, Route } from './plan.ts';
 
 /** What differs between two plans, by the ids of routes and upstreams. */
-export interface Changes {
+export interface PlanChanges {
   readonly added: readonly string[];
   readonly removed: readonly string[];
   /** Present in both, and written otherwise. */
@@ -22,9 +22,9 @@ export interface Changes {
 }
 
 /** What a process began with, and cannot change while it runs. */
-export type Beginning = Pick<Plan, 'listen' | 'admin'> & { readonly server: Pick<Plan['server'], 'tls'> };
+export type StartupSettings = Pick<Plan, 'listen' | 'admin'> & { readonly server: Pick<Plan['server'], 'tls'> };
 
-export function changesBetween(old: Plan, next: Plan): Changes {
+export function comparePlans(old: Plan, next: Plan): PlanChanges {
   const before = new Map(old.routes.map((route) => [route.id, route]));
   const after = new Set(next.routes.map(({ id }) => id));
   const upstreams = new Set(old.upstreams.map(({ key }) => key));
@@ -43,37 +43,37 @@ export function changesBetween(old: Plan, next: Plan): Changes {
     upstreamsRemoved: idsOf(old.upstreams.filter(({ id }) => !named.has(id))),
     server: serverKeys.filter((key) => old.server.keys[key] !== next.server.keys[key]),
     rules: changedRules(old, next),
-    needsRestart: restartsFor(old, next),
+    needsRestart: settingsNeedingRestart(old, next),
   };
 }
 
 /** The keys of a plan that are otherwise than the process began with. */
-export function restartsFor(began: Beginning, plan: Beginning): string[] {
+export function settingsNeedingRestart(began: StartupSettings, plan: StartupSettings): string[] {
   const isMoved = (key: 'listen' | 'admin') => JSON.stringify(began[key]) !== JSON.stringify(plan[key]);
   const isRekeyed = (began.server.tls === undefined) !== (plan.server.tls === undefined);
   return [...(['listen', 'admin'] as const).filter(isMoved), ...(isRekeyed ? ['server.tls'] : [])];
 }
 
 /** By meaning, in one line: `2 routes added, 1 now public`. */
-export function summaryOf(changes: Changes): string {
+export function summarizeChanges(changes: PlanChanges): string {
   const counts = [
-    counted(changes.added, 'route', 'added'),
-    counted(changes.removed, 'route', 'removed'),
-    counted(changes.changed, 'route', 'changed'),
+    formatCount(changes.added, 'route', 'added'),
+    formatCount(changes.removed, 'route', 'removed'),
+    formatCount(changes.changed, 'route', 'changed'),
     ...(changes.nowPublic.length > 0 ? [`${changes.nowPublic.length} now public`] : []),
     ...(changes.nowProtected.length > 0 ? [`${changes.nowProtected.length} now protected`] : []),
-    counted(changes.upstreams, 'upstream', 'new or changed'),
-    counted(changes.upstreamsRemoved, 'upstream', 'removed'),
+    formatCount(changes.upstreams, 'upstream', 'new or changed'),
+    formatCount(changes.upstreamsRemoved, 'upstream', 'removed'),
     ...[...changes.rules, ...changes.server.map((key) => `server.${key}`)].map((key) => `${key} changed`),
   ];
   return counts.filter((part) => part !== '').join(', ') || 'nothing that is served changed';
 }
 
-function counted({ length }: readonly string[], noun: string, what: string): string {
+function formatCount({ length }: readonly string[], noun: string, what: string): string {
   return length === 0 ? '' : `${length} ${noun}${length === 1 ? '' : 's'} ${what}`;
 }
 
-function changedRules(old: Plan, next: Plan): Changes['rules'] {
+function changedRules(old: Plan, next: Plan): PlanChanges['rules'] {
   const isOther = {
     tokens: old.auth?.verifier.key !== next.auth?.verifier.key,
     role: roleOf(old.auth) !== roleOf(next.auth),

@@ -8,7 +8,7 @@ const NOTHING: readonly string[] = [];
 /** The headers of the CORS protocol of the Fetch standard, made once for each origin. */
 export function compileCors(entry: CorsEntry, findings: Finding[]): Cors {
   const isAny = entry.origins.includes('*');
-  findMistakes(entry, findings);
+  checkCors(entry, findings);
   const always = [
     ...(entry.credentials ? ['Access-Control-Allow-Credentials', 'true'] : []),
     ...listed('Access-Control-Expose-Headers', entry.exposedHeaders),
@@ -19,14 +19,14 @@ export function compileCors(entry: CorsEntry, findings: Finding[]): Cors {
   const any = answers.get('*');
   return Object.freeze({
     key: JSON.stringify(entry),
-    answer: any === undefined ? (origin = '') => answers.get(origin) ?? NOTHING : () => any,
-    preflight: [
+    headersFor: any === undefined ? (origin = '') => answers.get(origin) ?? NOTHING : () => any,
+    preflightHeaders: [
       ...listed('Access-Control-Allow-Headers', entry.headers),
       'Access-Control-Max-Age',
       String(Math.floor(durationMs(entry.maxAge) / 1000)),
     ],
     methods: entry.methods,
-    isVaried: !isAny,
+    isOriginDependent: !isAny,
   });
 }
 
@@ -34,32 +34,32 @@ function listed(name: string, values: readonly string[]): string[] {
   return values.length === 0 ? [] : [name, values.join(', ')];
 }
 
-function findMistakes({ origins, credentials }: CorsEntry, findings: Finding[]): void {
+function checkCors({ origins, credentials }: CorsEntry, findings: Finding[]): void {
   const anyone = origins.find((origin) => origin === '*' || origin === 'null');
   if (anyone !== undefined && credentials) {
     // Any site can open a sandboxed frame, whose origin is null.
     const message = `with "${anyone}" any site could act for its visitors; list the origins, or remove "credentials"`;
     findings.push(errorAtKey(['cors', 'credentials'], 'cors-credentials', message));
   }
-  findOriginFaults(origins, ['cors', 'origins'], findings);
+  checkOrigins(origins, ['cors', 'origins'], findings);
 }
 
 /** Reports what is not an origin as browsers write it. */
-export function findOriginFaults(origins: readonly string[], path: Path, findings: Finding[]): void {
+export function checkOrigins(origins: readonly string[], path: Path, findings: Finding[]): void {
   for (const [index, origin] of origins.entries()) {
-    const reason = origin === '*' ? besideOthers(origins) : originFault(origin);
+    const reason = origin === '*' ? wildcardError(origins) : originError(origin);
     if (reason !== undefined) findings.push(errorAt([...path, index], 'cors-origin', reason));
   }
 }
 
-function besideOthers(origins: readonly string[]): string | undefined {
+function wildcardError(origins: readonly string[]): string | undefined {
   return origins.length === 1 ? undefined : '"*" is any origin; remove it, or the others';
 }
 
 /** RFC 6454 section 6.2, less what browsers never write: they fold letter case and leave the default port out. */
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/;
 
-function originFault(text: string): string | undefined {
+function originError(text: string): string | undefined {
   if (text === 'null') return undefined;
   const url = URL.parse(text);
   const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:';

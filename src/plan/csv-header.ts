@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { parse } from 'csv-parse/sync';
-import type { Fault, Inspector } from './plan.ts';
+import type { StreamValidator, Violation } from './plan.ts';
 
 const BYTE_ORDER_MARK_BYTES = 3;
 const QUOTE = 0x22;
@@ -8,7 +8,7 @@ const LF = 0x0a;
 const CR = 0x0d;
 
 /** Looks at the first row of a CSV (RFC 4180), which must be the header that is stated; what follows is not read. */
-export class CsvHeaderInspector implements Inspector {
+export class CsvHeaderValidator implements StreamValidator {
   readonly #header: readonly string[];
   readonly #delimiter: string;
   readonly #isTold: boolean;
@@ -32,7 +32,7 @@ export class CsvHeaderInspector implements Inspector {
     this.#maxBytes = BYTE_ORDER_MARK_BYTES + 2 * written + 2 * header.length + 1;
   }
 
-  take(piece: Buffer): Fault | undefined {
+  write(piece: Buffer): Violation | undefined {
     if (this.#isOver) return undefined;
     const end = this.#endOfRow(piece);
     this.#pieces.push(piece.subarray(0, end));
@@ -41,7 +41,7 @@ export class CsvHeaderInspector implements Inspector {
     return end < piece.length ? this.#judge() : undefined;
   }
 
-  end(): Fault | undefined {
+  end(): Violation | undefined {
     return this.#isOver ? undefined : this.#judge();
   }
 
@@ -56,7 +56,7 @@ export class CsvHeaderInspector implements Inspector {
     return end;
   }
 
-  #judge(): Fault | undefined {
+  #judge(): Violation | undefined {
     this.#isOver = true;
     const bytes = Buffer.concat(this.#pieces);
     if (bytes.length === 0) return { pointer: '', message: 'must not be empty' };
@@ -67,7 +67,7 @@ export class CsvHeaderInspector implements Inspector {
     return isStated ? undefined : this.#wrong();
   }
 
-  #wrong(): Fault {
+  #wrong(): Violation {
     this.#isOver = true;
     const row = this.#isTold ? `the row ${this.#header.join(this.#delimiter)}` : 'another row';
     return { pointer: '', message: `must begin with ${row}` };

@@ -6,18 +6,18 @@
 let left = Number.POSITIVE_INFINITY;
 
 /** Thrown when the limit is reached. A symbol, since the stack of an error would cost more than the work. */
-export const EFFORT_SPENT = Symbol('effort spent');
+export const BUDGET_EXCEEDED = Symbol('effort spent');
 
 /** Three milliseconds. */
-export const SERVING_EFFORT = 150_000;
+export const SERVING_BUDGET = 150_000;
 
 /** Limits the work from now on. Synchronous validation only: the caller sets `Infinity` again when it is done. */
-export function limitEffort(units: number): void {
+export function limitCost(units: number): void {
   left = units;
 }
 
 /** Pays for work before it is done. Throws `EFFORT_SPENT` when the limit is reached. */
 export function charge(units: number): void {
   left -= units;
-  if (left < 0) throw EFFORT_SPENT;
+  if (left < 0) throw BUDGET_EXCEEDED;
 }

@@ -2,40 +2,41 @@ import type { ErrorObject } from 'ajv/dist/2020.js';
 import type { InexactNumbers } from './inexact-numbers.ts';
 
 /** Goes with a schema that compares numbers. */
-export interface Compared {
+export interface NumberComparison {
   /** Only integers fit. */
-  readonly integers: boolean;
+  readonly isIntegerOnly: boolean;
   /** It compares whole lists and objects. */
-  readonly insides: boolean;
+  readonly hasNestedNumbers: boolean;
 }
 
 /** The validation that runs now; validations are synchronous. */
-export const numbers: { inexact: InexactNumbers | undefined; violation: ErrorObject | undefined } = {
+export const currentValidation: { inexact: InexactNumbers | undefined; violation: ErrorObject | undefined } = {
   inexact: undefined,
   violation: undefined,
 };
 
 /** Notes a number that the upstream could read as another one than the gateway compares with the schema. */
-export function look(
-  compared: Compared,
+export function noteInexactNumber(
+  compared: NumberComparison,
   value: unknown,
   holder: object,
   key: string | number,
   instancePath: string,
   parentSchema: NonNullable<ErrorObject['parentSchema']>,
 ): void {
-  const { inexact } = numbers;
-  const isCut = typeof value === 'number' ? inexact?.has(holder, key) : compared.insides && inexact?.isInside(value);
-  const message = isCut === true ? CUT : compared.integers && isBeyond(value) ? BEYOND : undefined;
+  const { inexact } = currentValidation;
+  const isCut =
+    typeof value === 'number' ? inexact?.has(holder, key) : compared.hasNestedNumbers && inexact?.isNestedIn(value);
+  const message = isCut === true ? CUT : compared.isIntegerOnly && isUnsafeInteger(value) ? BEYOND : undefined;
   if (message === undefined) return;
-  numbers.violation ??= { keyword: 'exact', schemaPath: '', params: {}, instancePath, message, parentSchema };
+  currentValidation.violation ??= { keyword: 'exact', schemaPath: '', params: {}, instancePath, message, parentSchema };
 }
 
 /**
  * Beyond 2^53 two integers that differ in the text are one number to most parsers (RFC 8259 section 6), so the upstream
  * could read another one than was validated.
  */
-function isBeyond(value: unknown): boolean {
+function isUnsafeInteger(value: unknown): boolean {
   return Number.isInteger(value) && !Number.isSafeInteger(value);
 }
 

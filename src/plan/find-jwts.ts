@@ -1,4 +1,4 @@
-import { readable } from './readable-text.ts';
+import { decodedTexts } from './readable-text.ts';
 
 /** A run of what the parts of a signed JWT and the dots between them are made of. */
 const RUN = /[A-Za-z0-9_.-]+/g;
@@ -12,7 +12,7 @@ const [QUOTE, BACKSLASH, OPENING, CLOSING] = [0x22, 0x5c, 0x7b, 0x7d];
  */
 export function findJwts(text: string): string[] {
   const found = new Set<string>();
-  for (const layer of readable(text)) for (const [run] of layer.matchAll(RUN)) findInRun(run, found);
+  for (const layer of decodedTexts(text)) for (const [run] of layer.matchAll(RUN)) findInRun(run, found);
   return [...found];
 }
 

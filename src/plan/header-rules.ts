@@ -1,4 +1,4 @@
-import { foldName, isOverride } from '../field-names.ts';
+import { foldHeaderName, isOverrideHeader } from '../field-names.ts';
 import type { HeaderRules as Entry, RequestHeaderRules, RouteEntry } from '../manifest/manifest.generated.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import type { HeaderRules } from './plan.ts';
@@ -15,17 +15,17 @@ export function compileHeaderRules(
 ): HeaderRules | undefined {
   const rules = entry[KEYS[side]];
   if (rules === undefined) return undefined;
-  findFaults(rules, side, [...route, KEYS[side]], findings);
+  checkHeaderRules(rules, side, [...route, KEYS[side]], findings);
   const set = Object.entries(rules.set).flat();
   const fold = FOLDS[side];
   const names = new Set([...Object.keys(rules.set), ...rules.remove].map(fold));
   // Folding keeps the length: most names need no folding to tell that they are none of these.
   const lengths = new Set([...names].map(({ length }) => length));
-  const kept = new Set(keptNames(rules).map(foldName));
+  const kept = new Set(keptNames(rules).map(foldHeaderName));
   return {
     set,
     drops: (written) => lengths.has(written.length) && names.has(fold(written)),
-    keeps: kept.size === 0 ? undefined : (written) => kept.has(foldName(written)),
+    keeps: kept.size === 0 ? undefined : (written) => kept.has(foldHeaderName(written)),
   };
 }
 
@@ -35,7 +35,7 @@ function keptNames(rules: Entry | RequestHeaderRules): readonly string[] {
 
 /** Some servers take `X_Platform` and `X.Platform` for `X-Platform`: no spelling of it passes beside the one that is set. */
 const FOLDS: Readonly<Record<Side, (name: string) => string>> = {
-  request: foldName,
+  request: foldHeaderName,
   response: (name) => name.toLowerCase(),
 };
 
@@ -44,7 +44,7 @@ const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** RFC 9110 section 5.5, less what is obsolete: visible ASCII, with blanks inside alone. */
 const VALUE = /^(?:[!-~](?:[\t -~]*[!-~])?)?$/;
 
-function findFaults(rules: Entry, side: Side, path: Path, findings: Finding[]): void {
+function checkHeaderRules(rules: Entry, side: Side, path: Path, findings: Finding[]): void {
   const seen = new Set<string>();
   const look = (name: string, report: (message: string) => void) => {
     const folded = FOLDS[side](name);
@@ -53,7 +53,7 @@ function findFaults(rules: Entry, side: Side, path: Path, findings: Finding[]): 
     } else if (seen.has(folded)) {
       report(`"${name}" stands here twice; "set" replaces what was sent, so leave one of them`);
     } else {
-      const reason = reasonAgainst(folded, side);
+      const reason = reservedReason(folded, side);
       if (reason !== undefined) report(`"${name}" is not a route's to change: ${reason}; leave it out`);
     }
     seen.add(folded);
@@ -67,15 +67,15 @@ function findFaults(rules: Entry, side: Side, path: Path, findings: Finding[]): 
   }
   for (const [index, name] of rules.remove.entries())
     look(name, (message) => findings.push(errorAt([...path, 'remove', index], 'header', message)));
-  findKeepFaults(keptNames(rules), seen, path, findings);
+  checkKeptHeaders(keptNames(rules), seen, path, findings);
 }
 
-function findKeepFaults(names: readonly string[], seen: Set<string>, path: Path, findings: Finding[]): void {
+function checkKeptHeaders(names: readonly string[], seen: Set<string>, path: Path, findings: Finding[]): void {
   for (const [index, name] of names.entries()) {
-    const folded = foldName(name);
+    const folded = foldHeaderName(name);
     const message = seen.has(folded)
       ? `"${name}" stands here twice; leave one of them`
-      : isOverride(folded)
+      : isOverrideHeader(folded)
         ? undefined
         : `"${name}" is not a header that the gateway drops by default and may let through; remove it here`;
     if (message !== undefined) findings.push(errorAt([...path, 'keep', index], 'header', message));
@@ -112,7 +112,7 @@ const RESERVED_IN_REQUESTS: Readonly<Record<string, string>> = {
   traceparent: OF_THE_GATEWAY,
 };
 
-function reasonAgainst(name: string, side: Side): string | undefined {
+function reservedReason(name: string, side: Side): string | undefined {
   if (name.startsWith('sec-websocket-')) return 'it belongs to the handshake of a WebSocket';
   if (Object.hasOwn(RESERVED, name)) return RESERVED[name];
   if (side === 'response') return undefined;

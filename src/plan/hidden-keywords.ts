@@ -1,7 +1,7 @@
 import type { Secrets } from '../manifest/secrets.ts';
 import type { Path } from '../problem/finding.ts';
 import type { SchemaRoot } from './schema-files.ts';
-import { changeSchemas, isData } from './schema-walk.ts';
+import { isDataKeyword, mapSchemas } from './schema-walk.ts';
 
 /**
  * The keyword that lists those keywords beside it whose values came from the environment. It validates nothing. Clients never see
@@ -10,12 +10,12 @@ import { changeSchemas, isData } from './schema-walk.ts';
 export const HIDDEN = { keyword: 'hidden', schemaType: 'array' } as const;
 
 /** A copy in which every schema with values from the environment has the keyword. */
-export function withHiddenKeywords(root: SchemaRoot, { holdsSecret }: Secrets): SchemaRoot {
+export function withHiddenKeywords(root: SchemaRoot, { hasSecretWithin }: Secrets): SchemaRoot {
   const marked = <T>(holder: T, at: Path): T => {
-    if (!holdsSecret(at)) return holder;
-    return changeSchemas(
+    if (!hasSecretWithin(at)) return holder;
+    return mapSchemas(
       holder,
-      (schema, inside) => withKeyword(schema, [...at, ...inside], holdsSecret),
+      (schema, inside) => withKeyword(schema, [...at, ...inside], hasSecretWithin),
       at.length === 1,
     );
   };
@@ -27,7 +27,7 @@ export function withHiddenKeywords(root: SchemaRoot, { holdsSecret }: Secrets): 
 }
 
 /** The keywords of a schema whose values came from the environment. */
-export function hiddenOf(schema: unknown): readonly string[] {
+export function hiddenKeywordsOf(schema: unknown): readonly string[] {
   const hidden = schema === null || typeof schema !== 'object' ? undefined : Reflect.get(schema, HIDDEN.keyword);
   return Array.isArray(hidden) ? hidden : [];
 }
@@ -35,7 +35,7 @@ export function hiddenOf(schema: unknown): readonly string[] {
 function withKeyword(
   schema: Record<string, unknown>,
   path: Path,
-  holdsSecret: Secrets['holdsSecret'],
+  holdsSecret: Secrets['hasSecretWithin'],
 ): Record<string, unknown> {
   const hidden = Object.keys(schema).filter((key) => isText(key, schema[key]) && holdsSecret([...path, key]));
   return hidden.length === 0 ? schema : { ...schema, [HIDDEN.keyword]: hidden };
@@ -44,7 +44,7 @@ function withKeyword(
 /** Schemas inside of a schema have a list of their own. */
 function isText(key: string, value: unknown): boolean {
   return (
-    isData(key) ||
+    isDataKeyword(key) ||
     typeof value === 'string' ||
     (Array.isArray(value) && value.every((item) => typeof item === 'string'))
   );

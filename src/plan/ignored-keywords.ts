@@ -48,7 +48,7 @@ const UNCHECKED_FORMATS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Tells of what stands in a schema and would judge nothing, or by halves. */
-export function* ignoredFaults(root: SchemaRoot, path: Path): Generator<Finding> {
+export function* ignoredKeywordFindings(root: SchemaRoot, path: Path): Generator<Finding> {
   for (const { key, value, at } of keywordsOf(valueAt(root, path), path)) {
     const message = UNCHECKED.get(key);
     if (message !== undefined) yield errorAtKey(at, RULE, message);
@@ -56,7 +56,7 @@ export function* ignoredFaults(root: SchemaRoot, path: Path): Generator<Finding>
     if (format !== undefined) yield errorAt(at, RULE, format);
     if (key === 'contentEncoding' && value !== 'base64')
       yield errorAt(at, RULE, 'no other content encoding is checked here; write base64, or remove it');
-    if (key === 'contentMaxBytes') yield* sizeFaults(value, valueAt(root, at.slice(0, -1)), at);
+    if (key === 'contentMaxBytes') yield* sizeFindings(value, valueAt(root, at.slice(0, -1)), at);
     const judged = key === 'format' && !NUMBER_FORMATS.has(String(value)) ? 'string' : TYPE_OF.get(key);
     const types = typesOf(valueAt(root, at.slice(0, -1)));
     if (judged === undefined || types.length === 0 || types.includes(judged)) continue;
@@ -65,7 +65,7 @@ export function* ignoredFaults(root: SchemaRoot, path: Path): Generator<Finding>
   }
 }
 
-function* sizeFaults(size: unknown, schema: unknown, at: Path): Generator<Finding> {
+function* sizeFindings(size: unknown, schema: unknown, at: Path): Generator<Finding> {
   if (typeof size !== 'string' || !/^\d{1,9}(?:B|KB|MB|GB)$/.test(size))
     yield errorAt(at, RULE, 'this is not a size; write for example 512B or 64KB or 10MB');
   if (isMap(schema) && schema['contentEncoding'] === undefined)

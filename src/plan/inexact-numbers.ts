@@ -1,6 +1,6 @@
 import { charge } from './effort.ts';
-import { endOfString, isName } from './json-scan.ts';
-import { isExact } from './number-text.ts';
+import { endOfString, isMemberName } from './json-scan.ts';
+import { isExactDouble } from './number-text.ts';
 
 /** The numbers of a value that a double does not hold as they are written. */
 export class InexactNumbers {
@@ -19,20 +19,20 @@ export class InexactNumbers {
   }
 
   /** True if one of them stands anywhere inside a list or an object. */
-  isInside(value: unknown): boolean {
+  isNestedIn(value: unknown): boolean {
     if (value === null || typeof value !== 'object') return false;
-    return this.#held.has(value) || Object.values(value).some((inside) => this.isInside(inside));
+    return this.#held.has(value) || Object.values(value).some((inside) => this.isNestedIn(inside));
   }
 }
 
 /** Stands for what holds a whole value, by the name `''`. */
-export const TOP = {};
+export const ROOT_HOLDER = {};
 
 /** A value that is a number itself, as a parameter is. */
-export function inexactNumber(text: string): InexactNumbers | undefined {
-  if (isExact(text)) return undefined;
+export function inexactScalar(text: string): InexactNumbers | undefined {
+  if (isExactDouble(text)) return undefined;
   const numbers = new InexactNumbers();
-  numbers.add(TOP, '');
+  numbers.add(ROOT_HOLDER, '');
   return numbers;
 }
 
@@ -47,12 +47,16 @@ const COMMA = 0x2c;
  * @param places start and end of each number, in turn
  * @param value the value of the text
  */
-export function findInexact(bytes: Buffer, places: readonly number[], value: unknown): InexactNumbers | undefined {
+export function findInexactNumbers(
+  bytes: Buffer,
+  places: readonly number[],
+  value: unknown,
+): InexactNumbers | undefined {
   const starts = new Set<number>();
   for (let index = 0; index < places.length; index += 2) {
     const [start, end] = [places[index] as number, places[index + 1] as number];
     charge(EFFORT + end - start);
-    if (!isExact(bytes.toString('latin1', start, end))) starts.add(start);
+    if (!isExactDouble(bytes.toString('latin1', start, end))) starts.add(start);
   }
   return starts.size === 0 ? undefined : locate(bytes, starts, value);
 }
@@ -82,10 +86,10 @@ function locate(bytes: Buffer, starts: ReadonlySet<number>, value: unknown): Ine
     else if (byte === COMMA && level?.index !== undefined) level.index += 1;
     else if (byte === QUOTE) {
       const end = endOfString(bytes, index);
-      if (level !== undefined && isName(bytes, end)) level.name = [index, end + 1];
+      if (level !== undefined && isMemberName(bytes, end)) level.name = [index, end + 1];
       index = end;
     } else if (byte > COMMA && starts.has(index)) {
-      if (level === undefined) numbers.add(TOP, '');
+      if (level === undefined) numbers.add(ROOT_HOLDER, '');
       else numbers.add(level.holder, keyIn(level));
     }
   }

@@ -10,11 +10,11 @@ const NINE = 0x39;
 const LOWER_E = 0x65;
 
 /** What there is in a text that may be JSON. Of what is none the figures mean nothing. */
-export interface Scan {
+export interface JsonScan {
   /** Colons outside of strings: one for each name. */
-  readonly names: number;
+  readonly nameCount: number;
   /** The members of all objects and the items of all lists. */
-  readonly members: number;
+  readonly memberCount: number;
   /** Where the first list or object begins that is nested too deep; there the scan ends. */
   readonly tooDeepAt: number | undefined;
   /** Where the long strings that are no names begin and end, quotes included, in turn. */
@@ -30,10 +30,10 @@ const SHORT_NUMBER = 15;
 const SHORT_EXPONENT = 2;
 
 /** Looks at a text in UTF-8 without reading it: in one pass, and without memory. */
-export function scan(bytes: Uint8Array, maxDepth: number): Scan {
+export function scanJson(bytes: Uint8Array, maxDepth: number): JsonScan {
   const { length } = bytes;
-  let names = 0;
-  let members = 0;
+  let nameCount = 0;
+  let memberCount = 0;
   let depth = 0;
   let isEmpty = false;
   let longStrings: number[] | undefined;
@@ -50,17 +50,17 @@ export function scan(bytes: Uint8Array, maxDepth: number): Scan {
       continue;
     }
     // The first thing in a list or object is a member; each comma stands before another one.
-    if (isEmpty) members += 1;
+    if (isEmpty) memberCount += 1;
     isEmpty = false;
     if (opened === 0x7b) {
-      if (depth === maxDepth) return { names, members, tooDeepAt: index, longStrings, longNumbers };
+      if (depth === maxDepth) return { nameCount, memberCount, tooDeepAt: index, longStrings, longNumbers };
       depth += 1;
       isEmpty = true;
-    } else if (byte === COMMA) members += 1;
-    else if (byte === COLON) names += 1;
+    } else if (byte === COMMA) memberCount += 1;
+    else if (byte === COLON) nameCount += 1;
     else if (byte === QUOTE) {
       const end = endOfString(bytes, index);
-      if (end - index > LONG_BYTES && end < length && !isName(bytes, end)) {
+      if (end - index > LONG_BYTES && end < length && !isMemberName(bytes, end)) {
         longStrings ??= [];
         longStrings.push(index, end + 1);
       }
@@ -74,7 +74,7 @@ export function scan(bytes: Uint8Array, maxDepth: number): Scan {
       index = Math.abs(end) - 1;
     }
   }
-  return { names, members, tooDeepAt: undefined, longStrings, longNumbers };
+  return { nameCount, memberCount, tooDeepAt: undefined, longStrings, longNumbers };
 }
 
 /** The index behind the number that begins at `start`; negative where a double may not hold the number. */
@@ -106,7 +106,7 @@ export function endOfString(bytes: Uint8Array, start: number): number {
   return index;
 }
 
-export function isName(bytes: Uint8Array, end: number): boolean {
+export function isMemberName(bytes: Uint8Array, end: number): boolean {
   let index = end + 1;
   while (index < bytes.length && (bytes[index] as number) <= 0x20) index += 1;
   return bytes[index] === COLON;
@@ -118,7 +118,7 @@ const COLON_NEXT = /[\t\n\r ]*:/y;
  * The JSON Pointer to the first name that stands in its object for the second time. In a text that was cut off: to
  * what would come next. It may be no JSON at all.
  */
-export function placeOf(text: string): string {
+export function duplicateNamePointer(text: string): string {
   const open: { names: Set<string> | undefined; step: string | number }[] = [];
   for (let index = 0; index < text.length; index += 1) {
     const character = text[index];

@@ -1,26 +1,26 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import type { Manifest } from '../manifest/manifest.generated.ts';
 import type { Secrets } from '../manifest/secrets.ts';
-import type { World } from '../manifest/source.ts';
+import type { Environment } from '../manifest/source.ts';
 import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import { withHiddenKeywords } from './hidden-keywords.ts';
-import { ignoredFaults } from './ignored-keywords.ts';
-import { createJudges, type Judge } from './judges.ts';
-import { circleFaults, schemaFaults } from './schema-faults.ts';
+import { ignoredKeywordFindings } from './ignored-keywords.ts';
+import { createSchemaValidators, type ValueValidator } from './judges.ts';
+import { circularReferenceFindings, schemaFindings } from './schema-faults.ts';
 import { bundleSchemas, type SchemaRoot } from './schema-files.ts';
-import { createGrowthCheck } from './schema-growth.ts';
+import { createRecursionCheck } from './schema-growth.ts';
 import { keywordsOf, typesAt, valueAt } from './schema-walk.ts';
-import { unevaluatedFaults } from './unevaluated-faults.ts';
-import type { Validator } from './validator.ts';
+import { unevaluatedFindings } from './unevaluated-faults.ts';
+import type { AjvValidator } from './validator.ts';
 
 export interface SchemaCompiler {
   /** Compiles the schema that stands at a path of the manifest; what is wrong with it goes to `findings`. */
-  compile(path: Path, findings: Finding[]): Judge | undefined;
+  compile(path: Path, findings: Finding[]): ValueValidator | undefined;
   /** The JSON types that the schema at a path speaks of, itself or by what it refers to. */
   typesAt(path: Path): ReadonlySet<string>;
   /** The schemas as they may be printed. */
-  readonly shown: SchemaRoot;
+  readonly redactedRoot: SchemaRoot;
   /** The schemas that it compiles, for others to compile them too. */
   readonly root: SchemaRoot;
 }
@@ -31,27 +31,27 @@ export interface SchemaCompiler {
  */
 export function createSchemaCompiler(
   manifest: Manifest,
-  readFile: World['readFile'],
+  readFile: Environment['readFile'],
   secrets: Secrets,
   findings: Finding[],
 ): SchemaCompiler {
   const before = findings.length;
-  const { root, targets, placed } = bundleSchemas(manifest, readFile, findings);
+  const { root, referencedPaths, relocate } = bundleSchemas(manifest, readFile, findings);
   const judged = withHiddenKeywords(root, secrets);
-  const { judgeAt, validator } = createJudges(judged);
+  const { validatorAt, ajv } = createSchemaValidators(judged);
   const told = new Set<string>();
-  const growthFaults = createGrowthCheck(root);
+  const growthFaults = createRecursionCheck(root);
   let hasFaultyShared = findings.length > before;
-  const compile = (path: Path): Judge | Finding[] => {
-    let faults = [...schemaFaults(root, path), ...circleFaults(root, path, told)];
-    if (faults.length === 0) faults = metaFaults(validator, root, path);
+  const compile = (path: Path): ValueValidator | Finding[] => {
+    let faults = [...schemaFindings(root, path), ...circularReferenceFindings(root, path, told)];
+    if (faults.length === 0) faults = metaSchemaFindings(ajv, root, path);
     if (faults.length === 0)
-      faults = [...ignoredFaults(root, path), ...unevaluatedFaults(root, path), ...growthFaults(path)];
+      faults = [...ignoredKeywordFindings(root, path), ...unevaluatedFindings(root, path), ...growthFaults(path)];
     if (faults.length > 0) return faults;
     try {
-      return judgeAt(path);
+      return validatorAt(path);
     } catch (error) {
-      const fault = wordFault(validator, root, [path, ...targets], error);
+      const fault = unknownWordFinding(ajv, root, [path, ...referencedPaths], error);
       // What fails only through a shared schema that was told of already is not told of again.
       if (fault === undefined && hasFaultyShared) return [];
       return [fault ?? errorAt(path, 'body-schema', `this JSON Schema does not compile: ${reasonOf(error)}`)];
@@ -59,28 +59,28 @@ export function createSchemaCompiler(
   };
   const compiler: SchemaCompiler = {
     root: judged,
-    shown: shownRoot(root, secrets),
+    redactedRoot: redactRoot(root, secrets),
     typesAt: (path) => typesAt(root, path),
     compile(path, findings) {
       const judge = compile(path);
       if (typeof judge === 'function') return judge;
-      findings.push(...judge.map(placed));
+      findings.push(...judge.map(relocate));
       hasFaultyShared ||= path[0] === 'schemas' || path[0] === 'files';
       return undefined;
     },
   };
-  for (const target of targets) compiler.compile(target, findings);
+  for (const target of referencedPaths) compiler.compile(target, findings);
   return compiler;
 }
 
 /** The schemas of a root as they may be printed. */
-export function shownRoot({ schemas, routes, files }: SchemaRoot, { shown }: Secrets): SchemaRoot {
-  return { schemas: shown(schemas, ['schemas']), routes: shown(routes, ['routes']), files };
+export function redactRoot({ schemas, routes, files }: SchemaRoot, { redactValue }: Secrets): SchemaRoot {
+  return { schemas: redactValue(schemas, ['schemas']), routes: redactValue(routes, ['routes']), files };
 }
 
-function metaFaults(validator: Validator, root: SchemaRoot, path: Path): Finding[] {
+function metaSchemaFindings(validator: AjvValidator, root: SchemaRoot, path: Path): Finding[] {
   return validator
-    .faultsOf(valueAt(root, path))
+    .metaSchemaErrors(valueAt(root, path))
     .slice(0, 1)
     .map((error) => {
       const inside = error.instancePath
@@ -101,8 +101,8 @@ function allowed(error: ErrorObject): string {
 }
 
 /** The compiler names an unknown keyword or format, not its place: it is looked for. */
-function wordFault(
-  { keywords, formats }: Validator,
+function unknownWordFinding(
+  { keywords, formats }: AjvValidator,
   root: SchemaRoot,
   places: readonly Path[],
   error: unknown,

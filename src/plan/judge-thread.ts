@@ -1,60 +1,65 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Path } from '../problem/finding.ts';
-import type { Fault, SearchedResponse, TokenSearch } from './plan.ts';
+import type { LoginResponse, TokenSearchResult, Violation } from './plan.ts';
 import type { SchemaRoot } from './schema-files.ts';
-import type { TokenPlaces } from './token-search.ts';
+import type { TokenLocations } from './token-search.ts';
 
 /** A JSON text and the schema that it must meet. */
-export interface Check {
+export interface SchemaCheck {
   readonly path: Path;
   /** Where the text ends; it begins where the one before ends. */
   readonly end: number;
 }
 
 /** A response in which tokens are looked for. Its bytes are the body, decoded, and behind it the body as sent where that is another. */
-export interface ResponseSearch extends Pick<SearchedResponse, 'status' | 'reason' | 'headers'> {
-  readonly places: TokenPlaces;
+export interface ResponseSearch extends Pick<LoginResponse, 'status' | 'reason' | 'headers'> {
+  readonly locations: TokenLocations;
   /** Where the decoded body ends. */
   readonly bodyEnd: number;
 }
 
 /** The work that a thread gets. */
-export interface Question {
+export interface ValidationWorkerRequest {
   /** The name of a root; the root itself comes with the first question about it. */
   readonly rootId: number | undefined;
   readonly root: SchemaRoot | undefined;
-  readonly checks: readonly Check[];
+  readonly checks: readonly SchemaCheck[];
   readonly search: ResponseSearch | undefined;
   /** Handed over: it comes back with the answer. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-export interface Answer {
+export interface ValidationWorkerResponse {
   /** The violations that each check found. */
-  readonly faults: readonly (readonly Fault[])[];
+  readonly violations: readonly (readonly Violation[])[];
   /** Of the search. */
-  readonly found: TokenSearch['found'];
+  readonly searchResult: TokenSearchResult['result'];
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 /** Of how many manifests the thread keeps the schemas: a reload leaves requests behind that began before it. */
-export const KEPT_ROOTS = 2;
+export const MAX_CACHED_ROOTS = 2;
 
 /** Texts to validate, or to search. Their memory is handed to the thread, not copied. */
-export interface Task {
+export interface ValidationTask {
   /** Of the checks. */
   readonly root: SchemaRoot | undefined;
-  readonly checks: readonly Check[];
+  readonly checks: readonly SchemaCheck[];
   readonly search?: ResponseSearch;
   readonly body: Buffer;
 }
 
 /** `undefined`: the thread ended first, and the body with it. */
-type OnDone = (result: (Pick<Answer, 'faults' | 'found'> & { readonly body: Buffer }) | Error | undefined) => void;
+type OnDone = (
+  result:
+    | (Pick<ValidationWorkerResponse, 'violations' | 'searchResult'> & { readonly body: Buffer })
+    | Error
+    | undefined,
+) => void;
 
 /** A thread that validates one task at a time, which bounds the memory that they take together. */
-export class JudgeThread {
+export class ValidationThread {
   readonly #worker: Worker;
   readonly #known: number[] = [];
   #onDone: OnDone | undefined;
@@ -65,7 +70,7 @@ export class JudgeThread {
     // By this file's own ending: the sources run as they are, and so does what is built of them.
     const file = new URL(`./judge-worker${extname(import.meta.url)}`, import.meta.url);
     this.#worker = new Worker(file, { name: 'judge', execArgv: [] });
-    this.#worker.on('message', ({ bytes, ...results }: Answer) => {
+    this.#worker.on('message', ({ bytes, ...results }: ValidationWorkerResponse) => {
       this.#done({ ...results, body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) });
     });
     // For example, the thread ran out of memory.
@@ -86,20 +91,20 @@ export class JudgeThread {
     return this.#onDone === undefined && !this.#isEnding;
   }
 
-  run({ root, checks, search, body }: Task, onDone: OnDone): void {
+  run({ root, checks, search, body }: ValidationTask, onDone: OnDone): void {
     this.#onDone = onDone;
-    const bytes = ownBytes(body);
-    const question: Question = { ...this.#introduce(root), checks, search, bytes };
+    const bytes = unsharedBytes(body);
+    const question: ValidationWorkerRequest = { ...this.#introduce(root), checks, search, bytes };
     this.#worker.postMessage(question, [bytes.buffer]);
   }
 
   /** Names a root to the thread, with the root itself if the thread does not know it. */
-  #introduce(root: SchemaRoot | undefined): Pick<Question, 'rootId' | 'root'> {
+  #introduce(root: SchemaRoot | undefined): Pick<ValidationWorkerRequest, 'rootId' | 'root'> {
     if (root === undefined) return { rootId: undefined, root };
     const rootId = idOf(root);
     if (this.#known.includes(rootId)) return { rootId, root: undefined };
     this.#known.push(rootId);
-    if (this.#known.length > KEPT_ROOTS) this.#known.shift();
+    if (this.#known.length > MAX_CACHED_ROOTS) this.#known.shift();
     return { rootId, root };
   }
 
@@ -120,7 +125,7 @@ export class JudgeThread {
 const MAX_READ_BYTES = 65_536;
 
 /** Bytes whose memory is theirs alone. */
-function ownBytes(body: Buffer): Uint8Array<ArrayBuffer> {
+function unsharedBytes(body: Buffer): Uint8Array<ArrayBuffer> {
   const { buffer, byteOffset, length } = body;
   if (buffer instanceof ArrayBuffer && length > MAX_READ_BYTES) return new Uint8Array(buffer, byteOffset, length);
   return new Uint8Array(body);

@@ -1,10 +1,10 @@
 import type { Path } from '../problem/finding.ts';
-import { numbers } from './exact-numbers.ts';
-import { type InexactNumbers, TOP } from './inexact-numbers.ts';
-import type { Fault } from './plan.ts';
-import { toFault } from './schema-error.ts';
+import { currentValidation } from './exact-numbers.ts';
+import { type InexactNumbers, ROOT_HOLDER } from './inexact-numbers.ts';
+import type { Violation } from './plan.ts';
+import { toViolation } from './schema-error.ts';
 import type { SchemaRoot } from './schema-files.ts';
-import { createValidator, type Validator } from './validator.ts';
+import { type AjvValidator, createAjvValidator } from './validator.ts';
 
 const MAX_FAULTS = 20;
 /** Of a longer body the first fault is told: to find all of them may take time by the square of the length. */
@@ -14,42 +14,48 @@ const EXPLAINED_BYTES = 8_192;
  * Validates a parsed value; empty when it fits. `size` is how many bytes it was; `inexact`, which of its numbers a
  * double does not hold. Throws `EFFORT_SPENT` where the work is limited.
  */
-export type Judge = (value: unknown, size: number, inexact?: InexactNumbers) => readonly Fault[];
+export type ValueValidator = (value: unknown, size: number, inexact?: InexactNumbers) => readonly Violation[];
 
-export interface Judges {
+export interface SchemaValidators {
   /** The judge by the schema at a path of the root. Throws a sentence when that does not compile. */
-  readonly judgeAt: (path: Path) => Judge;
-  readonly validator: Validator;
+  readonly validatorAt: (path: Path) => ValueValidator;
+  readonly ajv: AjvValidator;
 }
 
 /** Makes the judges of the schemas in a root. */
-export function createJudges(root: SchemaRoot): Judges {
-  const first = createValidator(root, false);
-  const all = createValidator(root, true);
-  const judgeAt = (path: Path): Judge => {
-    const fits = first.compile(path);
+export function createSchemaValidators(root: SchemaRoot): SchemaValidators {
+  const ajv = createAjvValidator(root, false);
+  const all = createAjvValidator(root, true);
+  const validatorAt = (path: Path): ValueValidator => {
+    const fits = ajv.compile(path);
     const explain = all.compile(path);
     return (value, size, inexact) => {
-      numbers.inexact = inexact;
-      numbers.violation = undefined;
+      currentValidation.inexact = inexact;
+      currentValidation.violation = undefined;
       const isFitting = fits(value, contextOf(value, inexact));
       // It would keep the value in memory.
-      numbers.inexact = undefined;
-      if (isFitting) return inexactFaults();
+      currentValidation.inexact = undefined;
+      if (isFitting) return inexactViolations();
       const errors = size > EXPLAINED_BYTES || explain(value) ? fits.errors : explain.errors;
-      return (errors ?? []).slice(0, MAX_FAULTS).map(toFault);
+      return (errors ?? []).slice(0, MAX_FAULTS).map(toViolation);
     };
   };
-  return { judgeAt, validator: first };
+  return { validatorAt, ajv };
 }
 
-function inexactFaults(): readonly Fault[] {
-  const { violation } = numbers;
-  return violation === undefined ? [] : [toFault(violation)];
+function inexactViolations(): readonly Violation[] {
+  const { violation } = currentValidation;
+  return violation === undefined ? [] : [toViolation(violation)];
 }
 
 /** A validator knows the holder of a member or an item; the top value has none, so the caller passes it. */
 function contextOf(value: unknown, inexact: InexactNumbers | undefined) {
   if (inexact === undefined) return undefined;
-  return { instancePath: '', parentData: TOP, parentDataProperty: '', rootData: value as object, dynamicAnchors: {} };
+  return {
+    instancePath: '',
+    parentData: ROOT_HOLDER,
+    parentDataProperty: '',
+    rootData: value as object,
+    dynamicAnchors: {},
+  };
 }

@@ -1,6 +1,6 @@
-import type { Later, LaterValue } from './parameter-value.ts';
-import type { Fault, Judged, Validating } from './plan.ts';
-import type { Job, JobResult } from './pool-job.ts';
+import type { DeferredValue, DeferredValues } from './parameter-value.ts';
+import type { CancellablePromise, ValidationResult, Violation } from './plan.ts';
+import type { ValidationJob, ValidationJobResult } from './pool-job.ts';
 import { validationPool } from './validation-pool.ts';
 
 /**
@@ -8,12 +8,12 @@ import { validationPool } from './validation-pool.ts';
  *
  * @param validate called at once: it collects the values, and returns the violations that need no schema
  */
-export function validateLater(
-  job: Pick<Job, 'route' | 'client' | 'root'>,
-  later: Later,
-  validate: () => readonly Fault[],
-): Validating {
-  const values: LaterValue[] = [];
+export function validateDeferred(
+  job: Pick<ValidationJob, 'route' | 'client' | 'root'>,
+  later: DeferredValues,
+  validate: () => readonly Violation[],
+): CancellablePromise {
+  const values: DeferredValue[] = [];
   later.values = values;
   const faults = validate();
   later.values = undefined;
@@ -26,20 +26,24 @@ export function validateLater(
   const body = Buffer.concat(texts.map(({ bytes }) => bytes));
   const { result, cancel } = validationPool.validate({ ...job, checks, body });
   return Object.assign(
-    result.then((result) => judgedOf(values, faults, result)),
+    result.then((result) => mergeResults(values, faults, result)),
     { cancel },
   );
 }
 
-function judgedOf(values: readonly LaterValue[], before: readonly Fault[], { faults, ...rest }: JobResult): Judged {
+function mergeResults(
+  values: readonly DeferredValue[],
+  before: readonly Violation[],
+  { violations, ...rest }: ValidationJobResult,
+): ValidationResult {
   let at = 0;
   const all = values.flatMap(({ pointer, texts }) => {
-    const [first = [], asText] = faults.slice(at, at + texts.length);
+    const [first = [], asText] = violations.slice(at, at + texts.length);
     at += texts.length;
     return asText?.length === 0 ? [] : first.map((fault) => ({ ...fault, pointer }));
   });
-  return { ...rest, faults: [...before, ...all].slice(0, MAX_FAULTS) };
+  return { ...rest, violations: [...before, ...all].slice(0, MAX_VIOLATIONS) };
 }
 
 /** Further violations are not reported. */
-export const MAX_FAULTS = 20;
+export const MAX_VIOLATIONS = 20;

@@ -1,7 +1,7 @@
 import type { Auth as AuthEntry, RouteEntry } from '../manifest/manifest.generated.ts';
 import { sizeBytes } from '../manifest/units.ts';
 import { errorAtKey, type Finding } from '../problem/finding.ts';
-import { routeOf } from './body-judge.ts';
+import { routeKeyOf } from './body-judge.ts';
 import type { LoginRule } from './plan.ts';
 import { createTokenSearch } from './token-searcher.ts';
 
@@ -31,8 +31,8 @@ export function compileLogin(
     findsJwts: auth?.tokens.jwt !== undefined,
   };
   return Object.freeze({
-    readsBody: isAnywhere || token !== undefined || places.findsJwts,
-    search: createTokenSearch(places, routeOf(path)),
+    isBodySearched: isAnywhere || token !== undefined || places.findsJwts,
+    findTokens: createTokenSearch(places, routeKeyOf(path)),
     limitBytes: sizeBytes(login.maxBytes),
   });
 }

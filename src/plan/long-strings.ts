@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 /** JSON from which the long strings were taken out, each for a short one that stands in its place. */
-export interface Shortened {
+export interface ShortenedJson {
   readonly text: string;
   /** The string that one of the parsed text stands for: itself, most of the time. */
   readonly restore: (short: string) => string;
@@ -13,7 +13,7 @@ export interface Shortened {
  *
  * @param places where they begin and end, quotes included, in turn
  */
-export function takeOut(bytes: Buffer, places: readonly number[]): Shortened {
+export function extractLongStrings(bytes: Buffer, places: readonly number[]): ShortenedJson {
   // Nobody who writes a body can know it.
   const mark = randomUUID();
   const strings: string[] = [];

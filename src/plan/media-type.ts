@@ -35,10 +35,10 @@ export function isJsonType(text: string): boolean {
 }
 
 /** Every JSON: what a body with a schema may be unless its route says less. */
-export const JSON_TYPES: MediaTypes = Object.freeze({
-  takes: isJsonType,
-  accept: 'application/json',
-  detail: 'this route takes application/json in UTF-8, without a content encoding',
+export const JSON_MEDIA_TYPES: MediaTypes = Object.freeze({
+  includes: isJsonType,
+  acceptHeader: 'application/json',
+  refusalDetail: 'this route takes application/json in UTF-8, without a content encoding',
 });
 
 /**
@@ -47,24 +47,24 @@ export const JSON_TYPES: MediaTypes = Object.freeze({
  * @param listed `text/csv`, or `image/*` for all of a kind
  * @param isHidden some came from the environment, so refusals do not name them
  */
-export function mediaTypes(
+export function createMediaTypes(
   listed: readonly string[],
   alsoFits: (contentType: string) => boolean,
   isHidden: boolean,
 ): MediaTypes {
-  const takesName = nameMatcher(listed);
+  const takesName = mediaTypeMatcher(listed);
   return Object.freeze({
-    takes: (contentType: string) => {
+    includes: (contentType: string) => {
       const type = parseMediaType(contentType);
       return type !== undefined && takesName(type.name) && alsoFits(contentType);
     },
-    accept: isHidden ? undefined : listed.join(', '),
-    detail: `this route takes ${isHidden ? 'other media types' : listed.join(' or ')}, without a content encoding`,
+    acceptHeader: isHidden ? undefined : listed.join(', '),
+    refusalDetail: `this route takes ${isHidden ? 'other media types' : listed.join(' or ')}, without a content encoding`,
   });
 }
 
 /** Whether a media type's name, in lower case, is among those listed. */
-export function nameMatcher(listed: readonly string[]): (name: string) => boolean {
+export function mediaTypeMatcher(listed: readonly string[]): (name: string) => boolean {
   const names = new Set(listed.map((type) => type.toLowerCase()));
   const kinds = [...names].filter((type) => type.endsWith('/*')).map((type) => type.slice(0, -1));
   return (name) => names.has(name) || kinds.some((kind) => name.startsWith(kind));

@@ -1,13 +1,13 @@
 import { parseMediaType } from './media-type.ts';
 import { parsePartHead } from './part-head.ts';
-import type { Fault, Inspector } from './plan.ts';
+import type { StreamValidator, Violation } from './plan.ts';
 import { pointerStep } from './pointer.ts';
 
 /** A part that is expected. */
 export interface PartRule {
-  readonly takesType: (type: string) => boolean;
+  readonly acceptsType: (type: string) => boolean;
   /** What a client is told that sent another type. */
-  readonly typesText: string;
+  readonly typesDescription: string;
   readonly limitBytes: number;
   readonly maxCount: number;
   readonly isRequired: boolean;
@@ -39,7 +39,7 @@ export function boundaryOf(contentType: string): string | undefined {
  * boundary stands nowhere but in whole delimiter lines, nothing stands before the first or after the last, and
  * a part has headers with one reading. What passes has the same parts for every parser.
  */
-export class MultipartInspector implements Inspector {
+export class MultipartValidator implements StreamValidator {
   readonly #delimiter: Buffer;
   readonly #rules: ReadonlyMap<string, PartRule>;
   readonly #counts = new Map<string, number>();
@@ -55,23 +55,23 @@ export class MultipartInspector implements Inspector {
     this.#rules = rules;
   }
 
-  take(piece: Buffer): Fault | undefined {
+  write(piece: Buffer): Violation | undefined {
     this.#rest = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece]);
     this.#at = 0;
-    let news: Fault | 'more' | 'next' = 'next';
+    let news: Violation | 'more' | 'next' = 'next';
     while (news === 'next') news = this.#step();
     if (news !== 'more') return news;
     this.#rest = this.#rest.subarray(this.#at);
     return undefined;
   }
 
-  end(): Fault | undefined {
-    if (this.#state === 'first' && this.#rest.length === 0) return fault('', 'must not be empty');
+  end(): Violation | undefined {
+    if (this.#state === 'first' && this.#rest.length === 0) return violation('', 'must not be empty');
     const isWhole = this.#state === 'over' && (this.#rest.length === 0 || this.#rest.equals(CRLF));
-    return isWhole ? undefined : fault('', 'ends before its last boundary');
+    return isWhole ? undefined : violation('', 'ends before its last boundary');
   }
 
-  #step(): Fault | 'more' | 'next' {
+  #step(): Violation | 'more' | 'next' {
     switch (this.#state) {
       case 'first':
         return this.#readFirst();
@@ -82,42 +82,42 @@ export class MultipartInspector implements Inspector {
       case 'over':
         return CRLF.subarray(0, this.#rest.length - this.#at).equals(this.#rest.subarray(this.#at))
           ? 'more'
-          : fault('', 'goes on after its last boundary');
+          : violation('', 'goes on after its last boundary');
     }
   }
 
-  #readFirst(): Fault | 'more' | 'next' {
+  #readFirst(): Violation | 'more' | 'next' {
     const line = Buffer.concat([this.#delimiter, CRLF]);
     const begun = this.#rest.subarray(0, line.length);
-    if (!begun.equals(line.subarray(0, begun.length))) return fault('', 'must begin with its boundary');
+    if (!begun.equals(line.subarray(0, begun.length))) return violation('', 'must begin with its boundary');
     if (begun.length < line.length) return 'more';
     this.#at = line.length;
     this.#state = 'head';
     return 'next';
   }
 
-  #readHead(): Fault | 'more' | 'next' {
+  #readHead(): Violation | 'more' | 'next' {
     const end = this.#rest.indexOf(HEAD_END, this.#at);
     const length = (end === -1 ? this.#rest.length : end) - this.#at;
-    if (length > MAX_HEAD_BYTES) return fault('', 'has a part whose headers are too long');
+    if (length > MAX_HEAD_BYTES) return violation('', 'has a part whose headers are too long');
     if (end === -1) return 'more';
     const bytes = this.#rest.subarray(this.#at, end);
     const head = bytes.includes(this.#delimiter) ? undefined : parsePartHead(bytes);
-    if (head === undefined) return fault('', 'has a part whose headers can be read in two ways');
+    if (head === undefined) return violation('', 'has a part whose headers can be read in two ways');
     this.#at = end + HEAD_END.length;
     this.#state = 'body';
     this.#size = 0;
     const rule = this.#rules.get(head.name);
-    if (rule === undefined) return fault('', 'has a part that is not known here');
+    if (rule === undefined) return violation('', 'has a part that is not known here');
     const pointer = pointerStep(head.name);
     const count = (this.#counts.get(head.name) ?? 0) + 1;
     this.#counts.set(head.name, count);
     this.#part = { pointer, rule, length: head.length };
-    if (count > rule.maxCount) return fault(pointer, `stands there more than ${times(rule.maxCount)}`);
-    return rule.takesType(head.type) ? 'next' : fault(pointer, `must be ${rule.typesText}`);
+    if (count > rule.maxCount) return violation(pointer, `stands there more than ${times(rule.maxCount)}`);
+    return rule.acceptsType(head.type) ? 'next' : violation(pointer, `must be ${rule.typesDescription}`);
   }
 
-  #readBody(): Fault | 'more' | 'next' {
+  #readBody(): Violation | 'more' | 'next' {
     const length = this.#delimiter.length;
     const found = this.#rest.indexOf(this.#delimiter, this.#at);
     // Without it: the delimiter may have begun in the last bytes, behind its line break.
@@ -134,30 +134,30 @@ export class MultipartInspector implements Inspector {
     this.#state = next.equals(CRLF) ? 'head' : 'over';
     const { pointer = '', length: stated } = this.#part ?? {};
     const isAsStated = stated === undefined || stated === this.#size;
-    if (!isAsStated) return fault(pointer, 'has another length than it says');
+    if (!isAsStated) return violation(pointer, 'has another length than it says');
     // Said at the last boundary and not at the end: many servers take the form for whole where they see it.
     return this.#state === 'over' ? (this.#missing() ?? 'next') : 'next';
   }
 
-  #missing(): Fault | undefined {
+  #missing(): Violation | undefined {
     for (const [name, { isRequired }] of this.#rules)
-      if (isRequired && !this.#counts.has(name)) return fault(pointerStep(name), 'is missing');
+      if (isRequired && !this.#counts.has(name)) return violation(pointerStep(name), 'is missing');
     return undefined;
   }
 
-  #tooLong(): Fault | undefined {
+  #tooLong(): Violation | undefined {
     const { pointer = '', rule } = this.#part ?? {};
     const isTooLong = rule !== undefined && this.#size > rule.limitBytes;
-    return isTooLong ? fault(pointer, `is longer than ${rule.limitBytes} bytes`) : undefined;
+    return isTooLong ? violation(pointer, `is longer than ${rule.limitBytes} bytes`) : undefined;
   }
 }
 
-const MISPLACED = fault('', 'holds its boundary where no part begins or ends');
+const MISPLACED = violation('', 'holds its boundary where no part begins or ends');
 
 function times(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
 }
 
-function fault(pointer: string, message: string): Fault {
+function violation(pointer: string, message: string): Violation {
   return { pointer, message };
 }

@@ -11,7 +11,7 @@ const MAX_EXPONENT_DIGITS = 6;
  * digits. `0.1`, `100.50` and every number that was printed from a double pass. `100.00000000000000001` does not: a
  * parser that reads doubles takes it for 100, and a parser that reads decimals for more.
  */
-export function isExact(literal: string): boolean {
+export function isExactDouble(literal: string): boolean {
   const [, , whole, fraction = '', exponent = '0'] = LITERAL.exec(literal) ?? [];
   if (whole === undefined) return false;
   const isShort = whole.length + fraction.length <= SAFE_DIGITS;

@@ -4,7 +4,7 @@
  *
  * @param root of all schemas and routes
  */
-export function ownNames(root: unknown): (name: string) => boolean {
+export function createManifestNameCheck(root: unknown): (name: string) => boolean {
   let names: Set<string> | undefined;
   return (name) => {
     // Hardly ever asked: only of what is reported and not refused.

@@ -1,10 +1,10 @@
 import type { Path } from '../problem/finding.ts';
-import { inexactNumber } from './inexact-numbers.ts';
-import type { Judge } from './judges.ts';
-import type { Fault } from './plan.ts';
+import { inexactScalar } from './inexact-numbers.ts';
+import type { ValueValidator } from './judges.ts';
+import type { Violation } from './plan.ts';
 
 /** A value that is to be validated in another thread. */
-export interface LaterValue {
+export interface DeferredValue {
   readonly pointer: string;
   /** Of its schema. */
   readonly path: Path;
@@ -13,12 +13,12 @@ export interface LaterValue {
 }
 
 /** While there is a list, values are collected in it, not validated. */
-export interface Later {
-  values: LaterValue[] | undefined;
+export interface DeferredValues {
+  values: DeferredValue[] | undefined;
 }
 
 /** Validates one value of a parameter, decoded; `pointer` is the place of its violations. */
-export type ParameterJudge = (text: string, pointer: string) => readonly Fault[];
+export type ParameterValidator = (text: string, pointer: string) => readonly Violation[];
 
 /** RFC 8259 section 6: what every server reads as the same number. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
@@ -26,7 +26,7 @@ const INTEGER = /^-?(?:0|[1-9]\d*)$/;
 
 /** The schema of a parameter. */
 export interface ParameterSchema {
-  readonly judge: Judge;
+  readonly validate: ValueValidator;
   readonly path: Path;
   /** The types that the schema names. */
   readonly types: ReadonlySet<string>;
@@ -37,7 +37,10 @@ export interface ParameterSchema {
  * validated: what goes on is what was sent. `0x10`, `+1` and `007` are no numbers here, and `1e2` is no integer:
  * servers read them differently.
  */
-export function createParameterReader({ judge, path, types }: ParameterSchema, later: Later): ParameterJudge {
+export function createParameterValidator(
+  { validate, path, types }: ParameterSchema,
+  later: DeferredValues,
+): ParameterValidator {
   return (text, pointer) => {
     const reading = readingOf(text, types);
     const mayBeText = reading !== text && types.has('string');
@@ -46,8 +49,8 @@ export function createParameterReader({ judge, path, types }: ParameterSchema, l
       later.values.push({ pointer, path, texts });
       return [];
     }
-    const faults = judge(reading, text.length, typeof reading === 'number' ? inexactNumber(text) : undefined);
-    if (faults.length === 0 || (mayBeText && judge(text, text.length).length === 0)) return [];
+    const faults = validate(reading, text.length, typeof reading === 'number' ? inexactScalar(text) : undefined);
+    if (faults.length === 0 || (mayBeText && validate(text, text.length).length === 0)) return [];
     return faults.map((fault) => ({ ...fault, pointer }));
   };
 }

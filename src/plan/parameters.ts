@@ -1,20 +1,20 @@
-import { foldName } from '../field-names.ts';
+import { foldHeaderName } from '../field-names.ts';
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
-import { routeOf, withinEffort } from './body-judge.ts';
+import { routeKeyOf, withinBudget } from './body-judge.ts';
 import type { SchemaCompiler } from './json-schema.ts';
-import { MAX_FAULTS, validateLater } from './later-values.ts';
-import { createParameterReader, type Later, type ParameterJudge } from './parameter-value.ts';
+import { MAX_VIOLATIONS, validateDeferred } from './later-values.ts';
+import { createParameterValidator, type DeferredValues, type ParameterValidator } from './parameter-value.ts';
 import type { Pattern } from './pattern.ts';
-import type { Fault, Parameters } from './plan.ts';
+import type { ParameterRules, Violation } from './plan.ts';
 import { pointerStep } from './pointer.ts';
 import { compileQuery } from './query.ts';
 import type { SchemaRoot } from './schema-files.ts';
 
 const RULE = 'parameters';
 
-type Validate = Parameters['validate'];
+type Validate = ParameterRules['validate'];
 
 /** What a route says of its path's parameters, its query and its headers; `undefined` when that is nothing. */
 export function compileParameters(
@@ -23,12 +23,12 @@ export function compileParameters(
   path: Path,
   schemas: SchemaCompiler | undefined,
   findings: Finding[],
-): Parameters | undefined {
+): ParameterRules | undefined {
   const { params, query, headers } = entry;
   if (params === undefined && query === undefined && headers === undefined) return undefined;
-  const later: Later = { values: undefined };
+  const later: DeferredValues = { values: undefined };
   const judgesOf = (key: string, properties: object) =>
-    compileJudges([...path, key, 'properties'], properties, schemas, findings, later);
+    compileValidators([...path, key, 'properties'], properties, schemas, findings, later);
   const judges = [
     params && compileParams(judgesOf('params', params.properties), pattern, path, findings),
     query && compileQuery(query, judgesOf('query', query.properties)),
@@ -42,34 +42,34 @@ export function compileParameters(
     }
   }
   const validate: Validate = (target, query, headers) =>
-    judges.flatMap((judge) => judge(target, query, headers)).slice(0, MAX_FAULTS);
-  const serve: Parameters['serve'] = (target, query, headers, client) =>
-    withinEffort(() => validate(target, query, headers)) ??
-    validateLater({ route: routeOf(path), client, root: schemas?.root as SchemaRoot }, later, () =>
+    judges.flatMap((judge) => judge(target, query, headers)).slice(0, MAX_VIOLATIONS);
+  const validateWithinBudget: ParameterRules['validateWithinBudget'] = (target, query, headers, client) =>
+    withinBudget(() => validate(target, query, headers)) ??
+    validateDeferred({ route: routeKeyOf(path), client, root: schemas?.root as SchemaRoot }, later, () =>
       validate(target, query, headers),
     );
-  return { validate, serve };
+  return { validate, validateWithinBudget };
 }
 
-function compileJudges(
+function compileValidators(
   path: Path,
   properties: object,
   schemas: SchemaCompiler | undefined,
   findings: Finding[],
-  later: Later,
-): Map<string, ParameterJudge> {
-  const judges = new Map<string, ParameterJudge>();
+  later: DeferredValues,
+): Map<string, ParameterValidator> {
+  const judges = new Map<string, ParameterValidator>();
   for (const name of Object.keys(properties)) {
     const at = [...path, name];
-    const judge = schemas?.compile(at, findings);
-    if (judge === undefined) continue;
-    judges.set(name, createParameterReader({ judge, path: at, types: schemas?.typesAt(at) ?? new Set() }, later));
+    const validate = schemas?.compile(at, findings);
+    if (validate === undefined) continue;
+    judges.set(name, createParameterValidator({ validate, path: at, types: schemas?.typesAt(at) ?? new Set() }, later));
   }
   return judges;
 }
 
 function compileParams(
-  judges: ReadonlyMap<string, ParameterJudge>,
+  judges: ReadonlyMap<string, ParameterValidator>,
   pattern: Pattern,
   path: Path,
   findings: Finding[],
@@ -92,27 +92,27 @@ function compileParams(
 
 function compileHeaders(
   { required }: NonNullable<RouteEntry['headers']>,
-  judges: ReadonlyMap<string, ParameterJudge>,
+  judges: ReadonlyMap<string, ParameterValidator>,
   path: Path,
   findings: Finding[],
 ): Validate {
-  const listed = new Map<string, { name: string; judge: ParameterJudge }>();
+  const listed = new Map<string, { name: string; judge: ParameterValidator }>();
   for (const [name, judge] of judges) {
     const at = [...path, 'headers', 'properties', name];
-    const twin = listed.get(foldName(name));
+    const twin = listed.get(foldHeaderName(name));
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
       findings.push(errorAtKey(at, RULE, `"${name}" is not a header name; write one such as Accept-Language`));
     if (twin !== undefined)
       findings.push(errorAtKey(at, RULE, `"${twin.name}" is the same header; remove one of them`));
-    listed.set(foldName(name), { name, judge });
+    listed.set(foldHeaderName(name), { name, judge });
   }
   return (_target, _query, raw) => {
-    const faults: Fault[] = [];
+    const faults: Violation[] = [];
     const missing = new Set(required);
     for (let index = 0; index < raw.length; index += 2) {
-      const name = foldName(raw[index] as string);
+      const name = foldHeaderName(raw[index] as string);
       const value = raw[index + 1] as string;
-      if (name === 'connection') faults.push(...droppedFaults(value, listed));
+      if (name === 'connection') faults.push(...droppedHeaderViolations(value, listed));
       const known = listed.get(name);
       if (known === undefined) continue;
       missing.delete(known.name);
@@ -124,9 +124,9 @@ function compileHeaders(
 }
 
 /** What `Connection` names ends here (RFC 9110 section 7.6.1): the upstream would not get what was judged. */
-function droppedFaults(value: string, listed: ReadonlyMap<string, { readonly name: string }>): Fault[] {
+function droppedHeaderViolations(value: string, listed: ReadonlyMap<string, { readonly name: string }>): Violation[] {
   return value.split(',').flatMap((token) => {
-    const named = listed.get(foldName(token.trim()));
+    const named = listed.get(foldHeaderName(token.trim()));
     return named === undefined ? [] : [{ pointer: `/headers${pointerStep(named.name)}`, message: NAMED }];
   });
 }

@@ -1,10 +1,10 @@
 import type { Pattern } from './pattern.ts';
 
 /** Characters that folding changes: a path without them is its own fold. */
-export const FOLDS = /[A-Z;%]|\.(?:\/|$)/;
+export const FOLDABLE = /[A-Z;%]|\.(?:\/|$)/;
 
 /** Returns the paths that some server could take a path for, each folded. */
-export function readingsOf(path: string): string[] {
+export function foldedVariants(path: string): string[] {
   const folded = withCut(path).flatMap(foldsOf);
   if (!NON_ASCII.test(path)) return folded;
   return [...folded, ...withCut(inAscii(path)).flatMap((one) => foldsOf(withoutDotSegments(one)))];
@@ -16,7 +16,7 @@ export function foldLiteral<S extends Pattern[number]>(segment: S): S {
 }
 
 /** Returns true if folding changes nothing of a segment. */
-export function isOwnFold(segment: Pattern[number]): boolean {
+export function isAlreadyFolded(segment: Pattern[number]): boolean {
   if (segment.kind !== 'literal' || /^[a-z0-9_-]+$/.test(segment.text)) return true;
   return foldSegment(segment.text) === segment.text;
 }

@@ -1,7 +1,7 @@
 import type { Pattern, Segment } from './pattern.ts';
 
 /** Whether every path of the one pattern is one of the other's. */
-export function contains(wide: Pattern, narrow: Pattern): boolean {
+export function containsPattern(wide: Pattern, narrow: Pattern): boolean {
   for (const [index, segment] of wide.entries()) {
     if (segment.kind === 'rest') return true;
     const other = narrow[index];
@@ -12,7 +12,7 @@ export function contains(wide: Pattern, narrow: Pattern): boolean {
 }
 
 /** What the paths of both have in common, as patterns: none when they have no path in common. */
-export function meet(one: Pattern, other: Pattern): Pattern | undefined {
+export function intersect(one: Pattern, other: Pattern): Pattern | undefined {
   const met: Segment[] = [];
   for (let index = 0; ; index += 1) {
     const a = one[index];
@@ -31,7 +31,7 @@ function isSameText(literal: Segment & { kind: 'literal' }, other: Segment): boo
 }
 
 /** Whether the one wins a path that both have: it is literal where the other is not first, or takes no rest. */
-export function isFirst(one: Pattern, other: Pattern): boolean {
+export function takesPrecedence(one: Pattern, other: Pattern): boolean {
   for (const [index, segment] of one.entries()) {
     const kind = other[index]?.kind;
     if (segment.kind !== kind) return RANK[segment.kind] < (kind === undefined ? ENDED : RANK[kind]);
@@ -44,12 +44,12 @@ const RANK = { literal: 0, parameter: 1, rest: 3 } as const;
 const ENDED = 2;
 
 /** How many nodes may be looked at yet: paths that cross by the thousand would take their number squared. */
-export interface Steps {
-  left: number;
+export interface OverlapSearchBudget {
+  remaining: number;
 }
 
-export function stepsFor(routes: readonly unknown[]): Steps {
-  return { left: 10_000 + 20 * routes.length };
+export function overlapSearchBudget(routes: readonly unknown[]): OverlapSearchBudget {
+  return { remaining: 10_000 + 20 * routes.length };
 }
 
 interface Node<T> {
@@ -77,35 +77,35 @@ export class PatternTree<T> {
   }
 
   /** What was added by a pattern that has a path in common with this one, as far as the steps reach. */
-  *meeting(pattern: Pattern, steps: Steps, from = this.#root, index = 0): Generator<T> {
+  *overlapping(pattern: Pattern, steps: OverlapSearchBudget, from = this.#root, index = 0): Generator<T> {
     const segment = pattern[index];
     if (segment?.kind === 'rest') {
       yield* everything(from, steps);
       return;
     }
-    steps.left -= 1;
-    if (steps.left < 0) return;
+    steps.remaining -= 1;
+    if (steps.remaining < 0) return;
     yield* from.rests;
     if (segment === undefined) {
       yield* from.ends;
       return;
     }
-    if (from.parameter !== undefined) yield* this.meeting(pattern, steps, from.parameter, index + 1);
+    if (from.parameter !== undefined) yield* this.overlapping(pattern, steps, from.parameter, index + 1);
     if (segment.kind === 'parameter') {
       for (const node of from.literals.values()) {
-        if (steps.left < 0) return;
-        yield* this.meeting(pattern, steps, node, index + 1);
+        if (steps.remaining < 0) return;
+        yield* this.overlapping(pattern, steps, node, index + 1);
       }
     } else {
       const node = from.literals.get(segment.text);
-      if (node !== undefined) yield* this.meeting(pattern, steps, node, index + 1);
+      if (node !== undefined) yield* this.overlapping(pattern, steps, node, index + 1);
     }
   }
 }
 
-function* everything<T>(node: Node<T>, steps: Steps): Generator<T> {
-  steps.left -= 1;
-  if (steps.left < 0) return;
+function* everything<T>(node: Node<T>, steps: OverlapSearchBudget): Generator<T> {
+  steps.remaining -= 1;
+  if (steps.remaining < 0) return;
   yield* node.rests;
   yield* node.ends;
   if (node.parameter !== undefined) yield* everything(node.parameter, steps);

@@ -14,18 +14,18 @@ const NEEDLESS_ESCAPE = /%(?:[0-7][0-9A-F])/g;
 /** Reads a route's path; throws a sentence that says what to write instead. */
 export function parsePattern(path: string): Pattern {
   if (path === '/') return [];
-  if (/[?#]/.test(path)) throw new PatternFault('a path has no query and no fragment; leave out what follows the path');
+  if (/[?#]/.test(path)) throw new PatternError('a path has no query and no fragment; leave out what follows the path');
   if (path.endsWith('/'))
-    throw new PatternFault(`a trailing slash is never needed; write ${path.replace(/\/+$/, '') || '/'}`);
+    throw new PatternError(`a trailing slash is never needed; write ${path.replace(/\/+$/, '') || '/'}`);
   const texts = path.slice(1).split('/');
   const segments = texts.map((text, index) => parseSegment(text, index === texts.length - 1));
   const names = segments.flatMap((segment) => (segment.kind === 'parameter' ? [segment.name] : []));
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw new PatternFault(`the parameter {${twice}} stands here twice; give each its own name`);
+  if (twice !== undefined) throw new PatternError(`the parameter {${twice}} stands here twice; give each its own name`);
   return segments;
 }
 
-export class PatternFault extends Error {}
+export class PatternError extends Error {}
 
 /** Patterns that match the same paths have the same text here: the names of parameters do not count. */
 export function patternKey(pattern: Pattern): string {
@@ -43,26 +43,26 @@ const PLAIN = /^[A-Za-z0-9_-]+$/;
 
 function parseSegment(text: string, isLast: boolean): Segment {
   if (PLAIN.test(text)) return { kind: 'literal', text };
-  if (text === '') throw new PatternFault('a path has no empty segments; write one slash');
+  if (text === '') throw new PatternError('a path has no empty segments; write one slash');
   if (text === '**') {
     if (isLast) return { kind: 'rest' };
-    throw new PatternFault('"**" stands for any rest, so it can only come last');
+    throw new PatternError('"**" stands for any rest, so it can only come last');
   }
   const name = PARAMETER.exec(text)?.[1];
   if (name !== undefined) return { kind: 'parameter', name };
   if (/[{}]/.test(text))
-    throw new PatternFault(
+    throw new PatternError(
       `a parameter is a whole segment with a name of letters, digits and _; write {name} in place of "${text}"`,
     );
-  if (text.startsWith(':')) throw new PatternFault(`write a parameter as {${text.slice(1)}}, not "${text}"`);
+  if (text.startsWith(':')) throw new PatternError(`write a parameter as {${text.slice(1)}}, not "${text}"`);
   if (text.includes('*'))
-    throw new PatternFault(
+    throw new PatternError(
       `"${text}": a "*" has no meaning here; write {name} for one segment, a final ** for any rest`,
     );
   if (text === '.' || text === '..')
-    throw new PatternFault(`a path has no "${text}" segments; write the path that is meant`);
+    throw new PatternError(`a path has no "${text}" segments; write the path that is meant`);
   if (!LITERAL.test(text))
-    throw new PatternFault(
+    throw new PatternError(
       `"${text}" has characters that a path cannot hold; percent-encode them in upper case, as in %C3%A9`,
     );
   checkEscapes(text);
@@ -74,13 +74,13 @@ function checkEscapes(text: string): void {
   for (const [triplet] of text.matchAll(NEEDLESS_ESCAPE)) {
     const character = String.fromCharCode(Number.parseInt(triplet.slice(1), 16));
     if (/[A-Za-z0-9._~-]/.test(character))
-      throw new PatternFault(`"${triplet}" is a needless escape; write ${character}`);
+      throw new PatternError(`"${triplet}" is a needless escape; write ${character}`);
     if (character === '/')
-      throw new PatternFault(
+      throw new PatternError(
         `"${triplet}" cannot stand in a route's path; write {name} for its segment, and encodedSlash: keep`,
       );
     if (/[\\\0-\x1f\x7f]/.test(character))
-      throw new PatternFault(`"${triplet}" is refused in every request's path; leave it out`);
+      throw new PatternError(`"${triplet}" is refused in every request's path; leave it out`);
   }
   const decoded = decode(text);
   // Controls, an escape of an escape, and what a server that decodes first takes for a dot or an empty segment.
@@ -89,13 +89,13 @@ function checkEscapes(text: string): void {
     /%25[0-9A-Fa-f]{2}/.test(text) ||
     /^\s*\.{1,2}\s*(?:[;?#]|$)/.test(decoded) ||
     /^\s*(?:;|$)/.test(decoded);
-  if (isRefused) throw new PatternFault(`"${text}" is refused in every request's path; leave its escapes out`);
+  if (isRefused) throw new PatternError(`"${text}" is refused in every request's path; leave its escapes out`);
 }
 
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new PatternFault(`"${text}" does not decode to UTF-8; correct its escapes`);
+    throw new PatternError(`"${text}" does not decode to UTF-8; correct its escapes`);
   }
 }

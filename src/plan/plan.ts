@@ -7,14 +7,14 @@ import type { Duplex } from 'node:stream';
 export interface Plan {
   /** SHA-256 of the manifest's text, in hex. */
   readonly hash: string;
-  readonly listen: Address;
-  readonly admin: AdminRules | undefined;
-  readonly server: ServerRules;
+  readonly listen: ListenAddress;
+  readonly admin: AdminSettings | undefined;
+  readonly server: ServerSettings;
   readonly upstreams: readonly Upstream[];
   /** In the manifest's order. */
   readonly routes: readonly Route[];
   readonly router: Router;
-  readonly reload: ReloadRules;
+  readonly reload: ReloadSettings;
   /** Present as soon as one route is protected or has a login gate. */
   readonly auth: Auth | undefined;
   /** All schemas as they are written, for who describes the routes; references stay inside of it. */
@@ -27,17 +27,17 @@ export interface Plan {
   readonly cors: Cors | undefined;
 }
 
-export interface Address {
+export interface ListenAddress {
   readonly host: string;
   readonly port: number;
 }
 
 /** Where operators ask, and who may: what is stated is asked for. */
-export interface AdminRules extends Address {
+export interface AdminSettings extends ListenAddress {
   /** Equal for equal definitions. Says nothing of the token. */
   readonly key: string;
   /** Whether a token that was shown is the one; `undefined`: none is asked for. */
-  readonly admits: ((shown: string) => boolean) | undefined;
+  readonly acceptsToken: ((shown: string) => boolean) | undefined;
   /** `undefined`: plain HTTP. */
   readonly tls: AdminTls | undefined;
 }
@@ -49,7 +49,7 @@ export interface AdminTls {
 }
 
 /** How a plan is put in force in place of another one. */
-export interface ReloadRules {
+export interface ReloadSettings {
   /** A test file that the plan must pass, by its path relative to the manifest. */
   readonly selfTest: string | undefined;
   /** How long WebSockets and event streams of a route that is not any more what it was go on. */
@@ -57,13 +57,13 @@ export interface ReloadRules {
 }
 
 /** How clients are served, whatever they ask for. */
-export interface ServerRules {
+export interface ServerSettings {
   /** Equal for equal definitions, by the keys of `server` in the manifest. */
   readonly keys: Readonly<Record<'tls' | 'trustedProxies' | 'timeouts' | 'limits' | 'stopping', string>>;
   /** `undefined`: plain HTTP. */
-  readonly tls: TlsPair | undefined;
+  readonly tls: ServerTls | undefined;
   /** Whether an address is that of a trusted proxy; `undefined`: no peer is trusted. */
-  readonly trusts: ((address: string) => boolean) | undefined;
+  readonly trustedProxies: ((address: string) => boolean) | undefined;
   /** Never longer than `requestTimeoutMs`. */
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
@@ -76,13 +76,13 @@ export interface ServerRules {
   readonly maxConnections: number;
   readonly maxRequestsPerConnection: number;
   /** How many bytes of bodies may be in memory at once. */
-  readonly bufferedBytes: number;
+  readonly bufferLimitBytes: number;
   /** For how long, once the process was asked to stop, connections are taken still, and from then on requests may end. */
   readonly stopping: { readonly delayMs: number; readonly graceMs: number };
 }
 
 /** A certificate with its chain, and its private key. */
-export interface TlsPair {
+export interface ServerTls {
   /** The PEM texts. A function, so that whoever prints a plan does not print a key. */
   readonly pem: () => { readonly cert: string; readonly key: string };
 }
@@ -92,7 +92,7 @@ export interface Upstream {
   /** Equal for equal definitions: what is kept for an upstream, connections above all, is kept by this. */
   readonly key: string;
   /** At least one. */
-  readonly targets: readonly Target[];
+  readonly endpoints: readonly Endpoint[];
   readonly balance: 'round-robin' | 'least-pending';
   readonly connectTimeoutMs: number;
   readonly responseTimeoutMs: number;
@@ -104,36 +104,36 @@ export interface Upstream {
   /** How many requests may wait for one. */
   readonly queueLimit: number;
   readonly retry: boolean;
-  readonly health: HealthRule | undefined;
-  readonly breaker: BreakerRule | undefined;
+  readonly health: HealthCheckSettings | undefined;
+  readonly breaker: BreakerSettings | undefined;
   /** Behind a function, so that a plan that is printed shows no key. */
-  readonly tls: () => TlsRule;
+  readonly tls: () => UpstreamTls;
   /** Equal for equal certificates and keys. */
   readonly tlsKey: string;
   /** In place of the network: makes a connection to a target, by its origin. */
   readonly connect?: (origin: string) => Duplex;
 }
 
-export interface Target {
+export interface Endpoint {
   readonly url: URL;
   /** The origin as it may be printed: `${CONTACTS_URL}` where it came from the environment. No two of an upstream are equal. */
-  readonly shown: string;
+  readonly label: string;
   /** Whose certificate is asked for (SNI, RFC 6066 section 3); `undefined` for plain HTTP and for an address. */
   readonly serverName: string | undefined;
 }
 
-export interface HealthRule {
+export interface HealthCheckSettings {
   readonly path: string;
   readonly intervalMs: number;
   readonly timeoutMs: number;
   /** So many good answers in a row make a target well again, and so many bad ones unwell. */
-  readonly healthy: number;
-  readonly unhealthy: number;
+  readonly healthyThreshold: number;
+  readonly unhealthyThreshold: number;
   /** While no target is well, the gateway says that it should get no requests. */
   readonly required: boolean;
 }
 
-export interface BreakerRule {
+export interface BreakerSettings {
   /** Consecutive failures that open the breaker. */
   readonly failures: number;
   readonly pauseMs: number;
@@ -142,7 +142,7 @@ export interface BreakerRule {
 }
 
 /** PEM texts, as the TLS library takes them; an absent one means what the library does by itself. */
-export interface TlsRule {
+export interface UpstreamTls {
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
@@ -176,14 +176,14 @@ export interface Route {
   /** `report`: what does not fit is let through, and told in the log only. */
   readonly validation: 'enforce' | 'report';
   /** Whether a name is the manifest's own: of the names in a client's body no others are put in the log. */
-  readonly isOwnName: (name: string) => boolean;
+  readonly isManifestName: (name: string) => boolean;
   /** What the path's parameters, the query and the headers must be; `undefined`: anything. */
-  readonly parameters: Parameters | undefined;
+  readonly parameters: ParameterRules | undefined;
   readonly body: BodyRule | undefined;
 }
 
 /** Validates what comes before the body. Pointers begin with `/params`, `/query` or `/headers`. */
-export interface Parameters {
+export interface ParameterRules {
   /**
    * Validates at once, however long that takes.
    *
@@ -191,21 +191,21 @@ export interface Parameters {
    * @param query with its question mark, or empty
    * @param headers names and values in turn, as they came
    */
-  readonly validate: (path: string, query: string, headers: readonly string[]) => readonly Fault[];
+  readonly validate: (path: string, query: string, headers: readonly string[]) => readonly Violation[];
   /** The same on the serving thread: work that would hold it for too long goes to another thread. */
-  readonly serve: (
+  readonly validateWithinBudget: (
     path: string,
     query: string,
     headers: readonly string[],
     client: string,
-  ) => readonly Fault[] | Validating;
+  ) => readonly Violation[] | CancellablePromise;
 }
 
 export interface Router {
   /** The route of a path that the path guard has passed, still encoded; `undefined` when there is none. */
   readonly match: (method: string, path: string) => Route | undefined;
   /** The methods that some route has for a path, sorted; empty when no route knows the path. */
-  readonly allowed: (path: string) => readonly string[];
+  readonly allowedMethods: (path: string) => readonly string[];
   /** Whether the path guard may pass an encoded slash at all: some route keeps it. No other route matches such a path. */
   readonly keepsEncodedSlash: boolean;
 }
@@ -229,15 +229,15 @@ export interface BodyRule {
    * Present when the body must be JSON: reads and validates the whole of it, in another thread where that takes long.
    * Takes over the buffer: nothing else may use its memory.
    */
-  readonly judge: ((body: Buffer, client?: string) => Judged | Validating) | undefined;
+  readonly validate: ((body: Buffer, client?: string) => ValidationResult | CancellablePromise) | undefined;
   /** What looks at a streamed body of this Content-Type on its way; `undefined`: nothing does. */
-  readonly inspect: ((contentType: string) => Inspector | undefined) | undefined;
+  readonly streamValidatorFor: ((contentType: string) => StreamValidator | undefined) | undefined;
 }
 
 /** A body that was judged. */
-export interface Judged {
+export interface ValidationResult {
   /** None when it fits. */
-  readonly faults: readonly Fault[];
+  readonly violations: readonly Violation[];
   /** The bytes that were judged, to be used from now on; `undefined`: they are lost, and there are faults. */
   readonly body: Buffer | undefined;
   /** Nothing was validated, since too much waits for the threads. */
@@ -245,7 +245,7 @@ export interface Judged {
 }
 
 /** Work that another thread does. */
-export interface Validating<Result = Judged> extends Promise<Result> {
+export interface CancellablePromise<Result = ValidationResult> extends Promise<Result> {
   /** Drops the work, for a client that has left. */
   readonly cancel: () => void;
 }
@@ -254,25 +254,25 @@ export interface Validating<Result = Judged> extends Promise<Result> {
 export type Overload = 'queue_full' | 'queue_share' | 'queue_wait';
 
 /** Looks at one body, piece by piece, and keeps hardly anything of it. */
-export interface Inspector {
+export interface StreamValidator {
   /** The next piece, of any length. With a fault nothing of it may go on, and nothing that follows. */
-  take(piece: Buffer): Fault | undefined;
+  write(piece: Buffer): Violation | undefined;
   /** There are no more pieces. */
-  end(): Fault | undefined;
+  end(): Violation | undefined;
 }
 
 /** Some media types (RFC 9110 section 8.3.1). */
 export interface MediaTypes {
   /** Whether a Content-Type is one of them. */
-  readonly takes: (contentType: string) => boolean;
+  readonly includes: (contentType: string) => boolean;
   /** The value of an `Accept` that lists them; `undefined` where clients may not see them. */
-  readonly accept: string | undefined;
+  readonly acceptHeader: string | undefined;
   /** What a client is told that sent another. */
-  readonly detail: string;
+  readonly refusalDetail: string;
 }
 
 /** What is wrong with a request, without a value of it. */
-export interface Fault {
+export interface Violation {
   /** JSON Pointer (RFC 6901) into the body, or to a parameter: `/query/page`. */
   readonly pointer: string;
   readonly message: string;
@@ -281,7 +281,7 @@ export interface Fault {
 }
 
 /** A response in which tokens are looked for. */
-export interface SearchedResponse {
+export interface LoginResponse {
   readonly status: number;
   readonly reason: string;
   /** Names and values in turn. */
@@ -289,43 +289,43 @@ export interface SearchedResponse {
   /** Decoded. */
   readonly body: Buffer;
   /** As the upstream sent it: some formats carry bytes that decoders pass over. */
-  readonly encoded: Buffer;
+  readonly encodedBody: Buffer;
 }
 
 /** The tokens of a response. */
-export interface TokensFound {
+export interface ResponseTokens {
   /** Tokens at the stated places: none in an MFA challenge, say. Each must verify; `undefined` stands for one that is no text. */
-  readonly stated: readonly (string | undefined)[];
+  readonly declared: readonly (string | undefined)[];
   /** JWTs at no stated place: one that the gateway would accept must have an allowed role, and others may pass. */
-  readonly strays: readonly string[];
+  readonly undeclared: readonly string[];
 }
 
 /** Why tokens cannot be looked for, or not all of them: the body must be JSON with one reading, or there are too many. */
-export type LoginFault = 'login_answer_not_json' | 'login_tokens_too_many';
+export type LoginErrorCode = 'login_answer_not_json' | 'login_tokens_too_many';
 
 /** The party that bytes in memory are counted for. */
-export interface BufferHolder {
+export interface BufferOwner {
   /** The client's address. */
   readonly client: string;
   /** Counts bytes before they are held. Throws if there is no room for them. */
-  buffer(bytes: number): void;
+  reserve(bytes: number): void;
 }
 
 /** A search in another thread. */
-export interface TokenSearch {
+export interface TokenSearchResult {
   /** `undefined` if the search had no turn, or took too long. */
-  readonly found: TokensFound | LoginFault | undefined;
+  readonly result: ResponseTokens | LoginErrorCode | undefined;
   readonly overload: Overload | undefined;
 }
 
 export interface LoginRule {
   /** True if tokens are looked for in bodies. */
-  readonly readsBody: boolean;
+  readonly isBodySearched: boolean;
   /** Finds the tokens of a response, in another thread where that takes long. */
-  readonly search: (
-    response: SearchedResponse,
-    holder: BufferHolder,
-  ) => TokensFound | LoginFault | Validating<TokenSearch>;
+  readonly findTokens: (
+    response: LoginResponse,
+    holder: BufferOwner,
+  ) => ResponseTokens | LoginErrorCode | CancellablePromise<TokenSearchResult>;
   /** How long the answer may be, as sent and decoded. */
   readonly limitBytes: number;
 }
@@ -335,20 +335,20 @@ export interface Cors {
   /** Equal for equal definitions. */
   readonly key: string;
   /** What an answer to a page of this origin says, names and values in turn: nothing when the origin is not allowed. */
-  readonly answer: (origin: string | undefined) => readonly string[];
+  readonly headersFor: (origin: string | undefined) => readonly string[];
   /** What the answer to a preflight says besides. */
-  readonly preflight: readonly string[];
+  readonly preflightHeaders: readonly string[];
   /** The methods that a preflight allows; `undefined`: those of the path's routes. */
   readonly methods: readonly string[] | undefined;
   /** Whether answers differ by origin, so that a cache must keep them apart. */
-  readonly isVaried: boolean;
+  readonly isOriginDependent: boolean;
 }
 
 export interface Auth {
   readonly verifier: Verifier;
   readonly role: RoleRule;
   /** How every challenge begins: the scheme and the realm (RFC 6750 section 3). */
-  readonly challenge: string;
+  readonly challengePrefix: string;
 }
 
 export interface Verifier {
@@ -364,15 +364,15 @@ export interface Verifier {
    *
    * @param client waits for it; left out: the gateway itself, which has no share to keep to
    */
-  readonly verify: (token: string, client?: WaitingClient) => Promise<Verdict>;
+  readonly verify: (token: string, client?: VerificationClient) => Promise<VerificationResult>;
 }
 
 /** A client that waits for a token to be verified. */
-export interface WaitingClient {
+export interface VerificationClient {
   /** Clients with the same key share what one client may use. */
   readonly key: string;
   /** Aborted when the client leaves. */
-  readonly gone: AbortSignal;
+  readonly signal: AbortSignal;
 }
 
 export interface VerifierStatus {
@@ -392,22 +392,22 @@ export interface VerifierStatus {
   readonly hits: number;
   readonly misses: number;
   /** What came of those that were not remembered. */
-  readonly verdicts: ReadonlyMap<TokenFault | 'good', number>;
+  readonly verdicts: ReadonlyMap<TokenErrorCode | 'good', number>;
   /** How often keys were fetched, and how often there was no answer. */
   readonly fetched: number;
   readonly unfetched: number;
 }
 
-export type Verdict = { readonly principal: Principal } | Refused;
+export type VerificationResult = { readonly principal: Principal } | RejectedToken;
 
-export interface Refused {
-  readonly fault: TokenFault;
+export interface RejectedToken {
+  readonly code: TokenErrorCode;
   /** For the log only: why no answer could be had of the issuer. */
   readonly cause?: string;
 }
 
 /** Why a token was not accepted; for the log only. `keys_unavailable` is no fault of the token's. */
-export type TokenFault =
+export type TokenErrorCode =
   | 'token_malformed'
   | 'token_inactive'
   | 'token_expired'
@@ -437,7 +437,7 @@ export interface RoleRule {
   /** The roles of which one is required. */
   readonly required: readonly string[];
   /** The same as they may be printed. */
-  readonly shown: readonly string[];
+  readonly redactedRoles: readonly string[];
   /** The text of the 403, word for word; `undefined`: it came from the environment, and clients may not see it. */
   readonly message: string | undefined;
 }

@@ -15,7 +15,7 @@ export function compilePointer(pointer: string): (value: unknown) => unknown {
 }
 
 /** The smallest value of objects in which a pointer finds this one. */
-export function valueBelow(pointer: string, value: unknown): unknown {
+export function nestValue(pointer: string, value: unknown): unknown {
   return namesOf(pointer).reduceRight<unknown>((inside, name) => Object.fromEntries([[name, inside]]), value);
 }
 
@@ -34,6 +34,6 @@ export function pointerStep(name: string | number): string {
 const MAX_CHARACTERS = 300;
 
 /** A pointer as it is told: the names in it may be a client's own, and of any length. */
-export function shortPointer(pointer: string): string {
+export function truncatePointer(pointer: string): string {
   return pointer.length > MAX_CHARACTERS ? `${pointer.slice(0, MAX_CHARACTERS)}…`.toWellFormed() : pointer;
 }

@@ -1,16 +1,16 @@
-import type { Waiting } from './fair-queue.ts';
-import type { Answer, JudgeThread, Task } from './judge-thread.ts';
-import type { Overload, TokenSearch } from './plan.ts';
+import type { FairQueueItem } from './fair-queue.ts';
+import type { ValidationTask, ValidationThread, ValidationWorkerResponse } from './judge-thread.ts';
+import type { Overload, TokenSearchResult } from './plan.ts';
 
 /** Texts to validate in another thread, of a body or of parameters; or a response to search for tokens. */
-export interface Job extends Task, Waiting {}
+export interface ValidationJob extends ValidationTask, FairQueueItem {}
 
 /** The result of a job. */
-export interface JobResult {
+export interface ValidationJobResult {
   /** The violations that each check found. */
-  readonly faults: Answer['faults'];
+  readonly violations: ValidationWorkerResponse['violations'];
   /** Of the search; `undefined` if there was none, or it did not end. */
-  readonly found?: TokenSearch['found'];
+  readonly searchResult?: TokenSearchResult['result'];
   /** The memory that the job brought; `undefined` if it is lost. */
   readonly body: Buffer | undefined;
   /** The job had no turn: nothing was validated. */
@@ -18,21 +18,21 @@ export interface JobResult {
 }
 
 /** A job on its way through the pool: it waits, then it runs, and it ends once. */
-export class PoolJob implements Waiting {
-  readonly job: Job;
+export class PendingJob implements FairQueueItem {
+  readonly job: ValidationJob;
   readonly route: string;
   readonly client: string;
-  readonly result: Promise<JobResult>;
+  readonly result: Promise<ValidationJobResult>;
   /** Of the time that it may wait, then of the time that it may run. */
   timer: NodeJS.Timeout | undefined;
-  thread: JudgeThread | undefined;
+  thread: ValidationThread | undefined;
   isAbandoned = false;
   /** When it began to wait, then when it began to run. */
   since = performance.now();
-  #resolve: (result: JobResult) => void = () => undefined;
+  #resolve: (result: ValidationJobResult) => void = () => undefined;
   #reject: (error: Error) => void = () => undefined;
 
-  constructor(job: Job) {
+  constructor(job: ValidationJob) {
     this.job = job;
     this.route = job.route;
     this.client = job.client;
@@ -42,7 +42,7 @@ export class PoolJob implements Waiting {
     });
   }
 
-  end(result: JobResult | Error): void {
+  end(result: ValidationJobResult | Error): void {
     clearTimeout(this.timer);
     if (result instanceof Error) this.#reject(result);
     else this.#resolve(result);

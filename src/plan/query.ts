@@ -1,6 +1,6 @@
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
-import type { ParameterJudge } from './parameter-value.ts';
-import type { Fault, Parameters } from './plan.ts';
+import type { ParameterValidator } from './parameter-value.ts';
+import type { ParameterRules, Violation } from './plan.ts';
 import { pointerStep } from './pointer.ts';
 
 type QueryEntry = NonNullable<RouteEntry['query']>;
@@ -11,12 +11,12 @@ type QueryEntry = NonNullable<RouteEntry['query']>;
  */
 export function compileQuery(
   { required, unknown, repeated }: QueryEntry,
-  judges: ReadonlyMap<string, ParameterJudge>,
-): Parameters['validate'] {
+  judges: ReadonlyMap<string, ParameterValidator>,
+): ParameterRules['validate'] {
   const mayRepeat =
     repeated === 'allow' ? () => true : (name: string) => repeated !== 'refuse' && repeated.includes(name);
   return (_target, query) => {
-    const faults: Fault[] = [];
+    const faults: Violation[] = [];
     const seen = new Set<string>();
     for (const piece of query.slice(1).split('&')) {
       if (piece === '') continue;
@@ -27,7 +27,7 @@ export function compileQuery(
       const pointer = judge === undefined ? '/query' : `/query${pointerStep(name)}`;
       if (seen.has(name) && !mayRepeat(name)) faults.push({ pointer, message: TWICE });
       seen.add(name);
-      if (judge !== undefined) faults.push(...judgeValue(judge, mark === -1 ? '' : piece.slice(mark + 1), pointer));
+      if (judge !== undefined) faults.push(...validateValue(judge, mark === -1 ? '' : piece.slice(mark + 1), pointer));
       else if (unknown === 'refuse') faults.push({ pointer, message: 'has a name that is not known here' });
       if (faults.length >= ENOUGH) break;
     }
@@ -44,7 +44,7 @@ const TWICE = 'stands in the query twice';
 /** Where only known names may stand, none may hide behind it. */
 const SEMICOLON = 'holds a semicolon, which separates parameters for some servers; write %3B';
 
-function judgeValue(judge: ParameterJudge, written: string, pointer: string): readonly Fault[] {
+function validateValue(judge: ParameterValidator, written: string, pointer: string): readonly Violation[] {
   const value = decode(written);
   return value === undefined ? [{ pointer, message: 'must be percent-encoded UTF-8' }] : judge(value, pointer);
 }

@@ -16,7 +16,7 @@ const TWO_DOTS = /[A-Za-z0-9_-]\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]/;
  * Yields a text, and what a client reads of it by the decoders that it has at hand: percent-decoding, the escapes of JSON, JavaScript
  * and HTML in any mixture and up to four times over, UTF-16 as well as UTF-8, and base64 once, in one line or several. It takes linear time.
  */
-export function* readable(text: string): Generator<string> {
+export function* decodedTexts(text: string): Generator<string> {
   let layer = text.includes('\0') ? text.replaceAll('\0', '') : text;
   for (let round = 0; round <= MAX_ROUNDS; round += 1) {
     yield layer;

@@ -1,16 +1,16 @@
 import type { Reload } from '../manifest/manifest.generated.ts';
-import type { World } from '../manifest/source.ts';
+import type { Environment } from '../manifest/source.ts';
 import { timerMs } from '../manifest/units.ts';
 import { errorAt, type Finding } from '../problem/finding.ts';
 import { attempt, isFailed } from './pem.ts';
-import type { ReloadRules } from './plan.ts';
+import type { ReloadSettings } from './plan.ts';
 
 /** What the test file says is looked at only when it is run; that it can be read is known now. */
 export function compileReload(
   { selfTest, grace }: Reload,
-  readFile: World['readFile'],
+  readFile: Environment['readFile'],
   findings: Finding[],
-): ReloadRules {
+): ReloadSettings {
   const text = selfTest === undefined ? undefined : attempt(() => readFile(selfTest));
   if (isFailed(text)) {
     const message = `the file cannot be read (${text.code}); write a path relative to the manifest`;

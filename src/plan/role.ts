@@ -11,7 +11,7 @@ import { compilePointer } from './pointer.ts';
  */
 export function compileRole(
   entry: RoleEntry,
-  { isSecret, shown }: Secrets,
+  { isSecret, redactValue }: Secrets,
   required: readonly string[] = entry.allow,
   path: Path = ['auth', 'role', 'allow'],
 ): RoleRule {
@@ -25,7 +25,7 @@ export function compileRole(
   const allows = ({ claims }: Principal) => isHeld(roleAt(claims));
   const key = JSON.stringify([entry.claim, entry.array, required]);
   const message = isSecret(['auth', 'role', 'message']) ? undefined : entry.message;
-  return Object.freeze({ key, allows, required, shown: shown(required, path), message });
+  return Object.freeze({ key, allows, required, redactedRoles: redactValue(required, path), message });
 }
 
 export interface RouteAuthContext {

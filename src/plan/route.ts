@@ -5,12 +5,12 @@ import { compileBody } from './body.ts';
 import { compileHeaderRules } from './header-rules.ts';
 import type { SchemaCompiler } from './json-schema.ts';
 import { compileLogin } from './login.ts';
-import { mendPath } from './mend-path.ts';
+import { fixPath } from './mend-path.ts';
 import { compileParameters } from './parameters.ts';
-import { type Pattern, PatternFault, parsePattern, patternKey } from './pattern.ts';
+import { type Pattern, PatternError, parsePattern, patternKey } from './pattern.ts';
 import type { Route } from './plan.ts';
 import { compileRouteAuth, type RouteAuthContext } from './role.ts';
-import type { Steps } from './steps.ts';
+import type { SlicedWork } from './steps.ts';
 import { findUpstream, type Upstreams } from './upstream.ts';
 import { compileUpstreamPath } from './upstream-path.ts';
 import { compileWebSocketOrigins } from './websocket-origins.ts';
@@ -18,7 +18,7 @@ import { compileWebSocketOrigins } from './websocket-origins.ts';
 const ANY = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
 
 /** A route as written, with what is known of it at first sight. */
-export interface Written {
+export interface ParsedRoute {
   readonly entry: RouteEntry;
   readonly index: number;
   /** `undefined` when the path is faulty. */
@@ -33,16 +33,16 @@ export interface RouteContext extends RouteAuthContext {
   readonly origins: readonly string[];
   /** `undefined` when the schemas cannot be looked at. */
   readonly schemas: SchemaCompiler | undefined;
-  readonly isOwnName: Route['isOwnName'];
+  readonly isManifestName: Route['isManifestName'];
 }
 
 /** Makes the routes; two that match the same requests, or have one id, are told of. */
-export function* compilingRoutes(
-  written: readonly Written[],
+export function* compileRoutes(
+  written: readonly ParsedRoute[],
   context: RouteContext,
   findings: Finding[],
-): Steps<Route[]> {
-  yield* findingTwins(written, findings);
+): SlicedWork<Route[]> {
+  yield* findDuplicates(written, findings);
   const heads = new Set(written.filter(({ entry }) => writtenMethods(entry).includes('HEAD')).map(({ key }) => key));
   const routes: Route[] = [];
   for (const route of written) {
@@ -52,14 +52,14 @@ export function* compilingRoutes(
   return routes;
 }
 
-export function readRoute(entry: RouteEntry, index: number, findings: Finding[]): Written {
+export function parseRoute(entry: RouteEntry, index: number, findings: Finding[]): ParsedRoute {
   try {
     const pattern = parsePattern(entry.path);
     return { entry, index, pattern, key: patternKey(pattern) };
   } catch (error) {
-    if (!(error instanceof PatternFault)) throw error;
+    if (!(error instanceof PatternError)) throw error;
     const path = ['routes', index, 'path'];
-    const text = mendPath(entry.path);
+    const text = fixPath(entry.path);
     const fix: Fix | undefined = text === undefined ? undefined : { change: 'value', path, text };
     findings.push({ ...errorAt(path, 'path', error.message), fix });
     return { entry, index, pattern: undefined, key: undefined };
@@ -67,7 +67,7 @@ export function readRoute(entry: RouteEntry, index: number, findings: Finding[])
 }
 
 /** What can be told of a route that the schema has refused already, so that all of its mistakes show at once. */
-export function glanceAt(
+export function checkInvalidRoute(
   entry: Partial<RouteEntry> | null,
   index: number,
   upstreams: Upstreams,
@@ -75,11 +75,11 @@ export function glanceAt(
 ): void {
   if (typeof entry?.upstream === 'string')
     findUpstream(entry.upstream, ['routes', index, 'upstream'], upstreams, findings);
-  if (typeof entry?.path === 'string') readRoute(entry as RouteEntry, index, findings);
+  if (typeof entry?.path === 'string') parseRoute(entry as RouteEntry, index, findings);
 }
 
 function compileRoute(
-  { entry, index, pattern }: Written,
+  { entry, index, pattern }: ParsedRoute,
   hasHead: boolean,
   context: RouteContext,
   findings: Finding[],
@@ -120,7 +120,7 @@ function compileRoute(
       allowsOrigin: compileWebSocketOrigins(entry, path, context.origins, findings),
       login,
       validation,
-      isOwnName: context.isOwnName,
+      isManifestName: context.isManifestName,
       parameters,
       body,
     }),
@@ -139,9 +139,9 @@ function methodsOf(entry: RouteEntry, hasHead: boolean): readonly string[] {
 }
 
 /** Two routes of one id, and two routes that match the same requests. */
-function* findingTwins(routes: readonly Written[], findings: Finding[]): Steps<void> {
-  const ids = new Map<string, Written>();
-  const matches = new Map<string, Written>();
+function* findDuplicates(routes: readonly ParsedRoute[], findings: Finding[]): SlicedWork<void> {
+  const ids = new Map<string, ParsedRoute>();
+  const matches = new Map<string, ParsedRoute>();
   for (const route of routes) {
     yield;
     const { entry, index, key } = route;

@@ -1,8 +1,8 @@
 import { addRoute, createRouter as createTree, findRoute } from 'rou3';
-import { FOLDS, foldLiteral, isOwnFold, readingsOf } from './path-readings.ts';
+import { FOLDABLE, foldedVariants, foldLiteral, isAlreadyFolded } from './path-readings.ts';
 import { type Pattern, parsePattern } from './pattern.ts';
 import type { Route, Router } from './plan.ts';
-import { finish, type Steps } from './steps.ts';
+import { runToEnd, type SlicedWork } from './steps.ts';
 
 /**
  * Makes the router of a plan. Literal segments win over parameters, parameters over `/**`, from the left;
@@ -17,21 +17,21 @@ import { finish, type Steps } from './steps.ts';
  * so it has none where it would then, folded like that, pass such a route by.
  */
 export function createRouter(routes: readonly Route[]): Router {
-  return finish(creatingRouter(routes));
+  return runToEnd(createRouterSliced(routes));
 }
 
 /** The same, step by step. */
-export function* creatingRouter(routes: readonly Route[]): Steps<Router> {
-  const written: Written[] = [];
+export function* createRouterSliced(routes: readonly Route[]): SlicedWork<Router> {
+  const written: RouterEntry[] = [];
   for (const route of routes) {
     const pattern = parsePattern(route.path);
-    written.push({ route, pattern, isOwn: pattern.every(isOwnFold), strictness: strictness(route) });
+    written.push({ route, pattern, isFolded: pattern.every(isAlreadyFolded), strictness: strictness(route) });
     yield;
   }
   const exact = createTree<Route>();
   // One tree is both where folding changes none of the patterns.
-  const folded = written.every(({ isOwn }) => isOwn) ? exact : createTree<Route>();
-  const standIns = standInsOf(routes);
+  const folded = written.every(({ isFolded }) => isFolded) ? exact : createTree<Route>();
+  const standIns = methodAliases(routes);
   // Of two routes that fold into one, the tree keeps the first: it must be the stricter one.
   for (const { route, pattern } of written.toSorted((a, b) => b.strictness - a.strictness)) {
     const path = treePath(pattern);
@@ -44,18 +44,18 @@ export function* creatingRouter(routes: readonly Route[]): Steps<Router> {
     yield;
   }
   // Most manifests have no capitals in the paths that matter, and most requests nothing to fold: then both trees agree.
-  const isFolded = written.every(({ isOwn, strictness }) => strictness === 0 || isOwn);
+  const isFolded = written.every(({ isFolded, strictness }) => strictness === 0 || isFolded);
   const methods = [...standIns.keys()].sort();
   const find = (tree: typeof exact, method: string, path: string) =>
     findRoute(tree, standIns.get(method) ?? method, path, WITHOUT_PARAMS)?.data;
   const isPassedBy = (method: string, path: string, route: Route) =>
-    readingsOf(path).some((reading) => {
+    foldedVariants(path).some((reading) => {
       const twin = find(folded, method, reading);
-      return twin !== undefined && twin !== route && asksMore(twin, route);
+      return twin !== undefined && twin !== route && isStricter(twin, route);
     });
   const matchPlain = (method: string, path: string) => {
     const route = find(exact, method, path);
-    if (route === undefined || (isFolded && !FOLDS.test(path))) return route;
+    if (route === undefined || (isFolded && !FOLDABLE.test(path))) return route;
     return isPassedBy(method, path, route) ? undefined : route;
   };
   const matchKept = (method: string, path: string) => {
@@ -67,14 +67,18 @@ export function* creatingRouter(routes: readonly Route[]): Steps<Router> {
   const match = keepsEncodedSlash
     ? (method: string, path: string) => (/%2f/i.test(path) ? matchKept : matchPlain)(method, path)
     : matchPlain;
-  return { match, allowed: (path) => methods.filter((method) => match(method, path) !== undefined), keepsEncodedSlash };
+  return {
+    match,
+    allowedMethods: (path) => methods.filter((method) => match(method, path) !== undefined),
+    keepsEncodedSlash,
+  };
 }
 
-interface Written {
+interface RouterEntry {
   readonly route: Route;
   readonly pattern: Pattern;
   /** Whether folding changes nothing of it. */
-  readonly isOwn: boolean;
+  readonly isFolded: boolean;
   /** How much it asks for. */
   readonly strictness: number;
 }
@@ -84,7 +88,7 @@ interface Written {
  *
  * @returns for each method that some route has, the one that stands there for it
  */
-function standInsOf(routes: readonly Route[]): Map<string, string> {
+function methodAliases(routes: readonly Route[]): Map<string, string> {
   const lists = [...new Map(routes.map(({ methods }) => [methods.join(), methods])).values()];
   const byUse = new Map<string, string>();
   const standIns = new Map<string, string>();
@@ -97,7 +101,7 @@ function standInsOf(routes: readonly Route[]): Map<string, string> {
 }
 
 /** Returns true if a route asks for something that another one lets by. */
-export function asksMore(route: Route, other: Route): boolean {
+export function isStricter(route: Route, other: Route): boolean {
   const isToken = route.access === 'protected' && other.access === 'public';
   return isToken || route.login !== undefined || hasRules(route) || hasFewerRoles(route, other);
 }

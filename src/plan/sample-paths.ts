@@ -30,7 +30,7 @@ export function createSamplePaths(patterns: readonly Pattern[]): (pattern: Patte
 const USUAL = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 
 /** What people think of first comes first. */
-export function inUsualOrder(methods: readonly string[]): readonly string[] {
+export function sortMethods(methods: readonly string[]): readonly string[] {
   return USUAL.filter((method) => methods.includes(method));
 }
 

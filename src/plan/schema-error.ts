@@ -1,20 +1,20 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { hiddenOf } from './hidden-keywords.ts';
-import type { Fault } from './plan.ts';
-import { pointerStep, shortPointer } from './pointer.ts';
+import { hiddenKeywordsOf } from './hidden-keywords.ts';
+import type { Violation } from './plan.ts';
+import { pointerStep, truncatePointer } from './pointer.ts';
 
 /**
  * Returns an error of a validator in the gateway's words. It quotes no value of the body, no member that the schema does not
  * list, and no value that the schema has from the environment.
  */
-export function toFault(error: ErrorObject): Fault {
+export function toViolation(error: ErrorObject): Violation {
   const { keyword, params, instancePath, parentSchema } = error;
   const isMissing = keyword === 'required';
-  const isHidden = hiddenOf(parentSchema).includes(keyword);
+  const isHidden = hiddenKeywordsOf(parentSchema).includes(keyword);
   const missing: string = params['missingProperty'];
-  const pointer = shortPointer(isMissing && !isHidden ? instancePath + pointerStep(missing) : instancePath);
+  const pointer = truncatePointer(isMissing && !isHidden ? instancePath + pointerStep(missing) : instancePath);
   const member: unknown = isMissing ? parentSchema?.['properties']?.[missing] : undefined;
-  const description = ownWords(member) ?? ownWords(parentSchema);
+  const description = authorText(member) ?? authorText(parentSchema);
   const words = isHidden ? (WITHOUT_VALUE[keyword] ?? 'does not fit here') : messageOf(error);
   const message = error.propertyName === undefined ? words : `has a name that ${words}`;
   return description === undefined ? { pointer, message } : { pointer, message, description };
@@ -52,9 +52,9 @@ function messageOf({ keyword, params, message, schema }: ErrorObject): string {
   }
 }
 
-function ownWords(schema: unknown): string | undefined {
+function authorText(schema: unknown): string | undefined {
   if (schema === null || typeof schema !== 'object') return undefined;
-  const hidden = hiddenOf(schema);
+  const hidden = hiddenKeywordsOf(schema);
   const { errorMessage, description } = schema as Record<string, unknown>;
   const told = { errorMessage, description };
   return Object.entries(told).flatMap(([key, words]) =>

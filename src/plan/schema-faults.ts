@@ -2,7 +2,7 @@ import { suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import { pointerStep } from './pointer.ts';
 import type { SchemaRoot } from './schema-files.ts';
-import { inPlaceOf, isMap, isSchema, keywordsOf, referencePath, valueAt } from './schema-walk.ts';
+import { inPlaceSchemasOf, isMap, isSchema, keywordsOf, referencePath, valueAt } from './schema-walk.ts';
 import { checkPattern } from './validator.ts';
 
 const RULE = 'body-schema';
@@ -11,15 +11,15 @@ const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 const OTHER_NAMES = new Set(['$anchor', '$dynamicAnchor', '$dynamicRef', '$id', '$recursiveAnchor', '$recursiveRef']);
 
 /** What ajv would tell of without a place, or not at all: for one schema, at its path. */
-export function* schemaFaults(root: SchemaRoot, path: Path): Generator<Finding> {
+export function* schemaFindings(root: SchemaRoot, path: Path): Generator<Finding> {
   for (const { key, value, at } of keywordsOf(valueAt(root, path), path)) {
     if (key === 'patternProperties' && isMap(value))
-      for (const name of Object.keys(value)) yield* patternFaults(name, [...at, name], errorAtKey);
+      for (const name of Object.keys(value)) yield* patternFindings(name, [...at, name], errorAtKey);
     if (key === 'errorMessage' && typeof value !== 'string')
       yield errorAt(at, RULE, 'this is no text; write what a client is to be told');
     if (typeof value !== 'string') continue;
-    if (key === 'pattern') yield* patternFaults(value, at, errorAt);
-    if (key === '$ref') yield* referenceFaults(root, value, at);
+    if (key === 'pattern') yield* patternFindings(value, at, errorAt);
+    if (key === '$ref') yield* referenceFindings(root, value, at);
     if (key === '$schema' && value !== DIALECT)
       yield errorAt(at, RULE, `this dialect is not known here; write ${DIALECT}, or leave "$schema" out`);
     if (OTHER_NAMES.has(key))
@@ -31,7 +31,7 @@ export function* schemaFaults(root: SchemaRoot, path: Path): Generator<Finding> 
   }
 }
 
-function* patternFaults(pattern: string, path: Path, error: typeof errorAt): Generator<Finding> {
+function* patternFindings(pattern: string, path: Path, error: typeof errorAt): Generator<Finding> {
   try {
     checkPattern(pattern);
   } catch (fault) {
@@ -58,7 +58,7 @@ function isRegExp(pattern: string): boolean {
   }
 }
 
-function* referenceFaults(root: SchemaRoot, reference: string, path: Path): Generator<Finding> {
+function* referenceFindings(root: SchemaRoot, reference: string, path: Path): Generator<Finding> {
   const [first, name, ...rest] = referencePath(reference) ?? [];
   // What there is of the files was looked at when they were read.
   if (first === 'files') return;
@@ -82,7 +82,7 @@ function* referenceFaults(root: SchemaRoot, reference: string, path: Path): Gene
  * Tells of a schema that refers to itself for the very same value, directly or through others: judging a body
  * by it would never end. A circle through several schemas is told once; its places are added to `told`.
  */
-export function* circleFaults(root: SchemaRoot, path: Path, told: Set<string>): Generator<Finding> {
+export function* circularReferenceFindings(root: SchemaRoot, path: Path, told: Set<string>): Generator<Finding> {
   for (const { key, value, at } of keywordsOf(valueAt(root, path), path)) {
     const target = key === '$ref' && typeof value === 'string' ? referencePath(value) : undefined;
     if (target === undefined) continue;
@@ -103,7 +103,7 @@ function followInPlace(root: SchemaRoot, path: Path, reached: Set<string>): void
   const place = pointerOf(path);
   if (!isMap(valueAt(root, path)) || reached.has(place)) return;
   reached.add(place);
-  for (const { at } of inPlaceOf(root, path)) followInPlace(root, at, reached);
+  for (const { path: at } of inPlaceSchemasOf(root, path)) followInPlace(root, at, reached);
 }
 
 function pointerOf(path: Path): string {

@@ -1,11 +1,11 @@
 import { posix } from 'node:path';
 import { parse } from '../manifest/document.ts';
 import type { Manifest } from '../manifest/manifest.generated.ts';
-import type { World } from '../manifest/source.ts';
+import type { Environment } from '../manifest/source.ts';
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
 import { toProblems } from '../problem/problem.ts';
 import { pointerStep } from './pointer.ts';
-import { changeSchemas, isMap, isSchema, referencePath, referenceTo, valueAt } from './schema-walk.ts';
+import { isMap, isSchema, mapSchemas, referencePath, referenceTo, valueAt } from './schema-walk.ts';
 
 const RULE = 'body-schema';
 /** A folder may hold itself by a link, and a file so refer to another one for ever. */
@@ -23,16 +23,20 @@ export interface SchemaRoot {
 export interface SchemaBundle {
   readonly root: SchemaRoot;
   /** The schemas of the files that are referred to: paths of the root. */
-  readonly targets: readonly Path[];
+  readonly referencedPaths: readonly Path[];
   /** The same finding at a place of the manifest: what stands in a file is told where the file is referred to. */
-  readonly placed: (finding: Finding) => Finding;
+  readonly relocate: (finding: Finding) => Finding;
 }
 
 /**
  * Reads the files that a `$ref` names, JSON or YAML, by a path relative to where it stands: files beside the
  * manifest and below it. No other file is read, and nothing is ever fetched.
  */
-export function bundleSchemas(manifest: Manifest, readFile: World['readFile'], findings: Finding[]): SchemaBundle {
+export function bundleSchemas(
+  manifest: Manifest,
+  readFile: Environment['readFile'],
+  findings: Finding[],
+): SchemaBundle {
   return new Bundler(readFile, findings).bundle(manifest);
 }
 
@@ -43,14 +47,14 @@ interface Reference {
 }
 
 class Bundler {
-  readonly #readFile: World['readFile'];
+  readonly #readFile: Environment['readFile'];
   readonly #findings: Finding[];
   readonly #files: Record<string, unknown> = Object.create(null);
   /** Where in the manifest a file was first needed. */
   readonly #origins = new Map<string, Path>();
   readonly #references = new Map<string, Reference>();
 
-  constructor(readFile: World['readFile'], findings: Finding[]) {
+  constructor(readFile: Environment['readFile'], findings: Finding[]) {
     this.#readFile = readFile;
     this.#findings = findings;
   }
@@ -61,8 +65,8 @@ class Bundler {
       hasSchemas(route) ? this.#inside(route, ['routes', index]) : route,
     );
     const root = { schemas, routes, files: this.#files };
-    const placed = (finding: Finding) => placedByOrigin(finding, this.#origins);
-    return { root, targets: this.#soundTargets(root), placed };
+    const relocate = (finding: Finding) => relocateToOrigin(finding, this.#origins);
+    return { root, referencedPaths: this.#soundTargets(root), relocate };
   }
 
   /** @param base the file that the schemas stand in; `undefined`: the manifest itself */
@@ -74,7 +78,7 @@ class Bundler {
       const target = this.#follow(reference, [...at, ...inside, '$ref'], base);
       return target === undefined ? others : { ...others, $ref: referenceTo(target) };
     };
-    return changeSchemas(holder, change, at.length === 1 && at[0] === 'schemas');
+    return mapSchemas(holder, change, at.length === 1 && at[0] === 'schemas');
   }
 
   /** Takes in the file that a reference names; `undefined` where it names none. */
@@ -107,7 +111,7 @@ class Bundler {
   }
 
   #find(place: Path, message: string): void {
-    this.#findings.push(placedByOrigin(errorAt(place, RULE, message), this.#origins));
+    this.#findings.push(relocateToOrigin(errorAt(place, RULE, message), this.#origins));
   }
 }
 
@@ -137,7 +141,7 @@ function decode(text: string): string {
 }
 
 /** Any schema where the file cannot be read: that is told once. */
-function readSchemas(file: string, readFile: World['readFile'], tell: (message: string) => void): unknown {
+function readSchemas(file: string, readFile: Environment['readFile'], tell: (message: string) => void): unknown {
   let text: string;
   try {
     text = readFile(file);
@@ -160,11 +164,11 @@ function withoutId(value: unknown): unknown {
   return others;
 }
 
-function placedByOrigin(finding: Finding, origins: ReadonlyMap<string, Path>): Finding {
-  const { where, message } = finding;
-  const [first, file, ...inside] = 'path' in where ? where.path : [];
+function relocateToOrigin(finding: Finding, origins: ReadonlyMap<string, Path>): Finding {
+  const { location, message } = finding;
+  const [first, file, ...inside] = 'path' in location ? location.path : [];
   const origin = first === 'files' ? origins.get(String(file)) : undefined;
   if (origin === undefined) return finding;
   const place = inside.length === 0 ? String(file) : `${file} at ${inside.map(pointerStep).join('')}`;
-  return { ...finding, where: { path: origin, at: 'value' }, message: `in ${place}: ${message}` };
+  return { ...finding, location: { path: origin, at: 'value' }, message: `in ${place}: ${message}` };
 }

@@ -1,8 +1,8 @@
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
 import { pointerStep } from './pointer.ts';
-import { type Descent, descentsOf, doOverlap } from './schema-descent.ts';
+import { type ChildSchema, childSchemasOf, mayOverlap } from './schema-descent.ts';
 import type { SchemaRoot } from './schema-files.ts';
-import { inPlaceOf, isMap, keywordsOf, referencePath, valueAt } from './schema-walk.ts';
+import { inPlaceSchemasOf, isMap, keywordsOf, referencePath, valueAt } from './schema-walk.ts';
 
 const MESSAGE =
   'this may judge a member that another branch judges too, and so on at each level, without bound; let the recursion stand once, beside the branches';
@@ -19,30 +19,30 @@ interface Node {
  * branches of a `oneOf`, say. Each level of a body would multiply the time of the one above it: sixty levels never
  * end. Of each circle it tells once.
  */
-export function createGrowthCheck(root: SchemaRoot): (path: Path) => Finding[] {
+export function createRecursionCheck(root: SchemaRoot): (path: Path) => Finding[] {
   const nodes = new Map<string, Node>();
   const looked = new Set<string>();
   const nodeAt = (at: Path): Node => {
-    const place = placeOf(at);
+    const place = pointerOf(at);
     const known = nodes.get(place);
     if (known !== undefined) return known;
-    const next = isMap(valueAt(root, at)) ? [...inPlaceOf(root, at), ...descentsOf(root, at)] : [];
-    const node = { at, next: next.map((reached) => placeOf(reached.at)) };
+    const next = isMap(valueAt(root, at)) ? [...inPlaceSchemasOf(root, at), ...childSchemasOf(root, at)] : [];
+    const node = { at, next: next.map((reached) => pointerOf(reached.path)) };
     nodes.set(place, node);
-    for (const reached of next) nodeAt(reached.at);
+    for (const reached of next) nodeAt(reached.path);
     return node;
   };
   return (path) => {
     const findings: Finding[] = [];
     for (const { key, value } of keywordsOf(valueAt(root, path), path)) {
       const target = key === '$ref' && typeof value === 'string' ? referencePath(value) : undefined;
-      if (target === undefined || looked.has(placeOf(target))) continue;
-      looked.add(placeOf(target));
+      if (target === undefined || looked.has(pointerOf(target))) continue;
+      looked.add(pointerOf(target));
       nodeAt(target);
-      const circle = circleOf(nodes, placeOf(target));
+      const circle = cycleOf(nodes, pointerOf(target));
       for (const place of circle) looked.add(place);
       const states = [...circle].map((place) => nodes.get(place)?.at ?? []);
-      const twice = states.map((state) => judgedTwice(root, state, circle)).find((found) => found);
+      const twice = states.map((state) => validatedTwice(root, state, circle)).find((found) => found);
       if (twice !== undefined) findings.push(errorAt(twice, 'body-schema', MESSAGE));
     }
     return findings;
@@ -50,7 +50,7 @@ export function createGrowthCheck(root: SchemaRoot): (path: Path) => Finding[] {
 }
 
 /** The places through which one leads back to itself; empty when it does not. */
-function circleOf(nodes: ReadonlyMap<string, Node>, start: string): Set<string> {
+function cycleOf(nodes: ReadonlyMap<string, Node>, start: string): Set<string> {
   const callers = new Map<string, string[]>();
   const reached = new Set<string>([start]);
   for (const place of reached) {
@@ -67,18 +67,18 @@ function circleOf(nodes: ReadonlyMap<string, Node>, start: string): Set<string> 
 }
 
 /** Where a schema judges a member for the second time by schemas of the circle. */
-function judgedTwice(root: SchemaRoot, state: Path, circle: ReadonlySet<string>): Path | undefined {
-  const seen: Descent[] = [];
+function validatedTwice(root: SchemaRoot, state: Path, circle: ReadonlySet<string>): Path | undefined {
+  const seen: ChildSchema[] = [];
   const visit = (at: Path, open: readonly string[]): Path | undefined => {
-    const place = placeOf(at);
+    const place = pointerOf(at);
     if (open.includes(place)) return undefined;
-    for (const descent of descentsOf(root, at)) {
-      if (!circle.has(placeOf(descent.at))) continue;
-      if (seen.some((other) => doOverlap(other, descent))) return descent.at;
+    for (const descent of childSchemasOf(root, at)) {
+      if (!circle.has(pointerOf(descent.path))) continue;
+      if (seen.some((other) => mayOverlap(other, descent))) return descent.path;
       seen.push(descent);
     }
-    for (const next of inPlaceOf(root, at)) {
-      const found = visit(next.at, [...open, place]);
+    for (const next of inPlaceSchemasOf(root, at)) {
+      const found = visit(next.path, [...open, place]);
       if (found !== undefined) return found;
     }
     return undefined;
@@ -86,6 +86,6 @@ function judgedTwice(root: SchemaRoot, state: Path, circle: ReadonlySet<string>)
   return visit(state, []);
 }
 
-function placeOf(path: Path): string {
+function pointerOf(path: Path): string {
   return path.map(pointerStep).join('');
 }

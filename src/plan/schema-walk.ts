@@ -9,7 +9,7 @@ const NAMED = new Set(['$defs', 'definitions', 'dependentSchemas', 'patternPrope
 const IN_PLACE = ['allOf', 'anyOf', 'dependentSchemas', 'else', 'if', 'not', 'oneOf', 'then'];
 
 /** Returns true for a keyword whose value is data, not a schema. */
-export function isData(keyword: string): boolean {
+export function isDataKeyword(keyword: string): boolean {
   return DATA.has(keyword);
 }
 
@@ -33,34 +33,33 @@ export function* keywordsOf(schema: unknown, path: Path): Generator<{ key: strin
  *
  * @param isNames the keys of the holder itself are names of the author's own
  */
-export function changeSchemas<T>(
+export function mapSchemas<T>(
   holder: T,
   change: (schema: Record<string, unknown>, path: Path) => Record<string, unknown>,
   isNames = false,
   path: Path = [],
 ): T {
-  if (Array.isArray(holder))
-    return holder.map((item, index) => changeSchemas(item, change, false, [...path, index])) as T;
+  if (Array.isArray(holder)) return holder.map((item, index) => mapSchemas(item, change, false, [...path, index])) as T;
   if (!isMap(holder)) return holder;
   const entries = Object.entries(holder).map(([key, value]) => {
     if (!isNames && DATA.has(key)) return [key, value];
-    return [key, changeSchemas(value, change, !isNames && NAMED.has(key), [...path, key])];
+    return [key, mapSchemas(value, change, !isNames && NAMED.has(key), [...path, key])];
   });
   const copy: Record<string, unknown> = Object.fromEntries(entries);
   return (isNames ? copy : change(copy, path)) as T;
 }
 
 /** The schemas that judge the same value as the one at a path: what it refers to, and its branches. */
-export function* inPlaceOf(root: unknown, path: Path): Generator<{ keyword: string; at: Path }> {
+export function* inPlaceSchemasOf(root: unknown, path: Path): Generator<{ keyword: string; path: Path }> {
   const schema = valueAt(root, path);
   if (!isMap(schema)) return;
   const target = typeof schema['$ref'] === 'string' ? referencePath(schema['$ref']) : undefined;
-  if (target !== undefined) yield { keyword: '$ref', at: target };
+  if (target !== undefined) yield { keyword: '$ref', path: target };
   for (const keyword of IN_PLACE) {
     const inside = Object.hasOwn(schema, keyword) ? schema[keyword] : undefined;
     const isList = Array.isArray(inside) || (keyword === 'dependentSchemas' && isMap(inside));
-    if (isList) for (const step of stepsOf(inside)) yield { keyword, at: [...path, keyword, step] };
-    else if (inside !== undefined) yield { keyword, at: [...path, keyword] };
+    if (isList) for (const step of stepsOf(inside)) yield { keyword, path: [...path, keyword, step] };
+    else if (inside !== undefined) yield { keyword, path: [...path, keyword] };
   }
 }
 
@@ -77,7 +76,7 @@ export function typesAt(root: unknown, path: Path, seen = new Set<string>()): Se
     ...(Array.isArray(schema['enum']) ? schema['enum'] : []),
   ];
   for (const value of values) types.add(typeof value);
-  for (const { keyword, at } of inPlaceOf(root, path))
+  for (const { keyword, path: at } of inPlaceSchemasOf(root, path))
     if (keyword !== 'not' && keyword !== 'if') for (const type of typesAt(root, at, seen)) types.add(type);
   return types;
 }

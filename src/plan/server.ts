@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Server } from '../manifest/manifest.generated.ts';
-import type { World } from '../manifest/source.ts';
+import type { Environment } from '../manifest/source.ts';
 import { durationMs, sizeBytes } from '../manifest/units.ts';
 import { errorAt, type Finding } from '../problem/finding.ts';
-import type { ServerRules } from './plan.ts';
+import type { ServerSettings } from './plan.ts';
 import { compileTls } from './tls.ts';
 import { compileTrustedProxies } from './trusted-proxies.ts';
 
@@ -12,7 +12,7 @@ const MIN_HEADER_BYTES = 1024;
 const MAX_HEADER_BYTES = 1024 ** 2;
 const MIN_BUFFERED_BYTES = 1024 ** 2;
 
-export function compileServer(entry: Server, readFile: World['readFile'], findings: Finding[]): ServerRules {
+export function compileServer(entry: Server, readFile: Environment['readFile'], findings: Finding[]): ServerSettings {
   const { tls, trustedProxies, timeouts, limits, stopping } = entry;
   const pair = tls && compileTls(tls, ['server', 'tls'], readFile, findings);
   const timeoutMs = (key: keyof Server['timeouts']) => compileTimeout(timeouts[key], key, findings);
@@ -26,7 +26,7 @@ export function compileServer(entry: Server, readFile: World['readFile'], findin
       stopping: JSON.stringify(stopping),
     },
     tls: pair,
-    trusts: compileTrustedProxies(trustedProxies, findings),
+    trustedProxies: compileTrustedProxies(trustedProxies, findings),
     // The head is a part of the request: a longer time for it would never be reached.
     headersTimeoutMs: Math.min(timeoutMs('headers'), requestTimeoutMs),
     requestTimeoutMs,
@@ -36,10 +36,10 @@ export function compileServer(entry: Server, readFile: World['readFile'], findin
     maxHeaders: limits.headers,
     maxConnections: limits.connections,
     maxRequestsPerConnection: limits.requestsPerConnection,
-    bufferedBytes: compileBufferedBodies(limits.bufferedBodies, findings),
+    bufferLimitBytes: compileBufferedBodies(limits.bufferedBodies, findings),
     stopping: {
-      delayMs: compileWait(stopping.delay, 'delay', findings),
-      graceMs: compileWait(stopping.grace, 'grace', findings),
+      delayMs: compileShutdownDelay(stopping.delay, 'delay', findings),
+      graceMs: compileShutdownDelay(stopping.grace, 'grace', findings),
     },
   });
 }
@@ -55,7 +55,7 @@ function compileTimeout(text: string, key: string, findings: Finding[]): number 
 }
 
 /** Nothing is a time here. */
-function compileWait(text: string, key: string, findings: Finding[]): number {
+function compileShutdownDelay(text: string, key: string, findings: Finding[]): number {
   const ms = durationMs(text);
   const path = ['server', 'stopping', key];
   if (ms > DAY_MS)

@@ -1,8 +1,8 @@
 /** Work that may be interrupted at each `yield`. */
-export type Steps<Made> = Generator<undefined, Made>;
+export type SlicedWork<Made> = Generator<undefined, Made>;
 
 /** Does all of it at once. */
-export function finish<Made>(steps: Steps<Made>): Made {
+export function runToEnd<Made>(steps: SlicedWork<Made>): Made {
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
@@ -14,7 +14,7 @@ export function finish<Made>(steps: Steps<Made>): Made {
  *
  * @param sliceMs how long a slice may be; a step is never cut
  */
-export async function finishInSlices<Made>(steps: Steps<Made>, sliceMs: number): Promise<Made> {
+export async function runInSlices<Made>(steps: SlicedWork<Made>, sliceMs: number): Promise<Made> {
   for (;;) {
     const end = performance.now() + sliceMs;
     do {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { placeOf, scan } from './json-scan.ts';
-import { type Shortened, takeOut } from './long-strings.ts';
-import type { Fault } from './plan.ts';
+import { duplicateNamePointer, scanJson } from './json-scan.ts';
+import { extractLongStrings, type ShortenedJson } from './long-strings.ts';
+import type { Violation } from './plan.ts';
 import { pointerStep } from './pointer.ts';
 
 /** Levels of lists and objects. */
@@ -9,54 +9,57 @@ const MAX_DEPTH = 64;
 /** Members and items, all in all: each costs memory that its few bytes do not tell. */
 const MAX_MEMBERS = 100_000;
 
-export type Parsed =
+export type StrictJsonResult =
   | {
       readonly value: unknown;
       /** Start and end of each number in the text that a double may not hold. */
       readonly longNumbers: readonly number[] | undefined;
     }
-  | { readonly fault: Fault };
+  | { readonly violation: Violation };
 
 /**
  * Reads JSON (RFC 8259) that every parser reads the same way: what two parsers could read differently
  * (duplicate names, invalid UTF-8, a BOM, lone surrogates, numbers out of range, `__proto__`, endless
  * nesting) is a fault.
  */
-export function parseStrictJson(bytes: Buffer): Parsed {
-  if (bytes.length === 0) return fault('', 'must not be empty');
-  if (!isUtf8(bytes)) return fault('', 'must be UTF-8');
+export function parseStrictJson(bytes: Buffer): StrictJsonResult {
+  if (bytes.length === 0) return invalid('', 'must not be empty');
+  if (!isUtf8(bytes)) return invalid('', 'must be UTF-8');
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
-    return fault('', 'must not begin with a byte order mark');
+    return invalid('', 'must not begin with a byte order mark');
   // Before it is parsed: ten megabytes of brackets take the parser a second and hundreds of megabytes.
-  const { names, members, tooDeepAt, longStrings, longNumbers } = scan(bytes, MAX_DEPTH);
+  const { nameCount, memberCount, tooDeepAt, longStrings, longNumbers } = scanJson(bytes, MAX_DEPTH);
   if (tooDeepAt !== undefined)
-    return fault(placeOf(bytes.toString('utf8', 0, tooDeepAt)), `is nested deeper than ${MAX_DEPTH} levels`);
-  if (members > MAX_MEMBERS) return fault('', `has more than ${MAX_MEMBERS} members and items`);
-  let shortened: Shortened | undefined;
+    return invalid(
+      duplicateNamePointer(bytes.toString('utf8', 0, tooDeepAt)),
+      `is nested deeper than ${MAX_DEPTH} levels`,
+    );
+  if (memberCount > MAX_MEMBERS) return invalid('', `has more than ${MAX_MEMBERS} members and items`);
+  let shortened: ShortenedJson | undefined;
   let text: string;
   let value: unknown;
   try {
-    shortened = longStrings && takeOut(bytes, longStrings);
+    shortened = longStrings && extractLongStrings(bytes, longStrings);
     text = shortened?.text ?? bytes.toString();
     value = JSON.parse(text);
   } catch {
     // The engine's own message quotes the body.
-    return fault('', 'is not valid JSON');
+    return invalid('', 'is not valid JSON');
   }
   if (shortened !== undefined) value = restored(value, shortened);
-  const counted = countNames(value);
-  if (typeof counted !== 'number') return { fault: counted };
+  const violation = countNames(value);
+  if (typeof violation !== 'number') return { violation };
   // JSON.parse keeps the last of two equal names, so the text then has more of them than the value.
-  if (counted !== names) return fault(placeOf(text), 'stands in this object twice');
+  if (violation !== nameCount) return invalid(duplicateNamePointer(text), 'stands in this object twice');
   return { value, longNumbers };
 }
 
-function fault(pointer: string, message: string): { readonly fault: Fault } {
-  return { fault: { pointer, message } };
+function invalid(pointer: string, message: string): { readonly violation: Violation } {
+  return { violation: { pointer, message } };
 }
 
 /** Puts the long strings back in. */
-function restored(value: unknown, shortened: Shortened): unknown {
+function restored(value: unknown, shortened: ShortenedJson): unknown {
   if (typeof value === 'string') return shortened.restore(value);
   if (value === null || typeof value !== 'object') return value;
   const members = value as Record<string, unknown>;
@@ -70,7 +73,7 @@ function restored(value: unknown, shortened: Shortened): unknown {
 }
 
 /** The names in all objects of a value, or the first thing in it that is refused. */
-function countNames(value: unknown): number | Fault {
+function countNames(value: unknown): number | Violation {
   if (typeof value === 'string') return value.isWellFormed() ? 0 : { pointer: '', message: 'holds a lone surrogate' };
   if (typeof value === 'number')
     return Number.isFinite(value) ? 0 : { pointer: '', message: 'is a number out of range' };
@@ -78,7 +81,7 @@ function countNames(value: unknown): number | Fault {
   return Array.isArray(value) ? countInList(value) : countInObject(value as Record<string, unknown>);
 }
 
-function countInList(list: readonly unknown[]): number | Fault {
+function countInList(list: readonly unknown[]): number | Violation {
   let names = 0;
   for (let index = 0; index < list.length; index += 1) {
     const inside = countNames(list[index]);
@@ -88,7 +91,7 @@ function countInList(list: readonly unknown[]): number | Fault {
   return names;
 }
 
-function countInObject(members: Record<string, unknown>): number | Fault {
+function countInObject(members: Record<string, unknown>): number | Violation {
   const keys = Object.keys(members);
   let names = keys.length;
   for (const name of keys) {
@@ -101,6 +104,6 @@ function countInObject(members: Record<string, unknown>): number | Fault {
   return names;
 }
 
-function within(step: string | number, { pointer, message }: Fault): Fault {
+function within(step: string | number, { pointer, message }: Violation): Violation {
   return { pointer: pointerStep(step) + pointer, message };
 }

@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
 import type { Server } from '../manifest/manifest.generated.ts';
-import type { World } from '../manifest/source.ts';
+import type { Environment } from '../manifest/source.ts';
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
-import { attempt, isFailed, isPair, readCertificate, readPrivateKey } from './pem.ts';
-import type { TlsPair } from './plan.ts';
+import { attempt, isFailed, isMatchingPair, readCertificate, readPrivateKey } from './pem.ts';
+import type { ServerTls } from './plan.ts';
 
 /** For a manifest that has a certificate: an import would read all of TLS for every one. */
 const require = createRequire(import.meta.url);
@@ -15,14 +15,14 @@ const require = createRequire(import.meta.url);
 export function compileTls(
   entry: NonNullable<Server['tls']>,
   path: Path,
-  readFile: World['readFile'],
+  readFile: Environment['readFile'],
   findings: Finding[],
-): TlsPair | undefined {
+): ServerTls | undefined {
   const context = { readFile, rule: 'tls', findings };
   const certificate = readCertificate(entry.certificate, [...path, 'certificate'], context);
   const key = readPrivateKey(entry.key, [...path, 'key'], context);
   if (certificate === undefined || key === undefined) return undefined;
-  if (!isPair(certificate, key, [...path, 'key'], context)) return undefined;
+  if (!isMatchingPair(certificate, key, [...path, 'key'], context)) return undefined;
   const { createSecureContext }: typeof import('node:tls') = require('node:tls');
   const pem = { cert: certificate.text, key: key.text };
   // The rest of the chain, and what the library holds to be too weak.

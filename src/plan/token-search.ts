@@ -1,10 +1,10 @@
 import { findJwts } from './find-jwts.ts';
-import type { LoginFault, SearchedResponse, TokensFound } from './plan.ts';
+import type { LoginErrorCode, LoginResponse, ResponseTokens } from './plan.ts';
 import { compilePointer } from './pointer.ts';
 import { parseStrictJson } from './strict-json.ts';
 
 /** Where a response may hold tokens. Plain data, which threads can exchange. */
-export interface TokenPlaces {
+export interface TokenLocations {
   /** JSON Pointers into the body; `undefined` if no place in the body is stated. */
   readonly pointers: readonly string[] | undefined;
   /** The name of a header in lower case; `undefined` if none is stated. */
@@ -17,7 +17,7 @@ export interface TokenPlaces {
 const MAX_TOKENS = 64;
 
 /** Finds the tokens of a response. It takes time in proportion to the response's length. */
-export function findTokens(places: TokenPlaces, response: SearchedResponse): TokensFound | LoginFault {
+export function findTokens(places: TokenLocations, response: LoginResponse): ResponseTokens | LoginErrorCode {
   const { headers, body, status } = response;
   const isAnywhere = places.pointers === undefined && places.header === undefined;
   const inHeaders = isAnywhere ? findJwts(headers.join('\n\n')) : valuesOf(places.header, headers);
@@ -26,25 +26,25 @@ export function findTokens(places: TokenPlaces, response: SearchedResponse): Tok
     body.length === 0 ? [] : isAnywhere ? jwtsInBody(body, isSuccess) : atPointers(places, body, isSuccess);
   if (inBody === undefined) return 'login_answer_not_json';
   const stated = new Set([...inHeaders, ...inBody]);
-  const strays = new Set(places.findsJwts ? findStrays(textOf(response)) : []).difference(stated);
+  const strays = new Set(places.findsJwts ? findUndeclared(textOf(response)) : []).difference(stated);
   if (stated.size + strays.size > MAX_TOKENS) return 'login_tokens_too_many';
-  return { stated: [...stated], strays: [...strays] };
+  return { declared: [...stated], undeclared: [...strays] };
 }
 
 /** Of a success. JWTs in other responses are strays: an error page may quote anything. */
 function jwtsInBody(body: Buffer, isSuccess: boolean): readonly string[] | undefined {
   if (!isSuccess) return [];
-  return 'fault' in parseStrictJson(body) ? undefined : findJwts(body.toString());
+  return 'violation' in parseStrictJson(body) ? undefined : findJwts(body.toString());
 }
 
 function atPointers(
-  { pointers }: TokenPlaces,
+  { pointers }: TokenLocations,
   body: Buffer,
   isSuccess: boolean,
 ): readonly (string | undefined)[] | undefined {
   if (pointers === undefined) return [];
   const parsed = parseStrictJson(body);
-  if ('fault' in parsed) return isSuccess || isLooseJson(body) ? undefined : [];
+  if ('violation' in parsed) return isSuccess || isLooseJson(body) ? undefined : [];
   return pointers
     .map((pointer) => compilePointer(pointer)(parsed.value))
     .filter((token) => token !== undefined && token !== null)
@@ -71,13 +71,13 @@ function valuesOf(name: string | undefined, headers: readonly string[]): readonl
 }
 
 /** All that the client gets. A blank line parts headers, so that two of them never look like one text that was wrapped. */
-function textOf({ reason, headers, body, encoded }: SearchedResponse): string {
-  const bodies = body === encoded ? [body] : [body, encoded];
+function textOf({ reason, headers, body, encodedBody }: LoginResponse): string {
+  const bodies = body === encodedBody ? [body] : [body, encodedBody];
   return [reason, ...headers, ...bodies.map((bytes) => bytes.toString('latin1'))].join('\n\n');
 }
 
 /** JWTs with claims. An encrypted token (RFC 7516) has none that the gateway could ever accept. */
-function findStrays(text: string): readonly string[] {
+function findUndeclared(text: string): readonly string[] {
   return findJwts(text).filter((token) => isObject(token.split('.')[1] ?? ''));
 }
 

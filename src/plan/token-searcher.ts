@@ -1,30 +1,30 @@
-import type { BufferHolder, LoginRule, SearchedResponse } from './plan.ts';
-import { findTokens, type TokenPlaces } from './token-search.ts';
+import type { BufferOwner, LoginResponse, LoginRule } from './plan.ts';
+import { findTokens, type TokenLocations } from './token-search.ts';
 import { validationPool } from './validation-pool.ts';
 
 /** To search more takes more than a few milliseconds in the worst case. */
 const MAX_LOOP_BYTES = 8_192;
 
 /** Returns a search that moves to another thread for long responses. @param route its fair share of the threads */
-export function createTokenSearch(places: TokenPlaces, route: string): LoginRule['search'] {
+export function createTokenSearch(places: TokenLocations, route: string): LoginRule['findTokens'] {
   return (response, holder) => {
-    const { body, encoded } = response;
-    const bytes = body.length + (body === encoded ? 0 : encoded.length);
+    const { body, encodedBody } = response;
+    const bytes = body.length + (body === encodedBody ? 0 : encodedBody.length);
     if (bytes <= MAX_LOOP_BYTES) return findTokens(places, response);
-    holder.buffer(bytes);
+    holder.reserve(bytes);
     return searchInThread(places, response, route, holder);
   };
 }
 
 function searchInThread(
-  places: TokenPlaces,
-  { status, reason, headers, body, encoded }: SearchedResponse,
+  places: TokenLocations,
+  { status, reason, headers, body, encodedBody }: LoginResponse,
   route: string,
-  { client }: BufferHolder,
-): ReturnType<LoginRule['search']> {
-  const search = { places, status, reason, headers, bodyEnd: body.length };
+  { client }: BufferOwner,
+): ReturnType<LoginRule['findTokens']> {
+  const search = { locations: places, status, reason, headers, bodyEnd: body.length };
   // A copy, since the client gets the bytes themselves.
-  const bytes = Buffer.concat(body === encoded ? [body] : [body, encoded]);
+  const bytes = Buffer.concat(body === encodedBody ? [body] : [body, encodedBody]);
   const { result, cancel } = validationPool.validate({
     route,
     client,
@@ -33,6 +33,6 @@ function searchInThread(
     search,
     body: bytes,
   });
-  const found = result.then(({ found, overload }) => ({ found, overload }));
+  const found = result.then(({ searchResult: found, overload }) => ({ result: found, overload }));
   return Object.assign(found, { cancel });
 }

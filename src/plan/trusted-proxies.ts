@@ -1,12 +1,15 @@
 import { BlockList, isIP } from 'node:net';
 import { errorAt, type Finding } from '../problem/finding.ts';
-import type { ServerRules } from './plan.ts';
+import type { ServerSettings } from './plan.ts';
 
 /**
  * The judge of peers' addresses; `undefined` when none is trusted. An IPv4 block holds its addresses in the IPv6
  * spelling too (`::ffff:10.0.0.1`, RFC 4291 section 2.5.5.2), as a socket for both families shows them.
  */
-export function compileTrustedProxies(entries: readonly string[], findings: Finding[]): ServerRules['trusts'] {
+export function compileTrustedProxies(
+  entries: readonly string[],
+  findings: Finding[],
+): ServerSettings['trustedProxies'] {
   if (entries.length === 0) return undefined;
   const blocks = new BlockList();
   for (const [index, entry] of entries.entries()) {

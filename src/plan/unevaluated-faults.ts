@@ -1,6 +1,6 @@
 import { errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import type { SchemaRoot } from './schema-files.ts';
-import { inPlaceOf, isMap, keywordsOf, valueAt } from './schema-walk.ts';
+import { inPlaceSchemasOf, isMap, keywordsOf, valueAt } from './schema-walk.ts';
 
 const RULE = 'body-schema';
 
@@ -8,10 +8,10 @@ const RULE = 'body-schema';
  * Tells of `unevaluatedProperties` and `unevaluatedItems` where the validator forgets what another keyword has
  * judged, so that it would let through what must not be, or refuse what may.
  */
-export function* unevaluatedFaults(root: SchemaRoot, path: Path): Generator<Finding> {
+export function* unevaluatedFindings(root: SchemaRoot, path: Path): Generator<Finding> {
   for (const { key, value, at } of keywordsOf(valueAt(root, path), path)) {
     if (key !== 'unevaluatedItems' && key !== 'unevaluatedProperties') continue;
-    const beside = [...besides(root, at.slice(0, -1))];
+    const beside = [...schemasInPlace(root, at.slice(0, -1))];
     const hasHalfIf = beside.some(
       (schema) => Object.hasOwn(schema, 'if') && (isEmpty(schema['then']) || isEmpty(schema['else'])),
     );
@@ -30,12 +30,12 @@ export function* unevaluatedFaults(root: SchemaRoot, path: Path): Generator<Find
 }
 
 /** The schema at a path, and all that judge the same value. */
-function* besides(root: SchemaRoot, path: Path, seen = new Set<unknown>()): Generator<Record<string, unknown>> {
+function* schemasInPlace(root: SchemaRoot, path: Path, seen = new Set<unknown>()): Generator<Record<string, unknown>> {
   const schema = valueAt(root, path);
   if (!isMap(schema) || seen.has(schema)) return;
   seen.add(schema);
   yield schema;
-  for (const { at } of inPlaceOf(root, path)) yield* besides(root, at, seen);
+  for (const { path: at } of inPlaceSchemasOf(root, path)) yield* schemasInPlace(root, at, seen);
 }
 
 function isEmpty(schema: unknown): boolean {

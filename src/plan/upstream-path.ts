@@ -1,6 +1,6 @@
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
-import { type Pattern, PatternFault, parsePattern, patternKey } from './pattern.ts';
+import { type Pattern, PatternError, parsePattern, patternKey } from './pattern.ts';
 
 /**
  * Makes what turns a path that the route has matched into the one that its upstream is asked for; `undefined` when
@@ -31,9 +31,9 @@ function readPrefix(text: string, path: Path, findings: Finding[]): Pattern | un
   try {
     const pattern = parsePattern(text);
     if (pattern.every(({ kind }) => kind === 'literal')) return pattern;
-    throw new PatternFault('a prefix is literal: it has no {name} and no **; write the segments before them');
+    throw new PatternError('a prefix is literal: it has no {name} and no **; write the segments before them');
   } catch (error) {
-    if (!(error instanceof PatternFault)) throw error;
+    if (!(error instanceof PatternError)) throw error;
     findings.push(errorAt(path, 'upstream-path', error.message));
     return undefined;
   }
@@ -46,7 +46,7 @@ function literalsOf(path: string): Pattern | undefined {
     const end = pattern.findIndex(({ kind }) => kind !== 'literal');
     return end === -1 ? pattern : pattern.slice(0, end);
   } catch (error) {
-    if (!(error instanceof PatternFault)) throw error;
+    if (!(error instanceof PatternError)) throw error;
     return undefined;
   }
 }

@@ -1,17 +1,17 @@
 import type { Upstream as UpstreamEntry } from '../manifest/manifest.generated.ts';
-import type { World } from '../manifest/source.ts';
+import type { Environment } from '../manifest/source.ts';
 import { errorAtKey, type Finding, type Path } from '../problem/finding.ts';
-import { isPair, readCertificate, readPrivateKey } from './pem.ts';
-import type { Target, TlsRule } from './plan.ts';
+import { isMatchingPair, readCertificate, readPrivateKey } from './pem.ts';
+import type { Endpoint, UpstreamTls } from './plan.ts';
 
 /** Reads the files of an upstream's `tls`, and tells of those that could not serve. */
 export function compileUpstreamTls(
   upstream: Path,
   { tls }: UpstreamEntry,
-  targets: readonly Target[],
-  readFile: World['readFile'],
+  targets: readonly Endpoint[],
+  readFile: Environment['readFile'],
   findings: Finding[],
-): TlsRule {
+): UpstreamTls {
   if (tls === undefined) return {};
   const path = [...upstream, 'tls'];
   const context = { readFile, rule: 'upstream-tls', findings };
@@ -24,8 +24,8 @@ export function compileUpstreamTls(
   const ca = certificateAt('ca');
   const certificate = certificateAt('certificate');
   const key = tls.key === undefined ? undefined : readPrivateKey(tls.key, [...path, 'key'], context);
-  findHalves(tls, path, findings);
-  if (certificate !== undefined && key !== undefined) isPair(certificate, key, [...path, 'key'], context);
+  checkPairComplete(tls, path, findings);
+  if (certificate !== undefined && key !== undefined) isMatchingPair(certificate, key, [...path, 'key'], context);
   return {
     ...(ca === undefined ? {} : { ca: ca.text }),
     ...(certificate === undefined ? {} : { cert: certificate.text }),
@@ -33,7 +33,7 @@ export function compileUpstreamTls(
   };
 }
 
-function findHalves(tls: NonNullable<UpstreamEntry['tls']>, path: Path, findings: Finding[]): void {
+function checkPairComplete(tls: NonNullable<UpstreamEntry['tls']>, path: Path, findings: Finding[]): void {
   if ((tls.certificate === undefined) === (tls.key === undefined)) return;
   const [one, other] = tls.certificate === undefined ? ['key', 'certificate'] : ['certificate', 'key'];
   const message = `"${one}" needs the "${other}" that belongs to it; add ${other}: with a PEM file`;

@@ -2,15 +2,15 @@ import { hash } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Manifest, Upstream as UpstreamEntry } from '../manifest/manifest.generated.ts';
 import type { Secrets } from '../manifest/secrets.ts';
-import type { World } from '../manifest/source.ts';
+import type { Environment } from '../manifest/source.ts';
 import { durationMs, timerMs } from '../manifest/units.ts';
 import { didYouMean, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
-import type { BreakerRule, Target, Upstream } from './plan.ts';
+import type { BreakerSettings, Endpoint, Upstream } from './plan.ts';
 import { compileUpstreamTls } from './upstream-tls.ts';
 
 interface UpstreamContext {
-  readonly readFile: World['readFile'];
+  readonly readFile: Environment['readFile'];
   readonly secrets: Secrets;
   readonly findings: Finding[];
 }
@@ -29,15 +29,15 @@ export function compileUpstreams(manifest: Manifest, faulty: ReadonlySet<string>
 function compileUpstream(id: string, entry: UpstreamEntry, context: UpstreamContext): Upstream {
   const { readFile, findings } = context;
   const { timeouts, connections, health } = entry;
-  const targets = compileTargets(id, entry, context);
-  const tls = compileUpstreamTls(['upstreams', id], entry, targets, readFile, findings);
+  const endpoints = compileEndpoints(id, entry, context);
+  const tls = compileUpstreamTls(['upstreams', id], entry, endpoints, readFile, findings);
   const tlsKey = hash('sha256', JSON.stringify(tls));
   return Object.freeze({
     id,
     // Files are a part of the definition: another certificate means other connections.
     key: JSON.stringify([id, entry, tlsKey]),
     tlsKey,
-    targets,
+    endpoints,
     balance: entry.balance,
     connectTimeoutMs: timerMs(timeouts.connect),
     responseTimeoutMs: timerMs(timeouts.response),
@@ -50,26 +50,26 @@ function compileUpstream(id: string, entry: UpstreamEntry, context: UpstreamCont
       path: health.path,
       intervalMs: timerMs(health.interval),
       timeoutMs: timerMs(health.timeout),
-      healthy: health.healthy,
-      unhealthy: health.unhealthy,
+      healthyThreshold: health.healthy,
+      unhealthyThreshold: health.unhealthy,
       required: health.required,
     },
-    breaker: compileBreaker(entry, targets.length),
+    breaker: compileBreaker(entry, endpoints.length),
     tls: () => tls,
   });
 }
 
 /** The breaker of an upstream with several endpoints that does not mention one; the same numbers as in the schema. */
-const DEFAULT_BREAKER: BreakerRule = Object.freeze({ failures: 5, pauseMs: 10_000, isDefault: true });
+const DEFAULT_BREAKER: BreakerSettings = Object.freeze({ failures: 5, pauseMs: 10_000, isDefault: true });
 
-function compileBreaker({ breaker }: UpstreamEntry, endpoints: number): BreakerRule | undefined {
+function compileBreaker({ breaker }: UpstreamEntry, endpoints: number): BreakerSettings | undefined {
   // One endpoint has no other to take its requests.
   if (breaker === undefined) return endpoints > 1 ? DEFAULT_BREAKER : undefined;
   if (!breaker.enabled) return undefined;
   return { failures: breaker.failures, pauseMs: durationMs(breaker.pause), isDefault: false };
 }
 
-function compileTargets(id: string, entry: UpstreamEntry, { secrets, findings }: UpstreamContext): Target[] {
+function compileEndpoints(id: string, entry: UpstreamEntry, { secrets, findings }: UpstreamContext): Endpoint[] {
   if (entry.url !== undefined && entry.urls !== undefined) {
     const message = '"url" and "urls" both stand here; write one of them';
     findings.push(errorAtKey(['upstreams', id, 'urls'], 'upstream-url', message));
@@ -87,9 +87,9 @@ function compileTargets(id: string, entry: UpstreamEntry, { secrets, findings }:
   return written.flatMap(({ text, at }) => {
     const url = URL.parse(text);
     if (url !== null) {
-      const shown = secrets.shown(text, ['upstreams', id, ...at]);
+      const shown = secrets.redactValue(text, ['upstreams', id, ...at]);
       const name = unique(shown === text ? url.origin : shown, names);
-      return [{ url, shown: name, serverName: serverNameOf(url, entry.tls?.serverName) }];
+      return [{ url, label: name, serverName: serverNameOf(url, entry.tls?.serverName) }];
     }
     const message = 'this is no URL; write scheme, host and port, such as http://127.0.0.1:7001';
     findings.push(errorAt(['upstreams', id, ...at], 'upstream-url', message));

@@ -1,36 +1,36 @@
 import { FairQueue } from './fair-queue.ts';
-import { JudgeThread } from './judge-thread.ts';
+import { ValidationThread } from './judge-thread.ts';
 import type { Overload } from './plan.ts';
-import { type Job, type JobResult, PoolJob } from './pool-job.ts';
+import { PendingJob, type ValidationJob, type ValidationJobResult } from './pool-job.ts';
 
-export interface PoolLimits {
+export interface ValidationPoolLimits {
   /** At least two: no route has all of them, so a slow schema leaves one to the others. */
   readonly threads: number;
   /** Threads that start once every other one has been busy with its job for so long, and end when none of their jobs wait. */
-  readonly spares: number;
+  readonly spareThreads: number;
   readonly spareAfterMs: number;
   /** A job that runs longer is refused, and ends its thread. */
-  readonly jobMs: number;
-  readonly waitMs: number;
-  readonly waiting: number;
+  readonly jobTimeoutMs: number;
+  readonly queueTimeoutMs: number;
+  readonly queueLimit: number;
   /** A job runs on for so long when its client has left, since to end a thread costs a new one. */
-  readonly abandonedMs: number;
+  readonly abandonedGraceMs: number;
 }
 
-const LIMITS: PoolLimits = {
+const LIMITS: ValidationPoolLimits = {
   threads: 2,
-  spares: 2,
+  spareThreads: 2,
   spareAfterMs: 500,
-  jobMs: 10_000,
-  waitMs: 5_000,
-  waiting: 256,
-  abandonedMs: 250,
+  jobTimeoutMs: 10_000,
+  queueTimeoutMs: 5_000,
+  queueLimit: 256,
+  abandonedGraceMs: 250,
 };
 /** The parts of the places that one client and one route may have once half of them are taken. */
 const CLIENT_SHARE = 1 / 8;
 const ROUTE_SHARE = 1 / 4;
 
-export interface PoolStatus {
+export interface ValidationPoolStatus {
   /** They start with the first bodies that need them. */
   readonly threads: number;
   readonly busy: number;
@@ -47,9 +47,9 @@ export interface PoolStatus {
 
 /** Threads that validate, and a fair queue in front of them. */
 export class ValidationPool {
-  readonly #limits: PoolLimits;
-  readonly #queue = new FairQueue<PoolJob>();
-  readonly #threads = new Map<JudgeThread, PoolJob | undefined>();
+  readonly #limits: ValidationPoolLimits;
+  readonly #queue = new FairQueue<PendingJob>();
+  readonly #threads = new Map<ValidationThread, PendingJob | undefined>();
   readonly #refused: Record<Overload, number> = { queue_full: 0, queue_share: 0, queue_wait: 0 };
   #started = 0;
   #waitedMs = 0;
@@ -57,11 +57,11 @@ export class ValidationPool {
   #tooLong = 0;
   #spareTimer: NodeJS.Timeout | undefined;
 
-  constructor(limits: Partial<PoolLimits> = {}) {
+  constructor(limits: Partial<ValidationPoolLimits> = {}) {
     this.#limits = { ...LIMITS, ...limits };
   }
 
-  get status(): PoolStatus {
+  get status(): ValidationPoolStatus {
     return {
       threads: this.#threads.size,
       busy: this.#running.length,
@@ -75,34 +75,35 @@ export class ValidationPool {
   }
 
   /** Validates in a thread. `cancel` drops the job, for a client that has left. */
-  validate(job: Job): { readonly result: Promise<JobResult>; readonly cancel: () => void } {
-    const pending = new PoolJob(job);
+  validate(job: ValidationJob): { readonly result: Promise<ValidationJobResult>; readonly cancel: () => void } {
+    const pending = new PendingJob(job);
     const overload = this.#overloadFor(job);
     if (overload === undefined) {
       this.#queue.add(pending);
-      pending.timer = setTimeout(() => this.#refuse(pending, 'queue_wait'), this.#limits.waitMs);
+      pending.timer = setTimeout(() => this.#refuse(pending, 'queue_wait'), this.#limits.queueTimeoutMs);
       this.#advance();
     } else this.#refuse(pending, overload);
     return { result: pending.result, cancel: () => this.#cancel(pending) };
   }
 
-  get #running(): PoolJob[] {
+  get #running(): PendingJob[] {
     return [...this.#threads.values()].filter((pending) => pending !== undefined);
   }
 
-  #overloadFor({ client, route }: Job): Overload | undefined {
+  #overloadFor({ client, route }: ValidationJob): Overload | undefined {
     const queue = this.#queue;
-    const { waiting } = this.#limits;
-    if (queue.size < waiting / 2) return undefined;
-    if (queue.size >= waiting) return 'queue_full';
-    const isShared = queue.countOf(client) < waiting * CLIENT_SHARE && queue.countOn(route) < waiting * ROUTE_SHARE;
+    const { queueLimit } = this.#limits;
+    if (queue.size < queueLimit / 2) return undefined;
+    if (queue.size >= queueLimit) return 'queue_full';
+    const isShared =
+      queue.countForClient(client) < queueLimit * CLIENT_SHARE && queue.countForRoute(route) < queueLimit * ROUTE_SHARE;
     return isShared ? undefined : 'queue_share';
   }
 
-  #refuse(pending: PoolJob, overload: Overload): void {
+  #refuse(pending: PendingJob, overload: Overload): void {
     this.#queue.remove(pending);
     this.#refused[overload] += 1;
-    pending.end({ faults: [], body: pending.job.body, overload });
+    pending.end({ violations: [], body: pending.job.body, overload });
   }
 
   #advance(): void {
@@ -116,10 +117,10 @@ export class ValidationPool {
     this.#advance();
   }
 
-  #freeThread(): JudgeThread | undefined {
+  #freeThread(): ValidationThread | undefined {
     for (const thread of this.#threads.keys()) if (thread.isFree) return thread;
     if (this.#threads.size >= this.#limits.threads && !this.#mayStartSpare()) return undefined;
-    const thread: JudgeThread = new JudgeThread(() => {
+    const thread: ValidationThread = new ValidationThread(() => {
       this.#threads.delete(thread);
       this.#advance();
     });
@@ -129,8 +130,8 @@ export class ValidationPool {
 
   /** Slow schemas of two routes would hold both threads, and the bodies of all other routes with them. */
   #mayStartSpare(): boolean {
-    const { threads, spares, spareAfterMs } = this.#limits;
-    if (this.#threads.size >= threads + spares) return false;
+    const { threads, spareThreads, spareAfterMs } = this.#limits;
+    if (this.#threads.size >= threads + spareThreads) return false;
     const begun = Math.max(...this.#running.map(({ since }) => since));
     const restMs = begun + spareAfterMs - performance.now();
     if (restMs <= 0) return true;
@@ -139,30 +140,30 @@ export class ValidationPool {
     return false;
   }
 
-  #run(thread: JudgeThread, pending: PoolJob): void {
+  #run(thread: ValidationThread, pending: PendingJob): void {
     const now = performance.now();
     this.#started += 1;
     this.#waitedMs += now - pending.since;
     pending.since = now;
     pending.thread = thread;
     clearTimeout(pending.timer);
-    pending.timer = setTimeout(() => thread.end(), this.#limits.jobMs);
+    pending.timer = setTimeout(() => thread.end(), this.#limits.jobTimeoutMs);
     this.#threads.set(thread, pending);
     thread.run(pending.job, (result) => {
       if (this.#threads.has(thread)) this.#threads.set(thread, undefined);
       if (result === undefined && !pending.isAbandoned) this.#tooLong += 1;
-      pending.end(result ?? { faults: [[TOO_LONG]], body: undefined });
+      pending.end(result ?? { violations: [[TOO_LONG]], body: undefined });
       this.#advance();
       if (thread.isFree && this.#threads.size > this.#limits.threads) thread.end();
     });
   }
 
-  #cancel(pending: PoolJob): void {
+  #cancel(pending: PendingJob): void {
     const { thread } = pending;
-    if (this.#queue.remove(pending)) pending.end({ faults: [], body: undefined });
+    if (this.#queue.remove(pending)) pending.end({ violations: [], body: undefined });
     else if (thread === undefined || this.#threads.get(thread) !== pending) return;
     else {
-      const restMs = Math.max(0, this.#limits.abandonedMs - (performance.now() - pending.since));
+      const restMs = Math.max(0, this.#limits.abandonedGraceMs - (performance.now() - pending.since));
       pending.isAbandoned = true;
       clearTimeout(pending.timer);
       pending.timer = setTimeout(() => thread.end(), restMs);

@@ -2,7 +2,7 @@ import { Ajv2020, type ErrorObject, type Format, type ValidateFunction } from 'a
 import ajvFormats from 'ajv-formats';
 import { RE2JS } from 're2js';
 import type { Path } from '../problem/finding.ts';
-import { EFFORT, EXACT } from './added-keywords.ts';
+import { COST, EXACT_NUMBERS } from './added-keywords.ts';
 import { CONTENT_ENCODING, CONTENT_MAX_BYTES } from './base64.ts';
 import { toRe2 } from './ecma-pattern.ts';
 import { charge } from './effort.ts';
@@ -16,16 +16,16 @@ import { withAddedKeywords } from './with-added-keywords.ts';
 
 const ROOT = 'manifest:';
 /** No author writes these. */
-const ADDED: ReadonlySet<unknown> = new Set([EFFORT.keyword, EXACT.keyword, HIDDEN.keyword]);
+const ADDED: ReadonlySet<unknown> = new Set([COST.keyword, EXACT_NUMBERS.keyword, HIDDEN.keyword]);
 /** Of JSON Schema itself: to compile it at start would cost as much as to load all else. */
 const isSchema = validate as unknown as ValidateFunction;
 
 /** A validator of JSON Schema, and all that is known of it. */
-export interface Validator {
+export interface AjvValidator {
   /** The schema at a path of the root. Throws a sentence when it does not compile. */
   compile(path: Path): ValidateFunction;
   /** What JSON Schema itself says against a schema. */
-  faultsOf(schema: unknown): readonly ErrorObject[];
+  metaSchemaErrors(schema: unknown): readonly ErrorObject[];
   readonly keywords: readonly string[];
   readonly formats: readonly string[];
 }
@@ -36,7 +36,7 @@ export interface Validator {
  *
  * @param allErrors whether it goes on after the first error
  */
-export function createValidator(root: SchemaRoot, allErrors: boolean): Validator {
+export function createAjvValidator(root: SchemaRoot, allErrors: boolean): AjvValidator {
   const ajv = new Ajv2020({
     strict: true,
     strictTypes: false,
@@ -48,20 +48,20 @@ export function createValidator(root: SchemaRoot, allErrors: boolean): Validator
     // An error then knows its schema, for what that says of itself.
     verbose: true,
     logger: false,
-    code: { regExp: linear },
+    code: { regExp: linearRegExp },
   });
   // The default export of a CommonJS module, as Node and as TypeScript see it.
   (ajvFormats as unknown as typeof ajvFormats.default)(ajv);
   limitFormats(ajv);
   for (const { keyword } of [UNIQUE_ITEMS, MULTIPLE_OF, CONTENT_ENCODING]) ajv.removeKeyword(keyword);
-  for (const keyword of [UNIQUE_ITEMS, MULTIPLE_OF, CONTENT_ENCODING, CONTENT_MAX_BYTES, EFFORT, EXACT, HIDDEN])
+  for (const keyword of [UNIQUE_ITEMS, MULTIPLE_OF, CONTENT_ENCODING, CONTENT_MAX_BYTES, COST, EXACT_NUMBERS, HIDDEN])
     ajv.addKeyword(keyword);
   ajv.addKeyword({ keyword: 'errorMessage', schemaType: 'string' });
   const keywords = Object.keys(ajv.RULES.keywords).filter((keyword) => !ADDED.has(keyword));
   return {
     keywords,
     formats: Object.keys(ajv.formats),
-    faultsOf: (schema) => (isSchema(schema) ? [] : (isSchema.errors ?? [])),
+    metaSchemaErrors: (schema) => (isSchema(schema) ? [] : (isSchema.errors ?? [])),
     compile(path) {
       if (ajv.schemas[ROOT] === undefined) addRoot(ajv, withAddedKeywords(root));
       const validate = ajv.getSchema(`${ROOT}${referenceTo(path)}`);
@@ -112,7 +112,7 @@ function addRoot(ajv: Ajv2020, root: SchemaRoot): void {
 }
 
 /** A pattern in RE2's language. `toString` must tell patterns apart: ajv keeps one of those that print alike. */
-function linear(pattern: string, flags: string) {
+function linearRegExp(pattern: string, flags: string) {
   const compiled = RE2JS.compile(toRe2(pattern));
   // Each character may meet every instruction of the pattern.
   const effort = INSTRUCTION_EFFORT * compiled.programSize();
@@ -122,7 +122,7 @@ function linear(pattern: string, flags: string) {
   };
   return { test, toString: () => `/${pattern}/${flags}` };
 }
-linear.code = 'linear';
+linearRegExp.code = 'linear';
 
 const INSTRUCTION_EFFORT = 2;
 /** Of each match, however short the text is. */

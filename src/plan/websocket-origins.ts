@@ -1,6 +1,6 @@
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import type { Finding, Path } from '../problem/finding.ts';
-import { findOriginFaults } from './cors.ts';
+import { checkOrigins } from './cors.ts';
 import type { Route } from './plan.ts';
 
 /**
@@ -18,7 +18,7 @@ export function compileWebSocketOrigins(
 ): Route['allowsOrigin'] {
   if (websocket === false) return undefined;
   if (websocket === true) return (origin, isSameHost) => isSameHost || lists(shared, origin);
-  findOriginFaults(websocket.origins, [...route, 'websocket', 'origins'], findings);
+  checkOrigins(websocket.origins, [...route, 'websocket', 'origins'], findings);
   return (origin) => lists(websocket.origins, origin);
 }
 

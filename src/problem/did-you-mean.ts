@@ -11,36 +11,36 @@ const MAX_WORDS = 500;
 export function didYouMean(written: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
   let least = Number.POSITIVE_INFINITY;
-  for (const { word, steps } of nearWords(written, known)) {
+  for (const { word, steps } of nearMatches(written, known)) {
     if (steps < least) {
       best = word;
       least = steps;
     }
   }
   const meant = fold(written);
-  const isPart = (word: string) => isBeginning(meant, fold(word)) || isBeginning(fold(word), meant);
+  const isPart = (word: string) => isPrefix(meant, fold(word)) || isPrefix(fold(word), meant);
   return best ?? known.slice(0, MAX_WORDS).find(isPart);
 }
 
 /** The known word that must be meant: no other one is near. */
-export function onlyMeant(written: string, known: readonly string[]): string | undefined {
-  const [first, second] = nearWords(written, known);
+export function onlyNearMatch(written: string, known: readonly string[]): string | undefined {
+  const [first, second] = nearMatches(written, known);
   return second === undefined ? first?.word : undefined;
 }
 
-function nearWords(written: string, known: readonly string[]): { word: string; steps: number }[] {
+function nearMatches(written: string, known: readonly string[]): { word: string; steps: number }[] {
   const meant = fold(written);
   return known
     .slice(0, MAX_WORDS)
     .map((word) => ({ word, steps: distance(meant, fold(word)) }))
-    .filter(({ word, steps }) => steps <= Math.max(isTwisted(meant, fold(word)) ? 2 : 1, Math.floor(word.length / 3)));
+    .filter(({ word, steps }) => steps <= Math.max(isAnagram(meant, fold(word)) ? 2 : 1, Math.floor(word.length / 3)));
 }
 
-function isTwisted(one: string, other: string): boolean {
+function isAnagram(one: string, other: string): boolean {
   return one.length === other.length && [...one].sort().join() === [...other].sort().join();
 }
 
-function isBeginning(start: string, whole: string): boolean {
+function isPrefix(start: string, whole: string): boolean {
   return start.length >= 3 && whole.startsWith(start);
 }
 

@@ -18,7 +18,7 @@ export function fingerprintsOf(problems: readonly Problem[], textOf: (file: stri
         .replace(/^\uFEFF/, '')
         .split('\n');
     lines.set(file, known);
-    const parts = JSON.stringify([file, rule, message, wordsBeside(range, known)]);
+    const parts = JSON.stringify([file, rule, message, surroundingText(range, known)]);
     const hash = createHash('sha256').update(parts).digest('hex').slice(0, 16);
     const nth = (seen.get(hash) ?? 0) + 1;
     seen.set(hash, nth);
@@ -27,7 +27,7 @@ export function fingerprintsOf(problems: readonly Problem[], textOf: (file: stri
 }
 
 /** Without the culprit itself, which may be a secret: what is published must not help to guess it. */
-function wordsBeside({ line, column, endLine, endColumn }: Range, lines: readonly string[]): string {
+function surroundingText({ line, column, endLine, endColumn }: Range, lines: readonly string[]): string {
   const before = (lines[line - 1] ?? '').slice(0, column - 1);
   const after = line === endLine ? (lines[line - 1] ?? '').slice(endColumn - 1) : '';
   return `${before} ${after}`.trim().replaceAll(/\s+/g, ' ');

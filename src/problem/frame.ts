@@ -1,4 +1,4 @@
-import { withoutCredentials } from './credentials.ts';
+import { redactCredentials } from './credentials.ts';
 import { printable } from './printable.ts';
 import type { Problem, Range } from './problem.ts';
 
@@ -14,7 +14,7 @@ const WIDTH = 120;
  *       │     ^^^^^
  */
 export function codeFrame(text: string, range: Range): string {
-  const lines = linesOf(text);
+  const lines = splitLines(text);
   const first = Math.max(1, range.line - LINES_BEFORE);
   const gutter = String(range.line).length;
   const from = range.column > WIDTH ? range.column - 1 - WIDTH / 2 : 0;
@@ -33,7 +33,7 @@ export function codeFrame(text: string, range: Range): string {
  *
  * @param texts the text that all of them are in, or each of those that they may be in
  */
-export function createFramer(
+export function createCodeFramer(
   problems: readonly Problem[],
   texts: string | readonly { readonly path: string; readonly text: string }[],
 ): (problem: Problem) => string {
@@ -42,7 +42,7 @@ export function createFramer(
     const text = typeof texts === 'string' ? texts : (texts.find(({ path }) => path === file)?.text ?? '');
     const known =
       shown.get(file) ??
-      withoutSecrets(
+      redactSecrets(
         text,
         problems.filter((other) => other.file === file),
       );
@@ -52,10 +52,10 @@ export function createFramer(
 }
 
 /** The text as it may be shown: a dot for each character of a secret that a problem is about, and of passwords in URLs. */
-export function withoutSecrets(text: string, problems: readonly Problem[]): string {
+export function redactSecrets(text: string, problems: readonly Problem[]): string {
   const secrets = problems.filter(({ isSecret }) => isSecret);
-  if (secrets.length === 0) return withoutCredentials(text);
-  const lines = withoutCredentials(text).split('\n');
+  if (secrets.length === 0) return redactCredentials(text);
+  const lines = redactCredentials(text).split('\n');
   for (const { range } of secrets)
     for (let line = range.line; line <= range.endLine; line += 1) {
       const shown = lines[line - 1] ?? '';
@@ -71,7 +71,7 @@ export function withoutSecrets(text: string, problems: readonly Problem[]): stri
 let last = { text: '', lines: [''] };
 
 /** Many problems are shown of one text: it is split once. */
-function linesOf(text: string): readonly string[] {
+function splitLines(text: string): readonly string[] {
   if (last.text !== text) last = { text, lines: text.replace(/^\uFEFF/, '').split(/\r?\n/) };
   return last.lines;
 }

@@ -1,5 +1,5 @@
-import { withoutCredentials } from './credentials.ts';
-import type { Finding, Fix, Severity, Where, Witness } from './finding.ts';
+import { redactCredentials } from './credentials.ts';
+import type { Finding, FindingLocation, Fix, RouteWitness, Severity } from './finding.ts';
 import { printable } from './printable.ts';
 
 /** A place in a text. Lines and columns count from 1; columns are UTF-16 code units, as editors count them. */
@@ -21,15 +21,15 @@ export interface Problem {
   /** The other place; `file` where it is in another one. */
   readonly related?: { readonly range: Range; readonly message: string; readonly file?: string };
   /** A request that shows it. */
-  readonly witness?: Witness;
+  readonly witness?: RouteWitness;
   /** The change of the text that mends it, where there is a safe one. */
-  readonly edit?: Edit;
+  readonly edit?: TextEdit;
   /** What stands in the range is a secret: no text that is shown holds it. */
   readonly isSecret?: boolean;
 }
 
 /** Other text for a part of a text: offsets in UTF-16 code units, `end` exclusive. */
-export interface Edit {
+export interface TextEdit {
   readonly start: number;
   readonly end: number;
   readonly text: string;
@@ -40,11 +40,11 @@ const MAX_MESSAGE = 600;
 /** What can tell places: a parsed document. */
 export interface Locator {
   readonly file: string;
-  locate(where: Where): Range;
+  locate(where: FindingLocation): Range;
   /** The file that a place is in; left out: there is but one. */
-  fileOf?(where: Where): string;
+  fileOf?(where: FindingLocation): string;
   /** The edit that a fix stands for; `undefined` when the text has not the form that it could be done to safely. */
-  edit?(fix: Fix): Edit | undefined;
+  edit?(fix: Fix): TextEdit | undefined;
 }
 
 /** Adds the places, and puts the problems in reading order: by file, the first one first, then line, column, rule, message. */
@@ -54,7 +54,7 @@ export function toProblems(findings: readonly Finding[], locator: Locator): Prob
   const order = (a: Problem, b: Problem) =>
     Number(b.file === locator.file) - Number(a.file === locator.file) ||
     compareText(a.file, b.file) ||
-    inReadingOrder(a, b);
+    compareByPosition(a, b);
   return problems.sort(order).filter((problem) => {
     const key = `${problem.file}:${problem.range.line}:${problem.range.column}:${problem.rule}:${problem.message}`;
     return !seen.has(key) && seen.add(key);
@@ -66,24 +66,28 @@ export function hasErrors(problems: readonly { readonly severity: Severity }[]):
 }
 
 function toProblem(finding: Finding, locator: Locator): Problem {
-  const { rule, severity, where, related, witness, fix, isSecret } = finding;
+  const { rule, severity, location, related, witness, fix, isSecret } = finding;
   const edit = fix && locator.edit?.(fix);
-  const fileOf = (place: Where) => locator.fileOf?.(place) ?? locator.file;
-  const file = fileOf(where);
+  const fileOf = (place: FindingLocation) => locator.fileOf?.(place) ?? locator.file;
+  const file = fileOf(location);
   const problem = {
     rule,
     severity,
     file,
-    range: locator.locate(where),
-    message: shortened(withoutCredentials(printable(finding.message))),
+    range: locator.locate(location),
+    message: truncateMiddle(redactCredentials(printable(finding.message))),
     ...(witness && { witness }),
     ...(edit && { edit }),
     ...(isSecret && { isSecret }),
   };
   if (related === undefined) return problem;
-  const other: Where = { path: related.path, at: 'value', ...(related.file !== undefined && { file: related.file }) };
+  const other: FindingLocation = {
+    path: related.path,
+    at: 'value',
+    ...(related.file !== undefined && { file: related.file }),
+  };
   const isElsewhere = fileOf(other) !== file;
-  const message = shortened(printable(related.message));
+  const message = truncateMiddle(printable(related.message));
   return {
     ...problem,
     related: { range: locator.locate(other), message, ...(isElsewhere && { file: fileOf(other) }) },
@@ -91,12 +95,12 @@ function toProblem(finding: Finding, locator: Locator): Problem {
 }
 
 /** A message quotes what was written: with both of its ends when it is long. */
-function shortened(message: string): string {
+function truncateMiddle(message: string): string {
   if (message.length <= MAX_MESSAGE) return message;
   return `${message.slice(0, MAX_MESSAGE / 2)} … ${message.slice(-MAX_MESSAGE / 2)}`.toWellFormed();
 }
 
-function inReadingOrder(a: Problem, b: Problem): number {
+function compareByPosition(a: Problem, b: Problem): number {
   return (
     a.range.line - b.range.line ||
     a.range.column - b.range.column ||

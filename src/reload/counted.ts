@@ -1,17 +1,17 @@
-import type { Files } from '../world.ts';
+import type { FileEnvironment } from '../world.ts';
 
 /**
  * Shared with the thread that begins another one: its number is odd while the other one waits for the file system, and
  * grows with every operation.
  */
-export type Operations = Int32Array<SharedArrayBuffer>;
+export type OperationCounter = Int32Array<SharedArrayBuffer>;
 
-export function newOperations(): Operations {
+export function createOperationCounter(): OperationCounter {
   return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 }
 
 /** Calls a function that may wait for the file system. A call inside another one belongs to that one. */
-export function inOperation<Made>(operations: Operations, act: () => Made): Made {
+export function runOperation<Made>(operations: OperationCounter, act: () => Made): Made {
   if (Atomics.load(operations, 0) % 2 !== 0) return act();
   Atomics.add(operations, 0, 1);
   try {
@@ -22,9 +22,9 @@ export function inOperation<Made>(operations: Operations, act: () => Made): Made
 }
 
 /** The same files, with every operation on them counted. */
-export function counted(files: Files, operations: Operations): Files {
+export function countOperations(files: FileEnvironment, operations: OperationCounter): FileEnvironment {
   const count = <Args extends readonly unknown[], Made>(operation: (...args: Args) => Made) => {
-    return (...args: Args): Made => inOperation(operations, () => operation(...args));
+    return (...args: Args): Made => runOperation(operations, () => operation(...args));
   };
   return {
     env: files.env,

@@ -1,46 +1,48 @@
-import type { Seen } from './seen.ts';
-import { Thread } from './thread.ts';
+import type { FileSnapshot } from './seen.ts';
+import { WorkerThread } from './thread.ts';
 
 /** The text of a file and its SHA-256 in hex, or the code of why it cannot be read. */
-export type FileText = { readonly text: string; readonly hash: string } | { readonly code: string };
+export type FileContent = { readonly text: string; readonly hash: string } | { readonly code: string };
 
 /** The files as they are now, compared with what was seen before. */
-export interface Look {
+export interface FileChanges {
   /** When each file was written last. */
-  readonly times: string;
+  readonly modificationTimes: string;
   /** The files and patterns that changed. */
   readonly changed: readonly string[];
   /** SHA-256 of the manifest's own text in hex; empty when it cannot be read. */
-  readonly own: string;
+  readonly manifestHash: string;
 }
 
 /** Something changed; or files cannot be watched, or can be again where there is no code. */
-export type FileEvent = { readonly kind: 'change' } | { readonly kind: 'watch'; readonly code: string | undefined };
+export type FileWatchEvent =
+  | { readonly kind: 'change' }
+  | { readonly kind: 'watch'; readonly code: string | undefined };
 
-export type Question =
-  | { readonly ask: 'look'; readonly seen: Seen; readonly waitMs: number }
-  | { readonly ask: 'steady'; readonly read: Seen; readonly before: Seen; readonly times: string }
-  | { readonly ask: 'texts'; readonly paths: readonly string[] }
-  | { readonly ask: 'follow'; readonly seen: Seen };
+export type FileThreadRequest =
+  | { readonly kind: 'look'; readonly snapshot: FileSnapshot; readonly waitMs: number }
+  | { readonly kind: 'steady'; readonly read: FileSnapshot; readonly previous: FileSnapshot; readonly times: string }
+  | { readonly kind: 'texts'; readonly paths: readonly string[] }
+  | { readonly kind: 'follow'; readonly seen: FileSnapshot };
 
 /** As long as all files of a large manifest may take on a slow mount. */
-const MAX_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 
 /** The thread that reads, compares and watches the files of a manifest for as long as the gateway serves. */
 export class FileThread {
-  readonly #thread: Thread<Question>;
+  readonly #thread: WorkerThread<FileThreadRequest>;
 
-  constructor(path: string, report: (event: FileEvent) => void) {
-    const onEvent = (event: unknown) => report(event as FileEvent);
-    this.#thread = new Thread({ file: 'file-worker', data: { path }, maxMs: MAX_MS, onEvent });
+  constructor(path: string, report: (event: FileWatchEvent) => void) {
+    const onEvent = (event: unknown) => report(event as FileWatchEvent);
+    this.#thread = new WorkerThread({ file: 'file-worker', data: { path }, timeoutMs: TIMEOUT_MS, onEvent });
   }
 
   get hungCount(): number {
     return this.#thread.hungCount;
   }
 
-  get isInOperation(): boolean {
-    return this.#thread.isInOperation;
+  get isBlocked(): boolean {
+    return this.#thread.isBlocked;
   }
 
   /**
@@ -48,29 +50,29 @@ export class FileThread {
    *
    * @param waitMs how long to wait for that at most
    */
-  look(seen: Seen, waitMs: number): Promise<Look> {
-    return this.#thread.ask({ ask: 'look', seen, waitMs });
+  compare(snapshot: FileSnapshot, waitMs: number): Promise<FileChanges> {
+    return this.#thread.request({ kind: 'look', snapshot, waitMs });
   }
 
   /**
    * True if all that was read is still there, so that it was there at one time.
    *
-   * @param before what was seen earlier, when the files had been written last at these `times`
+   * @param previous what was seen earlier, when the files had been written last at these `times`
    */
-  isSteady(read: Seen, before: Seen, times: string): Promise<boolean> {
-    return this.#thread.ask({ ask: 'steady', read, before, times });
+  isConsistent(read: FileSnapshot, previous: FileSnapshot, times: string): Promise<boolean> {
+    return this.#thread.request({ kind: 'steady', read, previous, times });
   }
 
-  texts(paths: readonly string[]): Promise<ReadonlyMap<string, FileText>> {
-    return this.#thread.ask({ ask: 'texts', paths });
+  readFiles(paths: readonly string[]): Promise<ReadonlyMap<string, FileContent>> {
+    return this.#thread.request({ kind: 'texts', paths });
   }
 
   /** Watches what was seen, and nothing else. */
-  follow(seen: Seen): Promise<void> {
-    return this.#thread.ask({ ask: 'follow', seen });
+  watch(seen: FileSnapshot): Promise<void> {
+    return this.#thread.request({ kind: 'follow', seen });
   }
 
   close(): Promise<void> {
-    return this.#thread.end();
+    return this.#thread.stop();
   }
 }

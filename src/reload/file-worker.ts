@@ -1,50 +1,57 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { MAX_ALL_CHARACTERS, sha256, tooMuch } from '../manifest/files.ts';
-import { type Watch, watchFiles } from '../watch.ts';
-import { worldOf } from '../world.ts';
-import { counted, inOperation } from './counted.ts';
-import type { FileEvent, FileText, Look, Question } from './file-thread.ts';
-import { changedSince, ownHash, type Place, type Seen, watchedBy } from './seen.ts';
-import { isSteady, settled } from './steady.ts';
-import type { Begun } from './thread.ts';
-import { keepOffPool } from './thread-file-system.ts';
+import { fileSizeError, MAX_ALL_CHARACTERS, sha256 } from '../manifest/files.ts';
+import { type FileWatcher, watchFiles } from '../watch.ts';
+import { createFileEnvironment } from '../world.ts';
+import { countOperations, runOperation } from './counted.ts';
+import type { FileChanges, FileContent, FileThreadRequest, FileWatchEvent } from './file-thread.ts';
+import { changesSince, type FileSnapshot, hashManifest, type ManifestFiles, pathsToWatch } from './seen.ts';
+import { isConsistent, waitUntilSettled } from './steady.ts';
+import type { WorkerInput } from './thread.ts';
+import { bypassThreadPool } from './thread-file-system.ts';
 
 /** The other side of `file-thread.ts`. All of its file operations run on its own thread. */
-const { path, operations } = workerData as Begun<{ readonly path: string }>;
-keepOffPool(operations);
-const place: Place = { path, world: counted(worldOf(path, {}), operations) };
+const { path, operations } = workerData as WorkerInput<{ readonly path: string }>;
+bypassThreadPool(operations);
+const manifestFiles: ManifestFiles = {
+  path,
+  environment: countOperations(createFileEnvironment(path, {}), operations),
+};
 /** A folder in which much is written reports no more often. */
-const REPORT_MS = 10;
+const REPORT_INTERVAL_MS = 10;
 
-let watch: Watch | undefined;
+let watch: FileWatcher | undefined;
 let watched = '';
 let isReporting = false;
 
-parentPort?.on('message', async ({ id, question }: { id: number; question: Question }) => {
-  parentPort?.postMessage({ id, answer: await answerTo(question) });
+parentPort?.on('message', async ({ id, question }: { id: number; question: FileThreadRequest }) => {
+  parentPort?.postMessage({ id, answer: await handleRequest(question) });
 });
 
-async function answerTo(question: Question): Promise<unknown> {
-  if (question.ask === 'look') return look(question.seen, question.waitMs);
-  if (question.ask === 'steady') return isSteady(question.read, place, question.before, question.times);
-  if (question.ask === 'texts') return texts(question.paths);
-  return follow(question.seen);
+async function handleRequest(question: FileThreadRequest): Promise<unknown> {
+  if (question.kind === 'look') return compareFiles(question.snapshot, question.waitMs);
+  if (question.kind === 'steady') return isConsistent(question.read, manifestFiles, question.previous, question.times);
+  if (question.kind === 'texts') return readFiles(question.paths);
+  return watchSnapshot(question.seen);
 }
 
-async function look(seen: Seen, waitMs: number): Promise<Look> {
+async function compareFiles(seen: FileSnapshot, waitMs: number): Promise<FileChanges> {
   const endMs = performance.now() + waitMs;
-  inOperation(operations, () => watch?.renew());
-  const times = await settled(seen, place, () => performance.now() >= endMs);
-  const changed = changedSince(seen, place);
-  return { times, changed, own: changed.includes(path) ? ownHash(place) : seen.own };
+  runOperation(operations, () => watch?.refresh());
+  const modificationTimes = await waitUntilSettled(seen, manifestFiles, () => performance.now() >= endMs);
+  const changed = changesSince(seen, manifestFiles);
+  return {
+    modificationTimes,
+    changed,
+    manifestHash: changed.includes(path) ? hashManifest(manifestFiles) : seen.manifestHash,
+  };
 }
 
-function texts(paths: readonly string[]): Map<string, FileText> {
+function readFiles(paths: readonly string[]): Map<string, FileContent> {
   let characters = 0;
-  const read = (name: string): FileText => {
+  const read = (name: string): FileContent => {
     try {
-      if (characters > MAX_ALL_CHARACTERS) throw tooMuch();
-      const text = place.world.readFile(name);
+      if (characters > MAX_ALL_CHARACTERS) throw fileSizeError();
+      const text = manifestFiles.environment.readFile(name);
       characters += text.length;
       return { text, hash: sha256(text) };
     } catch (error) {
@@ -54,26 +61,26 @@ function texts(paths: readonly string[]): Map<string, FileText> {
   return new Map(paths.map((name) => [name, read(name)]));
 }
 
-function follow(seen: Seen): void {
-  const { files, folders } = watchedBy(seen, place);
+function watchSnapshot(seen: FileSnapshot): void {
+  const { files, folders } = pathsToWatch(seen, manifestFiles);
   const all = [...files, '', ...folders].join('\0');
   if (all === watched) return;
   watched = all;
-  inOperation(operations, () => {
-    if (watch === undefined) watch = watchFiles(files, report, folders, (code) => post({ kind: 'watch', code }));
-    else watch.follow(files, folders);
+  runOperation(operations, () => {
+    if (watch === undefined) watch = watchFiles(files, reportChange, folders, (code) => post({ kind: 'watch', code }));
+    else watch.watch(files, folders);
   });
 }
 
-function report(): void {
+function reportChange(): void {
   if (isReporting) return;
   isReporting = true;
   setTimeout(() => {
     isReporting = false;
     post({ kind: 'change' });
-  }, REPORT_MS);
+  }, REPORT_INTERVAL_MS);
 }
 
-function post(event: FileEvent): void {
+function post(event: FileWatchEvent): void {
   parentPort?.postMessage({ event });
 }

@@ -1,13 +1,13 @@
-import type { Planned } from '../load.ts';
+import type { PlannedManifest } from '../load.ts';
 import type { Source } from '../manifest/source.ts';
-import type { Changes } from '../plan/changes.ts';
+import type { PlanChanges } from '../plan/changes.ts';
 import type { Problem } from '../problem/problem.ts';
 
 /** What brought an attempt about: a change of a file, the slow look at all of them, `SIGHUP`, a request to the operators' side. */
-export type Cause = 'change' | 'poll' | 'signal' | 'request';
+export type ReloadCause = 'change' | 'poll' | 'signal' | 'request';
 
-interface Attempted {
-  readonly cause: Cause;
+interface ReloadAttempt {
+  readonly cause: ReloadCause;
   readonly at: Date;
   /** How long it took. */
   readonly ms: number;
@@ -16,27 +16,27 @@ interface Attempted {
 }
 
 /** How an attempt to take the files over ended. */
-export type Reload = News | Unchanged | Cancelled;
+export type ReloadOutcome = ReportedReloadOutcome | ReloadUnchanged | ReloadCancelled;
 
 /** How one ended that found something changed. */
-export type News = Loaded | Kept | Unreadable;
+export type ReportedReloadOutcome = ReloadAccepted | ReloadRejected | ReloadUnreadable;
 
 /** What was saved is in force. */
-export interface Loaded extends Attempted {
+export interface ReloadAccepted extends ReloadAttempt {
   readonly kind: 'loaded';
   /** The plan in force now, and what it was made of. */
-  readonly planned: Planned;
+  readonly planned: PlannedManifest;
   readonly hash: string;
   readonly oldHash: string;
-  readonly changes: Changes;
+  readonly changes: PlanChanges;
   /** The changes by meaning, in one line. */
   readonly summary: string;
   /** Keys of the manifest in force that are not what the process began with, and take a restart. */
-  readonly needsRestart: readonly string[];
+  readonly keysNeedingRestart: readonly string[];
 }
 
 /** What was saved is refused: the last good plan stays. */
-export interface Kept extends Attempted {
+export interface ReloadRejected extends ReloadAttempt {
   readonly kind: 'kept';
   readonly problems: readonly Problem[];
   /** The texts that the problems are in. */
@@ -44,17 +44,17 @@ export interface Kept extends Attempted {
 }
 
 /** Nothing could be read, or not all of it at one time: the last good plan stays. */
-export interface Unreadable extends Attempted {
+export interface ReloadUnreadable extends ReloadAttempt {
   readonly kind: 'unreadable';
   readonly reason: string;
 }
 
 /** The files are what they were at the last attempt. */
-export interface Unchanged extends Attempted {
+export interface ReloadUnchanged extends ReloadAttempt {
   readonly kind: 'unchanged';
 }
 
 /** The gateway stops: the active plan stays until the process ends. */
-export interface Cancelled extends Attempted {
+export interface ReloadCancelled extends ReloadAttempt {
   readonly kind: 'cancelled';
 }

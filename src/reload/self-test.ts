@@ -1,16 +1,16 @@
-import type { Planned } from '../load.ts';
-import { shownBeside } from '../manifest/include.ts';
-import type { Source, World } from '../manifest/source.ts';
+import type { PlannedManifest } from '../load.ts';
+import { displayPathBeside } from '../manifest/include.ts';
+import type { Environment, Source } from '../manifest/source.ts';
 import { errorAt } from '../problem/finding.ts';
 import { type Problem, toProblems } from '../problem/problem.ts';
-import { findStrangers } from '../suite/references.ts';
-import { type Result, runSuite } from '../suite/run.ts';
-import { readSuite, type SuiteFile } from '../suite/suite-file.ts';
+import { findUnknownReferences } from '../suite/references.ts';
+import { runTestFile, type TestResult } from '../suite/run.ts';
+import { type CheckedTestFile, readTestFile } from '../suite/suite-file.ts';
 
 const RULE = 'self-test';
 
 /** How long all of a self test may take. */
-const MAX_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
 /**
  * Asks a plan what the test file asks that its manifest names, without a network: the problems of those cases that did not
@@ -19,44 +19,48 @@ const MAX_MS = 30_000;
  *
  * @param maxMs how long all of it may take
  */
-export async function selfTest(
-  planned: Planned,
-  { readFile }: Pick<World, 'readFile'>,
-  maxMs = MAX_MS,
+export async function runSelfTest(
+  planned: PlannedManifest,
+  { readFile }: Pick<Environment, 'readFile'>,
+  maxMs = TIMEOUT_MS,
 ): Promise<{ readonly problems: readonly Problem[]; readonly sources: readonly Source[] }> {
   const { selfTest: path } = planned.plan.reload;
   if (path === undefined) return { problems: [], sources: [] };
-  const source = { path: shownBeside(planned.document.file, path), text: readFile(path) };
-  const { file, problems } = readSuite(source);
-  const found = file === undefined ? problems : await failures(file, planned, maxMs);
+  const source = { path: displayPathBeside(planned.document.file, path), text: readFile(path) };
+  const { testFile, problems } = readTestFile(source);
+  const found = testFile === undefined ? problems : await failedCases(testFile, planned, maxMs);
   return { problems: found, sources: [source] };
 }
 
-async function failures(file: SuiteFile, planned: Planned, maxMs: number): Promise<readonly Problem[]> {
-  const { suite, document } = file;
-  const strangers = findStrangers(suite, planned);
+async function failedCases(
+  file: CheckedTestFile,
+  planned: PlannedManifest,
+  maxMs: number,
+): Promise<readonly Problem[]> {
+  const { testFile, document } = file;
+  const strangers = findUnknownReferences(testFile, planned);
   if (strangers.length > 0) return toProblems(strangers, document);
   const { promise: late, resolve } = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => resolve(undefined), maxMs);
-  const results = await Promise.race([runSuite(suite, planned), late]);
+  const results = await Promise.race([runTestFile(testFile, planned), late]);
   clearTimeout(timer);
   const message = `these cases take longer than ${maxMs} ms in all; a manifest waits for them no longer`;
   const findings = results?.flatMap(findingsOf) ?? [errorAt(['cases'], RULE, message)];
   return toProblems(findings, document);
 }
 
-function findingsOf({ name, index, mismatches }: Result) {
-  return mismatches.map(({ at, expected, got }) => ({
+function findingsOf({ name, index, mismatches }: TestResult) {
+  return mismatches.map(({ path, expected, actual }) => ({
     rule: RULE,
     severity: 'error' as const,
-    where: { path: ['cases', index, 'expect', ...at], at: 'value' as const },
-    message: `"${name}" fails: ${at.join('.')} ${HARMLESS.has(at[0]) ? `is ${shown(got)}, not ${shown(expected)}` : 'is not what is expected'}`,
+    location: { path: ['cases', index, 'expect', ...path], at: 'value' as const },
+    message: `"${name}" fails: ${path.join('.')} ${PRINTABLE_FIELDS.has(path[0]) ? `is ${printable(actual)}, not ${printable(expected)}` : 'is not what is expected'}`,
   }));
 }
 
 /** What holds nothing that the environment gave: all else may, and is not shown. */
-const HARMLESS: ReadonlySet<string | undefined> = new Set(['refusal', 'reason', 'reported', 'status', 'route']);
+const PRINTABLE_FIELDS: ReadonlySet<string | undefined> = new Set(['refusal', 'reason', 'reported', 'status', 'route']);
 
-function shown(value: unknown): string {
+function printable(value: unknown): string {
   return value === undefined || value === null ? 'none' : JSON.stringify(value);
 }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { changedSince, type Place, type Seen, timesOf } from './seen.ts';
+import { changesSince, type FileSnapshot, type ManifestFiles, modificationTimesOf } from './seen.ts';
 
 /** Editors write in several steps: what follows within this time belongs to one save. */
 export const SETTLE_MS = 50;
@@ -10,9 +10,13 @@ export const SETTLE_MS = 50;
  * @param isOver whether to wait no longer
  * @returns when each file was written last
  */
-export async function settled(seen: Seen, place: Place, isOver: () => boolean): Promise<string> {
+export async function waitUntilSettled(
+  seen: FileSnapshot,
+  place: ManifestFiles,
+  isOver: () => boolean,
+): Promise<string> {
   for (;;) {
-    const { text, latestMs } = timesOf(seen, place);
+    const { text, latestMs } = modificationTimesOf(seen, place);
     const age = Date.now() - latestMs;
     // A clock that was set back is not waited for.
     if (age < 0 || age >= SETTLE_MS || isOver()) return text;
@@ -26,6 +30,6 @@ export async function settled(seen: Seen, place: Place, isOver: () => boolean): 
  * @param read what was read
  * @param before what was found the last time, whose files were written last at these `times`
  */
-export function isSteady(read: Seen, place: Place, before: Seen, times: string): boolean {
-  return timesOf(before, place).text === times && changedSince(read, place).length === 0;
+export function isConsistent(read: FileSnapshot, place: ManifestFiles, before: FileSnapshot, times: string): boolean {
+  return modificationTimesOf(before, place).text === times && changesSince(read, place).length === 0;
 }

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { inOperation, type Operations } from './counted.ts';
+import { type OperationCounter, runOperation } from './counted.ts';
 
 /**
  * Runs the asynchronous file functions of Node on the calling thread instead of the pool, and counts them as operations. The
@@ -9,12 +9,12 @@ import { inOperation, type Operations } from './counted.ts';
  * The pool has four threads. They also verify tokens, compress and write the log, so four calls to a mount that hangs would
  * stop the gateway. chokidar has no option for another file system.
  */
-export function keepOffPool(operations: Operations): void {
+export function bypassThreadPool(operations: OperationCounter): void {
   const { lstatSync, readdirSync, readlinkSync, realpathSync, statSync, watch } = fs;
   const onThread =
     <Args extends unknown[], Made>(operation: (...args: Args) => Made) =>
     async (...args: Args): Promise<Made> =>
-      inOperation(operations, () => operation(...args));
+      runOperation(operations, () => operation(...args));
   Object.assign(fs.promises, {
     lstat: onThread(lstatSync),
     readdir: onThread(readdirSync),
@@ -23,7 +23,7 @@ export function keepOffPool(operations: Operations): void {
     stat: onThread(statSync),
   });
   // Setting up a watch looks the path up as well.
-  const watchInOperation = (...args: Parameters<typeof watch>) => inOperation(operations, () => watch(...args));
+  const watchInOperation = (...args: Parameters<typeof watch>) => runOperation(operations, () => watch(...args));
   Object.assign(fs, { watch: watchInOperation });
   syncBuiltinESMExports();
 }

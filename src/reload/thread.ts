@@ -1,47 +1,47 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { newOperations, type Operations } from './counted.ts';
+import { createOperationCounter, type OperationCounter } from './counted.ts';
 
 /** The data that a thread begins with. */
-export type Begun<Data> = Data & { readonly operations: Operations };
+export type WorkerInput<Data> = Data & { readonly operations: OperationCounter };
 
 /** A thread responds with the question's number; a message without one is an event. */
-export type Message = { readonly id: number; readonly answer: unknown } | { readonly event: unknown };
+export type WorkerMessage = { readonly id: number; readonly answer: unknown } | { readonly event: unknown };
 
-interface Options {
+interface WorkerThreadOptions {
   /** The file of its code beside this one, without its ending. */
   readonly file: string;
   readonly data: object;
   /** A question that takes longer ends the thread; another one begins. */
-  readonly maxMs: number;
+  readonly timeoutMs: number;
   readonly onEvent?: (event: unknown) => void;
 }
 
 /** One operation of the file system that takes longer hangs: the thread is left alone with it, and another one begins. */
-const HUNG_MS = 5_000;
+const HANG_THRESHOLD_MS = 5_000;
 /** How often the thread's progress is looked at. */
-const LOOK_MS = 500;
+const WATCHDOG_INTERVAL_MS = 500;
 /** With so many threads that hang no other one begins, until one of them has ended. */
-const MAX_HUNG = 2;
+const MAX_HUNG_THREADS = 2;
 /** Nothing ends a thread that waits for the kernel, so nobody waits longer for its end. */
-const END_MS = 500;
+const STOP_TIMEOUT_MS = 500;
 
-const TOO_MUCH = 'reading took too long, or more memory than there is';
+const LIMIT_EXCEEDED_MESSAGE = 'reading took too long, or more memory than there is';
 
 /** The file system does not respond. */
-export class Hung extends Error {}
+export class FileSystemHangError extends Error {}
 
 /** Another thread that works with files and responds to questions about them. A file system that hangs stops only that thread. */
-export class Thread<Question> {
-  readonly #options: Options;
+export class WorkerThread<Question> {
+  readonly #options: WorkerThreadOptions;
   #worker: Worker | undefined;
-  #operations = newOperations();
+  #operations = createOperationCounter();
   /** Threads that were left alone and have not ended. */
   readonly #hung = new Set<Worker>();
   readonly #open = new Map<number, PromiseWithResolvers<never>>();
   #lastId = 0;
 
-  constructor(options: Options) {
+  constructor(options: WorkerThreadOptions) {
     this.#options = options;
   }
 
@@ -51,18 +51,18 @@ export class Thread<Question> {
   }
 
   /** True while a thread waits for the file system, perhaps for ever. */
-  get isInOperation(): boolean {
+  get isBlocked(): boolean {
     return this.#hung.size > 0 || (this.#worker !== undefined && Atomics.load(this.#operations, 0) % 2 !== 0);
   }
 
-  begin(): void {
+  start(): void {
     this.#worker ??= this.#newWorker();
   }
 
   /** Rejects with `Hung`, or when the thread ends before it has responded. */
-  async ask<Answer>(question: Question): Promise<Answer> {
-    if (this.#worker === undefined && this.#hung.size >= MAX_HUNG) throw hung();
-    this.begin();
+  async request<Answer>(question: Question): Promise<Answer> {
+    if (this.#worker === undefined && this.#hung.size >= MAX_HUNG_THREADS) throw hangError();
+    this.start();
     const worker = this.#worker;
     const open = Promise.withResolvers<never>();
     this.#lastId += 1;
@@ -78,11 +78,11 @@ export class Thread<Question> {
     }
   }
 
-  async end(): Promise<void> {
+  async stop(): Promise<void> {
     const worker = this.#worker;
     if (worker === undefined) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, END_MS);
+    const timer = setTimeout(resolve, STOP_TIMEOUT_MS);
     this.#abandon(worker, new Error('the thread was ended'));
     void worker.terminate().then(() => resolve());
     await promise;
@@ -102,11 +102,11 @@ export class Thread<Question> {
       if (count !== seen || count % 2 === 0) {
         seen = count;
         seenMs = now;
-        if (now - begunMs > this.#options.maxMs) this.#abandon(worker, new Error(TOO_MUCH));
-      } else if (now - seenMs > HUNG_MS) {
-        this.#abandon(worker, hung());
+        if (now - begunMs > this.#options.timeoutMs) this.#abandon(worker, new Error(LIMIT_EXCEEDED_MESSAGE));
+      } else if (now - seenMs > HANG_THRESHOLD_MS) {
+        this.#abandon(worker, hangError());
       }
-    }, LOOK_MS);
+    }, WATCHDOG_INTERVAL_MS);
   }
 
   /** Its end is asked for, but the kernel may never let it end. */
@@ -126,25 +126,27 @@ export class Thread<Question> {
 
   #newWorker(): Worker {
     const { file, data, onEvent } = this.#options;
-    this.#operations = newOperations();
+    this.#operations = createOperationCounter();
     // By this file's own ending: the sources run as they are, and so does what is built of them.
     const url = new URL(`./${file}${extname(import.meta.url)}`, import.meta.url);
     const workerData = { ...data, operations: this.#operations };
     const worker = new Worker(url, { name: file, workerData, execArgv: [] });
-    worker.on('message', (message: Message) => {
+    worker.on('message', (message: WorkerMessage) => {
       if ('event' in message) onEvent?.(message.event);
       else this.#open.get(message.id)?.resolve(message.answer as never);
     });
     worker.on('error', (error: Error) => this.#leave(worker, error));
     worker.on('exit', () => {
       this.#hung.delete(worker);
-      this.#leave(worker, new Error(TOO_MUCH));
+      this.#leave(worker, new Error(LIMIT_EXCEEDED_MESSAGE));
     });
     worker.unref();
     return worker;
   }
 }
 
-function hung(): Hung {
-  return new Hung(`the file system does not respond: an operation takes longer than ${HUNG_MS / 1_000} s`);
+function hangError(): FileSystemHangError {
+  return new FileSystemHangError(
+    `the file system does not respond: an operation takes longer than ${HANG_THRESHOLD_MS / 1_000} s`,
+  );
 }

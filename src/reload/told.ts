@@ -1,9 +1,9 @@
 import type { Severity } from '../problem/finding.ts';
-import { createFramer } from '../problem/frame.ts';
-import type { Placed } from './reading-thread.ts';
+import { createCodeFramer } from '../problem/frame.ts';
+import type { LocatedProblems } from './reading-thread.ts';
 
 /** A problem as a log, a status and an answer tell it: with the lines around it, and no secret in them. */
-export interface ToldProblem {
+export interface ProblemReport {
   readonly file: string;
   readonly line: number;
   readonly column: number;
@@ -14,11 +14,11 @@ export interface ToldProblem {
 }
 
 /** A manifest may be wrong in thousands of places: they begin to be mended at the first ones. */
-const MOST = 50;
+const MAX_PROBLEMS = 50;
 
-export function toldProblems({ problems, sources }: Placed): ToldProblem[] {
-  const frameOf = createFramer(problems, sources);
-  return problems.slice(0, MOST).map((problem) => {
+export function reportProblems({ problems, sources }: LocatedProblems): ProblemReport[] {
+  const frameOf = createCodeFramer(problems, sources);
+  return problems.slice(0, MAX_PROBLEMS).map((problem) => {
     const { file, range, severity, rule, message } = problem;
     return { file, line: range.line, column: range.column, severity, rule, message, frame: frameOf(problem) };
   });

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { type Answer, Fault } from './answer.ts';
+import { SandboxError, type SandboxResponse } from './answer.ts';
 import { type Fields, parseFields } from './fields.ts';
 import type { Store } from './store.ts';
 
@@ -7,7 +7,7 @@ import type { Store } from './store.ts';
 const LIMIT_BYTES = 20 * 1024 * 1024;
 
 /** The caller, as the bearer token tells. The role is carried, never checked: that is the gateway's part. */
-export interface User {
+export interface SandboxUser {
   readonly id: string;
   readonly email: string;
   readonly role: string;
@@ -15,7 +15,7 @@ export interface User {
 }
 
 /** One request, matched to a route and read to its end, and what it is answered from. */
-export interface Call {
+export interface SandboxRequest {
   readonly store: Store;
   readonly path: string;
   /** What stands in the path for the `:id` of the route. */
@@ -28,19 +28,19 @@ export interface Call {
 }
 
 /** A call with a valid token. */
-export interface UserCall extends Call {
-  readonly user: User;
+export interface AuthenticatedRequest extends SandboxRequest {
+  readonly user: SandboxUser;
 }
 
-type Line = `${'GET' | 'POST' | 'PATCH' | 'DELETE'} /${string}`;
-type Answered = Answer | Promise<Answer>;
+type MethodAndPath = `${'GET' | 'POST' | 'PATCH' | 'DELETE'} /${string}`;
+type MaybeAsyncResponse = SandboxResponse | Promise<SandboxResponse>;
 
 /** Method and URLPattern path, who may ask, and the answer. A GET route answers HEAD too. */
-export type Route =
-  | readonly [line: Line, access: 'public', answer: (call: Call) => Answered]
-  | readonly [line: Line, access: 'protected', answer: (call: UserCall) => Answered];
+export type SandboxRoute =
+  | readonly [line: MethodAndPath, access: 'public', answer: (call: SandboxRequest) => MaybeAsyncResponse]
+  | readonly [line: MethodAndPath, access: 'protected', answer: (call: AuthenticatedRequest) => MaybeAsyncResponse];
 
-export async function readCall(request: IncomingMessage, target: Target): Promise<Call> {
+export async function readRequest(request: IncomingMessage, target: RequestContext): Promise<SandboxRequest> {
   const body = await readBody(request);
   return {
     ...target,
@@ -52,7 +52,7 @@ export async function readCall(request: IncomingMessage, target: Target): Promis
   };
 }
 
-type Target = Pick<Call, 'store' | 'path' | 'id' | 'query'>;
+type RequestContext = Pick<SandboxRequest, 'store' | 'path' | 'id' | 'query'>;
 
 /** The body in UTF-8. Throws 400 when it is not, 413 when it is too large. */
 async function readBody(request: IncomingMessage): Promise<string> {
@@ -61,12 +61,12 @@ async function readBody(request: IncomingMessage): Promise<string> {
   // destroyOnReturn would take the socket along, and with it the 413
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     size += (chunk as Buffer).length;
-    if (size > LIMIT_BYTES) throw new Fault(413, `the body is larger than ${LIMIT_BYTES} bytes`);
+    if (size > LIMIT_BYTES) throw new SandboxError(413, `the body is larger than ${LIMIT_BYTES} bytes`);
     chunks.push(chunk as Buffer);
   }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
   } catch {
-    throw new Fault(400, 'the body is not UTF-8');
+    throw new SandboxError(400, 'the body is not UTF-8');
   }
 }

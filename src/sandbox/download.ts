@@ -1,18 +1,18 @@
-import { type Answer, Fault, found } from './answer.ts';
-import type { Call } from './call.ts';
+import { requireFound, SandboxError, type SandboxResponse } from './answer.ts';
+import type { SandboxRequest } from './call.ts';
 
 /** A file as the tables of files hold it. The name is ASCII: all of them are seeded. */
-interface File {
+interface StoredFile {
   readonly filename: string;
   readonly media_type: string;
   readonly bytes: Uint8Array;
 }
 
 /** Answers with a file of the table, or with the one part of it that was asked for (RFC 9110, section 14). */
-export function download(table: string): (call: Call) => Answer {
+export function download(table: string): (call: SandboxRequest) => SandboxResponse {
   return ({ store, id, headers: { range } }) => {
-    const file = store.one<File>(`SELECT filename, media_type, bytes FROM ${table} WHERE id = ?`, id);
-    const { filename, media_type, bytes } = found(file, table);
+    const file = store.one<StoredFile>(`SELECT filename, media_type, bytes FROM ${table} WHERE id = ?`, id);
+    const { filename, media_type, bytes } = requireFound(file, table);
     const headers = {
       'accept-ranges': 'bytes',
       'content-type': media_type,
@@ -21,7 +21,8 @@ export function download(table: string): (call: Call) => Answer {
     const size = bytes.length;
     const [first, last] = rangeOf(range, size) ?? [];
     if (first === undefined || last === undefined) return { status: 200, headers, body: bytes };
-    if (first >= size) throw new Fault(416, `the file has ${size} bytes`, { 'content-range': `bytes */${size}` });
+    if (first >= size)
+      throw new SandboxError(416, `the file has ${size} bytes`, { 'content-range': `bytes */${size}` });
     const part = { ...headers, 'content-range': `bytes ${first}-${last}/${size}` };
     return { status: 206, headers: part, body: bytes.subarray(first, last + 1) };
   };

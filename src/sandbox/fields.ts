@@ -1,4 +1,4 @@
-import { Fault } from './answer.ts';
+import { SandboxError } from './answer.ts';
 
 /** A JSON object of which nothing is known yet. What is wrong with a member is a 400 that names it. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -8,25 +8,25 @@ export function parseFields(body: string): Fields {
   try {
     value = JSON.parse(body);
   } catch {
-    throw new Fault(400, 'the body is not JSON');
+    throw new SandboxError(400, 'the body is not JSON');
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
-  throw new Fault(400, 'the body must be a JSON object');
+  throw new SandboxError(400, 'the body must be a JSON object');
 }
 
 /** A member that is a text; one that may be missing has a default, any other is not empty. */
-export function text(fields: Fields, name: string, otherwise?: string): string {
+export function textField(fields: Fields, name: string, otherwise?: string): string {
   const value = fields[name] ?? otherwise;
-  if (value === undefined) throw new Fault(400, `"${name}" is required`);
-  if (typeof value !== 'string') throw new Fault(400, `"${name}" must be a string`);
-  if (otherwise === undefined && value.trim() === '') throw new Fault(400, `"${name}" is empty`);
+  if (value === undefined) throw new SandboxError(400, `"${name}" is required`);
+  if (typeof value !== 'string') throw new SandboxError(400, `"${name}" must be a string`);
+  if (otherwise === undefined && value.trim() === '') throw new SandboxError(400, `"${name}" is empty`);
   return value;
 }
 
 /** A required e-mail address, in lower case: addresses are compared so throughout. */
-export function email(fields: Fields, name: string): string {
-  const value = text(fields, name).trim().toLowerCase();
-  if (!isEmail(value)) throw new Fault(400, `"${name}" is not an e-mail address`);
+export function emailField(fields: Fields, name: string): string {
+  const value = textField(fields, name).trim().toLowerCase();
+  if (!isEmail(value)) throw new SandboxError(400, `"${name}" is not an e-mail address`);
   return value;
 }
 

@@ -1,6 +1,6 @@
 import { hash, randomUUID } from 'node:crypto';
-import { type Answer, data } from './answer.ts';
-import type { Call, Route } from './call.ts';
+import { dataResponse, type SandboxResponse } from './answer.ts';
+import type { SandboxRequest, SandboxRoute } from './call.ts';
 import { now, type Store } from './store.ts';
 
 export interface Mail {
@@ -20,10 +20,10 @@ export function sendMail(store: Store, { attachments = [], ...mail }: Mail): str
   return id;
 }
 
-export const mailRoutes: readonly Route[] = [['GET /outbox', 'public', showOutbox]];
+export const mailRoutes: readonly SandboxRoute[] = [['GET /outbox', 'public', showOutbox]];
 
 /** A convenience of the sandbox: the mails a person would find in their mailbox, oldest first. */
-function showOutbox({ store }: Call): Answer {
+function showOutbox({ store }: SandboxRequest): SandboxResponse {
   const mails = store.all<{ attachments: string }>('SELECT * FROM mail ORDER BY rowid');
-  return data(mails.map((mail) => ({ ...mail, attachments: JSON.parse(mail.attachments) })));
+  return dataResponse(mails.map((mail) => ({ ...mail, attachments: JSON.parse(mail.attachments) })));
 }

@@ -1,14 +1,14 @@
-import { type Answer, Fault } from './answer.ts';
-import type { Call } from './call.ts';
-import type { Value } from './store.ts';
+import { SandboxError, type SandboxResponse } from './answer.ts';
+import type { SandboxRequest } from './call.ts';
+import type { SqlValue } from './store.ts';
 
 const DEFAULT_PER_PAGE = 20;
 const MAX_PER_PAGE = 100;
 
 /** One page of a SELECT, as `{data, meta, links}`; the caller's other query parameters stay in the links. */
-export function page(call: Call, select: string, ...values: readonly Value[]): Answer {
-  const number = positive(call, 'page', 1);
-  const perPage = Math.min(positive(call, 'per_page', DEFAULT_PER_PAGE), MAX_PER_PAGE);
+export function paginate(call: SandboxRequest, select: string, ...values: readonly SqlValue[]): SandboxResponse {
+  const number = positiveInteger(call, 'page', 1);
+  const perPage = Math.min(positiveInteger(call, 'per_page', DEFAULT_PER_PAGE), MAX_PER_PAGE);
   const total = Number(call.store.one(`SELECT count(*) AS total FROM (${select})`, ...values)?.['total']);
   const pages = Math.max(1, Math.ceil(total / perPage));
   const limit = `LIMIT ${perPage} OFFSET ${(number - 1) * perPage}`;
@@ -27,9 +27,9 @@ export function page(call: Call, select: string, ...values: readonly Value[]): A
   };
 }
 
-function positive(call: Call, name: string, otherwise: number): number {
+function positiveInteger(call: SandboxRequest, name: string, otherwise: number): number {
   const value = call.query.get(name);
   if (value === null) return otherwise;
-  if (!/^[1-9]\d{0,8}$/.test(value)) throw new Fault(400, `"${name}" must be a whole number from 1 on`);
+  if (!/^[1-9]\d{0,8}$/.test(value)) throw new SandboxError(400, `"${name}" must be a whole number from 1 on`);
   return Number(value);
 }

@@ -11,7 +11,7 @@ export function hashPassword(password: string): string {
 }
 
 /** Whether the password is the stored one. Without a stored one the same work is done, so time tells nothing. */
-export function isPassword(password: string, stored: string | undefined): boolean {
+export function isCorrectPassword(password: string, stored: string | undefined): boolean {
   const [salt = '', key = ''] = (stored ?? '').split('.');
   const derived = scryptSync(password.normalize(), Buffer.from(salt, 'base64url'), KEY_BYTES);
   const expected = Buffer.from(key, 'base64url');

@@ -11,7 +11,7 @@ export interface DemoAccount {
 const DEMO_PASSWORD = 'demo-password';
 
 /** One account a role, one with a second factor, and one of another company. */
-export const ACCOUNTS: readonly DemoAccount[] = [
+export const DEMO_ACCOUNTS: readonly DemoAccount[] = [
   { email: 'admin@acme.example', password: DEMO_PASSWORD, role: 'admin' },
   { email: 'user@acme.example', password: DEMO_PASSWORD, role: 'user' },
   { email: 'auditor@acme.example', password: DEMO_PASSWORD, role: 'auditor' },

@@ -1,10 +1,10 @@
 import { auditRoutes } from './audit.ts';
-import type { Route } from './call.ts';
+import type { SandboxRoute } from './call.ts';
 import { companyRoutes } from './identity/company.ts';
 import { factorRoutes } from './identity/factors.ts';
 import { loginRoutes } from './identity/login.ts';
 import { recoveryRoutes } from './identity/recovery.ts';
-import { type JobKind, runJobs, type Work } from './jobs.ts';
+import { type JobHandler, type JobKind, runJobs } from './jobs.ts';
 import { mailRoutes } from './mail.ts';
 import { aiRoutes, analyseDocument } from './platform/ai.ts';
 import { contactRoutes } from './platform/contacts.ts';
@@ -13,7 +13,7 @@ import { documentRoutes } from './platform/documents.ts';
 import { edmRoutes, exportDocuments } from './platform/edm.ts';
 import { notificationRoutes } from './platform/notifications.ts';
 import { workflowRoutes } from './platform/workflows.ts';
-import { ACCOUNTS, type DemoAccount, SAMPLES } from './samples.ts';
+import { DEMO_ACCOUNTS, type DemoAccount, SAMPLES } from './samples.ts';
 import { seed } from './seed.ts';
 import { listen } from './server.ts';
 import { openStore } from './store.ts';
@@ -46,7 +46,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   await using open = new AsyncDisposableStack();
   const store = open.adopt(openStore(options.file), (opened) => opened.close());
   seed(store);
-  open.defer(runJobs(store, WORKS));
+  open.defer(runJobs(store, JOB_HANDLERS));
   const identity = await listen(options.identityPort ?? 7001, IDENTITY_ROUTES, store);
   open.defer(() => identity.close());
   const platform = await listen(options.platformPort ?? 7002, PLATFORM_ROUTES, store);
@@ -60,17 +60,23 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
       JWKS_URL: `${identity.url}/.well-known/jwks.json`,
       ...Object.fromEntries(PLATFORM_SERVICES.map((service) => [`${service}_URL`, platform.url])),
     },
-    accounts: ACCOUNTS,
+    accounts: DEMO_ACCOUNTS,
     samples: SAMPLES,
     close: () => running.disposeAsync(),
   };
 }
 
 /** All that the identity server answers. */
-const IDENTITY_ROUTES: readonly Route[] = [loginRoutes, factorRoutes, recoveryRoutes, companyRoutes, mailRoutes].flat();
+const IDENTITY_ROUTES: readonly SandboxRoute[] = [
+  loginRoutes,
+  factorRoutes,
+  recoveryRoutes,
+  companyRoutes,
+  mailRoutes,
+].flat();
 
 /** All that the platform server answers. */
-const PLATFORM_ROUTES: readonly Route[] = [
+const PLATFORM_ROUTES: readonly SandboxRoute[] = [
   contactRoutes,
   importRoutes,
   workflowRoutes,
@@ -81,7 +87,7 @@ const PLATFORM_ROUTES: readonly Route[] = [
   notificationRoutes,
 ].flat();
 
-const WORKS: Readonly<Record<JobKind, Work>> = {
+const JOB_HANDLERS: Readonly<Record<JobKind, JobHandler>> = {
   'contacts-import': importContacts,
   'ai-analysis': analyseDocument,
   'edm-export': exportDocuments,

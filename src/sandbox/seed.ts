@@ -1,8 +1,8 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { hashPassword } from './passwords.ts';
-import { ACCOUNTS, SAMPLES, SEEDED_AT } from './samples.ts';
+import { DEMO_ACCOUNTS, SAMPLES, SEEDED_AT } from './samples.ts';
 import { seedDocuments } from './seed-documents.ts';
-import type { Store, Value } from './store.ts';
+import type { SqlValue, Store } from './store.ts';
 
 const ACME = 'acme';
 const GLOBEX = 'globex';
@@ -22,7 +22,7 @@ export function seed(store: Store): void {
 }
 
 function seedAccounts(store: Store): void {
-  for (const { email, password, role, totpSecret } of ACCOUNTS) {
+  for (const { email, password, role, totpSecret } of DEMO_ACCOUNTS) {
     const company_id = email.endsWith('@globex.example') ? GLOBEX : ACME;
     const account = { id: randomUUID(), company_id, email, name: `Demo ${role}`, role, created_at: SEEDED_AT };
     const factor = totpSecret && { totp_secret: totpSecret, totp_step: 0, totp_confirmed_at: SEEDED_AT };
@@ -43,7 +43,7 @@ const NAMES = ['Lind', 'Okafor', 'Moreau', 'Tanaka', 'Novak'].flatMap((last) =>
   ['Ada', 'Grace', 'Edsger', 'Barbara', 'Donald'].map((first) => `${first} ${last}`),
 );
 
-const ROWS: Readonly<Record<string, readonly Readonly<Record<string, Value>>[]>> = {
+const ROWS: Readonly<Record<string, readonly Readonly<Record<string, SqlValue>>[]>> = {
   company: [
     { id: ACME, name: 'Acme GmbH', settings, license },
     { id: GLOBEX, name: 'Globex Ltd', settings, license },

@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Answer, Fault, failure } from './answer.ts';
-import { type Route, readCall } from './call.ts';
+import { errorResponse, SandboxError, type SandboxResponse } from './answer.ts';
+import { readRequest, type SandboxRoute } from './call.ts';
 import type { Store } from './store.ts';
-import { userOf } from './tokens.ts';
+import { authenticate } from './tokens.ts';
 
 /** Serves the routes on loopback, on the wanted port or, when that is taken, on any free one. */
-export async function listen(port: number, routes: readonly Route[], store: Store) {
-  const table = routes.map(entryOf);
+export async function listen(port: number, routes: readonly SandboxRoute[], store: Store) {
+  const table = routes.map(routeEntry);
   const server = createServer((request, response) => {
-    answerTo(request, table, store)
-      .catch(failure)
+    handleRequest(request, table, store)
+      .catch(errorResponse)
       .then((answer) => send(request, response, answer))
       .catch(() => response.destroy());
   });
@@ -27,28 +27,33 @@ export async function listen(port: number, routes: readonly Route[], store: Stor
   };
 }
 
-type Entry = ReturnType<typeof entryOf>;
+type Entry = ReturnType<typeof routeEntry>;
 
-function entryOf(route: Route) {
+function routeEntry(route: SandboxRoute) {
   const [method = '', pathname = ''] = route[0].split(' ');
   return { route, method, pattern: new URLPattern({ pathname }) };
 }
 
-async function answerTo(request: IncomingMessage, table: readonly Entry[], store: Store): Promise<Answer> {
+async function handleRequest(
+  request: IncomingMessage,
+  table: readonly Entry[],
+  store: Store,
+): Promise<SandboxResponse> {
   const [path = '/', query = ''] = (request.url ?? '/').split(/\?(.*)/s, 2);
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const entry = table.find((each) => each.method === method && each.pattern.test({ pathname: path }));
-  if (entry === undefined) throw new Fault(404, `there is no ${method} ${path}`);
+  if (entry === undefined) throw new SandboxError(404, `there is no ${method} ${path}`);
   const id = entry.pattern.exec({ pathname: path })?.pathname.groups['id'] ?? '';
   const target = { store, path, id, query: new URLSearchParams(query) };
   const { route } = entry;
-  if (route[1] === 'public') return route[2](await readCall(request, target));
-  const user = await userOf(store, request.headers.authorization);
-  if (user === undefined) throw new Fault(401, 'a valid bearer token is required', { 'www-authenticate': 'Bearer' });
-  return route[2](Object.assign(await readCall(request, target), { user }));
+  if (route[1] === 'public') return route[2](await readRequest(request, target));
+  const user = await authenticate(store, request.headers.authorization);
+  if (user === undefined)
+    throw new SandboxError(401, 'a valid bearer token is required', { 'www-authenticate': 'Bearer' });
+  return route[2](Object.assign(await readRequest(request, target), { user }));
 }
 
-function send(request: IncomingMessage, response: ServerResponse, { status, headers, body }: Answer): void {
+function send(request: IncomingMessage, response: ServerResponse, { status, headers, body }: SandboxResponse): void {
   const isJson = body !== undefined && !(body instanceof Uint8Array);
   const bytes = isJson ? Buffer.from(JSON.stringify(body)) : (body ?? Buffer.of());
   if (isJson) response.setHeader('content-type', 'application/json; charset=utf-8');

@@ -1,6 +1,6 @@
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite';
 
-export type Value = SQLInputValue;
+export type SqlValue = SQLInputValue;
 type Row = Readonly<Record<string, SQLOutputValue>>;
 
 /** The sandbox's whole state: one SQLite file. Every call is synchronous, so no other request comes in between. */
@@ -11,14 +11,14 @@ export function openStore(file: string) {
   const database = new DatabaseSync(file, { timeout: 2000 });
   database.exec(SCHEMA);
   /** The number of rows it changed. */
-  const run = (sql: string, ...values: Value[]) => Number(database.prepare(sql).run(...values).changes);
+  const run = (sql: string, ...values: SqlValue[]) => Number(database.prepare(sql).run(...values).changes);
   return {
-    one: <T extends object = Row>(sql: string, ...values: Value[]) =>
+    one: <T extends object = Row>(sql: string, ...values: SqlValue[]) =>
       database.prepare(sql).get(...values) as T | undefined,
-    all: <T extends object = Row>(sql: string, ...values: Value[]) => database.prepare(sql).all(...values) as T[],
+    all: <T extends object = Row>(sql: string, ...values: SqlValue[]) => database.prepare(sql).all(...values) as T[],
     run,
     /** Adds a row; false when what is to be unique in it is there already. */
-    insert: (table: string, row: Readonly<Record<string, Value>>) => {
+    insert: (table: string, row: Readonly<Record<string, SqlValue>>) => {
       const columns = Object.keys(row).map((name) => `"${name}"`);
       const marks = columns.map(() => '?');
       return run(`INSERT OR IGNORE INTO ${table} (${columns}) VALUES (${marks})`, ...Object.values(row)) === 1;
@@ -41,11 +41,11 @@ export function openStore(file: string) {
 
 /** The present moment as it is stored: ISO 8601 in UTC, so that order of text is order of time. */
 export function now(): string {
-  return inMinutes(0);
+  return minutesFromNow(0);
 }
 
 /** The moment so many minutes from now, as it is stored. */
-export function inMinutes(minutes: number): string {
+export function minutesFromNow(minutes: number): string {
   return new Date(Date.now() + minutes * 60_000).toISOString();
 }
 

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, randomUUID } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, type JWK, jwtVerify, SignJWT } from 'jose';
-import { found } from './answer.ts';
-import type { User } from './call.ts';
+import { requireFound } from './answer.ts';
+import type { SandboxUser } from './call.ts';
 import type { Store } from './store.ts';
 
 export const TOKEN_LIFETIME_SECONDS = 3600;
@@ -10,13 +10,13 @@ const ISSUER = 'https://identity.signing.example';
 const AUDIENCE = 'signing-gateway';
 
 /** The key that verifies tokens, as a JSON Web Key (RFC 7517). */
-export async function tokenKey(store: Store): Promise<JWK> {
-  const jwk = await exportJWK(createPublicKey(pemOf(store)));
+export async function publicKeyJwk(store: Store): Promise<JWK> {
+  const jwk = await exportJWK(createPublicKey(readPrivateKeyPem(store)));
   return { ...jwk, kid: await calculateJwkThumbprint(jwk), alg: ALGORITHM, use: 'sig' };
 }
 
-export async function issueToken(store: Store, user: User): Promise<string> {
-  const { kid = '' } = await tokenKey(store);
+export async function issueToken(store: Store, user: SandboxUser): Promise<string> {
+  const { kid = '' } = await publicKeyJwk(store);
   return new SignJWT({ company_role: user.role, company_id: user.companyId, email: user.email })
     .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid })
     .setIssuer(ISSUER)
@@ -25,20 +25,20 @@ export async function issueToken(store: Store, user: User): Promise<string> {
     .setIssuedAt()
     .setExpirationTime(`${TOKEN_LIFETIME_SECONDS}s`)
     .setJti(randomUUID())
-    .sign(createPrivateKey(pemOf(store)));
+    .sign(createPrivateKey(readPrivateKeyPem(store)));
 }
 
 /** The user of an `Authorization: Bearer` header, or undefined when the token does not verify. */
-export async function userOf(store: Store, authorization: string | undefined): Promise<User | undefined> {
+export async function authenticate(store: Store, authorization: string | undefined): Promise<SandboxUser | undefined> {
   const token = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? '';
   const rules = { algorithms: [ALGORITHM], issuer: ISSUER, audience: AUDIENCE };
-  const verified = await jwtVerify(token, createPublicKey(pemOf(store)), rules).catch(() => undefined);
+  const verified = await jwtVerify(token, createPublicKey(readPrivateKeyPem(store)), rules).catch(() => undefined);
   if (verified === undefined) return undefined;
   const { sub, email, company_role, company_id } = verified.payload;
   return { id: String(sub), email: String(email), role: String(company_role), companyId: String(company_id) };
 }
 
 /** Tokens outlive a restart, so their key is in the store. */
-function pemOf(store: Store): string {
-  return found(store.one<{ private_pem: string }>('SELECT private_pem FROM token_key'), 'key').private_pem;
+function readPrivateKeyPem(store: Store): string {
+  return requireFound(store.one<{ private_pem: string }>('SELECT private_pem FROM token_key'), 'key').private_pem;
 }

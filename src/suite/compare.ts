@@ -1,55 +1,55 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Outcome } from '../offline/offline.ts';
+import type { OfflineOutcome } from '../offline/offline.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Case, Expect, ExpectedHeaders, ExpectedUpstream } from './suite.generated.ts';
 
 /** Something that became otherwise than expected. */
 export interface Mismatch {
   /** The member of `expect`, as a path: `['upstream', 'url']`. */
-  readonly at: readonly string[];
+  readonly path: readonly string[];
   readonly expected: unknown;
   /** `undefined`: there is none. */
-  readonly got: unknown;
+  readonly actual: unknown;
 }
 
 /** What a case expects, held to what came of it. */
-export function compare(expected: Expect, outcome: Outcome, plan: Plan): Mismatch[] {
-  const { decision, answer, received } = outcome;
-  const route = plan.routes.find(({ id }) => id === decision.route);
+export function compareOutcome(expected: Expect, outcome: OfflineOutcome, plan: Plan): Mismatch[] {
+  const { logEntry, response, upstreamRequest } = outcome;
+  const route = plan.routes.find(({ id }) => id === logEntry.route);
   const found: Mismatch[] = [];
-  const look = (at: string[], wanted: unknown, got: unknown) => {
-    if (wanted !== undefined && !isDeepStrictEqual(wanted, got)) found.push({ at, expected: wanted, got });
+  const look = (path: string[], wanted: unknown, actual: unknown) => {
+    if (wanted !== undefined && !isDeepStrictEqual(wanted, actual)) found.push({ path, expected: wanted, actual });
   };
-  if (decision.refusal !== expected.refusal)
-    found.push({ at: ['refusal'], expected: expected.refusal, got: refusalText(outcome) });
-  look(['reason'], expected.reason, decision.reason);
-  look(['reported'], expected.reported?.toSorted(), (decision.reported ?? []).map(({ code }) => code).sort());
+  if (logEntry.refusal !== expected.refusal)
+    found.push({ path: ['refusal'], expected: expected.refusal, actual: refusalText(outcome) });
+  look(['reason'], expected.reason, logEntry.reason);
+  look(['reported'], expected.reported?.toSorted(), (logEntry.reported ?? []).map(({ code }) => code).sort());
   look(['message'], expected.message, problemOf(outcome).message);
   look(['errors'], expected.errors?.toSorted(), pointersOf(outcome));
-  look(['status'], expected.status, answer?.status);
-  look(['route'], expected.route, decision.route ?? null);
-  found.push(...compareHeaders(['headers'], expected.headers, answer?.headers ?? []));
-  look(['body'], expected.body, expected.body && bodyAs(expected.body, answer?.body));
+  look(['status'], expected.status, response?.status);
+  look(['route'], expected.route, logEntry.route ?? null);
+  found.push(...compareHeaders(['headers'], expected.headers, response?.headers ?? []));
+  look(['body'], expected.body, expected.body && bodyAs(expected.body, response?.body));
   if (expected.upstream === null)
-    look(['upstream'], null, received === undefined ? null : received.origin + received.url);
+    look(['upstream'], null, upstreamRequest === undefined ? null : upstreamRequest.origin + upstreamRequest.url);
   else if (expected.upstream !== undefined)
-    found.push(...compareUpstream(expected.upstream, received, route?.upstream.id));
+    found.push(...compareUpstream(expected.upstream, upstreamRequest, route?.upstream.id));
   return found;
 }
 
 function compareUpstream(
   expected: ExpectedUpstream,
-  received: Outcome['received'],
+  received: OfflineOutcome['upstreamRequest'],
   id: string | undefined,
 ): Mismatch[] {
-  if (received === undefined) return [{ at: ['upstream'], expected, got: null }];
+  if (received === undefined) return [{ path: ['upstream'], expected, actual: null }];
   const url = expected.url?.startsWith('/') ? received.url : received.origin + received.url;
   const members = { id, url, method: received.method, body: expected.body && bodyAs(expected.body, received.body) };
   const mismatches = Object.entries(members).flatMap(([name, got]) => {
     const wanted = expected[name as keyof typeof members];
     return wanted === undefined || isDeepStrictEqual(wanted, got)
       ? []
-      : [{ at: ['upstream', name], expected: wanted, got }];
+      : [{ path: ['upstream', name], expected: wanted, actual: got }];
   });
   return [...mismatches, ...compareHeaders(['upstream', 'headers'], expected.headers, received.headers)];
 }
@@ -59,7 +59,7 @@ function compareHeaders(at: readonly string[], expected: ExpectedHeaders = {}, h
     const got = valuesOf(headers, name);
     const values = wanted === null ? [] : [wanted].flat();
     if (isDeepStrictEqual(values, got)) return [];
-    return [{ at: [...at, name], expected: wanted, got: got.length > 1 ? got : (got[0] ?? null) }];
+    return [{ path: [...at, name], expected: wanted, actual: got.length > 1 ? got : (got[0] ?? null) }];
   });
 }
 
@@ -80,14 +80,14 @@ function bodyAs(expected: NonNullable<Case['request']['body']>, body: Buffer | u
 }
 
 /** The refusal, and what the log and the answer add to it. */
-function refusalText(outcome: Outcome): string | undefined {
-  const { refusal, reason } = outcome.decision;
+function refusalText(outcome: OfflineOutcome): string | undefined {
+  const { refusal, reason } = outcome.logEntry;
   const more = [...(reason === refusal ? [] : [reason]), ...pointersOf(outcome)];
   return more.length === 0 ? refusal : `${refusal} (${more.join(', ')})`;
 }
 
 /** Where the request's body is at fault. */
-function pointersOf(outcome: Outcome): string[] {
+function pointersOf(outcome: OfflineOutcome): string[] {
   return (problemOf(outcome).errors ?? []).map(({ pointer }) => pointer).sort();
 }
 
@@ -97,7 +97,7 @@ interface ProblemDetails {
 }
 
 /** What the gateway answered in place of the upstream (RFC 9457). */
-function problemOf({ decision, answer }: Outcome): ProblemDetails {
-  if (decision.refusal === undefined || answer === undefined) return {};
-  return JSON.parse(answer.body.toString() || '{}');
+function problemOf({ logEntry, response }: OfflineOutcome): ProblemDetails {
+  if (logEntry.refusal === undefined || response === undefined) return {};
+  return JSON.parse(response.body.toString() || '{}');
 }

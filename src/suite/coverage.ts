@@ -1,13 +1,13 @@
-import { METHODS } from '../gateway/methods.ts';
+import { HTTP_METHODS } from '../gateway/methods.ts';
 import type { RefusalCode } from '../gateway/refusal.ts';
-import type { Planned } from '../load.ts';
+import type { PlannedManifest } from '../load.ts';
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { rolesOf } from '../offline/claims.ts';
 import type { Route } from '../plan/plan.ts';
-import type { Result } from './run.ts';
+import type { TestResult } from './run.ts';
 
 /** Something that a manifest says, and that a suite can show. */
-export interface Unit {
+export interface CoverageUnit {
   readonly kind: 'route' | 'role' | 'refusal';
   /** The route; `undefined`: no route in particular. */
   readonly route: string | undefined;
@@ -20,9 +20,9 @@ export interface Unit {
  * What a manifest says and which of it the cases have shown: each route was reached, each role passed where it is
  * allowed, and each rule of a route, and the routes as a whole, have refused something.
  */
-export function coverageOf({ plan, manifest }: Planned, results: readonly Result[]): Unit[] {
-  const seen = new Set(results.flatMap((result) => shownBy(result, manifest.auth?.role)));
-  const unit = (kind: Unit['kind'], route: string | undefined, name: string, shown = name): Unit => ({
+export function coverageOf({ plan, manifest }: PlannedManifest, results: readonly TestResult[]): CoverageUnit[] {
+  const seen = new Set(results.flatMap((result) => coveredBy(result, manifest.auth?.role)));
+  const unit = (kind: CoverageUnit['kind'], route: string | undefined, name: string, shown = name): CoverageUnit => ({
     kind,
     route,
     name: shown,
@@ -31,7 +31,9 @@ export function coverageOf({ plan, manifest }: Planned, results: readonly Result
   return [
     ...plan.routes.flatMap((route, index) => [
       unit('route', route.id, route.id),
-      ...(route.auth?.role.required ?? []).map((role, at) => unit('role', route.id, role, route.auth?.role.shown[at])),
+      ...(route.auth?.role.required ?? []).map((role, at) =>
+        unit('role', route.id, role, route.auth?.role.redactedRoles[at]),
+      ),
       ...refusalsOf(manifest.routes[index]).map((code) => unit('refusal', route.id, code)),
     ]),
     ...generalRefusals(plan.routes).map((code) => unit('refusal', undefined, code)),
@@ -39,11 +41,11 @@ export function coverageOf({ plan, manifest }: Planned, results: readonly Result
 }
 
 /** What a case has shown, whether or not it was expected. */
-function shownBy(
-  { outcome: { decision, principals } }: Result,
+function coveredBy(
+  { outcome: { logEntry, principals } }: TestResult,
   role: Parameters<typeof rolesOf>[0] | undefined,
 ): string[] {
-  const { route, refusal, reported = [] } = decision;
+  const { route, refusal, reported = [] } = logEntry;
   const shown = [keyOf('route', route, route ?? ''), ...reported.map(({ code }) => keyOf('refusal', route, code))];
   if (refusal !== undefined) return [...shown, keyOf('refusal', route, refusal)];
   const passed = role === undefined ? [] : principals.flatMap(({ claims }) => rolesOf(role, claims));
@@ -68,8 +70,8 @@ function refusalsOf(entry: RouteEntry | undefined): RefusalCode[] {
 
 /** What is refused before there is a route. */
 function generalRefusals(routes: readonly Route[]): RefusalCode[] {
-  const isForAnyMethod = routes.every(({ methods }) => methods.length === METHODS.length);
-  const isForAnyPath = routes.some(({ path, methods }) => path === '/**' && methods.length === METHODS.length);
+  const isForAnyMethod = routes.every(({ methods }) => methods.length === HTTP_METHODS.length);
+  const isForAnyPath = routes.some(({ path, methods }) => path === '/**' && methods.length === HTTP_METHODS.length);
   return [
     'path_ambiguous',
     ...(isForAnyPath ? [] : (['route_unknown'] as const)),
@@ -77,43 +79,43 @@ function generalRefusals(routes: readonly Route[]): RefusalCode[] {
   ];
 }
 
-function keyOf(kind: Unit['kind'], route: string | undefined, name: string): string {
+function keyOf(kind: CoverageUnit['kind'], route: string | undefined, name: string): string {
   return JSON.stringify([kind, route, name]);
 }
 
-export interface Counted {
+export interface CoverageCount {
   readonly covered: number;
-  readonly all: number;
+  readonly total: number;
 }
 
 /** Coverage as it is reported. */
-export interface Covered {
+export interface CoverageSummary {
   /** Rounded down to a tenth: 100 is all. */
   readonly percent: number;
-  readonly routes: Counted;
-  readonly roles: Counted;
-  readonly refusals: Counted;
+  readonly routes: CoverageCount;
+  readonly roles: CoverageCount;
+  readonly refusals: CoverageCount;
   /** What no case has shown, by route. */
-  readonly missed: readonly { readonly route: string | undefined; readonly what: readonly string[] }[];
+  readonly uncovered: readonly { readonly route: string | undefined; readonly what: readonly string[] }[];
 }
 
-export function summaryOf(units: readonly Unit[]): Covered {
-  const counted = (of: readonly Unit[]): Counted => ({
+export function summarizeCoverage(units: readonly CoverageUnit[]): CoverageSummary {
+  const counted = (of: readonly CoverageUnit[]): CoverageCount => ({
     covered: of.filter(({ isCovered }) => isCovered).length,
-    all: of.length,
+    total: of.length,
   });
-  const ofKind = (kind: Unit['kind']) => counted(units.filter((unit) => unit.kind === kind));
-  const { covered, all } = counted(units);
+  const ofKind = (kind: CoverageUnit['kind']) => counted(units.filter((unit) => unit.kind === kind));
+  const { covered, total } = counted(units);
   const missed = Map.groupBy(
     units.filter(({ isCovered }) => !isCovered),
     ({ route }) => route,
   );
   return {
-    percent: Math.floor((1000 * covered) / all) / 10,
+    percent: Math.floor((1000 * covered) / total) / 10,
     routes: ofKind('route'),
     roles: ofKind('role'),
     refusals: ofKind('refusal'),
-    missed: [...missed].map(([route, of]) => ({
+    uncovered: [...missed].map(([route, of]) => ({
       route,
       what: of.map(({ kind, name }) => (kind === 'route' ? 'is never reached' : `${kind} ${name}`)),
     })),

@@ -1,24 +1,24 @@
-import type { Planned } from '../load.ts';
+import type { PlannedManifest } from '../load.ts';
 import { suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../problem/finding.ts';
 import type { Suite } from './suite.generated.ts';
 
 /** What a suite says of a manifest that this one does not have. */
-export function findStrangers(suite: Suite, { plan, manifest }: Planned): Finding[] {
+export function findUnknownReferences(suite: Suite, { plan, manifest }: PlannedManifest): Finding[] {
   const routes = plan.routes.map(({ id }) => id);
   const upstreams = plan.upstreams.map(({ id }) => id);
   const hasAuth = manifest.auth !== undefined;
   return [
-    ...Object.entries(suite.tokens).flatMap(([text, token]) => roleFault(token, ['tokens', text, 'role'], hasAuth)),
+    ...Object.entries(suite.tokens).flatMap(([text, token]) => unusableRole(token, ['tokens', text, 'role'], hasAuth)),
     ...suite.cases.flatMap(({ request, expect }, index) => [
-      ...roleFault(request, ['cases', index, 'request', 'role'], hasAuth),
-      ...unknown(expect.route, routes, ['cases', index, 'expect', 'route'], 'route'),
-      ...unknown(expect.upstream?.id, upstreams, ['cases', index, 'expect', 'upstream', 'id'], 'upstream'),
+      ...unusableRole(request, ['cases', index, 'request', 'role'], hasAuth),
+      ...unknownReference(expect.route, routes, ['cases', index, 'expect', 'route'], 'route'),
+      ...unknownReference(expect.upstream?.id, upstreams, ['cases', index, 'expect', 'upstream', 'id'], 'upstream'),
     ]),
   ];
 }
 
-function unknown(
+function unknownReference(
   name: string | null | undefined,
   known: readonly string[],
   path: Path,
@@ -28,7 +28,7 @@ function unknown(
   return [errorAt(path, `${what}-unknown`, `the manifest has no ${what} "${name}"${suggestion(name, known)}`)];
 }
 
-function roleFault({ role }: { readonly role?: unknown }, path: Path, hasAuth: boolean): Finding[] {
+function unusableRole({ role }: { readonly role?: unknown }, path: Path, hasAuth: boolean): Finding[] {
   if (role === undefined || hasAuth) return [];
   return [errorAtKey(path, 'auth-missing', 'the manifest has no "auth", so nobody has a role; remove this')];
 }

@@ -1,32 +1,32 @@
-import type { UpstreamAnswer } from '../offline/recording-upstream.ts';
-import { type Asked, headerValue } from '../offline/request-bytes.ts';
+import type { StubResponse } from '../offline/recording-upstream.ts';
+import { headerValue, type OfflineRequest } from '../offline/request-bytes.ts';
 import type { Answer, Case, Headers } from './suite.generated.ts';
 
 /** One request of a case: that of a case with a list of roles is made once for each of them. */
-export interface Trial {
+export interface TestRequest {
   readonly name: string;
   /** Of the case, in the suite. */
   readonly index: number;
-  readonly written: Case;
+  readonly testCase: Case;
   readonly role: string | undefined;
 }
 
-export function trialsOf(cases: readonly Case[]): Trial[] {
+export function testRequestsOf(cases: readonly Case[]): TestRequest[] {
   return cases.flatMap((written, index) => {
     const { name, request } = written;
-    if (!Array.isArray(request.role)) return [{ name, index, written, role: request.role }];
-    return request.role.map((role) => ({ name: `${name} (${role})`, index, written, role }));
+    if (!Array.isArray(request.role)) return [{ name, index, testCase: written, role: request.role }];
+    return request.role.map((role) => ({ name: `${name} (${role})`, index, testCase: written, role }));
   });
 }
 
-export function askedBy({ request }: Case): Asked {
+export function requestOf({ request }: Case): OfflineRequest {
   const { method, url: target, body, bodyBytes } = request;
   const headers = flat(request.headers);
   if (bodyBytes !== undefined) return { method, target, headers, body: Buffer.alloc(bodyBytes, ' ') };
   return { method, target, ...withBody(headers, body) };
 }
 
-export function answerOf(answer: Answer | undefined): UpstreamAnswer | undefined {
+export function stubResponseOf(answer: Answer | undefined): StubResponse | undefined {
   if (answer === undefined) return undefined;
   const { headers, body = Buffer.alloc(0) } = withBody(flat(answer.headers), answer.body);
   return { status: answer.status, headers, body };
@@ -35,7 +35,7 @@ export function answerOf(answer: Answer | undefined): UpstreamAnswer | undefined
 type Body = Case['request']['body'];
 
 /** A map or a list goes as JSON, and says so. */
-function withBody(headers: string[], body: Body): Pick<Asked, 'headers' | 'body'> {
+function withBody(headers: string[], body: Body): Pick<OfflineRequest, 'headers' | 'body'> {
   if (body === undefined || typeof body === 'string')
     return { headers, body: body === undefined ? undefined : Buffer.from(body) };
   const isTyped = headerValue(headers, 'content-type') !== undefined;

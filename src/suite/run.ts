@@ -1,64 +1,72 @@
-import type { Planned } from '../load.ts';
+import type { PlannedManifest } from '../load.ts';
 import { claimsOfRole } from '../offline/claims.ts';
-import { createOffline, type Outcome } from '../offline/offline.ts';
-import { shownUrl } from '../offline/shown-url.ts';
-import { type Claims, type Stated, StatedTokens } from '../offline/stated-tokens.ts';
-import { compare, type Mismatch } from './compare.ts';
-import { answerOf, askedBy, type Trial, trialsOf } from './requests.ts';
+import { createOfflineGateway, type OfflineOutcome } from '../offline/offline.ts';
+import { redactedUrl } from '../offline/shown-url.ts';
+import { type CallerClaims, type StubToken, StubVerifier } from '../offline/stated-tokens.ts';
+import { compareOutcome, type Mismatch } from './compare.ts';
+import { requestOf, stubResponseOf, type TestRequest, testRequestsOf } from './requests.ts';
 import type { Suite, Token } from './suite.generated.ts';
 
-export interface Result extends Trial {
-  readonly outcome: Outcome;
+export interface TestResult extends TestRequest {
+  readonly outcome: OfflineOutcome;
   /** Empty: it passed. */
   readonly mismatches: readonly Mismatch[];
-  readonly ms: number;
+  readonly durationMs: number;
 }
 
 /** Asks the gateway of a manifest everything that a suite asks, without a network. The suite must fit the manifest. */
-export async function runSuite(suite: Suite, loaded: Planned): Promise<Result[]> {
-  const tokens = new StatedTokens();
+export async function runTestFile(suite: Suite, loaded: PlannedManifest): Promise<TestResult[]> {
+  const tokens = new StubVerifier();
   const role = loaded.manifest.auth?.role;
-  const claimsOf = (name: string): Claims => (role === undefined ? {} : claimsOfRole(role, name));
-  for (const [text, token] of Object.entries(suite.tokens)) tokens.state(text, statedOf(token, claimsOf));
-  const ask = createOffline(loaded.plan, tokens);
-  const results: Result[] = [];
-  for (const trial of trialsOf(suite.cases)) {
-    const { written, role } = trial;
-    const claims = role === undefined ? written.request.claims : claimsOf(role);
-    if (claims !== undefined) tokens.state(CALLER, { claims });
-    const asked = askedBy(written);
-    const authorization = claims === undefined ? [] : ['Authorization', `Bearer ${CALLER}`];
+  const claimsOf = (name: string): CallerClaims => (role === undefined ? {} : claimsOfRole(role, name));
+  for (const [text, token] of Object.entries(suite.tokens)) tokens.setToken(text, stubTokenOf(token, claimsOf));
+  const ask = createOfflineGateway(loaded.plan, tokens);
+  const results: TestResult[] = [];
+  for (const trial of testRequestsOf(suite.cases)) {
+    const { testCase, role } = trial;
+    const claims = role === undefined ? testCase.request.claims : claimsOf(role);
+    if (claims !== undefined) tokens.setToken(CALLER_TOKEN, { claims });
+    const asked = requestOf(testCase);
+    const authorization = claims === undefined ? [] : ['Authorization', `Bearer ${CALLER_TOKEN}`];
     const start = performance.now();
-    const outcome = await ask({ ...asked, headers: [...asked.headers, ...authorization] }, answerOf(written.answer));
-    const mismatches = compare(written.expect, outcome, loaded.plan).map((mismatch) =>
-      shown(mismatch, outcome, loaded),
+    const outcome = await ask(
+      { ...asked, headers: [...asked.headers, ...authorization] },
+      stubResponseOf(testCase.answer),
     );
-    results.push({ ...trial, outcome, mismatches, ms: performance.now() - start });
+    const mismatches = compareOutcome(testCase.expect, outcome, loaded.plan).map((mismatch) =>
+      redactMismatch(mismatch, outcome, loaded),
+    );
+    results.push({ ...trial, outcome, mismatches, durationMs: performance.now() - start });
   }
   return results;
 }
 
 /** A mismatch without values from the environment. */
-function shown(mismatch: Mismatch, { decision, received }: Outcome, loaded: Planned): Mismatch {
-  const { at, expected, got } = mismatch;
-  const isUrl = at[0] === 'upstream' && (at.length === 1 || at[1] === 'url') && typeof got === 'string';
-  if (!isUrl || received === undefined) return { ...mismatch, got: redacted(got, loaded.secrets.redact) };
-  const { origin, path } = shownUrl(loaded, decision.route, received);
-  return { ...mismatch, got: typeof expected === 'string' && expected.startsWith('/') ? path : origin + path };
+function redactMismatch(
+  mismatch: Mismatch,
+  { logEntry, upstreamRequest }: OfflineOutcome,
+  loaded: PlannedManifest,
+): Mismatch {
+  const { path: at, expected, actual } = mismatch;
+  const isUrl = at[0] === 'upstream' && (at.length === 1 || at[1] === 'url') && typeof actual === 'string';
+  if (!isUrl || upstreamRequest === undefined)
+    return { ...mismatch, actual: redactValue(actual, loaded.secrets.redactText) };
+  const { origin, path } = redactedUrl(loaded, logEntry.route, upstreamRequest);
+  return { ...mismatch, actual: typeof expected === 'string' && expected.startsWith('/') ? path : origin + path };
 }
 
 /** A value with texts in it, none of which holds a value from the environment. */
-function redacted(value: unknown, redact: (text: string) => string): unknown {
+function redactValue(value: unknown, redact: (text: string) => string): unknown {
   if (typeof value === 'string') return redact(value);
-  if (Array.isArray(value)) return value.map((item) => redacted(item, redact));
+  if (Array.isArray(value)) return value.map((item) => redactValue(item, redact));
   if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [redact(key), redacted(item, redact)]));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [redact(key), redactValue(item, redact)]));
 }
 
 /** The caller's token, which is no token's text in a suite. */
-const CALLER = '<token>';
+const CALLER_TOKEN = '<token>';
 
-function statedOf({ role, claims, fault }: Token, claimsOf: (role: string) => Claims): Stated {
-  if (fault !== undefined) return { fault };
+function stubTokenOf({ role, claims, fault }: Token, claimsOf: (role: string) => CallerClaims): StubToken {
+  if (fault !== undefined) return { code: fault };
   return { claims: role === undefined ? (claims ?? {}) : claimsOf(role) };
 }

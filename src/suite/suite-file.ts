@@ -1,5 +1,5 @@
 import type { ValidateFunction } from 'ajv';
-import { checkBy } from '../manifest/check.ts';
+import { checkAgainst } from '../manifest/check.ts';
 import { type Document, parse } from '../manifest/document.ts';
 import type { Source } from '../manifest/source.ts';
 import { errorAtKey, type Finding } from '../problem/finding.ts';
@@ -10,29 +10,33 @@ import { validate as generated } from './validate.generated.ts';
 const validate = generated as unknown as ValidateFunction;
 
 /** A test file that was read: defaults are in. */
-export interface SuiteFile {
-  readonly suite: Suite;
+export interface CheckedTestFile {
+  readonly testFile: Suite;
   readonly document: Document;
 }
 
 /** Text to suite. What is wrong is told at its place, as for a manifest; then there is no suite. */
-export function readSuite(source: Source): { file?: SuiteFile; problems: readonly Problem[] } {
+export function readTestFile(source: Source): { testFile?: CheckedTestFile; problems: readonly Problem[] } {
   const { document, findings: syntax } = parse(source);
   if (syntax.length > 0) return { problems: toProblems(syntax, document) };
-  const { checked: suite, findings } = checkBy<Suite>(validate, { value: document.value, isSecret: () => false });
+  const { checked: testFile, findings } = checkAgainst<Suite>(validate, {
+    value: document.value,
+    isSecret: () => false,
+  });
   // What the schema has refused is no suite to look into.
-  const all = findings.length > 0 ? findings : suite.cases.flatMap(({ request }, index) => doubled(request, index));
+  const all =
+    findings.length > 0 ? findings : testFile.cases.flatMap(({ request }, index) => findExclusiveKeys(request, index));
   const problems = toProblems(all, document);
-  return hasErrors(problems) ? { problems } : { file: { suite, document }, problems };
+  return hasErrors(problems) ? { problems } : { testFile: { testFile, document }, problems };
 }
 
-const EITHER = [
+const EXCLUSIVE_KEYS = [
   ['role', 'claims'],
   ['body', 'bodyBytes'],
 ] as const;
 
-function doubled(request: Suite['cases'][number]['request'], index: number): Finding[] {
-  return EITHER.filter(([one, other]) => request[one] !== undefined && request[other] !== undefined).map(
+function findExclusiveKeys(request: Suite['cases'][number]['request'], index: number): Finding[] {
+  return EXCLUSIVE_KEYS.filter(([one, other]) => request[one] !== undefined && request[other] !== undefined).map(
     ([one, other]) => {
       const message = `"${one}" and "${other}" both stand here; write one of them`;
       return errorAtKey(['cases', index, 'request', other], 'case-twice', message);

@@ -1,6 +1,6 @@
 import { get } from 'node:https';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ENDPOINTS } from '../../src/admin/endpoints.ts';
+import { ADMIN_ENDPOINTS } from '../../src/admin/endpoints.ts';
 import { type Operating, startOperating } from '../support/admin.ts';
 import { createPair } from '../support/certificate.ts';
 import { ask, Wire } from '../support/raw.ts';
@@ -19,7 +19,7 @@ routes:
 const withAdmin = (admin: string) => MANIFEST.replace('127.0.0.1:0\nupstreams', `${admin}\nupstreams`);
 
 /** Those that are read to their end: what streams has none. */
-const READABLE = ENDPOINTS.filter(({ method, path }) => method === 'GET' && path !== '/decisions');
+const READABLE = ADMIN_ENDPOINTS.filter(({ method, path }) => method === 'GET' && path !== '/decisions');
 
 let site: Operating;
 
@@ -146,13 +146,13 @@ describe('the listener', () => {
     { 'Sec-Fetch-Site': 'same-site' },
     { 'Sec-Fetch-Site': 'Cross-Site' },
   ])('does nothing for a page of another origin, by no method: %j', async (headers) => {
-    for (const { method, path } of ENDPOINTS)
+    for (const { method, path } of ADMIN_ENDPOINTS)
       for (const sent of method === 'GET' ? ['GET', 'HEAD', 'OPTIONS'] : [method, 'OPTIONS']) {
         const { status } = await fetch(site.admin.url + path, { method: sent, headers });
         expect([sent, path, status]).toEqual([sent, path, 403]);
       }
     expect((await fetch(`${site.admin.url}/nowhere`, { headers })).status).toBe(403);
-    expect(site.gateway.watchers).toBe(0);
+    expect(site.gateway.subscribers).toBe(0);
   });
 
   it.each([{}, { 'Sec-Fetch-Site': 'same-origin' }, { 'Sec-Fetch-Site': 'none' }])(
@@ -180,7 +180,7 @@ describe('a token', () => {
 
   it('is asked for by all but the probes and the page, which holds nothing', async () => {
     const isOpen = (path: string) => ['/livez', '/readyz', '/'].includes(path) || path.startsWith('/page/');
-    for (const { method, path } of ENDPOINTS) {
+    for (const { method, path } of ADMIN_ENDPOINTS) {
       const { status } = await fetch(closed.admin.url + path, { method });
       expect([path, status]).toEqual([path, isOpen(path) ? 200 : 401]);
     }

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Reloading } from '../../src/admin/call.ts';
+import type { ReloadControl } from '../../src/admin/call.ts';
 import { load } from '../../src/load.ts';
 import { noReloads, type Operating, startOperating } from '../support/admin.ts';
 import { hasBrowser, openPage, startBrowser, type Visited } from '../support/browser.ts';
@@ -177,10 +177,10 @@ describe.skipIf(!hasBrowser)('the page, in a browser', () => {
     expect(problems.length).toBeGreaterThan(0);
     const sources = [{ path: 'gateway.yaml', text }];
     const attempt = { cause: 'change', at: new Date(), ms: 3, files: ['gateway.yaml'] } as const;
-    let last: Reloading['last'] = { kind: 'kept', problems, sources, ...attempt };
-    const reloader: Reloading = {
+    let last: ReloadControl['lastOutcome'] = { kind: 'kept', problems, sources, ...attempt };
+    const reloader: ReloadControl = {
       ...noReloads('0'.repeat(64)),
-      get last() {
+      get lastOutcome() {
         return last;
       },
     };
@@ -211,7 +211,7 @@ describe.skipIf(!hasBrowser)('the page, in a browser', () => {
     const site = await start();
     const { page } = await visit(site, '#/decisions');
     const pathsOf = async () => (await cellsOf(page, '#decisions-table')).map((cells) => cells[2]);
-    await soon('it looks on', () => site.gateway.watchers === 1);
+    await soon('it looks on', () => site.gateway.subscribers === 1);
     await fetch(`${site.url}/beta/1?key=sentinel`);
     await fetch(`${site.url}/${HOSTILE}`);
     await soon('both are there', async () => (await pathsOf()).length === 2);
@@ -224,13 +224,13 @@ describe.skipIf(!hasBrowser)('the page, in a browser', () => {
     await page.getByRole('button', { name: 'Pause' }).click();
     await soon('it goes on', async () => (await pathsOf())[0] === '/beta/2');
     await page.getByLabel('refused only').check();
-    await soon('it looks on anew', async () => (await pathsOf()).length === 0 && site.gateway.watchers === 1);
+    await soon('it looks on anew', async () => (await pathsOf()).length === 0 && site.gateway.subscribers === 1);
     await fetch(`${site.url}/beta/3`);
     await fetch(`${site.url}/gone`);
     await soon('what was refused', async () => (await pathsOf()).length === 1);
     expect(await pathsOf()).toEqual(['/gone']);
     await page.getByRole('link', { name: 'Overview' }).click();
-    await soon('nobody looks on', () => site.gateway.watchers === 0);
+    await soon('nobody looks on', () => site.gateway.subscribers === 0);
   });
 
   it('asks for the token, keeps it to the tab, and shows it nobody', async () => {
@@ -244,17 +244,17 @@ describe.skipIf(!hasBrowser)('the page, in a browser', () => {
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('3 routes', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Decisions' }).click();
-    await soon('it looks on', () => site.gateway.watchers === 1);
+    await soon('it looks on', () => site.gateway.subscribers === 1);
     expect(asked.filter((url) => url.includes(TOKEN))).toEqual([]);
     expect(await page.evaluate('[localStorage.length, document.cookie]')).toEqual([0, '']);
     expect(await page.content()).not.toContain(TOKEN);
     await page.reload();
-    await soon('it is known still', () => site.gateway.watchers === 1);
+    await soon('it is known still', () => site.gateway.subscribers === 1);
     const other = await visit(site);
     await other.page.getByLabel('Token').waitFor();
     await page.getByRole('button', { name: 'Forget the token' }).click();
     await page.getByLabel('Token').waitFor();
-    await soon('nobody looks on', () => site.gateway.watchers === 0);
+    await soon('nobody looks on', () => site.gateway.subscribers === 0);
   });
 
   it('says when the gateway does not answer, and goes on when it does', async () => {
@@ -300,7 +300,7 @@ describe.skipIf(!hasBrowser)('the page, in a browser', () => {
     for (const view of VIEWS) {
       await page.getByRole('link', { name: view }).click();
       if (view === 'Decisions') {
-        await soon('it looks on', () => site.gateway.watchers === 1);
+        await soon('it looks on', () => site.gateway.subscribers === 1);
         for (const path of ['/beta/1', '/beta/bad', '/nowhere']) await fetch(site.url + path);
         await page.locator('#decisions-table tbody tr').nth(2).waitFor();
       }

@@ -192,7 +192,7 @@ describe('/decisions', () => {
 
   it('costs nothing once everybody has left, and asks for no more than a few', async () => {
     const all = await Promise.all(Array.from({ length: 8 }, () => look()));
-    expect(site.gateway.watchers).toBe(1);
+    expect(site.gateway.subscribers).toBe(1);
     const answer = await fetch(`${site.admin.url}/decisions`);
     expect([answer.status, await answer.json()]).toEqual([
       503,
@@ -206,9 +206,9 @@ describe('/decisions', () => {
     expect((await fetch(`${site.admin.url}/readyz`)).status).toBe(200);
     for (const { leave } of [...others, last]) leave();
     for (const looking of all) await looking.leave();
-    await eventually('nobody looks on', () => site.gateway.watchers === 0);
+    await eventually('nobody looks on', () => site.gateway.subscribers === 0);
     await (await fetch(`${site.admin.url}/decisions`, { method: 'HEAD' })).text();
-    expect(site.gateway.watchers).toBe(0);
+    expect(site.gateway.subscribers).toBe(0);
     expect((await fetch(`${site.admin.url}/decisions?only=passed`)).status).toBe(400);
   });
 
@@ -225,11 +225,11 @@ describe('/decisions', () => {
 
   it('searches a bounded number of characters, whatever the traffic, and says how many decisions it skipped', async () => {
     const { gateway } = site;
-    const { watch } = gateway;
-    let publish: Parameters<typeof watch>[0] = () => undefined;
-    gateway.watch = (hear) => {
+    const { subscribe } = gateway;
+    let publish: Parameters<typeof subscribe>[0] = () => undefined;
+    gateway.subscribe = (hear) => {
       publish = hear;
-      return watch.call(gateway, hear);
+      return subscribe.call(gateway, hear);
     };
     const looking = await Promise.all(Array.from({ length: 8 }, () => look('?filter=a+b+c+d+e+f+g+nowhere')));
     const others = { id: 'x', method: 'GET', route: 'open', status: 200, refusal: null, reason: null, subject: null };
@@ -242,8 +242,8 @@ describe('/decisions', () => {
     const { value } = await scrape(site.admin.url);
     expect(value('skipped_decisions_total')).toBeGreaterThan(8 * COUNT * 0.9);
     for (const one of looking) await one.leave();
-    await eventually('all have left', () => gateway.watchers === 0);
-    gateway.watch = watch;
+    await eventually('all have left', () => gateway.subscribers === 0);
+    gateway.subscribe = subscribe;
   });
 
   it('writes a bounded number of characters at a time, to those who read too', async () => {

@@ -90,7 +90,7 @@ describe('/readyz', () => {
   });
 
   it('is degraded while the saved manifest is refused, and needs no keys where no token is asked for', async () => {
-    const last = {
+    const lastOutcome = {
       kind: 'kept',
       cause: 'change',
       at: new Date(),
@@ -100,7 +100,7 @@ describe('/readyz', () => {
       problems: [],
     } as const;
     const text = MANIFEST.replace(/auth:[\s\S]*routes:/, 'routes:').replace(/\n {2}- \{ id: note[\s\S]*/, '\n');
-    const { ask } = await start(text.replace('schemas:', ''), { reloader: { ...noReloads(''), last } });
+    const { ask } = await start(text.replace('schemas:', ''), { reloader: { ...noReloads(''), lastOutcome } });
     expect(await ask('/readyz')).toEqual({
       status: 200,
       body: { status: 'degraded', why: ['the saved manifest was refused'] },

@@ -25,7 +25,7 @@ beforeAll(async () => {
   site = await startOperating(MANIFEST);
   // One request of each route is counted, without a network.
   const counted = { request: { method: 'GET' }, response: { headersSent: true, statusCode: 200 }, isTunnel: false };
-  const ended = site.gateway.meters.ended.bind(site.gateway.meters) as (exchange: object, ms: number) => void;
+  const ended = site.gateway.metrics.record.bind(site.gateway.metrics) as (exchange: object, ms: number) => void;
   for (const route of site.gateway.plan.routes) ended({ ...counted, route, forwardedAt: 1, answeredAt: 3 }, 6);
 });
 afterAll(() => site.close());

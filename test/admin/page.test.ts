@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { PAGE } from '../../src/admin/page.ts';
+import { PAGE_ENDPOINTS } from '../../src/admin/page.ts';
 import { startOperating } from '../support/admin.ts';
 
 const MANIFEST = `version: 1
@@ -17,11 +17,11 @@ describe("the page's files", () => {
     const files = readdirSync(new URL('../../src/admin/page', import.meta.url)).filter(
       (name) => name !== 'tsconfig.json',
     );
-    expect(PAGE.map(({ path }) => (path === '/' ? 'index.html' : path.slice('/page/'.length))).sort()).toEqual(
-      files.sort(),
-    );
+    expect(
+      PAGE_ENDPOINTS.map(({ path }) => (path === '/' ? 'index.html' : path.slice('/page/'.length))).sort(),
+    ).toEqual(files.sort());
     const types: Record<string, string> = {};
-    for (const { path } of PAGE) {
+    for (const { path } of PAGE_ENDPOINTS) {
       const { status, headers } = await fetch(site.admin.url + path);
       expect([path, status, headers.get('x-content-type-options')]).toEqual([path, 200, 'nosniff']);
       expect(headers.get('referrer-policy')).toBe('no-referrer');

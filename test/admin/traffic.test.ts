@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTraffic, quantile } from '../../src/admin/traffic.ts';
-import { SUMS } from '../../src/gateway/meters.ts';
+import { createTrafficHistory, quantile } from '../../src/admin/traffic.ts';
+import { TOTALS_LENGTH } from '../../src/gateway/meters.ts';
 import { type Operating, startOperating } from '../support/admin.ts';
 import { eventually } from '../support/site.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -60,13 +60,13 @@ describe('/traffic', () => {
   });
 
   it('forgets what was a while ago, and no more than that', async () => {
-    const traffic = createTraffic(site.gateway, 10);
+    const traffic = createTrafficHistory(site.gateway, 10);
     await send('/one');
     await send('/two');
-    const counted = () => traffic.lately().routes.find(({ id }) => id === 'two')?.requests;
+    const counted = () => traffic.recent().routes.find(({ id }) => id === 'two')?.requests;
     await eventually('seen', () => counted() !== undefined);
     await eventually('forgotten', () => counted() === undefined);
-    expect(traffic.lately().seconds).toBeLessThan(5);
+    expect(traffic.recent().seconds).toBeLessThan(5);
     await send('/two');
     await eventually('only what is new', () => counted() === 1);
     traffic.close();
@@ -75,7 +75,7 @@ describe('/traffic', () => {
 
 describe('the last hour', () => {
   it('has every request once, over a reload that takes its route away', async () => {
-    const traffic = createTraffic(site.gateway, 20);
+    const traffic = createTrafficHistory(site.gateway, 20);
     const sumOf = (member: 'requests' | 'server_errors') =>
       traffic.lastHour().reduce((sum, moment) => sum + moment[member], 0);
     for (let turn = 0; turn < 5; turn += 1) await send(turn === 0 ? '/two?bad' : '/two');
@@ -94,7 +94,7 @@ describe('the last hour', () => {
   });
 
   it('is no longer than that', async () => {
-    const traffic = createTraffic(site.gateway, 1);
+    const traffic = createTrafficHistory(site.gateway, 1);
     await eventually('an hour of steps', () => traffic.lastHour().length === 360, 20_000);
     const [first] = traffic.lastHour();
     await eventually('the oldest is gone', () => traffic.lastHour()[0] !== first);
@@ -104,7 +104,8 @@ describe('the last hour', () => {
 });
 
 describe('a quantile', () => {
-  const buckets = (...counts: number[]) => Float64Array.from({ length: SUMS - 6 }, (_, index) => counts[index] ?? 0);
+  const buckets = (...counts: number[]) =>
+    Float64Array.from({ length: TOTALS_LENGTH - 6 }, (_, index) => counts[index] ?? 0);
 
   const totalOf = (counts: Float64Array) => counts.reduce((sum, count) => sum + count, 0);
 

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
-import { WorkShare } from '../../src/admin/work-share.ts';
+import { CpuBudget } from '../../src/admin/work-share.ts';
 
 function work(ms: number): void {
   const end = performance.now() + ms;
@@ -9,7 +9,7 @@ function work(ms: number): void {
 
 describe('the share of the serving thread', () => {
   it('is a quarter, for all callers together', async () => {
-    const share = new WorkShare();
+    const share = new CpuBudget();
     const start = performance.now();
     await Promise.all(Array.from({ length: 30 }, () => share.run(() => work(4))));
     // All but the burst is rested from; a busy machine only makes it longer.
@@ -17,7 +17,7 @@ describe('the share of the serving thread', () => {
   });
 
   it('is used in the order of the requests, by one at a time, and goes on behind work that fails', async () => {
-    const share = new WorkShare();
+    const share = new CpuBudget();
     const done: number[] = [];
     const all = [1, 2, 3].map((number) =>
       share.run(() => {
@@ -30,7 +30,7 @@ describe('the share of the serving thread', () => {
   });
 
   it('gives work of any length a slice at a time, in turn with others', async () => {
-    const share = new WorkShare();
+    const share = new CpuBudget();
     const done: string[] = [];
     const steps = function* (name: string) {
       for (let step = 0; step < 5; step += 1) {
@@ -40,7 +40,7 @@ describe('the share of the serving thread', () => {
       }
       return name;
     };
-    expect(await Promise.all([share.finish(steps('a')), share.finish(steps('b'))])).toEqual(['a', 'b']);
+    expect(await Promise.all([share.runInSlices(steps('a')), share.runInSlices(steps('b'))])).toEqual(['a', 'b']);
     expect(done.join('')).toBe('ab'.repeat(5));
   });
 });

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ENDPOINTS } from '../../src/admin/endpoints.ts';
+import { ADMIN_ENDPOINTS } from '../../src/admin/endpoints.ts';
 import { REPORTERS } from '../../src/cli/reporters/index.ts';
 import { lint } from '../../src/lint/lint.ts';
-import { read } from '../../src/load.ts';
+import { loadWithFindings } from '../../src/load.ts';
 import { toProblems } from '../../src/problem/problem.ts';
 import { type Ended, runCli, type Started, startCli } from '../support/cli.ts';
 import { environmentManifest, type Fed, HOST, textKeys, WAYS } from '../support/environment-manifest.ts';
@@ -126,7 +126,7 @@ const requests = (): Record<string, string> => ({
 });
 
 async function operatorsRead(): Promise<string> {
-  const paths = ENDPOINTS.filter(({ method, path }) => method === 'GET' && path !== '/decisions').map(
+  const paths = ADMIN_ENDPOINTS.filter(({ method, path }) => method === 'GET' && path !== '/decisions').map(
     ({ path }) => path,
   );
   const texts = await Promise.all(
@@ -254,7 +254,7 @@ describe('a value from the environment', () => {
         const env = { ...fed.env, [name]: value };
         const readFile = (file: string) => fed.files[file] ?? fed.files[`./${file}`] ?? '';
         const source = { path: 'gateway.yaml', text: fed.text };
-        const found = read(source, { env, readFile });
+        const found = loadWithFindings(source, { env, readFile });
         const problems =
           found.plan === undefined ? toProblems(found.findings, found.document) : lint(found, { preset: 'strict' });
         const text = JSON.stringify(problems).toLowerCase();

@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { OUTPUT_OPTIONS, readOutputs } from '../../src/cli/outputs.ts';
 import { UsageError } from '../../src/cli/terminal.ts';
-import { writeWhole } from '../../src/cli/write-file.ts';
+import { writeFileAtomic } from '../../src/cli/write-file.ts';
 import { runCli } from '../support/cli.ts';
 
 const BROKEN = 'version: 2\nupstreams: { up: { url: http://127.0.0.1:7002 } }\nroutes: []\n';
@@ -108,7 +108,7 @@ describe('a file that is written', () => {
     const folder = folderWith({ target: 'old' });
     chmodSync(join(folder, 'target'), 0o640);
     symlinkSync('target', join(folder, 'link'));
-    writeWhole(join(folder, 'link'), 'new');
+    writeFileAtomic(join(folder, 'link'), 'new');
     expect(readFileSync(join(folder, 'target'), 'utf8')).toBe('new');
     expect([statSync(join(folder, 'target')).mode & 0o777, lstatSync(join(folder, 'link')).isSymbolicLink()]).toEqual([
       0o640,
@@ -117,14 +117,14 @@ describe('a file that is written', () => {
   });
 
   it('leaves a device a device', () => {
-    writeWhole('/dev/null', 'x');
+    writeFileAtomic('/dev/null', 'x');
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
   });
 
   it('leaves the old one, and nothing beside it, when it cannot be written', () => {
     const folder = folderWith({});
-    expect(() => writeWhole(join(folder, 'x\0y'), 'new')).toThrow(/cannot be written/);
-    expect(() => writeWhole(folder, 'new')).toThrow(/cannot be written/);
+    expect(() => writeFileAtomic(join(folder, 'x\0y'), 'new')).toThrow(/cannot be written/);
+    expect(() => writeFileAtomic(folder, 'new')).toThrow(/cannot be written/);
     expect(readdirSync(folder)).toEqual([]);
   });
 });

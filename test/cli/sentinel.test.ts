@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ENDPOINTS } from '../../src/admin/endpoints.ts';
+import { ADMIN_ENDPOINTS } from '../../src/admin/endpoints.ts';
 import { type Started, startCli } from '../support/cli.ts';
 import { AUDIENCE, ISSUER, type Issuer, startIssuer } from '../support/issuer.ts';
 import { exchangeBytes, head } from '../support/raw.ts';
@@ -143,7 +143,7 @@ async function follow(): Promise<void> {
 
 /** All that operators can read. */
 async function readAll(): Promise<string> {
-  const paths = ENDPOINTS.filter(({ method, path }) => method === 'GET' && path !== '/decisions');
+  const paths = ADMIN_ENDPOINTS.filter(({ method, path }) => method === 'GET' && path !== '/decisions');
   const answers = paths.map(({ path }) => fetch(admin + path, { headers: HEADERS }));
   const texts = await Promise.all(answers.map(async (answer) => (await answer).text()));
   return [cli.out(), cli.err(), followed, ...texts].join('\n');

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { ENDPOINTS } from '../../src/admin/endpoints.ts';
+import { ADMIN_ENDPOINTS } from '../../src/admin/endpoints.ts';
 import { lint } from '../../src/lint/lint.ts';
-import { load, read } from '../../src/load.ts';
+import { load, loadWithFindings } from '../../src/load.ts';
 import { worldOf } from '../support/gateway.ts';
 
 const folder = new URL('../../deploy/kubernetes/', import.meta.url);
@@ -50,7 +50,7 @@ describe('deploy/kubernetes', () => {
 
   it('has a manifest that loads, and that lint has nothing to say about', () => {
     expect(problems).toEqual([]);
-    expect(lint(read(source, world))).toEqual([]);
+    expect(lint(loadWithFindings(source, world))).toEqual([]);
   });
 
   it('begins the gateway before the application, and ends it after', () => {
@@ -75,7 +75,7 @@ describe('deploy/kubernetes', () => {
       sidecar.ports.map((port: Record<string, unknown>) => [port['name'], port['containerPort']]),
     );
     expect(ports).toEqual({ http: plan?.listen.port, admin: plan?.admin?.port });
-    const open = new Set(ENDPOINTS.filter(({ isOpen }) => isOpen).map(({ path }) => path));
+    const open = new Set(ADMIN_ENDPOINTS.filter(({ isPublic }) => isPublic).map(({ path }) => path));
     for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'] as const) {
       const { path, port } = sidecar[probe].httpGet;
       expect([probe, port, open.has(path)]).toEqual([probe, ports['admin'], true]);
@@ -87,7 +87,7 @@ describe('deploy/kubernetes', () => {
     const [endpoint] = podMonitor.spec.podMetricsEndpoints;
     expect(Object.keys(ports)).toContain(endpoint.port);
     expect(endpoint.authorization.credentials).toEqual(sidecar.env[0].valueFrom.secretKeyRef);
-    expect(plan?.upstreams[0]?.targets[0]?.url.origin).toBe(`http://127.0.0.1:${application.ports[0].containerPort}`);
+    expect(plan?.upstreams[0]?.endpoints[0]?.url.origin).toBe(`http://127.0.0.1:${application.ports[0].containerPort}`);
   });
 
   it('gives no rights', () => {

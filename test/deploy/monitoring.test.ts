@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { FAMILIES } from '../../src/admin/families.ts';
+import { METRICS } from '../../src/admin/families.ts';
 import { startOperating } from '../support/admin.ts';
 import { hasPromtool } from '../support/promtool.ts';
 import { scrape } from '../support/scrape.ts';
@@ -51,7 +51,7 @@ routes:
   const { samples } = await scrape(site.admin.url);
   await site.close();
   for (const { name, labels } of samples) metrics.set(`signing_gateway_${name}`, new Set(Object.keys(labels)));
-  for (const { name, type, labels } of FAMILIES)
+  for (const { name, type, labels } of METRICS)
     for (const suffix of type === 'histogram' ? ['_bucket', '_sum', '_count'] : [''])
       metrics.set(`signing_gateway_${name}${suffix}`, new Set([...labels, ...(suffix === '_bucket' ? ['le'] : [])]));
 });
@@ -91,7 +91,7 @@ describe('alerts and dashboard', () => {
 
   it('leave no metric of the gateway out of sight', () => {
     const seen = new Set(expressions.flatMap(chosen).map(({ name }) => name.replace(/_(bucket|sum|count)$/, '')));
-    const own = FAMILIES.map(({ name }) => `signing_gateway_${name}`);
+    const own = METRICS.map(({ name }) => `signing_gateway_${name}`);
     expect(own.filter((name) => !seen.has(name))).toEqual([]);
   });
 

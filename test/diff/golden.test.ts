@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { formatDiffText } from '../../src/cli/diff-formats.ts';
 import { COMPARISONS } from '../../src/diff/comparisons/index.ts';
 import { diff } from '../../src/diff/diff.ts';
-import { createSide, type Side } from '../../src/diff/side.ts';
+import { createDiffSide, type DiffSide } from '../../src/diff/side.ts';
 import { load } from '../../src/load.ts';
 import { createPair } from '../support/certificate.ts';
 
@@ -24,7 +24,7 @@ const UPDATE = process.env['UPDATE_GOLDEN'] === '1';
 const names = readdirSync(CASES);
 
 /** What a manifest names stands beside it, or is a certificate made here. */
-function sideOf(name: string, side: 'old' | 'new'): Side {
+function sideOf(name: string, side: 'old' | 'new'): DiffSide {
   const readFile = (path: string) => {
     const file = basename(path);
     return file in PEM
@@ -35,7 +35,7 @@ function sideOf(name: string, side: 'old' | 'new'): Side {
   const text = readFileSync(new URL(`${name}/${path}`, CASES), 'utf8');
   const loaded = load({ path, text }, { env: {}, readFile });
   if (loaded.plan === undefined) throw new Error(JSON.stringify(loaded.problems));
-  return createSide(loaded, readFile);
+  return createDiffSide(loaded, readFile);
 }
 
 describe('a difference', () => {

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { diff } from '../../src/diff/diff.ts';
-import { createSide, type Side } from '../../src/diff/side.ts';
+import { createDiffSide, type DiffSide } from '../../src/diff/side.ts';
 import { load } from '../../src/load.ts';
 import { createPair } from '../support/certificate.ts';
 import { worldOf } from '../support/gateway.ts';
@@ -194,8 +194,8 @@ describe('a change is told of as what it is', () => {
 });
 
 interface Change {
-  readonly old: Side;
-  readonly next: Side;
+  readonly old: DiffSide;
+  readonly next: DiffSide;
   readonly value: unknown;
 }
 
@@ -252,9 +252,9 @@ function loaded(manifest: unknown) {
   return load({ path: 'gateway.yaml', text: JSON.stringify(manifest) }, WORLD);
 }
 
-function sideOf(manifest: unknown): Side | undefined {
+function sideOf(manifest: unknown): DiffSide | undefined {
   const one = loaded(manifest);
-  return one.plan === undefined ? undefined : createSide(one, WORLD.readFile);
+  return one.plan === undefined ? undefined : createDiffSide(one, WORLD.readFile);
 }
 
 function generateKey() {

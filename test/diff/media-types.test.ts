@@ -51,5 +51,5 @@ function manifestWith(body: object | undefined) {
 function takes(manifest: object, type: string): boolean {
   const [route] = sideOf(manifest)?.plan.routes ?? [];
   if (route === undefined) throw new Error('a manifest does not load');
-  return route.body?.types?.takes(type) ?? true;
+  return route.body?.types?.includes(type) ?? true;
 }

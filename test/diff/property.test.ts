@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { diff } from '../../src/diff/diff.ts';
 import type { Difference } from '../../src/diff/difference.ts';
-import { METHODS } from '../../src/gateway/methods.ts';
-import { readTarget } from '../../src/gateway/path.ts';
+import { HTTP_METHODS } from '../../src/gateway/methods.ts';
+import { readRequestTarget } from '../../src/gateway/path.ts';
 import type { Route } from '../../src/plan/plan.ts';
 import { type AnyManifest, aimedUrl, anyManifest } from '../support/any-manifest.ts';
 import { sideOf } from './support.ts';
@@ -26,14 +26,14 @@ const PLAIN = /^(?:\/(?:Admin|[a-z0-9]+(?:\.[a-z0-9]+)*))*\/?$/;
 
 function isPassed(path: string): boolean {
   try {
-    readTarget(path, undefined, true);
+    readRequestTarget(path, undefined, true);
     return true;
   } catch {
     return false;
   }
 }
 
-const METHOD = fc.constantFrom(...METHODS);
+const METHOD = fc.constantFrom(...HTTP_METHODS);
 
 /** What must be told where a request went from the one route to the other: one at least of each list. */
 function owed(from: Route | undefined, to: Route | undefined): string[][] {
@@ -48,7 +48,7 @@ function owed(from: Route | undefined, to: Route | undefined): string[][] {
   if (more) rules.push(['role-widened']);
   if (from.upstreamPath === undefined && to.upstreamPath !== undefined) rules.push(['upstream-path-changed']);
   if ((from.body?.limitBytes ?? Infinity) < (to.body?.limitBytes ?? Infinity)) rules.push(['limit-raised']);
-  if (from.body?.judge !== undefined && to.body?.judge === undefined) rules.push(['body-loosened']);
+  if (from.body?.validate !== undefined && to.body?.validate === undefined) rules.push(['body-loosened']);
   return rules;
 }
 

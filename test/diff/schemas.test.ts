@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { compareSchemas, type Placed } from '../../src/diff/schemas/compare.ts';
-import { createJudges } from '../../src/plan/judges.ts';
+import { compareSchemas, type SchemaLocation } from '../../src/diff/schemas/compare.ts';
+import { createSchemaValidators } from '../../src/plan/judges.ts';
 
-function placed(schema: unknown, side: Placed['side'] = 'old'): Placed {
-  const root = { schemas: { it: schema }, routes: [], files: {} } as unknown as Placed['root'];
-  return { side, root, path: ['schemas', 'it'], judgeAt: createJudges(root).judgeAt };
+function placed(schema: unknown, side: SchemaLocation['side'] = 'old'): SchemaLocation {
+  const root = { schemas: { it: schema }, routes: [], files: {} } as unknown as SchemaLocation['root'];
+  return { side, root, path: ['schemas', 'it'], validatorAt: createSchemaValidators(root).validatorAt };
 }
 
 function compared(old: unknown, next: unknown) {
@@ -124,7 +124,7 @@ const body = fc.record({ a: value, b: value, c: value }, { requiredKeys: [] });
 it('never calls a schema tighter alone, or the same, that lets a body through which was refused', () => {
   fc.assert(
     fc.property(schema, schema, fc.array(body, { minLength: 60, maxLength: 60 }), (old, next, bodies) => {
-      const [before, now] = [old, next].map((one) => placed(one).judgeAt(['schemas', 'it']));
+      const [before, now] = [old, next].map((one) => placed(one).validatorAt(['schemas', 'it']));
       const opened = bodies.find((one) => before?.(one, 0).length !== 0 && now?.(one, 0).length === 0);
       if (opened !== undefined) expect(compared(old, next).looser, JSON.stringify(opened)).toBeDefined();
     }),

@@ -1,13 +1,13 @@
 import { diff } from '../../src/diff/diff.ts';
 import type { Difference } from '../../src/diff/difference.ts';
-import { createSide, type Side } from '../../src/diff/side.ts';
+import { createDiffSide, type DiffSide } from '../../src/diff/side.ts';
 import { load } from '../../src/load.ts';
 import { worldOf } from '../support/gateway.ts';
 
 /** A manifest as one side of a comparison; `undefined` when it does not load. */
-export function sideOf(manifest: unknown, name = 'new.yaml'): Side | undefined {
+export function sideOf(manifest: unknown, name = 'new.yaml'): DiffSide | undefined {
   const loaded = load({ path: name, text: JSON.stringify(manifest) }, worldOf());
-  return loaded.plan === undefined ? undefined : createSide(loaded, worldOf().readFile);
+  return loaded.plan === undefined ? undefined : createDiffSide(loaded, worldOf().readFile);
 }
 
 export function differencesOf(old: unknown, next: unknown): Difference[] {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseHosts } from '../../src/dns/hosts-file.ts';
-import { fullNames, parseResolvConf } from '../../src/dns/resolv-conf.ts';
+import { candidateNames, parseResolvConf } from '../../src/dns/resolv-conf.ts';
 
 describe('resolv.conf', () => {
   it('names servers, search domains and dots', () => {
@@ -39,7 +39,7 @@ options edns0 ndots:5 timeout:2
     ['contacts.example', 1, ['contacts.example', 'contacts.example.a', 'contacts.example.b']],
     ['contacts.', 5, ['contacts']],
   ])('makes of %s with ndots %d the full names', (name, ndots, names) => {
-    expect(fullNames(name, { search: ['a', 'b'], ndots })).toEqual(names);
+    expect(candidateNames(name, { search: ['a', 'b'], ndots })).toEqual(names);
   });
 });
 

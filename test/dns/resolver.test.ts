@@ -50,7 +50,7 @@ async function start(zone: Zone, options: NameResolverOptions = {}): Promise<Sit
 
 function resolve(resolver: NameResolver, host: string): Promise<string[] | string> {
   return new Promise((done) => {
-    resolver.name(host).resolve((error, addresses) => done(error?.code ?? addresses.map(({ ip }) => ip)));
+    resolver.hostName(host).resolve((error, addresses) => done(error?.code ?? addresses.map(({ ip }) => ip)));
   });
 }
 
@@ -99,7 +99,7 @@ describe.concurrent('a look-up', () => {
     expect(await resolve('gone.example')).toBe(code);
     expect(await resolve('gone.example')).toBe(code);
     expect(news).toEqual([`gone.example ${code}`]);
-    expect(resolver.failing).toBe(1);
+    expect(resolver.failingNames).toBe(1);
     expect(resolver.statusOf('gone.example')).toEqual({ state: 'failed', addresses: [], reason: code });
   });
 
@@ -120,16 +120,16 @@ describe.concurrent('a look-up', () => {
     const all = await Promise.all(Array.from({ length: 100 }, () => resolve('contacts.example')));
     expect(all).toEqual(Array.from({ length: 100 }, () => ['127.0.0.1']));
     expect(server.questions.sort()).toEqual(['A contacts.example', 'AAAA contacts.example']);
-    expect(resolver.counts.results.ok).toBe(1);
+    expect(resolver.counts.outcomes.ok).toBe(1);
   });
 
   it('is cancelled soon after the last waiter has left, and counts as a failure', async () => {
     const { resolver, news } = await start(() => 'hang');
-    const leaves = [1, 2, 3].map(() => resolver.name('slow.example').resolve(() => expect.unreachable()));
+    const leaves = [1, 2, 3].map(() => resolver.hostName('slow.example').resolve(() => expect.unreachable()));
     await until(() => expect(resolver.inFlight).toBe(1));
     for (const leave of leaves) leave();
     await until(() => expect(resolver.inFlight).toBe(0), 4_000);
-    expect(resolver.counts.results.timeout).toBe(1);
+    expect(resolver.counts.outcomes.timeout).toBe(1);
     expect(news).toEqual(['slow.example ETIMEOUT']);
   });
 
@@ -140,22 +140,22 @@ describe.concurrent('a look-up', () => {
     await until(() => expect(resolver.inFlight).toBe(1), 20_000);
     stop();
     expect(resolver.inFlight).toBe(0);
-    expect(resolver.counts.results.cancelled).toBe(1);
+    expect(resolver.counts.outcomes.cancelled).toBe(1);
   });
 });
 
 describe.concurrent('a name of endpoints', () => {
   it('is forgotten with the last of them, with its look-up', async () => {
     const { resolver, resolve, server } = await start(() => []);
-    const releases = [resolver.hold('Contacts.example'), resolver.hold('contacts.example')];
+    const releases = [resolver.retain('Contacts.example'), resolver.retain('contacts.example')];
     expect(await resolve('contacts.example')).toBe('ENOTFOUND');
-    expect([resolver.names, resolver.failing]).toEqual([1, 1]);
+    expect([resolver.names, resolver.failingNames]).toEqual([1, 1]);
     server.zone = () => 'hang';
-    resolver.name('contacts.example').refresh();
+    resolver.hostName('contacts.example').refresh();
     releases[0]?.();
     expect([resolver.names, resolver.inFlight]).toEqual([1, 1]);
     releases[1]?.();
-    expect([resolver.names, resolver.failing, resolver.inFlight]).toEqual([0, 0, 0]);
+    expect([resolver.names, resolver.failingNames, resolver.inFlight]).toEqual([0, 0, 0]);
   });
 });
 
@@ -194,9 +194,9 @@ describe.concurrent('the cache', () => {
     server.zone = () => 'nxdomain';
     const refreshAt = async (at: number) => {
       now = at;
-      const { not_found: before } = resolver.counts.results;
+      const { not_found: before } = resolver.counts.outcomes;
       const found = await resolve('contacts.example');
-      await until(() => expect(resolver.counts.results.not_found).toBe(before + 1), 10_000);
+      await until(() => expect(resolver.counts.outcomes.not_found).toBe(before + 1), 10_000);
       return found;
     };
     expect(await refreshAt(31_000)).toEqual(['127.0.0.1']);
@@ -213,15 +213,18 @@ describe.concurrent('the cache', () => {
       options,
     );
     const addresses = () =>
-      new Promise<readonly { ip: string; isGone: boolean }[]>((done) => {
-        resolver.name('contacts.example').resolve((_error, found) => done(found));
+      new Promise<readonly { ip: string; isRemoved: boolean }[]>((done) => {
+        resolver.hostName('contacts.example').resolve((_error, found) => done(found));
       });
     const before = await addresses();
     server.zone = (_n, t) => (t === 'A' ? [a('127.0.0.2', 30), a('127.0.0.3', 30)] : []);
     now = 31_000;
     await addresses();
-    await until(() => expect(resolver.counts.results.ok).toBe(2), 10_000);
-    expect(before.map(({ ip, isGone }) => `${ip} ${isGone}`).sort()).toEqual(['127.0.0.1 true', '127.0.0.2 false']);
+    await until(() => expect(resolver.counts.outcomes.ok).toBe(2), 10_000);
+    expect(before.map(({ ip, isRemoved }) => `${ip} ${isRemoved}`).sort()).toEqual([
+      '127.0.0.1 true',
+      '127.0.0.2 false',
+    ]);
     expect((await addresses()).some((address) => before.includes(address))).toBe(true);
   });
 
@@ -233,7 +236,7 @@ describe.concurrent('the cache', () => {
 
   it('holds a bounded number of names', async () => {
     const { resolver } = await start(() => 'nxdomain');
-    for (let index = 0; index < 5_000; index += 1) resolver.name(`name-${index}.example`);
+    for (let index = 0; index < 5_000; index += 1) resolver.hostName(`name-${index}.example`);
     expect(resolver.names).toBeLessThanOrEqual(4_096);
   });
 });
@@ -245,7 +248,7 @@ describe.concurrent('many names that hang', () => {
       return type === 'A' ? [a('127.0.0.2')] : [];
     });
     const leaves = Array.from({ length: 300 }, (_, index) =>
-      resolver.name(`name-${index}.example`).resolve(() => expect.unreachable()),
+      resolver.hostName(`name-${index}.example`).resolve(() => expect.unreachable()),
     );
     await until(() => expect(resolver.inFlight).toBe(300));
     for (const leave of leaves) leave();
@@ -255,7 +258,7 @@ describe.concurrent('many names that hang', () => {
     expect(resolver.inFlight).toBe(256);
     expect(await found).toEqual(['127.0.0.2']);
     await until(() => expect(resolver.inFlight).toBe(0));
-    expect(resolver.counts.results).toMatchObject({ cancelled: 45, timeout: 255, ok: 1 });
+    expect(resolver.counts.outcomes).toMatchObject({ cancelled: 45, timeout: 255, ok: 1 });
   });
 
   it('are looked up again in the background a few at a time', async () => {
@@ -281,7 +284,7 @@ describe.concurrent('many names that hang', () => {
     expect(await resolve('other.example')).toEqual(['127.0.0.1']);
     expect(await resolve('good.example')).toEqual(['127.0.0.1']);
     // None of the others has ended by now.
-    expect(resolver.counts.results.timeout).toBe(0);
+    expect(resolver.counts.outcomes.timeout).toBe(0);
     expect(new Set(await Promise.all(slow))).toEqual(new Set(['ETIMEOUT']));
     const again = Array.from({ length: 400 }, (_, index) => resolve(`slow-${index}.example`));
     expect(await resolve('third.example')).toEqual(['127.0.0.1']);

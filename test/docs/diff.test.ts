@@ -24,7 +24,7 @@ describe('docs/diff.md', () => {
   }, 60_000);
 
   it('lists every kind of difference', () => {
-    const rows = COMPARISONS.map(({ id, severity, what }) => `| \`${id}\` | ${severity} | ${what} |`);
+    const rows = COMPARISONS.map(({ id, severity, description }) => `| \`${id}\` | ${severity} | ${description} |`);
     expectSection(
       'docs/diff.md',
       'differences',

@@ -2,7 +2,7 @@ import { describe, it } from 'vitest';
 import { authenticate } from '../../src/gateway/authenticate.ts';
 import { authorize } from '../../src/gateway/authorize.ts';
 import type { Exchange } from '../../src/gateway/exchange.ts';
-import type { Head } from '../../src/gateway/message.ts';
+import type { RequestHead } from '../../src/gateway/message.ts';
 import { REFUSALS, Refusal } from '../../src/gateway/refusal.ts';
 import type { Principal } from '../../src/plan/plan.ts';
 import { AUTH, loadText, manifestOf, ROUTE } from '../manifest/support.ts';
@@ -32,7 +32,7 @@ describe('docs/errors.md', () => {
     const { plan } = loadText(manifestOf(AUTH, ROUTE.replace('public', 'protected')));
     const auth = plan?.auth;
     if (auth === undefined) throw new Error('the manifest does not load');
-    const head = (authorization?: string) => ({ authorization }) as Head;
+    const head = (authorization?: string) => ({ authorization }) as RequestHead;
     const exchange = {
       waitingClient: () => ({ key: '', gone: new AbortController().signal }),
     } as unknown as Exchange;

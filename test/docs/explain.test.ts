@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { explain } from '../../src/explain/explain.ts';
 import type { Explanation } from '../../src/explain/explanation.ts';
-import { load, type Planned } from '../../src/load.ts';
+import { load, type PlannedManifest } from '../../src/load.ts';
 import { planned } from '../suite/support.ts';
 import { expectConsoles } from '../support/console.ts';
 import { expectSection } from '../support/section.ts';
@@ -116,7 +116,7 @@ routes:
   - { id: rest, method: any, path: /**, upstream: up, access: public }
 `;
 
-function included(): Planned {
+function included(): PlannedManifest {
   const readFile = () => `routes:
   - { id: note, method: GET, path: /notes, upstream: up, access: public }
   - { id: rest, method: any, path: /**, upstream: up, access: public }

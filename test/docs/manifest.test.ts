@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readTarget } from '../../src/gateway/path.ts';
+import { readRequestTarget } from '../../src/gateway/path.ts';
 import { load } from '../../src/load.ts';
 import { AUTH, loadText, manifestOf, ROUTE } from '../manifest/support.ts';
 import { expectKeys } from '../support/schema-keys.ts';
@@ -26,7 +26,7 @@ describe('docs/manifest.md', () => {
   it('shows the paths at the upstream as they are', () => {
     const cells = /^\| `(.*)` \| `(\{ replace: .* \})` \| `(.*)` \| `(.*)` \|$/gm;
     const rows = [...page.matchAll(cells)].map(([, path = '', rule, sent = '', asked]) => {
-      const target = readTarget(sent, undefined);
+      const target = readRequestTarget(sent, undefined);
       const route = planOf(path, `upstreamPath: ${rule}`)?.router.match('GET', target.path);
       return { asked, got: `${route?.upstreamPath?.(target.path)}${target.query}` };
     });

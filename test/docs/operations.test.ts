@@ -2,10 +2,10 @@ import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ENDPOINTS } from '../../src/admin/endpoints.ts';
-import { FAMILIES } from '../../src/admin/families.ts';
-import { STATUSES } from '../../src/admin/health.ts';
-import { NAME_STATES } from '../../src/dns/name-status.ts';
+import { ADMIN_ENDPOINTS } from '../../src/admin/endpoints.ts';
+import { METRICS } from '../../src/admin/families.ts';
+import { READINESS_STATUSES } from '../../src/admin/health.ts';
+import { RESOLUTION_STATES } from '../../src/dns/name-status.ts';
 import { loadText } from '../manifest/support.ts';
 import { type Operating, startOperating } from '../support/admin.ts';
 import { runCli } from '../support/cli.ts';
@@ -38,13 +38,13 @@ afterAll(() => site.close());
 
 describe('docs/operations.md', () => {
   it('has every endpoint, and says which asks for a token', () => {
-    const told = ENDPOINTS.filter(({ path }) => !path.startsWith('/page/'));
-    const expected = told.map(({ method, path, isOpen }) => [`${method} ${path}`, isOpen ? 'no' : 'yes']);
+    const told = ADMIN_ENDPOINTS.filter(({ path }) => !path.startsWith('/page/'));
+    const expected = told.map(({ method, path, isPublic }) => [`${method} ${path}`, isPublic ? 'no' : 'yes']);
     expect(rowsOf('endpoints').map((row) => row.slice(0, 2))).toEqual(expected);
   });
 
   it('has every word of readiness, and the signals', () => {
-    expect(rowsOf('readiness').map(([status]) => status)).toEqual([...STATUSES]);
+    expect(rowsOf('readiness').map(([status]) => status)).toEqual([...READINESS_STATUSES]);
     const heard = [...read('src/cli/main.ts').matchAll(/^ {2}(SIG\w+): '/gm)].map(([, signal]) => signal);
     expect(heard.length).toBeGreaterThan(2);
     expect(rowsOf('signals').map(([signal]) => signal)).toEqual(heard);
@@ -56,11 +56,11 @@ describe('docs/operations.md', () => {
   });
 
   it('has every state of a host name', () => {
-    expect(rowsOf('resolution').map(([state]) => state)).toEqual([...NAME_STATES]);
+    expect(rowsOf('resolution').map(([state]) => state)).toEqual([...RESOLUTION_STATES]);
   });
 
   it('has every metric of the gateway', () => {
-    const rows = FAMILIES.map(
+    const rows = METRICS.map(
       ({ name, type, labels, help }) =>
         `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help} |\n`,
     );
@@ -73,7 +73,7 @@ describe('docs/operations.md', () => {
 
   it('has every metric of the process', async () => {
     const { text } = await scrape(site.admin.url);
-    const own = new Set(FAMILIES.map(({ name }) => name));
+    const own = new Set(METRICS.map(({ name }) => name));
     const found = [...text.matchAll(/^# HELP signing_gateway_(\w+) (.*)\n# TYPE \S+ (\w+)/gm)]
       .filter(([, name = '']) => !own.has(name))
       .map(([, name, help, type]) => `| \`${name}\` | ${type} | ${help} |\n`);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { FAMILIES, PRESETS, type Rule } from '../../src/lint/rule.ts';
+import { CATEGORIES, PRESETS, type Rule } from '../../src/lint/rule.ts';
 import { RULES } from '../../src/lint/table.ts';
 import { lintCase, lintText } from '../lint/support.ts';
 import { AUTH, manifestOf, ROUTE } from '../manifest/support.ts';
@@ -55,8 +55,8 @@ const WITHOUT_EXAMPLE = ['jwt-secret', 'admin-token'];
 
 describe('docs/rules.md', () => {
   it('has a section for every rule, with its real output', () => {
-    const families = Object.entries(FAMILIES).map(([family, title]) => {
-      const rules = RULES.filter((rule) => rule.family === family);
+    const families = Object.entries(CATEGORIES).map(([family, title]) => {
+      const rules = RULES.filter((rule) => rule.category === family);
       return `## ${title}\n\n${indexOf(rules)}\n${rules.map(sectionOf).join('\n')}`;
     });
     expectSection('docs/rules.md', 'rules', `${families.join('\n')}`);
@@ -90,10 +90,10 @@ function presetsOf({ severity, preset }: Rule): string {
 }
 
 function sectionOf(rule: Rule): string {
-  const parts = [`### ${rule.id}\n`, `${rule.why}\n`];
+  const parts = [`### ${rule.id}\n`, `${rule.rationale}\n`];
   if (rule.severity === 'error') {
     if (!WITHOUT_EXAMPLE.includes(rule.id)) parts.push(...shown(...mistakeOf(rule)));
-  } else if (rule.family !== 'online') {
+  } else if (rule.category !== 'online') {
     const { text, printed } = lintCase(rule, 'bad.yaml');
     parts.push(...shown(text, printed), `In place of that:\n\n${block('yaml', lintCase(rule, 'good.yaml').text)}`);
   }

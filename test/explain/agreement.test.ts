@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { explain } from '../../src/explain/explain.ts';
 import type { Explanation } from '../../src/explain/explanation.ts';
 import { load } from '../../src/load.ts';
-import { type Asked, requestBytes } from '../../src/offline/request-bytes.ts';
+import { type OfflineRequest, requestBytes } from '../../src/offline/request-bytes.ts';
 import { type AnyManifest, aimedUrl, anyManifest, anyUrl } from '../support/any-manifest.ts';
 import { type Running, startGateway, worldOf } from '../support/gateway.ts';
 import { type Issuer, startIssuer } from '../support/issuer.ts';
@@ -201,13 +201,13 @@ function toldBy({ refusal, reported, route, upstream }: Explanation, method: str
   };
 }
 
-async function askForReal(asked: Asked, caller: Role | undefined): Promise<Seen> {
+async function askForReal(asked: OfflineRequest, caller: Role | undefined): Promise<Seen> {
   const token = caller && tokens.get(caller);
   const authorization = token === undefined ? [] : ['Authorization', `Bearer ${token}`];
-  const { pieces } = requestBytes({ ...asked, headers: [...asked.headers, ...authorization] });
+  const { chunks } = requestBytes({ ...asked, headers: [...asked.headers, ...authorization] });
   const lines = running.lines.length;
   const before = upstream.requests.length;
-  const answer = await ask(running.port, Buffer.concat(pieces));
+  const answer = await ask(running.port, Buffer.concat(chunks));
   await eventually('the line', () => running.lines.length > lines);
   const line = running.lines[lines] ?? {};
   const received = upstream.requests[before];

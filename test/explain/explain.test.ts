@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import { explain } from '../../src/explain/explain.ts';
 import type { Explanation } from '../../src/explain/explanation.ts';
 import { load } from '../../src/load.ts';
-import type { Claims } from '../../src/offline/stated-tokens.ts';
+import type { CallerClaims } from '../../src/offline/stated-tokens.ts';
 import { worldOf } from '../support/gateway.ts';
 
 const MANIFEST = `version: 1
@@ -32,7 +32,7 @@ routes:
   - { id: page, method: GET, path: /page, upstream: up, access: public, websocket: { origins: [https://page.example] } }
 `;
 
-async function explained(line: string, claims?: Claims, headers: string[] = [], env = {}): Promise<Explanation> {
+async function explained(line: string, claims?: CallerClaims, headers: string[] = [], env = {}): Promise<Explanation> {
   const loaded = load({ path: 'gateway.yaml', text: MANIFEST }, worldOf(env));
   if (loaded.plan === undefined) throw new Error(JSON.stringify(loaded.problems));
   const [method = '', target = '', body] = line.split(' ');
@@ -43,7 +43,7 @@ const stepsOf = ({ steps }: Explanation) => steps.map(({ step, verdict }) => `${
 const lossesOf = ({ candidates }: Explanation) => candidates.map(({ id, lost, to }) => `${id} ${lost} ${to}`);
 
 describe('the steps', () => {
-  test.each<[string, Claims | undefined, string]>([
+  test.each<[string, CallerClaims | undefined, string]>([
     ['GET /files/a', undefined, 'message path route token body forward answer'],
     ['GET /files/secret', undefined, 'message path route token'],
     ['GET /files/secret', { role: 'user' }, 'message path route token role'],

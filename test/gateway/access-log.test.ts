@@ -31,7 +31,7 @@ beforeAll(async () => {
   const { plan } = load({ path: 'gateway.yaml', text }, worldOf());
   if (plan === undefined) throw new Error('the manifest does not load');
   const silent = pino({ level: 'silent' });
-  gateway = createGateway(plan, { logger: silent, line: (json) => void raw.push(json), flush: () => undefined });
+  gateway = createGateway(plan, { logger: silent, writeLine: (json) => void raw.push(json), flush: () => undefined });
   port = (await gateway.listen()).port;
 });
 
@@ -273,7 +273,7 @@ describe('a sample of what went well', () => {
     const text = manifest(ROUTES, { up: upstream.url, jwks: issuer.jwksUrl });
     const { plan } = load({ path: 'gateway.yaml', text: `${text}log: { sample2xx: 0 }\n` }, worldOf());
     if (plan === undefined) throw new Error('the manifest does not load');
-    gateway.swap(plan);
+    gateway.activate(plan);
     await ask(port, head('GET /open/x HTTP/1.1'));
     await ask(port, head('GET /nowhere HTTP/1.1'));
     respond = (_request, response) => void response.writeHead(503).end();
@@ -292,7 +292,7 @@ describe('a sample of what went well', () => {
     const text = manifest(ROUTES, { up: upstream.url, jwks: issuer.jwksUrl });
     const { plan } = load({ path: 'gateway.yaml', text: `${text}log: { sample2xx: 0.5 }\n` }, worldOf());
     if (plan === undefined) throw new Error('the manifest does not load');
-    gateway.swap(plan);
+    gateway.activate(plan);
     for (let turn = 0; turn < 60; turn += 1) await ask(port, head('GET /open/x HTTP/1.1'));
     await ask(port, head('GET /nowhere HTTP/1.1'));
     await eventually('the last line', () => lines().at(-1)?.status === 404);

@@ -33,7 +33,7 @@ ${PUBLIC_ALL}`;
     () => upstream.close(),
     () => gateway.close(),
   );
-  return { gateway, state: () => gateway.gateway.upstreams[0]?.targets[0]?.breaker };
+  return { gateway, state: () => gateway.gateway.upstreams[0]?.endpoints[0]?.breaker };
 }
 
 const get = ({ port }: Running, path = '/x') => ask(port, head(`GET ${path} HTTP/1.1`));
@@ -101,7 +101,7 @@ describe('a client does not open the breaker', () => {
       const client = await Wire.open(gateway.port);
       client.write(keptHead(`GET ${path} HTTP/1.1`));
       if (path === '/half') await client.until('half');
-      else await eventually('it is at the upstream', () => gateway.gateway.upstreams[0]?.targets[0]?.busy === 1);
+      else await eventually('it is at the upstream', () => gateway.gateway.upstreams[0]?.endpoints[0]?.busy === 1);
       client.end();
       await eventually('the exchange ends', () => gateway.lines.length > lines);
       expect(state()).toBe('closed');
@@ -143,9 +143,9 @@ describe('a client does not hold the trial of a breaker', () => {
     const { gateway, state } = await halfOpen();
     const slow = await Wire.open(gateway.port);
     slow.write(bytes);
-    await eventually('it is the trial', () => gateway.gateway.upstreams[0]?.targets[0]?.busy === 1);
+    await eventually('it is the trial', () => gateway.gateway.upstreams[0]?.endpoints[0]?.busy === 1);
     expect((await get(gateway)).status).toBe(503);
-    await eventually('another request is let through', () => gateway.gateway.upstreams[0]?.up === true);
+    await eventually('another request is let through', () => gateway.gateway.upstreams[0]?.healthy === true);
     expect((await get(gateway)).status).toBe(200);
     expect(state()).toBe('closed');
     slow.end();
@@ -155,9 +155,9 @@ describe('a client does not hold the trial of a breaker', () => {
     const { gateway, state } = await halfOpen();
     const client = await Wire.open(gateway.port);
     client.write(`${keptHead('POST /up HTTP/1.1', 'Content-Length: 10')}half`);
-    await eventually('it is the trial', () => gateway.gateway.upstreams[0]?.targets[0]?.busy === 1);
+    await eventually('it is the trial', () => gateway.gateway.upstreams[0]?.endpoints[0]?.busy === 1);
     client.end();
-    await eventually('the trial is over', () => gateway.gateway.upstreams[0]?.targets[0]?.busy === 0);
+    await eventually('the trial is over', () => gateway.gateway.upstreams[0]?.endpoints[0]?.busy === 0);
     expect([(await get(gateway)).status, state()]).toEqual([200, 'closed']);
   });
 });
@@ -176,7 +176,7 @@ describe('a process without file descriptors', () => {
       const route = plan.router.match(method, path);
       return route && { ...route, upstream: upstreams[0] as Upstream };
     };
-    gateway.gateway.swap({ ...plan, upstreams, router: { ...plan.router, match } });
+    gateway.gateway.activate({ ...plan, upstreams, router: { ...plan.router, match } });
     for (let count = 0; count < 5; count += 1) expect((await get(gateway)).status).toBe(502);
     expect(state()).toBe('closed');
   });

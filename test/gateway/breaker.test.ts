@@ -1,26 +1,27 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Breaker } from '../../src/gateway/upstream/breaker.ts';
-import { NormalTime } from '../../src/gateway/upstream/normal-time.ts';
+import { CircuitBreaker } from '../../src/gateway/upstream/breaker.ts';
+import { AverageResponseTime } from '../../src/gateway/upstream/normal-time.ts';
 
 const RULE = { failures: 3, pauseMs: 100, isDefault: false };
 
 function create(rule = RULE) {
   const clock = { now: 0 };
   const news: string[] = [];
-  const breaker = new Breaker(
+  const breaker = new CircuitBreaker(
     rule,
     (state) => news.push(state),
     () => clock.now,
   );
-  const fail = (client = 'a') => breaker.failed('request', client, breaker.begin(client));
+  const fail = (client = 'a') => breaker.recordFailure('request', client, breaker.beginRequest(client));
   const succeed = (client = 'a') => {
-    breaker.begin(client);
-    breaker.responded();
-    breaker.succeeded();
+    breaker.beginRequest(client);
+    breaker.recordResponse();
+    breaker.recordSuccess();
   };
   const open = () => {
-    for (let count = 0; count < rule.failures; count += 1) breaker.failed('endpoint', 'a', breaker.begin('a'));
+    for (let count = 0; count < rule.failures; count += 1)
+      breaker.recordFailure('endpoint', 'a', breaker.beginRequest('a'));
   };
   return { breaker, clock, news, fail, succeed, open };
 }
@@ -41,9 +42,9 @@ describe('a breaker', () => {
   it('counts responses that begin and never end', () => {
     const { breaker } = create();
     for (let count = 0; count < 3; count += 1) {
-      const trial = breaker.begin('a');
-      breaker.responded();
-      breaker.failed('request', 'a', trial);
+      const trial = breaker.beginRequest('a');
+      breaker.recordResponse();
+      breaker.recordFailure('request', 'a', trial);
     }
     expect(breaker.state).toBe('open');
   });
@@ -52,11 +53,11 @@ describe('a breaker', () => {
     const { breaker, clock, open } = create();
     open();
     clock.now = 99;
-    expect([breaker.admits('a'), breaker.admitsAny]).toEqual([false, false]);
+    expect([breaker.isAllowed('a'), breaker.isAnyAllowed]).toEqual([false, false]);
     clock.now = 100;
-    expect([breaker.admits('a'), breaker.admitsAny, breaker.state]).toEqual([true, true, 'half-open']);
-    breaker.begin('a');
-    expect([breaker.admits('b'), breaker.admitsAny, breaker.state]).toEqual([false, false, 'half-open']);
+    expect([breaker.isAllowed('a'), breaker.isAnyAllowed, breaker.state]).toEqual([true, true, 'half-open']);
+    breaker.beginRequest('a');
+    expect([breaker.isAllowed('b'), breaker.isAnyAllowed, breaker.state]).toEqual([false, false, 'half-open']);
   });
 
   it('pauses again when the trial fails, and closes when a response begins', () => {
@@ -64,11 +65,11 @@ describe('a breaker', () => {
     open();
     clock.now = 100;
     fail();
-    expect([breaker.admits('a'), breaker.state]).toEqual([false, 'open']);
+    expect([breaker.isAllowed('a'), breaker.state]).toEqual([false, 'open']);
     clock.now = 200;
-    breaker.begin('a');
-    breaker.responded();
-    expect([breaker.admits('a'), breaker.state]).toEqual([true, 'closed']);
+    breaker.beginRequest('a');
+    breaker.recordResponse();
+    expect([breaker.isAllowed('a'), breaker.state]).toEqual([true, 'closed']);
     expect(news).toEqual(['open', 'open', 'closed']);
   });
 
@@ -76,19 +77,19 @@ describe('a breaker', () => {
     const { breaker, clock, open } = create();
     open();
     clock.now = 100;
-    breaker.failed('client', 'a', breaker.begin('a'));
-    expect(breaker.admits('a')).toBe(true);
+    breaker.recordFailure('client', 'a', breaker.beginRequest('a'));
+    expect(breaker.isAllowed('a')).toBe(true);
   });
 
   it('lets another trial through when the last one has no result', () => {
     const { breaker, clock, open } = create();
     open();
     clock.now = 100;
-    breaker.begin('a');
+    breaker.beginRequest('a');
     clock.now = 199;
-    expect(breaker.admits('a')).toBe(false);
+    expect(breaker.isAllowed('a')).toBe(false);
     clock.now = 200;
-    expect(breaker.admits('a')).toBe(true);
+    expect(breaker.isAllowed('a')).toBe(true);
   });
 
   it('gives trials without a result longer places, so that an endpoint that hangs gets few', () => {
@@ -96,8 +97,8 @@ describe('a breaker', () => {
     open();
     const begun: number[] = [];
     for (clock.now = 60_000; clock.now <= 90_000; clock.now += 100) {
-      if (!breaker.admits('a')) continue;
-      breaker.begin('a');
+      if (!breaker.isAllowed('a')) continue;
+      breaker.beginRequest('a');
       begun.push(clock.now - 60_000);
     }
     expect(begun).toEqual([0, 1_000, 3_000, 7_000, 15_000]);
@@ -105,37 +106,37 @@ describe('a breaker', () => {
 
   it('prefers the trial of another client to one of the client that had the last', () => {
     const { breaker, clock, open } = create();
-    breaker.begin('b');
+    breaker.beginRequest('b');
     open();
     clock.now = 100;
-    breaker.begin('a');
+    breaker.beginRequest('a');
     clock.now = 200;
-    expect([breaker.admits('a'), breaker.admits('b')]).toEqual([false, true]);
+    expect([breaker.isAllowed('a'), breaker.isAllowed('b')]).toEqual([false, true]);
     clock.now = 300;
-    expect(breaker.admits('a')).toBe(true);
+    expect(breaker.isAllowed('a')).toBe(true);
   });
 
   it('ignores a request from before the opening that fails late', () => {
     const { breaker, clock, open } = create();
     open();
     clock.now = 90;
-    breaker.failed('request', 'a', 0);
+    breaker.recordFailure('request', 'a', 0);
     clock.now = 100;
-    expect(breaker.admits('a')).toBe(true);
-    breaker.begin('a');
-    breaker.failed('client', 'a', 0);
-    expect(breaker.admits('a')).toBe(false);
+    expect(breaker.isAllowed('a')).toBe(true);
+    breaker.beginRequest('a');
+    breaker.recordFailure('client', 'a', 0);
+    expect(breaker.isAllowed('a')).toBe(false);
   });
 
   it('ignores a trial of an earlier opening that fails late', () => {
     const { breaker, clock, fail, open } = create();
     open();
     clock.now = 100;
-    const late = breaker.begin('a');
+    const late = breaker.beginRequest('a');
     clock.now = 200;
     fail();
     clock.now = 300;
-    breaker.failed('request', 'a', late);
+    breaker.recordFailure('request', 'a', late);
     expect(breaker.state).toBe('half-open');
   });
 
@@ -148,13 +149,13 @@ describe('a breaker', () => {
         let trial = 0;
         for (const [what, who] of steps) {
           if (what === 'wait') clock.now += 30;
-          else if (what === 'begin' && breaker.admits(who)) trial = breaker.begin(who);
-          else if (what === 'respond') breaker.responded();
-          else if (what === 'fail') breaker.failed('endpoint', who, trial);
-          else if (what === 'leave') breaker.failed('client', who, trial);
+          else if (what === 'begin' && breaker.isAllowed(who)) trial = breaker.beginRequest(who);
+          else if (what === 'respond') breaker.recordResponse();
+          else if (what === 'fail') breaker.recordFailure('endpoint', who, trial);
+          else if (what === 'leave') breaker.recordFailure('client', who, trial);
         }
         clock.now += 2 * RULE.pauseMs;
-        expect([breaker.admits('a'), breaker.admits('b')]).toEqual([true, true]);
+        expect([breaker.isAllowed('a'), breaker.isAllowed('b')]).toEqual([true, true]);
       }),
     );
   });
@@ -165,13 +166,14 @@ describe('what clients cause', () => {
 
   it('never opens a breaker', () => {
     const { breaker } = create();
-    for (let count = 0; count < 100; count += 1) breaker.failed('client', String(count), breaker.begin(String(count)));
+    for (let count = 0; count < 100; count += 1)
+      breaker.recordFailure('client', String(count), breaker.beginRequest(String(count)));
     expect(breaker.state).toBe('closed');
   });
 
   it('opens it by failures that one of several clients may have provoked only with those of others', () => {
     const { breaker, fail } = create(FIVE);
-    breaker.begin('victim');
+    breaker.beginRequest('victim');
     for (let count = 0; count < 100; count += 1) fail('attacker');
     expect(breaker.state).toBe('closed');
     fail('victim');
@@ -182,7 +184,7 @@ describe('what clients cause', () => {
 
   it('never opens it alone, not even with `failures: 1`', () => {
     const { breaker, fail } = create({ ...RULE, failures: 1 });
-    breaker.begin('victim');
+    breaker.beginRequest('victim');
     for (let count = 0; count < 100; count += 1) fail('attacker');
     expect(breaker.state).toBe('closed');
     fail('victim');
@@ -197,8 +199,8 @@ describe('what clients cause', () => {
       let servedAt = Number.NaN;
       for (clock.now = 0; clock.now < 60_000 && Number.isNaN(servedAt); clock.now += 10) {
         // In each round the attackers are first.
-        for (const attacker of attackers) if (breaker.admits(attacker)) fail(attacker);
-        if (breaker.admits('victim')) servedAt = clock.now;
+        for (const attacker of attackers) if (breaker.isAllowed(attacker)) fail(attacker);
+        if (breaker.isAllowed('victim')) servedAt = clock.now;
       }
       expect(servedAt).toBeLessThanOrEqual(15_000);
     }
@@ -212,8 +214,8 @@ describe('what clients cause', () => {
 
   it('counts connections that fail, whoever wanted them', () => {
     const { breaker } = create(FIVE);
-    breaker.begin('victim');
-    for (let count = 0; count < 5; count += 1) breaker.failed('endpoint', 'a', breaker.begin('a'));
+    breaker.beginRequest('victim');
+    for (let count = 0; count < 5; count += 1) breaker.recordFailure('endpoint', 'a', breaker.beginRequest('a'));
     expect(breaker.state).toBe('open');
   });
 });
@@ -221,8 +223,8 @@ describe('what clients cause', () => {
 describe('clients that leave after a long wait', () => {
   const leave = ({ breaker }: ReturnType<typeof create>, from: number, to: number) => {
     for (let client = from; client < to; client += 1) {
-      breaker.begin(String(client));
-      breaker.abandoned(String(client));
+      breaker.beginRequest(String(client));
+      breaker.recordAbandoned(String(client));
     }
   };
 
@@ -260,15 +262,15 @@ describe('clients that leave after a long wait', () => {
   it('count for nothing once any response has begun', () => {
     const made = create();
     leave(made, 0, 5);
-    made.breaker.responded();
+    made.breaker.recordResponse();
     leave(made, 5, 10);
     expect(made.breaker.state).toBe('closed');
   });
 
   it('have waited for four times the usual time, and for a second', () => {
-    const time = new NormalTime();
-    expect([time.isExceededBy(1_000), time.isExceededBy(1_001)]).toEqual([false, true]);
+    const time = new AverageResponseTime();
+    expect([time.isSlow(1_000), time.isSlow(1_001)]).toEqual([false, true]);
     for (let count = 0; count < 100; count += 1) time.add(1_000);
-    expect([time.isExceededBy(3_999), time.isExceededBy(4_001)]).toEqual([false, true]);
+    expect([time.isSlow(3_999), time.isSlow(4_001)]).toEqual([false, true]);
   });
 });

@@ -34,8 +34,8 @@ afterEach(async () => {
   await upstream.close();
 });
 
-const buffers = () => gateway.gateway.buffers;
-const isEmpty = () => buffers().heldBytes === 0 && buffers().clients === 0;
+const buffers = () => gateway.gateway.bufferBudget;
+const isEmpty = () => buffers().usedBytes === 0 && buffers().clientCount === 0;
 
 async function open(): Promise<Wire> {
   const wire = await Wire.open(gateway.port);
@@ -56,7 +56,7 @@ describe('the budget of bodies in memory', () => {
   it('is not taken by what is announced', async () => {
     await start();
     for (let index = 0; index < 30; index += 1) await begin('/checked', '192.0.2.1', 512 * KB, 10);
-    await eventually('the bytes have come', () => buffers().heldBytes === 300);
+    await eventually('the bytes have come', () => buffers().usedBytes === 300);
     const other = await begin('/checked', '192.0.2.2', 1_000, 999);
     other.write(']');
     expect((await other.answer()).status).toBe(200);
@@ -65,11 +65,11 @@ describe('the budget of bodies in memory', () => {
   it('when it is spent, more is refused with 503 for now', async () => {
     await start();
     for (let index = 0; index < 4; index += 1) await begin('/checked', `192.0.2.${index}`, 512 * KB, 256 * KB);
-    await eventually('the bytes have come', () => buffers().heldBytes === MB);
+    await eventually('the bytes have come', () => buffers().usedBytes === MB);
     const refused = await begin('/checked', '192.0.2.9', 1_000, 500);
     const answer = await refused.answer();
     expect([answer.status, answer.json().code, answer.value('retry-after')]).toEqual([503, 'gateway_busy', '1']);
-    expect(buffers().refused).toEqual({ buffer_full: 1, buffer_share: 0 });
+    expect(buffers().refusedCounts).toEqual({ buffer_full: 1, buffer_share: 0 });
     await eventually('the log tells', () => gateway.lines.some(({ reason }) => reason === 'buffer_full'));
     // A body without a schema is streamed, so it needs no memory.
     const streamed = await begin('/streamed', '192.0.2.9', 1_000, 1_000);
@@ -87,8 +87,8 @@ describe('the budget of bodies in memory', () => {
   ])('%s half of it to the others', async (_who, clientAt) => {
     await start();
     for (let index = 0; index < 8; index += 1) await begin('/checked', clientAt(index), 512 * KB, 100 * KB);
-    await eventually('the client is refused', () => buffers().refused.buffer_share >= 3);
-    expect(buffers().heldBytes).toBeLessThanOrEqual(MB / 2);
+    await eventually('the client is refused', () => buffers().refusedCounts.buffer_share >= 3);
+    expect(buffers().usedBytes).toBeLessThanOrEqual(MB / 2);
     const other = await begin('/checked', '192.0.2.2', 200 * KB, 200 * KB - 1);
     other.write(']');
     expect((await other.answer()).status).toBe(200);
@@ -97,7 +97,7 @@ describe('the budget of bodies in memory', () => {
   it('holds for responses of login routes, and the upstream is not blamed', async () => {
     await start('1MB', `{"padding":"${' '.repeat(500 * KB)}"}`);
     for (let index = 0; index < 2; index += 1) await begin('/checked', `192.0.2.${index}`, 512 * KB, 200 * KB);
-    await eventually('the bytes have come', () => buffers().heldBytes === 400 * KB);
+    await eventually('the bytes have come', () => buffers().usedBytes === 400 * KB);
     const login = await begin('/login', '192.0.2.7', 1, 1);
     const answer = await login.answer();
     expect([answer.status, answer.json().code, answer.value('retry-after')]).toEqual([503, 'gateway_busy', '1']);
@@ -136,8 +136,8 @@ describe('the budget of bodies in memory', () => {
           }),
         );
         for (const wire of wires.splice(0)) wire.end();
-        await eventually('all is given back', () => isEmpty() && gateway.gateway.meters.inFlight === 0, 30_000);
-        expect(buffers().heldBytes).toBe(0);
+        await eventually('all is given back', () => isEmpty() && gateway.gateway.metrics.inFlight === 0, 30_000);
+        expect(buffers().usedBytes).toBe(0);
       }),
       { numRuns: 15 },
     );

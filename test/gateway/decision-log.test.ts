@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { NAME_CODES } from '../../src/dns/name-error.ts';
+import { DNS_ERROR_CODES } from '../../src/dns/name-error.ts';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
-import { WIRE_CODES } from '../../src/http1/wire-error.ts';
+import { HTTP1_ERROR_CODES } from '../../src/http1/wire-error.ts';
 import { load } from '../../src/load.ts';
 import type { Plan, Principal, Verifier } from '../../src/plan/plan.ts';
 import { manifest, worldOf } from '../support/gateway.ts';
@@ -39,7 +39,7 @@ beforeAll(async () => {
   upstream = await startUpstream((...all) => respond(...all));
   gateway = createGateway(planWithSubjects(), {
     logger: pino({ level: 'silent' }),
-    line: (json) => void raw.push(json),
+    writeLine: (json) => void raw.push(json),
     flush: () => undefined,
   });
   port = (await gateway.listen()).port;
@@ -66,7 +66,7 @@ function planWithSubjects(): Plan {
     cached: (token) => withSubject(verifier.cached(token)),
     verify: async (token) => {
       const verdict = await verifier.verify(token);
-      return 'fault' in verdict ? verdict : { principal: withSubject(verdict.principal) };
+      return 'code' in verdict ? verdict : { principal: withSubject(verdict.principal) };
     },
   };
   const { plan } = load(source, worldOf(), { ...first, auth: { ...first.auth, verifier: known } });
@@ -255,9 +255,11 @@ describe('docs/log.md', () => {
   });
 
   it('lists the reasons that a connection to an upstream has', () => {
-    const rows = Object.entries(WIRE_CODES).map(([code, what]) => `- \`upstream_${code}\`: ${what}\n`);
+    const rows = Object.entries(HTTP1_ERROR_CODES).map(([code, what]) => `- \`upstream_${code}\`: ${what}\n`);
     expectSection('docs/log.md', 'upstream-reasons', rows.join(''));
-    const names = Object.entries(NAME_CODES).map(([code, text]) => `- \`upstream_${code.toLowerCase()}\`: ${text}\n`);
+    const names = Object.entries(DNS_ERROR_CODES).map(
+      ([code, text]) => `- \`upstream_${code.toLowerCase()}\`: ${text}\n`,
+    );
     expectSection('docs/log.md', 'name-reasons', names.join(''));
   });
 });

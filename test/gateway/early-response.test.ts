@@ -114,7 +114,7 @@ describe('a response that comes before the end of the upload', () => {
         }
         const lost = received.filter((text) => !text.startsWith('HTTP/1.1 413 ') || !text.endsWith('large'));
         expect([afterBytes, lost]).toEqual([afterBytes, []]);
-        expect(running.gateway.upstreams[0]?.targets[0]?.breaker).toBe('closed');
+        expect(running.gateway.upstreams[0]?.endpoints[0]?.breaker).toBe('closed');
       }
     },
   );
@@ -167,7 +167,7 @@ describe('a response that comes before the end of the upload', () => {
       wire.write(`${keptHead('POST /up HTTP/1.1', 'Content-Length: 2')}a`);
       await eventually(
         'the response has begun',
-        () => running.gateway.upstreams[0]?.targets[0]?.busy === 1 && connections === round,
+        () => running.gateway.upstreams[0]?.endpoints[0]?.busy === 1 && connections === round,
       );
       await wire.until('la');
       wire.write('a');
@@ -191,7 +191,7 @@ describe('a response that comes before the end of the upload', () => {
     upstream?.resetAndDestroy();
     await eventually('the exchange ended', () => running.lines.length === 1);
     expect(running.lines[0]).toMatchObject({ status: 413, aborted: true });
-    expect(running.gateway.upstreams[0]?.targets[0]?.breaker).toBe('closed');
+    expect(running.gateway.upstreams[0]?.endpoints[0]?.breaker).toBe('closed');
     wire.end();
   });
 
@@ -199,7 +199,7 @@ describe('a response that comes before the end of the upload', () => {
     const running = await serve(await startEarly(100_000, (socket) => void socket.resetAndDestroy()));
     for (let count = 0; count < 10; count += 1)
       expect(await upload(running.port, 'counted')).toMatch(/^HTTP\/1\.1 502 /);
-    expect(running.gateway.upstreams[0]?.targets[0]?.breaker).toBe('closed');
+    expect(running.gateway.upstreams[0]?.endpoints[0]?.breaker).toBe('closed');
   });
 
   it('is cut for the client when a reset ends a body without a length', async () => {

@@ -69,8 +69,8 @@ describe('several endpoints without a word about breakers', () => {
     const gateway = await serve(endpoints);
     const status = () => gateway.gateway.upstreams[0];
     expect(await statuses(gateway, 30)).toEqual(Array(30).fill(502));
-    expect([status()?.up, status()?.panic]).toEqual([false, true]);
-    expect(status()?.targets.map(({ breaker }) => breaker)).toEqual(['open', 'open']);
+    expect([status()?.healthy, status()?.panic]).toEqual([false, true]);
+    expect(status()?.endpoints.map(({ breaker }) => breaker)).toEqual(['open', 'open']);
     const operated = { gateway: gateway.gateway, reloader: { last: null }, isStopping: () => false };
     expect(readinessOf(operated as never)).toEqual({
       status: 'degraded',
@@ -96,7 +96,7 @@ describe('several endpoints without a word about breakers', () => {
     const off = await serve([bad, one], ', breaker: { enabled: false }');
     expect((await statuses(off, 30)).filter((status) => status === 502)).toHaveLength(15);
     const single = await serve([one]);
-    expect(single.gateway.upstreams[0]?.targets[0]?.breaker).toBe(null);
+    expect(single.gateway.upstreams[0]?.endpoints[0]?.breaker).toBe(null);
   });
 
   it('have the numbers of `breaker: {}`', () => {
@@ -115,7 +115,7 @@ describe('clients that leave while an endpoint hangs', () => {
   it('are counted, and never eject it alone', { timeout: 30_000 }, async () => {
     const [bad, one] = [await endpoint('hangs'), await endpoint('responds')];
     const gateway = await serve([bad, one], ', breaker: { failures: 1, pause: 1h }, balance: round-robin');
-    const target = () => gateway.gateway.upstreams[0]?.targets[0];
+    const target = () => gateway.gateway.upstreams[0]?.endpoints[0];
     for (let count = 1; count <= 3; count += 1) {
       const client = await openSocket(gateway.port);
       client.write(keptHead('GET /x HTTP/1.1'));

@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { FAILURE_SOURCES, sourceOf } from '../../src/gateway/upstream/failure-sources.ts';
-import { WIRE_CODES } from '../../src/http1/wire-error.ts';
+import { FAILURE_SOURCES, failureSourceOf } from '../../src/gateway/upstream/failure-sources.ts';
+import { HTTP1_ERROR_CODES } from '../../src/http1/wire-error.ts';
 
 const log = readFileSync(new URL('../../docs/log.md', import.meta.url), 'utf8');
 
 describe('the source of a failure', () => {
   it('is decided for every error of the HTTP/1.1 client', () => {
-    for (const code of Object.keys(WIRE_CODES)) expect([code, sourceOf(code)]).not.toEqual([code, undefined]);
+    for (const code of Object.keys(HTTP1_ERROR_CODES))
+      expect([code, failureSourceOf(code)]).not.toEqual([code, undefined]);
   });
 
   it('is documented for every failure', () => {
@@ -18,15 +19,18 @@ describe('the source of a failure', () => {
 
   it('is nobody but the client for what a client can cause alone', () => {
     const harmless = ['answer_head_too_large', 'request_malformed', 'body_too_large', 'body_invalid'];
-    expect(harmless.map(sourceOf)).toEqual(harmless.map(() => 'client'));
+    expect(harmless.map(failureSourceOf)).toEqual(harmless.map(() => 'client'));
   });
 
   it('is the gateway for what this process lacks', () => {
     const shortages = ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'];
-    expect(shortages.map(sourceOf)).toEqual(shortages.map(() => 'gateway'));
+    expect(shortages.map(failureSourceOf)).toEqual(shortages.map(() => 'gateway'));
   });
 
   it('is unknown for any other code', () => {
-    expect([sourceOf('toString'), sourceOf('ERR_SSL_WRONG_VERSION_NUMBER')]).toEqual([undefined, undefined]);
+    expect([failureSourceOf('toString'), failureSourceOf('ERR_SSL_WRONG_VERSION_NUMBER')]).toEqual([
+      undefined,
+      undefined,
+    ]);
   });
 });

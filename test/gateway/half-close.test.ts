@@ -224,7 +224,7 @@ describe('a client that leaves in the middle of a request', () => {
     'has sent %s and %s: one line at most, no refusal, and nothing whole upstream',
     async (_what, way, bytes) => {
       const isBegun = bytes.startsWith('POST');
-      const refusals = () => [...gateway.gateway.meters.refusals.values()].reduce((sum, count) => sum + count, 0);
+      const refusals = () => [...gateway.gateway.metrics.refusals.values()].reduce((sum, count) => sum + count, 0);
       const before = refusals();
       const socket = await openSocket(gateway.port);
       socket.resume().write(bytes);
@@ -237,7 +237,7 @@ describe('a client that leaves in the middle of a request', () => {
       await gone;
       if (isBegun) expect(await line()).toMatchObject([{ aborted: true }]);
       await eventually('the connection is closed', () => gateway.gateway.clients.connections === 0);
-      await eventually('nothing is in flight', () => gateway.gateway.meters.inFlight === 0);
+      await eventually('nothing is in flight', () => gateway.gateway.metrics.inFlight === 0);
       expect(gateway.lines).toHaveLength(isBegun ? 1 : 0);
       expect(gateway.lines.map(({ refusal }) => refusal)).toEqual(isBegun ? [undefined] : []);
       expect([refusals(), came]).toEqual([before, []]);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Frames } from '../../src/gateway/frames.ts';
+import { WebSocketFrameTracker } from '../../src/gateway/frames.ts';
 import { manifest, type Running, startGateway } from '../support/gateway.ts';
 import { type Issuer, startIssuer } from '../support/issuer.ts';
 import { keptHead, Wire } from '../support/raw.ts';
@@ -291,10 +291,10 @@ describe('the frames of a WebSocket', () => {
       const bytes = Buffer.concat([frame(length, isMasked), frame(3)]);
       const end = bytes.length - 5;
       for (const cut of [1, 2, 3, 5, 9, end - 1, end].filter((at) => at < end + 1 && at > 0)) {
-        const frames = new Frames();
-        frames.take(bytes.subarray(0, cut));
-        expect(frames.isBetween).toBe(cut === end);
-        expect(frames.copy().takeRest(bytes.subarray(cut))).toBe(end - cut);
+        const frames = new WebSocketFrameTracker();
+        frames.consume(bytes.subarray(0, cut));
+        expect(frames.isAtFrameBoundary).toBe(cut === end);
+        expect(frames.clone().consumeFrame(bytes.subarray(cut))).toBe(end - cut);
       }
     }
   });

@@ -28,7 +28,7 @@ async function start(server: string): Promise<Limited> {
   const adopt = (rules: string) => {
     const { plan } = load({ path: 'gateway.yaml', text: textOf(rules) }, worldOf());
     if (plan === undefined) throw new Error('the manifest does not load');
-    gateway.gateway.swap(plan);
+    gateway.gateway.activate(plan);
   };
   return { ...gateway, upstream, adopt };
 }

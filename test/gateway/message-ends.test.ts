@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type BodyEnd, ChunkedEnd, CountedEnd } from '../../src/gateway/body-end.ts';
-import { HeadEnd } from '../../src/gateway/head-end.ts';
-import { RequestLine } from '../../src/gateway/request-line.ts';
+import { type BodyScanner, ChunkedBodyScanner, FixedLengthBodyScanner } from '../../src/gateway/body-end.ts';
+import { HeadScanner } from '../../src/gateway/head-end.ts';
+import { RequestLineScanner } from '../../src/gateway/request-line.ts';
 
 const NEXT = 'GET /next HTTP/1.1\r\n\r\n';
 
@@ -16,13 +16,13 @@ function* cuts(text: string): Generator<Buffer[]> {
 }
 
 /** How many bytes are read until the end is reached. */
-function lengthIn(end: Pick<BodyEnd, 'isReached' | 'read'>, pieces: readonly Buffer[]): number {
+function lengthIn(end: Pick<BodyScanner, 'isComplete' | 'scan'>, pieces: readonly Buffer[]): number {
   let length = 0;
   for (const piece of pieces) {
-    if (end.isReached) break;
-    length += end.read(piece, 0);
+    if (end.isComplete) break;
+    length += end.scan(piece, 0);
   }
-  return end.isReached ? length : Number.NaN;
+  return end.isComplete ? length : Number.NaN;
 }
 
 describe('the end of a body in chunks', () => {
@@ -35,18 +35,18 @@ describe('the end of a body in chunks', () => {
     '1f;name="a;b"\r\n0123456789012345678901234567890\r\n0\r\n\r\n',
     '1\r\na\r\n1\r\n\r\r\n1\r\n\n\r\n0\r\nX: 1\r\nY: 2\r\n\r\n',
   ])('%j is found however the bytes come', (body) => {
-    for (const pieces of cuts(body + NEXT)) expect(lengthIn(new ChunkedEnd(), pieces)).toBe(body.length);
+    for (const pieces of cuts(body + NEXT)) expect(lengthIn(new ChunkedBodyScanner(), pieces)).toBe(body.length);
   });
 
   it.each(['', '2\r\nab\r\n', '0\r\n', '0\r\nX: 1\r\n', '0\r\n\r'])('%j has none', (body) => {
-    for (const pieces of cuts(body)) expect(lengthIn(new ChunkedEnd(), pieces)).toBeNaN();
+    for (const pieces of cuts(body)) expect(lengthIn(new ChunkedBodyScanner(), pieces)).toBeNaN();
   });
 });
 
 describe('the end of a counted body', () => {
   it.each([1, 2, 7])('of %i bytes is found however they come', (length) => {
     for (const pieces of cuts('a'.repeat(length) + NEXT)) {
-      expect(lengthIn(new CountedEnd(length), pieces)).toBe(length);
+      expect(lengthIn(new FixedLengthBodyScanner(length), pieces)).toBe(length);
     }
   });
 });
@@ -55,26 +55,26 @@ describe('the end of a head', () => {
   it.each(['\r\n', 'Host: a\r\n\r\n', 'A: \r\r\r\n\r\n', 'A: b\r\nC: d\r\n\r\n'])(
     '%j is found however it comes',
     (rest) => {
-      for (const pieces of cuts(rest + NEXT)) expect(lengthIn(new HeadEnd(), pieces)).toBe(rest.length);
+      for (const pieces of cuts(rest + NEXT)) expect(lengthIn(new HeadScanner(), pieces)).toBe(rest.length);
     },
   );
 
   it('is not found where there is none', () => {
-    for (const pieces of cuts('A: b\r\n\rC: d\r\n')) expect(lengthIn(new HeadEnd(), pieces)).toBeNaN();
+    for (const pieces of cuts('A: b\r\n\rC: d\r\n')) expect(lengthIn(new HeadScanner(), pieces)).toBeNaN();
   });
 });
 
 describe('a request line', () => {
   const read = (pieces: readonly Buffer[]) => {
-    const line = new RequestLine();
+    const line = new RequestLineScanner();
     let length = 0;
     for (const piece of pieces) {
-      if (line.isWhole) break;
-      const at = line.read(piece, 0);
+      if (line.isComplete) break;
+      const at = line.scan(piece, 0);
       if (at === -1) return 'malformed';
       length += at;
     }
-    return line.isWhole ? length : 'unfinished';
+    return line.isComplete ? length : 'unfinished';
   };
 
   it.each([

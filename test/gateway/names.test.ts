@@ -201,13 +201,13 @@ describe('a name that does not resolve', () => {
     });
     const started = performance.now();
     const waiting = Array.from({ length: 200 }, () => site.refusal('/slow'));
-    await until(() => expect(site.gateway.meters.inFlight).toBe(200));
+    await until(() => expect(site.gateway.metrics.inFlight).toBe(200));
     await until(() => expect(site.resolver.inFlight).toBe(1));
     await readFile(new URL(import.meta.url));
     for (const path of ['/good', '/literal', '/good']) expect(await site.get(path)).toBe('127.77.0.1');
     // All of that happened while the others waited.
     expect(performance.now() - started).toBeLessThan(2_900);
-    expect(site.gateway.meters.inFlight).toBeGreaterThanOrEqual(200);
+    expect(site.gateway.metrics.inFlight).toBeGreaterThanOrEqual(200);
     const refusals = await Promise.all(waiting);
     expect(new Set(refusals.map(String))).toEqual(new Set(['504,upstream_timeout,upstream_connect_timeout']));
     await until(() => expect(site.resolver.inFlight).toBe(0));
@@ -219,7 +219,7 @@ describe('a name that does not resolve', () => {
     const site = await start(() => 'hang', { slow: "{ url: 'http://slow.test:9' }" });
     const aborts = Array.from({ length: 20 }, () => new AbortController());
     const all = aborts.map(({ signal }) => fetch(`${site.url}/slow`, { signal }).catch(() => 'left'));
-    await until(() => expect(site.gateway.meters.inFlight).toBe(20));
+    await until(() => expect(site.gateway.metrics.inFlight).toBe(20));
     await until(() => expect(site.resolver.inFlight).toBe(1));
     for (const abort of aborts) abort.abort();
     await Promise.all(all);
@@ -232,7 +232,7 @@ describe('a name that does not resolve', () => {
     const zone: Zone = (name, type) => (name === 'gone.test' ? 'nxdomain' : ipv4('127.77.0.1')(name, type));
     const site = await start(zone, { up: `{ urls: ${urls}, breaker: { failures: 2, pause: 1h } }` });
     for (let turn = 0; turn < 10; turn += 1) expect(await site.get('/up')).toBe('127.77.0.1');
-    const [gone, good] = site.gateway.upstreams[0]?.targets ?? [];
+    const [gone, good] = site.gateway.upstreams[0]?.endpoints ?? [];
     expect([gone?.breaker, good?.breaker]).toEqual(['open', 'closed']);
     expect(gone?.resolution).toEqual({ state: 'failed', addresses: [], reason: 'ENOTFOUND' });
     expect(good?.resolution).toEqual({ state: 'resolved', addresses: ['127.77.0.1'], reason: null });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hasEncodedSlash, readTarget } from '../../src/gateway/path.ts';
+import { hasEncodedSlash, readRequestTarget } from '../../src/gateway/path.ts';
 import { Refusal } from '../../src/gateway/refusal.ts';
 
 const HOST = 'gateway.test';
@@ -281,7 +281,7 @@ describe('readTarget', () => {
   });
 
   it.each(ACCEPTED)('passes %j as it is', (target, path = target, query = '') => {
-    expect(readTarget(target, HOST)).toEqual({ path, query });
+    expect(readRequestTarget(target, HOST)).toEqual({ path, query });
   });
 
   it('passes every visible ASCII character but # in a query, and a long one', () => {
@@ -289,12 +289,12 @@ describe('readTarget', () => {
       .join('')
       .replace('#', '');
     const query = `?${all.repeat(90)}`;
-    expect(readTarget(`/x${query}`, HOST)).toEqual({ path: '/x', query });
+    expect(readRequestTarget(`/x${query}`, HOST)).toEqual({ path: '/x', query });
   });
 
   it('compares an absolute target with a Host that has a port', () => {
-    expect(readTarget('http://gateway.test:8080/x', 'gateway.test:8080').path).toBe('/x');
-    expect(readTarget('http://[::1]:8080/x', '[::1]:8080').path).toBe('/x');
+    expect(readRequestTarget('http://gateway.test:8080/x', 'gateway.test:8080').path).toBe('/x');
+    expect(readRequestTarget('http://[::1]:8080/x', '[::1]:8080').path).toBe('/x');
     expect(refusalOf('http://gateway.test/x', 'gateway.test:8080')).toBe('message_malformed');
     expect(refusalOf('http://gateway.test:8080/x', 'gateway.test')).toBe('message_malformed');
     expect(refusalOf('http://gateway.test/x', null)).toBe('message_malformed');
@@ -304,7 +304,7 @@ describe('readTarget', () => {
     it.each(['/a%2Fb', '/a%2fb', '/a%2Fb%2fc/', '/a/b%2Fc/d', '/a;x%2Fb', '/...%2F.a', '/%20a%2Fb', '/a%3F%2Fb'])(
       'passes %s as it is',
       (target) => {
-        expect(readTarget(target, HOST, true)).toEqual({ path: target, query: '' });
+        expect(readRequestTarget(target, HOST, true)).toEqual({ path: target, query: '' });
         expect(hasEncodedSlash(target)).toBe(true);
         expect(refusalOf(target)).toBe('path_ambiguous');
       },
@@ -322,7 +322,7 @@ describe('readTarget', () => {
       '/a%2f%2e',
       '/a%2f;b',
     ])('refuses %s all the same', (target) =>
-      expect(caught(() => readTarget(target, HOST, true))).toMatchObject({ code: 'path_ambiguous' }),
+      expect(caught(() => readRequestTarget(target, HOST, true))).toMatchObject({ code: 'path_ambiguous' }),
     );
 
     it.each(
@@ -330,12 +330,12 @@ describe('readTarget', () => {
         .flat()
         .filter((target) => !/^\/a%2[fF]b$|\/a%2fb$/.test(target)),
     )('refuses %j as everywhere', (target) =>
-      expect(caught(() => readTarget(target, HOST, true))).toMatchObject({ status: 400 }),
+      expect(caught(() => readRequestTarget(target, HOST, true))).toMatchObject({ status: 400 }),
     );
   });
 
   it('never tells in its refusal what exactly was wrong', () => {
-    const refusal = caught(() => readTarget('/sentinel/../x', HOST)) as Refusal;
+    const refusal = caught(() => readRequestTarget('/sentinel/../x', HOST)) as Refusal;
     expect(refusal.body('id')).not.toMatch(/sentinel|dot/);
     expect(refusal.reason).toBe('path_dot_segment');
   });
@@ -343,7 +343,7 @@ describe('readTarget', () => {
   it('is done at once with long hostile paths', () => {
     const started = performance.now();
     for (const part of ['/a', '/%20', '/.a', 'a', '%25', ';', '/a;', '%C3%A9', '/%', '.', ' ', '%20', 'a%2f'])
-      caught(() => readTarget(`/${part.repeat(8_000)}a`, HOST, true));
+      caught(() => readRequestTarget(`/${part.repeat(8_000)}a`, HOST, true));
     expect(performance.now() - started).toBeLessThan(1_000);
   });
 
@@ -351,9 +351,9 @@ describe('readTarget', () => {
     let passed = 0;
     fc.assert(
       fc.property(HOSTILE_PATHS, (path) => {
-        if (caught(() => readTarget(path, HOST, keeps)) !== undefined) return;
+        if (caught(() => readRequestTarget(path, HOST, keeps)) !== undefined) return;
         passed += 1;
-        expect(readTarget(path, HOST, keeps)).toEqual({ path, query: '' });
+        expect(readRequestTarget(path, HOST, keeps)).toEqual({ path, query: '' });
         expect(new URL(path, 'http://h').pathname).toBe(path);
         const once = decodeURIComponent(path);
         expect(once).not.toMatch(/[\u0080-\u009f]/);
@@ -433,7 +433,7 @@ function secondReadings(text: string): string[] {
 }
 
 function refusalOf(target: string, host: string | null = HOST): string | undefined {
-  const refusal = caught(() => readTarget(target, host ?? undefined));
+  const refusal = caught(() => readRequestTarget(target, host ?? undefined));
   if (refusal === undefined) return undefined;
   expect(refusal).toBeInstanceOf(Refusal);
   expect((refusal as Refusal).status).toBe(400);

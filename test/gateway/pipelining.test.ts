@@ -246,7 +246,7 @@ describe('behind a request in flight', () => {
     expect(came).toEqual(['GET /x']);
     await eventually('its line', () => gateway.lines.length === 1);
     expect(gateway.lines[0]).toMatchObject({ aborted: true });
-    expect(gateway.gateway.meters.inFlight).toBe(0);
+    expect(gateway.gateway.metrics.inFlight).toBe(0);
   });
 
   it('the next one may come in any pieces', async () => {

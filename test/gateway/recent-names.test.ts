@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { RecentNames } from '../../src/gateway/recent-names.ts';
+import { HeaderNameCache } from '../../src/gateway/recent-names.ts';
 
 test('names that are in use stay, however many others come, and those are bounded', () => {
-  const names = new RecentNames<number>();
+  const names = new HeaderNameCache<number>();
   names.set('Host', 1);
   names.set('Accept', 2);
   for (let index = 0; index < 50_000; index += 1) {
@@ -15,14 +15,14 @@ test('names that are in use stay, however many others come, and those are bounde
 });
 
 test('a new name is remembered after any number of others', () => {
-  const names = new RecentNames<number>();
+  const names = new HeaderNameCache<number>();
   for (let index = 0; index < 5_000; index += 1) names.set(`X-${index}`, index);
   names.set('Authorization', 7);
   expect(names.get('Authorization')).toBe(7);
 });
 
 test('a long name is not remembered', () => {
-  const names = new RecentNames<number>();
+  const names = new HeaderNameCache<number>();
   names.set('X'.repeat(65), 1);
   expect([names.get('X'.repeat(65)), names.size]).toEqual([undefined, 0]);
 });

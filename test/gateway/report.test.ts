@@ -54,10 +54,10 @@ describe('a route that only reports', () => {
   });
 
   it('counts the requests that would have been refused, each once', async () => {
-    const before = site.gateway.gateway.meters.reported.get('reported') ?? 0;
+    const before = site.gateway.gateway.metrics.reportedRequests.get('reported') ?? 0;
     await reportedOf(() => site.post('/reported/x?page=y', '{"email":1}', JSON_TYPE));
     await reportedOf(() => site.get('/reported/1'));
-    expect(site.gateway.gateway.meters.reported.get('reported')).toBe(before + 1);
+    expect(site.gateway.gateway.metrics.reportedRequests.get('reported')).toBe(before + 1);
   });
 
   it.each([

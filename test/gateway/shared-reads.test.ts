@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, it } from 'vitest';
-import { shareReads } from '../../src/gateway/shared-reads.ts';
+import { useSharedReadBuffer } from '../../src/gateway/shared-reads.ts';
 import { eventually } from '../support/site.ts';
 
 it('connections read into the same memory, and a refused read suspends them', async () => {
@@ -11,7 +11,7 @@ it('connections read into the same memory, and a refused read suspends them', as
   let isTaking = true;
   const server = createServer((socket) => {
     sockets.push(socket);
-    shareReads(socket, (bytes) => {
+    useSharedReadBuffer(socket, (bytes) => {
       memories.add(bytes.buffer);
       texts.push(bytes.toString());
       return isTaking;

@@ -201,7 +201,7 @@ describe('another pair', () => {
     const wire = new Wire(first);
     // In the middle of a request.
     wire.write('GET /one HTTP/1.1\r\n');
-    own.gateway.swap(loadWith(filesOf(next)));
+    own.gateway.activate(loadWith(filesOf(next)));
     wire.write('Host: gateway.test\r\n\r\n');
     expect((await wire.answer()).status).toBe(200);
 
@@ -216,7 +216,7 @@ describe('another pair', () => {
 
   it('cannot end TLS: without one, the last serves until a restart', async () => {
     const own = await startGateway(textOf(`{ ${TLS} }`), {}, filesOf(pair));
-    own.gateway.swap(loadWith({}, '{}'));
+    own.gateway.activate(loadWith({}, '{}'));
     const wire = new Wire(await secure({}, own));
     wire.write(head('GET /x HTTP/1.1'));
     expect((await wire.answer()).status).toBe(200);

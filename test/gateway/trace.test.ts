@@ -1,9 +1,9 @@
 import { trace as api, type Context, ROOT_CONTEXT, type Span, SpanKind, type SpanOptions } from '@opentelemetry/api';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
-import { findTraces } from '../../src/gateway/spans.ts';
+import { findRequestTracer } from '../../src/gateway/spans.ts';
 import { readTraceparent } from '../../src/gateway/trace.ts';
-import { quietLog } from '../../src/log.ts';
+import { createCallbackLog } from '../../src/log.ts';
 import { manifest, PUBLIC_ALL, startGateway } from '../support/gateway.ts';
 import { ask, head } from '../support/raw.ts';
 import { eventually, type Site, startSite } from '../support/site.ts';
@@ -139,8 +139,8 @@ describe('with an SDK', () => {
     await close();
     gateway = createGateway(
       other.plan,
-      quietLog(() => undefined),
-      findTraces('1'),
+      createCallbackLog(() => undefined),
+      findRequestTracer('1'),
     );
     return (await gateway.listen()).port;
   };
@@ -170,7 +170,7 @@ describe('with an SDK', () => {
   });
 
   it('there are none where none is registered', () => {
-    expect(findTraces('1').begin.length).toBe(3);
+    expect(findRequestTracer('1').begin.length).toBe(3);
     expect(api.getSpanContext(ROOT_CONTEXT)).toBeUndefined();
   });
 });

@@ -182,7 +182,7 @@ describe('a peer that is not trusted', () => {
     ] as const) {
       const { plan } = load({ path: 'gateway.yaml', text: textOf(trusted) }, worldOf());
       if (plan === undefined) throw new Error('the manifest does not load');
-      own.gateway.swap(plan);
+      own.gateway.activate(plan);
       wire.write(keptHead('GET /x HTTP/1.1', 'X-Forwarded-For: 192.0.2.1'));
       await wire.answer();
       expect(valuesOf(upstream.messages.at(-1)?.headers ?? [], 'x-forwarded-for')).toEqual([expected]);

@@ -118,7 +118,7 @@ describe('a kept-alive connection that died', () => {
     const upstream = await mortal(RESET);
     const gateway = await serve(`{ url: '${upstream.url}', breaker: { failures: 1, pause: 1h } }`);
     for (let count = 0; count < 4; count += 1) expect((await get(gateway)).status).toBe(200);
-    expect(gateway.gateway.upstreams[0]?.targets[0]?.breakerOpenings).toBe(0);
+    expect(gateway.gateway.upstreams[0]?.endpoints[0]?.breakerOpenings).toBe(0);
   });
 
   it.each(['POST', 'PATCH'])('without a byte: %s is not sent a second time', async (method) => {
@@ -387,7 +387,7 @@ describe('the breaker', () => {
     let isBroken = true;
     const upstream = await wire(() => (isBroken ? (socket: Socket) => void socket.destroy() : OK));
     const gateway = await serve(`{ url: '${upstream.url}', breaker: { failures: 2, pause: 300ms } }`);
-    const state = () => gateway.gateway.upstreams[0]?.targets[0]?.breaker;
+    const state = () => gateway.gateway.upstreams[0]?.endpoints[0]?.breaker;
     expect([(await get(gateway)).status, state()]).toEqual([502, 'closed']);
     expect([(await get(gateway)).status, state()]).toEqual([502, 'open']);
     const got = await get(gateway);
@@ -412,7 +412,7 @@ describe('the breaker', () => {
     await eventually('it is held', () => held.length === 1);
     client.destroy();
     await eventually('it was given up', () => held[0]?.destroyed === true);
-    expect(gateway.gateway.upstreams[0]?.targets[0]?.breaker).toBe('closed');
+    expect(gateway.gateway.upstreams[0]?.endpoints[0]?.breaker).toBe('closed');
   });
 
   it('takes an exchange that had its time for a failure, unless the client was not done', async () => {
@@ -421,7 +421,7 @@ describe('the breaker', () => {
       `{ url: '${silent.url}', breaker: { failures: 1 } }`,
       PUBLIC_ALL.replace(' }', ', timeout: 100ms }'),
     );
-    const state = () => gateway.gateway.upstreams[0]?.targets[0]?.breaker;
+    const state = () => gateway.gateway.upstreams[0]?.endpoints[0]?.breaker;
     const slow = await Wire.open(gateway.port);
     slow.write(`${keptHead('POST /x HTTP/1.1', 'Content-Length: 10')}half`);
     expect([(await slow.answer()).status, state()]).toEqual([504, 'closed']);
@@ -448,7 +448,7 @@ describe('the health check', () => {
     closing.push(() => upstream.close());
     const rule = '{ path: /healthz, interval: 10ms, healthy: 2, unhealthy: 2 }';
     const gateway = await serve(`{ url: '${upstream.url}', health: ${rule} }`);
-    const isTakenForWell = () => gateway.gateway.upstreams[0]?.targets[0]?.well;
+    const isTakenForWell = () => gateway.gateway.upstreams[0]?.endpoints[0]?.healthy;
     expect((await get(gateway)).status).toBe(200);
     isWell = false;
     await eventually('it is taken out', () => isTakenForWell() === false);
@@ -466,9 +466,9 @@ describe('the health check', () => {
     closing.push(() => upstream.close());
     const rule = '{ path: /, interval: 10ms, healthy: 1, unhealthy: 1 }';
     const gateway = await serve(`{ url: '${upstream.url}', health: ${rule} }`);
-    await eventually('it is taken out', () => gateway.gateway.upstreams[0]?.targets[0]?.well === false);
+    await eventually('it is taken out', () => gateway.gateway.upstreams[0]?.endpoints[0]?.healthy === false);
     status = 200;
-    await eventually('it is let in', () => gateway.gateway.upstreams[0]?.targets[0]?.well === true);
+    await eventually('it is let in', () => gateway.gateway.upstreams[0]?.endpoints[0]?.healthy === true);
   });
 
   it.each([
@@ -480,7 +480,7 @@ describe('the health check', () => {
     const upstream = await wire(() => talk);
     const rule = '{ path: /healthz, interval: 10ms, timeout: 30ms, unhealthy: 2 }';
     const gateway = await serve(`{ url: '${upstream.url}', health: ${rule} }`);
-    await eventually('it is taken out', () => gateway.gateway.upstreams[0]?.targets[0]?.well === false);
+    await eventually('it is taken out', () => gateway.gateway.upstreams[0]?.endpoints[0]?.healthy === false);
   });
 
   it('ends with the gateway', async () => {

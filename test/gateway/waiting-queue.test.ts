@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { WaitingQueue } from '../../src/gateway/upstream/waiting-queue.ts';
+import { RequestQueue } from '../../src/gateway/upstream/waiting-queue.ts';
 import { PUBLIC_ALL, startGateway } from '../support/gateway.ts';
 import { keptHead, type RawAnswer, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
@@ -9,14 +9,14 @@ const waiter = (name: string) => ({ client: name[0] ?? '', name });
 type Named = ReturnType<typeof waiter>;
 
 function queueOf(limit: number, ...names: string[]) {
-  const queue = new WaitingQueue<Named>(limit);
-  const removed = names.map((name) => queue.add(waiter(name), () => setTimeout(() => undefined, 0).unref())?.name);
+  const queue = new RequestQueue<Named>(limit);
+  const removed = names.map((name) => queue.enqueue(waiter(name), () => setTimeout(() => undefined, 0).unref())?.name);
   return { queue, removed };
 }
 
-function order(queue: WaitingQueue<Named>): string[] {
+function order(queue: RequestQueue<Named>): string[] {
   const names = [];
-  for (let next = queue.take(); next !== undefined; next = queue.take()) names.push(next.name);
+  for (let next = queue.dequeue(); next !== undefined; next = queue.dequeue()) names.push(next.name);
   return names;
 }
 
@@ -44,14 +44,14 @@ describe('a waiting queue', () => {
   it('forgets who leaves', () => {
     const { queue } = queueOf(2);
     const [one, two] = [waiter('a1'), waiter('b1')];
-    for (const each of [one, two]) queue.add(each, () => setTimeout(() => undefined, 0));
-    queue.delete(one);
-    queue.delete(one);
+    for (const each of [one, two]) queue.enqueue(each, () => setTimeout(() => undefined, 0));
+    queue.remove(one);
+    queue.remove(one);
     expect([queue.size, order(queue)]).toEqual([1, ['b1']]);
   });
 
   it('stays within its limit, and fair, whatever comes and goes', () => {
-    const queue = new WaitingQueue<Named>(50);
+    const queue = new RequestQueue<Named>(50);
     const inside = new Set<Named>();
     let seed = 7;
     const random = (below: number) => {
@@ -63,16 +63,16 @@ describe('a waiting queue', () => {
       const what = random(10);
       if (what < 6) {
         inside.add(next);
-        const removed = queue.add(next, () => setTimeout(() => undefined, 0).unref());
+        const removed = queue.enqueue(next, () => setTimeout(() => undefined, 0).unref());
         if (removed !== undefined) inside.delete(removed);
       } else if (what < 8) {
-        const taken = queue.take();
+        const taken = queue.dequeue();
         if (taken !== undefined) expect(inside.delete(taken)).toBe(true);
       } else {
         const [some] = inside;
         if (some === undefined) continue;
         inside.delete(some);
-        queue.delete(some);
+        queue.remove(some);
       }
       expect(queue.size).toBe(inside.size);
       expect(queue.size).toBeLessThanOrEqual(50);
@@ -138,11 +138,11 @@ upstreams:
 routes:
 ${PUBLIC_ALL}`);
     OPEN.push(hanging.close, recovering.close, gateway.close);
-    await eventually('one endpoint is unhealthy', () => gateway.gateway.upstreams[0]?.targets[1]?.well === false);
+    await eventually('one endpoint is unhealthy', () => gateway.gateway.upstreams[0]?.endpoints[1]?.healthy === false);
     const [first, second] = [await Wire.open(gateway.port), await Wire.open(gateway.port)];
     OPEN.push(async () => first.end());
     first.write(keptHead('GET /x HTTP/1.1'));
-    await eventually('the other one is busy', () => gateway.gateway.upstreams[0]?.targets[0]?.busy === 1);
+    await eventually('the other one is busy', () => gateway.gateway.upstreams[0]?.endpoints[0]?.busy === 1);
     second.write(keptHead('GET /x HTTP/1.1'));
     await eventually('a request waits', () => gateway.gateway.upstreams[0]?.waiting === 1);
     isHealthy = true;
@@ -168,7 +168,7 @@ ${PUBLIC_ALL}`);
       const wire = await Wire.open(gateway.port);
       OPEN.push(async () => wire.end());
       const waiting = gateway.gateway.upstreams[0]?.waiting ?? 0;
-      const refused = gateway.gateway.meters.refusals.get('upstream_busy') ?? 0;
+      const refused = gateway.gateway.metrics.refusals.get('upstream_busy') ?? 0;
       wire.write(keptHead(`GET ${path} HTTP/1.1`, `X-Forwarded-For: ${client}`));
       answers[path] = wire.answer();
       await eventually(
@@ -177,7 +177,7 @@ ${PUBLIC_ALL}`);
           held.length === 1 &&
           (path === '/first' ||
             gateway.gateway.upstreams[0]?.waiting === waiting + 1 ||
-            gateway.gateway.meters.refusals.get('upstream_busy') === refused + 1),
+            gateway.gateway.metrics.refusals.get('upstream_busy') === refused + 1),
       );
     };
     await send('/first', '192.0.2.9');

@@ -225,7 +225,7 @@ describe('a tunnel', () => {
     wire.write(keptHead('GET /open HTTP/1.1', ...HANDSHAKE));
     await wire.until('\r\n\r\n');
     wire.end();
-    await eventually('the connection is free', () => site.gateway.upstreams[0]?.targets[0]?.busy === 0, 15_000);
+    await eventually('the connection is free', () => site.gateway.upstreams[0]?.endpoints[0]?.busy === 0, 15_000);
     for (const socket of sockets) socket.destroy();
     server.close();
     await site.close();

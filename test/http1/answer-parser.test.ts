@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AnswerHead } from '../../src/http1/answer-head.ts';
-import { AnswerParser } from '../../src/http1/answer-parser.ts';
-import { Chunks } from '../../src/http1/chunks.ts';
-import { WireError } from '../../src/http1/wire-error.ts';
+import type { ResponseHead } from '../../src/http1/answer-head.ts';
+import { ResponseParser } from '../../src/http1/answer-parser.ts';
+import { ChunkedDecoder } from '../../src/http1/chunks.ts';
+import { Http1Error } from '../../src/http1/wire-error.ts';
 import { readStrictly, STATUS_LINE, Unreadable } from '../edge/strict.ts';
 
 /** What was told of an answer. */
 interface Told {
   /** Interim answers too. */
-  readonly heads: AnswerHead[];
+  readonly heads: ResponseHead[];
   body: string;
   end: { trailers: readonly string[]; isKept: boolean } | undefined;
   switched: string | undefined;
@@ -19,7 +19,7 @@ interface Told {
 /** Reads an answer that comes in these pieces. */
 function read(pieces: readonly Buffer[], { method = 'GET', isClosed = false } = {}): Told {
   const told: Told = { heads: [], body: '', end: undefined, switched: undefined, fault: undefined };
-  const parser = new AnswerParser({
+  const parser = new ResponseParser({
     onHead: (head) => void told.heads.push(head),
     onData: (bytes) => {
       told.body += bytes.toString('latin1');
@@ -28,16 +28,16 @@ function read(pieces: readonly Buffer[], { method = 'GET', isClosed = false } = 
       expect(told.end).toBeUndefined();
       told.end = { trailers, isKept };
     },
-    onSwitch: (_head, first) => {
+    onUpgrade: (_head, first) => {
       told.switched = first.toString('latin1');
     },
   });
   parser.begin(method);
   try {
-    for (const piece of pieces) parser.take(piece);
+    for (const piece of pieces) parser.parse(piece);
     if (isClosed) parser.end();
   } catch (error) {
-    if (!(error instanceof WireError)) throw error;
+    if (!(error instanceof Http1Error)) throw error;
     told.fault = error.code;
   }
   return told;
@@ -154,9 +154,9 @@ describe('what comes with an answer', () => {
 
   it('in chunks of a byte is told of once for each piece that came', () => {
     const pieces: string[] = [];
-    const chunks = new Chunks((bytes) => pieces.push(bytes.toString('latin1')));
-    chunks.take(latin1('1\r\na\r\n'.repeat(1_000)), 0);
-    chunks.take(latin1('2\r\nbc\r\n0\r\n\r\n'), 0);
+    const chunks = new ChunkedDecoder((bytes) => pieces.push(bytes.toString('latin1')));
+    chunks.decode(latin1('1\r\na\r\n'.repeat(1_000)), 0);
+    chunks.decode(latin1('2\r\nbc\r\n0\r\n\r\n'), 0);
     expect(pieces).toEqual(['a'.repeat(1_000), 'bc']);
   });
 

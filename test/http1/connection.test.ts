@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Call, CallUser } from '../../src/http1/call.ts';
-import { Connection } from '../../src/http1/connection.ts';
+import type { ResponseSink, UpstreamRequest } from '../../src/http1/call.ts';
+import { UpstreamConnection } from '../../src/http1/connection.ts';
 import { createDial } from '../../src/http1/dial.ts';
 import { load } from '../../src/load.ts';
 import { manifest, PUBLIC_ALL, worldOf } from '../support/gateway.ts';
@@ -19,9 +19,9 @@ afterEach(async () => {
 
 /** A connection to an upstream whose side is the test's own. */
 interface Opened {
-  readonly connection: Connection;
+  readonly connection: UpstreamConnection;
   /** Sends a request and tells of it: `begin`, `head 200`, `data ok`, `end`, `stale`, `switch`, the code of an error. */
-  send(call?: Partial<Call>, hear?: (news: string) => void): string[];
+  send(call?: Partial<UpstreamRequest>, hear?: (news: string) => void): string[];
   /** The upstream's side of it, and what came there. */
   far(): Promise<Socket>;
   came(): string;
@@ -41,7 +41,7 @@ async function open({ responseTimeoutMs = 0, idleTimeoutMs = 0, isForTunnel = fa
       pieces += 1;
     });
   });
-  const connection = new Connection({
+  const connection = new UpstreamConnection({
     dial: dialOf(raw),
     responseTimeoutMs,
     idleTimeoutMs,
@@ -71,38 +71,38 @@ async function open({ responseTimeoutMs = 0, idleTimeoutMs = 0, isForTunnel = fa
   };
 }
 
-const GET: Call = {
+const GET: UpstreamRequest = {
   method: 'GET',
   path: '/x',
   headers: ['Host', 'a'],
   isHandshake: false,
   length: undefined,
   body: null,
-  hasResponseLimit: true,
+  hasResponseTimeout: true,
 };
 const POST = { method: 'POST', length: 3 } as const;
 
 function dialOf({ url }: RawUpstream) {
   const upstream = load({ path: 'gateway.yaml', text: manifest(PUBLIC_ALL, { up: url }) }, worldOf()).plan
     ?.upstreams[0];
-  const target = upstream?.targets[0];
+  const target = upstream?.endpoints[0];
   if (upstream === undefined || target === undefined) throw new Error('the manifest has no upstream');
   return createDial(target, upstream);
 }
 
-function listener(told: string[], hear: (news: string) => void = () => undefined): CallUser {
+function listener(told: string[], hear: (news: string) => void = () => undefined): ResponseSink {
   const tell = (news: string) => {
     told.push(news);
     hear(news);
   };
   return {
-    onBegin: () => tell('begin'),
+    onRequestStart: () => tell('begin'),
     onStale: () => tell('stale'),
     onHead: ({ status }) => tell(`head ${status}`),
     onData: (bytes) => tell(`data ${bytes.toString('latin1')}`),
-    onWaiting: () => undefined,
+    onReadComplete: () => undefined,
     onEnd: () => tell('end'),
-    onSwitch: (_head, socket) => {
+    onUpgrade: (_head, socket) => {
       closing.push(() => void socket.destroy());
       tell('switch');
     },
@@ -111,7 +111,11 @@ function listener(told: string[], hear: (news: string) => void = () => undefined
 }
 
 /** An exchange that goes well, and what it leaves behind. */
-async function used(options?: Parameters<typeof open>[0], answer = OK, call?: Partial<Call>): Promise<Opened> {
+async function used(
+  options?: Parameters<typeof open>[0],
+  answer = OK,
+  call?: Partial<UpstreamRequest>,
+): Promise<Opened> {
   const opened = await open(options);
   const told = opened.send(call);
   const far = await opened.far();
@@ -124,7 +128,7 @@ async function used(options?: Parameters<typeof open>[0], answer = OK, call?: Pa
 describe('a connection that is kept', () => {
   it('carries one exchange after the other', async () => {
     const { connection, send, far } = await used();
-    expect(connection.isFree).toBe(true);
+    expect(connection.isIdle).toBe(true);
     const told = send();
     await eventually('it is sent', () => told.includes('begin'));
     (await far()).write(OK);
@@ -157,7 +161,7 @@ describe('a connection that is kept', () => {
     spoil(socket);
     await eventually('it is closed', () => closed() > 0);
     await eventually('the other side sees it', () => socket.destroyed);
-    expect([connection.isFree, closed()]).toEqual([false, 1]);
+    expect([connection.isIdle, closed()]).toEqual([false, 1]);
   });
 
   it.each([
@@ -168,7 +172,7 @@ describe('a connection that is kept', () => {
     ['nonsense', true],
   ])('where the other side says Keep-Alive: %s', async (keepAlive, isFree) => {
     const { connection } = await used({}, OK.replace('\r\n', `\r\nKeep-Alive: ${keepAlive}\r\n`));
-    expect([connection.isFree, connection.isStale]).toEqual([isFree, !isFree]);
+    expect([connection.isIdle, connection.isStale]).toEqual([isFree, !isFree]);
   });
 
   it.each([
@@ -177,7 +181,7 @@ describe('a connection that is kept', () => {
     ['an answer that closes', OK.replace('\r\n', '\r\nConnection: close\r\n'), 'GET', false],
   ])('is none behind %s', async (_what, answer, method, isHandshake) => {
     const { connection, far } = await used({ isForTunnel: isHandshake }, answer, { method, isHandshake });
-    expect(connection.isFree).toBe(false);
+    expect(connection.isIdle).toBe(false);
     const socket = await far();
     await eventually('the other side sees it', () => socket.destroyed);
   });
@@ -191,7 +195,7 @@ describe('a connection that is kept', () => {
     socket.pause();
     socket.write(OK);
     await eventually('it is answered', () => told.includes('end'));
-    expect(connection.isFree).toBe(false);
+    expect(connection.isIdle).toBe(false);
   });
 });
 
@@ -286,7 +290,7 @@ describe('who hears of an exchange', () => {
     socket.write(OK);
     await eventually('the other side sees it', () => socket.destroyed);
     expect(told.slice(-2)).toEqual([at, 'thrown']);
-    expect(connection.isFree).toBe(false);
+    expect(connection.isIdle).toBe(false);
   });
 
   it('and ends it in the middle of a piece hears no more of that piece', async () => {
@@ -313,6 +317,6 @@ describe('who hears of an exchange', () => {
     const told = send();
     connection.abort(new Error('enough'));
     connection.onOpen();
-    expect([told, connection.isFree]).toEqual([['enough'], false]);
+    expect([told, connection.isIdle]).toEqual([['enough'], false]);
   });
 });

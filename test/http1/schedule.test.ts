@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Call, CallUser } from '../../src/http1/call.ts';
-import { Connection } from '../../src/http1/connection.ts';
+import type { ResponseSink, UpstreamRequest } from '../../src/http1/call.ts';
+import { UpstreamConnection } from '../../src/http1/connection.ts';
 import { MemorySocket } from '../../src/offline/memory-socket.ts';
 
 const FRAMED = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
@@ -53,7 +53,7 @@ class Run {
   closed = 0;
   readonly #near: MemorySocket;
   readonly #far: MemorySocket;
-  readonly #connection: Connection;
+  readonly #connection: UpstreamConnection;
   #body: Readable | undefined;
 
   constructor() {
@@ -61,7 +61,7 @@ class Run {
     this.#near = near;
     this.#far = far;
     far.on('error', () => undefined).resume();
-    this.#connection = new Connection({
+    this.#connection = new UpstreamConnection({
       dial: (user) => {
         setImmediate(() => user.onOpen());
         return near.on('data', (bytes: Buffer) => user.onBytes(bytes));
@@ -76,7 +76,7 @@ class Run {
   }
 
   get isFree(): boolean {
-    return this.#connection.isFree;
+    return this.#connection.isIdle;
   }
 
   get isGone(): boolean {
@@ -115,14 +115,14 @@ class Run {
     const body = kind === 'stream' ? new Readable({ read: () => undefined }) : null;
     body?.on('error', () => undefined);
     this.#body = body ?? undefined;
-    const call: Call = {
+    const call: UpstreamRequest = {
       method: kind === 'stream' ? 'POST' : kind === 'handshake' ? 'GET' : kind,
       path: '/',
       headers: ['Host', 'a'],
       isHandshake: kind === 'handshake',
       length: kind === 'stream' ? 'chunked' : kind === 'POST' ? 3 : undefined,
       body: kind === 'POST' ? Buffer.from('abc') : body,
-      hasResponseLimit: true,
+      hasResponseTimeout: true,
     };
     const told: Told = { news: [], isOver: false, body };
     this.all.push(told);
@@ -130,20 +130,20 @@ class Run {
   }
 }
 
-function listener(told: Told): CallUser {
+function listener(told: Told): ResponseSink {
   const tell = (news: string, isLast = false) => {
     expect(told.isOver).toBe(false);
     told.news.push(news);
     told.isOver = isLast;
   };
   return {
-    onBegin: () => tell('begin'),
+    onRequestStart: () => tell('begin'),
     onStale: () => tell('stale', true),
     onHead: () => tell('head'),
     onData: () => tell('data'),
-    onWaiting: () => tell('waiting'),
+    onReadComplete: () => tell('waiting'),
     onEnd: () => tell('end', true),
-    onSwitch: (_head, socket) => {
+    onUpgrade: (_head, socket) => {
       tell('switch', true);
       socket.on('error', () => undefined).destroy();
     },

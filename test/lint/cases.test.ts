@@ -5,7 +5,7 @@ import { CASES, lintCase, said } from './support.ts';
 
 const UPDATE = process.env['UPDATE_GOLDEN'] === '1';
 /** What others than the manifest decide has no manifest to show it. */
-const shown = RULES.filter(({ severity, family }) => severity !== 'error' && family !== 'online');
+const shown = RULES.filter(({ severity, category }) => severity !== 'error' && category !== 'online');
 
 describe.each(shown.map((rule) => [rule.id, rule] as const))('%s', (id, rule) => {
   test('finds what is bad, and nothing else does', () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fixText } from '../../src/lint/fix.ts';
-import { patchOf } from '../../src/lint/patch.ts';
+import { unifiedDiff } from '../../src/lint/patch.ts';
 import { parse } from '../../src/manifest/document.ts';
 import { AUTH, loadText, manifestOf, ROUTE } from '../manifest/support.ts';
 import { lintText } from './support.ts';
@@ -143,11 +143,11 @@ test('whatever was wrong: mending ends, what is mended stays so, and no comment 
 describe('a patch', () => {
   const folder = mkdtempSync(join(tmpdir(), 'patch-'));
 
-  test('is empty where nothing changed', () => expect(patchOf('a', 'x\n', 'x\n')).toBe(''));
+  test('is empty where nothing changed', () => expect(unifiedDiff('a', 'x\n', 'x\n')).toBe(''));
 
   test('shows three lines around', () => {
     const text = Array.from({ length: 20 }, (_, index) => `l${index + 1}\n`).join('');
-    expect(patchOf('a.yaml', text, text.replace('l10\n', 'L10\n'))).toBe(
+    expect(unifiedDiff('a.yaml', text, text.replace('l10\n', 'L10\n'))).toBe(
       '--- a/a.yaml\n+++ b/a.yaml\n@@ -7,7 +7,7 @@\n l7\n l8\n l9\n-l10\n+L10\n l11\n l12\n l13\n',
     );
   });
@@ -162,7 +162,10 @@ describe('a patch', () => {
         fc.pre(before !== after && before !== '' && after !== '');
         const file = join(folder, 'file');
         writeFileSync(file, before);
-        execFileSync('git', ['apply', '--whitespace=nowarn'], { cwd: folder, input: patchOf('file', before, after) });
+        execFileSync('git', ['apply', '--whitespace=nowarn'], {
+          cwd: folder,
+          input: unifiedDiff('file', before, after),
+        });
         expect(readFileSync(file, 'utf8')).toBe(after);
       }),
       { numRuns: 60 },

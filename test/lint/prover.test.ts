@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { load } from '../../src/load.ts';
 import { type Pattern, parsePattern, patternKey } from '../../src/plan/pattern.ts';
-import { contains, isFirst, meet, PatternTree } from '../../src/plan/pattern-sets.ts';
+import { containsPattern, intersect, PatternTree, takesPrecedence } from '../../src/plan/pattern-sets.ts';
 import type { Plan, Route } from '../../src/plan/plan.ts';
 import type { Problem } from '../../src/problem/problem.ts';
 import { lintText } from './support.ts';
@@ -157,7 +157,7 @@ function takeovers({ router, routes: all }: Plan): Set<Route> {
   const patterns = new Map(all.map((one) => [one, parsePattern(one.path)]));
   const patternOf = (one: Route) => patterns.get(one) ?? [];
   const isCrossing = (open: Route, gate: Route) =>
-    !contains(patternOf(gate), patternOf(open)) && !contains(patternOf(open), patternOf(gate));
+    !containsPattern(patternOf(gate), patternOf(open)) && !containsPattern(patternOf(open), patternOf(gate));
   const gates = all.filter(({ access }) => access === 'protected');
   const found = new Set<Route>();
   for (const sent of PATHS)
@@ -185,7 +185,7 @@ describe('patterns as sets of paths', () => {
   test('one contains another', () => {
     fc.assert(
       fc.property(pattern, pattern, (wide, narrow) => {
-        expect(contains(wide, narrow)).toBe(setOf(narrow).isSubsetOf(setOf(wide)));
+        expect(containsPattern(wide, narrow)).toBe(setOf(narrow).isSubsetOf(setOf(wide)));
       }),
     );
   });
@@ -193,7 +193,7 @@ describe('patterns as sets of paths', () => {
   test('two meet in what both have', () => {
     fc.assert(
       fc.property(pattern, pattern, (one, other) => {
-        const met = meet(one, other);
+        const met = intersect(one, other);
         const both = setOf(one).intersection(setOf(other));
         expect(met === undefined ? new Set() : setOf(met)).toEqual(both);
       }),
@@ -203,9 +203,9 @@ describe('patterns as sets of paths', () => {
   test('one of two that meet is first, unless they are the same', () => {
     fc.assert(
       fc.property(pattern, pattern, (one, other) => {
-        const both = meet(one, other);
+        const both = intersect(one, other);
         fc.pre(both !== undefined && patternKey(one) !== patternKey(other));
-        expect([isFirst(one, other), isFirst(other, one)].toSorted()).toEqual([false, true]);
+        expect([takesPrecedence(one, other), takesPrecedence(other, one)].toSorted()).toEqual([false, true]);
         const sent = few.find((candidate) => isMatch(one, candidate) && isMatch(other, candidate));
         const paths = [one, other].map((part) =>
           patternKey(part)
@@ -216,7 +216,7 @@ describe('patterns as sets of paths', () => {
           paths.map((written) => ({ path: written, method: 'GET', access: 'public', upstream: 'one', isLogin: false })),
         );
         if (sent !== undefined && !/[A.]/.test(text.slice(text.indexOf('"routes"'))))
-          expect(planOf(text).router.match('GET', sent)?.id).toBe(isFirst(one, other) ? 'r0' : 'r1');
+          expect(planOf(text).router.match('GET', sent)?.id).toBe(takesPrecedence(one, other) ? 'r0' : 'r1');
       }),
     );
   });
@@ -226,8 +226,8 @@ describe('patterns as sets of paths', () => {
       fc.property(fc.array(pattern, { maxLength: 8 }), pattern, (added, asked) => {
         const tree = new PatternTree<Pattern>();
         for (const one of added) tree.add(one, one);
-        const expected = added.filter((one) => meet(one, asked) !== undefined);
-        const found = [...tree.meeting(asked, { left: 10_000 })];
+        const expected = added.filter((one) => intersect(one, asked) !== undefined);
+        const found = [...tree.overlapping(asked, { remaining: 10_000 })];
         expect(new Set(found)).toEqual(new Set(expected));
         expect(found).toHaveLength(expected.length);
       }),

@@ -1,6 +1,6 @@
 import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { FAMILIES } from '../../src/lint/rule.ts';
+import { CATEGORIES } from '../../src/lint/rule.ts';
 import { RULES } from '../../src/lint/table.ts';
 import { generate } from '../../src/manifest/generate.ts';
 
@@ -15,7 +15,8 @@ describe('the table of rules', () => {
   });
 
   test('says in one sentence why there is a rule', () => {
-    for (const { id, why } of RULES) expect([id, why]).toEqual([id, expect.stringMatching(/^[A-Z].{10,}[^.]\.$/)]);
+    for (const { id, rationale } of RULES)
+      expect([id, rationale]).toEqual([id, expect.stringMatching(/^[A-Z].{10,}[^.]\.$/)]);
   });
 
   test('has every file of a rule, each named for its rule', () => {
@@ -26,7 +27,7 @@ describe('the table of rules', () => {
 
   test('has more than forty that advise, in every family', () => {
     expect(RULES.filter(({ find }) => find !== undefined).length).toBeGreaterThan(40);
-    expect(new Set(RULES.map(({ family }) => family))).toEqual(new Set(Object.keys(FAMILIES)));
+    expect(new Set(RULES.map(({ category }) => category))).toEqual(new Set(Object.keys(CATEGORIES)));
   });
 
   test('lets no rule that advises be an error by itself: what loads has no errors', () => {

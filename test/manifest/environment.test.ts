@@ -46,7 +46,7 @@ describe('a variable in a value', () => {
   });
 
   test('two that are missing in one value are told of both', () => {
-    expect(substitute(['${A}${B}'], {}).findings.map(({ where }) => where)).toEqual([
+    expect(substitute(['${A}${B}'], {}).findings.map(({ location }) => location)).toEqual([
       { path: [0], at: 'value' },
       { path: [0], at: 'value' },
     ]);

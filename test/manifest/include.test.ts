@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { load } from '../../src/load.ts';
-import { filesOf, foldersOf } from '../../src/manifest/pattern-of-files.ts';
-import type { World } from '../../src/manifest/source.ts';
+import { expandGlob, globFolders } from '../../src/manifest/pattern-of-files.ts';
+import type { Environment } from '../../src/manifest/source.ts';
 
 const MAIN = `version: 1
 include: INCLUDE
@@ -12,7 +12,7 @@ const route = (id: string, upstream = 'up') =>
   `routes:\n  - { id: ${id}, method: GET, path: /${id}, upstream: ${upstream}, access: public }\n`;
 
 /** A folder in memory: the text of each file, by its path. */
-function worldWith(files: Readonly<Record<string, string>>): World {
+function worldWith(files: Readonly<Record<string, string>>): Environment {
   return {
     env: { PORT: '7' },
     readFile(path) {
@@ -49,7 +49,7 @@ describe('what is included', () => {
       ['a', 'up'],
       ['b', 'two'],
     ]);
-    expect(plan?.upstreams.map(({ targets }) => targets[0]?.url.port)).toEqual(['1', '7']);
+    expect(plan?.upstreams.map(({ endpoints }) => endpoints[0]?.url.port)).toEqual(['1', '7']);
   });
 
   it('is known by the names of its own files, with the folder of the manifest', () => {
@@ -96,9 +96,9 @@ describe('what is included', () => {
   });
 
   it('is watched: its files, and what its patterns stand for', () => {
-    const { files, patterns } = loadWith('routes/*.yaml', { 'routes/a.yaml': route('a') });
+    const { files, globs } = loadWith('routes/*.yaml', { 'routes/a.yaml': route('a') });
     expect([...files.keys()]).toEqual(['routes/a.yaml']);
-    expect([...patterns]).toEqual([['routes/*.yaml', 'routes/a.yaml']]);
+    expect([...globs]).toEqual([['routes/*.yaml', 'routes/a.yaml']]);
   });
 });
 
@@ -114,11 +114,11 @@ describe('a pattern', () => {
     ['c/*.yaml', []],
     ['c/d.yaml', ['c/d.yaml']],
   ])('%s', (pattern, found) => {
-    expect(filesOf(pattern, world)).toEqual(found);
+    expect(expandGlob(pattern, world)).toEqual(found);
   });
 
   it('has folders in which something may come', () => {
-    expect(foldersOf('*/*.yaml', world)).toEqual(['', 'a', 'b', 'b.yaml', 'b[1].yaml']);
-    expect(foldersOf('a/x.yaml', world)).toEqual([]);
+    expect(globFolders('*/*.yaml', world)).toEqual(['', 'a', 'b', 'b.yaml', 'b[1].yaml']);
+    expect(globFolders('a/x.yaml', world)).toEqual([]);
   });
 });

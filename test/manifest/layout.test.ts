@@ -3,12 +3,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { load } from '../../src/load.ts';
 import { parse } from '../../src/manifest/document.ts';
-import { layOut } from '../../src/manifest/layout.ts';
-import { tokensOf } from '../../src/manifest/tokens.ts';
+import { formatYaml } from '../../src/manifest/layout.ts';
+import { tokenize } from '../../src/manifest/tokens.ts';
 import { untidy } from './untidy.ts';
 
 const root = new URL('../../', import.meta.url);
-const laidOut = (text: string) => layOut(tokensOf(text));
+const laidOut = (text: string) => formatYaml(tokenize(text));
 const read = (text: string) => parse({ path: 'x.yaml', text });
 const world = { env: {}, readFile: () => '{"keys":[]}' };
 

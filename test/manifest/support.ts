@@ -1,12 +1,12 @@
-import { type Loaded, load } from '../../src/load.ts';
-import type { Fault } from '../../src/plan/plan.ts';
+import { type LoadResult, load } from '../../src/load.ts';
+import type { Violation } from '../../src/plan/plan.ts';
 import type { Problem } from '../../src/problem/problem.ts';
 
 const NO_FILES = (path: string): never => {
   throw Object.assign(new Error(`no file ${path}`), { code: 'ENOENT' });
 };
 
-export function loadText(text: string, env: Record<string, string | undefined> = {}): Loaded {
+export function loadText(text: string, env: Record<string, string | undefined> = {}): LoadResult {
   return load({ path: 'gateway.yaml', text }, { env, readFile: NO_FILES });
 }
 
@@ -40,11 +40,11 @@ export function bodyRoute(schema: string): string {
 }
 
 /** What is wrong with a short body of the first route, and `undefined` when that has no schema. */
-export function faultsOf({ plan, problems }: Loaded, body: string): readonly Fault[] | undefined {
+export function faultsOf({ plan, problems }: LoadResult, body: string): readonly Violation[] | undefined {
   if (plan === undefined) throw new Error(problems.map(said).join('\n'));
-  const judged = plan.routes[0]?.body?.judge?.(Buffer.from(body));
+  const judged = plan.routes[0]?.body?.validate?.(Buffer.from(body));
   if (judged instanceof Promise) throw new Error('the body is judged in another thread');
-  return judged?.faults;
+  return judged?.violations;
 }
 
 export const AUTH = `auth:

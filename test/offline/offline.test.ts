@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { load } from '../../src/load.ts';
 import { MemorySocket } from '../../src/offline/memory-socket.ts';
-import { createOffline } from '../../src/offline/offline.ts';
-import { StatedTokens } from '../../src/offline/stated-tokens.ts';
+import { createOfflineGateway } from '../../src/offline/offline.ts';
+import { StubVerifier } from '../../src/offline/stated-tokens.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { createPair } from '../support/certificate.ts';
 import { worldOf } from '../support/gateway.ts';
@@ -36,27 +36,31 @@ const GET = { method: 'GET', target: '/open', headers: [] as string[], body: und
 const POST = { ...GET, method: 'POST' };
 
 describe('the gateway without a network', () => {
-  const tokens = new StatedTokens();
-  const ask = createOffline(planOf(), tokens);
+  const tokens = new StubVerifier();
+  const ask = createOfflineGateway(planOf(), tokens);
 
   it('forwards what the gateway forwards, to the first target, however short the time limits are', async () => {
-    const { answer, received, decision } = await ask({ ...GET, target: '/open?a=b' });
-    expect([answer?.status, decision.route]).toEqual([200, 'open']);
-    expect([received?.origin, received?.method, received?.url]).toEqual(['http://10.0.0.1:7001', 'GET', '/open?a=b']);
-    expect((await ask(GET)).received?.origin).toBe('http://10.0.0.1:7001');
+    const { response, upstreamRequest, logEntry } = await ask({ ...GET, target: '/open?a=b' });
+    expect([response?.status, logEntry.route]).toEqual([200, 'open']);
+    expect([upstreamRequest?.origin, upstreamRequest?.method, upstreamRequest?.url]).toEqual([
+      'http://10.0.0.1:7001',
+      'GET',
+      '/open?a=b',
+    ]);
+    expect((await ask(GET)).upstreamRequest?.origin).toBe('http://10.0.0.1:7001');
   });
 
   it('gives the answer of the upstream to the client', async () => {
     const upstream = { status: 203, headers: ['X-A', 'b', 'X-A', 'c'], body: Buffer.from('hello') };
-    const { answer } = await ask(GET, upstream);
-    expect([answer?.status, answer?.body.toString()]).toEqual([203, 'hello']);
-    expect(answer?.headers).toEqual(expect.arrayContaining(['X-A', 'b', 'c']));
+    const { response } = await ask(GET, upstream);
+    expect([response?.status, response?.body.toString()]).toEqual([203, 'hello']);
+    expect(response?.headers).toEqual(expect.arrayContaining(['X-A', 'b', 'c']));
   });
 
   it('carries large bodies both ways', async () => {
     const body = Buffer.alloc(5_000_000, 'a');
-    const { answer, received } = await ask({ ...POST, body }, { status: 200, headers: [], body });
-    expect([received?.body.equals(body), answer?.body.equals(body)]).toEqual([true, true]);
+    const { response, upstreamRequest } = await ask({ ...POST, body }, { status: 200, headers: [], body });
+    expect([upstreamRequest?.body.equals(body), response?.body.equals(body)]).toEqual([true, true]);
   });
 
   it.each([
@@ -64,34 +68,34 @@ describe('the gateway without a network', () => {
     [65_537, 413],
   ])('refuses a body of %i bytes as it should, by either framing', async (size, status) => {
     const request = { ...POST, target: '/small', body: Buffer.alloc(size) };
-    expect((await ask(request)).answer?.status).toBe(status);
-    expect((await ask({ ...request, headers: ['Transfer-Encoding', 'chunked'] })).answer?.status).toBe(status);
+    expect((await ask(request)).response?.status).toBe(status);
+    expect((await ask({ ...request, headers: ['Transfer-Encoding', 'chunked'] })).response?.status).toBe(status);
   });
 
   it('fills a body up that is said to be longer, and leaves where it would be endless', async () => {
     const padded = await ask({ ...POST, headers: ['Content-Length', '10'], body: Buffer.from('abc') });
-    expect(padded.received?.body.toString()).toBe('abc       ');
+    expect(padded.upstreamRequest?.body.toString()).toBe('abc       ');
     const endless = await ask({ ...POST, headers: ['Content-Length', '1000000000000'], body: undefined });
-    expect([endless.answer, endless.decision.refusal]).toEqual([undefined, undefined]);
+    expect([endless.response, endless.logEntry.refusal]).toEqual([undefined, undefined]);
     const refused = await ask({ ...POST, target: '/small', headers: ['Content-Length', '1000000000000'] });
-    expect(refused.decision.refusal).toBe('body_too_large');
+    expect(refused.logEntry.refusal).toBe('body_too_large');
   });
 
   it('refuses what is no request', async () => {
-    expect((await ask({ ...GET, target: '/a b' })).decision.refusal).toBe('message_malformed');
-    expect((await ask({ ...GET, method: 'CONNECT', target: 'a:1' })).decision.refusal).toBe('method_not_allowed');
-    expect((await ask({ ...GET, headers: ['X', 'y'.repeat(20_000)] })).decision.refusal).toBe('headers_too_large');
+    expect((await ask({ ...GET, target: '/a b' })).logEntry.refusal).toBe('message_malformed');
+    expect((await ask({ ...GET, method: 'CONNECT', target: 'a:1' })).logEntry.refusal).toBe('method_not_allowed');
+    expect((await ask({ ...GET, headers: ['X', 'y'.repeat(20_000)] })).logEntry.refusal).toBe('headers_too_large');
   });
 
   it('knows tokens that were stated, and no others', async () => {
-    tokens.state('good', { claims: { role: 'user', sub: 'someone' } });
-    tokens.state('other', { claims: { role: 'guest' } });
-    tokens.state('old', { fault: 'token_expired' });
+    tokens.setToken('good', { claims: { role: 'user', sub: 'someone' } });
+    tokens.setToken('other', { claims: { role: 'guest' } });
+    tokens.setToken('old', { code: 'token_expired' });
     const asked = (token: string) => ask({ ...GET, target: '/closed', headers: ['Authorization', `Bearer ${token}`] });
     expect((await asked('good')).principals.map(({ claims }) => claims['role'])).toEqual(['user']);
-    expect((await asked('other')).decision.refusal).toBe('role_not_allowed');
-    expect((await asked('old')).decision.reason).toBe('token_expired');
-    expect((await asked('unknown')).decision.reason).toBe('signature_wrong');
+    expect((await asked('other')).logEntry.refusal).toBe('role_not_allowed');
+    expect((await asked('old')).logEntry.reason).toBe('token_expired');
+    expect((await asked('unknown')).logEntry.reason).toBe('signature_wrong');
   });
 
   it('answers a WebSocket handshake as the upstream does', async () => {
@@ -105,30 +109,30 @@ describe('the gateway without a network', () => {
       'Sec-WebSocket-Key',
       'a',
     ];
-    const { answer, received } = await ask(
+    const { response, upstreamRequest } = await ask(
       { ...GET, target: '/socket', headers },
       { status: 403, headers: [], body: Buffer.from('no') },
     );
-    expect([answer?.status, answer?.body.toString()]).toEqual([403, 'no']);
-    expect(received?.headers.map((text) => text.toLowerCase())).toContain('websocket');
+    expect([response?.status, response?.body.toString()]).toEqual([403, 'no']);
+    expect(upstreamRequest?.headers.map((text) => text.toLowerCase())).toContain('websocket');
   });
 
   it('cuts the connection where the gateway does', async () => {
-    const { answer, decision } = await ask(GET, {
+    const { response, logEntry } = await ask(GET, {
       status: 200,
       headers: ['Content-Length', '10'],
       body: Buffer.from('abc'),
     });
-    expect([answer, decision.refusal]).toEqual([undefined, 'upstream_broken']);
+    expect([response, logEntry.refusal]).toEqual([undefined, 'upstream_broken']);
   });
 
   it('is one behind TLS too', async () => {
     const { certificate, key } = createPair();
     const text = MANIFEST.replace('version: 1', 'version: 1\nserver: { tls: { certificate: ./a.pem, key: ./a.key } }');
-    const secured = createOffline(planOf(text, { 'a.pem': certificate, 'a.key': key }), new StatedTokens());
-    const { answer, received } = await secured(GET);
-    expect(answer?.status).toBe(200);
-    expect(received?.headers).toEqual(expect.arrayContaining(['X-Forwarded-Proto', 'https']));
+    const secured = createOfflineGateway(planOf(text, { 'a.pem': certificate, 'a.key': key }), new StubVerifier());
+    const { response, upstreamRequest } = await secured(GET);
+    expect(response?.status).toBe(200);
+    expect(upstreamRequest?.headers).toEqual(expect.arrayContaining(['X-Forwarded-Proto', 'https']));
   });
 });
 

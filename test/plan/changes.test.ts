@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { load } from '../../src/load.ts';
-import { changesBetween, restartsFor, summaryOf } from '../../src/plan/changes.ts';
+import { comparePlans, settingsNeedingRestart, summarizeChanges } from '../../src/plan/changes.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { worldOf } from '../support/gateway.ts';
 
@@ -46,12 +46,12 @@ describe('the changes between two plans', () => {
     ],
     ['another limit', B, B.replace('1KB', '2KB'), { ...NOTHING, changed: ['b'] }],
   ])('%s', (_what, old, next, changes) => {
-    expect(changesBetween(planOf(old), planOf(next))).toEqual(changes);
+    expect(comparePlans(planOf(old), planOf(next))).toEqual(changes);
   });
 
   it('another address, which takes a restart', () => {
     const moved = { ...planOf(A), listen: { host: '127.0.0.1', port: 1 } };
-    expect(changesBetween(planOf(A), moved)).toEqual({ ...NOTHING, needsRestart: ['listen'] });
+    expect(comparePlans(planOf(A), moved)).toEqual({ ...NOTHING, needsRestart: ['listen'] });
   });
 
   it('of the server, by its keys, and TLS that comes or goes, which takes a restart', () => {
@@ -60,11 +60,11 @@ describe('the changes between two plans', () => {
       return { ...plan, server: { ...plan.server, keys: { ...plan.server.keys, ...changes }, tls } };
     };
     const pair = { pem: () => ({ cert: '', key: '' }) };
-    expect(changesBetween(rules({}), rules({ timeouts: 'others', trustedProxies: 'others' }))).toEqual({
+    expect(comparePlans(rules({}), rules({ timeouts: 'others', trustedProxies: 'others' }))).toEqual({
       ...NOTHING,
       server: ['trustedProxies', 'timeouts'],
     });
-    expect(changesBetween(rules({ tls: 'one' }, pair), rules({ tls: 'two' }, pair))).toEqual({
+    expect(comparePlans(rules({ tls: 'one' }, pair), rules({ tls: 'two' }, pair))).toEqual({
       ...NOTHING,
       server: ['tls'],
     });
@@ -72,11 +72,11 @@ describe('the changes between two plans', () => {
       [rules({}), rules({ tls: 'one' }, pair)],
       [rules({ tls: 'one' }, pair), rules({})],
     ] as const)
-      expect(changesBetween(old, next)).toEqual({ ...NOTHING, server: ['tls'], needsRestart: ['server.tls'] });
+      expect(comparePlans(old, next)).toEqual({ ...NOTHING, server: ['tls'], needsRestart: ['server.tls'] });
   });
 
   it('an upstream elsewhere', () => {
-    expect(changesBetween(planOf(A), planOf(A, 'http://127.0.0.1:2'))).toEqual({ ...NOTHING, upstreams: ['up'] });
+    expect(comparePlans(planOf(A), planOf(A, 'http://127.0.0.1:2'))).toEqual({ ...NOTHING, upstreams: ['up'] });
   });
 
   it('of whom the rules let in', () => {
@@ -88,21 +88,23 @@ describe('the changes between two plans', () => {
       },
       worldOf(),
     ).plan as Plan;
-    expect(changesBetween(plan, other)).toEqual({ ...NOTHING, rules: ['tokens', 'role'] });
+    expect(comparePlans(plan, other)).toEqual({ ...NOTHING, rules: ['tokens', 'role'] });
   });
 
   it('in one line', () => {
-    const between = (old: string, next: string) => summaryOf(changesBetween(planOf(old), planOf(next)));
+    const between = (old: string, next: string) => summarizeChanges(comparePlans(planOf(old), planOf(next)));
     expect(between(A, A + B)).toBe('1 route added, 1 now public');
     expect(between(A + B, A.replace('protected', 'public'))).toBe('1 route removed, 1 route changed, 1 now public');
     expect(between(A, A)).toBe('nothing that is served changed');
-    expect(summaryOf(changesBetween(planOf(A), planOf(A, 'http://127.0.0.1:2')))).toBe('1 upstream new or changed');
+    expect(summarizeChanges(comparePlans(planOf(A), planOf(A, 'http://127.0.0.1:2')))).toBe(
+      '1 upstream new or changed',
+    );
   });
 
   it('to what the process began with, however many reloads lie between', () => {
     const began = planOf(A);
     const moved = { ...planOf(A + B), listen: { host: '127.0.0.1', port: 1 } };
-    expect(restartsFor(began, moved)).toEqual(['listen']);
-    expect(restartsFor(began, planOf(B))).toEqual([]);
+    expect(settingsNeedingRestart(began, moved)).toEqual(['listen']);
+    expect(settingsNeedingRestart(began, planOf(B))).toEqual([]);
   });
 });

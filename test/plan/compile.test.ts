@@ -49,10 +49,10 @@ describe('an upstream', () => {
   const keyOf = (text: string) => planOf(text).upstreams[0]?.key;
 
   test('has its origin', () => {
-    expect(planOf(manifestOf()).upstreams[0]?.targets[0]?.url.origin).toBe('http://127.0.0.1:7002');
+    expect(planOf(manifestOf()).upstreams[0]?.endpoints[0]?.url.origin).toBe('http://127.0.0.1:7002');
     expect(
-      planOf(manifestOf().replace('http://127.0.0.1:7002', 'https://contacts.internal/')).upstreams[0]?.targets[0]?.url
-        .origin,
+      planOf(manifestOf().replace('http://127.0.0.1:7002', 'https://contacts.internal/')).upstreams[0]?.endpoints[0]
+        ?.url.origin,
     ).toBe('https://contacts.internal');
   });
 
@@ -122,9 +122,9 @@ const LOGIN = (rule: string) => ROUTE.replace(' }', `, login: ${rule} }`);
 const loginOf = (rule: string) => planOf(manifestOf(AUTH, LOGIN(rule))).routes[0]?.login;
 const search = (rule: string, text: string, headers: readonly string[] = []) => {
   const body = Buffer.from(text);
-  const response = { status: 200, reason: 'OK', headers, body, encoded: body };
-  const found = loginOf(rule)?.search(response, { client: '', buffer: () => undefined });
-  return found !== undefined && typeof found === 'object' && 'stated' in found ? found.stated : found;
+  const response = { status: 200, reason: 'OK', headers, body, encodedBody: body };
+  const found = loginOf(rule)?.findTokens(response, { client: '', reserve: () => undefined });
+  return found !== undefined && typeof found === 'object' && 'declared' in found ? found.declared : found;
 };
 
 describe('the token in the answer of a login', () => {
@@ -181,7 +181,7 @@ test.each([
   ["  realm: a [b] 'c', ~!\n", "a [b] 'c', ~!"],
 ])('challenges name the realm: %j', (line, realm) => {
   const text = manifestOf(AUTH.replace('  role:', () => `${line}  role:`));
-  expect(planOf(text).auth?.challenge).toBe(`Bearer realm="${realm}"`);
+  expect(planOf(text).auth?.challengePrefix).toBe(`Bearer realm="${realm}"`);
 });
 
 describe('routes that name roles', () => {

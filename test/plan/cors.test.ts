@@ -25,7 +25,7 @@ describe('an origin', () => {
   ])('%s is one', (origin) => {
     const { cors, findings } = compiled({ origins: [origin] });
     expect(findings).toEqual([]);
-    expect(cors.answer(origin)).toEqual(['Access-Control-Allow-Origin', origin]);
+    expect(cors.headersFor(origin)).toEqual(['Access-Control-Allow-Origin', origin]);
   });
 
   test.each([
@@ -56,7 +56,7 @@ describe('an origin', () => {
     'https://app.example\r\nX-A: b',
   ])('%s is none', (origin) => {
     const { findings } = compiled({ origins: ['https://b.example', origin] });
-    expect(findings.map(({ rule, where }) => [rule, where])).toEqual([
+    expect(findings.map(({ rule, location }) => [rule, location])).toEqual([
       ['cors-origin', { path: ['cors', 'origins', 1], at: 'value' }],
     ]);
   });
@@ -70,12 +70,12 @@ describe('an answer', () => {
   });
 
   test('to an origin that is allowed', () => {
-    expect(cors.answer('https://b.example')).toEqual([
+    expect(cors.headersFor('https://b.example')).toEqual([
       ...['Access-Control-Allow-Origin', 'https://b.example'],
       ...['Access-Control-Allow-Credentials', 'true'],
       ...['Access-Control-Expose-Headers', 'X-A, X-B'],
     ]);
-    expect(cors.isVaried).toBe(true);
+    expect(cors.isOriginDependent).toBe(true);
   });
 
   test.each([
@@ -87,13 +87,13 @@ describe('an answer', () => {
     'https://a.example/',
     'https://c.example',
     'constructor',
-  ])('to %s says nothing', (origin) => expect(cors.answer(origin)).toEqual([]));
+  ])('to %s says nothing', (origin) => expect(cors.headersFor(origin)).toEqual([]));
 
   test('where any origin is allowed is the same for all', () => {
     const any = compiled({ origins: ['*'] }).cors;
     for (const origin of [undefined, 'https://a.example', 'null'])
-      expect(any.answer(origin)).toEqual(['Access-Control-Allow-Origin', '*']);
-    expect(any.isVaried).toBe(false);
+      expect(any.headersFor(origin)).toEqual(['Access-Control-Allow-Origin', '*']);
+    expect(any.isOriginDependent).toBe(false);
   });
 });
 
@@ -104,7 +104,10 @@ test.each([
   ['0s', '0'],
 ])('a preflight may be kept for %s', (maxAge, seconds) => {
   const { cors } = compiled({ origins: ['*'], maxAge, headers: ['A', 'B'], methods: ['GET', 'PUT'] });
-  expect(cors.preflight).toEqual(['Access-Control-Allow-Headers', 'A, B', 'Access-Control-Max-Age', seconds]);
+  expect(cors.preflightHeaders).toEqual(['Access-Control-Allow-Headers', 'A, B', 'Access-Control-Max-Age', seconds]);
   expect(cors.methods).toEqual(['GET', 'PUT']);
-  expect(compiled({ origins: ['*'], headers: [], maxAge }).cors.preflight).toEqual(['Access-Control-Max-Age', seconds]);
+  expect(compiled({ origins: ['*'], headers: [], maxAge }).cors.preflightHeaders).toEqual([
+    'Access-Control-Max-Age',
+    seconds,
+  ]);
 });

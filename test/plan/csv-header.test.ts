@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { CsvHeaderInspector } from '../../src/plan/csv-header.ts';
+import { CsvHeaderValidator } from '../../src/plan/csv-header.ts';
 
 function verdict(text: string | Buffer, pieceBytes: number, header = ['name', 'e-mail, or so'], delimiter = ',') {
   const bytes = Buffer.from(text as string);
-  const inspector = new CsvHeaderInspector({ header, delimiter }, true);
+  const inspector = new CsvHeaderValidator({ header, delimiter }, true);
   for (let at = 0; at < bytes.length; at += pieceBytes) {
-    const fault = inspector.take(bytes.subarray(at, at + pieceBytes));
+    const fault = inspector.write(bytes.subarray(at, at + pieceBytes));
     if (fault !== undefined) return fault.message;
   }
   return inspector.end()?.message ?? 'fits';
@@ -46,8 +46,8 @@ test('another delimiter', () => {
 });
 
 test('a first row is refused as soon as it is longer than the stated one can be', () => {
-  const inspector = new CsvHeaderInspector({ header: ['a', 'b'], delimiter: ',' }, true);
-  expect(inspector.take(Buffer.from('a,'.repeat(20)))?.message).toBe('must begin with the row a,b');
+  const inspector = new CsvHeaderValidator({ header: ['a', 'b'], delimiter: ',' }, true);
+  expect(inspector.write(Buffer.from('a,'.repeat(20)))?.message).toBe('must begin with the row a,b');
   const quotes = '""'.repeat(50);
   expect(verdict(`\ufeff"${quotes}","b"\r\n`, 1, ['"'.repeat(50), 'b'])).toBe('fits');
 });

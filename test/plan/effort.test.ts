@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createBodyJudge } from '../../src/plan/body-judge.ts';
-import { createJudges } from '../../src/plan/judges.ts';
+import { createBodyValidator } from '../../src/plan/body-judge.ts';
+import { createSchemaValidators } from '../../src/plan/judges.ts';
 import type { SchemaRoot } from '../../src/plan/schema-files.ts';
 import { loadText, manifestOf } from '../manifest/support.ts';
 
@@ -8,7 +8,7 @@ const PATH = ['schemas', 'A'];
 
 function judgeOf(schema: object) {
   const root: SchemaRoot = { schemas: { A: { ...schema } }, routes: [], files: {} };
-  return createBodyJudge(createJudges(root).judgeAt(PATH), root, PATH);
+  return createBodyValidator(createSchemaValidators(root).validatorAt(PATH), root, PATH);
 }
 
 const times = <T>(count: number, make: (index: number) => T) =>
@@ -77,8 +77,8 @@ describe('what takes long is validated in another thread, with the same result',
     expect(body.length).toBeLessThanOrEqual(65_536);
     const judged = judgeOf(schema)(body, 'client');
     expect(judged).toBeInstanceOf(Promise);
-    expect((await judged).faults.length >= Math.min(1, faults)).toBe(true);
-    expect((await judged).faults.length > 0).toBe(faults > 0);
+    expect((await judged).violations.length >= Math.min(1, faults)).toBe(true);
+    expect((await judged).violations.length > 0).toBe(faults > 0);
     expect((await judged).body?.toString()).toBe(JSON.stringify(value));
   });
 });
@@ -119,16 +119,16 @@ describe('parameters', () => {
     ['/a/c', `?q=${'a'.repeat(300)}${'&q=aaaaaaaaaaaaaa'.repeat(500)}`, []],
     ['/a/aaaaaaaaaaaaa', `?q=${long}&n=4&n=6&n=${long}`, []],
   ])('%.20s with %.20s', async (path, query, headers) => {
-    const served = parameters?.serve(path, query, headers, 'client');
+    const served = parameters?.validateWithinBudget(path, query, headers, 'client');
     expect(served).toBeInstanceOf(Promise);
     const faults = parameters?.validate(path, query, headers);
-    const { faults: later } = (await served) as Awaited<Extract<typeof served, Promise<unknown>>>;
-    expect([...later].sort((a, b) => a.pointer.localeCompare(b.pointer))).toEqual(
+    const { violations } = (await served) as Awaited<Extract<typeof served, Promise<unknown>>>;
+    expect([...violations].sort((a, b) => a.pointer.localeCompare(b.pointer))).toEqual(
       [...(faults ?? [])].sort((a, b) => a.pointer.localeCompare(b.pointer)),
     );
   });
 
   test('that are short are validated at once', () => {
-    expect(parameters?.serve('/a/aaaaaaaaaaaaa', '?q=aaaaaaaaaaaaa&n=3', [], 'client')).toEqual([]);
+    expect(parameters?.validateWithinBudget('/a/aaaaaaaaaaaaa', '?q=aaaaaaaaaaaaa&n=3', [], 'client')).toEqual([]);
   });
 });

@@ -1,11 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { judgeBytes } from '../../src/plan/body-judge.ts';
-import { createJudges } from '../../src/plan/judges.ts';
+import { validateJson } from '../../src/plan/body-judge.ts';
+import { createSchemaValidators } from '../../src/plan/judges.ts';
 
 const PATH = ['schemas', 'A'];
 const judge = (schema: object, text: string) =>
-  judgeBytes(createJudges({ schemas: { A: { ...schema } }, routes: [], files: {} }).judgeAt(PATH), Buffer.from(text));
+  validateJson(
+    createSchemaValidators({ schemas: { A: { ...schema } }, routes: [], files: {} }).validatorAt(PATH),
+    Buffer.from(text),
+  );
 
 /** A hundred to a reader of doubles, more to a reader of decimals. */
 const CUT = '100.00000000000000001';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { FairQueue, type Waiting } from '../../src/plan/fair-queue.ts';
+import { FairQueue, type FairQueueItem } from '../../src/plan/fair-queue.ts';
 
-interface Job extends Waiting {
+interface Job extends FairQueueItem {
   readonly id: number;
 }
 
@@ -60,7 +60,7 @@ test('in any order of coming, leaving and running each job is taken or removed o
         }
         expect(queue.size).toBe(waiting.length);
         for (const name of ['0', '1', '2', '3'])
-          expect(queue.countOf(name)).toBe(waiting.filter((job) => job.client === name).length);
+          expect(queue.countForClient(name)).toBe(waiting.filter((job) => job.client === name).length);
       }
     }),
   );

@@ -19,8 +19,8 @@ describe('a login whose token may stand anywhere', () => {
   const { rule } = compiled({});
   const search = (text: string, headers: readonly string[] = []) => {
     const body = Buffer.from(text);
-    const response = { status: 200, reason: 'OK', headers, body, encoded: body };
-    return rule?.search(response, { client: '', buffer: () => undefined });
+    const response = { status: 200, reason: 'OK', headers, body, encodedBody: body };
+    return rule?.findTokens(response, { client: '', reserve: () => undefined });
   };
 
   test('has every JWT of the body and of the headers looked at', () => {

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { boundaryOf, MultipartInspector, type PartRule } from '../../src/plan/multipart.ts';
+import { boundaryOf, MultipartValidator, type PartRule } from '../../src/plan/multipart.ts';
 
 const ANY: PartRule = {
-  takesType: () => true,
-  typesText: '',
+  acceptsType: () => true,
+  typesDescription: '',
   limitBytes: Number.POSITIVE_INFINITY,
   maxCount: 1_000,
   isRequired: false,
@@ -13,7 +13,7 @@ const RULES = new Map<string, PartRule>([
   ['a', ANY],
   ['b', ANY],
   ['one', { ...ANY, maxCount: 1, limitBytes: 4 }],
-  ['image', { ...ANY, takesType: (type) => type.startsWith('image/'), typesText: 'image/*' }],
+  ['image', { ...ANY, acceptsType: (type) => type.startsWith('image/'), typesDescription: 'image/*' }],
 ]);
 const B = 'X-YZ';
 const NAMED_A = 'Content-Disposition: form-data; name="a"';
@@ -24,9 +24,9 @@ const form = (...parts: string[]) => `${parts.join('')}--${B}--\r\n`;
 /** The verdict on a text that comes in pieces of this length. */
 function verdict(text: string | Buffer, pieceBytes = 1_000_000, rules: ReadonlyMap<string, PartRule> = RULES) {
   const bytes = Buffer.from(text as string);
-  const inspector = new MultipartInspector(B, rules);
+  const inspector = new MultipartValidator(B, rules);
   for (let at = 0; at < bytes.length; at += pieceBytes) {
-    const fault = inspector.take(bytes.subarray(at, at + pieceBytes));
+    const fault = inspector.write(bytes.subarray(at, at + pieceBytes));
     if (fault !== undefined) return `${fault.pointer} ${fault.message}`;
   }
   const fault = inspector.end();
@@ -130,14 +130,14 @@ test('a required part that is missing', () => {
 });
 
 test('is told with the last boundary, before the end has come: a server may not wait for it', () => {
-  const inspector = new MultipartInspector(
+  const inspector = new MultipartValidator(
     B,
     new Map([
       ['a', ANY],
       ['needed', { ...ANY, isRequired: true }],
     ]),
   );
-  expect(inspector.take(Buffer.from(form(part(NAMED_A, '1')).slice(0, -2)))?.pointer).toBe('/needed');
+  expect(inspector.write(Buffer.from(form(part(NAMED_A, '1')).slice(0, -2)))?.pointer).toBe('/needed');
 });
 
 test('what passes is read by another parser as the same parts', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createJudges } from '../../src/plan/judges.ts';
+import { createSchemaValidators } from '../../src/plan/judges.ts';
 import { MULTIPLE_OF } from '../../src/plan/multiple-of.ts';
 
 const isMultiple = (value: number, divisor: number) => MULTIPLE_OF.compile(divisor)(value);
@@ -41,7 +41,10 @@ test('agrees with integers, wherever the point stands', () => {
 });
 
 test('is told as a violation', () => {
-  const judge = createJudges({ schemas: { A: { multipleOf: 0.01 } }, routes: [], files: {} }).judgeAt(['schemas', 'A']);
+  const judge = createSchemaValidators({ schemas: { A: { multipleOf: 0.01 } }, routes: [], files: {} }).validatorAt([
+    'schemas',
+    'A',
+  ]);
   expect(judge(0.07, 4)).toEqual([]);
   expect(judge(0.071, 5)).toEqual([{ pointer: '', message: 'must be multiple of 0.01' }]);
 });

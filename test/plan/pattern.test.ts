@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readTarget } from '../../src/gateway/path.ts';
-import { PatternFault, parsePattern, patternKey } from '../../src/plan/pattern.ts';
+import { readRequestTarget } from '../../src/gateway/path.ts';
+import { PatternError, parsePattern, patternKey } from '../../src/plan/pattern.ts';
 
 const literal = (text: string) => ({ kind: 'literal', text });
 
@@ -64,7 +64,7 @@ describe('what cannot be written', () => {
     ['/.%23a', '".%23a" is refused in every request\'s path; leave its escapes out'],
     ['/%C2%A0..', '"%C2%A0.." is refused in every request\'s path; leave its escapes out'],
   ])('%s', (path, message) => {
-    expect(() => parsePattern(path)).toThrow(new PatternFault(message));
+    expect(() => parsePattern(path)).toThrow(new PatternError(message));
   });
 
   test.each(['/{}', '/{a-b}', '/{a}b', '/a{b}', '/{a', '/a}', '/{{a}}', '/{1a}', '/{a}{b}', '/{a*}'])(
@@ -104,7 +104,7 @@ test('any text is a pattern or a fault', () => {
         try {
           parsePattern(path);
         } catch (error) {
-          expect(error).toBeInstanceOf(PatternFault);
+          expect(error).toBeInstanceOf(PatternError);
         }
       },
     ),
@@ -164,7 +164,7 @@ test('every literal pattern can be reached: the path guard lets its own text thr
       } catch {
         return;
       }
-      expect(readTarget(text, 'h').path).toBe(text);
+      expect(readRequestTarget(text, 'h').path).toBe(text);
     }),
     { numRuns: 5000 },
   );

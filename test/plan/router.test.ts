@@ -161,7 +161,7 @@ describe('methods', () => {
       ['PUT', '/a/{b}'],
       ['DELETE', '/a/b/**'],
     ]);
-    expect(router.allowed(path)).toEqual(expected);
+    expect(router.allowedMethods(path)).toEqual(expected);
   });
 
   test('a method that no route could have', () => {
@@ -381,7 +381,7 @@ describe('a protected path is never reached through a public route', () => {
       ['any', '/files/**', 'public'],
       ['any', '/files/secret', 'protected'],
     ]);
-    expect(some.router.allowed('/files/SECRET')).toEqual([]);
+    expect(some.router.allowedMethods('/files/SECRET')).toEqual([]);
   });
 
   test('however its letters are written, whatever is put behind them', () => {
@@ -498,7 +498,7 @@ describe('a path with an encoded slash', () => {
     ['GET', '/files%2fa'],
   ])('%s %s has no route', (method, path) => {
     expect(router.match(method, path)).toBeUndefined();
-    expect(router.allowed(path)).not.toContain(method);
+    expect(router.allowedMethods(path)).not.toContain(method);
   });
 
   test('is told apart from one that is encoded twice or not at all', () => {

@@ -46,7 +46,9 @@ describe('the rules of the server', () => {
 });
 
 describe('trusted proxies', () => {
-  const trusts = rulesOf('{ trustedProxies: [10.0.0.0/8, 192.0.2.7, "fd00::/8", "::1", 172.16.0.0/12] }').trusts;
+  const trusts = rulesOf(
+    '{ trustedProxies: [10.0.0.0/8, 192.0.2.7, "fd00::/8", "::1", 172.16.0.0/12] }',
+  ).trustedProxies;
 
   it.each([
     ['10.0.0.0', true],

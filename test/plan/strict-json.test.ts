@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isExact } from '../../src/plan/number-text.ts';
+import { isExactDouble } from '../../src/plan/number-text.ts';
 import { parseStrictJson } from '../../src/plan/strict-json.ts';
 
 const parse = (text: string | Buffer) => parseStrictJson(Buffer.from(text as string));
@@ -8,13 +8,13 @@ const nested = (depth: number, open = '[', close = ']') => `${open.repeat(depth)
 
 function valueIn(text: string): unknown {
   const parsed = parse(text);
-  return 'fault' in parsed ? parsed : parsed.value;
+  return 'violation' in parsed ? parsed : parsed.value;
 }
 
 function faultOf(text: string | Buffer): string {
   const parsed = parse(text);
-  return 'fault' in parsed
-    ? `${parsed.fault.pointer} ${parsed.fault.message}`
+  return 'violation' in parsed
+    ? `${parsed.violation.pointer} ${parsed.violation.message}`
     : `no fault: ${JSON.stringify(parsed.value)}`;
 }
 
@@ -146,11 +146,11 @@ test('each number that a double may not hold is noted with its place', () => {
       fc.pre(literals.every((text) => Number.isFinite(Number(text))));
       const text = `{"1e999" : [${literals.join(' ,')}]}`;
       const parsed = parse(text);
-      if ('fault' in parsed) throw new Error(parsed.fault.message);
+      if ('violation' in parsed) throw new Error(parsed.violation.message);
       const places = parsed.longNumbers ?? [];
       const noted = places.flatMap((start, index) => (index % 2 === 0 ? [text.slice(start, places[index + 1])] : []));
       for (const found of noted) expect(literals).toContain(found);
-      for (const written of literals) if (!isExact(written)) expect(noted).toContain(written);
+      for (const written of literals) if (!isExactDouble(written)) expect(noted).toContain(written);
     }),
   );
 });

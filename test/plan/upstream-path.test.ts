@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readTarget } from '../../src/gateway/path.ts';
+import { readRequestTarget } from '../../src/gateway/path.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { loadText, manifestOf, problemOf } from '../manifest/support.ts';
 
@@ -86,7 +86,7 @@ describe('the path at the upstream', () => {
           const upstream = asked(plan, sent);
           if (upstream === undefined) return;
           passed += 1;
-          expect(readTarget(upstream, undefined, keeps)).toEqual({ path: upstream, query: '' });
+          expect(readRequestTarget(upstream, undefined, keeps)).toEqual({ path: upstream, query: '' });
           expect(upstream.endsWith(sent.slice(prefix === '/' ? 0 : prefix.length))).toBe(true);
         },
       ),
@@ -99,7 +99,7 @@ describe('the path at the upstream', () => {
 
 function isPassed(path: string, keeps: boolean): boolean {
   try {
-    return readTarget(path, undefined, keeps).query === '';
+    return readRequestTarget(path, undefined, keeps).query === '';
   } catch {
     return false;
   }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { SchemaRoot } from '../../src/plan/schema-files.ts';
-import { type PoolLimits, ValidationPool } from '../../src/plan/validation-pool.ts';
+import { ValidationPool, type ValidationPoolLimits } from '../../src/plan/validation-pool.ts';
 import { eventually } from '../support/site.ts';
 
 const rootOf = (schema: object): SchemaRoot => ({ schemas: { A: { ...schema } }, routes: [], files: {} });
@@ -14,19 +14,19 @@ const text = (value: unknown) => Buffer.from(JSON.stringify(value));
 const SLOW = rootOf({ pattern: '(?:a|b)*a(?:a|b){300}$' });
 const slowBody = () => text('a'.repeat(5_000_000));
 
-function poolOf(limits: Partial<PoolLimits> = {}) {
+function poolOf(limits: Partial<ValidationPoolLimits> = {}) {
   const pool = new ValidationPool(limits);
   const start = (root: SchemaRoot, body: Buffer, { route = 'a', client = 'c' } = {}) =>
     pool.validate({ route, client, root, body, checks: [{ path: PATH, end: body.length }] });
   const judge = async (root: SchemaRoot, body: Buffer, who?: { route?: string; client?: string }) => {
-    const { faults, ...rest } = await start(root, body, who).result;
-    return { ...rest, faults: faults[0] ?? [] };
+    const { violations, ...rest } = await start(root, body, who).result;
+    return { ...rest, faults: violations[0] ?? [] };
   };
   return { pool, start, judge };
 }
 
 describe('a body that another thread validates', () => {
-  const { judge } = poolOf({ jobMs: 60_000, waitMs: 60_000 });
+  const { judge } = poolOf({ jobTimeoutMs: 60_000, queueTimeoutMs: 60_000 });
 
   test('comes back byte for byte, and is handed over meanwhile', async () => {
     const body = text(Array.from({ length: 90_000 }, (_, index) => index));
@@ -105,7 +105,7 @@ test('an idle thread does not keep its process alive', async () => {
 });
 
 test('a body that takes too long is lost, and the next is validated by another thread', async () => {
-  const { judge, pool } = poolOf({ jobMs: 1 });
+  const { judge, pool } = poolOf({ jobTimeoutMs: 1 });
   const judged = await Promise.all(Array.from({ length: 3 }, () => judge(SLOW, slowBody())));
   for (const { faults, body } of judged)
     expect([faults, body]).toEqual([[{ pointer: '', message: 'takes too long to check' }], undefined]);
@@ -114,7 +114,7 @@ test('a body that takes too long is lost, and the next is validated by another t
 
 describe('a body whose client leaves', () => {
   test('gives its place in the queue back at once', async () => {
-    const { start, judge, pool } = poolOf({ jobMs: 60_000, waitMs: 60_000 });
+    const { start, judge, pool } = poolOf({ jobTimeoutMs: 60_000, queueTimeoutMs: 60_000 });
     const running = start(SLOW, slowBody());
     const waiting = Array.from({ length: 30 }, () => start(SLOW, slowBody()));
     expect(pool.status).toMatchObject({ busy: 1, waiting: 30 });
@@ -129,10 +129,10 @@ describe('a body whose client leaves', () => {
   });
 
   test('keeps the thread that is about to finish', async () => {
-    const { start, pool } = poolOf({ abandonedMs: 60_000, jobMs: 60_000 });
+    const { start, pool } = poolOf({ abandonedGraceMs: 60_000, jobTimeoutMs: 60_000 });
     const { result, cancel } = start(LIST, text([1]));
     cancel();
-    expect((await result).faults).toEqual([[]]);
+    expect((await result).violations).toEqual([[]]);
     expect(pool.status).toMatchObject({ threads: 1, busy: 0 });
     cancel();
     expect(pool.status.abandoned).toBe(1);
@@ -141,7 +141,7 @@ describe('a body whose client leaves', () => {
 
 describe('the queue', () => {
   test('leaves a thread to the other routes', async () => {
-    const { start, judge } = poolOf({ jobMs: 60_000, waitMs: 60_000 });
+    const { start, judge } = poolOf({ jobTimeoutMs: 60_000, queueTimeoutMs: 60_000 });
     const slow = Array.from({ length: 10 }, () => start(SLOW, slowBody(), { route: 'slow' }));
     expect((await judge(LIST, text([1]), { route: 'b' })).faults).toEqual([]);
     expect((await judge(LIST, text([1]), { route: 'c' })).faults).toEqual([]);
@@ -150,7 +150,7 @@ describe('the queue', () => {
   });
 
   test('gets spare threads while slow schemas of several routes hold the others', async () => {
-    const { start, judge, pool } = poolOf({ jobMs: 60_000, waitMs: 60_000, spareAfterMs: 50 });
+    const { start, judge, pool } = poolOf({ jobTimeoutMs: 60_000, queueTimeoutMs: 60_000, spareAfterMs: 50 });
     const slow = ['a', 'b', 'c'].map((route) => start(SLOW, slowBody(), { route }));
     for (const route of ['d', 'e']) expect((await judge(LIST, text([1]), { route })).faults).toEqual([]);
     expect(pool.status).toMatchObject({ threads: 4, busy: 3 });
@@ -164,7 +164,7 @@ describe('the queue', () => {
   });
 
   test('refuses what is too much, gives it back, and limits the shares of one client and one route first', async () => {
-    const { start, pool } = poolOf({ jobMs: 60_000, waitMs: 60_000, waiting: 16 });
+    const { start, pool } = poolOf({ jobTimeoutMs: 60_000, queueTimeoutMs: 60_000, queueLimit: 16 });
     const jobs = [start(SLOW, slowBody(), { route: 'a' }), start(SLOW, slowBody(), { route: 'b' })];
     const add = (route: string, client: string) => jobs.push(start(SLOW, Buffer.from('[1]'), { route, client }));
     for (let index = 0; index < 9; index += 1) add(`greedy client ${index}`, 'greedy');
@@ -181,7 +181,7 @@ describe('the queue', () => {
   });
 
   test('refuses what waits for too long', async () => {
-    const { start, pool } = poolOf({ jobMs: 60_000, waitMs: 20 });
+    const { start, pool } = poolOf({ jobTimeoutMs: 60_000, queueTimeoutMs: 20 });
     const running = start(SLOW, slowBody());
     const waiting = start(SLOW, Buffer.from('[1]'));
     expect(await waiting.result).toEqual({ faults: [], body: Buffer.from('[1]'), overload: 'queue_wait' });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { createValidator } from '../../src/plan/validator.ts';
+import { createAjvValidator } from '../../src/plan/validator.ts';
 import { bodyRoute, loadText, manifestOf } from '../manifest/support.ts';
 
-const { formats } = createValidator({ schemas: {}, routes: [], files: {} }, false);
+const { formats } = createAjvValidator({ schemas: {}, routes: [], files: {} }, false);
 const REFUSED = ['binary', 'byte', 'double', 'float', 'password', 'url'];
 const OF_NUMBERS = ['int32', 'int64'];
 const PARTS = [
@@ -32,7 +32,8 @@ const LONGEST = 65_536;
 const judgeOf = (schema: string) => {
   const { plan, problems } = loadText(manifestOf('', bodyRoute(schema)));
   expect(problems).toEqual([]);
-  return async (value: unknown) => (await plan?.routes[0]?.body?.judge?.(Buffer.from(JSON.stringify(value))))?.faults;
+  return async (value: unknown) =>
+    (await plan?.routes[0]?.body?.validate?.(Buffer.from(JSON.stringify(value))))?.violations;
 };
 
 test.each(REFUSED)('the format %s is a problem', (format) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { codeFrame, withoutSecrets } from '../../src/problem/frame.ts';
+import { codeFrame, redactSecrets } from '../../src/problem/frame.ts';
 import type { Problem } from '../../src/problem/problem.ts';
 
 const range = (line: number, column: number, endLine = line, endColumn = column + 1) => ({
@@ -66,18 +66,18 @@ describe('what is shown of secrets', () => {
   });
 
   test('is how long they are', () => {
-    expect(withoutSecrets('a: one\r\nb: two # c\r\n', [secretAt(2, 4, 2, 7)])).toBe('a: one\r\nb: ••• # c\r\n');
+    expect(redactSecrets('a: one\r\nb: two # c\r\n', [secretAt(2, 4, 2, 7)])).toBe('a: one\r\nb: ••• # c\r\n');
   });
 
   test('behind a byte order mark, and over several lines', () => {
-    expect(withoutSecrets('\uFEFFk: |\n  ab\n  cd\nx: y', [secretAt(1, 4, 3, 5)])).toBe('\uFEFFk: •\n  ••\n  ••\nx: y');
+    expect(redactSecrets('\uFEFFk: |\n  ab\n  cd\nx: y', [secretAt(1, 4, 3, 5)])).toBe('\uFEFFk: •\n  ••\n  ••\nx: y');
   });
 
   test('goes for every frame of the text, and for what two problems are about', () => {
-    expect(withoutSecrets('k: abc', [secretAt(1, 4, 1, 7), secretAt(1, 4, 1, 7)])).toBe('k: •••');
+    expect(redactSecrets('k: abc', [secretAt(1, 4, 1, 7), secretAt(1, 4, 1, 7)])).toBe('k: •••');
   });
 
   test('goes for user and password of a URL, whatever the problem is about', () => {
-    expect(withoutSecrets('u: http://me:pass@host/x@y # a@b', [])).toBe('u: http://•••••••@host/x@y # a@b');
+    expect(redactSecrets('u: http://me:pass@host/x@y # a@b', [])).toBe('u: http://•••••••@host/x@y # a@b');
   });
 });

@@ -5,7 +5,7 @@ import { hasErrors, toProblems } from '../../src/problem/problem.ts';
 /** The path `[line, column]` stands there. */
 const locator = {
   file: 'gateway.yaml',
-  locate: (where: Finding['where']) => {
+  locate: (where: Finding['location']) => {
     const [line = 1, column = 1] = 'path' in where ? where.path.map(Number) : [];
     return { line, column, endLine: line, endColumn: column + 1 };
   },
@@ -35,7 +35,7 @@ describe('reading order', () => {
   test('the list that was given stays as it was', () => {
     const findings = [errorAt([2, 1], 'a', 'x'), errorAt([1, 1], 'a', 'x')];
     toProblems(findings, locator);
-    expect(findings.map(({ where }) => where)).toEqual([
+    expect(findings.map(({ location }) => location)).toEqual([
       { path: [2, 1], at: 'value' },
       { path: [1, 1], at: 'value' },
     ]);

@@ -1,16 +1,16 @@
 import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import type { Call, Route } from '../../src/sandbox/call.ts';
+import type { SandboxRequest, SandboxRoute } from '../../src/sandbox/call.ts';
 import { listen } from '../../src/sandbox/server.ts';
 import { openStore } from '../../src/sandbox/store.ts';
 import { ask } from './client.ts';
 
 it('answers 500 to what goes wrong, survives who hangs up, and closes with a request under way', async () => {
-  const routes: readonly Route[] = [
+  const routes: readonly SandboxRoute[] = [
     ['GET /broken', 'public', () => Promise.reject(new Error('no luck'))],
     ['GET /slow', 'public', () => setTimeout(100, { status: 200 })],
-    ['POST /body', 'public', ({ fields }: Call) => ({ status: 200, body: fields })],
+    ['POST /body', 'public', ({ fields }: SandboxRequest) => ({ status: 200, body: fields })],
   ];
   const store = openStore(':memory:');
   const server = await listen(0, routes, store);

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { formatProblems } from '../../src/cli/format.ts';
 import { toProblems } from '../../src/problem/problem.ts';
-import { findStrangers } from '../../src/suite/references.ts';
-import { readSuite } from '../../src/suite/suite-file.ts';
+import { findUnknownReferences } from '../../src/suite/references.ts';
+import { readTestFile } from '../../src/suite/suite-file.ts';
 import { planned } from './support.ts';
 
 const CASES = new URL('cases/', import.meta.url);
@@ -12,8 +12,10 @@ const UPDATE = process.env['UPDATE_GOLDEN'] === '1';
 const names = readdirSync(CASES).flatMap((name) => (name.endsWith('.yaml') ? [name.slice(0, -'.yaml'.length)] : []));
 
 function problemsOf(path: string, text: string) {
-  const { file, problems } = readSuite({ path, text });
-  return file === undefined ? problems : toProblems(findStrangers(file.suite, planned()), file.document);
+  const { testFile, problems } = readTestFile({ path, text });
+  return testFile === undefined
+    ? problems
+    : toProblems(findUnknownReferences(testFile.testFile, planned()), testFile.document);
 }
 
 describe('a test file with a mistake', () => {
@@ -40,9 +42,9 @@ cases:
 upstreams: { up: { url: http://127.0.0.1:9 } }
 routes: [{ id: all, method: GET, path: /**, upstream: up, access: public }]
 `);
-  const { file } = readSuite({ path: 'gateway.test.yaml', text });
-  if (file === undefined) throw new Error('it has no mistake of its own');
-  const problems = toProblems(findStrangers(file.suite, open), file.document);
+  const { testFile } = readTestFile({ path: 'gateway.test.yaml', text });
+  if (testFile === undefined) throw new Error('it has no mistake of its own');
+  const problems = toProblems(findUnknownReferences(testFile.testFile, open), testFile.document);
   expect(problems.map(({ range, rule }) => `${range.line}:${range.column} ${rule}`)).toEqual([
     '2:18 auth-missing',
     '5:37 auth-missing',

@@ -1,19 +1,21 @@
 import { describe, expect, it, test } from 'vitest';
-import { coverageOf, summaryOf } from '../../src/suite/coverage.ts';
-import { runSuite } from '../../src/suite/run.ts';
-import { readSuite } from '../../src/suite/suite-file.ts';
+import { coverageOf, summarizeCoverage } from '../../src/suite/coverage.ts';
+import { runTestFile } from '../../src/suite/run.ts';
+import { readTestFile } from '../../src/suite/suite-file.ts';
 import { MANIFEST, planned } from './support.ts';
 
 async function run(text: string, manifest = MANIFEST) {
-  const { file, problems } = readSuite({ path: 'gateway.test.yaml', text });
-  if (file === undefined) throw new Error(JSON.stringify(problems));
-  return runSuite(file.suite, planned(manifest));
+  const { testFile, problems } = readTestFile({ path: 'gateway.test.yaml', text });
+  if (testFile === undefined) throw new Error(JSON.stringify(problems));
+  return runTestFile(testFile.testFile, planned(manifest));
 }
 
 /** What became otherwise than a case expects, as `member: got`. */
 async function mismatches(written: string, tokens = '{}'): Promise<string[]> {
   const results = await run(`version: 1\ntokens: ${tokens}\ncases:\n  - name: it\n    ${written}\n`);
-  return results.flatMap((result) => result.mismatches.map(({ at, got }) => `${at.join('.')}: ${JSON.stringify(got)}`));
+  return results.flatMap((result) =>
+    result.mismatches.map(({ path, actual }) => `${path.join('.')}: ${JSON.stringify(actual)}`),
+  );
 }
 
 const LIST = 'request: { method: GET, url: /contacts/7?a=1, role: user }';
@@ -189,11 +191,11 @@ cases:
 describe('coverage', () => {
   const covered = async (cases: string) => {
     const results = await run(`version: 1\ncases:\n${cases}`);
-    return summaryOf(coverageOf(planned(), results));
+    return summarizeCoverage(coverageOf(planned(), results));
   };
 
   it('counts routes, roles by route, and what each rule refuses', async () => {
-    const { percent, routes, roles, refusals, missed } = await covered(`  - name: read
+    const { percent, routes, roles, refusals, uncovered } = await covered(`  - name: read
     request: { method: GET, url: /contacts, role: user }
     expect: {}
   - name: nobody
@@ -206,7 +208,7 @@ describe('coverage', () => {
       { covered: 1, all: 4 },
       { covered: 1, all: 9 },
     ]);
-    expect(missed).toEqual([
+    expect(uncovered).toEqual([
       { route: 'login', what: ['is never reached', 'role admin', 'role user', 'refusal role_not_allowed'] },
       { route: 'contacts', what: ['role admin', 'refusal role_not_allowed'] },
       {

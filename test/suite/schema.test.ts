@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { REFUSALS } from '../../src/gateway/refusal.ts';
-import type { TokenFault } from '../../src/plan/plan.ts';
+import type { TokenErrorCode } from '../../src/plan/plan.ts';
 
 interface Subschema {
   readonly [keyword: string]: unknown;
@@ -55,7 +55,7 @@ test('every refusal can be expected, and nothing else', () => {
 });
 
 /** The compiler holds this to the type. */
-const FAULTS: Readonly<Record<TokenFault, true>> = {
+const FAULTS: Readonly<Record<TokenErrorCode, true>> = {
   token_malformed: true,
   token_inactive: true,
   token_expired: true,

@@ -1,4 +1,4 @@
-import { load, type Planned } from '../../src/load.ts';
+import { load, type PlannedManifest } from '../../src/load.ts';
 import { worldOf } from '../support/gateway.ts';
 
 /** What suites in tests are held to. */
@@ -19,7 +19,7 @@ routes:
     requestHeaders: { set: { X-Platform: signing }, remove: [X-Debug] }
 `;
 
-export function planned(text = MANIFEST): Planned {
+export function planned(text = MANIFEST): PlannedManifest {
   const loaded = load({ path: 'gateway.yaml', text }, worldOf());
   if (loaded.plan === undefined) throw new Error(JSON.stringify(loaded.problems));
   return loaded;

@@ -1,7 +1,7 @@
-import { createAdmin } from '../../src/admin/admin.ts';
-import { AdminCounts } from '../../src/admin/admin-counts.ts';
-import type { Operated, Reloading } from '../../src/admin/call.ts';
-import { Descriptors } from '../../src/admin/descriptors.ts';
+import { createAdminServer } from '../../src/admin/admin.ts';
+import { AdminMetrics } from '../../src/admin/admin-counts.ts';
+import type { AdminContext, ReloadControl } from '../../src/admin/call.ts';
+import { DescriptorMonitor } from '../../src/admin/descriptors.ts';
 import type { NameResolver } from '../../src/dns/resolver.ts';
 import { type Running, startGateway } from './gateway.ts';
 
@@ -15,7 +15,7 @@ export async function startOperating(
   manifest: string,
   env: Record<string, string> = {},
   files: Record<string, string> = {},
-  others: Partial<Operated> = {},
+  others: Partial<AdminContext> = {},
   stillMs?: number,
   resolver?: NameResolver,
 ): Promise<Operating> {
@@ -28,15 +28,15 @@ export async function startOperating(
     gateway,
     version: '1.2.3',
     startedAt: since,
-    planned: running.planned,
+    activeManifest: running.planned,
     reloader: noReloads(gateway.plan.hash),
     isStopping: () => false,
-    descriptors: new Descriptors(gateway, running.log.logger, Number.POSITIVE_INFINITY),
-    counts: new AdminCounts(running.log.logger),
-    streams: () => ({ stdout: WELL, stderr: WELL }),
+    descriptors: new DescriptorMonitor(gateway, running.log.logger, Number.POSITIVE_INFINITY),
+    adminMetrics: new AdminMetrics(running.log.logger),
+    standardStreams: () => ({ stdout: WELL, stderr: WELL }),
     ...others,
   };
-  const admin = createAdmin(rules, operated, stillMs);
+  const admin = createAdminServer(rules, operated, stillMs);
   const { port } = await admin.listen();
   const url = `${rules.tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`;
   return {
@@ -52,17 +52,17 @@ export async function startOperating(
 const WELL = { droppedLines: 0, waitingBytes: 0, error: undefined, errors: 0 };
 
 /** Of a gateway whose manifest is no file. */
-export function noReloads(hash: string): Reloading {
-  const at = new Date();
-  const unchanged = { kind: 'unchanged', cause: 'request', files: [], at, ms: 0 } as const;
+export function noReloads(hash: string): ReloadControl {
+  const lastActivatedAt = new Date();
+  const unchanged = { kind: 'unchanged', cause: 'request', files: [], at: lastActivatedAt, ms: 0 } as const;
   const counts = [{ kind: 'kept', cause: 'change', count: 2 }] as const;
   return {
-    last: undefined,
-    lastSuccessAt: at,
-    needsRestart: [],
+    lastOutcome: undefined,
+    lastActivatedAt,
+    keysNeedingRestart: [],
     counts,
     hash,
-    hungThreads: 0,
+    hungThreadCount: 0,
     watchError: undefined,
     reload: async () => unchanged,
   };

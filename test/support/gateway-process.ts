@@ -2,12 +2,12 @@
 import { writeHeapSnapshot } from 'node:v8';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import { load } from '../../src/load.ts';
-import { createLog } from '../../src/log.ts';
+import { createProcessLog } from '../../src/log.ts';
 import { worldOf } from './gateway.ts';
 
 const { plan, problems } = load({ path: 'gateway.yaml', text: process.argv[2] ?? '' }, worldOf());
 if (plan === undefined) throw new Error(JSON.stringify(problems));
-const gateway = createGateway(plan, createLog('/dev/null'));
+const gateway = createGateway(plan, createProcessLog('/dev/null'));
 const { port } = await gateway.listen();
 process.on('message', ({ snapshot }: Asked) => {
   if (snapshot !== undefined) writeHeapSnapshot(snapshot);

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import type { NameResolver } from '../../src/dns/resolver.ts';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
-import { load, type Planned } from '../../src/load.ts';
+import { load, type PlannedManifest } from '../../src/load.ts';
 import type { Log } from '../../src/log.ts';
 import { AUDIENCE, ISSUER } from './issuer.ts';
 
@@ -11,7 +11,7 @@ export interface Running {
   readonly gateway: Gateway;
   readonly log: Log;
   /** The plan in force, with what it was made of. */
-  planned(): Planned;
+  planned(): PlannedManifest;
   /** The access lines so far, parsed. */
   readonly lines: Record<string, unknown>[];
   /** What the logger was told so far, parsed. */
@@ -28,7 +28,7 @@ export async function startGateway(
   files: Record<string, string> = {},
   resolver?: NameResolver,
 ): Promise<Running> {
-  let planned: Planned;
+  let planned: PlannedManifest;
   const planOf = (text: string) => {
     const loaded = load({ path: 'gateway.yaml', text }, worldOf(env, files));
     const { plan, problems } = loaded;
@@ -42,7 +42,7 @@ export async function startGateway(
   const told: Record<string, unknown>[] = [];
   const log: Log = {
     logger: pino({ base: null }, { write: (line: string) => void told.push(JSON.parse(line)) }),
-    line: (json) => void lines.push(JSON.parse(json)),
+    writeLine: (json) => void lines.push(JSON.parse(json)),
     flush: () => undefined,
   };
   const gateway = createGateway(planOf(manifest), log, undefined, resolver);
@@ -55,7 +55,7 @@ export async function startGateway(
     planned: () => planned,
     lines,
     told,
-    swap: (text) => gateway.swap(planOf(text)),
+    swap: (text) => gateway.activate(planOf(text)),
     close: () => gateway.close(0),
   };
 }

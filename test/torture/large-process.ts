@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import { load } from '../../src/load.ts';
-import { quietLog } from '../../src/log.ts';
+import { createCallbackLog } from '../../src/log.ts';
 import { Reloader } from '../../src/reload.ts';
-import { worldOf } from '../../src/world.ts';
+import { createFileEnvironment } from '../../src/world.ts';
 import type { Measured } from './large.ts';
 import { pause } from './site.ts';
 
@@ -15,14 +15,14 @@ const routes = Number(process.argv[2]);
 const folder = mkdtempSync(join(tmpdir(), 'large-'));
 const path = join(folder, 'gateway.yaml');
 writeFileSync(path, textOf(0));
-const first = load({ path, text: textOf(0) }, worldOf(path, {}));
+const first = load({ path, text: textOf(0) }, createFileEnvironment(path, {}));
 if (first.plan === undefined) throw new Error(JSON.stringify(first.problems[0]));
 const gateway = createGateway(
   first.plan,
-  quietLog(() => undefined),
+  createCallbackLog(() => undefined),
 );
 await gateway.listen();
-const reloader = new Reloader({ path, env: {}, gateway, first, tell: () => undefined });
+const reloader = new Reloader({ path, env: {}, gateway, initial: first, onReload: () => undefined });
 const measured: Measured[] = [];
 for (let version = 1; version <= RELOADS; version += 1) {
   // Nobody measures how the manifest is made.

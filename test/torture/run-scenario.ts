@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { load } from '../../src/load.ts';
-import { worldOf } from '../../src/world.ts';
+import { createFileEnvironment } from '../../src/world.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Got, startLoad } from './load.ts';
 import { startProcess } from './process.ts';
@@ -78,7 +78,7 @@ function faultOf({ path, status, version, failure }: Got, least: number, most: n
 }
 
 function hashOf(path: string): string | undefined {
-  return load({ path, text: readFileSync(path, 'utf8') }, worldOf(path, {})).plan?.hash;
+  return load({ path, text: readFileSync(path, 'utf8') }, createFileEnvironment(path, {})).plan?.hash;
 }
 
 export const tableOf = {

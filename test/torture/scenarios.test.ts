@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import { load } from '../../src/load.ts';
 import { Reloader } from '../../src/reload.ts';
-import { worldOf } from '../../src/world.ts';
+import { createFileEnvironment } from '../../src/world.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { SCENARIOS } from './scenarios.ts';
 import { type Serving, Site, type Telling } from './site.ts';
@@ -20,16 +20,16 @@ afterAll(() => upstream.close());
 
 async function serve(site: Site): Promise<Serving> {
   const { path } = site;
-  const first = load({ path, text: readFileSync(path, 'utf8') }, worldOf(path, {}));
-  if (first.plan === undefined) throw new Error(JSON.stringify(first.problems));
-  const log = { logger: pino({ enabled: false }), line: () => undefined, flush: () => undefined };
-  const gateway = createGateway(first.plan, log);
+  const initial = load({ path, text: readFileSync(path, 'utf8') }, createFileEnvironment(path, {}));
+  if (initial.plan === undefined) throw new Error(JSON.stringify(initial.problems));
+  const log = { logger: pino({ enabled: false }), writeLine: () => undefined, flush: () => undefined };
+  const gateway = createGateway(initial.plan, log);
   const { port } = await gateway.listen();
   const tellings: Telling[] = [];
-  const tell: ConstructorParameters<typeof Reloader>[0]['tell'] = (reload) => {
+  const onReload: ConstructorParameters<typeof Reloader>[0]['onReload'] = (reload) => {
     if (reload.kind !== 'unchanged' && reload.kind !== 'cancelled') tellings.push(reload);
   };
-  const reloader = new Reloader({ path, env: {}, gateway, first, tell });
+  const reloader = new Reloader({ path, env: {}, gateway, initial, onReload });
   return {
     port,
     tellings,
@@ -42,7 +42,7 @@ async function serve(site: Site): Promise<Serving> {
 }
 
 function hashOf(path: string): string | undefined {
-  return load({ path, text: readFileSync(path, 'utf8') }, worldOf(path, {})).plan?.hash;
+  return load({ path, text: readFileSync(path, 'utf8') }, createFileEnvironment(path, {})).plan?.hash;
 }
 
 describe('a manifest', () => {

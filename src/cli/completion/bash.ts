@@ -1,7 +1,7 @@
-import { COMMAND, type CompletedVerb, type Completion, spellingsOf } from './completed.ts';
+import { COMMAND, type CompletionScript, type CompletionVerb, flagsOf } from './completed.ts';
 
 /** Where nothing is offered, bash offers files by itself. */
-export const bash: Completion = (
+export const bash: CompletionScript = (
   verbs,
 ) => `# bash completion of ${COMMAND}; in ~/.bashrc: source <(${COMMAND} completion bash)
 _signing_gateway() {
@@ -22,14 +22,14 @@ ${verbs.flatMap(valueCases).join('')}    esac
 complete -o default -F _signing_gateway ${COMMAND}
 `;
 
-function verbCase({ name, options, words = [] }: CompletedVerb): string {
-  const spellings = Object.entries(options).flatMap(([option, { short }]) => spellingsOf(option, short));
-  return `      ${name}) options='${[...spellings, '--help'].join(' ')}' words='${words.join(' ')}' ;;\n`;
+function verbCase({ name, options, choices = [] }: CompletionVerb): string {
+  const spellings = Object.entries(options).flatMap(([option, { short }]) => flagsOf(option, short));
+  return `      ${name}) options='${[...spellings, '--help'].join(' ')}' words='${choices.join(' ')}' ;;\n`;
 }
 
-function valueCases({ name, options }: CompletedVerb): string[] {
-  return Object.entries(options).flatMap(([option, { short, words }]) => {
-    const patterns = spellingsOf(option, short).map((spelling) => `'${name} ${spelling}'`);
-    return words === undefined ? [] : [`      ${patterns.join(' | ')}) words='${words.join(' ')}' ;;\n`];
+function valueCases({ name, options }: CompletionVerb): string[] {
+  return Object.entries(options).flatMap(([option, { short, choices }]) => {
+    const patterns = flagsOf(option, short).map((spelling) => `'${name} ${spelling}'`);
+    return choices === undefined ? [] : [`      ${patterns.join(' | ')}) words='${choices.join(' ')}' ;;\n`];
   });
 }

@@ -1,20 +1,20 @@
 import type { Options } from '../terminal.ts';
 
 /** What a shell is told of a verb. */
-export interface CompletedVerb {
+export interface CompletionVerb {
   readonly name: string;
   readonly summary: string;
   readonly options: Options;
   /** What its arguments may be; left out: files. */
-  readonly words?: readonly string[];
+  readonly choices?: readonly string[];
 }
 
 /** The script that makes a shell complete the calls of the command. */
-export type Completion = (verbs: readonly CompletedVerb[]) => string;
+export type CompletionScript = (verbs: readonly CompletionVerb[]) => string;
 
 export const COMMAND = 'signing-gateway';
 
 /** An option in each of its spellings. */
-export function spellingsOf(name: string, short: string | undefined): string[] {
+export function flagsOf(name: string, short: string | undefined): string[] {
   return short === undefined ? [`--${name}`] : [`-${short}`, `--${name}`];
 }

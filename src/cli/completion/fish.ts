@@ -1,30 +1,30 @@
 import type { Option } from '../terminal.ts';
-import { COMMAND, type CompletedVerb, type Completion } from './completed.ts';
+import { COMMAND, type CompletionScript, type CompletionVerb } from './completed.ts';
 
 /** Files are offered by fish itself, where nothing says otherwise. */
-export const fish: Completion = (verbs) =>
+export const fish: CompletionScript = (verbs) =>
   [
     `# fish completion of ${COMMAND}; in config.fish: ${COMMAND} completion fish | source`,
     ...verbs.map(
-      ({ name, summary }) => `complete -c ${COMMAND} -f -n __fish_use_subcommand -a ${name} -d ${quoted(summary)}`,
+      ({ name, summary }) => `complete -c ${COMMAND} -f -n __fish_use_subcommand -a ${name} -d ${quote(summary)}`,
     ),
     ...verbs.flatMap(linesOf),
     `complete -c ${COMMAND} -l help -d 'show options and examples'`,
     '',
   ].join('\n');
 
-function linesOf({ name, options, words }: CompletedVerb): string[] {
+function linesOf({ name, options, choices }: CompletionVerb): string[] {
   const start = `complete -c ${COMMAND} -n '__fish_seen_subcommand_from ${name}'`;
   const lines = Object.entries(options).map((entry) => `${start} ${optionOf(entry)}`);
-  return words === undefined ? lines : [...lines, `${start} -f -a ${quoted(words.join(' '))}`];
+  return choices === undefined ? lines : [...lines, `${start} -f -a ${quote(choices.join(' '))}`];
 }
 
-function optionOf([name, { type, short, words, summary }]: [string, Option]): string {
+function optionOf([name, { type, short, choices, summary }]: [string, Option]): string {
   const spelt = short === undefined ? `-l ${name}` : `-s ${short} -l ${name}`;
-  const taken = type === 'boolean' ? '' : words === undefined ? ' -r -F' : ` -x -a ${quoted(words.join(' '))}`;
-  return `${spelt}${taken} -d ${quoted(summary)}`;
+  const taken = type === 'boolean' ? '' : choices === undefined ? ' -r -F' : ` -x -a ${quote(choices.join(' '))}`;
+  return `${spelt}${taken} -d ${quote(summary)}`;
 }
 
-function quoted(text: string): string {
+function quote(text: string): string {
   return `'${text.replaceAll(/[\\']/g, '\\$&')}'`;
 }

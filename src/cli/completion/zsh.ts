@@ -1,11 +1,11 @@
 import type { Option } from '../terminal.ts';
-import { COMMAND, type CompletedVerb, type Completion, spellingsOf } from './completed.ts';
+import { COMMAND, type CompletionScript, type CompletionVerb, flagsOf } from './completed.ts';
 
-export const zsh: Completion = (verbs) => `#compdef ${COMMAND}
+export const zsh: CompletionScript = (verbs) => `#compdef ${COMMAND}
 # zsh completion of ${COMMAND}; in ~/.zshrc: source <(${COMMAND} completion zsh)
 _signing_gateway() {
   local -a verbs=(
-${verbs.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}\n`).join('')}  )
+${verbs.map(({ name, summary }) => `    ${quote(`${name}:${summary}`)}\n`).join('')}  )
   if ((CURRENT == 2)); then
     _describe verb verbs
     return
@@ -22,25 +22,26 @@ else
 fi
 `;
 
-function verbCase({ name, options, words }: CompletedVerb): string {
-  const rest = words === undefined ? "'*:file:_files'" : quoted(`1:word:(${words.join(' ')})`);
+function verbCase({ name, options, choices }: CompletionVerb): string {
+  const rest = choices === undefined ? "'*:file:_files'" : quote(`1:word:(${choices.join(' ')})`);
   const specs = [...Object.entries(options).flatMap(specsOf), "'--help[show options and examples]'", rest];
   return `    ${name}) _arguments -s -S ${specs.join(' ')} ;;\n`;
 }
 
 function specsOf([name, option]: [string, Option]): string[] {
-  const { type, short, multiple, value = '', words } = option;
-  const spellings = spellingsOf(name, short);
+  const { type, short, multiple, valueName = '', choices } = option;
+  const spellings = flagsOf(name, short);
   const others = multiple ? '*' : `(${spellings.join(' ')})`;
   const told = `[${option.summary.replaceAll(/[[\]:\\]/g, '\\$&')}]`;
-  const taken = type === 'boolean' ? '' : `:${value}:${words === undefined ? '_files' : `(${words.join(' ')})`}`;
+  const taken =
+    type === 'boolean' ? '' : `:${valueName}:${choices === undefined ? '_files' : `(${choices.join(' ')})`}`;
   return spellings.map((spelling) => {
     // "-f x", "-fx"; "--format x", "--format=x".
     const join = type === 'boolean' ? '' : spelling.startsWith('--') ? '=' : '+';
-    return quoted(`${others}${spelling}${join}${told}${taken}`);
+    return quote(`${others}${spelling}${join}${told}${taken}`);
   });
 }
 
-function quoted(text: string): string {
+function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -9,13 +9,13 @@ const COMMANDS = { error: 'error', warning: 'warning', info: 'notice' } as const
 export const github: Reporter = ({ problems }) => problems.map(toCommand).join('');
 
 function toCommand(problem: Problem): string {
-  const properties = Object.entries({ file: problem.file, ...placeIn(problem.range), title: problem.rule });
+  const properties = Object.entries({ file: problem.file, ...positionOf(problem.range), title: problem.rule });
   const written = properties.map(([name, value]) => `${name}=${escapeProperty(String(value))}`).join(',');
   return `::${COMMANDS[problem.severity]} ${written}::${escapeData(fullMessage(problem))}\n`;
 }
 
 /** The runner refuses columns where the lines are two. */
-function placeIn({ line, endLine, column, endColumn }: Range): object {
+function positionOf({ line, endLine, column, endColumn }: Range): object {
   return line === endLine ? { line, endLine, col: column, endColumn } : { line, endLine };
 }
 

@@ -19,4 +19,4 @@ export const REPORTERS = {
   markdown,
 } as const satisfies Record<string, Reporter>;
 
-export type Format = keyof typeof REPORTERS;
+export type ReportFormat = keyof typeof REPORTERS;

@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Severity } from '../../problem/finding.ts';
 import type { Problem, Range } from '../../problem/problem.ts';
-import { type Report, type Reporter, ruleUri, toJson, withFingerprints } from './report.ts';
+import { type LintReport, type Reporter, ruleUri, toJson, withFingerprints } from './report.ts';
 
 const LEVELS = { error: 'error', warning: 'warning', info: 'note' } as const satisfies Record<Severity, string>;
 const ROOT = '%SRCROOT%';
@@ -27,19 +27,19 @@ export const sarif: Reporter = (report) => {
   });
 };
 
-function driverOf({ rules: known, version }: Report, rules: readonly string[]): object {
+function driverOf({ rules: known, version }: LintReport, rules: readonly string[]): object {
   return {
     name: 'signing-gateway',
     semanticVersion: version,
-    rules: rules.map((id) => ({ id, helpUri: ruleUri(id), ...helpOf(known.get(id)?.why, ruleUri(id)) })),
+    rules: rules.map((id) => ({ id, helpUri: ruleUri(id), ...helpOf(known.get(id)?.rationale, ruleUri(id)) })),
   };
 }
 
 /** Code scanning shows the help, and not the address of a page that has more of it. */
-function helpOf(why: string | undefined, uri: string): object {
-  if (why === undefined) return {};
-  const help = { text: `${why} See ${uri}`, markdown: `${why} See [the rule's page](${uri}).` };
-  return { shortDescription: { text: why }, help };
+function helpOf(rationale: string | undefined, uri: string): object {
+  if (rationale === undefined) return {};
+  const help = { text: `${rationale} See ${uri}`, markdown: `${rationale} See [the rule's page](${uri}).` };
+  return { shortDescription: { text: rationale }, help };
 }
 
 function resultOf({ rule, severity, file, range, message, related }: Problem, ruleIndex: number, fingerprint: string) {
@@ -47,24 +47,24 @@ function resultOf({ rule, severity, file, range, message, related }: Problem, ru
     ruleId: rule,
     ruleIndex,
     level: LEVELS[severity],
-    message: { text: plain(message) },
-    locations: [{ physicalLocation: placeOf(file, range) }],
+    message: { text: escapeLinks(message) },
+    locations: [{ physicalLocation: physicalLocationOf(file, range) }],
     // The one name that code scanning looks for.
     partialFingerprints: { primaryLocationLineHash: fingerprint },
   };
   if (related === undefined) return result;
-  const words = plain(related.message);
+  const words = escapeLinks(related.message);
   return {
     ...result,
     // A related location is shown where the message links to it (section 3.11.6).
-    message: { text: `${plain(message)} ([${words.replaceAll(/[[\]\\]/g, '\\$&')}](1))` },
+    message: { text: `${escapeLinks(message)} ([${words.replaceAll(/[[\]\\]/g, '\\$&')}](1))` },
     relatedLocations: [
-      { id: 1, physicalLocation: placeOf(related.file ?? file, related.range), message: { text: words } },
+      { id: 1, physicalLocation: physicalLocationOf(related.file ?? file, related.range), message: { text: words } },
     ],
   };
 }
 
-function placeOf(file: string, { line, column, endLine, endColumn }: Range): object {
+function physicalLocationOf(file: string, { line, column, endLine, endColumn }: Range): object {
   const artifactLocation = isAbsolute(file)
     ? { uri: pathToFileURL(file).href }
     : { uri: file.toWellFormed().split('/').map(encodeURIComponent).join('/'), uriBaseId: ROOT };
@@ -72,6 +72,6 @@ function placeOf(file: string, { line, column, endLine, endColumn }: Range): obj
 }
 
 /** What was quoted from a manifest is no link of ours. Braces stay as they are: without arguments nothing is filled in. */
-function plain(text: string): string {
+function escapeLinks(text: string): string {
   return text.replaceAll('](', '] (');
 }

@@ -1,24 +1,24 @@
 import type { Comparison } from '../difference.ts';
-import { atKey, successions } from './changed-routes.ts';
+import { findingAtKey, matchedRoutes } from './changed-routes.ts';
 
 export const routePublic: Comparison = {
   id: 'route-public',
   severity: 'error',
-  what: 'Requests that needed a token need none any more.',
+  description: 'Requests that needed a token need none any more.',
   *find(sides) {
-    for (const pair of successions(sides))
+    for (const pair of matchedRoutes(sides))
       if (pair.from.entry.access === 'protected' && pair.to.entry.access === 'public')
-        yield atKey(pair, 'access', 'is public: no token is asked for any more');
+        yield findingAtKey(pair, 'access', 'is public: no token is asked for any more');
   },
 };
 
 export const routeProtected: Comparison = {
   id: 'route-protected',
   severity: 'warning',
-  what: 'Requests that needed no token need one now.',
+  description: 'Requests that needed no token need one now.',
   *find(sides) {
-    for (const pair of successions(sides))
+    for (const pair of matchedRoutes(sides))
       if (pair.from.entry.access === 'public' && pair.to.entry.access === 'protected')
-        yield atKey(pair, 'access', 'is protected: a token is asked for now');
+        yield findingAtKey(pair, 'access', 'is protected: a token is asked for now');
   },
 };

@@ -1,20 +1,20 @@
-import type { Found, Sides, Witness } from '../difference.ts';
-import type { Pair } from '../pairs.ts';
-import type { SideRoute } from '../side.ts';
+import type { DiffContext, DiffFinding, DiffWitness } from '../difference.ts';
+import type { RoutePair } from '../pairs.ts';
+import type { DiffRoute } from '../side.ts';
 
 /** A pair of which both are there. */
-export interface Succession extends Pair {
-  readonly from: SideRoute;
-  readonly to: SideRoute;
+export interface MatchedRoutePair extends RoutePair {
+  readonly from: DiffRoute;
+  readonly to: DiffRoute;
 }
 
 /** What has changed for the requests that a route has now. */
-export function* successions({ pairs }: Sides): Generator<Succession> {
-  for (const pair of pairs) if (pair.from !== undefined && pair.to !== undefined) yield pair as Succession;
+export function* matchedRoutes({ pairs }: DiffContext): Generator<MatchedRoutePair> {
+  for (const pair of pairs) if (pair.from !== undefined && pair.to !== undefined) yield pair as MatchedRoutePair;
 }
 
 /** A route as the subject of a sentence; one that has another's requests now says so. */
-export function subjectOf({ from, to }: Succession): string {
+export function describeRoute({ from, to }: MatchedRoutePair): string {
   const { id } = to.route;
   return id === from.route.id
     ? `the route "${id}"`
@@ -22,10 +22,15 @@ export function subjectOf({ from, to }: Succession): string {
 }
 
 /** Told at a key of the route that has the requests now; at the route itself where it has not the key. */
-export function atKey(pair: Succession, key: string, message: string, witness = requestOf(pair)): Found {
-  return { message: `${subjectOf(pair)} ${message}`, path: [...pair.to.path, key], witness };
+export function findingAtKey(
+  pair: MatchedRoutePair,
+  key: string,
+  message: string,
+  witness = requestWitness(pair),
+): DiffFinding {
+  return { message: `${describeRoute(pair)} ${message}`, path: [...pair.to.path, key], witness };
 }
 
-export function requestOf({ request }: Pair): Witness | undefined {
+export function requestWitness({ request }: RoutePair): DiffWitness | undefined {
   return request && { request };
 }

@@ -1,11 +1,11 @@
-import type { Comparison, Sides } from '../difference.ts';
+import type { Comparison, DiffContext } from '../difference.ts';
 
-export const tokenWay: Comparison = {
+export const tokenMethod: Comparison = {
   id: 'token-way',
   severity: 'error',
-  what: 'Tokens are verified in another way.',
+  description: 'Tokens are verified in another way.',
   *find(sides) {
-    const [old, next] = [wayOf(sides.old), wayOf(sides.next)];
+    const [old, next] = [tokenMethodOf(sides.old), tokenMethodOf(sides.next)];
     if (old !== undefined && next !== undefined && old !== next)
       yield { message: `tokens are verified by ${next}, before by ${old}`, path: ['auth', 'tokens', next] };
   },
@@ -14,7 +14,8 @@ export const tokenWay: Comparison = {
 export const tokenFiles: Comparison = {
   id: 'token-files',
   severity: 'error',
-  what: 'What tokens are verified by is written as it was, but the file or the upstream that it names holds something else.',
+  description:
+    'What tokens are verified by is written as it was, but the file or the upstream that it names holds something else.',
   *find(sides) {
     const [old, next] = [sides.old, sides.next].map(({ plan, manifest }) => ({
       key: plan.auth?.verifier.key,
@@ -28,7 +29,7 @@ export const tokenFiles: Comparison = {
 export const serverFiles: Comparison = {
   id: 'server-files',
   severity: 'info',
-  what: "The server's certificate is written as it was, but its files hold something else.",
+  description: "The server's certificate is written as it was, but its files hold something else.",
   *find({ old, next }) {
     const isWrittenAlike = JSON.stringify(old.manifest.server.tls) === JSON.stringify(next.manifest.server.tls);
     if (!isWrittenAlike || old.plan.server.keys.tls === next.plan.server.keys.tls) return;
@@ -36,6 +37,6 @@ export const serverFiles: Comparison = {
   },
 };
 
-function wayOf({ manifest }: Sides['old']): string | undefined {
+function tokenMethodOf({ manifest }: DiffContext['old']): string | undefined {
   return manifest.auth && Object.keys(manifest.auth.tokens)[0];
 }

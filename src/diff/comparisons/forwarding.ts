@@ -1,14 +1,14 @@
 import type { Comparison } from '../difference.ts';
-import { atKey, requestOf, successions } from './changed-routes.ts';
+import { findingAtKey, matchedRoutes, requestWitness } from './changed-routes.ts';
 
 export const upstreamChanged: Comparison = {
   id: 'upstream-changed',
   severity: 'warning',
-  what: 'Requests go to another upstream.',
+  description: 'Requests go to another upstream.',
   *find(sides) {
-    for (const pair of successions(sides)) {
+    for (const pair of matchedRoutes(sides)) {
       const [old, next] = [pair.from.entry.upstream, pair.to.entry.upstream];
-      if (old !== next) yield atKey(pair, 'upstream', `goes to the upstream "${next}", before to "${old}"`);
+      if (old !== next) yield findingAtKey(pair, 'upstream', `goes to the upstream "${next}", before to "${old}"`);
     }
   },
 };
@@ -16,20 +16,20 @@ export const upstreamChanged: Comparison = {
 export const upstreamPathChanged: Comparison = {
   id: 'upstream-path-changed',
   severity: 'warning',
-  what: 'The upstream is asked for another path.',
+  description: 'The upstream is asked for another path.',
   *find(sides) {
-    for (const pair of successions(sides)) {
+    for (const pair of matchedRoutes(sides)) {
       if (pair.request === undefined) continue;
       const { url } = pair.request;
       const [old, next] = [pair.from, pair.to].map(({ route }) => route.upstreamPath?.(url) ?? url);
       if (old === next) continue;
       const isSecret = [pair.from, pair.to].some(
-        ({ entry, shown }) => entry.upstreamPath?.with !== shown.upstreamPath?.with,
+        ({ entry, redactedEntry }) => entry.upstreamPath?.with !== redactedEntry.upstreamPath?.with,
       );
       const message = isSecret
         ? 'asks its upstream for another path'
         : `asks its upstream for ${next}, before for ${old}`;
-      yield atKey(pair, 'upstreamPath', message, requestOf(pair));
+      yield findingAtKey(pair, 'upstreamPath', message, requestWitness(pair));
     }
   },
 };

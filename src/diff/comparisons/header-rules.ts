@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Comparison, Found } from '../difference.ts';
-import { shownValue } from '../side.ts';
-import { atKey, successions } from './changed-routes.ts';
+import type { Comparison, DiffFinding } from '../difference.ts';
+import { formatRedactedValue } from '../side.ts';
+import { findingAtKey, matchedRoutes } from './changed-routes.ts';
 
 const SIDES = [
   ['requestHeaders', 'request'],
@@ -11,11 +11,11 @@ const SIDES = [
 export const headersChanged: Comparison = {
   id: 'headers-changed',
   severity: 'info',
-  what: 'Other headers are set or removed on their way.',
+  description: 'Other headers are set or removed on their way.',
   *find({ old, next, pairs, ...rest }) {
-    for (const pair of successions({ old, next, pairs, ...rest }))
+    for (const pair of matchedRoutes({ old, next, pairs, ...rest }))
       for (const [key, whose] of SIDES) {
-        const names = namesOf(pair.from.entry[key], pair.to.entry[key]);
+        const names = headerNames(pair.from.entry[key], pair.to.entry[key]);
         const changed = names.filter(
           (name) => !isDeepStrictEqual(ruleOf(pair.from.entry[key], name), ruleOf(pair.to.entry[key], name)),
         );
@@ -25,9 +25,9 @@ export const headersChanged: Comparison = {
             const rule = ruleOf(entry[key], name);
             if (rule === undefined) return 'passes';
             if (rule === null) return 'is removed';
-            return `is set to ${shownValue(isNext ? next : old, [...path, key, 'set', name])}`;
+            return `is set to ${formatRedactedValue(isNext ? next : old, [...path, key, 'set', name])}`;
           };
-          const found: Found = atKey(
+          const found: DiffFinding = findingAtKey(
             pair,
             key,
             `has another rule: ${name} of the ${whose} ${say(true)}, before it ${say(false)}`,
@@ -38,17 +38,17 @@ export const headersChanged: Comparison = {
   },
 };
 
-interface Rules {
+interface HeaderRuleEntry {
   readonly set: Readonly<Record<string, string>>;
   readonly remove: readonly string[];
 }
 
-function namesOf(...rules: (Rules | undefined)[]): string[] {
+function headerNames(...rules: (HeaderRuleEntry | undefined)[]): string[] {
   return [...new Set(rules.flatMap((rule) => [...Object.keys(rule?.set ?? {}), ...(rule?.remove ?? [])]))].sort();
 }
 
 /** What a header is set to; `null`: it is removed; `undefined`: nothing is done about it. */
-function ruleOf(rules: Rules | undefined, name: string): string | null | undefined {
+function ruleOf(rules: HeaderRuleEntry | undefined, name: string): string | null | undefined {
   if (rules !== undefined && Object.hasOwn(rules.set, name)) return rules.set[name];
   return rules?.remove.includes(name) ? null : undefined;
 }

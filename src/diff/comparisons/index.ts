@@ -1,13 +1,13 @@
 import type { Comparison } from '../difference.ts';
 import { routeProtected, routePublic } from './access.ts';
 import { bodyChanged, bodyLoosened, bodyTightened } from './body-schema.ts';
-import { serverFiles, tokenFiles, tokenWay } from './files.ts';
+import { serverFiles, tokenFiles, tokenMethod } from './files.ts';
 import { upstreamChanged, upstreamPathChanged } from './forwarding.ts';
 import { headersChanged } from './header-rules.ts';
-import { overrideDropped, overrideKept } from './kept-headers.ts';
+import { headerOverrideDropped, headerOverrideKept } from './kept-headers.ts';
 import { limitLowered, limitRaised } from './limits.ts';
 import { loginAdded, loginChanged, loginRemoved } from './login.ts';
-import { typesNarrowed, typesWidened } from './media-types.ts';
+import { mediaTypesNarrowed, mediaTypesWidened } from './media-types.ts';
 import { parametersChanged, parametersLoosened, parametersTightened } from './parameters.ts';
 import { roleNarrowed, roleWidened } from './roles.ts';
 import { routeAdded, routeAddedPublic, routeNarrowed, routeRemoved, routeShadowed } from './served.ts';
@@ -34,8 +34,8 @@ export const COMPARISONS: readonly Comparison[] = [
   bodyLoosened,
   bodyTightened,
   bodyChanged,
-  typesWidened,
-  typesNarrowed,
+  mediaTypesWidened,
+  mediaTypesNarrowed,
   parametersLoosened,
   parametersTightened,
   parametersChanged,
@@ -51,15 +51,15 @@ export const COMPARISONS: readonly Comparison[] = [
   upstreamCertificate,
   upstreamName,
   headersChanged,
-  overrideKept,
-  overrideDropped,
+  headerOverrideKept,
+  headerOverrideDropped,
   websocketOpened,
   websocketClosed,
   websocketOriginsWidened,
   websocketOriginsNarrowed,
   encodedSlashKept,
   encodedSlashRefused,
-  tokenWay,
+  tokenMethod,
   tokenFiles,
   serverFiles,
   ...valueComparisons,

@@ -1,15 +1,15 @@
-import type { TlsRule, Upstream } from '../../plan/plan.ts';
-import type { Comparison, Found, Sides } from '../difference.ts';
-import type { Side } from '../side.ts';
+import type { Upstream, UpstreamTls } from '../../plan/plan.ts';
+import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
+import type { DiffSide } from '../side.ts';
 
 export const upstreamHost: Comparison = {
   id: 'upstream-host',
   severity: 'warning',
-  what: 'An upstream is somewhere else.',
+  description: 'An upstream is somewhere else.',
   *find(sides) {
-    for (const [old, next] of common(sides))
-      if (hostsOf(old) !== hostsOf(next)) {
-        const [before, now] = [shownHosts(sides.old, next.id), shownHosts(sides.next, next.id)];
+    for (const [old, next] of commonUpstreams(sides))
+      if (endpointUrls(old) !== endpointUrls(next)) {
+        const [before, now] = [redactedUrls(sides.old, next.id), redactedUrls(sides.next, next.id)];
         yield { message: `the upstream "${next.id}" is at ${now}, before at ${before}`, path: ['upstreams', next.id] };
       }
   },
@@ -18,9 +18,9 @@ export const upstreamHost: Comparison = {
 export const upstreamPlain: Comparison = {
   id: 'upstream-plain',
   severity: 'error',
-  what: 'An upstream is reached without TLS.',
+  description: 'An upstream is reached without TLS.',
   *find(sides) {
-    for (const [old, next] of common(sides))
+    for (const [old, next] of commonUpstreams(sides))
       if (isSecure(old) && !isSecure(next))
         yield { message: `the upstream "${next.id}" is reached without TLS`, path: ['upstreams', next.id] };
   },
@@ -29,10 +29,10 @@ export const upstreamPlain: Comparison = {
 export const upstreamCa: Comparison = {
   id: 'upstream-ca',
   severity: 'warning',
-  what: 'Other authorities may have signed the certificate of an upstream.',
+  description: 'Other authorities may have signed the certificate of an upstream.',
   *find(sides) {
-    for (const { id, next, found } of otherParts(sides, 'ca'))
-      yield found(
+    for (const { id, next, toFinding } of tlsChanges(sides, 'ca'))
+      yield toFinding(
         next.tls().ca === undefined
           ? `the certificate of "${id}" may be signed by any of the usual authorities, no more by those of "ca" alone`
           : `the certificate of "${id}" must be signed by other authorities`,
@@ -43,10 +43,10 @@ export const upstreamCa: Comparison = {
 export const upstreamCertificate: Comparison = {
   id: 'upstream-certificate',
   severity: 'info',
-  what: 'The gateway shows an upstream another certificate of its own, or none.',
+  description: 'The gateway shows an upstream another certificate of its own, or none.',
   *find(sides) {
-    for (const { id, next, found } of otherParts(sides, 'cert'))
-      yield found(
+    for (const { id, next, toFinding } of tlsChanges(sides, 'cert'))
+      yield toFinding(
         `the upstream "${id}" is shown ${next.tls().cert === undefined ? 'no certificate' : 'another certificate'}`,
       );
   },
@@ -55,11 +55,11 @@ export const upstreamCertificate: Comparison = {
 export const upstreamName: Comparison = {
   id: 'upstream-name',
   severity: 'warning',
-  what: 'The certificate of an upstream that is where it was must have another name.',
+  description: 'The certificate of an upstream that is where it was must have another name.',
   *find(sides) {
-    for (const [old, next] of common(sides)) {
-      const isElsewhere = hostsOf(old) !== hostsOf(next);
-      const names = [old, next].map(({ targets }) => targets.map(({ serverName }) => serverName).join());
+    for (const [old, next] of commonUpstreams(sides)) {
+      const isElsewhere = endpointUrls(old) !== endpointUrls(next);
+      const names = [old, next].map(({ endpoints }) => endpoints.map(({ serverName }) => serverName).join());
       if (isElsewhere || names[0] === names[1]) continue;
       const message = `the certificate of "${next.id}" must have another name`;
       yield { message, path: ['upstreams', next.id, 'tls', 'serverName'] };
@@ -67,21 +67,21 @@ export const upstreamName: Comparison = {
   },
 };
 
-interface OtherPart {
+interface TlsChange {
   readonly id: string;
   readonly next: Upstream;
-  readonly found: (message: string) => Found;
+  readonly toFinding: (message: string) => DiffFinding;
 }
 
-function* otherParts(sides: Sides, part: keyof TlsRule): Generator<OtherPart> {
-  for (const [old, next] of common(sides)) {
+function* tlsChanges(sides: DiffContext, part: keyof UpstreamTls): Generator<TlsChange> {
+  for (const [old, next] of commonUpstreams(sides)) {
     const { id } = next;
     const path = ['upstreams', id, 'tls'];
-    if (old.tls()[part] !== next.tls()[part]) yield { id, next, found: (message) => ({ message, path }) };
+    if (old.tls()[part] !== next.tls()[part]) yield { id, next, toFinding: (message) => ({ message, path }) };
   }
 }
 
-function* common({ old, next }: Sides): Generator<[Upstream, Upstream]> {
+function* commonUpstreams({ old, next }: DiffContext): Generator<[Upstream, Upstream]> {
   const before = new Map(old.plan.upstreams.map((upstream) => [upstream.id, upstream]));
   for (const upstream of next.plan.upstreams) {
     const was = before.get(upstream.id);
@@ -89,15 +89,15 @@ function* common({ old, next }: Sides): Generator<[Upstream, Upstream]> {
   }
 }
 
-function isSecure({ targets }: Upstream): boolean {
-  return targets.every(({ url }) => url.protocol === 'https:');
+function isSecure({ endpoints }: Upstream): boolean {
+  return endpoints.every(({ url }) => url.protocol === 'https:');
 }
 
-function shownHosts({ shown }: Side, id: string): string {
-  const { url, urls = [] } = shown.upstreams[id] ?? {};
+function redactedUrls({ redacted }: DiffSide, id: string): string {
+  const { url, urls = [] } = redacted.upstreams[id] ?? {};
   return [...(url === undefined ? [] : [url]), ...urls].join(', ');
 }
 
-function hostsOf({ targets }: Upstream): string {
-  return targets.map(({ url }) => url.href).join();
+function endpointUrls({ endpoints }: Upstream): string {
+  return endpoints.map(({ url }) => url.href).join();
 }

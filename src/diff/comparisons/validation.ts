@@ -1,24 +1,24 @@
 import type { Comparison } from '../difference.ts';
-import { atKey, successions } from './changed-routes.ts';
+import { findingAtKey, matchedRoutes } from './changed-routes.ts';
 
 export const validationReported: Comparison = {
   id: 'validation-reported',
   severity: 'warning',
-  what: 'What does not fit the rules of a route is only reported, and goes on.',
+  description: 'What does not fit the rules of a route is only reported, and goes on.',
   *find(sides) {
-    for (const pair of successions(sides))
+    for (const pair of matchedRoutes(sides))
       if (pair.from.entry.validation === 'enforce' && pair.to.entry.validation === 'report')
-        yield atKey(pair, 'validation', 'only reports what does not fit, before it refused it');
+        yield findingAtKey(pair, 'validation', 'only reports what does not fit, before it refused it');
   },
 };
 
 export const validationEnforced: Comparison = {
   id: 'validation-enforced',
   severity: 'info',
-  what: 'What does not fit the rules of a route is refused now.',
+  description: 'What does not fit the rules of a route is refused now.',
   *find(sides) {
-    for (const pair of successions(sides))
+    for (const pair of matchedRoutes(sides))
       if (pair.from.entry.validation === 'report' && pair.to.entry.validation === 'enforce')
-        yield atKey(pair, 'validation', 'refuses what does not fit, before it only reported it');
+        yield findingAtKey(pair, 'validation', 'refuses what does not fit, before it only reported it');
   },
 };

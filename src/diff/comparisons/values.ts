@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isMap, valueAt } from '../../plan/schema-walk.ts';
 import type { Path } from '../../problem/finding.ts';
-import type { Comparison, Found, Sides } from '../difference.ts';
-import { type Side, shownValue } from '../side.ts';
-import { VALUE_ROWS, type ValueRow } from './value-rows.ts';
+import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
+import { type DiffSide, formatRedactedValue } from '../side.ts';
+import { VALUE_RULES, type ValueRule } from './value-rows.ts';
 
 /** A comparison of each id of the rows: values that stand where they stood, and are others. */
-export const valueComparisons: readonly Comparison[] = [...Map.groupBy(VALUE_ROWS, ({ id }) => id).values()].map(
+export const valueComparisons: readonly Comparison[] = [...Map.groupBy(VALUE_RULES, ({ id }) => id).values()].map(
   (rows) => {
-    const [{ id, severity, what }] = rows as [ValueRow];
-    return { id, severity, what, find: (sides) => findBy(rows, sides) };
+    const [{ id, severity, description: what }] = rows as [ValueRule];
+    return { id, severity, description: what, find: (sides) => findChanges(rows, sides) };
   },
 );
 
@@ -34,8 +34,8 @@ const ROUTE_KEYS = new Set([
   'websocket',
 ]);
 
-function* findBy(rows: readonly ValueRow[], sides: Sides): Generator<Found> {
-  for (const change of changesOf(sides)) if (rows.includes(rowOf(change))) yield foundOf(change, sides);
+function* findChanges(rows: readonly ValueRule[], sides: DiffContext): Generator<DiffFinding> {
+  for (const change of changesOf(sides)) if (rows.includes(ruleFor(change))) yield findingFor(change, sides);
 }
 
 const BODY_KEYS = new Set(['maxBytes', 'schema', 'types']);
@@ -48,65 +48,67 @@ interface Change {
   readonly next: unknown;
 }
 
-function rowOf({ path, old, next }: Change): ValueRow {
-  const found = VALUE_ROWS.find(
-    ({ at, when }) =>
-      at.every((key, index) => key === '*' || key === String(path[index])) && (when === undefined || when(old, next)),
+function ruleFor({ path, old, next }: Change): ValueRule {
+  const found = VALUE_RULES.find(
+    ({ pathPattern, when }) =>
+      pathPattern.every((key, index) => key === '*' || key === String(path[index])) &&
+      (when === undefined || when(old, next)),
   );
   // The last row is for whatever is left.
-  return found as ValueRow;
+  return found as ValueRule;
 }
 
-function foundOf({ oldPath, path, old, next }: Change, sides: Sides): Found {
+function findingFor({ oldPath, path, old, next }: Change, sides: DiffContext): DiffFinding {
   const name = nameOf(path, sides.next);
-  const before = old === undefined || isMap(old) ? '' : `, before ${shownValue(sides.old, oldPath)}`;
-  if (next === undefined) return { message: `${name} is left out now${before}`, path: oldPath, in: 'old' };
+  const before = old === undefined || isMap(old) ? '' : `, before ${formatRedactedValue(sides.old, oldPath)}`;
+  if (next === undefined) return { message: `${name} is left out now${before}`, path: oldPath, side: 'old' };
   if (isMap(next)) return { message: `${name} is written ${isMap(old) ? 'otherwise' : `now${before}`}`, path };
-  return { message: `${name} is ${shownValue(sides.next, path)} now${before || ', before left out'}`, path };
+  return { message: `${name} is ${formatRedactedValue(sides.next, path)} now${before || ', before left out'}`, path };
 }
 
 /** A path as people write it; a route by its id. */
-function nameOf([first, second, ...rest]: Path, { manifest }: Side): string {
+function nameOf([first, second, ...rest]: Path, { manifest }: DiffSide): string {
   if (first !== 'routes') return [first, second, ...rest].filter((step) => step !== undefined).join('.');
   return `${rest.join('.')} of the route "${manifest.routes[Number(second)]?.id}"`;
 }
 
-const known = new WeakMap<Sides, readonly Change[]>();
+const changeCache = new WeakMap<DiffContext, readonly Change[]>();
 
-function changesOf(sides: Sides): readonly Change[] {
-  const before = known.get(sides);
+function changesOf(sides: DiffContext): readonly Change[] {
+  const before = changeCache.get(sides);
   if (before !== undefined) return before;
   const changes = [...topChanges(sides), ...routeChanges(sides)];
-  known.set(sides, changes);
+  changeCache.set(sides, changes);
   return changes;
 }
 
-function* topChanges({ old, next }: Sides): Generator<Change> {
-  for (const path of leavesOf([old.manifest, next.manifest], [])) {
-    if (isTold(path, { old, next })) continue;
+function* topChanges({ old, next }: DiffContext): Generator<Change> {
+  for (const path of leafPaths([old.manifest, next.manifest], [])) {
+    if (isReportedElsewhere(path, { old, next })) continue;
     const [before, now] = [valueAt(old.manifest, path), valueAt(next.manifest, path)];
     if (!isDeepStrictEqual(before, now)) yield { oldPath: path, path, old: before, next: now };
   }
 }
 
 /** Whether others tell of what stands at a path. */
-function isTold([first, second, third]: Path, { old, next }: Pick<Sides, 'old' | 'next'>): boolean {
+function isReportedElsewhere([first, second, third]: Path, { old, next }: Pick<DiffContext, 'old' | 'next'>): boolean {
   if (ELSEWHERE.has(String(first))) return true;
   if (first === 'upstreams') return ['tls', 'url', 'urls'].includes(String(third));
   if (first !== 'auth') return false;
   if (second === 'role') return third === 'allow';
   // Another way to verify tokens is told of as a whole.
-  const has = ({ manifest }: Side) => manifest.auth === undefined || Object.hasOwn(manifest.auth.tokens, String(third));
+  const has = ({ manifest }: DiffSide) =>
+    manifest.auth === undefined || Object.hasOwn(manifest.auth.tokens, String(third));
   return second === 'tokens' && !(has(old) && has(next));
 }
 
-function* routeChanges({ old, next, pairs }: Sides): Generator<Change> {
+function* routeChanges({ old, next, pairs }: DiffContext): Generator<Change> {
   for (const { from, to } of pairs) {
     if (from === undefined || to?.route.id !== from.route.id) continue;
     const keys = new Set([...Object.keys(from.entry), ...Object.keys(to.entry)]);
     const entries = [from.entry, to.entry];
     const others = [...keys].filter((key) => !ROUTE_KEYS.has(key)).sort();
-    for (const inside of others.flatMap((key) => insideOf(entries, key))) {
+    for (const inside of others.flatMap((key) => otherPaths(entries, key))) {
       const [oldPath, path] = [
         [...from.path, ...inside],
         [...to.path, ...inside],
@@ -118,7 +120,7 @@ function* routeChanges({ old, next, pairs }: Sides): Generator<Change> {
 }
 
 /** The paths in a route's entry that nobody else tells of. */
-function insideOf(entries: readonly object[], key: string): Path[] {
+function otherPaths(entries: readonly object[], key: string): Path[] {
   if (key !== 'body') return [[key]];
   const bodies = entries.map((entry) => valueAt(entry, [key]) ?? {});
   const names = new Set(bodies.flatMap((body) => Object.keys(body as object)));
@@ -129,14 +131,14 @@ function insideOf(entries: readonly object[], key: string): Path[] {
 }
 
 /** The paths to what is no map, in one of the values at least. Of a map that only one of them has, the path to all of it. */
-function* leavesOf(values: readonly unknown[], path: Path): Generator<Path> {
+function* leafPaths(values: readonly unknown[], path: Path): Generator<Path> {
   if (!values.every(isMap)) {
     yield path;
     return;
   }
   const keys = new Set(values.flatMap((value) => Object.keys(value)));
   for (const key of [...keys].sort())
-    yield* leavesOf(
+    yield* leafPaths(
       values.map((value) => value[key]),
       [...path, key],
     );

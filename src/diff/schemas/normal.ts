@@ -20,27 +20,27 @@ const NAMED = new Set(['$defs', 'definitions', 'dependentSchemas', 'patternPrope
 const SETS = new Set(['enum', 'required', 'type']);
 
 /** A text that is equal for schemas that say the same in the same words: what they refer to is put in. */
-export function normalText(root: SchemaRoot, path: Path): string {
-  return JSON.stringify(normal(root, valueAt(root, path), []));
+export function normalizeSchema(root: SchemaRoot, path: Path): string {
+  return JSON.stringify(normalizeNode(root, valueAt(root, path), []));
 }
 
-function normal(root: SchemaRoot, schema: unknown, open: readonly string[], isNames = false): unknown {
-  if (Array.isArray(schema)) return schema.map((item) => normal(root, item, open));
+function normalizeNode(root: SchemaRoot, schema: unknown, open: readonly string[], isNames = false): unknown {
+  if (Array.isArray(schema)) return schema.map((item) => normalizeNode(root, item, open));
   if (!isMap(schema)) return schema;
   const entries = Object.entries(schema)
     .filter(([key]) => isNames || !(ANNOTATIONS.has(key) || key === '$defs' || key === 'definitions'))
     .map(([key, value]): [string, unknown] => {
-      if (isNames) return [key, normal(root, value, open)];
-      if (key === '$ref' && typeof value === 'string') return [key, referred(root, value, open)];
+      if (isNames) return [key, normalizeNode(root, value, open)];
+      if (key === '$ref' && typeof value === 'string') return [key, normalizeReference(root, value, open)];
       if (SETS.has(key) && Array.isArray(value)) return [key, value.map((item) => JSON.stringify(item)).sort()];
-      return [key, DATA.has(key) ? value : normal(root, value, open, NAMED.has(key))];
+      return [key, DATA.has(key) ? value : normalizeNode(root, value, open, NAMED.has(key))];
     });
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** A circle ends where it began. */
-function referred(root: SchemaRoot, reference: string, open: readonly string[]): unknown {
+function normalizeReference(root: SchemaRoot, reference: string, open: readonly string[]): unknown {
   const path = referencePath(reference);
   if (path === undefined || open.includes(reference)) return `${open.length - open.indexOf(reference)} up`;
-  return normal(root, valueAt(root, path), [...open, reference]);
+  return normalizeNode(root, valueAt(root, path), [...open, reference]);
 }

@@ -1,24 +1,24 @@
-import type { Succession } from '../comparisons/changed-routes.ts';
-import type { Request, Sides } from '../difference.ts';
-import { samplesOf } from './samples.ts';
+import type { MatchedRoutePair } from '../comparisons/changed-routes.ts';
+import type { DiffContext, DiffRequest } from '../difference.ts';
+import { sampleValues } from './samples.ts';
 
 /** Something of a request that a rule may speak of. */
-interface Slot {
+interface ParameterSamples {
   readonly kind: 'params' | 'query' | 'headers';
   /** Of a segment of the path: its place, counted from the first slash. */
   readonly name: string;
   readonly isRequired: boolean;
   /** One that fits both rules, if any was found. */
-  readonly usual: string;
+  readonly typical: string;
   readonly samples: readonly string[];
 }
 
 /** Makes requests from the one route of a pair to the other: a usual one, and each that differs from it in one parameter. */
-export function requestsFor(sides: Sides, pair: Succession): Request[] {
+export function sampleRequests(sides: DiffContext, pair: MatchedRoutePair): DiffRequest[] {
   if (pair.request === undefined) return [];
   const { method, url } = pair.request;
-  const slots = slotsOf(sides, pair);
-  const base = new Map(slots.filter(({ isRequired }) => isRequired).map((slot) => [slot, [slot.usual]]));
+  const slots = parameterSamples(sides, pair);
+  const base = new Map(slots.filter(({ isRequired }) => isRequired).map((slot) => [slot, [slot.typical]]));
   const queries = [
     { ...EXTRA, values: [] as string[] },
     { ...EXTRA, values: ['x'] },
@@ -38,15 +38,15 @@ export function requestsFor(sides: Sides, pair: Succession): Request[] {
   });
 }
 
-const EXTRA: Slot = { kind: 'query', name: 'other', isRequired: false, usual: 'x', samples: [] };
+const EXTRA: ParameterSamples = { kind: 'query', name: 'other', isRequired: false, typical: 'x', samples: [] };
 
 /** Left out, each of its samples, and two of one. */
-function variantsOf({ kind, usual, samples }: Slot): string[][] {
+function variantsOf({ kind, typical, samples }: ParameterSamples): string[][] {
   const each = samples.map((sample) => [sample]);
-  return kind === 'params' ? each : [[], ...each, [usual, usual]];
+  return kind === 'params' ? each : [[], ...each, [typical, typical]];
 }
 
-function slotsOf({ old, next }: Sides, { from, to }: Succession): Slot[] {
+function parameterSamples({ old, next }: DiffContext, { from, to }: MatchedRoutePair): ParameterSamples[] {
   const found = [
     ['old', old, from],
     ['new', next, to],
@@ -55,8 +55,10 @@ function slotsOf({ old, next }: Sides, { from, to }: Succession): Slot[] {
     KINDS.flatMap((kind) =>
       Object.keys(route.entry[kind]?.properties ?? {}).map((name) => {
         const path = [...route.path, kind, 'properties', name];
-        const judge = side.judgeAt(path);
-        const samples = samplesOf([{ side: which, root: side.schemas, path, judgeAt: side.judgeAt }]).filter(isPlain);
+        const judge = side.validatorAt(path);
+        const samples = sampleValues([{ side: which, root: side.schemas, path, validatorAt: side.validatorAt }]).filter(
+          isPrimitive,
+        );
         const fitting = samples.filter((value) => judge(value, 0).length === 0);
         const place = route.pattern.findIndex((segment) => segment.kind === 'parameter' && segment.name === name);
         const isRequired = kind === 'params' || (route.entry[kind]?.required.includes(name) ?? false);
@@ -72,7 +74,13 @@ function slotsOf({ old, next }: Sides, { from, to }: Succession): Slot[] {
       .map(String)
       .filter(USABLE[kind]);
     const usual = [common, ...fitting].map((value) => String(value ?? '')).find(USABLE[kind]) ?? 'x';
-    return { kind, name, isRequired: same.some(({ isRequired }) => isRequired), usual, samples: [...new Set(usable)] };
+    return {
+      kind,
+      name,
+      isRequired: same.some(({ isRequired }) => isRequired),
+      typical: usual,
+      samples: [...new Set(usable)],
+    };
   });
 }
 
@@ -81,33 +89,33 @@ const EMPTY = { kind: 'query' as const, name: '', fitting: [] as Primitive[] };
 
 type Primitive = string | number | boolean;
 
-function isPlain(value: unknown): value is Primitive {
+function isPrimitive(value: unknown): value is Primitive {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }
 
 /** What can stand there without more than percent-encoding. */
-const USABLE: Readonly<Record<Slot['kind'], (text: string) => boolean>> = {
+const USABLE: Readonly<Record<ParameterSamples['kind'], (text: string) => boolean>> = {
   params: (text) => /^[A-Za-z0-9_~-][A-Za-z0-9._~-]*$/.test(text) && !text.endsWith('.'),
   query: () => true,
   headers: (text) => /^[!-~]+$/.test(text),
 };
 
-type Values = ReadonlyMap<Slot, readonly string[]>;
+type ParameterValues = ReadonlyMap<ParameterSamples, readonly string[]>;
 
-function pathWith(url: string, values: Values): string {
+function pathWith(url: string, values: ParameterValues): string {
   const segments = url.split('/');
   for (const [{ kind, name }, [text = '']] of values) if (kind === 'params') segments[Number(name)] = text;
   return segments.join('/');
 }
 
-function queryOf(values: Values): string {
+function queryOf(values: ParameterValues): string {
   const pairs = [...values].flatMap(([{ kind, name }, texts]) =>
     kind === 'query' ? texts.map((text) => `${encodeURIComponent(name)}=${encodeURIComponent(text)}`) : [],
   );
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }
 
-function headersOf(values: Values): string[] {
+function headersOf(values: ParameterValues): string[] {
   return [...values].flatMap(([{ kind, name }, texts]) =>
     kind === 'headers' ? texts.flatMap((text) => [name, text]) : [],
   );

@@ -1,14 +1,14 @@
 type Schema = Readonly<Record<string, unknown>>;
 
 /** One of each type. */
-export const BASIC: readonly unknown[] = ['x', '', 1, 0, -1, 0.5, true, null, [], {}];
+export const BASIC_VALUES: readonly unknown[] = ['x', '', 1, 0, -1, 0.5, true, null, [], {}];
 
 /** A longer text is no example that anybody would read. */
 const MOST_CHARACTERS = 100_000;
 
 /** Texts of the lengths that a schema names, and of the usual formats. */
 export function textSamples(schema: Schema): string[] {
-  const lengths = lengthsOf(schema, ['minLength', 'maxLength']).filter((length) => length <= MOST_CHARACTERS);
+  const lengths = boundaryLengths(schema, ['minLength', 'maxLength']).filter((length) => length <= MOST_CHARACTERS);
   const forms = 'format' in schema || 'pattern' in schema || 'contentEncoding' in schema ? FORMS : [];
   return [...forms, ...lengths.map((length) => 'x'.repeat(length)), ...(forms.length > 0 ? lengths.map(digits) : [])];
 }
@@ -47,7 +47,7 @@ export function numberSamples(schema: Schema): number[] {
 }
 
 /** Each bound, one less, and one more. */
-export function lengthsOf(schema: Schema, names: readonly string[]): number[] {
+export function boundaryLengths(schema: Schema, names: readonly string[]): number[] {
   return names.flatMap((name) => {
     const bound = schema[name];
     return typeof bound === 'number' ? [bound, Math.max(0, bound - 1), bound + 1] : [];

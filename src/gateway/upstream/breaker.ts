@@ -1,14 +1,14 @@
-import type { BreakerRule } from '../../plan/plan.ts';
+import type { BreakerSettings } from '../../plan/plan.ts';
 import type { FailureSource } from './failure-sources.ts';
 import { RecentClients } from './recent-clients.ts';
-import { Streak } from './streak.ts';
+import { FailureStreak } from './streak.ts';
 
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
 /** How long the first trial holds its place. Each further one holds it twice as long, up to the pause. */
 const TRIAL_MS = 1_000;
 /** Bounds the memory for clients that had a trial. */
-const MAX_TRIED = 1_024;
+const MAX_TRIAL_CLIENTS = 1_024;
 
 /**
  * A circuit breaker. `failures` in a row open it. After `pauseMs` it is half-open: one request goes through as a
@@ -18,11 +18,11 @@ const MAX_TRIED = 1_024;
  * While several clients use the endpoint, failures that a request may provoke count from one client for half of
  * `failures` at most, and such a failure of a trial is no result.
  */
-export class Breaker {
-  readonly #rule: BreakerRule;
+export class CircuitBreaker {
+  readonly #rule: BreakerSettings;
   readonly #now: () => number;
   readonly #publish: (state: BreakerState) => void;
-  readonly #streak = new Streak();
+  readonly #streak = new FailureStreak();
   readonly #clients: RecentClients;
   #isClosed = true;
   #openUntil = 0;
@@ -38,7 +38,11 @@ export class Breaker {
    * @param publish receives every change between closed and open
    * @param now milliseconds of a monotonic clock
    */
-  constructor(rule: BreakerRule, publish: (state: BreakerState) => void, now: () => number = () => performance.now()) {
+  constructor(
+    rule: BreakerSettings,
+    publish: (state: BreakerState) => void,
+    now: () => number = () => performance.now(),
+  ) {
     this.#rule = rule;
     this.#publish = publish;
     this.#now = now;
@@ -51,34 +55,34 @@ export class Breaker {
   }
 
   /** True if a request of this client may go through: any while closed, trials while half-open. */
-  admits(client: string): boolean {
+  isAllowed(client: string): boolean {
     if (this.#isClosed) return true;
     // A client that is only refused uses the endpoint too.
-    this.#clients.see(client);
-    const isRepeated = this.#tried.has(client) && this.#clients.areSeveral;
+    this.#clients.record(client);
+    const isRepeated = this.#tried.has(client) && this.#clients.hasSeveral;
     return this.#now() >= this.#nextTrialAt + (isRepeated ? this.#trialMs : 0);
   }
 
   /** True if any request may go through now. */
-  get admitsAny(): boolean {
+  get isAnyAllowed(): boolean {
     return this.#isClosed || this.#now() >= this.#nextTrialAt;
   }
 
   /** A request goes through. Returns the number of the opening that it is a trial of; 0 if it is no trial. */
-  begin(client: string): number {
-    this.#clients.see(client);
+  beginRequest(client: string): number {
+    this.#clients.record(client);
     if (this.#isClosed) return 0;
     const now = this.#now();
     if (now < this.#openUntil) return 0;
     this.#trials += 1;
-    if (this.#tried.size < MAX_TRIED) this.#tried.add(client);
+    if (this.#tried.size < MAX_TRIAL_CLIENTS) this.#tried.add(client);
     this.#nextTrialAt = now + this.#trialMs;
     return this.openings;
   }
 
   /** A response began. */
-  responded(): void {
-    this.#streak.respond();
+  recordResponse(): void {
+    this.#streak.recordResponse();
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#tried.clear();
@@ -87,32 +91,32 @@ export class Breaker {
   }
 
   /** A response is complete. */
-  succeeded(): void {
+  recordSuccess(): void {
     this.#streak.reset();
   }
 
-  failed(source: FailureSource, client: string, trial: number): void {
+  recordFailure(source: FailureSource, client: string, trial: number): void {
     if (source === 'client' || source === 'gateway') {
       this.#release(trial);
     } else if (!this.#isClosed) {
       // A request from before the opening that fails late does not make the pause longer, and neither does a client.
-      if (this.#isCurrent(trial) && (source === 'endpoint' || !this.#clients.areSeveral)) this.#open();
+      if (this.#isCurrent(trial) && (source === 'endpoint' || !this.#clients.hasSeveral)) this.#open();
     } else {
-      if (source === 'endpoint') this.#streak.fail();
-      else this.#streak.provoke(client, this.#limitPerClient);
+      if (source === 'endpoint') this.#streak.recordFailure();
+      else this.#streak.recordProvokedFailure(client, this.#limitPerClient);
       this.#openIfDue();
     }
   }
 
   /** The client left after it had waited longer than this endpoint normally takes. */
-  abandoned(client: string): void {
+  recordAbandoned(client: string): void {
     if (!this.#isClosed) return;
-    this.#streak.abandon(client);
+    this.#streak.recordAbandoned(client);
     this.#openIfDue();
   }
 
   get #limitPerClient(): number {
-    if (!this.#clients.areSeveral) return Number.POSITIVE_INFINITY;
+    if (!this.#clients.hasSeveral) return Number.POSITIVE_INFINITY;
     const { failures } = this.#rule;
     // With `failures: 1` half a point: one client is never enough.
     return Math.min(Math.ceil(failures / 2), failures - 0.5);

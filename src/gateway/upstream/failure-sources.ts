@@ -1,4 +1,4 @@
-import type { WireCode } from '../../http1/wire-error.ts';
+import type { Http1ErrorCode } from '../../http1/wire-error.ts';
 
 /**
  * The party that can cause a failure decides if the breaker counts it. `endpoint`: no request can cause it, so it always
@@ -9,16 +9,18 @@ import type { WireCode } from '../../http1/wire-error.ts';
 export type FailureSource = 'endpoint' | 'request' | 'client' | 'gateway';
 
 /** Error codes of the system that an exchange meets after its request went out. */
-type SystemCode = 'ECONNRESET' | 'EPIPE' | 'ETIMEDOUT' | 'EHOSTUNREACH' | 'ENETUNREACH';
+type SystemErrorCode = 'ECONNRESET' | 'EPIPE' | 'ETIMEDOUT' | 'EHOSTUNREACH' | 'ENETUNREACH';
 
 /** Error codes of the system when this process lacks something. */
-type ShortageCode = 'EMFILE' | 'ENFILE' | 'ENOBUFS' | 'ENOMEM';
+type ResourceErrorCode = 'EMFILE' | 'ENFILE' | 'ENOBUFS' | 'ENOMEM';
 
 /** Reasons for which the gateway itself ends an exchange that is at an endpoint. */
-type OwnReason = 'exchange_too_long' | 'login_answer_too_long' | 'body_too_large' | 'body_invalid';
+type GatewayReason = 'exchange_too_long' | 'login_answer_too_long' | 'body_too_large' | 'body_invalid';
 
 /** The source of each failure of an exchange whose request went out, and of each shortage. `test/gateway/failure-sources.test.ts` checks all of them. */
-export const FAILURE_SOURCES: Readonly<Record<WireCode | SystemCode | ShortageCode | OwnReason, FailureSource>> = {
+export const FAILURE_SOURCES: Readonly<
+  Record<Http1ErrorCode | SystemErrorCode | ResourceErrorCode | GatewayReason, FailureSource>
+> = {
   connect_timeout: 'endpoint',
   response_timeout: 'request',
   idle_timeout: 'request',
@@ -46,6 +48,6 @@ export const FAILURE_SOURCES: Readonly<Record<WireCode | SystemCode | ShortageCo
 };
 
 /** @param code of a wire error or of the system, or the reason of a refusal */
-export function sourceOf(code: string): FailureSource | undefined {
+export function failureSourceOf(code: string): FailureSource | undefined {
   return Object.hasOwn(FAILURE_SOURCES, code) ? FAILURE_SOURCES[code as keyof typeof FAILURE_SOURCES] : undefined;
 }

@@ -1,8 +1,8 @@
-import type { HealthRule } from '../../plan/plan.ts';
+import type { HealthCheckSettings } from '../../plan/plan.ts';
 
 /** Asks a target at an interval whether it is well, and says so when enough answers in a row agree. */
 export class HealthCheck {
-  readonly #rule: HealthRule;
+  readonly #rule: HealthCheckSettings;
   readonly #ask: () => Promise<number>;
   readonly #tell: (isWell: boolean) => void;
   #isWell = true;
@@ -15,7 +15,7 @@ export class HealthCheck {
    * @param ask gets the status of the target's answer; rejects when there is none
    * @param tell hears of every change; a target is taken for well at first
    */
-  constructor(rule: HealthRule, ask: () => Promise<number>, tell: (isWell: boolean) => void) {
+  constructor(rule: HealthCheckSettings, ask: () => Promise<number>, tell: (isWell: boolean) => void) {
     this.#rule = rule;
     this.#ask = ask;
     this.#tell = tell;
@@ -40,7 +40,7 @@ export class HealthCheck {
       return;
     }
     this.#against += 1;
-    if (this.#against < (isGood ? this.#rule.healthy : this.#rule.unhealthy)) return;
+    if (this.#against < (isGood ? this.#rule.healthyThreshold : this.#rule.unhealthyThreshold)) return;
     this.#against = 0;
     this.#isWell = isGood;
     this.#tell(isGood);

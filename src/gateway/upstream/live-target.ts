@@ -1,22 +1,22 @@
-import type { NameCode } from '../../dns/name-error.ts';
-import type { NameStatus } from '../../dns/name-status.ts';
+import type { DnsErrorCode } from '../../dns/name-error.ts';
+import type { ResolutionStatus } from '../../dns/name-status.ts';
 import type { NameResolver } from '../../dns/resolver.ts';
 import type { ConnectionBudget } from '../../http1/connection-budget.ts';
-import { Connections } from '../../http1/connections.ts';
+import { ConnectionPool } from '../../http1/connections.ts';
 import { createDial, hostOf } from '../../http1/dial.ts';
-import type { Target, Upstream } from '../../plan/plan.ts';
-import { Breaker, type BreakerState } from './breaker.ts';
+import type { Endpoint, Upstream } from '../../plan/plan.ts';
+import { type BreakerState, CircuitBreaker } from './breaker.ts';
 import { HealthCheck } from './health.ts';
-import { NormalTime } from './normal-time.ts';
-import { Prober } from './probe.ts';
+import { AverageResponseTime } from './normal-time.ts';
+import { HealthProbe } from './probe.ts';
 
 /** What changed with a target, for the log. */
-export type TargetNews = 'well' | 'unwell' | `breaker_${BreakerState}` | `unresolved (${NameCode})` | 'resolved';
+export type EndpointEvent = 'well' | 'unwell' | `breaker_${BreakerState}` | `unresolved (${DnsErrorCode})` | 'resolved';
 
-export interface TargetStatus {
+export interface EndpointStatus {
   readonly url: string;
   /** What the health check holds; `null` when there is none. */
-  readonly well: boolean | null;
+  readonly healthy: boolean | null;
   /** `null` when there is none. */
   readonly breaker: BreakerState | null;
   /** How often the breaker opened. */
@@ -28,51 +28,51 @@ export interface TargetStatus {
   /** Connections in use. */
   readonly busy: number;
   /** The host name's addresses; `null` for an IP address, which needs no look-up. */
-  readonly resolution: NameStatus | null;
+  readonly resolution: ResolutionStatus | null;
 }
 
 /** A target while it is used: its connections, and what is known of how it does. */
-export class LiveTarget {
+export class LiveEndpoint {
   /** Its origin as it may be printed. */
   readonly url: string;
   /** As a request names it that came without. */
   readonly host: string;
-  readonly connections: Connections;
-  readonly breaker: Breaker | undefined;
-  readonly normalTime = new NormalTime();
+  readonly pool: ConnectionPool;
+  readonly breaker: CircuitBreaker | undefined;
+  readonly responseTime = new AverageResponseTime();
   /** Exchanges whose client left while the gateway waited for the response. */
   abandoned = 0;
   readonly #health: HealthCheck | undefined;
-  readonly #prober: Prober | undefined;
-  readonly #resolution: () => NameStatus | null;
+  readonly #prober: HealthProbe | undefined;
+  readonly #resolution: () => ResolutionStatus | null;
   readonly #stopHearing: () => void;
   readonly #releaseName: () => void;
   #isWell = true;
 
   constructor(
-    target: Target,
+    target: Endpoint,
     upstream: Upstream,
     resolver: NameResolver,
     budget: ConnectionBudget,
-    tell: (target: LiveTarget, news: TargetNews) => void,
+    tell: (target: LiveEndpoint, news: EndpointEvent) => void,
   ) {
-    this.url = target.shown;
+    this.url = target.label;
     this.host = target.url.host;
-    this.connections = new Connections(createDial(target, upstream, resolver), upstream, budget);
+    this.pool = new ConnectionPool(createDial(target, upstream, resolver), upstream, budget);
     const hostName = hostOf(target.url);
     this.#resolution = () => resolver.statusOf(hostName);
-    this.#releaseName = resolver.hold(hostName);
+    this.#releaseName = resolver.retain(hostName);
     this.#stopHearing = resolver.subscribe((name, reason) => {
       if (name === hostName) tell(this, reason === undefined ? 'resolved' : `unresolved (${reason})`);
     });
     const { breaker, health } = upstream;
-    this.breaker = breaker && new Breaker(breaker, (state) => tell(this, `breaker_${state}`));
+    this.breaker = breaker && new CircuitBreaker(breaker, (state) => tell(this, `breaker_${state}`));
     if (health === undefined) return;
-    const prober = new Prober(target, upstream, resolver);
+    const prober = new HealthProbe(target, upstream, resolver);
     this.#prober = prober;
     this.#health = new HealthCheck(
       health,
-      () => prober.ask(health.path, health.timeoutMs),
+      () => prober.send(health.path, health.timeoutMs),
       (isWell) => {
         this.#isWell = isWell;
         tell(this, isWell ? 'well' : 'unwell');
@@ -86,24 +86,24 @@ export class LiveTarget {
   }
 
   /** True if a request of this client may be sent now, given a free connection. */
-  admits(client: string): boolean {
-    return this.#isWell && (this.breaker === undefined || this.breaker.admits(client));
+  isAvailableTo(client: string): boolean {
+    return this.#isWell && (this.breaker === undefined || this.breaker.isAllowed(client));
   }
 
   /** True if any request may be sent now, given a free connection. */
-  get isUp(): boolean {
-    return this.#isWell && (this.breaker === undefined || this.breaker.admitsAny);
+  get isAvailable(): boolean {
+    return this.#isWell && (this.breaker === undefined || this.breaker.isAnyAllowed);
   }
 
-  get status(): TargetStatus {
+  get status(): EndpointStatus {
     return {
       url: this.url,
-      well: this.#health === undefined ? null : this.#isWell,
+      healthy: this.#health === undefined ? null : this.#isWell,
       breaker: this.breaker?.state ?? null,
       breakerOpenings: this.breaker?.openings ?? 0,
       abandoned: this.abandoned,
-      connections: this.connections.size,
-      busy: this.connections.busy,
+      connections: this.pool.size,
+      busy: this.pool.busy,
       resolution: this.#resolution(),
     };
   }
@@ -113,7 +113,7 @@ export class LiveTarget {
     this.#stopHearing();
     this.#health?.stop();
     this.#prober?.close();
-    this.connections.close();
+    this.pool.close();
     this.#releaseName();
   }
 }

@@ -2,27 +2,27 @@ import type { NameResolver } from '../../dns/resolver.ts';
 import type { ConnectionBudget } from '../../http1/connection-budget.ts';
 import type { Upstream } from '../../plan/plan.ts';
 import { Refusal } from '../refusal.ts';
-import { LiveTarget, type TargetNews, type TargetStatus } from './live-target.ts';
-import { type Waiter, WaitingQueue } from './waiting-queue.ts';
+import { type EndpointEvent, type EndpointStatus, LiveEndpoint } from './live-target.ts';
+import { type QueueEntry, RequestQueue } from './waiting-queue.ts';
 
 /** What waits for a target with a free connection. */
-export interface Passenger extends Waiter {
+export interface QueuedRequest extends QueueEntry {
   /**
    * There is room for it at this target.
    *
    * @param trial as `Breaker.begin` returns it
    */
-  board(target: LiveTarget, trial: number): void;
+  start(target: LiveEndpoint, trial: number): void;
   refuse(refusal: Refusal): void;
 }
 
 export interface UpstreamStatus {
   readonly id: string;
   /** Whether one of the targets may be given requests. */
-  readonly up: boolean;
+  readonly healthy: boolean;
   /** True while every healthy endpoint's default breaker is open, so that requests go to all of them. */
   readonly panic: boolean;
-  readonly targets: readonly TargetStatus[];
+  readonly endpoints: readonly EndpointStatus[];
   /** Requests that wait for a connection. */
   readonly waiting: number;
   /** How many requests were sent once more. */
@@ -32,8 +32,8 @@ export interface UpstreamStatus {
 /** An upstream while it is used: gives each request a target and a connection, in turn where there are too few. */
 export class LiveUpstream {
   readonly upstream: Upstream;
-  readonly #targets: readonly LiveTarget[];
-  readonly #waiting: WaitingQueue<Passenger>;
+  readonly #targets: readonly LiveEndpoint[];
+  readonly #waiting: RequestQueue<QueuedRequest>;
   #turn = 0;
   #retries = 0;
   #onAdvance: (() => void) | undefined;
@@ -43,15 +43,15 @@ export class LiveUpstream {
     upstream: Upstream,
     resolver: NameResolver,
     budget: ConnectionBudget,
-    tell: (upstream: Upstream, target: LiveTarget, news: TargetNews) => void,
+    tell: (upstream: Upstream, target: LiveEndpoint, news: EndpointEvent) => void,
   ) {
     this.upstream = upstream;
-    this.#waiting = new WaitingQueue(upstream.queueLimit);
-    this.#targets = upstream.targets.map(
+    this.#waiting = new RequestQueue(upstream.queueLimit);
+    this.#targets = upstream.endpoints.map(
       (target) =>
-        new LiveTarget(target, upstream, resolver, budget, (live, news) => {
+        new LiveEndpoint(target, upstream, resolver, budget, (live, news) => {
           tell(upstream, live, news);
-          this.advance();
+          this.dispatch();
         }),
     );
   }
@@ -61,14 +61,14 @@ export class LiveUpstream {
    *
    * @param failed the target that it comes back from; another one is preferred
    */
-  admit(passenger: Passenger, failed?: LiveTarget): void {
+  acquire(passenger: QueuedRequest, failed?: LiveEndpoint): void {
     if (failed !== undefined) this.#retries += 1;
     const { client } = passenger;
     const isPanic = this.#isPanic(client);
     const target = this.#choose(client, isPanic, failed);
     if (target !== undefined) {
-      passenger.board(target, target.breaker?.begin(client) ?? 0);
-    } else if (!isPanic && !this.#targets.some((one) => one.admits(client))) {
+      passenger.start(target, target.breaker?.beginRequest(client) ?? 0);
+    } else if (!isPanic && !this.#targets.some((one) => one.isAvailableTo(client))) {
       passenger.refuse(unavailable('no_target_up'));
     } else {
       this.#wait(passenger);
@@ -76,27 +76,27 @@ export class LiveUpstream {
   }
 
   /** A connection is free again, or an endpoint has changed: requests leave the queue as long as nothing holds the next one. */
-  advance(): void {
+  dispatch(): void {
     // If there is no room after all, the queue stays as it is, and with it each request's time limit.
     for (let { next } = this.#waiting; next !== undefined && !this.#isFull(next.client); { next } = this.#waiting) {
-      this.#waiting.take();
-      this.admit(next);
+      this.#waiting.dequeue();
+      this.acquire(next);
     }
     this.#onAdvance?.();
   }
 
   /** It waits no longer. */
-  leave(passenger: Passenger): void {
-    this.#waiting.delete(passenger);
+  cancel(passenger: QueuedRequest): void {
+    this.#waiting.remove(passenger);
     this.#onAdvance?.();
   }
 
   get status(): UpstreamStatus {
     return {
       id: this.upstream.id,
-      up: this.#targets.some(({ isUp }) => isUp),
+      healthy: this.#targets.some(({ isAvailable }) => isAvailable),
       panic: this.#isPanic(),
-      targets: this.#targets.map(({ status }) => status),
+      endpoints: this.#targets.map(({ status }) => status),
       waiting: this.#waiting.size,
       retries: this.#retries,
     };
@@ -104,7 +104,7 @@ export class LiveUpstream {
 
   /** Lets all that was admitted come to its end, then closes. */
   async close(): Promise<void> {
-    while (this.#waiting.size > 0 || this.#targets.some(({ connections }) => connections.busy > 0)) {
+    while (this.#waiting.size > 0 || this.#targets.some(({ pool }) => pool.busy > 0)) {
       await new Promise<void>((resolve) => {
         this.#onAdvance = resolve;
       });
@@ -120,7 +120,7 @@ export class LiveUpstream {
     if (this.upstream.breaker?.isDefault !== true) return false;
     let isAnyHealthy = false;
     for (const target of this.#targets) {
-      if (client === undefined ? target.isUp : target.admits(client)) return false;
+      if (client === undefined ? target.isAvailable : target.isAvailableTo(client)) return false;
       isAnyHealthy ||= target.isHealthy;
     }
     return isAnyHealthy;
@@ -129,24 +129,22 @@ export class LiveUpstream {
   /** True if there are endpoints for this client, and none of them has room. */
   #isFull(client: string): boolean {
     const isPanic = this.#isPanic(client);
-    const usable = this.#targets.filter((target) => (isPanic ? target.isHealthy : target.admits(client)));
-    return usable.length > 0 && !usable.some(({ connections }) => connections.hasRoom);
+    const usable = this.#targets.filter((target) => (isPanic ? target.isHealthy : target.isAvailableTo(client)));
+    return usable.length > 0 && !usable.some(({ pool }) => pool.hasRoom);
   }
 
   /** Of the targets that are up and have room: the next in turn, or the one with the fewest requests. */
-  #choose(client: string, isPanic: boolean, failed: LiveTarget | undefined): LiveTarget | undefined {
+  #choose(client: string, isPanic: boolean, failed: LiveEndpoint | undefined): LiveEndpoint | undefined {
     const targets = this.#targets;
     const isLeast = this.upstream.balance === 'least-pending';
-    let best: LiveTarget | undefined;
+    let best: LiveEndpoint | undefined;
     let turn = this.#turn;
     for (let step = 0; step < targets.length; step += 1) {
       const index = (this.#turn + step) % targets.length;
-      const target = targets[index] as LiveTarget;
-      if (!(isPanic ? target.isHealthy : target.admits(client)) || !target.connections.hasRoom) continue;
+      const target = targets[index] as LiveEndpoint;
+      if (!(isPanic ? target.isHealthy : target.isAvailableTo(client)) || !target.pool.hasRoom) continue;
       const isBetter =
-        best === undefined ||
-        best === failed ||
-        (isLeast && target !== failed && target.connections.busy < best.connections.busy);
+        best === undefined || best === failed || (isLeast && target !== failed && target.pool.busy < best.pool.busy);
       if (!isBetter) continue;
       best = target;
       turn = index + 1;
@@ -155,12 +153,12 @@ export class LiveUpstream {
     return best;
   }
 
-  #wait(passenger: Passenger): void {
+  #wait(passenger: QueuedRequest): void {
     const late = () => {
-      this.leave(passenger);
+      this.cancel(passenger);
       passenger.refuse(busy('queue_too_slow'));
     };
-    const refused = this.#waiting.add(passenger, () => setTimeout(late, this.upstream.connectTimeoutMs));
+    const refused = this.#waiting.enqueue(passenger, () => setTimeout(late, this.upstream.connectTimeoutMs));
     refused?.refuse(busy(refused === passenger ? 'queue_full' : 'queue_share'));
   }
 }

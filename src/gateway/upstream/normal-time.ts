@@ -1,18 +1,18 @@
 /** No wait below this counts as long. */
-const MIN_MS = 1_000;
+const MIN_SLOW_MS = 1_000;
 const FACTOR = 4;
 /** Weight of the latest response in the average. */
 const WEIGHT = 0.1;
 
 /** The usual time of an endpoint from a request to the beginning of its response: a moving average. */
-export class NormalTime {
+export class AverageResponseTime {
   #averageMs: number | undefined;
 
   add(ms: number): void {
     this.#averageMs = this.#averageMs === undefined ? ms : this.#averageMs + (ms - this.#averageMs) * WEIGHT;
   }
 
-  isExceededBy(ms: number): boolean {
-    return ms > Math.max(MIN_MS, (this.#averageMs ?? 0) * FACTOR);
+  isSlow(ms: number): boolean {
+    return ms > Math.max(MIN_SLOW_MS, (this.#averageMs ?? 0) * FACTOR);
   }
 }

@@ -1,18 +1,18 @@
-import type { Call } from '../../http1/call.ts';
-import type { Outgoing } from '../forward.ts';
-import { forwardedOf } from '../forwarded.ts';
-import { ruledHeaders } from '../header-rules.ts';
-import { requestHeaders } from '../headers.ts';
-import { InspectedBody } from '../inspected-body.ts';
+import type { UpstreamRequest } from '../../http1/call.ts';
+import type { ForwardRequest } from '../forward.ts';
+import { forwardingHeadersOf } from '../forwarded.ts';
+import { applyHeaderRules } from '../header-rules.ts';
+import { forwardRequestHeaders } from '../headers.ts';
+import { ValidatedRequestBody } from '../inspected-body.ts';
 import { RequestBody } from '../request-body.ts';
 
 /** @param host of the target: a client of HTTP/1.0 need not name one */
-export function callOf(
-  { exchange, head, target, route }: Outgoing,
+export function buildUpstreamRequest(
+  { exchange, head, target, route }: ForwardRequest,
   host: string,
   headers: readonly string[],
   body: Buffer | RequestBody | null,
-): Call {
+): UpstreamRequest {
   return {
     method: exchange.request.method ?? '',
     path: target.path + target.query,
@@ -21,24 +21,30 @@ export function callOf(
     length: Buffer.isBuffer(body) ? body.length : head.body,
     body,
     // The whole exchange has a limit of its own otherwise.
-    hasResponseLimit: route.timeoutMs === undefined,
+    hasResponseTimeout: route.timeoutMs === undefined,
   };
 }
 
 /** The headers of a request on their way to the upstream, as the route wants them. */
-export function headersOf({ exchange, head, route }: Outgoing): string[] {
-  const written = requestHeaders(
+export function buildHeaders({ exchange, head, route }: ForwardRequest): string[] {
+  const written = forwardRequestHeaders(
     exchange.request.rawHeaders,
-    forwardedOf(exchange, head.host),
+    forwardingHeadersOf(exchange, head.host),
     route.requestHeaders?.keeps,
   );
-  return ruledHeaders(written, route.requestHeaders);
+  return applyHeaderRules(written, route.requestHeaders);
 }
 
 /** The body that was read, or one that is yet to come; each try needs its own. */
-export function bodyOf({ exchange, head, body, limitBytes, inspector }: Outgoing): Buffer | RequestBody | null {
+export function buildBody({
+  exchange,
+  head,
+  body,
+  limitBytes,
+  streamValidator,
+}: ForwardRequest): Buffer | RequestBody | null {
   if (body !== undefined || head.body === undefined) return body ?? null;
-  return inspector === undefined
+  return streamValidator === undefined
     ? new RequestBody(exchange, limitBytes)
-    : new InspectedBody(exchange, limitBytes, inspector);
+    : new ValidatedRequestBody(exchange, limitBytes, streamValidator);
 }

@@ -14,13 +14,13 @@ export class RecentClients {
     this.#now = now;
   }
 
-  see(client: string): void {
+  record(client: string): void {
     if (client === this.#last) return;
     if (this.#last !== undefined) this.#changedAt = this.#now();
     this.#last = client;
   }
 
-  get areSeveral(): boolean {
+  get hasSeveral(): boolean {
     return this.#now() - this.#changedAt < MEMORY_MS;
   }
 }

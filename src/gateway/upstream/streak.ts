@@ -1,10 +1,10 @@
 /** Bounds the memory of a streak. Clients beyond it count without being remembered. */
 const MAX_CLIENTS = 1_024;
 /** Weight of a client that left after a long wait. */
-const ABANDONED = 0.5;
+const ABANDONED_WEIGHT = 0.5;
 
 /** Failures of an endpoint since its last success, weighted by how much one client can have caused of them. */
-export class Streak {
+export class FailureStreak {
   #points = 0;
   /** Points of failures that a request may have provoked, by client. */
   readonly #provoked = new Map<string, number>();
@@ -13,16 +13,16 @@ export class Streak {
 
   /** Clients that left count only beside a failure: leaving is a sign, and never proof by itself. */
   get points(): number {
-    return this.#points === 0 ? 0 : this.#points + this.#abandoned.size * ABANDONED;
+    return this.#points === 0 ? 0 : this.#points + this.#abandoned.size * ABANDONED_WEIGHT;
   }
 
   /** Counts a failure that no request can cause. */
-  fail(): void {
+  recordFailure(): void {
     this.#points += 1;
   }
 
   /** Counts a failure that a request may have provoked. @param limit the most that one client counts for */
-  provoke(client: string, limit: number): void {
+  recordProvokedFailure(client: string, limit: number): void {
     const points = this.#provoked.get(client) ?? 0;
     const added = Math.min(1, limit - points);
     if (added <= 0) return;
@@ -31,18 +31,18 @@ export class Streak {
   }
 
   /** Counts a client that left after a long wait, once. */
-  abandon(client: string): void {
+  recordAbandoned(client: string): void {
     if (this.#abandoned.size < MAX_CLIENTS) this.#abandoned.add(client);
   }
 
   /** A response began, so the endpoint does not hang. */
-  respond(): void {
+  recordResponse(): void {
     if (this.#abandoned.size > 0) this.#abandoned.clear();
   }
 
   /** An exchange succeeded. */
   reset(): void {
-    this.respond();
+    this.recordResponse();
     if (this.#points === 0) return;
     this.#points = 0;
     this.#provoked.clear();

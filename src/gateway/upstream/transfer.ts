@@ -1,16 +1,16 @@
 import type { Duplex } from 'node:stream';
-import type { AnswerHead } from '../../http1/answer-head.ts';
-import type { CallUser } from '../../http1/call.ts';
-import type { Connection } from '../../http1/connection.ts';
-import { Broken, ClientGone, isTimeout, toRefusal } from '../failure.ts';
-import type { Outgoing } from '../forward.ts';
+import type { ResponseHead } from '../../http1/answer-head.ts';
+import type { ResponseSink } from '../../http1/call.ts';
+import type { UpstreamConnection } from '../../http1/connection.ts';
+import { ClientDisconnected, isTimeout, toRefusal, UpstreamError } from '../failure.ts';
+import type { ForwardRequest } from '../forward.ts';
 import { Refusal } from '../refusal.ts';
 import { refuse } from '../refuse.ts';
 import { RequestBody } from '../request-body.ts';
-import { type FailureSource, sourceOf } from './failure-sources.ts';
-import type { LiveTarget } from './live-target.ts';
-import type { LiveUpstream, Passenger } from './live-upstream.ts';
-import { bodyOf, callOf, headersOf } from './outgoing-call.ts';
+import { type FailureSource, failureSourceOf } from './failure-sources.ts';
+import type { LiveEndpoint } from './live-target.ts';
+import type { LiveUpstream, QueuedRequest } from './live-upstream.ts';
+import { buildBody, buildHeaders, buildUpstreamRequest } from './outgoing-call.ts';
 
 /** RFC 9110 section 9.2.2, of the methods that are served. */
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
@@ -19,14 +19,14 @@ const IDEMPOTENT = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
  * A request on its way to a target and its answer on the way back, over one connection or, where that is safe, over a
  * second one. What comes of the answer is the receiver's.
  */
-export class Transfer implements Passenger, CallUser {
+export class UpstreamExchange implements QueuedRequest, ResponseSink {
   readonly client: string;
-  readonly #outgoing: Outgoing;
+  readonly #outgoing: ForwardRequest;
   readonly #upstream: LiveUpstream;
   readonly #headers: string[];
   #timer: NodeJS.Timeout | undefined;
-  #target: LiveTarget | undefined;
-  #connection: Connection | undefined;
+  #target: LiveEndpoint | undefined;
+  #connection: UpstreamConnection | undefined;
   /** The request is being written, or was. */
   #isBegun = false;
   #body: Buffer | RequestBody | null = null;
@@ -39,86 +39,86 @@ export class Transfer implements Passenger, CallUser {
   /** The answer is whole, or the client was told that there is none, or left. */
   #isOver = false;
 
-  constructor(outgoing: Outgoing, upstream: LiveUpstream) {
+  constructor(outgoing: ForwardRequest, upstream: LiveUpstream) {
     this.client = outgoing.exchange.client;
     this.#outgoing = outgoing;
     this.#upstream = upstream;
-    this.#headers = headersOf(outgoing);
+    this.#headers = buildHeaders(outgoing);
   }
 
   /** Sends the request as soon as an endpoint has a connection for it. */
-  start(): void {
+  forward(): void {
     const { route, exchange } = this.#outgoing;
     const limitMs = route.timeoutMs ?? this.#upstream.upstream.totalTimeoutMs;
-    if (limitMs !== undefined) this.#timer = setTimeout(() => this.#stop(tooLate()), limitMs);
-    exchange.onClientGone = () => this.#stop(new ClientGone());
-    this.#upstream.admit(this);
+    if (limitMs !== undefined) this.#timer = setTimeout(() => this.#stop(exchangeTimeout()), limitMs);
+    exchange.onClientDisconnected = () => this.#stop(new ClientDisconnected());
+    this.#upstream.acquire(this);
   }
 
-  board(target: LiveTarget, trial: number): void {
+  start(target: LiveEndpoint, trial: number): void {
     this.#target = target;
     this.#trial = trial;
     if (target.breaker !== undefined) this.#sentMs = this.#outgoing.exchange.elapsedMs();
     this.#tries += 1;
     const isFresh = this.#tries > 1 || this.#outgoing.exchange.handshake !== undefined;
-    this.#send(isFresh ? this.#open(target) : target.connections.take(), target);
+    this.#send(isFresh ? this.#open(target) : target.pool.acquire(), target);
   }
 
-  onBegin(): void {
+  onRequestStart(): void {
     this.#isBegun = true;
   }
 
   onStale(): void {
-    const target = this.#target as LiveTarget;
-    target.connections.drop(this.#connection as Connection);
+    const target = this.#target as LiveEndpoint;
+    target.pool.discard(this.#connection as UpstreamConnection);
     this.#send(this.#open(target), target);
   }
 
   refuse(refusal: Refusal): void {
-    this.#fail(new Broken(refusal));
+    this.#fail(new UpstreamError(refusal));
   }
 
-  onHead(head: AnswerHead): void {
-    const target = this.#target as LiveTarget;
+  onHead(head: ResponseHead): void {
+    const target = this.#target as LiveEndpoint;
     if (target.breaker !== undefined && !this.#isAnswered) {
-      target.normalTime.add(this.#outgoing.exchange.elapsedMs() - this.#sentMs);
-      target.breaker.responded();
+      target.responseTime.add(this.#outgoing.exchange.elapsedMs() - this.#sentMs);
+      target.breaker.recordResponse();
     }
     this.#isAnswered = true;
-    this.#outgoing.receiver.onHead(this.#connection as Connection, head);
+    this.#outgoing.clientResponse.onHead(this.#connection as UpstreamConnection, head);
   }
 
   onData(bytes: Buffer): void {
-    this.#outgoing.receiver.onData(this.#connection as Connection, bytes);
+    this.#outgoing.clientResponse.onData(this.#connection as UpstreamConnection, bytes);
   }
 
-  onWaiting(): void {
-    this.#outgoing.receiver.onWaiting?.();
+  onReadComplete(): void {
+    this.#outgoing.clientResponse.onWaiting?.();
   }
 
   onEnd(trailers: readonly string[]): void {
     try {
-      this.#outgoing.receiver.onEnd(trailers);
+      this.#outgoing.clientResponse.onEnd(trailers);
     } catch (error) {
       this.onError(error as Error);
       return;
     }
     this.#settle();
-    this.#target?.breaker?.succeeded();
+    this.#target?.breaker?.recordSuccess();
     this.#disembark(false);
   }
 
-  onSwitch(head: AnswerHead, socket: Duplex): void {
+  onUpgrade(head: ResponseHead, socket: Duplex): void {
     try {
-      this.#outgoing.receiver.onSwitch?.(head, socket);
+      this.#outgoing.clientResponse.onSwitch?.(head, socket);
     } catch (error) {
       socket.destroy();
       this.onError(error as Error);
       return;
     }
     this.#settle();
-    this.#target?.breaker?.responded();
-    this.#target?.breaker?.succeeded();
+    this.#target?.breaker?.recordResponse();
+    this.#target?.breaker?.recordSuccess();
     // Until it ends, the tunnel counts as one of the target's connections.
     socket.once('close', () => this.#disembark(true));
   }
@@ -131,21 +131,21 @@ export class Transfer implements Passenger, CallUser {
     this.#disembark(true);
     if (isAgain) {
       this.#outgoing.exchange.retries += 1;
-      this.#upstream.admit(this, target);
+      this.#upstream.acquire(this, target);
     } else {
       this.#fail(error);
     }
   }
 
-  #open(target: LiveTarget): Connection {
-    return target.connections.open(this.#outgoing.exchange.handshake !== undefined);
+  #open(target: LiveEndpoint): UpstreamConnection {
+    return target.pool.open(this.#outgoing.exchange.handshake !== undefined);
   }
 
-  #send(connection: Connection, to: LiveTarget): void {
+  #send(connection: UpstreamConnection, to: LiveEndpoint): void {
     this.#connection = connection;
     this.#isBegun = false;
-    this.#body = bodyOf(this.#outgoing);
-    const call = callOf(this.#outgoing, to.host, this.#headers, this.#body);
+    this.#body = buildBody(this.#outgoing);
+    const call = buildUpstreamRequest(this.#outgoing, to.host, this.#headers, this.#body);
     connection.send(call, this);
   }
 
@@ -153,13 +153,13 @@ export class Transfer implements Passenger, CallUser {
   #count(error: Error): void {
     const target = this.#target;
     if (target === undefined) return;
-    const isAbandoned = error instanceof ClientGone && this.#isBegun && !this.#isAnswered && this.#isWhole;
+    const isAbandoned = error instanceof ClientDisconnected && this.#isBegun && !this.#isAnswered && this.#isWhole;
     if (isAbandoned) target.abandoned += 1;
     const waitedMs = this.#outgoing.exchange.elapsedMs() - this.#sentMs;
     // The time of a streamed upload is the client's own.
-    const isLong = isAbandoned && !(this.#body instanceof RequestBody) && target.normalTime.isExceededBy(waitedMs);
-    if (isLong) target.breaker?.abandoned(this.client);
-    else target.breaker?.failed(this.#sourceOf(error), this.client, this.#trial);
+    const isLong = isAbandoned && !(this.#body instanceof RequestBody) && target.responseTime.isSlow(waitedMs);
+    if (isLong) target.breaker?.recordAbandoned(this.client);
+    else target.breaker?.recordFailure(this.#sourceOf(error), this.client, this.#trial);
   }
 
   /** True once the client has sent all of its request. */
@@ -168,28 +168,29 @@ export class Transfer implements Passenger, CallUser {
   }
 
   #sourceOf(error: Error & { code?: string }): FailureSource {
-    if (error instanceof ClientGone) return 'client';
-    const isLate = error instanceof Broken && error.refusal.code === 'upstream_timeout';
-    if (error instanceof Broken && !isLate) return sourceOf(error.refusal.reason) ?? 'client';
+    if (error instanceof ClientDisconnected) return 'client';
+    const isLate = error instanceof UpstreamError && error.refusal.code === 'upstream_timeout';
+    if (error instanceof UpstreamError && !isLate) return failureSourceOf(error.refusal.reason) ?? 'client';
     // The limit of the whole exchange also runs while the response is on its way to a slow client.
     if (isLate && this.#isAnswered) return 'client';
-    if (!isLate && !this.#isBegun) return sourceOf(error.code ?? '') === 'gateway' ? 'gateway' : 'endpoint';
+    if (!isLate && !this.#isBegun) return failureSourceOf(error.code ?? '') === 'gateway' ? 'gateway' : 'endpoint';
     // A client that sends or reads slowly makes upstreams give up. One that reads nothing of an upload is at fault itself.
     const isUnread = error.code === 'response_timeout';
     // An upstream that responds early and closes resets its own response, since the rest of the body is unread.
     if (this.#isAnswered && this.#body !== null && error.code === 'ECONNRESET') return 'client';
     if ((!this.#isWhole && !isUnread) || this.#connection?.wasPaused === true) return 'client';
-    return (isLate ? sourceOf('exchange_too_long') : sourceOf(error.code ?? '')) ?? 'request';
+    return (isLate ? failureSourceOf('exchange_too_long') : failureSourceOf(error.code ?? '')) ?? 'request';
   }
 
   /** Safe are: nothing was sent; or a kept-alive connection died unanswered, and to do it twice is to do it once. */
   #mayTryAgain(error: Error): boolean {
     const { upstream } = this.#upstream;
-    if (!upstream.retry || this.#isOver || error instanceof Broken || error instanceof ClientGone) return false;
-    if (!this.#isBegun) return this.#tries < upstream.targets.length;
-    const isWhole = !(this.#body instanceof RequestBody) || !this.#body.isBegun;
+    if (!upstream.retry || this.#isOver || error instanceof UpstreamError || error instanceof ClientDisconnected)
+      return false;
+    if (!this.#isBegun) return this.#tries < upstream.endpoints.length;
+    const isWhole = !(this.#body instanceof RequestBody) || !this.#body.isStarted;
     const isIdempotent = IDEMPOTENT.has(this.#outgoing.exchange.request.method ?? '');
-    const isDead = !this.#isAnswered && !isTimeout(error) && this.#connection?.isUnanswered === true;
+    const isDead = !this.#isAnswered && !isTimeout(error) && this.#connection?.mayHaveBeenStale === true;
     return this.#tries === 1 && isDead && isIdempotent && isWhole;
   }
 
@@ -197,7 +198,7 @@ export class Transfer implements Passenger, CallUser {
   #stop(reason: Error): void {
     if (this.#isOver) return;
     if (this.#connection === undefined) {
-      this.#upstream.leave(this);
+      this.#upstream.cancel(this);
       this.#fail(reason);
     } else {
       this.#connection.abort(reason);
@@ -210,7 +211,7 @@ export class Transfer implements Passenger, CallUser {
     const { exchange } = this.#outgoing;
     // Once the answer has begun, a cut connection is the only way to say that it is not whole.
     // An answer that was ended early is whole to the client, whose connection goes on.
-    if (error instanceof ClientGone) {
+    if (error instanceof ClientDisconnected) {
       if (!exchange.response.writableFinished) exchange.response.destroy();
     } else refuse(exchange, toRefusal(error));
   }
@@ -224,12 +225,12 @@ export class Transfer implements Passenger, CallUser {
     const connection = this.#connection;
     if (connection === undefined) return;
     this.#connection = undefined;
-    if (isLost) this.#target?.connections.drop(connection);
-    else this.#target?.connections.release(connection);
-    this.#upstream.advance();
+    if (isLost) this.#target?.pool.discard(connection);
+    else this.#target?.pool.release(connection);
+    this.#upstream.dispatch();
   }
 }
 
-function tooLate(): Broken {
-  return new Broken(new Refusal('upstream_timeout', { reason: 'exchange_too_long' }));
+function exchangeTimeout(): UpstreamError {
+  return new UpstreamError(new Refusal('upstream_timeout', { reason: 'exchange_too_long' }));
 }

@@ -1,7 +1,7 @@
-import { Turns } from '../../fairness/turns.ts';
+import { RoundRobinQueue } from '../../fairness/turns.ts';
 
 /** Waits for a connection to an upstream. */
-export interface Waiter {
+export interface QueueEntry {
   /** The key of the client that it waits for; each client has a line of its own. */
   readonly client: string;
 }
@@ -10,9 +10,9 @@ export interface Waiter {
  * Requests that wait for a connection, fairly by client: clients take turns, and when the queue is full, a client with fewer
  * requests takes the place of the latest one of the client with the most. So one client can fill the queue only while it waits alone.
  */
-export class WaitingQueue<T extends Waiter> {
+export class RequestQueue<T extends QueueEntry> {
   readonly #limit: number;
-  readonly #turns = new Turns<string, T>();
+  readonly #turns = new RoundRobinQueue<string, T>();
   readonly #timers = new Map<T, NodeJS.Timeout>();
   /** The clients by how many of their requests wait: the last entry is never empty, but for the first. */
   readonly #byLength: Set<string>[] = [new Set()];
@@ -34,24 +34,24 @@ export class WaitingQueue<T extends Waiter> {
    *
    * @returns the one that has no room: this one, or one that waited and has been removed
    */
-  add(waiter: T, timer: () => NodeJS.Timeout): T | undefined {
+  enqueue(waiter: T, timer: () => NodeJS.Timeout): T | undefined {
     const removed = this.size < this.#limit ? undefined : this.#makeRoomFor(waiter);
     if (removed === waiter) return waiter;
-    this.#turns.add(waiter.client, waiter);
+    this.#turns.enqueue(waiter.client, waiter);
     this.#timers.set(waiter, timer());
     this.#changed(waiter.client, 1);
     return removed;
   }
 
   /** Removes the next one; the next turn is another client's. */
-  take(): T | undefined {
-    const waiter = this.#turns.take();
+  dequeue(): T | undefined {
+    const waiter = this.#turns.dequeue();
     if (waiter !== undefined) this.#forget(waiter);
     return waiter;
   }
 
-  delete(waiter: T): void {
-    if (this.#turns.delete(waiter.client, waiter)) this.#forget(waiter);
+  remove(waiter: T): void {
+    if (this.#turns.remove(waiter.client, waiter)) this.#forget(waiter);
   }
 
   #forget(waiter: T): void {
@@ -63,9 +63,9 @@ export class WaitingQueue<T extends Waiter> {
   #makeRoomFor(waiter: T): T {
     const longest = this.#byLength.length - 1;
     const [client] = this.#byLength[longest] ?? [];
-    const latest = client === undefined ? undefined : this.#turns.latestOf(client);
+    const latest = client === undefined ? undefined : this.#turns.lastOf(client);
     if (latest === undefined || longest <= this.#turns.lengthOf(waiter.client) + 1) return waiter;
-    this.delete(latest);
+    this.remove(latest);
     return latest;
   }
 

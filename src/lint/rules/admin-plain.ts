@@ -1,14 +1,14 @@
 import { isLoopback } from '../hosts.ts';
-import { at, type Rule } from '../rule.ts';
+import { findingAt, type Rule } from '../rule.ts';
 
 export const adminPlain: Rule = {
   id: 'admin-plain',
-  family: 'operations',
+  category: 'operations',
   severity: 'warning',
   preset: 'recommended',
-  why: 'Whoever is on the way reads the token of the operators, and is one of them from then on.',
+  rationale: 'Whoever is on the way reads the token of the operators, and is one of them from then on.',
   *find({ plan: { admin } }) {
     if (admin === undefined || admin.tls !== undefined || isLoopback(admin.host)) return;
-    yield at(['admin'], 'operators send their token through the network in plain text here; add tls:');
+    yield findingAt(['admin'], 'operators send their token through the network in plain text here; add tls:');
   },
 };

@@ -1,16 +1,16 @@
-import { at, type Rule } from '../rule.ts';
-import { allows } from '../schema-nodes.ts';
+import { findingAt, type Rule } from '../rule.ts';
+import { allowsType } from '../schema-nodes.ts';
 
 export const arrayItemsOpen: Rule = {
   id: 'array-items-open',
-  family: 'validation',
+  category: 'validation',
   severity: 'info',
   preset: 'strict',
-  why: 'Without "items" the list is judged and nothing in it is.',
+  rationale: 'Without "items" the list is judged and nothing in it is.',
   *find({ schemas }) {
-    for (const { schema, path, isPart } of schemas)
-      if (!isPart && allows(schema, 'array') && !SAYING.some((keyword) => Object.hasOwn(schema, keyword)))
-        yield at(path, 'items of this list may be anything; add items: with what they may be');
+    for (const { schema, path, isInPlace } of schemas)
+      if (!isInPlace && allowsType(schema, 'array') && !SAYING.some((keyword) => Object.hasOwn(schema, keyword)))
+        yield findingAt(path, 'items of this list may be anything; add items: with what they may be');
   },
 };
 

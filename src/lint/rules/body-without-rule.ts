@@ -1,16 +1,17 @@
-import { isWrite } from '../methods.ts';
-import { atKey, type Rule } from '../rule.ts';
+import { hasWriteMethod } from '../methods.ts';
+import { findingAtKey, type Rule } from '../rule.ts';
 
 export const bodyWithoutRule: Rule = {
   id: 'body-without-rule',
-  family: 'validation',
+  category: 'validation',
   severity: 'warning',
   preset: 'recommended',
-  why: 'Without "body" anything of any length goes on: the upstream is the first to look at it, and pays for all of it.',
+  rationale:
+    'Without "body" anything of any length goes on: the upstream is the first to look at it, and pays for all of it.',
   *find({ routes }) {
     for (const { entry, path } of routes)
-      if (entry.access === 'protected' && entry.body === undefined && isWrite(entry, false))
-        yield atKey(
+      if (entry.access === 'protected' && entry.body === undefined && hasWriteMethod(entry, false))
+        yield findingAtKey(
           [...path, 'method'],
           'any body of any length goes on; add body: with a schema, or with maxBytes at least',
         );

@@ -1,15 +1,15 @@
-import { at, type Rule } from '../rule.ts';
+import { findingAt, type Rule } from '../rule.ts';
 import { upstreamsOf } from '../targets.ts';
 
-export const breakerHairTrigger: Rule = {
+export const breakerFailuresLow: Rule = {
   id: 'breaker-hair-trigger',
-  family: 'upstreams',
+  category: 'upstreams',
   severity: 'info',
   preset: 'strict',
-  why: 'One lost connection, as happens at every deployment, shuts the target out for the whole pause.',
+  rationale: 'One lost connection, as happens at every deployment, shuts the target out for the whole pause.',
   *find(subject) {
     for (const { path, upstream } of upstreamsOf(subject))
       if (upstream.breaker?.failures === 1)
-        yield at([...path, 'breaker', 'failures'], 'one failure shuts the target out; write 3 or more');
+        yield findingAt([...path, 'breaker', 'failures'], 'one failure shuts the target out; write 3 or more');
   },
 };

@@ -1,12 +1,12 @@
 import type { Path } from '../../problem/finding.ts';
-import { at, type Rule } from '../rule.ts';
+import { findingAt, type Rule } from '../rule.ts';
 
-export const environmentUnsent: Rule = {
+export const environmentMessage: Rule = {
   id: 'environment-unsent',
-  family: 'manifest',
+  category: 'manifest',
   severity: 'warning',
   preset: 'minimal',
-  why: 'A value from the environment is never printed, so clients get the usual text in place of this one.',
+  rationale: 'A value from the environment is never printed, so clients get the usual text in place of this one.',
   *find({ schemas, secrets }) {
     const texts: Path[] = [
       ['auth', 'role', 'message'],
@@ -15,6 +15,6 @@ export const environmentUnsent: Rule = {
     ];
     for (const path of texts)
       if (secrets.isSecret(path))
-        yield at(path, 'clients do not see a text from the environment; write the text itself');
+        yield findingAt(path, 'clients do not see a text from the environment; write the text itself');
   },
 };

@@ -1,20 +1,23 @@
-import { asksMore } from '../../plan/router.ts';
-import { at, type Rule } from '../rule.ts';
+import { isStricter } from '../../plan/router.ts';
+import { findingAt, type Rule } from '../rule.ts';
 
 export const headerOverrideKept: Rule = {
   id: 'header-override-kept',
-  family: 'routes',
+  category: 'routes',
   severity: 'warning',
   preset: 'minimal',
-  why: 'An upstream that follows such a header serves another path or method than the one that the gateway matched and authorized.',
+  rationale:
+    'An upstream that follows such a header serves another path or method than the one that the gateway matched and authorized.',
   *find({ routes }) {
     for (const { entry, route, path } of routes) {
       const [name] = entry.requestHeaders?.keep ?? [];
       if (name === undefined) continue;
-      const stricter = routes.find((other) => other.route.upstream === route.upstream && asksMore(other.route, route));
+      const stricter = routes.find(
+        (other) => other.route.upstream === route.upstream && isStricter(other.route, route),
+      );
       if (stricter === undefined) continue;
       const message = `by this header a request could reach a path that "${stricter.route.id}" protects; remove it, or make sure that the upstream ignores it`;
-      yield at([...path, 'requestHeaders', 'keep', 0], message, {
+      yield findingAt([...path, 'requestHeaders', 'keep', 0], message, {
         related: { path: [...stricter.path, 'path'], message: 'the route that asks for more' },
       });
     }

@@ -1,15 +1,16 @@
 import { isLoopback } from '../hosts.ts';
-import { at, type Rule } from '../rule.ts';
+import { findingAt, type Rule } from '../rule.ts';
 
 export const listenExposed: Rule = {
   id: 'listen-exposed',
-  family: 'operations',
+  category: 'operations',
   severity: 'info',
   preset: 'recommended',
-  why: 'Without TLS, tokens and passwords can be read on the way from another machine, unless something before the gateway ends TLS.',
+  rationale:
+    'Without TLS, tokens and passwords can be read on the way from another machine, unless something before the gateway ends TLS.',
   *find({ plan }) {
     if (isLoopback(plan.listen.host) || plan.server.tls !== undefined) return;
-    yield at(
+    yield findingAt(
       ['listen'],
       'other machines reach this in plain HTTP; add server: { tls: … }, or listen on 127.0.0.1 beside what ends TLS',
     );

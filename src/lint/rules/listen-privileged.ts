@@ -1,16 +1,16 @@
-import { at, type Rule } from '../rule.ts';
+import { findingAt, type Rule } from '../rule.ts';
 
 export const listenPrivileged: Rule = {
   id: 'listen-privileged',
-  family: 'operations',
+  category: 'operations',
   severity: 'info',
   preset: 'strict',
-  why: 'Ports below 1024 are mostly for root alone, and a gateway should not run as root.',
+  rationale: 'Ports below 1024 are mostly for root alone, and a gateway should not run as root.',
   *find({ plan, secrets }) {
     for (const key of ['listen', 'admin'] as const) {
       const port = plan[key]?.port ?? 0;
       if (port > 0 && port < 1024)
-        yield at(
+        yield findingAt(
           [key],
           `${secrets.isSecret([key]) ? 'this port' : `port ${port}`} needs rights that a gateway should not have; write one from 1024 on`,
         );

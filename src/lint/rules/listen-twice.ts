@@ -1,17 +1,17 @@
-import { at, type Rule } from '../rule.ts';
+import { findingAt, type Rule } from '../rule.ts';
 
 export const listenTwice: Rule = {
   id: 'listen-twice',
-  family: 'operations',
+  category: 'operations',
   severity: 'warning',
   preset: 'minimal',
-  why: 'Two servers cannot have one address: the gateway would not start.',
+  rationale: 'Two servers cannot have one address: the gateway would not start.',
   *find({ plan: { listen, admin } }) {
     if (admin === undefined || admin.port === 0 || admin.port !== listen.port) return;
     const isShared =
       admin.host === listen.host || [admin.host, listen.host].some((host) => /^(?:0\.0\.0\.0|::)$/.test(host));
     if (isShared)
-      yield at(['admin'], 'clients are served at this port already; write another one', {
+      yield findingAt(['admin'], 'clients are served at this port already; write another one', {
         related: { path: ['listen'], message: 'there' },
       });
   },

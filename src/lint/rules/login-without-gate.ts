@@ -1,12 +1,13 @@
 import type { Pattern } from '../../plan/pattern.ts';
-import { atKey, type Rule } from '../rule.ts';
+import { findingAtKey, type Rule } from '../rule.ts';
 
 export const loginWithoutGate: Rule = {
   id: 'login-without-gate',
-  family: 'auth',
+  category: 'auth',
   severity: 'warning',
   preset: 'minimal',
-  why: 'Without the gate a user whose role is not allowed is given a token at login, and learns only later that it opens nothing.',
+  rationale:
+    'Without the gate a user whose role is not allowed is given a token at login, and learns only later that it opens nothing.',
   *find({ manifest, routes }) {
     if (manifest.auth === undefined) return;
     for (const { entry, route, path, pattern } of routes) {
@@ -14,7 +15,7 @@ export const loginWithoutGate: Rule = {
       if (!isLogin(pattern)) continue;
       const message =
         'this looks like a login, and gives its token out to any role; add login: with the place of the token, or {} for any place';
-      yield atKey([...path, 'access'], message);
+      yield findingAtKey([...path, 'access'], message);
     }
   },
 };

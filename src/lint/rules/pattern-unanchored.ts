@@ -1,22 +1,23 @@
-import { at, type Rule } from '../rule.ts';
+import { findingAt, type Rule } from '../rule.ts';
 
 export const patternUnanchored: Rule = {
   id: 'pattern-unanchored',
-  family: 'validation',
+  category: 'validation',
   severity: 'warning',
   preset: 'recommended',
-  why: 'A pattern is looked for anywhere in the text: without ^ and $ whatever stands before and behind what is meant passes too.',
+  rationale:
+    'A pattern is looked for anywhere in the text: without ^ and $ whatever stands before and behind what is meant passes too.',
   *find({ schemas }) {
     for (const { schema, path, isCondition } of schemas) {
       const pattern = schema['pattern'];
       if (isCondition || typeof pattern !== 'string') continue;
-      const reason = reasonAgainst(pattern);
-      if (reason !== undefined) yield at([...path, 'pattern'], reason);
+      const reason = unanchoredReason(pattern);
+      if (reason !== undefined) yield findingAt([...path, 'pattern'], reason);
     }
   },
 };
 
-function reasonAgainst(pattern: string): string | undefined {
+function unanchoredReason(pattern: string): string | undefined {
   const starts = /^(?:\(\?[a-z]+\))?(?:\^|\\A)/.test(pattern);
   const ends = /(?:^|[^\\])(?:\\\\)*(?:\$|\\z)$/.test(pattern);
   if (!starts && !ends) return 'this passes wherever in the text it is found; write ^ before it and $ behind it';

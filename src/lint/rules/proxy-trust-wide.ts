@@ -1,17 +1,18 @@
-import { at, type Rule } from '../rule.ts';
+import { findingAt, type Rule } from '../rule.ts';
 
 export const proxyTrustWide: Rule = {
   id: 'proxy-trust-wide',
-  family: 'operations',
+  category: 'operations',
   severity: 'warning',
   preset: 'minimal',
-  why: 'Whoever is trusted says for itself whose address a request comes from: the log and the upstreams believe it.',
+  rationale:
+    'Whoever is trusted says for itself whose address a request comes from: the log and the upstreams believe it.',
   *find({ manifest }) {
     for (const [index, block] of manifest.server.trustedProxies.entries()) {
       const [address = '', bits] = block.split('/');
       const least = address.includes(':') ? 16 : 8;
       if (bits !== undefined && Number(bits) < least)
-        yield at(
+        yield findingAt(
           ['server', 'trustedProxies', index],
           'almost anybody is trusted here; write the addresses of the proxies themselves',
         );

@@ -1,14 +1,14 @@
-import { at, type Rule } from '../rule.ts';
+import { findingAt, type Rule } from '../rule.ts';
 
 export const publicAnyMethod: Rule = {
   id: 'public-any-method',
-  family: 'routes',
+  category: 'routes',
   severity: 'info',
   preset: 'strict',
-  why: 'Whoever needs no token should have no method that the upstream does not mean to offer, DELETE say.',
+  rationale: 'Whoever needs no token should have no method that the upstream does not mean to offer, DELETE say.',
   *find({ routes }) {
     for (const { entry, path } of routes)
       if (entry.access === 'public' && entry.method === 'any')
-        yield at([...path, 'method'], 'anyone may send any method here; list those that are meant');
+        yield findingAt([...path, 'method'], 'anyone may send any method here; list those that are meant');
   },
 };

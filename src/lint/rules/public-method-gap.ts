@@ -1,30 +1,31 @@
-import { meet } from '../../plan/pattern-sets.ts';
+import { intersect } from '../../plan/pattern-sets.ts';
 import { publicOverlaps } from '../overlaps.ts';
-import { at, type Rule } from '../rule.ts';
-import type { RouteSubject } from '../subject.ts';
+import { findingAt, type Rule } from '../rule.ts';
+import type { LintRoute } from '../subject.ts';
 
 export const publicMethodGap: Rule = {
   id: 'public-method-gap',
-  family: 'routes',
+  category: 'routes',
   severity: 'warning',
   preset: 'minimal',
-  why: 'A route that has not the method of a request is passed over for a less specific one that has: a path that is protected for GET may be public for POST.',
-  *find({ routes, prover }) {
-    const told = new Set<RouteSubject>();
+  rationale:
+    'A route that has not the method of a request is passed over for a less specific one that has: a path that is protected for GET may be public for POST.',
+  *find({ routes, witnessSearch }) {
+    const told = new Set<LintRoute>();
     for (const overlaps of publicOverlaps(routes))
-      for (const { open, gate } of overlaps) {
-        if (told.has(gate) || open.route.upstream !== gate.route.upstream) continue;
-        const gap = open.route.methods.filter(
-          (method) => !(gate.route.methods.includes(method) || HARMLESS.has(method)),
+      for (const { publicRoute, protectedRoute } of overlaps) {
+        if (told.has(protectedRoute) || publicRoute.route.upstream !== protectedRoute.route.upstream) continue;
+        const gap = publicRoute.route.methods.filter(
+          (method) => !(protectedRoute.route.methods.includes(method) || HARMLESS.has(method)),
         );
-        const both = gap.length > 0 ? meet(open.pattern, gate.pattern) : undefined;
-        const witness = both && prover.findFor(open, gap, both);
+        const both = gap.length > 0 ? intersect(publicRoute.pattern, protectedRoute.pattern) : undefined;
+        const witness = both && witnessSearch.findRequest(publicRoute, gap, both);
         if (witness === undefined) continue;
-        told.add(gate);
-        const message = `${witness.method} ${witness.path} needs no token: this route does not take ${witness.method}, and "${open.route.id}", which is public, does; protect the other methods of this path too`;
-        yield at([...gate.path, 'method'], message, {
+        told.add(protectedRoute);
+        const message = `${witness.method} ${witness.path} needs no token: this route does not take ${witness.method}, and "${publicRoute.route.id}", which is public, does; protect the other methods of this path too`;
+        yield findingAt([...protectedRoute.path, 'method'], message, {
           witness,
-          related: { path: [...open.path, 'path'], message: 'the public one' },
+          related: { path: [...publicRoute.path, 'path'], message: 'the public one' },
         });
       }
   },

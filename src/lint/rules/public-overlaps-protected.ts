@@ -1,25 +1,26 @@
-import { isFirst, meet } from '../../plan/pattern-sets.ts';
+import { intersect, takesPrecedence } from '../../plan/pattern-sets.ts';
 import { publicOverlaps, sharedMethods } from '../overlaps.ts';
-import { at, type Rule } from '../rule.ts';
+import { findingAt, type Rule } from '../rule.ts';
 
 export const publicOverlapsProtected: Rule = {
   id: 'public-overlaps-protected',
-  family: 'routes',
+  category: 'routes',
   severity: 'warning',
   preset: 'minimal',
-  why: 'Where both paths match, the public route is the more specific one and wins: a request that the protected route should have had needs no token.',
-  *find({ routes, prover }) {
+  rationale:
+    'Where both paths match, the public route is the more specific one and wins: a request that the protected route should have had needs no token.',
+  *find({ routes, witnessSearch }) {
     for (const overlaps of publicOverlaps(routes))
       for (const overlap of overlaps) {
-        const { open, gate, isCover } = overlap;
-        const isWon = !isCover && isFirst(open.pattern, gate.pattern);
-        const both = isWon ? meet(open.pattern, gate.pattern) : undefined;
-        const witness = both && prover.findFor(open, sharedMethods(overlap), both);
+        const { publicRoute, protectedRoute, isComplete } = overlap;
+        const isWon = !isComplete && takesPrecedence(publicRoute.pattern, protectedRoute.pattern);
+        const both = isWon ? intersect(publicRoute.pattern, protectedRoute.pattern) : undefined;
+        const witness = both && witnessSearch.findRequest(publicRoute, sharedMethods(overlap), both);
         if (witness === undefined) continue;
-        const message = `${witness.method} ${witness.path} is a path of "${gate.route.id}" too, which is protected, and needs no token here; narrow one of the two paths`;
-        yield at([...open.path, 'path'], message, {
+        const message = `${witness.method} ${witness.path} is a path of "${protectedRoute.route.id}" too, which is protected, and needs no token here; narrow one of the two paths`;
+        yield findingAt([...publicRoute.path, 'path'], message, {
           witness,
-          related: { path: [...gate.path, 'path'], message: 'the protected one' },
+          related: { path: [...protectedRoute.path, 'path'], message: 'the protected one' },
         });
         break;
       }

@@ -1,16 +1,16 @@
-import { isWrite } from '../methods.ts';
-import { at, type Rule } from '../rule.ts';
+import { hasWriteMethod } from '../methods.ts';
+import { findingAt, type Rule } from '../rule.ts';
 
 export const publicWriteUnbounded: Rule = {
   id: 'public-write-unbounded',
-  family: 'auth',
+  category: 'auth',
   severity: 'warning',
   preset: 'recommended',
-  why: 'Whoever needs no token may send bodies without end, and the upstream gets all of it.',
+  rationale: 'Whoever needs no token may send bodies without end, and the upstream gets all of it.',
   *find({ routes }) {
     for (const { entry, path } of routes) {
-      if (entry.access === 'protected' || entry.body !== undefined || !isWrite(entry, true)) continue;
-      yield at(
+      if (entry.access === 'protected' || entry.body !== undefined || !hasWriteMethod(entry, true)) continue;
+      yield findingAt(
         [...path, 'access'],
         'anyone may send a body of any length here; add body: with a schema, or with maxBytes at least',
       );

@@ -1,17 +1,18 @@
-import { isWrite } from '../methods.ts';
-import { atKey, type Rule } from '../rule.ts';
+import { hasWriteMethod } from '../methods.ts';
+import { findingAtKey, type Rule } from '../rule.ts';
 
 export const publicWriteWithoutSchema: Rule = {
   id: 'public-write-without-schema',
-  family: 'auth',
+  category: 'auth',
   severity: 'info',
   preset: 'recommended',
-  why: 'What anyone may send reaches the upstream unjudged: a schema is the first look at it, and costs an attacker most of the tries.',
+  rationale:
+    'What anyone may send reaches the upstream unjudged: a schema is the first look at it, and costs an attacker most of the tries.',
   *find({ routes }) {
     for (const { entry, path } of routes) {
-      if (entry.access === 'protected' || entry.body === undefined || !isWrite(entry, true)) continue;
+      if (entry.access === 'protected' || entry.body === undefined || !hasWriteMethod(entry, true)) continue;
       if (entry.body.schema === undefined)
-        yield atKey(
+        yield findingAtKey(
           [...path, 'body'],
           'anyone may send any body here that is short enough; add schema: with what it may be',
         );

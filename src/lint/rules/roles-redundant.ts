@@ -1,16 +1,17 @@
-import { atKey, type Rule } from '../rule.ts';
+import { findingAtKey, type Rule } from '../rule.ts';
 
 export const rolesRedundant: Rule = {
   id: 'roles-redundant',
-  family: 'auth',
+  category: 'auth',
   severity: 'info',
   preset: 'recommended',
-  why: 'A list of all roles narrows nothing today, and will when a role is added: whoever reads it cannot tell which was meant.',
+  rationale:
+    'A list of all roles narrows nothing today, and will when a role is added: whoever reads it cannot tell which was meant.',
   *find({ manifest, routes }) {
     const allowed = manifest.auth?.role.allow ?? [];
     for (const { entry, path } of routes)
       if (entry.roles !== undefined && allowed.length > 1 && allowed.every((role) => entry.roles?.includes(role)))
-        yield atKey(
+        yield findingAtKey(
           [...path, 'roles'],
           'these are all the roles there are; leave "roles" out, or name those that are meant',
         );

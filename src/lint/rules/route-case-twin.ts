@@ -1,19 +1,20 @@
 import { foldLiteral } from '../../plan/path-readings.ts';
 import { patternKey } from '../../plan/pattern.ts';
-import { inUsualOrder } from '../../plan/sample-paths.ts';
-import type { Witness } from '../../problem/finding.ts';
-import type { Prover } from '../prover.ts';
-import { type Advice, at, type Rule } from '../rule.ts';
-import type { RouteSubject } from '../subject.ts';
+import { sortMethods } from '../../plan/sample-paths.ts';
+import type { RouteWitness } from '../../problem/finding.ts';
+import type { WitnessSearch } from '../prover.ts';
+import { findingAt, type Rule, type RuleFinding } from '../rule.ts';
+import type { LintRoute } from '../subject.ts';
 
 export const routeCaseTwin: Rule = {
   id: 'route-case-twin',
-  family: 'routes',
+  category: 'routes',
   severity: 'warning',
   preset: 'minimal',
-  why: 'Some servers fold letter case, trailing dots and `;` parameters, so a path that would there be one that asks for more is answered 404.',
-  *find({ routes, prover }) {
-    const twins = new Map<string, RouteSubject[]>();
+  rationale:
+    'Some servers fold letter case, trailing dots and `;` parameters, so a path that would there be one that asks for more is answered 404.',
+  *find({ routes, witnessSearch }) {
+    const twins = new Map<string, LintRoute[]>();
     for (const subject of routes) {
       const key = patternKey(subject.pattern.map(foldLiteral));
       const before = twins.get(key) ?? [];
@@ -23,38 +24,38 @@ export const routeCaseTwin: Rule = {
       for (const [index, subject] of alike.entries()) {
         const twin = alike.find((other) => patternKey(other.pattern) !== patternKey(subject.pattern));
         if (twin === undefined) break;
-        const told = hidden(subject, twin, prover);
+        const told = shadowedFinding(subject, twin, witnessSearch);
         if (told !== undefined) yield told;
-        else if (alike.indexOf(twin) < index) yield spelling(subject, twin, prover);
+        else if (alike.indexOf(twin) < index) yield spellingFinding(subject, twin, witnessSearch);
       }
   },
 };
 
 /** A route that gets no request, since in the other spelling it is one that asks for more. */
-function hidden(subject: RouteSubject, twin: RouteSubject, prover: Prover): Advice | undefined {
+function shadowedFinding(subject: LintRoute, twin: LintRoute, prover: WitnessSearch): RuleFinding | undefined {
   const { route, path } = subject;
-  if (prover.findFor(subject, route.methods) !== undefined) return undefined;
-  const witness = witnessOf(subject, prover);
+  if (prover.findRequest(subject, route.methods) !== undefined) return undefined;
+  const witness = sampleWitness(subject, prover);
   if (witness.route !== undefined) return undefined;
   const { method, path: sent } = witness;
   const message = `${method} ${sent} is answered 404: but for its spelling it is a path of "${twin.route.id}", which asks for more; give one of the two another path`;
-  return at([...path, 'path'], message, { witness, related: related(twin) });
+  return findingAt([...path, 'path'], message, { witness, related: relatedRoute(twin) });
 }
 
-function spelling(subject: RouteSubject, twin: RouteSubject, prover: Prover): Advice {
-  const witness = witnessOf(subject, prover);
+function spellingFinding(subject: LintRoute, twin: LintRoute, prover: WitnessSearch): RuleFinding {
+  const witness = sampleWitness(subject, prover);
   const { method, path: sent, route } = witness;
   const goes = route === undefined ? 'is answered 404' : `goes to "${route}"`;
   const message = `only its spelling tells this path from that of "${twin.route.id}": ${method} ${sent} ${goes}; write one spelling`;
-  return at([...subject.path, 'path'], message, { witness, related: related(twin) });
+  return findingAt([...subject.path, 'path'], message, { witness, related: relatedRoute(twin) });
 }
 
-function witnessOf({ route, pattern }: RouteSubject, prover: Prover): Witness {
-  const [method = ''] = inUsualOrder(route.methods);
-  const [sent = ''] = prover.pathsOf(pattern);
-  return prover.ask(method, sent);
+function sampleWitness({ route, pattern }: LintRoute, prover: WitnessSearch): RouteWitness {
+  const [method = ''] = sortMethods(route.methods);
+  const [sent = ''] = prover.samplePaths(pattern);
+  return prover.match(method, sent);
 }
 
-function related({ path }: RouteSubject) {
+function relatedRoute({ path }: LintRoute) {
   return { path: [...path, 'path'], message: 'that one' };
 }

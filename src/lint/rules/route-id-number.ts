@@ -1,14 +1,18 @@
-import { at, type Rule } from '../rule.ts';
+import { findingAt, type Rule } from '../rule.ts';
 
 export const routeIdNumber: Rule = {
   id: 'route-id-number',
-  family: 'routes',
+  category: 'routes',
   severity: 'info',
   preset: 'strict',
-  why: 'The id names the route in logs, metrics and tables; a number there tells nobody anything, and moves when routes are added.',
+  rationale:
+    'The id names the route in logs, metrics and tables; a number there tells nobody anything, and moves when routes are added.',
   *find({ routes }) {
     for (const { entry, path } of routes)
       if (/^(?:route|r|test|todo|path|endpoint)?-?\d+$|^(?:route|test|todo|foo|bar)$/.test(entry.id))
-        yield at([...path, 'id'], `"${entry.id}" says nothing of the route; name what it does, such as contacts-list`);
+        yield findingAt(
+          [...path, 'id'],
+          `"${entry.id}" says nothing of the route; name what it does, such as contacts-list`,
+        );
   },
 };

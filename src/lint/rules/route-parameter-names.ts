@@ -1,15 +1,15 @@
 import { patternKey } from '../../plan/pattern.ts';
-import { at, type Rule } from '../rule.ts';
-import type { RouteSubject } from '../subject.ts';
+import { findingAt, type Rule } from '../rule.ts';
+import type { LintRoute } from '../subject.ts';
 
 export const routeParameterNames: Rule = {
   id: 'route-parameter-names',
-  family: 'routes',
+  category: 'routes',
   severity: 'info',
   preset: 'strict',
-  why: 'One segment that has two names in two routes reads as if it were two things.',
+  rationale: 'One segment that has two names in two routes reads as if it were two things.',
   *find({ routes }) {
-    const names = new Map<string, { name: string; first: RouteSubject }>();
+    const names = new Map<string, { name: string; first: LintRoute }>();
     for (const subject of routes) {
       for (const [index, segment] of subject.pattern.entries()) {
         if (segment.kind !== 'parameter') continue;
@@ -18,7 +18,7 @@ export const routeParameterNames: Rule = {
         if (known === undefined) names.set(place, { name: segment.name, first: subject });
         if (known === undefined || known.name === segment.name) continue;
         const message = `{${segment.name}} is {${known.name}} in the path of "${known.first.route.id}"; write one name`;
-        yield at([...subject.path, 'path'], message, {
+        yield findingAt([...subject.path, 'path'], message, {
           related: { path: [...known.first.path, 'path'], message: 'there' },
         });
         break;

@@ -1,14 +1,15 @@
 import { patternKey } from '../../plan/pattern.ts';
-import { inUsualOrder } from '../../plan/sample-paths.ts';
-import { at, type Rule } from '../rule.ts';
+import { sortMethods } from '../../plan/sample-paths.ts';
+import { findingAt, type Rule } from '../rule.ts';
 
 export const routeSlashTwin: Rule = {
   id: 'route-slash-twin',
-  family: 'routes',
+  category: 'routes',
   severity: 'info',
   preset: 'recommended',
-  why: 'One trailing slash does not matter to the match, so the path with a slash at its end belongs to the shorter route, though it looks like the beginning of the longer one.',
-  *find({ routes, prover }) {
+  rationale:
+    'One trailing slash does not matter to the match, so the path with a slash at its end belongs to the shorter route, though it looks like the beginning of the longer one.',
+  *find({ routes, witnessSearch }) {
     const rests = new Map(
       routes
         .filter(({ pattern }) => pattern.at(-1)?.kind === 'rest')
@@ -18,13 +19,13 @@ export const routeSlashTwin: Rule = {
       const rest = pattern.length === 0 ? undefined : rests.get(patternKey(pattern));
       if (rest === undefined || (rest.route.access === route.access && rest.route.upstream === route.upstream))
         continue;
-      const [method] = inUsualOrder(route.methods.filter((name) => rest.route.methods.includes(name)));
-      const [bare = ''] = prover.pathsOf(pattern);
+      const [method] = sortMethods(route.methods.filter((name) => rest.route.methods.includes(name)));
+      const [bare = ''] = witnessSearch.samplePaths(pattern);
       if (method === undefined) continue;
-      const witness = prover.ask(method, `${bare}/`);
+      const witness = witnessSearch.match(method, `${bare}/`);
       if (witness.route !== route.id) continue;
       const message = `${method} ${bare}/ goes here as well, and not to "${rest.route.id}": a trailing slash does not matter; make sure that this is meant`;
-      yield at([...path, 'path'], message, {
+      yield findingAt([...path, 'path'], message, {
         witness,
         related: { path: [...rest.path, 'path'], message: 'that one' },
       });

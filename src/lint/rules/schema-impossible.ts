@@ -1,17 +1,17 @@
-import { at, type Rule } from '../rule.ts';
+import { findingAt, type Rule } from '../rule.ts';
 
 export const schemaImpossible: Rule = {
   id: 'schema-impossible',
-  family: 'validation',
+  category: 'validation',
   severity: 'warning',
   preset: 'minimal',
-  why: 'No value fits, so every request that sends one is refused.',
+  rationale: 'No value fits, so every request that sends one is refused.',
   *find({ schemas }) {
     for (const { schema, path, isCondition } of schemas)
       for (const [low, high] of BOUNDS) {
         const [least, most] = [schema[low], schema[high]];
         if (isCondition || typeof least !== 'number' || typeof most !== 'number' || least <= most) continue;
-        yield at(
+        yield findingAt(
           [...path, low],
           `nothing is as much as ${least} and at most ${most}; exchange ${low} and ${high}, or correct one`,
           {

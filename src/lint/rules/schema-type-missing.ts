@@ -1,19 +1,20 @@
-import { at, type Rule } from '../rule.ts';
+import { findingAt, type Rule } from '../rule.ts';
 
 export const schemaTypeMissing: Rule = {
   id: 'schema-type-missing',
-  family: 'validation',
+  category: 'validation',
   severity: 'warning',
   preset: 'recommended',
-  why: 'A keyword judges values of its own type and lets all others pass: { maxLength: 5 } takes any number, any list and any object.',
+  rationale:
+    'A keyword judges values of its own type and lets all others pass: { maxLength: 5 } takes any number, any list and any object.',
   *find({ schemas }) {
-    for (const { schema, path, isPart } of schemas) {
+    for (const { schema, path, isInPlace } of schemas) {
       const isParameter = path[2] === 'params' || path[2] === 'query' || path[2] === 'headers';
-      if (isPart || isParameter || SAYING.some((keyword) => Object.hasOwn(schema, keyword))) continue;
+      if (isInPlace || isParameter || SAYING.some((keyword) => Object.hasOwn(schema, keyword))) continue;
       const keyword = Object.keys(schema).find((name) => Object.hasOwn(TYPES, name)) ?? '';
       const type = TYPES[keyword];
       if (type !== undefined)
-        yield at(path, `"${keyword}" judges ${type}s alone, and anything else passes here; add type: ${type}`);
+        yield findingAt(path, `"${keyword}" judges ${type}s alone, and anything else passes here; add type: ${type}`);
     }
   },
 };

@@ -1,11 +1,12 @@
-import { atKey, type Rule } from '../rule.ts';
+import { findingAtKey, type Rule } from '../rule.ts';
 
 export const schemaUnused: Rule = {
   id: 'schema-unused',
-  family: 'validation',
+  category: 'validation',
   severity: 'warning',
   preset: 'recommended',
-  why: 'A schema that nothing refers to judges nothing: either a body is not checked that should be, or this is left over.',
+  rationale:
+    'A schema that nothing refers to judges nothing: either a body is not checked that should be, or this is left over.',
   *find({ manifest, schemas }) {
     const used = new Set<string>();
     const usedBy = new Map<string, string[]>();
@@ -13,17 +14,18 @@ export const schemaUnused: Rule = {
       const [, name] = /^#\/schemas\/([^/]+)/.exec(String(schema['$ref'])) ?? [];
       if (name === undefined) continue;
       const user = String(path[1]);
-      if (path[0] === 'schemas') usedBy.set(user, [...(usedBy.get(user) ?? []), unescaped(name)]);
-      else used.add(unescaped(name));
+      if (path[0] === 'schemas') usedBy.set(user, [...(usedBy.get(user) ?? []), unescapePointerStep(name)]);
+      else used.add(unescapePointerStep(name));
     }
     // The set grows while it is walked: what is used by a used one is used.
     for (const name of used) for (const other of usedBy.get(name) ?? []) used.add(other);
     for (const name of Object.keys(manifest.schemas))
-      if (!used.has(name)) yield atKey(['schemas', name], `nothing refers to "${name}"; refer to it, or remove it`);
+      if (!used.has(name))
+        yield findingAtKey(['schemas', name], `nothing refers to "${name}"; refer to it, or remove it`);
   },
 };
 
 /** A step of a JSON Pointer in a URI fragment (RFC 6901 section 6). */
-function unescaped(step: string): string {
+function unescapePointerStep(step: string): string {
   return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
 }

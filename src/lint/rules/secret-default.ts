@@ -1,18 +1,18 @@
-import { at, type Rule } from '../rule.ts';
-import { stringsOf } from '../strings.ts';
+import { findingAt, type Rule } from '../rule.ts';
+import { stringValues } from '../strings.ts';
 
 export const secretDefault: Rule = {
   id: 'secret-default',
-  family: 'secrets',
+  category: 'secrets',
   severity: 'warning',
   preset: 'minimal',
-  why: 'The default of a secret is the secret of everybody who forgot to set one, and everybody knows it.',
+  rationale: 'The default of a secret is the secret of everybody who forgot to set one, and everybody knows it.',
   *find({ document }) {
-    for (const { text, path } of stringsOf(document.value)) {
+    for (const { text, path } of stringValues(document.value)) {
       const [, name] = REFERENCE.exec(text) ?? [];
       if (name === undefined) continue;
       const message = `whoever does not set ${name} is served with a secret that stands in the file; write \${${name}}`;
-      yield at(path, message, { isSecret: true });
+      yield findingAt(path, message, { isSecret: true });
     }
   },
 };

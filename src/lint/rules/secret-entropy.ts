@@ -1,24 +1,24 @@
 import type { Path } from '../../problem/finding.ts';
-import { at, type Rule } from '../rule.ts';
-import { stringsOf } from '../strings.ts';
+import { findingAt, type Rule } from '../rule.ts';
+import { stringValues } from '../strings.ts';
 
 export const secretEntropy: Rule = {
   id: 'secret-entropy',
-  family: 'secrets',
+  category: 'secrets',
   severity: 'warning',
   preset: 'recommended',
-  why: 'Text that looks drawn by chance is mostly a key or a password, and whoever can read the file has it.',
+  rationale: 'Text that looks drawn by chance is mostly a key or a password, and whoever can read the file has it.',
   *find({ document }) {
-    for (const { text, path } of stringsOf(document.value)) {
-      if (text.length < 24 || isElsewhere(path)) continue;
+    for (const { text, path } of stringValues(document.value)) {
+      if (text.length < 24 || isExempt(path)) continue;
       if (text.split(/[^A-Za-z0-9+/=_-]+/).some(isRandom))
-        yield at(path, 'this looks like a secret; write ${NAME}, and set the variable NAME', { isSecret: true });
+        yield findingAt(path, 'this looks like a secret; write ${NAME}, and set the variable NAME', { isSecret: true });
     }
   },
 };
 
 /** Schemas say what values may be, paths and ids are everybody's, and keys that verify are public. */
-function isElsewhere([first, , third, fourth]: Path): boolean {
+function isExempt([first, , third, fourth]: Path): boolean {
   if (first === 'routes')
     return ['body', 'params', 'query', 'headers', 'path', 'id', 'upstreamPath'].includes(String(third));
   return first === 'schemas' || (first === 'auth' && fourth === 'jwks');
@@ -28,13 +28,13 @@ const HEX = /^[0-9a-f]{32,}$/i;
 const BASE64 = /^[A-Za-z0-9+/_-]{24,}={0,2}$/;
 
 function isRandom(word: string): boolean {
-  if (HEX.test(word)) return bitsOf(word.toLowerCase()) > 3;
+  if (HEX.test(word)) return entropyBits(word.toLowerCase()) > 3;
   const kinds = [/[a-z]/, /[A-Z]/, /[0-9]/].filter((kind) => kind.test(word)).length;
-  return BASE64.test(word) && kinds === 3 && !/[/_-].*[/_-].*[/_-]/.test(word) && bitsOf(word) > 4;
+  return BASE64.test(word) && kinds === 3 && !/[/_-].*[/_-].*[/_-]/.test(word) && entropyBits(word) > 4;
 }
 
 /** Shannon's entropy of a text, in bits to a character. */
-function bitsOf(text: string): number {
+function entropyBits(text: string): number {
   const counts = new Map<string, number>();
   for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);
   return [...counts.values()].reduce((sum, count) => sum - (count / text.length) * Math.log2(count / text.length), 0);

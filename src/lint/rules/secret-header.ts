@@ -1,18 +1,20 @@
-import { at, type Rule } from '../rule.ts';
-import { stringsOf } from '../strings.ts';
+import { findingAt, type Rule } from '../rule.ts';
+import { stringValues } from '../strings.ts';
 
 export const secretHeader: Rule = {
   id: 'secret-header',
-  family: 'secrets',
+  category: 'secrets',
   severity: 'warning',
   preset: 'minimal',
-  why: 'A key that the gateway shows to an upstream is as good as a password, and here everybody has it who can read the file.',
+  rationale:
+    'A key that the gateway shows to an upstream is as good as a password, and here everybody has it who can read the file.',
   *find({ document }) {
-    for (const { text, path } of stringsOf(document.value)) {
+    for (const { text, path } of stringValues(document.value)) {
       const [, , key, change, name] = path;
       if (key !== 'requestHeaders' || change !== 'set' || text.includes('${')) continue;
       const isSecret = NAME.test(String(name)) ? text.length >= 8 : VALUE.test(text);
-      if (isSecret) yield at(path, 'this looks like a secret; write ${NAME}, and set the variable NAME', { isSecret });
+      if (isSecret)
+        yield findingAt(path, 'this looks like a secret; write ${NAME}, and set the variable NAME', { isSecret });
     }
   },
 };

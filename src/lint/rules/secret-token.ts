@@ -2,16 +2,17 @@ import type { Rule } from '../rule.ts';
 
 export const secretToken: Rule = {
   id: 'secret-token',
-  family: 'secrets',
+  category: 'secrets',
   severity: 'warning',
   preset: 'minimal',
-  why: 'The file is in a repository, in images and in backups: whoever can read any of them has the secret, and it cannot be taken back.',
+  rationale:
+    'The file is in a repository, in images and in backups: whoever can read any of them has the secret, and it cannot be taken back.',
   *find({ document }) {
     for (const { text, file } of [document, ...document.included])
       for (const [kind, pattern] of Object.entries(KINDS))
         for (const { index, 0: found } of text.matchAll(pattern))
           yield {
-            where: { start: index, end: index + found.length, file },
+            location: { start: index, end: index + found.length, file },
             message: `this looks like ${kind}; take it back where it was made, and write \${NAME} in its place`,
             isSecret: true,
           };

@@ -1,16 +1,17 @@
-import { at, type Rule } from '../rule.ts';
-import { allows, type Schema } from '../schema-nodes.ts';
+import { findingAt, type Rule } from '../rule.ts';
+import { allowsType, type Schema } from '../schema-nodes.ts';
 
 export const stringUnbounded: Rule = {
   id: 'string-unbounded',
-  family: 'validation',
+  category: 'validation',
   severity: 'info',
   preset: 'recommended',
-  why: 'Only the length of the whole body bounds it: a name may be a megabyte, and reach a column, a log line or a mail of the upstream.',
+  rationale:
+    'Only the length of the whole body bounds it: a name may be a megabyte, and reach a column, a log line or a mail of the upstream.',
   *find({ schemas }) {
-    for (const { schema, path, isPart } of schemas)
-      if (!isPart && isBodyPlace(path) && allows(schema, 'string') && !isBounded(schema))
-        yield at(path, 'this string may be as long as the whole body; add maxLength:');
+    for (const { schema, path, isInPlace } of schemas)
+      if (!isInPlace && isBodyPlace(path) && allowsType(schema, 'string') && !isBounded(schema))
+        yield findingAt(path, 'this string may be as long as the whole body; add maxLength:');
   },
 };
 

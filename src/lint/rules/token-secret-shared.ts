@@ -1,15 +1,16 @@
-import { at, type Rule } from '../rule.ts';
+import { findingAt, type Rule } from '../rule.ts';
 
 export const tokenSecretShared: Rule = {
   id: 'token-secret-shared',
-  family: 'auth',
+  category: 'auth',
   severity: 'warning',
   preset: 'recommended',
-  why: "Whoever can verify by a shared secret can sign by it: everybody who reads the gateway's environment can be any user.",
+  rationale:
+    "Whoever can verify by a shared secret can sign by it: everybody who reads the gateway's environment can be any user.",
   *find({ manifest }) {
     if (manifest.auth?.tokens.jwt?.secret === undefined) return;
     const message =
       'whoever knows this secret can make tokens; let the issuer sign with a private key, and write jwks: or discovery:';
-    yield at(['auth', 'tokens', 'jwt', 'secret'], message);
+    yield findingAt(['auth', 'tokens', 'jwt', 'secret'], message);
   },
 };

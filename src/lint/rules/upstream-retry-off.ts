@@ -1,16 +1,17 @@
-import { at, type Rule } from '../rule.ts';
+import { findingAt, type Rule } from '../rule.ts';
 import { upstreamsOf } from '../targets.ts';
 
 export const upstreamRetryOff: Rule = {
   id: 'upstream-retry-off',
-  family: 'upstreams',
+  category: 'upstreams',
   severity: 'info',
   preset: 'recommended',
-  why: 'With several targets a refused connection can go to the next one, and nothing was sent yet: without it the client gets 502 while another target serves.',
+  rationale:
+    'With several targets a refused connection can go to the next one, and nothing was sent yet: without it the client gets 502 while another target serves.',
   *find(subject) {
-    for (const { path, entry, targets } of upstreamsOf(subject))
-      if (targets.length > 1 && !entry.retry)
-        yield at(
+    for (const { path, entry, endpoints } of upstreamsOf(subject))
+      if (endpoints.length > 1 && !entry.retry)
+        yield findingAt(
           [...path, 'retry'],
           'a request is lost though another target could have taken it; leave "retry" out: no write is ever sent twice',
         );

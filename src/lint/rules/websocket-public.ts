@@ -1,15 +1,15 @@
-import { atKey, type Rule } from '../rule.ts';
+import { findingAtKey, type Rule } from '../rule.ts';
 
 export const websocketPublic: Rule = {
   id: 'websocket-public',
-  family: 'auth',
+  category: 'auth',
   severity: 'info',
   preset: 'recommended',
-  why: 'What goes through a tunnel is not looked at, and here nobody is asked who opened it.',
+  rationale: 'What goes through a tunnel is not looked at, and here nobody is asked who opened it.',
   *find({ routes }) {
     for (const { entry, path } of routes)
       if (entry.websocket !== false && entry.access === 'public')
-        yield atKey(
+        yield findingAtKey(
           [...path, 'websocket'],
           'anyone may open a tunnel to the upstream here; write access: protected, or make sure that the upstream asks',
         );

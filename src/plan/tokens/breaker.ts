@@ -7,20 +7,20 @@ const SEVERAL_MS = 600_000;
 /** Bounds the memory for clients. */
 const MAX_CLIENTS = 1_024;
 
-type Client = string | undefined;
+type ClientKey = string | undefined;
 
 /**
  * Protects a service that does not respond: five failures in a row open it, and then one question goes through in two
  * seconds, first of a client that had no part in it. One client alone neither opens it nor keeps it open, while others ask.
  */
-export class Breaker {
+export class IdentityBreaker {
   readonly #now: () => number;
   #failures = 0;
-  readonly #failuresOf = new Map<Client, number>();
+  readonly #failuresOf = new Map<ClientKey, number>();
   /** Clients that asked while it was open. */
-  readonly #tried = new Set<Client>();
+  readonly #tried = new Set<ClientKey>();
   #mayAskAt = Number.NEGATIVE_INFINITY;
-  #last: { readonly client: Client } | undefined;
+  #last: { readonly client: ClientKey } | undefined;
   #changedAt = Number.NEGATIVE_INFINITY;
 
   /** @param now milliseconds of a monotonic clock */
@@ -29,7 +29,7 @@ export class Breaker {
   }
 
   /** True if this client may ask now: it then asks, and reports the result. */
-  mayAsk(client?: string): boolean {
+  mayRequest(client?: string): boolean {
     this.#see(client);
     if (!this.isOpen) return true;
     const now = this.#now();
@@ -44,14 +44,14 @@ export class Breaker {
     return this.#failures >= FAILURES;
   }
 
-  succeeded(): void {
+  recordSuccess(): void {
     if (this.#failures === 0) return;
     this.#failures = 0;
     this.#failuresOf.clear();
     this.#tried.clear();
   }
 
-  failed(client?: string): void {
+  recordFailure(client?: string): void {
     if (this.isOpen) return;
     const own = this.#failuresOf.get(client) ?? 0;
     if (own >= FAILURES_PER_CLIENT && this.#areSeveral) return;
@@ -64,7 +64,7 @@ export class Breaker {
     return this.#now() - this.#changedAt < SEVERAL_MS;
   }
 
-  #see(client: Client): void {
+  #see(client: ClientKey): void {
     if (this.#last !== undefined && this.#last.client === client) return;
     if (this.#last !== undefined) this.#changedAt = this.#now();
     this.#last = { client };

@@ -1,7 +1,7 @@
 import { durationMs } from '../../manifest/units.ts';
-import type { TokenFault } from '../plan.ts';
+import type { TokenErrorCode } from '../plan.ts';
 
-export type Claims = Readonly<Record<string, unknown>>;
+export type TokenClaims = Readonly<Record<string, unknown>>;
 
 /** What the manifest asks of claims, however they were learnt. */
 export interface ClaimRules {
@@ -24,33 +24,33 @@ export function claimRules(entry: {
 }
 
 /** What is wrong with claims at this moment (RFC 7519 section 4.1); `undefined` when nothing is. */
-export function claimsFault(claims: Claims, rules: ClaimRules): TokenFault | undefined {
+export function claimsError(claims: TokenClaims, rules: ClaimRules): TokenErrorCode | undefined {
   const { issuer, audience, required, toleranceMs } = rules;
   if (required.some((name) => !Object.hasOwn(claims, name) || claims[name] === null)) return 'claims_wrong';
   if (issuer !== undefined && claims['iss'] !== issuer) return 'issuer_wrong';
-  if (audience !== undefined && !isFor(claims['aud'], audience)) return 'audience_wrong';
+  if (audience !== undefined && !hasAudience(claims['aud'], audience)) return 'audience_wrong';
   const { exp, nbf, iat } = claims;
-  if (!isDate(exp) || !isDate(nbf) || !isDate(iat)) return 'claims_wrong';
+  if (!isNumericDate(exp) || !isNumericDate(nbf) || !isNumericDate(iat)) return 'claims_wrong';
   const now = Date.now();
-  if (endMs(claims, toleranceMs) <= now) return 'token_expired';
+  if (expiryMs(claims, toleranceMs) <= now) return 'token_expired';
   const latestS = (now + toleranceMs) / 1000;
   return (nbf ?? 0) > latestS || (iat ?? 0) > latestS ? 'token_not_yet_valid' : undefined;
 }
 
 /** When claims end, the tolerance included, in milliseconds since the epoch; without `exp` never. */
-export function endMs({ exp }: Claims, toleranceMs: number): number {
+export function expiryMs({ exp }: TokenClaims, toleranceMs: number): number {
   return typeof exp === 'number' ? exp * 1000 + toleranceMs : Number.POSITIVE_INFINITY;
 }
 
-export function isClaims(value: unknown): value is Claims {
+export function isJsonObject(value: unknown): value is TokenClaims {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
-function isFor(aud: unknown, audience: string): boolean {
+function hasAudience(aud: unknown, audience: string): boolean {
   return aud === audience || (Array.isArray(aud) && aud.includes(audience));
 }
 
 /** A date is a number of seconds, or left out. */
-function isDate(value: unknown): value is number | undefined {
+function isNumericDate(value: unknown): value is number | undefined {
   return value === undefined || typeof value === 'number';
 }

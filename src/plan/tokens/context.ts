@@ -1,11 +1,11 @@
 import type { Secrets } from '../../manifest/secrets.ts';
-import type { World } from '../../manifest/source.ts';
+import type { Environment } from '../../manifest/source.ts';
 import { errorAt, type Finding, type Path } from '../../problem/finding.ts';
 import type { Upstreams } from '../upstream.ts';
 
 /** What the compiler of `auth.tokens` may know of the rest, and where it tells what is wrong. */
 export interface TokensContext {
-  readonly readFile: World['readFile'];
+  readonly readFile: Environment['readFile'];
   readonly upstreams: Upstreams;
   /** Whether the value at a path came from the environment. */
   readonly secrets: Secrets;
@@ -13,7 +13,7 @@ export interface TokensContext {
 }
 
 /** A secret of the file's is everybody's who may read the file. */
-export function isSecretOutside(
+export function requireSecretFromEnvironment(
   path: Path,
   { secrets, findings }: Pick<TokensContext, 'secrets' | 'findings'>,
 ): boolean {

@@ -1,7 +1,7 @@
-import { ask } from './ask.ts';
-import { isClaims } from './claims.ts';
-import { compileUrl, isPrivate } from './endpoint.ts';
-import { readDocument } from './jwks.ts';
+import { sendIdentityRequest } from './ask.ts';
+import { isJsonObject } from './claims.ts';
+import { isSecureUrl, parseHttpUrl } from './endpoint.ts';
+import { parseJsonDocument } from './jwks.ts';
 
 /**
  * Where an issuer keeps its keys, by its metadata: OpenID Connect Discovery 1.0 section 4, and where there is
@@ -9,14 +9,15 @@ import { readDocument } from './jwks.ts';
  *
  * @throws Error when it is not said
  */
-export async function discoverKeys(address: URL, issuer: string, signal: AbortSignal): Promise<URL> {
-  const metadata = (await readMetadata(openidUrl(address), signal)) ?? (await readMetadata(oauthUrl(address), signal));
+export async function discoverJwksUri(address: URL, issuer: string, signal: AbortSignal): Promise<URL> {
+  const metadata =
+    (await readMetadata(openidMetadataUrl(address), signal)) ?? (await readMetadata(oauthMetadataUrl(address), signal));
   if (metadata === undefined) throw new Error('discovery_not_found');
-  if (!isClaims(metadata)) throw new Error('discovery_not_an_object');
+  if (!isJsonObject(metadata)) throw new Error('discovery_not_an_object');
   if (metadata['issuer'] !== issuer) throw new Error('discovery_issuer_wrong');
   const { jwks_uri: jwksUri } = metadata;
-  const url = typeof jwksUri === 'string' ? compileUrl(jwksUri) : undefined;
-  if (url === undefined || !isPrivate(url)) throw new Error('discovery_jwks_uri_refused');
+  const url = typeof jwksUri === 'string' ? parseHttpUrl(jwksUri) : undefined;
+  if (url === undefined || !isSecureUrl(url)) throw new Error('discovery_jwks_uri_refused');
   // What came by TLS must not lead away from it, and into this machine least of all.
   if (address.protocol === 'https:' && url.protocol !== 'https:') throw new Error('discovery_jwks_uri_refused');
   return url;
@@ -24,19 +25,19 @@ export async function discoverKeys(address: URL, issuer: string, signal: AbortSi
 
 /** `undefined` where an issuer has no such document. */
 async function readMetadata(url: URL, signal: AbortSignal): Promise<unknown> {
-  const { status, body } = await ask({ url, headers: { Accept: 'application/json' }, signal });
+  const { status, body } = await sendIdentityRequest({ url, headers: { Accept: 'application/json' }, signal });
   if (status >= 400 && status < 500) return undefined;
   if (status !== 200) throw new Error(`discovery_answered_${status}`);
-  return readDocument(body);
+  return parseJsonDocument(body);
 }
 
 /** Behind the issuer's path. */
-function openidUrl(address: URL): URL {
+function openidMetadataUrl(address: URL): URL {
   return new URL(`${address.origin}${pathOf(address)}/.well-known/openid-configuration`);
 }
 
 /** Before the issuer's path. */
-function oauthUrl(address: URL): URL {
+function oauthMetadataUrl(address: URL): URL {
   return new URL(`${address.origin}/.well-known/oauth-authorization-server${pathOf(address)}`);
 }
 

@@ -1,9 +1,9 @@
-import { SharedPlaces } from '../../fairness/shared-places.ts';
-import { Turns } from '../../fairness/turns.ts';
-import { Breaker } from './breaker.ts';
-import type { Endpoint } from './endpoint.ts';
-import type { IdentityConnections } from './identity-connections.ts';
-import { LONGEST_MS, NoAnswer, type Question, type Reply } from './question.ts';
+import { FairSemaphore } from '../../fairness/shared-places.ts';
+import { RoundRobinQueue } from '../../fairness/turns.ts';
+import { IdentityBreaker } from './breaker.ts';
+import type { IdentityEndpoint } from './endpoint.ts';
+import type { IdentityConnectionPools } from './identity-connections.ts';
+import { IdentityError, type IdentityRequest, type IdentityResponse, MAX_TIMER_MS } from './question.ts';
 
 /** Connections in use. One client has half of them at most. */
 const MAX_CONNECTIONS = 64;
@@ -13,11 +13,11 @@ const MAX_QUESTIONS = 2_000;
 const ABSENT = [502, 503, 504];
 
 /** The party that a question is asked for. */
-export interface Asking {
+export interface VerificationContext {
   /** The client's key; `undefined`: the gateway itself asks. */
-  readonly client: string | undefined;
+  readonly clientKey: string | undefined;
   /** Aborted when nobody waits for the response. */
-  readonly gone: AbortSignal;
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -25,86 +25,94 @@ export interface Asking {
  * and places fairly, and nothing that a client causes counts against the identity service.
  */
 export class IdentityClient {
-  readonly #endpoint: Endpoint;
+  readonly #endpoint: IdentityEndpoint;
   readonly #timeoutMs: number;
-  readonly #breaker = new Breaker();
-  readonly #places = new SharedPlaces(MAX_QUESTIONS);
-  readonly #inUse = new SharedPlaces(MAX_CONNECTIONS);
-  readonly #queue = new Turns<string | undefined, () => void>();
-  #connections: Promise<IdentityConnections> | undefined;
+  readonly #breaker = new IdentityBreaker();
+  readonly #places = new FairSemaphore(MAX_QUESTIONS);
+  readonly #inUse = new FairSemaphore(MAX_CONNECTIONS);
+  readonly #queue = new RoundRobinQueue<string | undefined, () => void>();
+  #connections: Promise<IdentityConnectionPools> | undefined;
   #turn = 0;
 
-  constructor(endpoint: Endpoint) {
+  constructor(endpoint: IdentityEndpoint) {
     this.#endpoint = endpoint;
-    this.#timeoutMs = Math.min(endpoint.timeoutMs, LONGEST_MS);
+    this.#timeoutMs = Math.min(endpoint.timeoutMs, MAX_TIMER_MS);
   }
 
   /** @throws NoAnswer */
-  async ask(headers: Question['headers'], form: string | undefined, asking: Asking): Promise<Reply> {
-    const { client } = asking;
-    if (!this.#places.take(client)) throw new NoAnswer('too_many_questions');
+  async send(
+    headers: IdentityRequest['headers'],
+    form: string | undefined,
+    asking: VerificationContext,
+  ): Promise<IdentityResponse> {
+    const { clientKey } = asking;
+    if (!this.#places.tryAcquire(clientKey)) throw new IdentityError('too_many_questions');
     try {
-      if (!this.#breaker.mayAsk(client)) throw new NoAnswer('circuit_open');
+      if (!this.#breaker.mayRequest(clientKey)) throw new IdentityError('circuit_open');
       return await this.#askWithin(headers, form, asking);
     } finally {
-      this.#places.release(client);
+      this.#places.release(clientKey);
     }
   }
 
-  async #askWithin(headers: Question['headers'], form: string | undefined, { client, gone }: Asking): Promise<Reply> {
+  async #askWithin(
+    headers: IdentityRequest['headers'],
+    form: string | undefined,
+    { clientKey, signal }: VerificationContext,
+  ): Promise<IdentityResponse> {
     const end = new AbortController();
-    const timer = setTimeout(() => end.abort(new NoAnswer('timeout')), this.#timeoutMs);
-    const leave = () => end.abort(new NoAnswer('client_gone'));
+    const timer = setTimeout(() => end.abort(new IdentityError('timeout')), this.#timeoutMs);
+    const leave = () => end.abort(new IdentityError('client_gone'));
     // A trial goes on without its client: clients that leave would otherwise keep the breaker open.
-    if (!this.#breaker.isOpen) gone.addEventListener('abort', leave);
+    if (!this.#breaker.isOpen) signal.addEventListener('abort', leave);
     try {
-      const hasWaited = await this.#waitForConnection(client, end.signal);
-      return await this.#askNow(headers, form, client, end.signal, hasWaited);
+      const hasWaited = await this.#waitForConnection(clientKey, end.signal);
+      return await this.#askNow(headers, form, clientKey, end.signal, hasWaited);
     } finally {
       clearTimeout(timer);
-      gone.removeEventListener('abort', leave);
+      signal.removeEventListener('abort', leave);
     }
   }
 
   /** Returns true when the connection was not free at once. */
   #waitForConnection(client: string | undefined, signal: AbortSignal): boolean | Promise<boolean> {
-    if (this.#inUse.take(client)) return false;
+    if (this.#inUse.tryAcquire(client)) return false;
     return new Promise((resolve, reject) => {
       const go = () => {
         signal.removeEventListener('abort', stop);
         resolve(true);
       };
       const stop = () => {
-        this.#queue.delete(client, go);
+        this.#queue.remove(client, go);
         reject(signal.reason);
       };
       signal.addEventListener('abort', stop, { once: true });
-      this.#queue.add(client, go);
+      this.#queue.enqueue(client, go);
     });
   }
 
   async #askNow(
-    headers: Question['headers'],
+    headers: IdentityRequest['headers'],
     form: string | undefined,
     client: string | undefined,
     signal: AbortSignal,
     hasWaited: boolean,
-  ): Promise<Reply> {
-    const { targets } = this.#endpoint;
-    const index = this.#turn % targets.length;
+  ): Promise<IdentityResponse> {
+    const { endpoints } = this.#endpoint;
+    const index = this.#turn % endpoints.length;
     try {
-      const url = (targets[index] as Endpoint['targets'][number]).url;
+      const url = (endpoints[index] as IdentityEndpoint['endpoints'][number]).url;
       this.#connections ??= this.#load();
-      const reply = await (await this.#connections).ask(index, { url, headers, form }, signal);
+      const reply = await (await this.#connections).send(index, { url, headers, form }, signal);
       // An error that one odd token causes must not shut out all others.
-      if (ABSENT.includes(reply.status)) this.#breaker.failed(client);
-      else this.#breaker.succeeded();
+      if (ABSENT.includes(reply.status)) this.#breaker.recordFailure(client);
+      else this.#breaker.recordSuccess();
       return reply;
     } catch (error) {
       // After a wait the service had only the rest of the time.
       const isClients = signal.aborted && (hasWaited || (signal.reason as Error).message === 'client_gone');
       if (!isClients) {
-        this.#breaker.failed(client);
+        this.#breaker.recordFailure(client);
         this.#turn += 1;
       }
       throw error;
@@ -115,12 +123,12 @@ export class IdentityClient {
   }
 
   #next(): (() => void) | undefined {
-    return this.#queue.take((client) => this.#inUse.take(client));
+    return this.#queue.dequeue((client) => this.#inUse.tryAcquire(client));
   }
 
   /** With the first question: a check of a manifest reads nothing of TLS. */
-  async #load(): Promise<IdentityConnections> {
-    const { IdentityConnections } = await import('./identity-connections.ts');
-    return new IdentityConnections(this.#endpoint, MAX_CONNECTIONS);
+  async #load(): Promise<IdentityConnectionPools> {
+    const { IdentityConnectionPools } = await import('./identity-connections.ts');
+    return new IdentityConnectionPools(this.#endpoint, MAX_CONNECTIONS);
   }
 }

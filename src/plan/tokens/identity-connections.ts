@@ -1,20 +1,20 @@
 import type { Socket } from 'node:net';
-import { Connections } from '../../http1/connections.ts';
+import { ConnectionPool } from '../../http1/connections.ts';
 import { createDial, type Dial } from '../../http1/dial.ts';
-import { Stale } from '../../http1/fetch-whole.ts';
-import { askOn, NO_LIMITS, reasonOf, toNoAnswer } from './ask.ts';
-import type { Endpoint } from './endpoint.ts';
-import type { Question, Reply } from './question.ts';
+import { StaleConnectionError } from '../../http1/fetch-whole.ts';
+import { abortErrorOf, NO_CONNECTION_TIMEOUTS, sendIdentityRequestOn, toIdentityError } from './ask.ts';
+import type { IdentityEndpoint } from './endpoint.ts';
+import type { IdentityRequest, IdentityResponse } from './question.ts';
 
 /** The kept connections to the servers of one endpoint. The caller limits how many are in use at once. */
-export class IdentityConnections {
-  readonly #pools: readonly Connections[];
+export class IdentityConnectionPools {
+  readonly #pools: readonly ConnectionPool[];
 
-  constructor({ targets, tls }: Endpoint, connectionLimit: number) {
-    this.#pools = targets.map(
+  constructor({ endpoints, tls }: IdentityEndpoint, connectionLimit: number) {
+    this.#pools = endpoints.map(
       (target) =>
-        new Connections(unreferenced(createDial(target, { ...NO_LIMITS, tls: () => tls })), {
-          ...NO_LIMITS,
+        new ConnectionPool(unreferenced(createDial(target, { ...NO_CONNECTION_TIMEOUTS, tls: () => tls })), {
+          ...NO_CONNECTION_TIMEOUTS,
           connectionLimit,
         }),
     );
@@ -27,35 +27,35 @@ export class IdentityConnections {
    * @param index of the server among the endpoint's targets
    * @throws NoAnswer
    */
-  async ask(index: number, question: Question, signal: AbortSignal): Promise<Reply> {
-    const pool = this.#pools[index] as Connections;
+  async send(index: number, question: IdentityRequest, signal: AbortSignal): Promise<IdentityResponse> {
+    const pool = this.#pools[index] as ConnectionPool;
     try {
-      if (signal.aborted) throw reasonOf(signal);
-      const kept = pool.take();
+      if (signal.aborted) throw abortErrorOf(signal);
+      const kept = pool.acquire();
       try {
-        return await askThrough(pool, kept, question, signal);
+        return await sendThrough(pool, kept, question, signal);
       } catch (error) {
-        if (signal.aborted || !(error instanceof Stale || kept.isUnanswered)) throw error;
+        if (signal.aborted || !(error instanceof StaleConnectionError || kept.mayHaveBeenStale)) throw error;
       }
-      return await askThrough(pool, pool.open(false), question, signal);
+      return await sendThrough(pool, pool.open(false), question, signal);
     } catch (error) {
-      throw toNoAnswer(error);
+      throw toIdentityError(error);
     }
   }
 }
 
-async function askThrough(
-  pool: Connections,
-  connection: ReturnType<Connections['take']>,
-  question: Question,
+async function sendThrough(
+  pool: ConnectionPool,
+  connection: ReturnType<ConnectionPool['acquire']>,
+  question: IdentityRequest,
   signal: AbortSignal,
-): Promise<Reply> {
+): Promise<IdentityResponse> {
   try {
-    const reply = await askOn(connection, question, signal);
+    const reply = await sendIdentityRequestOn(connection, question, signal);
     pool.release(connection);
     return reply;
   } catch (error) {
-    pool.drop(connection);
+    pool.discard(connection);
     throw error;
   }
 }

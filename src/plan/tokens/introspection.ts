@@ -1,29 +1,33 @@
 import type { Introspection } from '../../manifest/manifest.generated.ts';
 import type { ClaimRules } from './claims.ts';
-import type { Endpoint } from './endpoint.ts';
-import { askingJudge, type ReadAnswer, readJsonObject } from './identity-answer.ts';
-import { type Asking, IdentityClient } from './identity-client.ts';
-import { NoAnswer, type Reply } from './question.ts';
-import type { Judge } from './verifier.ts';
+import type { IdentityEndpoint } from './endpoint.ts';
+import { createRemoteVerifier, type IdentityResponseReader, readJsonObject } from './identity-answer.ts';
+import { IdentityClient, type VerificationContext } from './identity-client.ts';
+import { IdentityError, type IdentityResponse } from './question.ts';
+import type { TokenVerifier } from './verifier.ts';
 
 /** Tokens are judged by what the issuer answers about each (RFC 7662). */
-export function introspectionJudge(entry: Introspection, endpoint: Endpoint, rules: ClaimRules): Judge {
+export function createIntrospectionVerifier(
+  entry: Introspection,
+  endpoint: IdentityEndpoint,
+  rules: ClaimRules,
+): TokenVerifier {
   const client = new IdentityClient(endpoint);
   const { headers, form } = clientAuthentication(entry);
-  const put = (token: string, asking: Asking): Promise<Reply> => {
+  const put = (token: string, asking: VerificationContext): Promise<IdentityResponse> => {
     const parameters = new URLSearchParams({ token, token_type_hint: 'access_token', ...form });
-    return client.ask(headers, parameters.toString(), asking);
+    return client.send(headers, parameters.toString(), asking);
   };
-  return askingJudge(put, readIntrospection, rules);
+  return createRemoteVerifier(put, readIntrospection, rules);
 }
 
-const readIntrospection: ReadAnswer = (reply) => {
+const readIntrospection: IdentityResponseReader = (reply) => {
   const answer = readJsonObject(reply);
   const { active, token_type: type } = answer;
   // Not true, and not false either: whoever answers so has not said what the token is.
-  if (typeof active !== 'boolean') throw new NoAnswer('active_not_boolean');
-  if (!active) return { fault: 'token_inactive' };
-  return isBearerType(type) ? { claims: answer, bytes: reply.body.length } : { fault: 'type_wrong' };
+  if (typeof active !== 'boolean') throw new IdentityError('active_not_boolean');
+  if (!active) return { code: 'token_inactive' };
+  return isBearerType(type) ? { claims: answer, bytes: reply.body.length } : { code: 'type_wrong' };
 };
 
 /** A refresh token is no access token, and one that is bound to a key is not its bearer's alone. */

@@ -1,19 +1,19 @@
 import type { Jwt, KeySet as KeySetEntry } from '../../manifest/manifest.generated.ts';
 import { durationMs } from '../../manifest/units.ts';
 import { errorAt, errorAtKey, type Path } from '../../problem/finding.ts';
-import { isSecretOutside, type TokensContext } from './context.ts';
-import { compileUrl, isPrivate } from './endpoint.ts';
-import { type KeySet, readKeySet, secretKeySet } from './key-set.ts';
-import { type KeySource, localKeys, RemoteKeys } from './key-source.ts';
+import { requireSecretFromEnvironment, type TokensContext } from './context.ts';
+import { isSecureUrl, parseHttpUrl } from './endpoint.ts';
+import { readKeySet, secretKeySet, type VerificationKeySet } from './key-set.ts';
+import { type KeySource, RemoteKeySource, staticKeySource } from './key-source.ts';
 
 /** Keys, and what of them does not stand in the manifest itself. */
-export type OutsideKeys = KeySource & { readonly outside?: string };
+export type JwtKeySource = KeySource & { readonly dependencies?: string };
 
 const PATH = ['auth', 'tokens', 'jwt'];
 const PLACES = ['jwks', 'discovery', 'secret'] as const;
 
 /** The keys that a manifest states in exactly one way; `undefined` once it is told what is wrong. */
-export function compileKeys(entry: Jwt, context: TokensContext): OutsideKeys | undefined {
+export function compileJwtKeys(entry: Jwt, context: TokensContext): JwtKeySource | undefined {
   const { findings } = context;
   const [place, other] = PLACES.filter((name) => entry[name] !== undefined);
   if (place === undefined) {
@@ -26,15 +26,15 @@ export function compileKeys(entry: Jwt, context: TokensContext): OutsideKeys | u
     findings.push(errorAtKey([...PATH, other], 'jwt-keys', message));
     return undefined;
   }
-  if (!isOneFamily(entry, context)) return undefined;
+  if (!hasMatchingAlgorithms(entry, context)) return undefined;
   if (entry.secret !== undefined) return compileSecret(entry.secret, entry, context);
   if (entry.discovery !== undefined) return compileDiscovery(entry.discovery, entry, context);
-  if (typeof entry.jwks === 'object') return compileInline(entry.jwks, entry, context);
-  return compileLocation(entry.jwks ?? '', entry, context);
+  if (typeof entry.jwks === 'object') return compileInlineKeys(entry.jwks, entry, context);
+  return compileKeyLocation(entry.jwks ?? '', entry, context);
 }
 
 /** Whoever knows a public key could sign by it, were its text taken for the secret of an HMAC. */
-function isOneFamily({ secret, algorithms }: Jwt, { findings }: TokensContext): boolean {
+function hasMatchingAlgorithms({ secret, algorithms }: Jwt, { findings }: TokensContext): boolean {
   const index = algorithms.findIndex((algorithm) => isHmac(algorithm) !== (secret !== undefined));
   if (index < 0) return true;
   const message =
@@ -45,8 +45,8 @@ function isOneFamily({ secret, algorithms }: Jwt, { findings }: TokensContext): 
   return false;
 }
 
-function compileSecret(secret: string, { algorithms }: Jwt, context: TokensContext): OutsideKeys | undefined {
-  const isOutside = isSecretOutside([...PATH, 'secret'], context);
+function compileSecret(secret: string, { algorithms }: Jwt, context: TokensContext): JwtKeySource | undefined {
+  const isOutside = requireSecretFromEnvironment([...PATH, 'secret'], context);
   const bytes = Buffer.byteLength(secret);
   const index = algorithms.findIndex((algorithm) => bytes * 8 < Number(algorithm.slice(2)));
   if (isOutside && index >= 0) {
@@ -54,18 +54,18 @@ function compileSecret(secret: string, { algorithms }: Jwt, context: TokensConte
     const message = `"${algorithm}" needs a secret of ${Number(algorithm.slice(2)) / 8} bytes or more (RFC 7518 section 3.2), and this one is shorter; set a longer one`;
     context.findings.push(errorAt([...PATH, 'algorithms', index], 'jwt-secret', message));
   }
-  return isOutside && index < 0 ? localKeys(secretKeySet(secret)) : undefined;
+  return isOutside && index < 0 ? staticKeySource(secretKeySet(secret)) : undefined;
 }
 
-function compileDiscovery(discovery: string, entry: Jwt, { findings }: TokensContext): OutsideKeys | undefined {
-  const url = compileUrl(discovery);
+function compileDiscovery(discovery: string, entry: Jwt, { findings }: TokensContext): JwtKeySource | undefined {
+  const url = parseHttpUrl(discovery);
   const fault =
     url === undefined
       ? 'this is no URL; write the address of the issuer, such as https://identity.example'
-      : discoveryFault(url);
+      : discoveryUrlError(url);
   if (url !== undefined && fault === undefined) {
-    return remoteKeys(entry, async (signal) => {
-      const { discoverKeys, fetchKeySet } = await network();
+    return remoteKeySource(entry, async (signal) => {
+      const { discoverKeys, fetchKeySet } = await importKeyFetcher();
       return fetchKeySet(await discoverKeys(url, entry.issuer, signal), entry.algorithms, signal);
     });
   }
@@ -73,30 +73,36 @@ function compileDiscovery(discovery: string, entry: Jwt, { findings }: TokensCon
   return undefined;
 }
 
-function discoveryFault(url: URL): string | undefined {
-  if (!isPrivate(url))
+function discoveryUrlError(url: URL): string | undefined {
+  if (!isSecureUrl(url))
     return 'metadata comes by https alone, or by http on loopback; write https://, or jwks: with a URL';
   return url.pathname.includes('/.well-known/')
     ? 'this is the address of the metadata; write the address of the issuer, without "/.well-known/" and what follows'
     : undefined;
 }
 
-function compileInline(jwks: KeySetEntry, { algorithms }: Jwt, { findings }: TokensContext): OutsideKeys | undefined {
+function compileInlineKeys(
+  jwks: KeySetEntry,
+  { algorithms }: Jwt,
+  { findings }: TokensContext,
+): JwtKeySource | undefined {
   const { keys, faults } = readKeySet(jwks, algorithms);
   const path: Path = [...PATH, 'jwks', 'keys'];
   for (const { index, reason } of faults) findings.push(errorAt([...path, index], 'jwks', `this key ${reason}`));
   if (faults.length === 0 && keys.isEmpty) findings.push(errorAt(path, 'jwks', NONE_FITS));
-  return faults.length > 0 || keys.isEmpty ? undefined : localKeys(keys);
+  return faults.length > 0 || keys.isEmpty ? undefined : staticKeySource(keys);
 }
 
 const NONE_FITS = 'no key here is for one of the algorithms; write another key, or its algorithm into "algorithms"';
 
-function compileLocation(jwks: string, entry: Jwt, context: TokensContext): OutsideKeys | undefined {
+function compileKeyLocation(jwks: string, entry: Jwt, context: TokensContext): JwtKeySource | undefined {
   const path = [...PATH, 'jwks'];
   if (/^https?:/.test(jwks)) {
-    const url = compileUrl(jwks);
+    const url = parseHttpUrl(jwks);
     if (url !== undefined) {
-      return remoteKeys(entry, async (signal) => (await network()).fetchKeySet(url, entry.algorithms, signal));
+      return remoteKeySource(entry, async (signal) =>
+        (await importKeyFetcher()).fetchKeySet(url, entry.algorithms, signal),
+      );
     }
     const message =
       'this is no URL without credentials; write for example https://identity.example/.well-known/jwks.json';
@@ -105,15 +111,15 @@ function compileLocation(jwks: string, entry: Jwt, context: TokensContext): Outs
   }
   try {
     const keys = readKeyFile(context.readFile(jwks), entry.algorithms);
-    return { ...localKeys(keys), outside: keys.text };
+    return { ...staticKeySource(keys), dependencies: keys.fingerprint };
   } catch (error) {
-    const message = `the key file cannot be used: ${reasonOf(error)}; write a URL, or a file by a path relative to the manifest`;
+    const message = `the key file cannot be used: ${describeKeyFileError(error)}; write a URL, or a file by a path relative to the manifest`;
     context.findings.push(errorAt(path, 'jwks', message));
     return undefined;
   }
 }
 
-function readKeyFile(text: string, algorithms: readonly string[]): KeySet {
+function readKeyFile(text: string, algorithms: readonly string[]): VerificationKeySet {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -126,18 +132,24 @@ function readKeyFile(text: string, algorithms: readonly string[]): KeySet {
   return keys;
 }
 
-function reasonOf(error: unknown): string {
+function describeKeyFileError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return 'code' in error ? `it cannot be read (${String(error.code)})` : error.message;
 }
 
-function remoteKeys({ timeout, staleIfError }: Jwt, fetch: (signal: AbortSignal) => Promise<KeySet>): KeySource {
-  return new RemoteKeys(fetch, { timeoutMs: durationMs(timeout), staleMs: durationMs(staleIfError) });
+function remoteKeySource(
+  { timeout, staleIfError }: Jwt,
+  fetch: (signal: AbortSignal) => Promise<VerificationKeySet>,
+): KeySource {
+  return new RemoteKeySource(fetch, { timeoutMs: durationMs(timeout), staleMs: durationMs(staleIfError) });
 }
 
 /** With the first question: a check of a manifest reads nothing of TLS. */
-async function network() {
-  const [{ discoverKeys }, { fetchKeySet }] = await Promise.all([import('./discovery.ts'), import('./jwks.ts')]);
+async function importKeyFetcher() {
+  const [{ discoverJwksUri: discoverKeys }, { fetchKeySet }] = await Promise.all([
+    import('./discovery.ts'),
+    import('./jwks.ts'),
+  ]);
   return { discoverKeys, fetchKeySet };
 }
 

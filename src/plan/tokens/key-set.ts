@@ -1,23 +1,23 @@
 import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
-import { type Claims, isClaims } from './claims.ts';
+import { isJsonObject, type TokenClaims } from './claims.ts';
 
 /** Keys that tokens may be signed by. */
-export interface KeySet {
+export interface VerificationKeySet {
   /** Equal for equal keys. */
-  readonly text: string;
+  readonly fingerprint: string;
   readonly isEmpty: boolean;
   /** The keys of this name, or all where a token names none, that this algorithm takes. */
-  readonly find: (name: string | undefined, algorithm: string) => readonly KeyObject[];
+  readonly findKeys: (name: string | undefined, algorithm: string) => readonly KeyObject[];
 }
 
 /** Why a key may not be used, though it seems to be meant for this. */
-export interface KeyFault {
+export interface RejectedKey {
   readonly index: number;
   readonly reason: string;
 }
 
-interface NamedKey {
-  readonly name: string | undefined;
+interface KeyWithId {
+  readonly keyId: string | undefined;
   readonly algorithms: readonly string[];
   readonly key: KeyObject;
 }
@@ -26,9 +26,9 @@ interface NamedKey {
 const MAX_KEYS = 100;
 
 /** The shared secret of HMAC (RFC 7518 section 3.2): one key, whatever a token calls it. */
-export function secretKeySet(secret: string): KeySet {
+export function secretKeySet(secret: string): VerificationKeySet {
   const keys = [createSecretKey(secret, 'utf8')];
-  return { text: '', isEmpty: false, find: () => keys };
+  return { fingerprint: '', isEmpty: false, findKeys: () => keys };
 }
 
 /**
@@ -37,40 +37,43 @@ export function secretKeySet(secret: string): KeySet {
  *
  * @throws Error when it is no JWKS at all
  */
-export function readKeySet(value: unknown, algorithms: readonly string[]): { keys: KeySet; faults: KeyFault[] } {
-  const jwks = isClaims(value) ? value['keys'] : undefined;
+export function readKeySet(
+  value: unknown,
+  algorithms: readonly string[],
+): { keys: VerificationKeySet; faults: RejectedKey[] } {
+  const jwks = isJsonObject(value) ? value['keys'] : undefined;
   if (!Array.isArray(jwks)) throw new Error('it is no JWKS: an object with a list "keys"');
   if (jwks.length > MAX_KEYS) throw new Error(`it has more than ${MAX_KEYS} keys`);
-  const faults: KeyFault[] = [];
-  const found: NamedKey[] = [];
+  const faults: RejectedKey[] = [];
+  const found: KeyWithId[] = [];
   for (const [index, jwk] of jwks.entries()) {
     const key = readKey(jwk, algorithms);
-    const reason = typeof key === 'string' ? key : key && nameFault(key, found);
+    const reason = typeof key === 'string' ? key : key && keyIdConflict(key, found);
     if (reason !== undefined) faults.push({ index, reason });
     if (typeof key === 'object') found.push(key);
   }
-  const usable = found.filter((key) => !isAmbiguous(key, found));
-  const text = usable.map(textOf).sort().join();
-  const find: KeySet['find'] = (name, algorithm) =>
+  const usable = found.filter((key) => !hasAmbiguousKeyId(key, found));
+  const fingerprint = usable.map(keyFingerprint).sort().join();
+  const findKeys: VerificationKeySet['findKeys'] = (name, algorithm) =>
     usable
-      .filter((key) => (name === undefined || key.name === name) && key.algorithms.includes(algorithm))
+      .filter((key) => (name === undefined || key.keyId === name) && key.algorithms.includes(algorithm))
       .map(({ key }) => key);
-  return { keys: { text, isEmpty: usable.length === 0, find }, faults };
+  return { keys: { fingerprint, isEmpty: usable.length === 0, findKeys }, faults };
 }
 
 /** A key, why it must not be used, or `undefined` for one that is not meant for this. */
-function readKey(jwk: unknown, allowed: readonly string[]): NamedKey | string | undefined {
-  if (!isClaims(jwk)) return 'is no map';
-  const { kid, use, key_ops: operations } = jwk;
+function readKey(jwk: unknown, allowed: readonly string[]): KeyWithId | string | undefined {
+  if (!isJsonObject(jwk)) return 'is no map';
+  const { keyId, use, key_ops: operations } = jwk;
   if (use !== undefined && use !== 'sig') return undefined;
   if (operations !== undefined && !(Array.isArray(operations) && operations.includes('verify'))) return undefined;
-  const algorithms = allowed.filter((algorithm) => fits(jwk, algorithm));
+  const algorithms = allowed.filter((algorithm) => supportsAlgorithm(jwk, algorithm));
   if (algorithms.length === 0) return undefined;
   if (Object.hasOwn(jwk, 'd')) return 'is a private key; write its public members only';
-  if (kid !== undefined && typeof kid !== 'string') return 'has a "kid" that is no string';
+  if (keyId !== undefined && typeof keyId !== 'string') return 'has a "kid" that is no string';
   try {
     const key = createPublicKey({ key: jwk, format: 'jwk' });
-    return weakness(key) ?? { name: kid, algorithms, key };
+    return weakness(key) ?? { keyId, algorithms, key };
   } catch {
     return 'is broken';
   }
@@ -91,7 +94,7 @@ const KINDS: Readonly<Record<string, readonly [kty: string, crv?: string]>> = {
   Ed25519: ['OKP', 'Ed25519'],
 };
 
-function fits({ kty, crv, alg }: Claims, algorithm: string): boolean {
+function supportsAlgorithm({ kty, crv, alg }: TokenClaims, algorithm: string): boolean {
   const kind = KINDS[algorithm];
   if (kind === undefined || kty !== kind[0] || (kind[1] !== undefined && crv !== kind[1])) return false;
   return alg === undefined || alg === algorithm;
@@ -104,16 +107,16 @@ function weakness({ asymmetricKeyDetails }: KeyObject): string | undefined {
   return publicExponent < 3n || publicExponent % 2n === 0n ? 'has a public exponent that proves nothing' : undefined;
 }
 
-function nameFault(key: NamedKey, others: readonly NamedKey[]): string | undefined {
-  return isAmbiguous(key, others) ? 'has the "kid" of another key' : undefined;
+function keyIdConflict(key: KeyWithId, others: readonly KeyWithId[]): string | undefined {
+  return hasAmbiguousKeyId(key, others) ? 'has the "kid" of another key' : undefined;
 }
 
 /** A name that stands for two keys of one kind names none of them. */
-function isAmbiguous({ name, key }: NamedKey, others: readonly NamedKey[]): boolean {
-  const isTwin = (other: NamedKey) => other.name === name && other.key.asymmetricKeyType === key.asymmetricKeyType;
-  return name !== undefined && others.some((other) => isTwin(other) && !other.key.equals(key));
+function hasAmbiguousKeyId({ keyId, key }: KeyWithId, others: readonly KeyWithId[]): boolean {
+  const isTwin = (other: KeyWithId) => other.keyId === keyId && other.key.asymmetricKeyType === key.asymmetricKeyType;
+  return keyId !== undefined && others.some((other) => isTwin(other) && !other.key.equals(key));
 }
 
-function textOf({ name, algorithms, key }: NamedKey): string {
-  return JSON.stringify([name ?? null, algorithms, key.export({ format: 'jwk' })]);
+function keyFingerprint({ keyId, algorithms, key }: KeyWithId): string {
+  return JSON.stringify([keyId ?? null, algorithms, key.export({ format: 'jwk' })]);
 }

@@ -3,12 +3,12 @@ import type { Auth, Introspection, Userinfo } from '../../manifest/manifest.gene
 import { durationMs } from '../../manifest/units.ts';
 import type { Verifier } from '../plan.ts';
 import { claimRules } from './claims.ts';
-import { isSecretOutside, type TokensContext } from './context.ts';
-import { compileEndpoint, type Endpoint } from './endpoint.ts';
-import { introspectionJudge } from './introspection.ts';
+import { requireSecretFromEnvironment, type TokensContext } from './context.ts';
+import { compileIdentityEndpoint, type IdentityEndpoint } from './endpoint.ts';
+import { createIntrospectionVerifier } from './introspection.ts';
 import { compileJwt } from './jwt.ts';
-import { userinfoJudge } from './userinfo.ts';
-import { createVerifier, type Judge, type Way } from './verifier.ts';
+import { createUserinfoVerifier } from './userinfo.ts';
+import { createCachingVerifier, type TokenMethod, type TokenVerifier } from './verifier.ts';
 
 /**
  * The verifier of a manifest's tokens; `undefined` once something stands against it.
@@ -29,28 +29,32 @@ export function compileTokens(
   if (entry === undefined || way === undefined) return undefined;
   const { cache, clockTolerance } = entry;
   // Of a hash, since a definition holds secrets.
-  const key = hash('sha256', JSON.stringify([tokens, way.outside]));
+  const key = hash('sha256', JSON.stringify([tokens, way.dependencies]));
   if (previous?.key === key) return previous;
-  return createVerifier(key, way.judge, { cache, toleranceMs: durationMs(clockTolerance), staleMs: way.staleMs });
+  return createCachingVerifier(key, way.verifier, {
+    cache,
+    clockToleranceMs: durationMs(clockTolerance),
+    staleIfErrorMs: way.staleIfErrorMs,
+  });
 }
 
-function compileIntrospection(entry: Introspection, context: TokensContext): Way | undefined {
+function compileIntrospection(entry: Introspection, context: TokensContext): TokenMethod | undefined {
   const path = ['auth', 'tokens', 'introspection'];
-  const isSafe = isSecretOutside([...path, 'clientSecret'], context);
-  const endpoint = compileEndpoint(entry, [...path, 'endpoint'], context);
+  const isSafe = requireSecretFromEnvironment([...path, 'clientSecret'], context);
+  const endpoint = compileIdentityEndpoint(entry, [...path, 'endpoint'], context);
   if (endpoint === undefined || !isSafe) return undefined;
-  return askingWay(introspectionJudge(entry, endpoint, claimRules(entry)), endpoint, entry);
+  return remoteTokenMethod(createIntrospectionVerifier(entry, endpoint, claimRules(entry)), endpoint, entry);
 }
 
-function compileUserinfo(entry: Userinfo, context: TokensContext): Way | undefined {
-  const endpoint = compileEndpoint(entry, ['auth', 'tokens', 'userinfo', 'endpoint'], context);
-  return endpoint && askingWay(userinfoJudge(endpoint, claimRules(entry)), endpoint, entry);
+function compileUserinfo(entry: Userinfo, context: TokensContext): TokenMethod | undefined {
+  const endpoint = compileIdentityEndpoint(entry, ['auth', 'tokens', 'userinfo', 'endpoint'], context);
+  return endpoint && remoteTokenMethod(createUserinfoVerifier(endpoint, claimRules(entry)), endpoint, entry);
 }
 
-function askingWay(
-  judge: Judge,
-  { targets, timeoutMs, tls }: Endpoint,
+function remoteTokenMethod(
+  verifier: TokenVerifier,
+  { endpoints, timeoutMs, tls }: IdentityEndpoint,
   { staleIfError }: Introspection | Userinfo,
-): Way {
-  return { judge, outside: [targets, timeoutMs, tls], staleMs: durationMs(staleIfError) };
+): TokenMethod {
+  return { verifier, dependencies: [endpoints, timeoutMs, tls], staleIfErrorMs: durationMs(staleIfError) };
 }

@@ -1,23 +1,23 @@
-import type { Verdict, WaitingClient } from '../plan.ts';
+import type { VerificationClient, VerificationResult } from '../plan.ts';
 
 /** The verification of one token, for all clients that wait for it. It ends early when all of them have left. */
-export class Verification {
-  readonly verdict: Promise<Verdict>;
+export class SharedVerification {
+  readonly verdict: Promise<VerificationResult>;
   readonly #gone = new AbortController();
   readonly #forget: () => void;
   #waiting = 0;
 
   /** @param forget called once it is over or abandoned: the next client begins another one */
-  constructor(settle: (gone: AbortSignal) => Promise<Verdict>, forget: () => void) {
+  constructor(settle: (gone: AbortSignal) => Promise<VerificationResult>, forget: () => void) {
     this.#forget = forget;
     this.verdict = settle(this.#gone.signal).finally(forget);
   }
 
   /** @param client left out: the gateway itself, which does not leave */
-  join(client: WaitingClient | undefined): void {
+  join(client: VerificationClient | undefined): void {
     this.#waiting += 1;
-    if (client?.gone.aborted) this.#leave();
-    else client?.gone.addEventListener('abort', () => this.#leave(), { once: true });
+    if (client?.signal.aborted) this.#leave();
+    else client?.signal.addEventListener('abort', () => this.#leave(), { once: true });
   }
 
   #leave(): void {

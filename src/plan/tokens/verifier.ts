@@ -2,47 +2,54 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { TokenCache } from '../../manifest/manifest.generated.ts';
 import { durationMs } from '../../manifest/units.ts';
-import type { Principal, Refused, TokenFault, Verdict, Verifier, VerifierStatus } from '../plan.ts';
-import { type Claims, endMs } from './claims.ts';
-import type { Asking } from './identity-client.ts';
+import type {
+  Principal,
+  RejectedToken,
+  TokenErrorCode,
+  VerificationResult,
+  Verifier,
+  VerifierStatus,
+} from '../plan.ts';
+import { expiryMs, type TokenClaims } from './claims.ts';
+import type { VerificationContext } from './identity-client.ts';
 import type { KeySource } from './key-source.ts';
-import { Verification } from './verification.ts';
+import { SharedVerification } from './verification.ts';
 
 /** What one way of verifying finds out about a token that is not known. */
-export interface Judge {
-  readonly judge: (token: string, asking: Asking) => Promise<Good | Refused>;
+export interface TokenVerifier {
+  readonly verify: (token: string, asking: VerificationContext) => Promise<VerifiedToken | RejectedToken>;
   /** What tokens are judged by: what was judged by another such object counts no longer. */
-  readonly basis?: () => unknown;
+  readonly keySet?: () => unknown;
   /** The keys that it verifies by; left out: none. */
-  readonly keys?: KeySource;
+  readonly keySource?: KeySource;
   /** Whether a refusal is worth remembering: finding out again would ask somebody. */
-  readonly isAsking?: boolean;
+  readonly isRemote?: boolean;
 }
 
 /** A way of verifying, as a manifest has it. */
-export interface Way extends Pick<Trust, 'staleMs'> {
-  readonly judge: Judge;
+export interface TokenMethod extends Pick<TokenCacheSettings, 'staleIfErrorMs'> {
+  readonly verifier: TokenVerifier;
   /** What it depends on beside its own definition: the keys of a file, the address of an upstream. */
-  readonly outside: unknown;
+  readonly dependencies: unknown;
 }
 
-export interface Good {
-  readonly claims: Claims;
+export interface VerifiedToken {
+  readonly claims: TokenClaims;
   /** The length of the text that they were read from. */
   readonly bytes: number;
-  readonly basis?: unknown;
+  readonly keySet?: unknown;
 }
 
-export interface Trust {
+export interface TokenCacheSettings {
   readonly cache: TokenCache;
-  readonly toleranceMs: number;
+  readonly clockToleranceMs: number;
   /** How long beyond its trust a token is good while nobody can be asked about it. */
-  readonly staleMs: number;
+  readonly staleIfErrorMs: number;
 }
 
-interface Entry {
+interface CacheEntry {
   readonly principal: Principal;
-  readonly basis: unknown;
+  readonly keySet: unknown;
   readonly staleUntil: number;
 }
 
@@ -55,48 +62,55 @@ const MAX_BYTES = 32 * 1024 * 1024;
  * The memory that all ways of verifying share. Tokens are known by their SHA-256, so that none is kept; one that
  * is being judged is not judged a second time meanwhile.
  */
-export function createVerifier(key: string, { judge, basis, isAsking, keys }: Judge, trust: Trust): Verifier {
+export function createCachingVerifier(
+  key: string,
+  { verify, keySet, isRemote, keySource }: TokenVerifier,
+  trust: TokenCacheSettings,
+): Verifier {
   const max = trust.cache.maxEntries;
   const maxAgeMs = durationMs(trust.cache.maxAge);
-  const good = new LRUCache<string, Entry>({ max, maxSize: MAX_BYTES });
-  const refused = new LRUCache<string, { verdict: Refused; until: number }>({ max });
-  const judging = new Map<string, Verification>();
-  const verdicts = new Map<TokenFault | 'good', number>();
+  const good = new LRUCache<string, CacheEntry>({ max, maxSize: MAX_BYTES });
+  const refused = new LRUCache<string, { verdict: RejectedToken; until: number }>({ max });
+  const judging = new Map<string, SharedVerification>();
+  const verdicts = new Map<TokenErrorCode | 'good', number>();
   let hits = 0;
   let misses = 0;
 
-  const known = (id: string): Entry | undefined => {
+  const known = (id: string): CacheEntry | undefined => {
     const entry = good.get(id);
-    return entry?.basis === basis?.() ? entry : undefined;
+    return entry?.keySet === keySet?.() ? entry : undefined;
   };
-  const learn = (id: string, { claims, bytes, basis }: Good): Verdict => {
+  const learn = (id: string, { claims, bytes, keySet }: VerifiedToken): VerificationResult => {
     const now = Date.now();
-    const end = endMs(claims, trust.toleranceMs);
+    const end = expiryMs(claims, trust.clockToleranceMs);
     const principal = { claims, subject: subjectOf(claims), expiresAt: Math.min(end, now + maxAgeMs) };
-    const staleUntil = Math.min(end, now + maxAgeMs + trust.staleMs);
-    good.set(id, { principal, basis, staleUntil }, { size: bytes });
+    const staleUntil = Math.min(end, now + maxAgeMs + trust.staleIfErrorMs);
+    good.set(id, { principal, keySet, staleUntil }, { size: bytes });
     return { principal };
   };
-  const settle = async (id: string, token: string, asking: Asking): Promise<Verdict> => {
-    const found = await judge(token, asking);
+  const settle = async (id: string, token: string, asking: VerificationContext): Promise<VerificationResult> => {
+    const found = await verify(token, asking);
     // Nobody waits for it any longer: the clients have ended it, not the identity service.
-    if ('fault' in found && found.fault === 'keys_unavailable' && asking.gone.aborted) return found;
-    const verdict = 'claims' in found ? 'good' : found.fault;
+    if ('code' in found && found.code === 'keys_unavailable' && asking.signal.aborted) return found;
+    const verdict = 'claims' in found ? 'good' : found.code;
     verdicts.set(verdict, (verdicts.get(verdict) ?? 0) + 1);
     if ('claims' in found) return learn(id, found);
-    if (found.fault === 'keys_unavailable') {
+    if (found.code === 'keys_unavailable') {
       const entry = known(id);
       return entry !== undefined && entry.staleUntil > Date.now() ? { principal: entry.principal } : found;
     }
     good.delete(id);
-    if (isAsking) refused.set(id, { verdict: found, until: performance.now() + REFUSED_MS });
+    if (isRemote) refused.set(id, { verdict: found, until: performance.now() + REFUSED_MS });
     return found;
   };
-  const begin = (id: string, token: string, client: string | undefined): Verification => {
+  const begin = (id: string, token: string, clientKey: string | undefined): SharedVerification => {
     const forget = () => {
       if (judging.get(id) === verification) judging.delete(id);
     };
-    const verification: Verification = new Verification((gone) => settle(id, token, { client, gone }), forget);
+    const verification: SharedVerification = new SharedVerification(
+      (signal) => settle(id, token, { clientKey, signal }),
+      forget,
+    );
     judging.set(id, verification);
     return verification;
   };
@@ -105,23 +119,23 @@ export function createVerifier(key: string, { judge, basis, isAsking, keys }: Ju
     key,
     get status(): VerifierStatus {
       return {
-        keys: keys?.state ?? 'none',
-        cause: keys?.cause ?? null,
+        keys: keySource?.state ?? 'none',
+        cause: keySource?.lastError ?? null,
         good: good.size,
         refused: refused.size,
         verifying: judging.size,
         hits,
         misses,
         verdicts,
-        fetched: keys?.fetched ?? 0,
-        unfetched: keys?.unfetched ?? 0,
+        fetched: keySource?.fetchSuccesses ?? 0,
+        unfetched: keySource?.fetchFailures ?? 0,
       };
     },
     prepare: async () => {
-      if (keys?.state === 'unknown') await keys.current();
+      if (keySource?.state === 'unknown') await keySource.current();
     },
     cached: (token) => {
-      const entry = known(idOf(token));
+      const entry = known(tokenHash(token));
       if (entry === undefined || entry.principal.expiresAt <= Date.now()) {
         misses += 1;
         return undefined;
@@ -130,7 +144,7 @@ export function createVerifier(key: string, { judge, basis, isAsking, keys }: Ju
       return entry.principal;
     },
     verify: (token, client) => {
-      const id = idOf(token);
+      const id = tokenHash(token);
       const refusal = refused.get(id);
       if (refusal !== undefined && refusal.until > performance.now()) return Promise.resolve(refusal.verdict);
       const verification = judging.get(id) ?? begin(id, token, client?.key);
@@ -141,10 +155,10 @@ export function createVerifier(key: string, { judge, basis, isAsking, keys }: Ju
 }
 
 /** Runs for every request. Keeping the text beside its digest would save 0.6 µs, but leave tokens in memory while their connections are idle. */
-function idOf(token: string): string {
+function tokenHash(token: string): string {
   return hash('sha256', token, 'base64url');
 }
 
-function subjectOf({ sub }: Claims): string | undefined {
+function subjectOf({ sub }: TokenClaims): string | undefined {
   return typeof sub === 'string' ? hash('sha256', sub).slice(0, 16) : undefined;
 }

@@ -1,36 +1,36 @@
-import { type Answer, data, found } from '../answer.ts';
-import { audit } from '../audit.ts';
-import type { Route, UserCall } from '../call.ts';
-import { text } from '../fields.ts';
-import { type Job, showJob, startJob } from '../jobs.ts';
+import { dataResponse, requireFound, type SandboxResponse } from '../answer.ts';
+import { recordAuditEvent } from '../audit.ts';
+import type { AuthenticatedRequest, SandboxRoute } from '../call.ts';
+import { textField } from '../fields.ts';
+import { enqueueJob, type SandboxJob, showJob } from '../jobs.ts';
 import type { Store } from '../store.ts';
 
 /** The stand-in for the analysis of signed documents. */
-export const aiRoutes: readonly Route[] = [
-  ['POST /api/ai/analyses', 'protected', analyse],
+export const aiRoutes: readonly SandboxRoute[] = [
+  ['POST /api/ai/analyses', 'protected', requestAnalysis],
   ['GET /api/ai/jobs/:id', 'protected', showJob('ai-analysis')],
 ];
 
 /** The job: the analysis of the document whose uuid is the input. */
-export function* analyseDocument(store: Store, { input, companyId }: Job): Generator<object> {
-  yield { result: analysis(input, textOf(store, input, companyId)) };
+export function* analyseDocument(store: Store, { input, companyId }: SandboxJob): Generator<object> {
+  yield { result: analyseText(input, documentText(store, input, companyId)) };
 }
 
-function analyse(call: UserCall): Answer {
+function requestAnalysis(call: AuthenticatedRequest): SandboxResponse {
   const { store, user, query, fields } = call;
-  const uuid = text(fields, 'document_uuid');
-  const content = textOf(store, uuid, user.companyId);
-  if (query.get('async') === 'true') return startJob(call, 'ai-analysis', uuid);
-  audit(store, user, 'ai-analysis.create', uuid);
-  return data(analysis(uuid, content));
+  const uuid = textField(fields, 'document_uuid');
+  const content = documentText(store, uuid, user.companyId);
+  if (query.get('async') === 'true') return enqueueJob(call, 'ai-analysis', uuid);
+  recordAuditEvent(store, user, 'ai-analysis.create', uuid);
+  return dataResponse(analyseText(uuid, content));
 }
 
-function textOf(store: Store, uuid: string, companyId: string): string {
+function documentText(store: Store, uuid: string, companyId: string): string {
   const select = 'SELECT text FROM document WHERE id = ? AND company_id = ?';
-  return found(store.one<{ text: string }>(select, uuid, companyId), 'document').text;
+  return requireFound(store.one<{ text: string }>(select, uuid, companyId), 'document').text;
 }
 
-function analysis(uuid: string, content: string): object {
+function analyseText(uuid: string, content: string): object {
   return {
     document_uuid: uuid,
     method: 'counted: no language model has read the document',

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
-import { type Answer, Fault } from '../answer.ts';
-import type { Route, UserCall } from '../call.ts';
+import { SandboxError, type SandboxResponse } from '../answer.ts';
+import type { AuthenticatedRequest, SandboxRoute } from '../call.ts';
 import { isEmail } from '../fields.ts';
-import { type Job, showJob, startJob } from '../jobs.ts';
+import { enqueueJob, type SandboxJob, showJob } from '../jobs.ts';
 import { now, type Store } from '../store.ts';
 
 const STEP_ROWS = 500;
@@ -11,12 +11,12 @@ const STEP_ROWS = 500;
 const MAX_ERRORS = 1000;
 
 /** The import of contacts from a CSV file with the columns name, email and perhaps phone. */
-export const importRoutes: readonly Route[] = [
-  ['POST /api/contacts/imports/csv', 'protected', start],
+export const importRoutes: readonly SandboxRoute[] = [
+  ['POST /api/contacts/imports/csv', 'protected', startImport],
   ['GET /api/contacts/imports/:id', 'protected', showJob('contacts-import')],
 ];
 
-interface Count {
+interface ImportCount {
   total: number;
   imported: number;
   rejected: number;
@@ -25,8 +25,8 @@ interface Count {
 }
 
 /** The job: each row becomes a contact or is rejected with a reason. Begins with the rows not yet counted. */
-export function* importContacts(store: Store, job: Job): Generator<object> {
-  const count: Count = { total: 0, imported: 0, rejected: 0, errors: [], ...JSON.parse(job.output) };
+export function* importContacts(store: Store, job: SandboxJob): Generator<object> {
+  const count: ImportCount = { total: 0, imported: 0, rejected: 0, errors: [], ...JSON.parse(job.output) };
   const tolerant = { bom: true, trim: true, skip_empty_lines: true, relax_column_count: true };
   const rows: Row[] = parse(job.input, { ...tolerant, columns: readHeader });
   do {
@@ -35,11 +35,12 @@ export function* importContacts(store: Store, job: Job): Generator<object> {
   } while (count.total < rows.length);
 }
 
-function start(call: UserCall): Answer {
+function startImport(call: AuthenticatedRequest): SandboxResponse {
   const type = call.headers['content-type'] ?? '';
-  if (type.startsWith('multipart/')) throw new Fault(415, 'send the CSV file as the body itself, without a form');
-  if (call.body.trim() === '') throw new Fault(400, 'the CSV file is empty');
-  return startJob(call, 'contacts-import', call.body);
+  if (type.startsWith('multipart/'))
+    throw new SandboxError(415, 'send the CSV file as the body itself, without a form');
+  if (call.body.trim() === '') throw new SandboxError(400, 'the CSV file is empty');
+  return enqueueJob(call, 'contacts-import', call.body);
 }
 
 type Row = Readonly<Record<string, string>>;
@@ -50,15 +51,15 @@ function readHeader(header: readonly string[]): string[] {
   throw new Error('the first row must name the columns name and email');
 }
 
-function importRow(store: Store, companyId: string, count: Count, row: Row): void {
-  const message = rejection(store, companyId, row);
+function importRow(store: Store, companyId: string, count: ImportCount, row: Row): void {
+  const message = insertOrReject(store, companyId, row);
   count.total += 1;
   count[message === undefined ? 'imported' : 'rejected'] += 1;
   if (message !== undefined && count.errors.length < MAX_ERRORS) count.errors.push({ row: count.total + 1, message });
 }
 
 /** Adds the contact, or says why not. */
-function rejection(store: Store, company_id: string, row: Row): string | undefined {
+function insertOrReject(store: Store, company_id: string, row: Row): string | undefined {
   const { name = '', phone = '' } = row;
   const email = (row['email'] ?? '').toLowerCase();
   if (name === '') return 'the name is missing';

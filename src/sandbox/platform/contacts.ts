@@ -1,23 +1,27 @@
-import type { Answer } from '../answer.ts';
-import type { Route, UserCall } from '../call.ts';
-import { email, text } from '../fields.ts';
-import { add, list, type Resource, show } from '../resource.ts';
+import type { SandboxResponse } from '../answer.ts';
+import type { AuthenticatedRequest, SandboxRoute } from '../call.ts';
+import { emailField, textField } from '../fields.ts';
+import { addResource, listResource, type Resource, showResource } from '../resource.ts';
 
 /** The people a company sends documents to. An address occurs once in a company. */
 const CONTACTS: Resource = {
   table: 'contact',
   columns: 'id, name, email, phone, created_at',
-  searched: 'name || email',
+  searchExpression: 'name || email',
 };
 
-export const contactRoutes: readonly Route[] = [
-  ['GET /api/contacts', 'protected', list(CONTACTS)],
+export const contactRoutes: readonly SandboxRoute[] = [
+  ['GET /api/contacts', 'protected', listResource(CONTACTS)],
   ['POST /api/contacts', 'protected', create],
-  ['GET /api/contacts/:id', 'protected', show(CONTACTS)],
+  ['GET /api/contacts/:id', 'protected', showResource(CONTACTS)],
 ];
 
-function create(call: UserCall): Answer {
+function create(call: AuthenticatedRequest): SandboxResponse {
   const { fields } = call;
-  const contact = { name: text(fields, 'name'), email: email(fields, 'email'), phone: text(fields, 'phone', '') };
-  return add(call, CONTACTS, contact);
+  const contact = {
+    name: textField(fields, 'name'),
+    email: emailField(fields, 'email'),
+    phone: textField(fields, 'phone', ''),
+  };
+  return addResource(call, CONTACTS, contact);
 }

@@ -1,31 +1,31 @@
 import { hash } from 'node:crypto';
-import type { Answer } from '../answer.ts';
-import type { Route, UserCall } from '../call.ts';
-import { text } from '../fields.ts';
-import { type Job, showJob, startJob } from '../jobs.ts';
-import { add, list, type Resource, read } from '../resource.ts';
+import type { SandboxResponse } from '../answer.ts';
+import type { AuthenticatedRequest, SandboxRoute } from '../call.ts';
+import { textField } from '../fields.ts';
+import { enqueueJob, type SandboxJob, showJob } from '../jobs.ts';
+import { addResource, listResource, type Resource, readResource } from '../resource.ts';
 import type { Store } from '../store.ts';
 
-const FOLDERS: Resource = { table: 'edm_folder', columns: 'id, name', searched: 'name' };
+const FOLDERS: Resource = { table: 'edm_folder', columns: 'id, name', searchExpression: 'name' };
 
 const DOCUMENTS: Resource = {
   table: 'edm_document',
   columns: 'id, title, folder_id, created_at',
-  searched: 'title',
-  narrowed: 'folder_id',
+  searchExpression: 'title',
+  filterColumn: 'folder_id',
 };
 
 /** Electronic document management: texts in folders, and an export that lists them with their hashes. */
-export const edmRoutes: readonly Route[] = [
-  ['GET /api/edm/folders', 'protected', list(FOLDERS)],
-  ['GET /api/edm/documents', 'protected', list(DOCUMENTS)],
+export const edmRoutes: readonly SandboxRoute[] = [
+  ['GET /api/edm/folders', 'protected', listResource(FOLDERS)],
+  ['GET /api/edm/documents', 'protected', listResource(DOCUMENTS)],
   ['POST /api/edm/documents', 'protected', create],
   ['POST /api/edm/export', 'protected', startExport],
   ['GET /api/edm/export/:id', 'protected', showJob('edm-export')],
 ];
 
 /** The job: what the folder that is the input holds, or all folders of the company without one. */
-export function* exportDocuments(store: Store, { input, companyId }: Job): Generator<object> {
+export function* exportDocuments(store: Store, { input, companyId }: SandboxJob): Generator<object> {
   const rows = store.all<{ title: string; folder: string; content: string }>(
     `SELECT edm_document.id, title, name AS folder, content
      FROM edm_document JOIN edm_folder ON edm_folder.id = folder_id
@@ -37,15 +37,19 @@ export function* exportDocuments(store: Store, { input, companyId }: Job): Gener
   yield { result: { count: documents.length, documents } };
 }
 
-function create(call: UserCall): Answer {
+function create(call: AuthenticatedRequest): SandboxResponse {
   const { fields } = call;
-  const folder_id = text(fields, 'folder_id');
-  read(call, FOLDERS, folder_id);
-  return add(call, DOCUMENTS, { title: text(fields, 'title'), folder_id, content: text(fields, 'content', '') });
+  const folder_id = textField(fields, 'folder_id');
+  readResource(call, FOLDERS, folder_id);
+  return addResource(call, DOCUMENTS, {
+    title: textField(fields, 'title'),
+    folder_id,
+    content: textField(fields, 'content', ''),
+  });
 }
 
-function startExport(call: UserCall): Answer {
-  const folder = text(call.fields, 'folder_id', '');
-  if (folder !== '') read(call, FOLDERS, folder);
-  return startJob(call, 'edm-export', folder);
+function startExport(call: AuthenticatedRequest): SandboxResponse {
+  const folder = textField(call.fields, 'folder_id', '');
+  if (folder !== '') readResource(call, FOLDERS, folder);
+  return enqueueJob(call, 'edm-export', folder);
 }

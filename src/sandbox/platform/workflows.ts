@@ -1,29 +1,29 @@
-import type { Answer } from '../answer.ts';
-import type { Route, UserCall } from '../call.ts';
-import { email, text } from '../fields.ts';
-import { add, list, type Resource, show } from '../resource.ts';
+import type { SandboxResponse } from '../answer.ts';
+import type { AuthenticatedRequest, SandboxRoute } from '../call.ts';
+import { emailField, textField } from '../fields.ts';
+import { addResource, listResource, type Resource, showResource } from '../resource.ts';
 
 /** Who is to sign what. A workflow made here stays a draft: the sandbox has nobody to sign it. */
 const WORKFLOWS: Resource = {
   table: 'workflow',
   columns: 'id, name, status, document_id, signer_email, created_at, completed_at',
-  searched: 'name',
+  searchExpression: 'name',
 };
 
-export const workflowRoutes: readonly Route[] = [
-  ['GET /api/workflows', 'protected', list(WORKFLOWS)],
+export const workflowRoutes: readonly SandboxRoute[] = [
+  ['GET /api/workflows', 'protected', listResource(WORKFLOWS)],
   ['POST /api/workflows', 'protected', create],
-  ['GET /api/workflows/:id', 'protected', show(WORKFLOWS)],
+  ['GET /api/workflows/:id', 'protected', showResource(WORKFLOWS)],
   ['GET /api/workflows/completed/documents/list', 'protected', listCompletedDocuments],
 ];
 
-function create(call: UserCall): Answer {
+function create(call: AuthenticatedRequest): SandboxResponse {
   const { fields } = call;
-  const workflow = { name: text(fields, 'name'), signer_email: email(fields, 'signer_email') };
-  return add(call, WORKFLOWS, { ...workflow, status: 'draft' });
+  const workflow = { name: textField(fields, 'name'), signer_email: emailField(fields, 'signer_email') };
+  return addResource(call, WORKFLOWS, { ...workflow, status: 'draft' });
 }
 
-function listCompletedDocuments({ store, user }: UserCall): Answer {
+function listCompletedDocuments({ store, user }: AuthenticatedRequest): SandboxResponse {
   const documents = store.all(
     `SELECT workflow.id AS workflow_id, name AS workflow, document_id AS uuid, title, completed_at,
        '/api/v4/documents/' || document_id || '/download' AS download

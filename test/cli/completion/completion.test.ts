@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { CompletedVerb } from '../../../src/cli/completion/completed.ts';
+import type { CompletionVerb } from '../../../src/cli/completion/completed.ts';
 import { SHELLS } from '../../../src/cli/completion/index.ts';
 import { runCli } from '../../support/cli.ts';
 
@@ -11,7 +11,7 @@ const UPDATE = process.env['UPDATE_GOLDEN'] === '1';
 const NAMES = Object.keys(SHELLS) as (keyof typeof SHELLS)[];
 const isHere = (shell: string) => spawnSync(shell, ['-c', ':']).status === 0;
 
-const VERBS: readonly CompletedVerb[] = [
+const VERBS: readonly CompletionVerb[] = [
   { name: 'serve', summary: `it's served: "all" of it, at $HOME \\ [here]`, options: {} },
   {
     name: 'look',
@@ -21,15 +21,15 @@ const VERBS: readonly CompletedVerb[] = [
         type: 'string',
         short: 'f',
         multiple: true,
-        value: 'FORMAT',
-        words: ['long', 'short'],
+        valueName: 'FORMAT',
+        choices: ['long', 'short'],
         summary: `one's [own]: form`,
       },
-      output: { type: 'string', value: 'FILE', summary: 'where it goes' },
+      output: { type: 'string', valueName: 'FILE', summary: 'where it goes' },
       quiet: { type: 'boolean', summary: 'say nothing' },
     },
   },
-  { name: 'choose', summary: 'choose one', options: {}, words: ['this', 'that'] },
+  { name: 'choose', summary: 'choose one', options: {}, choices: ['this', 'that'] },
 ];
 
 describe('completion', () => {

@@ -4,7 +4,7 @@ import addFormats from 'ajv-formats';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { REPORTERS } from '../../../src/cli/reporters/index.ts';
-import type { Report } from '../../../src/cli/reporters/report.ts';
+import type { LintReport } from '../../../src/cli/reporters/report.ts';
 import { HOSTILE_FILE, HOSTILE_MESSAGE, problemOf, REPORTS, reportOf } from './support.ts';
 
 const ajv = new Ajv2020({ strict: true, allErrors: true });
@@ -50,7 +50,7 @@ const anyText = fc.oneof(
     .map((parts) => parts.join('')),
 );
 
-const anyReport: fc.Arbitrary<Report> = fc
+const anyReport: fc.Arbitrary<LintReport> = fc
   .record({ file: anyText, message: anyText, word: anyText, text: anyText })
   .map(({ file, message, word, text }) => {
     const range = { line: 1, column: 1, endLine: 1, endColumn: 2 };
@@ -79,8 +79,8 @@ describe('json', () => {
     const names = membersOf(isReport.schema);
     expect(names.length).toBeGreaterThan(15);
     expect(names.filter((name) => !written.includes(`"${name}":`))).toEqual([]);
-    const [problem] = JSON.parse(REPORTERS.json(REPORTS['broken'] as Report, false)).problems;
-    const clean = JSON.parse(REPORTERS.json(REPORTS['clean'] as Report, false));
+    const [problem] = JSON.parse(REPORTERS.json(REPORTS['broken'] as LintReport, false)).problems;
+    const clean = JSON.parse(REPORTERS.json(REPORTS['clean'] as LintReport, false));
     expect([
       isReport({ ...clean, problems: [problem] }),
       isReport({ ...clean, problems: [{ ...problem, x: 1 }] }),
@@ -120,7 +120,7 @@ describe('sarif', () => {
   });
 
   it('points each result at its rule', () => {
-    const [run] = JSON.parse(REPORTERS.sarif(REPORTS['broken'] as Report, false)).runs;
+    const [run] = JSON.parse(REPORTERS.sarif(REPORTS['broken'] as LintReport, false)).runs;
     for (const { ruleId, ruleIndex } of run.results) expect(run.tool.driver.rules[ruleIndex].id).toBe(ruleId);
   });
 
@@ -231,8 +231,8 @@ describe('junit', () => {
   });
 
   it('fails what fails the run, and nothing else', () => {
-    const several = REPORTS['several'] as Report;
-    const failures = (failOn: Report['failOn']) =>
+    const several = REPORTS['several'] as LintReport;
+    const failures = (failOn: LintReport['failOn']) =>
       REPORTERS.junit({ ...several, failOn }, false).match(/<failure /g)?.length;
     expect([failures('error'), failures('warning'), failures('info')]).toEqual([1, 2, 3]);
   });

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type Format, REPORTERS } from '../../../src/cli/reporters/index.ts';
+import { REPORTERS, type ReportFormat } from '../../../src/cli/reporters/index.ts';
 import { REPORTS } from './support.ts';
 
 const CASES = new URL('cases/', import.meta.url);
 const UPDATE = process.env['UPDATE_GOLDEN'] === '1';
-const FORMATS = Object.keys(REPORTERS) as Format[];
+const FORMATS = Object.keys(REPORTERS) as ReportFormat[];
 
 const cases = Object.keys(REPORTS).flatMap((name) => FORMATS.map((format) => ({ name, format })));
 

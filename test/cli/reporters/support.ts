@@ -1,13 +1,13 @@
-import type { Report } from '../../../src/cli/reporters/report.ts';
+import type { LintReport } from '../../../src/cli/reporters/report.ts';
 import { load } from '../../../src/load.ts';
 import type { Severity } from '../../../src/problem/finding.ts';
 import type { Problem } from '../../../src/problem/problem.ts';
 
 /** A report of these problems; the texts are those of the files that they name. */
-export function reportOf(problems: readonly Problem[], texts: Readonly<Record<string, string>>): Report {
+export function reportOf(problems: readonly Problem[], texts: Readonly<Record<string, string>>): LintReport {
   const sources = Object.entries(texts).map(([path, text]) => ({ path, text }));
   const rules = new Map([
-    ['upstream-unknown', { why: 'A route to an upstream that nobody has named cannot be served.' }],
+    ['upstream-unknown', { rationale: 'A route to an upstream that nobody has named cannot be served.' }],
   ]);
   return { sources, problems, failOn: 'error', rules, version: '1.2.3' };
 }
@@ -33,13 +33,13 @@ routes:
     access: public
 `;
 
-function broken(): Report {
+function broken(): LintReport {
   const { problems } = load({ path: 'gateway.yaml', text: BROKEN }, { env: {}, readFile: () => '' });
   return reportOf(problems, { 'gateway.yaml': BROKEN });
 }
 
 /** Of three manifests one is clean; there is one problem of each severity, the last of them over two lines. */
-function several(): Report {
+function several(): LintReport {
   const texts = { 'a/gateway.yaml': 'one\ntwo three\n', 'b/gateway.yaml': 'clean\n', 'c/gateway.yaml': 'four\nfive\n' };
   const at = (severity: Severity, file: string, line: number) =>
     problemOf(file, `${severity} here`, { severity, range: { line, column: 1, endLine: 2, endColumn: 4 } });
@@ -56,14 +56,14 @@ export const HOSTILE_FILE = 'od d,na:me%0A\n::error::\u001b[31m|`<b>"é]]>.yaml'
 export const HOSTILE_MESSAGE =
   'a "quoted" & <tagged> ]]> | `code` %0A, ::error file=x:: [link](https://x.example) \\| {0}\r\n::warning::\u0000\u0085\uFFFF';
 
-function hostile(): Report {
+function hostile(): LintReport {
   const text = 'version: 1\n  <script>|`\u001b[31m`\n';
   const related = { range: { line: 1, column: 1, endLine: 1, endColumn: 8 }, message: 'the [other] one' };
   const problems = [problemOf(HOSTILE_FILE, HOSTILE_MESSAGE), problemOf(HOSTILE_FILE, 'twice', { related })];
   return reportOf(problems, { [HOSTILE_FILE]: text });
 }
 
-export const REPORTS: Readonly<Record<string, Report>> = {
+export const REPORTS: Readonly<Record<string, LintReport>> = {
   broken: broken(),
   several: several(),
   hostile: hostile(),

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { TokenFault, Verifier } from '../../../src/plan/plan.ts';
+import type { TokenErrorCode, Verifier } from '../../../src/plan/plan.ts';
 import { startUpstream, type Upstream } from '../../support/upstream.ts';
 import { verifierFor } from './keys.ts';
 
@@ -56,7 +56,7 @@ export function userinfoOf(url: string, changes: object = {}): Verifier {
   return verifierFor({ userinfo: { endpoint: `${url}/me`, ...changes } });
 }
 
-export async function outcomeOf(verifier: Verifier, token: string): Promise<TokenFault | 'accepted'> {
+export async function outcomeOf(verifier: Verifier, token: string): Promise<TokenErrorCode | 'accepted'> {
   const verdict = await verifier.verify(token);
-  return 'fault' in verdict ? verdict.fault : 'accepted';
+  return 'code' in verdict ? verdict.code : 'accepted';
 }

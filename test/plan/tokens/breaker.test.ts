@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { Breaker } from '../../../src/plan/tokens/breaker.ts';
+import { IdentityBreaker } from '../../../src/plan/tokens/breaker.ts';
 
 function create() {
   const clock = { now: 0 };
-  const breaker = new Breaker(() => clock.now);
+  const breaker = new IdentityBreaker(() => clock.now);
   const fail = (client?: string) => {
-    if (breaker.mayAsk(client)) breaker.failed(client);
+    if (breaker.mayRequest(client)) breaker.recordFailure(client);
   };
   return { breaker, clock, fail };
 }
@@ -16,15 +16,15 @@ describe('the breaker of an identity service', () => {
     for (let count = 0; count < 5; count += 1) fail();
     expect(breaker.isOpen).toBe(true);
     const asked: number[] = [];
-    for (clock.now = 0; clock.now < 7_000; clock.now += 500) if (breaker.mayAsk()) asked.push(clock.now);
+    for (clock.now = 0; clock.now < 7_000; clock.now += 500) if (breaker.mayRequest()) asked.push(clock.now);
     expect(asked).toEqual([2_000, 4_000, 6_000]);
-    breaker.succeeded();
-    expect([breaker.isOpen, breaker.mayAsk(), breaker.mayAsk()]).toEqual([false, true, true]);
+    breaker.recordSuccess();
+    expect([breaker.isOpen, breaker.mayRequest(), breaker.mayRequest()]).toEqual([false, true, true]);
   });
 
   test('is not opened by two of several clients', () => {
     const { breaker, fail } = create();
-    breaker.mayAsk('victim');
+    breaker.mayRequest('victim');
     for (let count = 0; count < 100; count += 1) fail(`attacker${count % 2}`);
     expect(breaker.isOpen).toBe(false);
     for (const client of ['a', 'b', 'c']) fail(client);
@@ -38,7 +38,7 @@ describe('the breaker of an identity service', () => {
     let askedAt = Number.NaN;
     for (clock.now = 0; clock.now < 60_000 && Number.isNaN(askedAt); clock.now += 10) {
       for (const attacker of attackers) fail(attacker);
-      if (breaker.mayAsk('victim')) askedAt = clock.now;
+      if (breaker.mayRequest('victim')) askedAt = clock.now;
     }
     expect(askedAt).toBeLessThanOrEqual(2_000);
   });

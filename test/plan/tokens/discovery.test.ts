@@ -33,7 +33,7 @@ async function outcome(address = issuer.url, stated = issuer.url): Promise<unkno
   const jwt = { discovery: address, algorithms: ['ES256'], issuer: stated, audience: 'gateway-test' };
   const good = tokenOf({ alg: 'ES256', kid: 'one' }, claims({ iss: stated }), key);
   const verdict = await verifierFor({ jwt }).verify(good);
-  return 'fault' in verdict ? (verdict.cause ?? verdict.fault) : 'accepted';
+  return 'code' in verdict ? (verdict.cause ?? verdict.code) : 'accepted';
 }
 
 describe('the keys are found', () => {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Verifier, WaitingClient } from '../../../src/plan/plan.ts';
+import type { VerificationClient, Verifier } from '../../../src/plan/plan.ts';
 import { eventually } from '../../support/site.ts';
 import { type Identity, introspecting, sendJson, startIdentity, userinfoOf } from './asking.ts';
 import { claims, ecKey, type KeysServer, startKeysServer, tokenOf, verifierOf } from './keys.ts';
@@ -23,16 +23,16 @@ const hang: Identity['respond'] = (response, { token }) => void owed.push({ toke
 const accept: Identity['respond'] = (response) => sendJson(response, { active: true, sub: 'someone' });
 
 /** A client that can leave. */
-function client(key: string): WaitingClient & { leave(): void } {
+function client(key: string): VerificationClient & { leave(): void } {
   const gone = new AbortController();
-  return { key, gone: gone.signal, leave: () => gone.abort() };
+  return { key, signal: gone.signal, leave: () => gone.abort() };
 }
 
-const staying = (key: string): WaitingClient => client(key);
+const staying = (key: string): VerificationClient => client(key);
 
-async function outcome(verifier: Verifier, token: string, who: WaitingClient): Promise<string> {
+async function outcome(verifier: Verifier, token: string, who: VerificationClient): Promise<string> {
   const verdict = await verifier.verify(token, who);
-  return 'fault' in verdict ? (verdict.cause ?? verdict.fault) : 'accepted';
+  return 'code' in verdict ? (verdict.cause ?? verdict.code) : 'accepted';
 }
 
 describe.each([

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { TokenFault } from '../../../src/plan/plan.ts';
+import type { TokenErrorCode } from '../../../src/plan/plan.ts';
 import { startUpstream } from '../../support/upstream.ts';
 import { type Identity, introspecting, outcomeOf, sendJson, startIdentity } from './asking.ts';
 import { seconds, verifierFor } from './keys.ts';
@@ -77,7 +77,7 @@ test('a time limit may be as long as can be written', async () => {
 });
 
 describe('the answer says that', () => {
-  test.each<[string, unknown, TokenFault | 'accepted']>([
+  test.each<[string, unknown, TokenErrorCode | 'accepted']>([
     ['it is good', { active: true }, 'accepted'],
     ['it is not', { active: false }, 'token_inactive'],
     ['it is not, whatever else there is', { active: false, exp: seconds() + 60 }, 'token_inactive'],
@@ -107,7 +107,7 @@ describe('the answer says that', () => {
     expect(verifier.cached('token') !== undefined).toBe(expected === 'accepted');
   });
 
-  test.each<[object, unknown, TokenFault | 'accepted']>([
+  test.each<[object, unknown, TokenErrorCode | 'accepted']>([
     [{}, { iss: 'https://other.test', aud: 'other' }, 'accepted'],
     [{ issuer: 'https://i.test' }, { iss: 'https://i.test' }, 'accepted'],
     [{ issuer: 'https://i.test' }, { iss: 'https://i.test/' }, 'issuer_wrong'],

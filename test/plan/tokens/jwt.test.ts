@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { load } from '../../../src/load.ts';
-import type { TokenFault, Verdict } from '../../../src/plan/plan.ts';
+import type { TokenErrorCode, VerificationResult } from '../../../src/plan/plan.ts';
 import { AUDIENCE, ISSUER, startIssuer } from '../../support/issuer.ts';
 import { claims, ecKey, encode, keyFile, rsaKey, seconds, startKeysServer, tokenOf, verifierOf } from './keys.ts';
 
@@ -12,11 +12,11 @@ const good = () => tokenOf(HEADER, claims(), key);
 
 const local = verifierOf({}, keyFile(key));
 
-function outcome(verdict: Verdict): TokenFault | 'accepted' {
-  return 'fault' in verdict ? verdict.fault : 'accepted';
+function outcome(verdict: VerificationResult): TokenErrorCode | 'accepted' {
+  return 'code' in verdict ? verdict.code : 'accepted';
 }
 
-async function judge(token: string, verifier = local): Promise<TokenFault | 'accepted'> {
+async function judge(token: string, verifier = local): Promise<TokenErrorCode | 'accepted'> {
   return outcome(await verifier.verify(token));
 }
 
@@ -25,7 +25,7 @@ afterEach(() => {
 });
 
 describe('claims', () => {
-  test.each<[string, Record<string, unknown>, TokenFault | 'accepted']>([
+  test.each<[string, Record<string, unknown>, TokenErrorCode | 'accepted']>([
     ['as they should be', {}, 'accepted'],
     ['expired', { exp: seconds() - 60 }, 'token_expired'],
     ['expired within the tolerance', { exp: seconds() - 2 }, 'accepted'],
@@ -71,7 +71,7 @@ describe('claims', () => {
     });
   });
 
-  test.each<[string, Record<string, unknown>, TokenFault | 'accepted']>([
+  test.each<[string, Record<string, unknown>, TokenErrorCode | 'accepted']>([
     ['there', {}, 'accepted'],
     ['there, and false', { company_role: false }, 'accepted'],
     ['one of two missing', { company_role: undefined }, 'claims_wrong'],
@@ -88,7 +88,7 @@ describe('claims', () => {
 });
 
 describe('the type that the manifest states', () => {
-  test.each<[string, unknown, TokenFault | 'accepted']>([
+  test.each<[string, unknown, TokenErrorCode | 'accepted']>([
     ['the very same', 'at+jwt', 'accepted'],
     ['in capitals', 'AT+JWT', 'accepted'],
     ['in full', 'application/at+jwt', 'accepted'],
@@ -107,7 +107,7 @@ describe('the type that the manifest states', () => {
 });
 
 describe('what no key could mend needs none', () => {
-  test.each<[string, string, TokenFault]>([
+  test.each<[string, string, TokenErrorCode]>([
     ['expired', tokenOf({ ...HEADER, kid: 'gone' }, claims({ exp: 1 }), key), 'token_expired'],
     ['of another issuer', tokenOf({ ...HEADER, kid: 'gone' }, claims({ iss: 'https://a.test' }), key), 'issuer_wrong'],
     ['for somebody else', tokenOf(HEADER, claims({ aud: 'a' }), stranger), 'audience_wrong'],

@@ -11,7 +11,7 @@ const p384 = ecKey('p384', 'P-384').jwk;
 /** What becomes of a set of keys: how many are found by name and algorithm, and what is told of the others. */
 function read(keys: unknown[], name: string | undefined, algorithm: string, algorithms = ALL) {
   const { keys: set, faults } = readKeySet({ keys }, algorithms);
-  return [set.find(name, algorithm).length, faults.map(({ index, reason }) => `${index} ${reason}`)];
+  return [set.findKeys(name, algorithm).length, faults.map(({ index, reason }) => `${index} ${reason}`)];
 }
 
 describe('a key is used', () => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { TokenFault, Verifier } from '../../../src/plan/plan.ts';
+import type { TokenErrorCode, Verifier } from '../../../src/plan/plan.ts';
 import { eventually } from '../../support/site.ts';
 import {
   claims,
@@ -34,9 +34,9 @@ afterEach(async () => {
 const tokenBy = (key: SigningKey, changes = {}) =>
   tokenOf({ alg: 'ES256', kid: key.jwk.kid }, claims({ exp: Date.now() / 1000 + 86_400, ...changes }), key);
 
-async function judge(token: string): Promise<TokenFault | 'accepted'> {
+async function judge(token: string): Promise<TokenErrorCode | 'accepted'> {
   const verdict = await verifier.verify(token);
-  return 'fault' in verdict ? verdict.fault : 'accepted';
+  return 'code' in verdict ? verdict.code : 'accepted';
 }
 
 /** Takes the clock by which keys age from the machine; the network keeps its own. */

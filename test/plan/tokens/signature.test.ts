@@ -18,7 +18,7 @@ const vectors: Vector[] = JSON.parse(readFileSync(new URL('rfc-vectors.json', im
 describe('the examples of the RFCs', () => {
   const keysOf = ({ key, algorithm }: Vector): readonly KeyObject[] =>
     key.k === undefined
-      ? readKeySet({ keys: [key] }, [algorithm]).keys.find(key.kid, algorithm)
+      ? readKeySet({ keys: [key] }, [algorithm]).keys.findKeys(key.kid, algorithm)
       : [createSecretKey(Buffer.from(key.k, 'base64url'))];
 
   test.each(vectors.map((vector) => [vector.source, vector] as const))('%s', async (_source, vector) => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { TokenFault } from '../../../src/plan/plan.ts';
+import type { TokenErrorCode } from '../../../src/plan/plan.ts';
 import { startUpstream } from '../../support/upstream.ts';
 import { type Identity, outcomeOf, sendJson, startIdentity, userinfoOf } from './asking.ts';
 import { seconds } from './keys.ts';
@@ -30,7 +30,7 @@ test('is not put for what would be another header', async () => {
 });
 
 describe('the answer', () => {
-  test.each<[string, Identity['respond'], TokenFault | 'accepted']>([
+  test.each<[string, Identity['respond'], TokenErrorCode | 'accepted']>([
     ['200', (response) => sendJson(response, USER), 'accepted'],
     ['200 of a kind of JSON', (response) => sendJson(response, USER, 200, 'application/hal+json'), 'accepted'],
     ['200 with a charset', (response) => sendJson(response, USER, 200, 'Application/JSON; charset=utf-8'), 'accepted'],

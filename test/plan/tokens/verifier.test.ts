@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Principal, TokenFault, Verifier } from '../../../src/plan/plan.ts';
-import { createVerifier, type Good } from '../../../src/plan/tokens/verifier.ts';
+import type { Principal, TokenErrorCode, Verifier } from '../../../src/plan/plan.ts';
+import { createCachingVerifier, type VerifiedToken } from '../../../src/plan/tokens/verifier.ts';
 import { eventually } from '../../support/site.ts';
 import { type Identity, introspecting, outcomeOf, sendJson, startIdentity, userinfoOf } from './asking.ts';
 import { claims, ecKey, keyFile, seconds, tokenOf, verifierOf } from './keys.ts';
@@ -28,7 +28,7 @@ function holdClock(): (ms: number) => void {
 
 async function principalOf(verifier: Verifier, token: string): Promise<Principal> {
   const verdict = await verifier.verify(token);
-  if ('fault' in verdict) throw new Error(verdict.fault);
+  if ('code' in verdict) throw new Error(verdict.code);
   return verdict.principal;
 }
 
@@ -111,12 +111,12 @@ describe('the subject', () => {
 });
 
 describe('what is remembered', () => {
-  const good = (token: string, bytes = 1): Good => ({ claims: { sub: token }, bytes });
-  const trust = { cache: { maxAge: '60s', maxEntries: 3 }, toleranceMs: 0, staleMs: 0 };
+  const good = (token: string, bytes = 1): VerifiedToken => ({ claims: { sub: token }, bytes });
+  const trust = { cache: { maxAge: '60s', maxEntries: 3 }, clockToleranceMs: 0, staleIfErrorMs: 0 };
   const known = (verifier: Verifier, tokens: string[]) => tokens.filter((token) => verifier.cached(token));
 
   test('is bounded in number: what was not used for the longest time goes first', async () => {
-    const verifier = createVerifier('', { judge: async (token) => good(token) }, trust);
+    const verifier = createCachingVerifier('', { verify: async (token) => good(token) }, trust);
     for (const token of ['a', 'b', 'c']) await verifier.verify(token);
     verifier.cached('a');
     await verifier.verify('d');
@@ -124,44 +124,44 @@ describe('what is remembered', () => {
   });
 
   test('is bounded in bytes', async () => {
-    const judge = async (token: string) => good(token, 20 * 1024 * 1024);
-    const verifier = createVerifier('', { judge }, trust);
+    const verify = async (token: string) => good(token, 20 * 1024 * 1024);
+    const verifier = createCachingVerifier('', { verify }, trust);
     for (const token of ['a', 'b']) await verifier.verify(token);
     expect(known(verifier, ['a', 'b'])).toEqual(['b']);
   });
 
   test('counts only as long as its basis does', async () => {
-    let basis = {};
-    const verifier = createVerifier(
+    let keySet = {};
+    const verifier = createCachingVerifier(
       '',
-      { judge: async (token) => ({ ...good(token), basis }), basis: () => basis },
+      { verify: async (token) => ({ ...good(token), keySet }), keySet: () => keySet },
       trust,
     );
     await verifier.verify('a');
     expect(known(verifier, ['a'])).toEqual(['a']);
-    basis = {};
+    keySet = {};
     expect(known(verifier, ['a'])).toEqual([]);
   });
 
   test('is not what was judged by keys that are gone meanwhile', async () => {
     const old = {};
     let basis = old;
-    const judge = async (token: string) => {
+    const verify = async (token: string) => {
       basis = {};
       return { ...good(token), basis: old };
     };
-    const verifier = createVerifier('', { judge, basis: () => basis }, trust);
+    const verifier = createCachingVerifier('', { verify, keySet: () => basis }, trust);
     await verifier.verify('a');
     expect(known(verifier, ['a'])).toEqual([]);
   });
 
   test('is no refusal where nobody is asked', async () => {
-    const faults: (TokenFault | undefined)[] = ['key_unknown', undefined];
-    const judge = async (token: string) => {
+    const faults: (TokenErrorCode | undefined)[] = ['key_unknown', undefined];
+    const verify = async (token: string) => {
       const fault = faults.shift();
-      return fault === undefined ? good(token) : { fault };
+      return fault === undefined ? good(token) : { code: fault };
     };
-    const verifier = createVerifier('', { judge }, trust);
+    const verifier = createCachingVerifier('', { verify }, trust);
     expect(await outcomeOf(verifier, 'a')).toBe('key_unknown');
     expect(await outcomeOf(verifier, 'a')).toBe('accepted');
   });
