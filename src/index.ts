@@ -6,7 +6,7 @@ export {
   load,
   loadWithFindings as read,
 } from './load.ts';
-export { createProcessLog as createLog, type Log } from './log.ts';
+export { createProcessLog as createLog, type Log } from './log/log.ts';
 export type { Manifest } from './manifest/manifest.generated.ts';
 export type { Environment as World, Source } from './manifest/source.ts';
 export type { Plan, Principal, Route, Upstream } from './plan/plan.ts';

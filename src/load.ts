@@ -1,5 +1,5 @@
 import type { Document } from './manifest/document.ts';
-import { type Dependencies, trackDependencies } from './manifest/files.ts';
+import { type Dependencies, trackDependencies } from './manifest/dependencies.ts';
 import type { Manifest } from './manifest/manifest.generated.ts';
 import {
   type ReadManifestResult,
@@ -11,7 +11,7 @@ import { createSecrets, type Secrets } from './manifest/secrets.ts';
 import type { Environment, Source } from './manifest/source.ts';
 import { compilePlan } from './plan/compile.ts';
 import type { Plan } from './plan/plan.ts';
-import { runToEnd, type SlicedWork } from './plan/steps.ts';
+import { runToEnd, type SlicedWork } from './plan/sliced-work.ts';
 import type { Finding } from './problem/finding.ts';
 import { hasErrors, type Problem, toProblems } from './problem/problem.ts';
 

@@ -42,30 +42,44 @@ function room(path: string): string {
 /** Whom each room may import; the order is the direction in which data flows. */
 const DOORS: Readonly<Record<string, readonly string[]>> = {
   problem: [],
-  manifest: ['problem'],
-  lint: ['http1', 'manifest', 'plan', 'problem'],
-  plan: ['fairness', 'field-names', 'http1', 'manifest', 'problem'],
+  'json-pointer': [],
+  'header-names': [],
+  'http-methods': [],
+  log: [],
+  fairness: [],
   dns: [],
   http1: ['dns'],
-  fairness: [],
-  'field-names': [],
-  gateway: ['dns', 'fairness', 'field-names', 'http1', 'log', 'plan'],
-  log: [],
+  manifest: ['problem'],
+  plan: ['fairness', 'header-names', 'http1', 'http-methods', 'json-pointer', 'manifest', 'problem'],
+  lint: ['http1', 'http-methods', 'json-pointer', 'manifest', 'plan', 'problem'],
   load: ['manifest', 'plan', 'problem'],
+  gateway: ['dns', 'fairness', 'header-names', 'http1', 'http-methods', 'log', 'plan'],
   offline: ['gateway', 'log', 'manifest', 'plan'],
-  explain: ['gateway', 'load', 'manifest', 'offline', 'plan', 'problem'],
-  suite: ['gateway', 'load', 'manifest', 'offline', 'plan', 'problem'],
-  diff: ['gateway', 'load', 'manifest', 'plan', 'problem'],
-  watch: [],
-  world: ['manifest'],
-  reload: ['gateway', 'load', 'manifest', 'plan', 'problem', 'suite', 'watch', 'world'],
-  admin: ['dns', 'explain', 'fairness', 'gateway', 'load', 'log', 'manifest', 'offline', 'plan', 'problem', 'reload'],
+  explain: ['gateway', 'http-methods', 'load', 'manifest', 'offline', 'plan', 'problem'],
+  testing: ['gateway', 'http-methods', 'load', 'manifest', 'offline', 'plan', 'problem'],
+  diff: ['gateway', 'http-methods', 'load', 'manifest', 'plan', 'problem'],
+  reload: ['gateway', 'load', 'manifest', 'plan', 'problem', 'testing'],
+  admin: [
+    'dns',
+    'explain',
+    'fairness',
+    'gateway',
+    'http-methods',
+    'load',
+    'log',
+    'manifest',
+    'offline',
+    'plan',
+    'problem',
+    'reload',
+  ],
   sandbox: [],
   cli: [
     'admin',
     'diff',
     'explain',
     'gateway',
+    'http-methods',
     'lint',
     'load',
     'log',
@@ -75,11 +89,8 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
     'problem',
     'reload',
     'sandbox',
-    'suite',
-    'watch',
-    'world',
+    'testing',
   ],
-  build: [],
   index: ['gateway', 'lint', 'load', 'log', 'manifest', 'plan', 'problem'],
 };
 
@@ -87,20 +98,20 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
 const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   yaml: ['document', 'tokens', 'tree', 'values'].map((name) => `src/manifest/${name}.ts`),
   'fastest-levenshtein': ['src/problem/did-you-mean.ts'],
-  ajv: ['src/manifest/check.ts', 'src/manifest/generate.ts', 'src/plan/added-keywords.ts', 'src/plan/validator.ts'],
-  'ajv-formats': ['src/plan/validator.ts'],
-  re2js: ['src/plan/validator.ts'],
-  rou3: ['src/plan/router.ts'],
+  ajv: ['src/manifest/check.ts', 'scripts/generate.ts', 'src/plan/schema/added-keywords.ts', 'src/plan/schema/ajv-validator.ts'],
+  'ajv-formats': ['src/plan/schema/ajv-validator.ts'],
+  re2js: ['src/plan/schema/ajv-validator.ts'],
+  rou3: ['src/plan/routing/router.ts'],
   jose: ['src/plan/tokens/signature.ts', 'src/sandbox/tokens.ts'],
-  'lru-cache': ['src/plan/tokens/verifier.ts'],
-  'http-proxy-3': ['src/gateway/forward.ts'],
-  '@opentelemetry/api': ['src/gateway/spans.ts'],
-  pino: ['src/log.ts'],
-  chokidar: ['src/watch.ts'],
-  '@prometheus-io/client': ['src/admin/exposition.ts'],
-  'csv-parse': ['src/plan/csv-header.ts', 'src/sandbox/platform/contacts-import.ts'],
-  'json-schema-to-typescript': ['src/manifest/generate.ts'],
-  rolldown: ['src/build.ts'],
+  'lru-cache': ['src/plan/tokens/caching-verifier.ts'],
+  'http-proxy-3': ['src/gateway/upstream/forwarder.ts'],
+  '@opentelemetry/api': ['src/gateway/telemetry/opentelemetry.ts'],
+  pino: ['src/log/log.ts'],
+  chokidar: ['src/reload/file-watcher.ts'],
+  '@prometheus-io/client': ['src/admin/metrics/prometheus-renderer.ts'],
+  'csv-parse': ['src/plan/body/csv-header.ts', 'src/sandbox/platform/contacts-import.ts'],
+  'json-schema-to-typescript': ['scripts/generate.ts'],
+  rolldown: ['scripts/build.ts'],
 };
 
 describe('the doors between the rooms', () => {
@@ -121,7 +132,7 @@ describe('the doors between the rooms', () => {
         !['dns', 'fairness', 'field-names', 'gateway', 'http1'].includes(room(target)),
     );
     const wrong = outside.filter(
-      ({ target, isTypeOnly }) => !isTypeOnly || !['src/plan/plan.ts', 'src/log.ts'].includes(target),
+      ({ target, isTypeOnly }) => !isTypeOnly || !['src/plan/plan.ts', 'src/log/log.ts'].includes(target),
     );
     expect(wrong.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
     expect(outside.length).toBeGreaterThan(5);
@@ -176,7 +187,7 @@ describe('connections to other servers', () => {
   it('are opened by the dial alone, so that every host name goes through the resolver', () => {
     expect(importing('node:net', /\bconnect\b|\*/)).toEqual(['src/http1/dial.ts']);
     expect(importing('node:tls', /\bconnect\b|\*/)).toEqual(['src/http1/dial.ts']);
-    expect(importing('node:dns', /./)).toEqual(['src/dns/places.ts']);
+    expect(importing('node:dns', /./)).toEqual(['src/dns/lookup-slots.ts']);
     expect(importing('node:dns/promises', /./)).toEqual([]);
   });
 });
@@ -186,8 +197,8 @@ describe('the process', () => {
     const wrong = files.filter(
       (file) =>
         file !== 'src/cli/main.ts' &&
-        file !== 'src/reload/reading-worker.ts' &&
-        file !== 'src/manifest/generate.ts' &&
+        file !== 'src/reload/manifest-worker.ts' &&
+        file !== 'scripts/generate.ts' &&
         /\bprocess(?:\.(?!nextTick)\w|\[)/.test(readFileSync(join(root, file), 'utf8')),
     );
     expect(wrong).toEqual([]);

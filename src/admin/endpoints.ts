@@ -1,14 +1,14 @@
-import type { AdminEndpoint } from './call.ts';
-import { decisions } from './decisions.ts';
-import { explain } from './explain.ts';
-import { livez, readyz } from './health.ts';
-import { metrics } from './metrics.ts';
-import { openapi } from './openapi.ts';
+import type { AdminEndpoint } from './admin-endpoint.ts';
+import { decisions } from './endpoints/decisions.ts';
+import { explain } from './endpoints/explain.ts';
+import { livez, readyz } from './endpoints/health.ts';
+import { metrics } from './endpoints/metrics.ts';
+import { openapi } from './endpoints/openapi.ts';
 import { PAGE_ENDPOINTS } from './page.ts';
-import { reload } from './reload.ts';
-import { routes } from './routes.ts';
-import { status } from './status.ts';
-import { recentTraffic, trafficHistory } from './traffic-answers.ts';
+import { reload } from './endpoints/reload.ts';
+import { routes } from './endpoints/routes.ts';
+import { status } from './endpoints/status.ts';
+import { recentTraffic, trafficHistory } from './endpoints/traffic.ts';
 
 /** All that the operators' side answers: one line an endpoint. */
 export const ADMIN_ENDPOINTS: readonly AdminEndpoint[] = [

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { AdminEndpoint, AdminResponse } from './call.ts';
+import type { AdminEndpoint, AdminResponse } from './admin-endpoint.ts';
 
 /** The files of the page: what a browser may ask for before it has a token, and nothing of the gateway's. */
 const FILES = [

@@ -12,39 +12,39 @@ interface VerbEntry {
 const VERBS: Readonly<Record<string, VerbEntry>> = {
   run: {
     summary: 'serve a manifest, and reload it when the file changes',
-    load: async () => (await import('./run.ts')).run,
+    load: async () => (await import('./run/run.ts')).run,
   },
   dev: {
     summary: 'serve a manifest in front of the sandbox, a local stand-in for the upstream services',
-    load: async () => (await import('./dev.ts')).dev,
+    load: async () => (await import('./dev/dev.ts')).dev,
   },
   health: {
     summary: 'ask a running gateway how it is, for a probe',
-    load: async () => (await import('./health.ts')).health,
+    load: async () => (await import('./health/health.ts')).health,
   },
-  lint: { summary: 'check a manifest without serving it', load: async () => (await import('./lint.ts')).lint },
+  lint: { summary: 'check a manifest without serving it', load: async () => (await import('./lint/lint.ts')).lint },
   explain: {
     summary: 'tell what becomes of a request and why, without a network',
-    load: async () => (await import('./explain.ts')).explain,
+    load: async () => (await import('./explain/explain.ts')).explain,
   },
   test: {
     summary: 'ask a manifest what a test file asks, without a network, and hold it to what is expected',
-    load: async () => (await import('./test.ts')).test,
+    load: async () => (await import('./test/test.ts')).test,
   },
   diff: {
     summary: 'tell what differs between two manifests, by what it means',
-    load: async () => (await import('./diff.ts')).diff,
+    load: async () => (await import('./diff/diff.ts')).diff,
   },
   routes: { summary: 'print the compiled table of routes', load: async () => (await import('./routes.ts')).routes },
   init: {
     summary: 'write a first manifest, and tests of it',
-    load: async () => (await import('./init.ts')).init,
+    load: async () => (await import('./init/init.ts')).init,
   },
   schema: { summary: "print the manifest's JSON Schema", load: async () => (await import('./schema.ts')).schema },
   fmt: { summary: 'lay a manifest out, comments kept', load: async () => (await import('./fmt.ts')).fmt },
   completion: {
     summary: "print a shell's completion of this command",
-    load: async () => (await import('./completion.ts')).createCompletionVerb(VERBS),
+    load: async () => (await import('./completion/completion.ts')).createCompletionVerb(VERBS),
   },
 };
 

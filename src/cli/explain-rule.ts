@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { RULES } from '../lint/table.ts';
+import { RULES } from '../lint/rule-table.ts';
 import { suggestion } from '../problem/did-you-mean.ts';
 import { CommandError, UsageError } from './terminal.ts';
 

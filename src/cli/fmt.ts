@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from '../manifest/document.ts';
-import { formatYaml } from '../manifest/layout.ts';
+import { formatYaml } from '../manifest/format.ts';
 import type { Source } from '../manifest/source.ts';
-import { tokenize } from '../manifest/tokens.ts';
+import { tokenize } from '../manifest/yaml-tokens.ts';
 import { toProblems } from '../problem/problem.ts';
 import { formatProblems } from './format.ts';
 import { MANIFEST_OPTIONS, parseManifestArguments, readSource, readStandardInput } from './manifest-file.ts';
 import { CommandError, type ExitCode, type Options, type Terminal, type Verb } from './terminal.ts';
-import { writeFileAtomic } from './write-file.ts';
+import { writeFileAtomic } from './write-file-atomic.ts';
 
 const OPTIONS = {
   check: { type: 'boolean', summary: 'write nothing, and fail when there is something to write' },

@@ -3,7 +3,7 @@ import type { Source } from '../manifest/source.ts';
 import type { PlanChanges } from '../plan/changes.ts';
 import type { Auth, Plan, Route } from '../plan/plan.ts';
 import type { Severity } from '../problem/finding.ts';
-import { createCodeFramer } from '../problem/frame.ts';
+import { createCodeFramer } from '../problem/code-frame.ts';
 import { printable } from '../problem/printable.ts';
 import type { Problem, Range } from '../problem/problem.ts';
 

@@ -1,6 +1,6 @@
 import type { Path, Severity } from '../problem/finding.ts';
 import type { Range } from '../problem/problem.ts';
-import type { RoutePair } from './pairs.ts';
+import type { RoutePair } from './route-pairs.ts';
 import type { DiffSide } from './side.ts';
 
 /** One kind of difference between two manifests. */

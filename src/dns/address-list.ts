@@ -1,4 +1,4 @@
-import { HostAddress } from './address.ts';
+import { HostAddress } from './host-address.ts';
 
 /** A name with more addresses than this is cut: each of them costs memory, and nobody needs so many. */
 const MAX_ADDRESSES = 256;

@@ -1,4 +1,4 @@
-import type { RefusalCode } from '../gateway/refusal.ts';
+import type { RefusalCode } from '../gateway/response/refusal.ts';
 import type { Violation } from '../plan/plan.ts';
 
 /** A request's whole way; as JSON this is what `explain --json` prints. docs/explain.md says what each member is. */

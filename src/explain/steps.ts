@@ -1,10 +1,10 @@
-import type { RefusalCode } from '../gateway/refusal.ts';
+import type { RefusalCode } from '../gateway/response/refusal.ts';
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { rolesOf } from '../offline/claims.ts';
 import { headerValue } from '../offline/request-bytes.ts';
 import type { Path } from '../problem/finding.ts';
 import type { StepName } from './explanation.ts';
-import type { ExplainContext } from './walk.ts';
+import type { ExplainContext } from './explain-context.ts';
 
 /** What is told of a step, and what in the manifest says so. */
 export interface StepExplanation {
@@ -57,11 +57,11 @@ export const STEP_OF_REFUSAL: Readonly<Record<RefusalCode, StepName>> = {
   gateway_busy: 'body',
   internal_error: 'forward',
   upstream_unreachable: 'forward',
-  upstream_broken: 'forward',
+  upstream_error: 'forward',
   upstream_unavailable: 'forward',
   upstream_busy: 'forward',
   upstream_timeout: 'forward',
-  login_answer_refused: 'answer',
+  login_response_refused: 'answer',
 };
 
 function explanation(message: string, ...paths: Path[]): StepExplanation {

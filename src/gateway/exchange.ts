@@ -3,16 +3,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { clientKey } from '../fairness/client-key.ts';
 import type { Cors, Principal, Route, ServerSettings, VerificationClient } from '../plan/plan.ts';
-import type { BufferBudget } from './buffer-budget.ts';
-import type { ClientConnection } from './connection.ts';
-import { withCorsHeaders } from './cors.ts';
-import { ClientDisconnected } from './failure.ts';
-import { type ForwardedInfo, readForwardedInfo } from './forwarded.ts';
-import type { EndReason, LongLivedExchanges } from './lasting.ts';
-import type { RequestHead } from './message.ts';
-import type { RequestTarget } from './path.ts';
-import { gatewayBusy, type Refusal } from './refusal.ts';
-import type { RequestTrace, RequestTracer } from './trace.ts';
+import type { BufferBudget } from './server/buffer-budget.ts';
+import type { ClientConnection } from './server/client-connection.ts';
+import { withCorsHeaders } from './response/cors.ts';
+import { ClientDisconnected } from './upstream/upstream-error.ts';
+import { type ForwardedInfo, readForwardedInfo } from './request/forwarded-info.ts';
+import type { EndReason, LongLivedExchanges } from './server/long-lived-exchanges.ts';
+import type { RequestHead } from './request/request-head.ts';
+import type { RequestTarget } from './request/request-target.ts';
+import { gatewayBusy, type Refusal } from './response/refusal.ts';
+import type { RequestTrace, RequestTracer } from './telemetry/trace.ts';
 
 export interface WebSocketHandshake {
   readonly socket: Duplex;

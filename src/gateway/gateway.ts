@@ -1,30 +1,30 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { NameResolver } from '../dns/resolver.ts';
+import type { NameResolver } from '../dns/name-resolver.ts';
 import { systemResolver } from '../dns/system-resolver.ts';
 import { ConnectionBudget } from '../http1/connection-budget.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import type { Plan } from '../plan/plan.ts';
-import { BufferBudget } from './buffer-budget.ts';
-import type { ClientConnection } from './connection.ts';
-import { ThrottledWarning } from './counted-warning.ts';
-import type { RequestEvent } from './decision.ts';
-import { descriptorLimits } from './descriptor-shares.ts';
+import { BufferBudget } from './server/buffer-budget.ts';
+import type { ClientConnection } from './server/client-connection.ts';
+import { ThrottledWarning } from './telemetry/throttled-warning.ts';
+import type { RequestEvent } from './telemetry/request-event.ts';
+import { descriptorLimits } from './server/descriptor-limits.ts';
 import { Exchange } from './exchange.ts';
-import { createForwarder, type Forwarder } from './forward.ts';
-import { createHandshakeResponse, holdEarlyData, isWebSocketHandshake } from './handshake.ts';
-import { LongLivedExchanges } from './lasting.ts';
-import type { RequestMetrics } from './meters.ts';
-import { HTTP_METHODS } from './methods.ts';
-import { logIdentityDnsErrors } from './name-log.ts';
-import { RequestRecorder } from './records.ts';
-import { Refusal } from './refusal.ts';
-import { refuse, refuseSocket } from './refuse.ts';
+import { createForwarder, type Forwarder } from './upstream/forwarder.ts';
+import { createHandshakeResponse, holdEarlyData, isWebSocketHandshake } from './server/websocket-handshake.ts';
+import { LongLivedExchanges } from './server/long-lived-exchanges.ts';
+import type { RequestMetrics } from './telemetry/request-metrics.ts';
+import { HTTP_METHODS } from '../http-methods.ts';
+import { logIdentityDnsErrors } from './telemetry/identity-dns-log.ts';
+import { RequestRecorder } from './telemetry/request-recorder.ts';
+import { Refusal } from './response/refusal.ts';
+import { refuse, refuseSocket } from './response/refuse.ts';
 import { serve } from './serve.ts';
-import { activateServerRules, type ClientRegistry, createHttpServer, trackClientConnections } from './server.ts';
-import { closeStalledClients } from './stalled.ts';
-import { passThroughTracer, type RequestTracer } from './trace.ts';
+import { activateServerRules, type ClientRegistry, createHttpServer, trackClientConnections } from './server/http-server.ts';
+import { closeStalledClients } from './server/stalled-clients.ts';
+import { passThroughTracer, type RequestTracer } from './telemetry/trace.ts';
 import type { UpstreamStatus } from './upstream/live-upstream.ts';
 
 export interface ClientCounts {
@@ -213,7 +213,7 @@ class LiveGateway implements Gateway {
 
   #cut(graceMs: number): void {
     const connections = this.#sockets.size;
-    if (graceMs > 0) this.#log.logger.warn({ connections }, 'the grace is over; what is left is cut');
+    if (graceMs > 0) this.#log.logger.warn({ connections }, 'grace period expired; closing the remaining connections');
     for (const socket of this.#sockets) socket.destroy();
   }
 

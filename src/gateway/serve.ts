@@ -1,22 +1,22 @@
 import type { Auth, Plan, Route } from '../plan/plan.ts';
-import { authenticate } from './authenticate.ts';
-import { authorize } from './authorize.ts';
-import { isPreflight, respondToPreflight } from './cors.ts';
+import { authenticate } from './request/authenticate.ts';
+import { authorize } from './request/authorize.ts';
+import { isPreflight, respondToPreflight } from './response/cors.ts';
 import type { Exchange } from './exchange.ts';
-import { ClientDisconnected } from './failure.ts';
-import type { Forwarder } from './forward.ts';
-import { checkWebSocketOrigin } from './handshake-origin.ts';
-import { BufferedResponse } from './held-answer.ts';
-import { verifyLogin } from './login.ts';
-import { readRequestHead } from './message.ts';
-import { HTTP_METHODS } from './methods.ts';
-import { awaitValidation } from './other-thread.ts';
-import { hasEncodedSlash, type RequestTarget, readRequestTarget } from './path.ts';
-import { readBody } from './read-body.ts';
-import { Refusal } from './refusal.ts';
-import { refuse } from './refuse.ts';
-import { StreamedResponse } from './streamed-answer.ts';
-import { TunnelResponse } from './tunnel.ts';
+import { ClientDisconnected } from './upstream/upstream-error.ts';
+import type { Forwarder } from './upstream/forwarder.ts';
+import { checkWebSocketOrigin } from './server/websocket-origin.ts';
+import { BufferedResponse } from './response/buffered-response.ts';
+import { verifyLogin } from './response/verify-login.ts';
+import { readRequestHead } from './request/request-head.ts';
+import { HTTP_METHODS } from '../http-methods.ts';
+import { awaitValidation } from './request/await-validation.ts';
+import { hasEncodedSlash, type RequestTarget, readRequestTarget } from './request/request-target.ts';
+import { readBody } from './request/read-body.ts';
+import { Refusal } from './response/refusal.ts';
+import { refuse } from './response/refuse.ts';
+import { StreamedResponse } from './response/streamed-response.ts';
+import { TunnelResponse } from './response/tunnel-response.ts';
 
 /**
  * The whole life of a request, by the plan that was in force when it came. Never rejects: what is refused on

@@ -1,12 +1,12 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls, type ConnectionOptions as TlsOptions } from 'node:tls';
-import type { HostAddress } from '../dns/address.ts';
-import type { NameResolver } from '../dns/resolver.ts';
+import type { HostAddress } from '../dns/host-address.ts';
+import type { NameResolver } from '../dns/name-resolver.ts';
 import { systemResolver } from '../dns/system-resolver.ts';
-import { acquireReadBuffer, lendReadBuffer, READ_BUFFER_BYTES } from './memory.ts';
-import { HostDial } from './named-connect.ts';
-import { Http1Error } from './wire-error.ts';
+import { acquireReadBuffer, lendReadBuffer, READ_BUFFER_BYTES } from './read-buffers.ts';
+import { HostDial } from './host-dial.ts';
+import { Http1Error } from './http1-error.ts';
 
 /** Receives the connection and the bytes of a socket. The socket's own events report its failure and its end. */
 export interface SocketHandler {

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { UpstreamRequest } from './call.ts';
+import type { UpstreamRequest } from './upstream-request.ts';
 import { formatRequestHead } from './request-head.ts';
 import { Upload, type UploadListener } from './upload.ts';
 

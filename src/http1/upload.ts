@@ -1,6 +1,6 @@
 import type { Duplex, Readable } from 'node:stream';
-import { type DeferredTask, defer } from './turn.ts';
-import { Http1Error } from './wire-error.ts';
+import { type DeferredTask, defer } from './defer.ts';
+import { Http1Error } from './http1-error.ts';
 
 export interface UploadListener {
   /** A piece of it went out. */

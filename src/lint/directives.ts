@@ -1,5 +1,5 @@
 import type { Document } from '../manifest/document.ts';
-import type { YamlComment } from '../manifest/tokens.ts';
+import type { YamlComment } from '../manifest/yaml-tokens.ts';
 import { suggestion } from '../problem/did-you-mean.ts';
 import type { Finding } from '../problem/finding.ts';
 import type { Rule } from './rule.ts';

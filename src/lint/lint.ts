@@ -1,13 +1,13 @@
 import type { Manifest } from '../manifest/manifest.generated.ts';
 import { valueAt } from '../manifest/schema-finding.ts';
-import type { YamlValue } from '../manifest/values.ts';
+import type { YamlValue } from '../manifest/yaml-values.ts';
 import type { Finding, Severity } from '../problem/finding.ts';
 import { type Problem, toProblems } from '../problem/problem.ts';
 import { type Directive, directiveFinding, readDirectives } from './directives.ts';
-import { ONLINE_RULES } from './online.ts';
+import { ONLINE_RULES } from './online-checks.ts';
 import { PRESETS, type Preset, type Rule, type RuleFinding } from './rule.ts';
-import { createLintContext, type ValidManifest } from './subject.ts';
-import { RULES } from './table.ts';
+import { createLintContext, type ValidManifest } from './lint-context.ts';
+import { RULES } from './rule-table.ts';
 
 /** What `read` makes of a text: a manifest that loads, or what keeps it from loading. */
 export type LintInput = ValidManifest | (Pick<ValidManifest, 'document' | 'findings'> & { readonly plan: undefined });

@@ -1,5 +1,5 @@
 import type { Finding, Path, Severity } from '../problem/finding.ts';
-import type { LintContext } from './subject.ts';
+import type { LintContext } from './lint-context.ts';
 
 /** Each has the rules of those before it, and more. */
 export const PRESETS = ['minimal', 'recommended', 'strict'] as const;

@@ -5,7 +5,7 @@ import type { Manifest } from './manifest.generated.ts';
 import { toSchemaFindings, type ValueQuoter, valueAt } from './schema-finding.ts';
 import type { Substitution } from './substitute.ts';
 import { validate as generated } from './validate.generated.ts';
-import type { YamlValue } from './values.ts';
+import type { YamlValue } from './yaml-values.ts';
 
 const validate = generated as unknown as ValidateFunction;
 

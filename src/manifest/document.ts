@@ -1,12 +1,12 @@
 import { isMap, isScalar, isSeq, type Node, parseDocument, visit, type YAMLError } from 'yaml';
 import type { Finding, FindingLocation, Fix } from '../problem/finding.ts';
 import type { Locator } from '../problem/problem.ts';
-import { createLineIndex, type LineIndex } from './lines.ts';
+import { createLineIndex, type LineIndex } from './line-index.ts';
 import { MAX_FILE_BYTES, type Source } from './source.ts';
-import { syntaxError, syntaxMessage } from './syntax.ts';
-import { commentsOf, type YamlComment } from './tokens.ts';
-import { editOf, type OffsetRange, offsetsAt } from './tree.ts';
-import { MAX_DEPTH, readValues, type YamlValue } from './values.ts';
+import { syntaxError, syntaxMessage } from './syntax-error.ts';
+import { commentsOf, type YamlComment } from './yaml-tokens.ts';
+import { editOf, type OffsetRange, offsetsAt } from './yaml-tree.ts';
+import { MAX_DEPTH, readValues, type YamlValue } from './yaml-values.ts';
 
 /** A parsed manifest: plain values, and the place of each. */
 export interface Document extends Locator {

@@ -2,7 +2,7 @@ import type { ErrorObject } from 'ajv';
 import { onlyNearMatch, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Fix, type Path } from '../problem/finding.ts';
 import { fixDuration, fixSize } from './units.ts';
-import type { YamlValue } from './values.ts';
+import type { YamlValue } from './yaml-values.ts';
 
 /** Shows the value at a path, if it may be shown. */
 export type ValueQuoter = (path: Path) => string;

@@ -1,4 +1,4 @@
-import type { YamlToken } from './tokens.ts';
+import type { YamlToken } from './yaml-tokens.ts';
 
 /** A token with the white space that was written before it on its line. */
 export interface SpacedToken extends YamlToken {

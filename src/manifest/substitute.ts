@@ -1,7 +1,7 @@
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
 import { createSecrets, type Secret } from './secrets.ts';
 import type { Environment } from './source.ts';
-import type { YamlValue } from './values.ts';
+import type { YamlValue } from './yaml-values.ts';
 
 /** `$${` is a literal `${`; `${NAME}` and `${NAME:-default}` are variables; any other `${` is a mistake. */
 const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}|\$\{/g;

@@ -1,6 +1,6 @@
 import type { Role } from '../manifest/manifest.generated.ts';
-import { compilePointer, nestValue } from '../plan/pointer.ts';
-import type { CallerClaims } from './stated-tokens.ts';
+import { compilePointer, nestValue } from '../json-pointer.ts';
+import type { CallerClaims } from './stub-verifier.ts';
 
 /** The claims of a caller of this role, and of nothing else. */
 export function claimsOfRole({ claim, array }: Role, role: string): CallerClaims {

@@ -301,7 +301,7 @@ export interface ResponseTokens {
 }
 
 /** Why tokens cannot be looked for, or not all of them: the body must be JSON with one reading, or there are too many. */
-export type LoginErrorCode = 'login_answer_not_json' | 'login_tokens_too_many';
+export type LoginErrorCode = 'login_response_not_json' | 'login_tokens_too_many';
 
 /** The party that bytes in memory are counted for. */
 export interface BufferOwner {

@@ -1,19 +1,19 @@
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { timerMs } from '../manifest/units.ts';
 import { errorAt, errorAtKey, type Finding, type Fix } from '../problem/finding.ts';
-import { compileBody } from './body.ts';
-import { compileHeaderRules } from './header-rules.ts';
-import type { SchemaCompiler } from './json-schema.ts';
-import { compileLogin } from './login.ts';
-import { fixPath } from './mend-path.ts';
-import { compileParameters } from './parameters.ts';
-import { type Pattern, PatternError, parsePattern, patternKey } from './pattern.ts';
+import { compileBody } from './body/body.ts';
+import { compileHeaderRules } from './settings/header-rules.ts';
+import type { SchemaCompiler } from './schema/schema-compiler.ts';
+import { compileLogin } from './tokens/login.ts';
+import { fixPath } from './routing/fix-path.ts';
+import { compileParameters } from './body/parameters.ts';
+import { type Pattern, PatternError, parsePattern, patternKey } from './routing/pattern.ts';
 import type { Route } from './plan.ts';
-import { compileRouteAuth, type RouteAuthContext } from './role.ts';
-import type { SlicedWork } from './steps.ts';
-import { findUpstream, type Upstreams } from './upstream.ts';
-import { compileUpstreamPath } from './upstream-path.ts';
-import { compileWebSocketOrigins } from './websocket-origins.ts';
+import { compileRouteAuth, type RouteAuthContext } from './tokens/role.ts';
+import type { SlicedWork } from './sliced-work.ts';
+import { findUpstream, type Upstreams } from './settings/upstream.ts';
+import { compileUpstreamPath } from './routing/upstream-path.ts';
+import { compileWebSocketOrigins } from './settings/websocket-origins.ts';
 
 const ANY = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
 
@@ -158,7 +158,7 @@ function* findDuplicates(routes: readonly ParsedRoute[], findings: Finding[]): S
     for (const request of requests) if (!matches.has(request)) matches.set(request, route);
     if (twin === undefined) continue;
     const message = `the route "${twin.entry.id}" already has ${taken?.split(' ')[0]} ${twin.entry.path}; remove one, or change its path or method`;
-    findings.push(duplicate(index, twin.index, 'path', 'route-equal', message));
+    findings.push(duplicate(index, twin.index, 'path', 'route-duplicate', message));
   }
 }
 

@@ -1,4 +1,4 @@
-import { redactCredentials } from './credentials.ts';
+import { redactCredentials } from './redact-credentials.ts';
 import type { Finding, FindingLocation, Fix, RouteWitness, Severity } from './finding.ts';
 import { printable } from './printable.ts';
 

@@ -1,5 +1,5 @@
-import type { FileSnapshot } from './seen.ts';
-import { WorkerThread } from './thread.ts';
+import type { FileSnapshot } from './file-snapshot.ts';
+import { WorkerThread } from './worker-thread.ts';
 
 /** The text of a file and its SHA-256 in hex, or the code of why it cannot be read. */
 export type FileContent = { readonly text: string; readonly hash: string } | { readonly code: string };

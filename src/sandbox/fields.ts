@@ -1,4 +1,4 @@
-import { SandboxError } from './answer.ts';
+import { SandboxError } from './response.ts';
 
 /** A JSON object of which nothing is known yet. What is wrong with a member is a 400 that names it. */
 export type Fields = Readonly<Record<string, unknown>>;

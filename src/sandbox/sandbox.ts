@@ -1,5 +1,5 @@
 import { auditRoutes } from './audit.ts';
-import type { SandboxRoute } from './call.ts';
+import type { SandboxRoute } from './request.ts';
 import { companyRoutes } from './identity/company.ts';
 import { factorRoutes } from './identity/factors.ts';
 import { loginRoutes } from './identity/login.ts';

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { ReloadControl } from '../../src/admin/call.ts';
+import type { ReloadControl } from '../../src/admin/admin-endpoint.ts';
 import { load } from '../../src/load.ts';
 import { noReloads, type Operating, startOperating } from '../support/admin.ts';
 import { hasBrowser, openPage, startBrowser, type Visited } from '../support/browser.ts';
@@ -177,7 +177,7 @@ describe.skipIf(!hasBrowser)('the page, in a browser', () => {
     expect(problems.length).toBeGreaterThan(0);
     const sources = [{ path: 'gateway.yaml', text }];
     const attempt = { cause: 'change', at: new Date(), ms: 3, files: ['gateway.yaml'] } as const;
-    let last: ReloadControl['lastOutcome'] = { kind: 'kept', problems, sources, ...attempt };
+    let last: ReloadControl['lastOutcome'] = { kind: 'rejected', problems, sources, ...attempt };
     const reloader: ReloadControl = {
       ...noReloads('0'.repeat(64)),
       get lastOutcome() {
@@ -200,11 +200,11 @@ describe.skipIf(!hasBrowser)('the page, in a browser', () => {
     const site = await start();
     const { page } = await visit(site);
     const row = page.locator('#upstreams tbody tr');
-    await row.getByText('well', { exact: true }).waitFor();
+    await row.getByText('healthy', { exact: true }).waitFor();
     isWell = false;
-    await row.getByText('unwell', { exact: true }).waitFor();
-    expect((await cellsOf(page, '#upstreams'))[0]?.slice(0, 4)).toEqual(['up', 'down', '${UP}', 'unwell']);
-    await page.getByText('no target of the upstream "up" is up').waitFor();
+    await row.getByText('unhealthy', { exact: true }).waitFor();
+    expect((await cellsOf(page, '#upstreams'))[0]?.slice(0, 4)).toEqual(['up', 'down', '${UP}', 'unhealthy']);
+    await page.getByText('no endpoint of the upstream "up" is healthy').waitFor();
   });
 
   it('follows decisions, filters them, and pauses', async () => {

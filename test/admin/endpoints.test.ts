@@ -81,8 +81,8 @@ describe('/readyz', () => {
       isWell = false;
       await eventually('down', async () => (await ask('/readyz')).body.status !== 'ready');
       const expected = isRequired
-        ? { status: 503, body: { status: 'unready', why: ['no target of the required upstream "up" is up'] } }
-        : { status: 200, body: { status: 'degraded', why: ['no target of the upstream "up" is up'] } };
+        ? { status: 503, body: { status: 'unready', why: ['no endpoint of the required upstream "up" is healthy'] } }
+        : { status: 200, body: { status: 'degraded', why: ['no endpoint of the upstream "up" is healthy'] } };
       expect(await ask('/readyz')).toEqual(expected);
       isWell = true;
       await eventually('ready again', async () => (await ask('/readyz')).body.status === 'ready');
@@ -91,7 +91,7 @@ describe('/readyz', () => {
 
   it('is degraded while the saved manifest is refused, and needs no keys where no token is asked for', async () => {
     const lastOutcome = {
-      kind: 'kept',
+      kind: 'rejected',
       cause: 'change',
       at: new Date(),
       ms: 1,
@@ -103,7 +103,7 @@ describe('/readyz', () => {
     const { ask } = await start(text.replace('schemas:', ''), { reloader: { ...noReloads(''), lastOutcome } });
     expect(await ask('/readyz')).toEqual({
       status: 200,
-      body: { status: 'degraded', why: ['the saved manifest was refused'] },
+      body: { status: 'degraded', why: ['the saved manifest was rejected'] },
     });
   });
 

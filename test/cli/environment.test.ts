@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_ENDPOINTS } from '../../src/admin/endpoints.ts';
-import { REPORTERS } from '../../src/cli/reporters/index.ts';
+import { REPORTERS } from '../../src/cli/lint/reporters/reporters.ts';
 import { lint } from '../../src/lint/lint.ts';
 import { loadWithFindings } from '../../src/load.ts';
 import { toProblems } from '../../src/problem/problem.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { RULES } from '../../src/lint/table.ts';
+import { RULES } from '../../src/lint/rule-table.ts';
 import { manifestOf, ROUTE } from '../manifest/support.ts';
 import { runCli } from '../support/cli.ts';
 import { startIssuer } from '../support/issuer.ts';
@@ -203,8 +203,8 @@ describe('--online', () => {
       `'${switching.url}'`,
     );
     const { out } = await runCli(['lint', '--online', '-f', 'stylish'], folderWith(text));
-    expect(out).toContain('no answer comes from here (answer_upgrade_unasked)');
-    expect(out).toContain('the issuer gives no answer that serves (answer_upgrade_unasked)');
+    expect(out).toContain('no answer comes from here (upgrade_unexpected)');
+    expect(out).toContain('the issuer gives no answer that serves (upgrade_unexpected)');
     await switching.close();
   });
 

@@ -12,9 +12,9 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { OUTPUT_OPTIONS, readOutputs } from '../../src/cli/outputs.ts';
+import { OUTPUT_OPTIONS, readOutputs } from '../../src/cli/lint/outputs.ts';
 import { UsageError } from '../../src/cli/terminal.ts';
-import { writeFileAtomic } from '../../src/cli/write-file.ts';
+import { writeFileAtomic } from '../../src/cli/write-file-atomic.ts';
 import { runCli } from '../support/cli.ts';
 
 const BROKEN = 'version: 2\nupstreams: { up: { url: http://127.0.0.1:7002 } }\nroutes: []\n';

@@ -233,8 +233,8 @@ describe('the admin side', () => {
     expect(await ask('/status')).toMatchObject({ manifest: { routes: 1 }, last_reload: null });
     writeFileSync(join(cli.folder, 'gateway.yaml'), text.replace('method: GET', 'method: get'));
     await cli.seen(/manifest refused/);
-    expect(await ask('/readyz')).toEqual({ status: 'degraded', why: ['the saved manifest was refused'] });
-    expect(await ask('/status')).toMatchObject({ last_reload: { kind: 'kept', problems: [{ line: 5, column: 24 }] } });
+    expect(await ask('/readyz')).toEqual({ status: 'degraded', why: ['the saved manifest was rejected'] });
+    expect(await ask('/status')).toMatchObject({ last_reload: { kind: 'rejected', problems: [{ line: 5, column: 24 }] } });
   });
 
   it('reloads when it is asked to, and answers only when it is known what came of it', async () => {
@@ -250,13 +250,13 @@ describe('the admin side', () => {
     writeFileSync(join(cli.folder, 'gateway.yaml'), text.replace('access: public', 'access: publik'));
     expect(await ask()).toMatchObject({
       status: 422,
-      body: { kind: 'kept', problems: [{ line: 5, rule: 'schema', frame: expect.stringContaining('^^^^^^') }] },
+      body: { kind: 'rejected', problems: [{ line: 5, rule: 'schema', frame: expect.stringContaining('^^^^^^') }] },
     });
     writeFileSync(join(cli.folder, 'gateway.yaml'), text.replaceAll('one', 'two'));
     const { status, body } = await ask();
     expect([status, body['kind'], body['summary']]).toEqual([
       200,
-      'loaded',
+      'accepted',
       '1 route added, 1 route removed, 1 now public',
     ]);
     expect((await fetch(`${url}/one`)).status).toBe(404);

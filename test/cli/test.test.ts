@@ -72,7 +72,7 @@ coverage 20 %: 1 of 2 routes, 0 of 0 roles by route, 0 of 3 refusals
 cases:
   - name: body
     request: { method: GET, url: /one }
-    answer: { body: ${body(1)} }
+    response: { body: ${body(1)} }
     expect: { body: ${body(2)} }
 `;
     const { out } = await runCli(['test'], folderWith({ ...files, 'gateway.test.yaml': suite }));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { METRICS } from '../../src/admin/families.ts';
+import { METRICS } from '../../src/admin/metrics/gateway-metrics.ts';
 import { startOperating } from '../support/admin.ts';
 import { hasPromtool } from '../support/promtool.ts';
 import { scrape } from '../support/scrape.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { formatDiffText } from '../../src/cli/diff-formats.ts';
+import { formatDiffText } from '../../src/cli/diff/diff-formats.ts';
 import { COMPARISONS } from '../../src/diff/comparisons/index.ts';
 import { diff } from '../../src/diff/diff.ts';
 import { createDiffSide, type DiffSide } from '../../src/diff/side.ts';

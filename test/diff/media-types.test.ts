@@ -36,7 +36,7 @@ describe('media types are more or fewer by what a route takes', () => {
     const told = differencesOf(before, now).map(({ rule }) => rule);
     const isMore = SENT.some((type) => takes(now, type) && !takes(before, type));
     const isFewer = SENT.some((type) => takes(before, type) && !takes(now, type));
-    expect([told.includes('types-widened'), told.includes('types-narrowed')]).toEqual([isMore, isFewer]);
+    expect([told.includes('media-types-widened'), told.includes('media-types-narrowed')]).toEqual([isMore, isFewer]);
   });
 });
 

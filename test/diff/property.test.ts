@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { diff } from '../../src/diff/diff.ts';
 import type { Difference } from '../../src/diff/difference.ts';
-import { HTTP_METHODS } from '../../src/gateway/methods.ts';
-import { readRequestTarget } from '../../src/gateway/path.ts';
+import { HTTP_METHODS } from '../../src/http-methods.ts';
+import { readRequestTarget } from '../../src/gateway/request/request-target.ts';
 import type { Route } from '../../src/plan/plan.ts';
 import { type AnyManifest, aimedUrl, anyManifest } from '../support/any-manifest.ts';
 import { sideOf } from './support.ts';
@@ -131,8 +131,8 @@ const ALSO = [
   'body-tightened',
   'body-loosened',
   'body-changed',
-  'types-widened',
-  'types-narrowed',
+  'media-types-widened',
+  'media-types-narrowed',
   'parameters-loosened',
   'parameters-tightened',
   'parameters-changed',

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { compareSchemas, type SchemaLocation } from '../../src/diff/schemas/compare.ts';
-import { createSchemaValidators } from '../../src/plan/judges.ts';
+import { compareSchemas, type SchemaLocation } from '../../src/diff/schemas/compare-schemas.ts';
+import { createSchemaValidators } from '../../src/plan/schema/value-validator.ts';
 
 function placed(schema: unknown, side: SchemaLocation['side'] = 'old'): SchemaLocation {
   const root = { schemas: { it: schema }, routes: [], files: {} } as unknown as SchemaLocation['root'];

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { REPORTERS } from '../../src/cli/reporters/index.ts';
+import { REPORTERS } from '../../src/cli/lint/reporters/reporters.ts';
 import { MAIN, runCli } from '../support/cli.ts';
 import { expectSection } from '../support/section.ts';
 

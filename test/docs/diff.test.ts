@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatDiffJson } from '../../src/cli/diff-formats.ts';
+import { formatDiffJson } from '../../src/cli/diff/diff-formats.ts';
 import { COMPARISONS } from '../../src/diff/comparisons/index.ts';
 import { differencesOf } from '../diff/support.ts';
 import { expectConsoles } from '../support/console.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { explain } from '../../src/explain/explain.ts';
 import type { Explanation } from '../../src/explain/explanation.ts';
 import { load, type PlannedManifest } from '../../src/load.ts';
-import { planned } from '../suite/support.ts';
+import { planned } from '../testing/support.ts';
 import { expectConsoles } from '../support/console.ts';
 import { expectSection } from '../support/section.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readRequestTarget } from '../../src/gateway/path.ts';
+import { readRequestTarget } from '../../src/gateway/request/request-target.ts';
 import { load } from '../../src/load.ts';
 import { AUTH, loadText, manifestOf, ROUTE } from '../manifest/support.ts';
 import { expectKeys } from '../support/schema-keys.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { welcome } from '../../src/cli/welcome.ts';
+import { welcome } from '../../src/cli/dev/welcome.ts';
 import { load } from '../../src/load.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { runCli } from '../support/cli.ts';

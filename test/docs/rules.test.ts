@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { CATEGORIES, PRESETS, type Rule } from '../../src/lint/rule.ts';
-import { RULES } from '../../src/lint/table.ts';
+import { RULES } from '../../src/lint/rule-table.ts';
 import { lintCase, lintText } from '../lint/support.ts';
 import { AUTH, manifestOf, ROUTE } from '../manifest/support.ts';
 import { expectSection } from '../support/section.ts';
@@ -20,7 +20,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'admin-exposed': 'admin-exposed',
   path: 'path-colon-parameter',
   'route-id': 'id-twice',
-  'route-equal': 'routes-equal',
+  'route-duplicate': 'routes-equal',
   'upstream-unknown': 'upstream-unknown',
   'upstream-path': 'upstream-path-prefix',
   header: 'header-reserved',
@@ -34,7 +34,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   endpoint: 'endpoint-host',
   'role-unknown': 'roles-unknown',
   'roles-public': 'roles-public',
-  'login-place': 'login-place',
+  'login-token-path': 'login-token-path',
   'login-websocket': 'login-websocket',
   'cors-origin': 'cors-origin-path',
   'cors-credentials': 'cors-credentials',

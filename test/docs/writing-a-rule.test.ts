@@ -36,7 +36,7 @@ it('docs/writing-a-rule.md works, step by step, in a copy of the project', { tim
   const [, files = ''] = /^\$ UPDATE_GOLDEN=1 npx vitest run (.*)$/m.exec(command) ?? [];
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   // The properties that are slow have nothing to do with what is written.
-  const wanted = files.replace(/^test\/lint(?= )/, 'test/lint/table.test.ts test/lint/cases.test.ts').split(' ');
+  const wanted = files.replace(/^test\/lint(?= )/, 'test/lint/rule-table.test.ts test/lint/cases.test.ts').split(' ');
   for (const UPDATE_GOLDEN of ['1', '0']) {
     const { status, stdout } = spawnSync(process.execPath, [vitest, 'run', ...wanted], {
       cwd: copy,

@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import { explain } from '../../src/explain/explain.ts';
 import type { Explanation } from '../../src/explain/explanation.ts';
 import { load } from '../../src/load.ts';
-import type { CallerClaims } from '../../src/offline/stated-tokens.ts';
+import type { CallerClaims } from '../../src/offline/stub-verifier.ts';
 import { worldOf } from '../support/gateway.ts';
 
 const MANIFEST = `version: 1

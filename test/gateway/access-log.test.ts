@@ -116,7 +116,7 @@ describe('the access line', () => {
     respond = (request) => void request.socket.destroy();
     expect(await lineOf(head('GET /open/x HTTP/1.1'))).toMatchObject({
       status: 502,
-      refusal: 'upstream_broken',
+      refusal: 'upstream_error',
       reason: 'upstream_connection_closed',
       upstream: 'up',
     });

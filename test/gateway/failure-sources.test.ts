@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { FAILURE_SOURCES, failureSourceOf } from '../../src/gateway/upstream/failure-sources.ts';
-import { HTTP1_ERROR_CODES } from '../../src/http1/wire-error.ts';
+import { HTTP1_ERROR_CODES } from '../../src/http1/http1-error.ts';
 
 const log = readFileSync(new URL('../../docs/log.md', import.meta.url), 'utf8');
 
@@ -18,7 +18,7 @@ describe('the source of a failure', () => {
   });
 
   it('is nobody but the client for what a client can cause alone', () => {
-    const harmless = ['answer_head_too_large', 'request_malformed', 'body_too_large', 'body_invalid'];
+    const harmless = ['response_head_too_large', 'request_malformed', 'body_too_large', 'body_invalid'];
     expect(harmless.map(failureSourceOf)).toEqual(harmless.map(() => 'client'));
   });
 

@@ -133,7 +133,7 @@ describe('an upstream whose answer is broken from the start', () => {
     answer = typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
     // The stricter of the two limits turns a hang into a failure here.
     const got = await get(hasty.port);
-    expect([got.status, got.json().code]).toEqual([502, 'upstream_broken']);
+    expect([got.status, got.json().code]).toEqual([502, 'upstream_error']);
     expect(got.values('x')).toEqual([]);
     expect(upstream.messages.filter(({ line }) => line === 'GET /x HTTP/1.1').length).toBeLessThanOrEqual(2);
   });

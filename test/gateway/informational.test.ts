@@ -125,7 +125,7 @@ describe('an answer before the answer', () => {
     answer = (socket) => void socket.end(latin1(HINTS));
     const answers = await answersTo(head('GET /all/x HTTP/1.1'));
     expect(statuses(answers)).toEqual([103, 502]);
-    expect(answers[1]?.json().code).toBe('upstream_broken');
+    expect(answers[1]?.json().code).toBe('upstream_error');
     expect(answers[1]?.values('link')).toEqual([]);
   });
 

@@ -106,7 +106,7 @@ describe.each(PATHS)('on a login route (%s)', (path) => {
     for (const status of [302, 401, 500]) {
       const got = await responseTo(path, { status, body: write(third), headers: { 'Content-Type': type } });
       expect([403, 502]).toContain(got.status);
-      expectRefused(got, got.status, got.status === 403 ? 'role_not_allowed' : 'login_answer_refused');
+      expectRefused(got, got.status, got.status === 403 ? 'role_not_allowed' : 'login_response_refused');
     }
   });
 
@@ -133,8 +133,8 @@ describe.each(PATHS)('on a login route (%s)', (path) => {
       const body = `{"token":"${third.replaceAll('.', '+AC4-')}"}`;
       for (const status of [200, 401]) {
         const headers = { 'Content-Type': `application/json; a=b;CHARSET = ${charset}` };
-        expectRefused(await responseTo(path, { status, body, headers }), 502, 'login_answer_refused');
-        expect(reason()).toBe('login_answer_charset');
+        expectRefused(await responseTo(path, { status, body, headers }), 502, 'login_response_refused');
+        expect(reason()).toBe('login_response_charset');
       }
     },
   );
@@ -166,17 +166,17 @@ describe.each(PATHS)('on a login route (%s)', (path) => {
     const typed = { body: bytes, headers: { 'Content-Type': `application/${name}` } };
     for (const given of [{ body: bytes }, typed, { body: bytes, headers: { 'Content-Encoding': 'identity' } }, zipped])
       for (const status of [200, 401])
-        expectRefused(await responseTo(path, { status, ...given }), 502, 'login_answer_refused');
-    expect(reason()).toBe('login_answer_encoding_unnamed');
+        expectRefused(await responseTo(path, { status, ...given }), 502, 'login_response_refused');
+    expect(reason()).toBe('login_response_encoding_undeclared');
   });
 
   it('a part of a response is 502', async () => {
-    expectRefused(await responseTo(path, { status: 206, body: third.slice(0, 60) }), 502, 'login_answer_refused');
+    expectRefused(await responseTo(path, { status: 206, body: third.slice(0, 60) }), 502, 'login_response_refused');
   });
 
   it('so is a response with more tokens than have an honest use', async () => {
     const tokens = await Promise.all(Array.from({ length: 65 }, (_, index) => site.issuer.token({ jti: `${index}` })));
-    expectRefused(await responseTo(path, { body: JSON.stringify({ tokens }) }), 502, 'login_answer_refused');
+    expectRefused(await responseTo(path, { body: JSON.stringify({ tokens }) }), 502, 'login_response_refused');
     expect(reason()).toBe('login_tokens_too_many');
   });
 });
@@ -219,7 +219,7 @@ describe('an encoded response that has bytes beside its one stream', () => {
         for (const status of [200, 401]) {
           const bytes = Buffer.concat([encode(body), behind(encode)]);
           const got = await responseTo(path, { status, body: bytes, headers: { 'Content-Encoding': name } });
-          expectRefused(got, 502, 'login_answer_refused');
+          expectRefused(got, 502, 'login_response_refused');
         }
     },
   );
@@ -234,7 +234,7 @@ describe('an encoded response that has bytes beside its one stream', () => {
   ])('%s with %s is 502', async (name, _what, make) => {
     for (const path of ['/place', '/anywhere']) {
       const got = await responseTo(path, { body: make(), headers: { 'Content-Encoding': name } });
-      expectRefused(got, 502, 'login_answer_refused');
+      expectRefused(got, 502, 'login_response_refused');
     }
   });
 
@@ -271,7 +271,7 @@ describe('a JWT that the gateway would never accept', () => {
       const body = JSON.stringify({ data: { access_token: user, id_token: other } });
       expect((await responseTo('/place', { body })).status).toBe(200);
       expect((await responseTo('/place', { body, status: 401 })).status).toBe(401);
-      expectRefused(await responseTo('/anywhere', { body }), 502, 'login_answer_refused');
+      expectRefused(await responseTo('/anywhere', { body }), 502, 'login_response_refused');
     }
   });
 
@@ -285,21 +285,21 @@ describe('a JWT that the gateway would never accept', () => {
     ];
     for (const other of others) {
       const body = JSON.stringify({ data: { access_token: user, id_token: other } });
-      expectRefused(await responseTo('/place', { body }), 502, 'login_answer_refused');
+      expectRefused(await responseTo('/place', { body }), 502, 'login_response_refused');
     }
   });
 });
 
 it('JSON with two readings in an error could have a token at its place: 502', async () => {
   for (const body of [`{"data":{"access_token":"opaque"},"data":{}}`, '{"a":1,"a":2}', '\ufeff{"data":{}}'])
-    expectRefused(await responseTo('/place', { status: 401, body }), 502, 'login_answer_refused');
+    expectRefused(await responseTo('/place', { status: 401, body }), 502, 'login_response_refused');
 });
 
 it('a token at its place is looked at whatever the status', async () => {
   const body = (token: string) => JSON.stringify({ data: { access_token: token } });
   for (const status of STATUSES) {
     expectRefused(await responseTo('/place', { status, body: body(third) }));
-    expectRefused(await responseTo('/place', { status, body: body('opaque') }), 502, 'login_answer_refused');
+    expectRefused(await responseTo('/place', { status, body: body('opaque') }), 502, 'login_response_refused');
     expect((await responseTo('/place', { status, body: body(user) })).status).toBe(status);
   }
 });

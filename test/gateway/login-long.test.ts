@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { validationPool } from '../../src/plan/validation-pool.ts';
+import { validationPool } from '../../src/plan/body/validation-pool.ts';
 import { ask, head, Wire } from '../support/raw.ts';
 import { eventually, type Site, startSite } from '../support/site.ts';
 
@@ -66,8 +66,8 @@ describe.each(PATHS)('a long login response (%s)', (path) => {
 
 it('a long login response that is not JSON is 502', async () => {
   const got = await responseTo('/place', 'x'.repeat(50_000));
-  expect([got.status, got.json().code]).toEqual([502, 'login_answer_refused']);
-  expect(site.gateway.lines.at(-1)?.['reason']).toBe('login_answer_not_json');
+  expect([got.status, got.json().code]).toEqual([502, 'login_response_refused']);
+  expect(site.gateway.lines.at(-1)?.['reason']).toBe('login_response_not_json');
 });
 
 it('a client that leaves takes its search along, and nothing stays in memory', async () => {

@@ -108,7 +108,7 @@ describe('a token in a header', () => {
       `Basic ${user}`,
       `${user.slice(0, -6)}AAAAAA`,
     ])
-      expectRefused(await answered('/header', { headers: { 'X-Auth-Token': value } }), 502, 'login_answer_refused');
+      expectRefused(await answered('/header', { headers: { 'X-Auth-Token': value } }), 502, 'login_response_refused');
   });
 
   it('that comes twice is let out only if both are good', async () => {
@@ -162,12 +162,12 @@ describe('a token that may stand anywhere', () => {
   it.each(PLACES)('is let out, or not, by its role: %s', async (_what, given) => {
     expect((await answered('/anywhere', given(user))).status).toBe(given(user).status ?? 200);
     expectRefused(await answered('/anywhere', given(third)), 403, 'role_not_allowed');
-    expectRefused(await answered('/anywhere', given(`${user.slice(0, -6)}AAAAAA`)), 502, 'login_answer_refused');
+    expectRefused(await answered('/anywhere', given(`${user.slice(0, -6)}AAAAAA`)), 502, 'login_response_refused');
   });
 
   it('is each of them: one that does not verify is not let out beside one that does', async () => {
     const other = await site.issuer.token({ aud: 'elsewhere' });
-    expectRefused(await answered('/anywhere', { body: { a: user, id_token: other } }), 502, 'login_answer_refused');
+    expectRefused(await answered('/anywhere', { body: { a: user, id_token: other } }), 502, 'login_response_refused');
     expect(reason()).toBe('login_audience_wrong');
     expectRefused(await answered('/anywhere', { body: { a: user, b: third } }), 403, 'role_not_allowed');
   });
@@ -181,7 +181,7 @@ describe('a token that may stand anywhere', () => {
 
   it('cannot be looked for in what is no JSON: 502', async () => {
     for (const body of ['<html></html>', `token=${user}`, `{"a":1,"a":"${user}"}`])
-      expectRefused(await answered('/anywhere', { body }), 502, 'login_answer_refused');
+      expectRefused(await answered('/anywhere', { body }), 502, 'login_response_refused');
     expectOut(await answered('/anywhere', { body: 'wrong password', status: 401 }), 401);
   });
 });
@@ -195,10 +195,10 @@ describe('a part of an answer', () => {
         body: whole.slice(whole.indexOf('"eyJ'), -2),
         with: ['Range: bytes=24-'],
       });
-      expectRefused(got, 502, 'login_answer_refused');
-      expect(reason()).toBe('login_answer_partial');
+      expectRefused(got, 502, 'login_response_refused');
+      expect(reason()).toBe('login_response_partial');
     }
-    expectRefused(await answered(path, { status: 206, body: whole.slice(27, -3) }), 502, 'login_answer_refused');
+    expectRefused(await answered(path, { status: 206, body: whole.slice(27, -3) }), 502, 'login_response_refused');
   });
 });
 
@@ -244,7 +244,7 @@ describe('what a login taught', () => {
       await site.issuer.token({ aud: 'x' }),
     ];
     for (const token of bad) {
-      expectRefused(await answered(path, give(token)), 502, 'login_answer_refused');
+      expectRefused(await answered(path, give(token)), 502, 'login_response_refused');
       expect(isKnown(token)).toBe(false);
       site.respond = ANSWER_OK;
       expect((await site.get('/private', `Authorization: Bearer ${token}`)).status).toBe(401);
@@ -275,7 +275,7 @@ describe('an answer of 20 MB', () => {
     };
     const before = (await forked.usage()).maxRssBytes;
     const all = await Promise.all(Array.from({ length: 8 }, () => ask(forked.port, head(`POST ${path} HTTP/1.1`))));
-    for (const got of all) expectRefused(got, 502, 'login_answer_refused');
+    for (const got of all) expectRefused(got, 502, 'login_response_refused');
     expect((await forked.usage()).maxRssBytes - before).toBeLessThan(60 * MB);
     expect(forked.isAlive()).toBe(true);
   });

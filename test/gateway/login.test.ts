@@ -169,7 +169,7 @@ describe('an answer that cannot be checked is 502', () => {
     ['more than the limit', () => answerWith(good).padEnd(65_537)],
     ['much more than the limit', () => Buffer.alloc(5 * MB, ' ')],
   ])('%s', async (_what, body) => {
-    expectRefused(await login(body(), { 'Set-Cookie': 'SENTINEL=1', ETag: 'SENTINEL' }), 502, 'login_answer_refused');
+    expectRefused(await login(body(), { 'Set-Cookie': 'SENTINEL=1', ETag: 'SENTINEL' }), 502, 'login_response_refused');
   });
 
   it('an expired token, and one of another issuer', async () => {
@@ -177,7 +177,7 @@ describe('an answer that cannot be checked is 502', () => {
     for (const claims of [{ exp: now - 60 }, { iss: 'other' }, { aud: 'other' }, { exp: undefined }]) {
       const bad = await site.issuer.token(claims);
       const got = await login(answerWith(bad));
-      expectRefused(got, 502, 'login_answer_refused');
+      expectRefused(got, 502, 'login_response_refused');
       expect(got.body.toString()).not.toContain(bad);
     }
   });
@@ -195,7 +195,7 @@ describe('an answer that cannot be checked is 502', () => {
     ['a third role hidden behind plain bytes', () => [gzipSync(answerWith(third)), 'identity']],
   ] as [string, () => [Buffer, string]][])('%s', async (_what, make) => {
     const [body, encoding] = make();
-    expectRefused(await login(body, { 'Content-Encoding': encoding }), 502, 'login_answer_refused');
+    expectRefused(await login(body, { 'Content-Encoding': encoding }), 502, 'login_response_refused');
   });
 
   it.each([
@@ -204,7 +204,7 @@ describe('an answer that cannot be checked is 502', () => {
   ])('%s', async (_what, length) => {
     const body = answerWith(good).padEnd(length);
     const got = await login(body, { 'Content-Length': body.length });
-    if (length > 65_536) expectRefused(got, 502, 'login_answer_refused');
+    if (length > 65_536) expectRefused(got, 502, 'login_response_refused');
     else expect([got.status, got.body.toString()]).toEqual([200, body]);
   });
 
@@ -213,7 +213,7 @@ describe('an answer that cannot be checked is 502', () => {
       response.writeHead(200, { 'Content-Length': 500, 'X-Upstream': 'SENTINEL' });
       response.write(answerWith(good).slice(0, 100), () => response.destroy());
     };
-    expectRefused(await ask(site.port, head('POST /login HTTP/1.1')), 502, 'upstream_broken');
+    expectRefused(await ask(site.port, head('POST /login HTTP/1.1')), 502, 'upstream_error');
   });
 });
 
@@ -237,7 +237,7 @@ describe('an answer that would grow', () => {
     site.respond = (_request, response) => response.writeHead(200, { 'Content-Encoding': name }).end(bomb);
     const before = (await forked.usage()).maxRssBytes;
     const all = await Promise.all(Array.from({ length: 8 }, () => ask(forked.port, head('POST /login HTTP/1.1'))));
-    for (const got of all) expectRefused(got, 502, 'login_answer_refused');
+    for (const got of all) expectRefused(got, 502, 'login_response_refused');
     expect((await forked.usage()).maxRssBytes - before).toBeLessThan(60 * MB);
   });
 });

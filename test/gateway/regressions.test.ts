@@ -101,7 +101,7 @@ describe('an answer whose end cannot be passed on', () => {
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nTransfer-Encoding: gzip\r\n\r\n';
     const { rest, line } = await answeredWith(bytes, PUBLIC_ALL);
     expect(rest).not.toContain('0\r\n\r\n');
-    expect(line).toMatchObject({ refusal: 'upstream_broken', reason: 'upstream_answer_malformed', aborted: true });
+    expect(line).toMatchObject({ refusal: 'upstream_error', reason: 'upstream_response_malformed', aborted: true });
   });
 
   it('for a 101 that speaks of the framing is 502', async () => {
@@ -112,7 +112,7 @@ describe('an answer whose end cannot be passed on', () => {
       'Connection: Upgrade',
       'Upgrade: websocket',
     );
-    expect(rest).toMatch(/^HTTP\/1\.1 502 [\s\S]*"code":"upstream_broken"/);
+    expect(rest).toMatch(/^HTTP\/1\.1 502 [\s\S]*"code":"upstream_error"/);
   });
 });
 

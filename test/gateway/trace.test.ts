@@ -1,9 +1,9 @@
 import { trace as api, type Context, ROOT_CONTEXT, type Span, SpanKind, type SpanOptions } from '@opentelemetry/api';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
-import { findRequestTracer } from '../../src/gateway/spans.ts';
-import { readTraceparent } from '../../src/gateway/trace.ts';
-import { createCallbackLog } from '../../src/log.ts';
+import { findRequestTracer } from '../../src/gateway/telemetry/opentelemetry.ts';
+import { readTraceparent } from '../../src/gateway/telemetry/trace.ts';
+import { createCallbackLog } from '../../src/log/log.ts';
 import { manifest, PUBLIC_ALL, startGateway } from '../support/gateway.ts';
 import { ask, head } from '../support/raw.ts';
 import { eventually, type Site, startSite } from '../support/site.ts';

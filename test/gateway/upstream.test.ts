@@ -527,7 +527,7 @@ describe('TLS to the upstream', () => {
   it('is refused when no known authority has signed', async () => {
     const { url } = await startTls('address');
     const got = await get(await serve(`{ url: '${url}' }`));
-    expect([got.status, got.json().code]).toEqual([502, 'upstream_broken']);
+    expect([got.status, got.json().code]).toEqual([502, 'upstream_error']);
   });
 
   it('stands with the stated authority; an address is asked for by no name, whatever Host the client sends', async () => {

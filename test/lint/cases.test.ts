@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { RULES } from '../../src/lint/table.ts';
+import { RULES } from '../../src/lint/rule-table.ts';
 import { CASES, lintCase, said } from './support.ts';
 
 const UPDATE = process.env['UPDATE_GOLDEN'] === '1';

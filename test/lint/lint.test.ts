@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { lint } from '../../src/lint/lint.ts';
-import { RULES } from '../../src/lint/table.ts';
+import { RULES } from '../../src/lint/rule-table.ts';
 import { AUTH, loadText, manifestOf, ROUTE } from '../manifest/support.ts';
 import { lintText, readText, said } from './support.ts';
 
@@ -52,7 +52,7 @@ describe('severities', () => {
   });
 
   test('of an error cannot be set', () => {
-    expect(loadText(unusedUpstream('lint: { rules: { route-equal: off } }\n')).plan).toBeUndefined();
+    expect(loadText(unusedUpstream('lint: { rules: { route-duplicate: off } }\n')).plan).toBeUndefined();
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { load } from '../../src/load.ts';
-import { expandGlob, globFolders } from '../../src/manifest/pattern-of-files.ts';
+import { expandGlob, globFolders } from '../../src/manifest/file-glob.ts';
 import type { Environment } from '../../src/manifest/source.ts';
 
 const MAIN = `version: 1

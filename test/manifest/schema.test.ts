@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
-import { generate } from '../../src/manifest/generate.ts';
+import { generate } from '../../scripts/generate.ts';
 import { durationMs, sizeBytes } from '../../src/manifest/units.ts';
 import { loadText, manifestOf } from './support.ts';
 
@@ -127,7 +127,7 @@ describe('defaults', () => {
 
 test('the generated files are what the schema makes', async () => {
   for (const [name, text] of Object.entries(await generate())) {
-    const checkedIn = readFileSync(new URL(`../../src/manifest/${name}`, import.meta.url), 'utf8');
+    const checkedIn = readFileSync(new URL(`../../scripts/${name}`, import.meta.url), 'utf8');
     expect(checkedIn === text, `${name} has drifted: run npm run generate`).toBe(true);
   }
 });

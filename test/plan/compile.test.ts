@@ -137,8 +137,8 @@ describe('the token in the answer of a login', () => {
     ['{"data":{"access_token":null}}', []],
     ['[]', []],
     ['{"data":{"access_token":{"a":1}}}', [undefined]],
-    ['{"data":{"access_token":"a","access_token":"b"}}', 'login_answer_not_json'],
-    ['not json', 'login_answer_not_json'],
+    ['{"data":{"access_token":"a","access_token":"b"}}', 'login_response_not_json'],
+    ['not json', 'login_response_not_json'],
     ['', []],
   ])('%s', (text, expected) => expect(find(text)).toEqual(expected));
 

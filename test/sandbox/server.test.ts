@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import type { SandboxRequest, SandboxRoute } from '../../src/sandbox/call.ts';
+import type { SandboxRequest, SandboxRoute } from '../../src/sandbox/request.ts';
 import { listen } from '../../src/sandbox/server.ts';
 import { openStore } from '../../src/sandbox/store.ts';
 import { ask } from './client.ts';

@@ -1,8 +1,8 @@
-import { createAdminServer } from '../../src/admin/admin.ts';
-import { AdminMetrics } from '../../src/admin/admin-counts.ts';
-import type { AdminContext, ReloadControl } from '../../src/admin/call.ts';
-import { DescriptorMonitor } from '../../src/admin/descriptors.ts';
-import type { NameResolver } from '../../src/dns/resolver.ts';
+import { createAdminServer } from '../../src/admin/admin-server.ts';
+import { AdminMetrics } from '../../src/admin/admin-metrics.ts';
+import type { AdminContext, ReloadControl } from '../../src/admin/admin-endpoint.ts';
+import { DescriptorMonitor } from '../../src/admin/descriptor-monitor.ts';
+import type { NameResolver } from '../../src/dns/name-resolver.ts';
 import { type Running, startGateway } from './gateway.ts';
 
 export interface Operating extends Running {
@@ -55,7 +55,7 @@ const WELL = { droppedLines: 0, waitingBytes: 0, error: undefined, errors: 0 };
 export function noReloads(hash: string): ReloadControl {
   const lastActivatedAt = new Date();
   const unchanged = { kind: 'unchanged', cause: 'request', files: [], at: lastActivatedAt, ms: 0 } as const;
-  const counts = [{ kind: 'kept', cause: 'change', count: 2 }] as const;
+  const counts = [{ kind: 'rejected', cause: 'change', count: 2 }] as const;
   return {
     lastOutcome: undefined,
     lastActivatedAt,

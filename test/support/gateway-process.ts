@@ -2,7 +2,7 @@
 import { writeHeapSnapshot } from 'node:v8';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import { load } from '../../src/load.ts';
-import { createProcessLog } from '../../src/log.ts';
+import { createProcessLog } from '../../src/log/log.ts';
 import { worldOf } from './gateway.ts';
 
 const { plan, problems } = load({ path: 'gateway.yaml', text: process.argv[2] ?? '' }, worldOf());

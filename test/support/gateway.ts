@@ -1,8 +1,8 @@
 import { pino } from 'pino';
-import type { NameResolver } from '../../src/dns/resolver.ts';
+import type { NameResolver } from '../../src/dns/name-resolver.ts';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
 import { load, type PlannedManifest } from '../../src/load.ts';
-import type { Log } from '../../src/log.ts';
+import type { Log } from '../../src/log/log.ts';
 import { AUDIENCE, ISSUER } from './issuer.ts';
 
 export interface Running {

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import { load } from '../../src/load.ts';
-import { createCallbackLog } from '../../src/log.ts';
-import { Reloader } from '../../src/reload.ts';
-import { createFileEnvironment } from '../../src/world.ts';
+import { createCallbackLog } from '../../src/log/log.ts';
+import { Reloader } from '../../src/reload/reloader.ts';
+import { createFileEnvironment } from '../../src/manifest/file-environment.ts';
 import type { Measured } from './large.ts';
 import { pause } from './site.ts';
 
@@ -53,7 +53,7 @@ async function measure(text: string): Promise<Measured> {
   const ms = performance.now() - start;
   const { user, system } = process.cpuUsage(began);
   clearInterval(look);
-  if (kind !== 'loaded') throw new Error(kind);
+  if (kind !== 'accepted') throw new Error(kind);
   return { ms, pauseMs, ownPauseMs, processorMs: (user + system) / 1_000 };
 }
 

@@ -6,9 +6,9 @@ import { MAIN } from '../support/cli.ts';
 import type { Serving, Telling } from './site.ts';
 
 const KINDS: Readonly<Record<string, Telling['kind']>> = {
-  'manifest reloaded': 'loaded',
-  'manifest refused; the last good one stays in force': 'kept',
-  'manifest cannot be read; the last good one stays in force': 'unreadable',
+  'manifest reloaded': 'accepted',
+  'manifest rejected; the last good one stays active': 'rejected',
+  'manifest cannot be read; the last good one stays active': 'unreadable',
 };
 
 export interface Process extends Serving {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { load } from '../../src/load.ts';
-import { createFileEnvironment } from '../../src/world.ts';
+import { createFileEnvironment } from '../../src/manifest/file-environment.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Got, startLoad } from './load.ts';
 import { startProcess } from './process.ts';
@@ -62,7 +62,7 @@ export async function runScenario(scenario: Scenario, { times, rate, upstream }:
     // What was told of last may still be on its way.
     await pause(100);
     const { sent } = await traffic.stop();
-    const half = serving.tellings.filter(({ kind, hash }) => kind === 'loaded' && !whole.has(hash)).length;
+    const half = serving.tellings.filter(({ kind, hash }) => kind === 'accepted' && !whole.has(hash)).length;
     took.sort((a, b) => a - b);
     return { times, sent, failed, missed, half, medianMs: took[took.length >> 1] ?? 0, worstMs: took.at(-1) ?? 0 };
   } finally {

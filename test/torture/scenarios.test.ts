@@ -3,8 +3,8 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import { load } from '../../src/load.ts';
-import { Reloader } from '../../src/reload.ts';
-import { createFileEnvironment } from '../../src/world.ts';
+import { Reloader } from '../../src/reload/reloader.ts';
+import { createFileEnvironment } from '../../src/manifest/file-environment.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { SCENARIOS } from './scenarios.ts';
 import { type Serving, Site, type Telling } from './site.ts';
@@ -60,7 +60,7 @@ describe('a manifest', () => {
         whole.push(hashOf(site.path));
       }
       // Whatever was put in force on the way was one of the versions, and in the end the last one.
-      const loaded = site.serving.tellings.filter(({ kind }) => kind === 'loaded').map(({ hash }) => hash);
+      const loaded = site.serving.tellings.filter(({ kind }) => kind === 'accepted').map(({ hash }) => hash);
       expect(loaded.filter((hash) => !whole.includes(hash))).toEqual([]);
       expect(loaded.at(-1)).toBe(whole.at(-1));
     } finally {

@@ -222,7 +222,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'an included file is faulty for a while',
     begin: (site, version) => writeAll(site, withIncludes(site, version)),
     async change(site, version) {
-      await site.heard('kept', () => site.write('routes/b.yaml', 'routes: ['));
+      await site.heard('rejected', () => site.write('routes/b.yaml', 'routes: ['));
       replaceAll(site, withIncludes(site, version));
     },
   },
@@ -230,7 +230,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'an included file is missing for a while, which a pattern would pass over',
     begin: (site, version) => writeAll(site, withIncludes(site, version, 'include: [routes/*.yaml, routes/b.yaml]\n')),
     async change(site, version) {
-      await site.heard('kept', () => unlinkSync(site.file('routes/b.yaml')));
+      await site.heard('rejected', () => unlinkSync(site.file('routes/b.yaml')));
       replaceAll(site, withIncludes(site, version, 'include: [routes/*.yaml, routes/b.yaml]\n'));
     },
   },
@@ -254,7 +254,7 @@ export const SCENARIOS: readonly Scenario[] = [
     begin: (site, version) => writeAll(site, withSelfTest(site, version)),
     async change(site, version) {
       const files = withSelfTest(site, version);
-      await site.heard('kept', () => site.replace(MAIN, files[MAIN] ?? ''));
+      await site.heard('rejected', () => site.replace(MAIN, files[MAIN] ?? ''));
       writeAll(site, files);
     },
   },
@@ -304,7 +304,7 @@ async function inPieces(site: Site, version: number): Promise<void> {
 
 function faultyFirst(faulty: (text: string) => string): Scenario['change'] {
   return async (site, version) => {
-    await site.heard('kept', () => site.write(MAIN, faulty(site.text(version))));
+    await site.heard('rejected', () => site.write(MAIN, faulty(site.text(version))));
     site.write(MAIN, site.text(version));
   };
 }

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 
 /** What a gateway told of an attempt to take the files over. */
 export interface Telling {
-  readonly kind: 'loaded' | 'kept' | 'unreadable';
+  readonly kind: 'accepted' | 'rejected' | 'unreadable';
   readonly hash?: string;
 }
 

@@ -48,7 +48,7 @@ export async function reportSoak(
       const before = serving.tellings.length;
       await serving.ask();
       // Whatever the watch told of came before, or is of this version: what is saved now is in force.
-      if (serving.tellings.slice(before).some(({ kind }) => kind !== 'loaded')) refused += 1;
+      if (serving.tellings.slice(before).some(({ kind }) => kind !== 'accepted')) refused += 1;
       acknowledged = written;
       await pause(Math.max(0, next - performance.now()));
     }

@@ -1,24 +1,24 @@
 /**
- * @import { Json } from '../call.ts'
- * @import { DecisionEvent } from '../decision-stream.ts'
+ * @import { Json } from '../admin-endpoint.ts'
+ * @import { RequestEventMessage } from '../request-event-stream.ts'
  * @import { Explanation } from '../../explain/explanation.ts'
- * @import { RouteTable } from '../routes.ts'
- * @import { Status } from '../status.ts'
- * @import { LastHour, TrafficNow } from '../traffic-answers.ts'
+ * @import { RouteTable } from '../endpoints/routes.ts'
+ * @import { AdminStatus } from '../endpoints/status.ts'
+ * @import { TrafficHistoryResponse, RecentTrafficResponse } from '../endpoints/traffic.ts'
  */
 
 /**
  * What is answered, by the path that is asked for.
  *
  * @typedef {{
- *   status: Json<Status>,
+ *   status: Json<AdminStatus>,
  *   routes: Json<RouteTable>,
- *   traffic: Json<TrafficNow>,
- *   history: Json<LastHour>,
+ *   traffic: Json<RecentTrafficResponse>,
+ *   history: Json<TrafficHistoryResponse>,
  *   explain: Json<Explanation>,
  * }} Answers
  *
- * @typedef {Json<DecisionEvent>} ToldEvent
+ * @typedef {Json<RequestEventMessage>} ToldEvent
  */
 
 /** The admin token, for as long as the tab is open: where it goes is told nobody else. */

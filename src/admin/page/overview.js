@@ -88,7 +88,7 @@ export class Overview {
   #showProblems(reload) {
     if (reload?.at === this.#shownReload) return;
     this.#shownReload = reload?.at;
-    const { problems, problem_count } = reload?.kind === 'kept' ? reload : { problems: [], problem_count: 0 };
+    const { problems, problem_count } = reload?.kind === 'rejected' ? reload : { problems: [], problem_count: 0 };
     const shown = problems.slice(0, TOLD_PROBLEMS).map((problem) => {
       const { file, line, column, severity, message, rule, frame } = problem;
       const kind = severity === 'error' ? 'bad' : severity === 'warning' ? 'warn' : 'calm';
@@ -119,7 +119,7 @@ export function reloadOf(reload) {
   if (reload === null) return 'none since the process began';
   const when = dated(reload.at);
   if (reload.kind === 'unreadable') return `cannot be read (${when}): ${reload.reason}`;
-  if (reload.kind === 'kept') return `refused (${when}); the last good one stays in force`;
+  if (reload.kind === 'rejected') return `refused (${when}); the last good one stays in force`;
   return `taken over (${when}): ${reload.summary}`;
 }
 
@@ -190,12 +190,12 @@ function showUpstreams(upstreams) {
   const told = JSON.stringify(upstreams);
   if (told === shownUpstreams) return;
   shownUpstreams = told;
-  const rows = upstreams.flatMap(({ id, up, waiting, retries, targets }) =>
-    targets.map(({ url, well, breaker, busy, connections, resolution }, index) => {
-      const span = { rowspan: targets.length };
+  const rows = upstreams.flatMap(({ id, healthy, waiting, retries, endpoints }) =>
+    endpoints.map(({ url, healthy: isHealthy, breaker, busy, connections, resolution }, index) => {
+      const span = { rowspan: endpoints.length };
       const first = [
         element('th', { scope: 'rowgroup', ...span }, id),
-        element('td', span, up ? badge('up', 'good') : badge('down', 'bad')),
+        element('td', span, healthy ? badge('up', 'good') : badge('down', 'bad')),
       ];
       const last = [
         element('td', { class: 'number', ...span }, whole(waiting)),
@@ -206,7 +206,7 @@ function showUpstreams(upstreams) {
         {},
         ...(index === 0 ? first : []),
         element('td', {}, element('code', {}, url), ...nameBadges(resolution)),
-        element('td', {}, well === null ? 'not asked' : well ? badge('well', 'good') : badge('unwell', 'bad')),
+        element('td', {}, isHealthy === null ? 'not checked' : isHealthy ? badge('healthy', 'good') : badge('unhealthy', 'bad')),
         element('td', {}, breaker === null ? NONE : breaker === 'closed' ? 'closed' : badge(breaker, 'warn')),
         element('td', { class: 'number' }, whole(busy)),
         element('td', { class: 'number' }, whole(connections)),
@@ -220,7 +220,7 @@ function showUpstreams(upstreams) {
 /**
  * Shows that the host name of an endpoint does not resolve.
  *
- * @param {Answers['status']['upstreams'][number]['targets'][number]['resolution']} resolution
+ * @param {Answers['status']['upstreams'][number]['endpoints'][number]['resolution']} resolution
  */
 function nameBadges(resolution) {
   if (resolution === null || resolution.reason === null) return [];

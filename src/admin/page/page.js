@@ -99,7 +99,7 @@ function showState(status) {
   readiness.className = `badge ${READINESS[status.status]}`;
   readiness.title = status.why.join('; ');
   say(byId('version'), `signing-gateway ${status.version}`);
-  const isFaulty = status.last_reload !== null && status.last_reload.kind !== 'loaded';
+  const isFaulty = status.last_reload !== null && status.last_reload.kind !== 'accepted';
   byId('reload-fault').hidden = !isFaulty;
   say(byId('reload-fault'), isFaulty ? `The saved manifest is not in force: ${reloadOf(status.last_reload)}` : '');
 }

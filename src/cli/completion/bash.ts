@@ -1,4 +1,4 @@
-import { COMMAND, type CompletionScript, type CompletionVerb, flagsOf } from './completed.ts';
+import { COMMAND, type CompletionScript, type CompletionVerb, flagsOf } from './completion-script.ts';
 
 /** Where nothing is offered, bash offers files by itself. */
 export const bash: CompletionScript = (

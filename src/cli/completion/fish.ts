@@ -1,5 +1,5 @@
 import type { Option } from '../terminal.ts';
-import { COMMAND, type CompletionScript, type CompletionVerb } from './completed.ts';
+import { COMMAND, type CompletionScript, type CompletionVerb } from './completion-script.ts';
 
 /** Files are offered by fish itself, where nothing says otherwise. */
 export const fish: CompletionScript = (verbs) =>

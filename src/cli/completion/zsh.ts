@@ -1,5 +1,5 @@
 import type { Option } from '../terminal.ts';
-import { COMMAND, type CompletionScript, type CompletionVerb, flagsOf } from './completed.ts';
+import { COMMAND, type CompletionScript, type CompletionVerb, flagsOf } from './completion-script.ts';
 
 export const zsh: CompletionScript = (verbs) => `#compdef ${COMMAND}
 # zsh completion of ${COMMAND}; in ~/.zshrc: source <(${COMMAND} completion zsh)

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Comparison, DiffContext, DiffFinding, DiffWitness } from '../difference.ts';
-import { type SchemaComparison as Compared, compareSchemas } from '../schemas/compare.ts';
-import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './changed-routes.ts';
+import { type SchemaComparison as Compared, compareSchemas } from '../schemas/compare-schemas.ts';
+import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-routes.ts';
 
 export const bodyLoosened: Comparison = {
   id: 'body-loosened',

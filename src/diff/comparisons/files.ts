@@ -1,7 +1,7 @@
 import type { Comparison, DiffContext } from '../difference.ts';
 
 export const tokenMethod: Comparison = {
-  id: 'token-way',
+  id: 'token-method',
   severity: 'error',
   description: 'Tokens are verified in another way.',
   *find(sides) {

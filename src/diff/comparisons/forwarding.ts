@@ -1,5 +1,5 @@
 import type { Comparison } from '../difference.ts';
-import { findingAtKey, matchedRoutes, requestWitness } from './changed-routes.ts';
+import { findingAtKey, matchedRoutes, requestWitness } from './matched-routes.ts';
 
 export const upstreamChanged: Comparison = {
   id: 'upstream-changed',

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Comparison, DiffFinding } from '../difference.ts';
 import { formatRedactedValue } from '../side.ts';
-import { findingAtKey, matchedRoutes } from './changed-routes.ts';
+import { findingAtKey, matchedRoutes } from './matched-routes.ts';
 
 const SIDES = [
   ['requestHeaders', 'request'],

@@ -1,6 +1,6 @@
 import { sizeBytes } from '../../manifest/units.ts';
 import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
-import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './changed-routes.ts';
+import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-routes.ts';
 
 export const limitRaised: Comparison = {
   id: 'limit-raised',

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Comparison } from '../difference.ts';
-import { findingAtKey, matchedRoutes } from './changed-routes.ts';
+import { findingAtKey, matchedRoutes } from './matched-routes.ts';
 
 export const loginRemoved: Comparison = {
   id: 'login-removed',

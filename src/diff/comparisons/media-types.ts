@@ -1,16 +1,16 @@
-import { isJsonType, mediaTypeMatcher } from '../../plan/media-type.ts';
+import { isJsonType, mediaTypeMatcher } from '../../plan/body/media-type.ts';
 import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
-import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './changed-routes.ts';
+import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-routes.ts';
 
 export const mediaTypesWidened: Comparison = {
-  id: 'types-widened',
+  id: 'media-types-widened',
   severity: 'warning',
   description: 'A body may be of media types that were refused.',
   find: (sides) => changedTypes(sides, 'takes more media types', (old, next) => [old, next]),
 };
 
 export const mediaTypesNarrowed: Comparison = {
-  id: 'types-narrowed',
+  id: 'media-types-narrowed',
   severity: 'info',
   description: 'A body may not be any more of media types that were taken.',
   find: (sides) => changedTypes(sides, 'takes fewer media types', (old, next) => [next, old]),

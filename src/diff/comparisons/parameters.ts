@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Comparison, DiffContext, DiffRequest } from '../difference.ts';
-import { normalizeSchema } from '../schemas/normal.ts';
-import { sampleRequests } from '../schemas/requests.ts';
-import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './changed-routes.ts';
+import { normalizeSchema } from '../schemas/normalize-schema.ts';
+import { sampleRequests } from '../schemas/sample-requests.ts';
+import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-routes.ts';
 
 export const parametersLoosened: Comparison = {
   id: 'parameters-loosened',

@@ -1,6 +1,6 @@
 import type { Comparison, DiffContext } from '../difference.ts';
 import type { DiffRoute, DiffSide } from '../side.ts';
-import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './changed-routes.ts';
+import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-routes.ts';
 
 export const roleWidened: Comparison = {
   id: 'role-widened',

@@ -1,6 +1,6 @@
 import type { RouteEntry } from '../../manifest/manifest.generated.ts';
 import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
-import { findingAtKey, matchedRoutes } from './changed-routes.ts';
+import { findingAtKey, matchedRoutes } from './matched-routes.ts';
 
 export const websocketOpened: Comparison = {
   id: 'websocket-opened',

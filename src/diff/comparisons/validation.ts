@@ -1,5 +1,5 @@
 import type { Comparison } from '../difference.ts';
-import { findingAtKey, matchedRoutes } from './changed-routes.ts';
+import { findingAtKey, matchedRoutes } from './matched-routes.ts';
 
 export const validationReported: Comparison = {
   id: 'validation-reported',

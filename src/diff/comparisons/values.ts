@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isMap, valueAt } from '../../plan/schema-walk.ts';
+import { isMap, valueAt } from '../../plan/schema/schema-walk.ts';
 import type { Path } from '../../problem/finding.ts';
 import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
 import { type DiffSide, formatRedactedValue } from '../side.ts';
-import { VALUE_RULES, type ValueRule } from './value-rows.ts';
+import { VALUE_RULES, type ValueRule } from './value-rules.ts';
 
 /** A comparison of each id of the rows: values that stand where they stood, and are others. */
 export const valueComparisons: readonly Comparison[] = [...Map.groupBy(VALUE_RULES, ({ id }) => id).values()].map(

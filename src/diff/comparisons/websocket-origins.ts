@@ -1,6 +1,6 @@
 import type { Manifest, RouteEntry } from '../../manifest/manifest.generated.ts';
 import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
-import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './changed-routes.ts';
+import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-routes.ts';
 
 export const websocketOriginsWidened: Comparison = {
   id: 'websocket-origins-widened',

@@ -1,4 +1,4 @@
-import type { Http1ErrorCode } from '../../http1/wire-error.ts';
+import type { Http1ErrorCode } from '../../http1/http1-error.ts';
 
 /**
  * The party that can cause a failure decides if the breaker counts it. `endpoint`: no request can cause it, so it always
@@ -15,7 +15,7 @@ type SystemErrorCode = 'ECONNRESET' | 'EPIPE' | 'ETIMEDOUT' | 'EHOSTUNREACH' | '
 type ResourceErrorCode = 'EMFILE' | 'ENFILE' | 'ENOBUFS' | 'ENOMEM';
 
 /** Reasons for which the gateway itself ends an exchange that is at an endpoint. */
-type GatewayReason = 'exchange_too_long' | 'login_answer_too_long' | 'body_too_large' | 'body_invalid';
+type GatewayReason = 'exchange_too_long' | 'login_response_too_long' | 'body_too_large' | 'body_invalid';
 
 /** The source of each failure of an exchange whose request went out, and of each shortage. `test/gateway/failure-sources.test.ts` checks all of them. */
 export const FAILURE_SOURCES: Readonly<
@@ -25,11 +25,11 @@ export const FAILURE_SOURCES: Readonly<
   response_timeout: 'request',
   idle_timeout: 'request',
   connection_closed: 'request',
-  answer_malformed: 'request',
+  response_malformed: 'request',
   // Upstreams repeat the query in `Location` and `Link`.
-  answer_head_too_large: 'client',
-  answer_unasked: 'request',
-  answer_upgrade_unasked: 'request',
+  response_head_too_large: 'client',
+  response_unexpected: 'request',
+  upgrade_unexpected: 'request',
   informational_too_many: 'request',
   request_malformed: 'client',
   ECONNRESET: 'request',
@@ -42,7 +42,7 @@ export const FAILURE_SOURCES: Readonly<
   ENOBUFS: 'gateway',
   ENOMEM: 'gateway',
   exchange_too_long: 'request',
-  login_answer_too_long: 'client',
+  login_response_too_long: 'client',
   body_too_large: 'client',
   body_invalid: 'client',
 };

@@ -1,9 +1,9 @@
-import type { NameResolver } from '../../dns/resolver.ts';
+import type { NameResolver } from '../../dns/name-resolver.ts';
 import type { ConnectionBudget } from '../../http1/connection-budget.ts';
 import type { Upstream } from '../../plan/plan.ts';
-import { Refusal } from '../refusal.ts';
-import { type EndpointEvent, type EndpointStatus, LiveEndpoint } from './live-target.ts';
-import { type QueueEntry, RequestQueue } from './waiting-queue.ts';
+import { Refusal } from '../response/refusal.ts';
+import { type EndpointEvent, type EndpointStatus, LiveEndpoint } from './live-endpoint.ts';
+import { type QueueEntry, RequestQueue } from './request-queue.ts';
 
 /** What waits for a target with a free connection. */
 export interface QueuedRequest extends QueueEntry {
@@ -69,7 +69,7 @@ export class LiveUpstream {
     if (target !== undefined) {
       passenger.start(target, target.breaker?.beginRequest(client) ?? 0);
     } else if (!isPanic && !this.#targets.some((one) => one.isAvailableTo(client))) {
-      passenger.refuse(unavailable('no_target_up'));
+      passenger.refuse(unavailable('no_endpoint_available'));
     } else {
       this.#wait(passenger);
     }

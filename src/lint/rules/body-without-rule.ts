@@ -1,4 +1,4 @@
-import { hasWriteMethod } from '../methods.ts';
+import { hasWriteMethod } from '../write-methods.ts';
 import { findingAtKey, type Rule } from '../rule.ts';
 
 export const bodyWithoutRule: Rule = {

@@ -1,4 +1,4 @@
-import { isStricter } from '../../plan/router.ts';
+import { isStricter } from '../../plan/routing/router.ts';
 import { findingAt, type Rule } from '../rule.ts';
 
 export const headerOverrideKept: Rule = {

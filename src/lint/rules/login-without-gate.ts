@@ -1,4 +1,4 @@
-import type { Pattern } from '../../plan/pattern.ts';
+import type { Pattern } from '../../plan/routing/pattern.ts';
 import { findingAtKey, type Rule } from '../rule.ts';
 
 export const loginWithoutGate: Rule = {

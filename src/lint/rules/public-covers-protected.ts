@@ -1,4 +1,4 @@
-import { publicOverlaps, sharedMethods } from '../overlaps.ts';
+import { publicOverlaps, sharedMethods } from '../public-overlaps.ts';
 import { findingAt, type Rule } from '../rule.ts';
 
 export const publicCoversProtected: Rule = {

@@ -1,7 +1,7 @@
-import { intersect } from '../../plan/pattern-sets.ts';
-import { publicOverlaps } from '../overlaps.ts';
+import { intersect } from '../../plan/routing/pattern-overlap.ts';
+import { publicOverlaps } from '../public-overlaps.ts';
 import { findingAt, type Rule } from '../rule.ts';
-import type { LintRoute } from '../subject.ts';
+import type { LintRoute } from '../lint-context.ts';
 
 export const publicMethodGap: Rule = {
   id: 'public-method-gap',

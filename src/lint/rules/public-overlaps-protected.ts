@@ -1,5 +1,5 @@
-import { intersect, takesPrecedence } from '../../plan/pattern-sets.ts';
-import { publicOverlaps, sharedMethods } from '../overlaps.ts';
+import { intersect, takesPrecedence } from '../../plan/routing/pattern-overlap.ts';
+import { publicOverlaps, sharedMethods } from '../public-overlaps.ts';
 import { findingAt, type Rule } from '../rule.ts';
 
 export const publicOverlapsProtected: Rule = {

@@ -1,10 +1,10 @@
-import { foldLiteral } from '../../plan/path-readings.ts';
-import { patternKey } from '../../plan/pattern.ts';
-import { sortMethods } from '../../plan/sample-paths.ts';
+import { foldLiteral } from '../../plan/routing/path-folding.ts';
+import { patternKey } from '../../plan/routing/pattern.ts';
+import { sortMethods } from '../../plan/routing/sample-paths.ts';
 import type { RouteWitness } from '../../problem/finding.ts';
-import type { WitnessSearch } from '../prover.ts';
+import type { WitnessSearch } from '../witness-search.ts';
 import { findingAt, type Rule, type RuleFinding } from '../rule.ts';
-import type { LintRoute } from '../subject.ts';
+import type { LintRoute } from '../lint-context.ts';
 
 export const routeCaseTwin: Rule = {
   id: 'route-case-twin',

@@ -1,5 +1,5 @@
 import { findingAt, type Rule } from '../rule.ts';
-import { stringValues } from '../strings.ts';
+import { stringValues } from '../string-values.ts';
 
 export const secretDefault: Rule = {
   id: 'secret-default',

@@ -1,6 +1,6 @@
 import type { Path } from '../../problem/finding.ts';
 import { findingAt, type Rule } from '../rule.ts';
-import { stringValues } from '../strings.ts';
+import { stringValues } from '../string-values.ts';
 
 export const secretEntropy: Rule = {
   id: 'secret-entropy',

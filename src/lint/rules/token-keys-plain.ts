@@ -1,6 +1,6 @@
-import { isProtectedInTransit } from '../hosts.ts';
+import { isProtectedInTransit } from '../loopback.ts';
 import { findingAt, type Rule } from '../rule.ts';
-import { tokenMethods } from '../tokens.ts';
+import { tokenMethods } from '../token-methods.ts';
 
 export const tokenKeysPlain: Rule = {
   id: 'token-keys-plain',

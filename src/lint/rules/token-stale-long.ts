@@ -1,6 +1,6 @@
 import { durationMs } from '../../manifest/units.ts';
 import { findingAt, type Rule } from '../rule.ts';
-import { tokenMethods } from '../tokens.ts';
+import { tokenMethods } from '../token-methods.ts';
 
 /** Keys change rarely, and a stale one verifies nothing that was not signed by it. */
 const KEYS_MS = 24 * 3_600_000;

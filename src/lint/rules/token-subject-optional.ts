@@ -1,5 +1,5 @@
 import { findingAtKey, type Rule } from '../rule.ts';
-import { tokenMethods } from '../tokens.ts';
+import { tokenMethods } from '../token-methods.ts';
 
 export const tokenSubjectOptional: Rule = {
   id: 'token-subject-optional',

@@ -1,6 +1,6 @@
-import { isLoopback } from '../hosts.ts';
+import { isLoopback } from '../loopback.ts';
 import { findingAt, type Rule } from '../rule.ts';
-import { upstreamsOf } from '../targets.ts';
+import { upstreamsOf } from '../upstreams.ts';
 
 export const upstreamLoop: Rule = {
   id: 'upstream-loop',

@@ -1,6 +1,6 @@
-import { isProtectedInTransit } from '../hosts.ts';
+import { isProtectedInTransit } from '../loopback.ts';
 import { findingAt, type Rule } from '../rule.ts';
-import { upstreamsOf } from '../targets.ts';
+import { upstreamsOf } from '../upstreams.ts';
 
 export const upstreamPlainHttp: Rule = {
   id: 'upstream-plain-http',

@@ -1,6 +1,6 @@
 import { durationMs } from '../../manifest/units.ts';
 import { findingAt, type Rule } from '../rule.ts';
-import { upstreamsOf } from '../targets.ts';
+import { upstreamsOf } from '../upstreams.ts';
 
 const MOST = { connect: '10s', response: '2m', idle: '5m' } as const;
 

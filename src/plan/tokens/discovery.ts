@@ -1,6 +1,6 @@
-import { sendIdentityRequest } from './ask.ts';
+import { sendIdentityRequest } from './send-identity-request.ts';
 import { isJsonObject } from './claims.ts';
-import { isSecureUrl, parseHttpUrl } from './endpoint.ts';
+import { isSecureUrl, parseHttpUrl } from './identity-endpoint.ts';
 import { parseJsonDocument } from './jwks.ts';
 
 /**
@@ -27,7 +27,7 @@ export async function discoverJwksUri(address: URL, issuer: string, signal: Abor
 async function readMetadata(url: URL, signal: AbortSignal): Promise<unknown> {
   const { status, body } = await sendIdentityRequest({ url, headers: { Accept: 'application/json' }, signal });
   if (status >= 400 && status < 500) return undefined;
-  if (status !== 200) throw new Error(`discovery_answered_${status}`);
+  if (status !== 200) throw new Error(`discovery_status_${status}`);
   return parseJsonDocument(body);
 }
 

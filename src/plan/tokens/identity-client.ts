@@ -1,9 +1,9 @@
-import { FairSemaphore } from '../../fairness/shared-places.ts';
-import { RoundRobinQueue } from '../../fairness/turns.ts';
-import { IdentityBreaker } from './breaker.ts';
-import type { IdentityEndpoint } from './endpoint.ts';
-import type { IdentityConnectionPools } from './identity-connections.ts';
-import { IdentityError, type IdentityRequest, type IdentityResponse, MAX_TIMER_MS } from './question.ts';
+import { FairSemaphore } from '../../fairness/fair-semaphore.ts';
+import { RoundRobinQueue } from '../../fairness/round-robin-queue.ts';
+import { IdentityBreaker } from './identity-breaker.ts';
+import type { IdentityEndpoint } from './identity-endpoint.ts';
+import type { IdentityConnectionPools } from './identity-connection-pools.ts';
+import { IdentityError, type IdentityRequest, type IdentityResponse, MAX_TIMER_MS } from './identity-request.ts';
 
 /** Connections in use. One client has half of them at most. */
 const MAX_CONNECTIONS = 64;
@@ -46,7 +46,7 @@ export class IdentityClient {
     asking: VerificationContext,
   ): Promise<IdentityResponse> {
     const { clientKey } = asking;
-    if (!this.#places.tryAcquire(clientKey)) throw new IdentityError('too_many_questions');
+    if (!this.#places.tryAcquire(clientKey)) throw new IdentityError('too_many_requests');
     try {
       if (!this.#breaker.mayRequest(clientKey)) throw new IdentityError('circuit_open');
       return await this.#askWithin(headers, form, asking);
@@ -128,7 +128,7 @@ export class IdentityClient {
 
   /** With the first question: a check of a manifest reads nothing of TLS. */
   async #load(): Promise<IdentityConnectionPools> {
-    const { IdentityConnectionPools } = await import('./identity-connections.ts');
+    const { IdentityConnectionPools } = await import('./identity-connection-pools.ts');
     return new IdentityConnectionPools(this.#endpoint, MAX_CONNECTIONS);
   }
 }

@@ -1,5 +1,5 @@
-import { parseStrictJson } from '../strict-json.ts';
-import { sendIdentityRequest } from './ask.ts';
+import { parseStrictJson } from '../body/strict-json.ts';
+import { sendIdentityRequest } from './send-identity-request.ts';
 import { readKeySet, type VerificationKeySet } from './key-set.ts';
 
 /** The keys behind a URL (RFC 7517). Throws when there are none to be had. */
@@ -13,13 +13,13 @@ export async function fetchKeySet(
     headers: { Accept: 'application/jwk-set+json, application/json' },
     signal,
   });
-  if (reply.status !== 200) throw new Error(`keys_answered_${reply.status}`);
+  if (reply.status !== 200) throw new Error(`keys_status_${reply.status}`);
   return readKeySet(parseJsonDocument(reply.body), algorithms).keys;
 }
 
 /** JSON with one reading. A document at an address of the manifest's is taken under any media type. */
 export function parseJsonDocument(body: Buffer): unknown {
   const parsed = parseStrictJson(body);
-  if ('violation' in parsed) throw new Error('answer_not_json');
+  if ('violation' in parsed) throw new Error('response_not_json');
   return parsed.value;
 }

@@ -1,8 +1,8 @@
 import type { Jwt, KeySet as KeySetEntry } from '../../manifest/manifest.generated.ts';
 import { durationMs } from '../../manifest/units.ts';
 import { errorAt, errorAtKey, type Path } from '../../problem/finding.ts';
-import { requireSecretFromEnvironment, type TokensContext } from './context.ts';
-import { isSecureUrl, parseHttpUrl } from './endpoint.ts';
+import { requireSecretFromEnvironment, type TokensContext } from './tokens-context.ts';
+import { isSecureUrl, parseHttpUrl } from './identity-endpoint.ts';
 import { readKeySet, secretKeySet, type VerificationKeySet } from './key-set.ts';
 import { type KeySource, RemoteKeySource, staticKeySource } from './key-source.ts';
 

@@ -64,7 +64,7 @@ export function readKeySet(
 /** A key, why it must not be used, or `undefined` for one that is not meant for this. */
 function readKey(jwk: unknown, allowed: readonly string[]): KeyWithId | string | undefined {
   if (!isJsonObject(jwk)) return 'is no map';
-  const { keyId, use, key_ops: operations } = jwk;
+  const { kid: keyId, use, key_ops: operations } = jwk;
   if (use !== undefined && use !== 'sig') return undefined;
   if (operations !== undefined && !(Array.isArray(operations) && operations.includes('verify'))) return undefined;
   const algorithms = allowed.filter((algorithm) => supportsAlgorithm(jwk, algorithm));

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import type { SandboxUser } from '../call.ts';
+import type { SandboxUser } from '../request.ts';
 import { minutesFromNow, now, type Store } from '../store.ts';
 
 /** Someone who can log in. */

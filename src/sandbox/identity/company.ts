@@ -1,6 +1,6 @@
-import { dataResponse, requireFound, SandboxError, type SandboxResponse } from '../answer.ts';
+import { dataResponse, requireFound, SandboxError, type SandboxResponse } from '../response.ts';
 import { recordAuditEvent } from '../audit.ts';
-import type { AuthenticatedRequest, SandboxRoute } from '../call.ts';
+import type { AuthenticatedRequest, SandboxRoute } from '../request.ts';
 import type { Fields } from '../fields.ts';
 import { listResource, type Resource } from '../resource.ts';
 

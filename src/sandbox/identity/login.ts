@@ -1,6 +1,6 @@
-import { dataResponse, SandboxError, type SandboxResponse } from '../answer.ts';
+import { dataResponse, SandboxError, type SandboxResponse } from '../response.ts';
 import { recordAuditEvent } from '../audit.ts';
-import type { SandboxRequest, SandboxRoute } from '../call.ts';
+import type { SandboxRequest, SandboxRoute } from '../request.ts';
 import { emailField, textField } from '../fields.ts';
 import { isCorrectPassword } from '../passwords.ts';
 import { SOCIAL_TOKENS } from '../samples.ts';

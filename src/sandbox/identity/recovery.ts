@@ -1,6 +1,6 @@
-import { requireFound, SandboxError, type SandboxResponse, successResponse } from '../answer.ts';
+import { requireFound, SandboxError, type SandboxResponse, successResponse } from '../response.ts';
 import { recordAuditEvent } from '../audit.ts';
-import type { SandboxRequest, SandboxRoute } from '../call.ts';
+import type { SandboxRequest, SandboxRoute } from '../request.ts';
 import { emailField, textField } from '../fields.ts';
 import { sendMail } from '../mail.ts';
 import { hashPassword } from '../passwords.ts';

@@ -1,6 +1,6 @@
-import { dataResponse, requireFound, type SandboxResponse } from '../answer.ts';
+import { dataResponse, requireFound, type SandboxResponse } from '../response.ts';
 import { recordAuditEvent } from '../audit.ts';
-import type { AuthenticatedRequest, SandboxRoute } from '../call.ts';
+import type { AuthenticatedRequest, SandboxRoute } from '../request.ts';
 import { textField } from '../fields.ts';
 import { enqueueJob, type SandboxJob, showJob } from '../jobs.ts';
 import type { Store } from '../store.ts';

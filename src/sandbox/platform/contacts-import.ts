@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
-import { SandboxError, type SandboxResponse } from '../answer.ts';
-import type { AuthenticatedRequest, SandboxRoute } from '../call.ts';
+import { SandboxError, type SandboxResponse } from '../response.ts';
+import type { AuthenticatedRequest, SandboxRoute } from '../request.ts';
 import { isEmail } from '../fields.ts';
 import { enqueueJob, type SandboxJob, showJob } from '../jobs.ts';
 import { now, type Store } from '../store.ts';

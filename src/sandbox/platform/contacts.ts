@@ -1,5 +1,5 @@
-import type { SandboxResponse } from '../answer.ts';
-import type { AuthenticatedRequest, SandboxRoute } from '../call.ts';
+import type { SandboxResponse } from '../response.ts';
+import type { AuthenticatedRequest, SandboxRoute } from '../request.ts';
 import { emailField, textField } from '../fields.ts';
 import { addResource, listResource, type Resource, showResource } from '../resource.ts';
 

@@ -1,6 +1,6 @@
 import { createPublicKey, hash, verify } from 'node:crypto';
-import { dataResponse, requireFound, type SandboxResponse } from '../answer.ts';
-import type { AuthenticatedRequest, SandboxRequest, SandboxRoute } from '../call.ts';
+import { dataResponse, requireFound, type SandboxResponse } from '../response.ts';
+import type { AuthenticatedRequest, SandboxRequest, SandboxRoute } from '../request.ts';
 import { download } from '../download.ts';
 import { listResource, type Resource, readResource } from '../resource.ts';
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import type { SandboxResponse } from '../answer.ts';
-import type { AuthenticatedRequest, SandboxRoute } from '../call.ts';
+import type { SandboxResponse } from '../response.ts';
+import type { AuthenticatedRequest, SandboxRoute } from '../request.ts';
 import { textField } from '../fields.ts';
 import { enqueueJob, type SandboxJob, showJob } from '../jobs.ts';
 import { addResource, listResource, type Resource, readResource } from '../resource.ts';

@@ -1,6 +1,6 @@
-import { SandboxError, type SandboxResponse, successResponse } from '../answer.ts';
+import { SandboxError, type SandboxResponse, successResponse } from '../response.ts';
 import { recordAuditEvent } from '../audit.ts';
-import type { AuthenticatedRequest, SandboxRoute } from '../call.ts';
+import type { AuthenticatedRequest, SandboxRoute } from '../request.ts';
 import { emailField, type Fields, textField } from '../fields.ts';
 import { type Mail, sendMail } from '../mail.ts';
 

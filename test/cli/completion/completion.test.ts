@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { CompletionVerb } from '../../../src/cli/completion/completed.ts';
-import { SHELLS } from '../../../src/cli/completion/index.ts';
+import type { CompletionVerb } from '../../../src/cli/completion/completion-script.ts';
+import { SHELLS } from '../../../src/cli/completion/shells.ts';
 import { runCli } from '../../support/cli.ts';
 
 const UPDATE = process.env['UPDATE_GOLDEN'] === '1';

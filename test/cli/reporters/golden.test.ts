@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { REPORTERS, type ReportFormat } from '../../../src/cli/reporters/index.ts';
+import { REPORTERS, type ReportFormat } from '../../../src/cli/lint/reporters/reporters.ts';
 import { REPORTS } from './support.ts';
 
 const CASES = new URL('cases/', import.meta.url);

@@ -1,4 +1,4 @@
-import type { LintReport } from '../../../src/cli/reporters/report.ts';
+import type { LintReport } from '../../../src/cli/lint/reporters/lint-report.ts';
 import { load } from '../../../src/load.ts';
 import type { Severity } from '../../../src/problem/finding.ts';
 import type { Problem } from '../../../src/problem/problem.ts';

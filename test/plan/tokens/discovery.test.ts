@@ -95,16 +95,16 @@ describe('no key is taken', () => {
       'discovery_jwks_uri_refused',
     ],
     ['by a list', () => [metadata()], 'discovery_not_an_object'],
-    ['by HTML', () => (response: ServerResponse) => response.end('<h1>'), 'answer_not_json'],
-    ['by a name twice', () => (response: ServerResponse) => response.end('{"issuer":1,"issuer":2}'), 'answer_not_json'],
+    ['by HTML', () => (response: ServerResponse) => response.end('<h1>'), 'response_not_json'],
+    ['by a name twice', () => (response: ServerResponse) => response.end('{"issuer":1,"issuer":2}'), 'response_not_json'],
     [
       'by a redirect',
       () => (response: ServerResponse) => response.writeHead(302, { location: OAUTH }).end(),
-      'discovery_answered_302',
+      'discovery_status_302',
     ],
-    ['by 500', () => (response: ServerResponse) => response.writeHead(500).end(), 'discovery_answered_500'],
+    ['by 500', () => (response: ServerResponse) => response.writeHead(500).end(), 'discovery_status_500'],
     ['by a reset', () => (response: ServerResponse) => response.socket?.resetAndDestroy(), 'ECONNRESET'],
-    ['by 300 kB', () => metadata({ filler: 'x'.repeat(300_000) }), 'answer_too_long'],
+    ['by 300 kB', () => metadata({ filler: 'x'.repeat(300_000) }), 'response_too_long'],
   ])('%s', async (_name, page, cause) => {
     pages[OPENID] = page();
     pages[OAUTH] = metadata();
@@ -117,7 +117,7 @@ describe('no key is taken', () => {
   test('by keys that redirect', async () => {
     pages[OPENID] = metadata({ jwks_uri: `${issuer.url}/moved` });
     pages['/moved'] = (response: ServerResponse) => response.writeHead(301, { location: '/keys' }).end();
-    expect(await outcome()).toBe('keys_answered_301');
+    expect(await outcome()).toBe('keys_status_301');
     expect(asked).toEqual([OPENID, '/moved']);
   });
 
@@ -126,7 +126,7 @@ describe('no key is taken', () => {
     pages['/keys'] = () => undefined;
     const jwt = { discovery: issuer.url, algorithms: ['ES256'], issuer: issuer.url, audience: 'a', timeout: '300ms' };
     const good = tokenOf({ alg: 'ES256', kid: 'one' }, claims({ iss: issuer.url, aud: 'a' }), key);
-    expect(await verifierFor({ jwt }).verify(good)).toEqual({ fault: 'keys_unavailable', cause: 'timeout' });
+    expect(await verifierFor({ jwt }).verify(good)).toEqual({ code: 'keys_unavailable', cause: 'timeout' });
   });
 });
 

@@ -51,7 +51,7 @@ describe.each([
     identity.respond = (response) => sendJson(response, '', 401);
     for (const { response } of owed) sendJson(response, '', 401);
     const outcomes = await Promise.all(flood);
-    expect(outcomes.filter((cause) => cause === 'too_many_questions')).toHaveLength(1_000);
+    expect(outcomes.filter((cause) => cause === 'too_many_requests')).toHaveLength(1_000);
     expect(outcomes).not.toContain('circuit_open');
     identity.respond = accept;
     expect(await outcome(verifier, 'another', staying('10.0.0.1'))).toBe('accepted');
@@ -144,7 +144,7 @@ describe.each([
     identity.respond = (response, { token }) =>
       token === 'good' ? accept(response, { token, url: '' }) : sendJson(response, '', 429);
     for (let index = 0; index < 20; index += 1)
-      expect(await outcome(verifier, `t${index}`, staying('10.0.0.1'))).toBe('answered_429');
+      expect(await outcome(verifier, `t${index}`, staying('10.0.0.1'))).toBe('status_429');
     expect(await outcome(verifier, 'good', staying('10.0.0.2'))).toBe('accepted');
   });
 });

@@ -67,7 +67,7 @@ test.each([
   const tokens = { introspection: { endpoint, clientId: 'gateway', clientSecret: '${SECRET}', timeout } };
   const verifier = verifierFor(tokens, { env: { SECRET: 's' }, upstreams: { up: { url: identity.url, timeouts } } });
   const start = performance.now();
-  expect(await verifier.verify('token')).toEqual({ fault: 'keys_unavailable', cause: 'timeout' });
+  expect(await verifier.verify('token')).toEqual({ code: 'keys_unavailable', cause: 'timeout' });
   expect(performance.now() - start).toBeGreaterThan(190);
   expect(performance.now() - start).toBeLessThan(2_500);
 });
@@ -179,8 +179,8 @@ describe('what is no answer leaves the token unknown', () => {
       };
     });
     expect(await introspecting(identity.url).verify('token')).toEqual({
-      fault: 'keys_unavailable',
-      cause: 'answer_too_long',
+      code: 'keys_unavailable',
+      cause: 'response_too_long',
     });
     await closed;
     expect(written).toBeLessThan(10_485_760);
@@ -200,7 +200,7 @@ describe('what is no answer leaves the token unknown', () => {
   test('nobody listens', async () => {
     const verifier = introspecting(identity.url);
     await identity.close();
-    expect(await verifier.verify('token')).toEqual({ fault: 'keys_unavailable', cause: 'ECONNREFUSED' });
+    expect(await verifier.verify('token')).toEqual({ code: 'keys_unavailable', cause: 'ECONNREFUSED' });
     identity = await startIdentity();
   });
 
@@ -215,9 +215,9 @@ describe('what is no answer leaves the token unknown', () => {
       causes.push(await introspecting(identity.url).verify('token'));
     }
     expect(causes).toEqual([
-      { fault: 'keys_unavailable', cause: 'answered_401' },
-      { fault: 'keys_unavailable', cause: 'active_not_boolean' },
-      { fault: 'keys_unavailable', cause: 'answer_not_json' },
+      { code: 'keys_unavailable', cause: 'status_401' },
+      { code: 'keys_unavailable', cause: 'active_not_boolean' },
+      { code: 'keys_unavailable', cause: 'response_not_json' },
     ]);
   });
 });

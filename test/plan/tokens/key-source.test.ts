@@ -332,7 +332,7 @@ describe('while the issuer is down', () => {
 
   test('nobody listens at all', async () => {
     await server.close();
-    expect(await verifier.verify(tokenBy(one))).toEqual({ fault: 'keys_unavailable', cause: 'ECONNREFUSED' });
+    expect(await verifier.verify(tokenBy(one))).toEqual({ code: 'keys_unavailable', cause: 'ECONNREFUSED' });
   });
 
   test('it is asked once in two seconds, after five failures', async () => {

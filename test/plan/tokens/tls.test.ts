@@ -35,7 +35,7 @@ afterAll(() => {
 const good = () => tokenOf({ alg: 'ES256', kid: 'one' }, claims({ iss: url() }), key);
 
 test('an issuer whose certificate nobody vouches for gives no answer', async () => {
-  const refused = { fault: 'keys_unavailable', cause: 'DEPTH_ZERO_SELF_SIGNED_CERT' };
+  const refused = { code: 'keys_unavailable', cause: 'DEPTH_ZERO_SELF_SIGNED_CERT' };
   expect(await verifierOf({ jwks: `${url()}/keys`, issuer: url() }).verify(good())).toEqual(refused);
   expect(await introspecting(url()).verify('token')).toEqual(refused);
 });
@@ -53,7 +53,7 @@ test('metadata that came by TLS does not lead away from it', async () => {
   const plain = await startKeysServer(key);
   jwksUri = plain.url;
   expect(await verifierOf({ discovery: url(), issuer: url() }).verify(good())).toEqual({
-    fault: 'keys_unavailable',
+    code: 'keys_unavailable',
     cause: 'discovery_jwks_uri_refused',
   });
   expect(plain.asked).toBe(0);

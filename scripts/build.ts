@@ -1,0 +1,36 @@
+/**
+ * Makes `dist`: what is installed. Types as they are; the program in few files, since finding and opening four hundred
+ * of them would be most of the time that a lint takes. What no check of a manifest needs stays a package of its own.
+ *
+ *     npm run build
+ */
+import { execFileSync } from 'node:child_process';
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'rolldown';
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const SERVES = ['@opentelemetry/api', '@prometheus-io/client', 'http-proxy-3', 'jose', 'pino'];
+
+rmSync(join(ROOT, 'dist'), { recursive: true, force: true });
+execFileSync('tsc', ['-p', 'src', '--emitDeclarationOnly'], { cwd: ROOT, stdio: 'inherit' });
+await build({
+  cwd: ROOT,
+  input: {
+    index: 'src/index.ts',
+    'cli/main': 'src/cli/main.ts',
+    // Threads and the page are looked for beside whoever asks for them.
+    'cli/validation-worker': 'src/plan/body/validation-worker.ts',
+    'cli/manifest-worker': 'src/reload/manifest-worker.ts',
+    'cli/file-worker': 'src/reload/file-worker.ts',
+  },
+  external: SERVES,
+  platform: 'node',
+  output: { dir: 'dist', format: 'esm', chunkFileNames: 'cli/[name]-[hash].js' },
+  logLevel: 'warn',
+});
+cpSync(join(ROOT, 'src/admin/page'), join(ROOT, 'dist/cli/page'), {
+  recursive: true,
+  filter: (path) => !path.endsWith('tsconfig.json'),
+});

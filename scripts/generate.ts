@@ -1,0 +1,111 @@
+/**
+ * Writes what is made from the schemas of the manifest and of test files: their types, and their validators compiled
+ * ahead of time (compiling at start costs 75 times what loading does); and the validator of JSON Schema itself. Run by `npm run generate`; a test
+ * fails when the files that are checked in are not what this makes.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { compile } from 'json-schema-to-typescript';
+
+interface SchemaTarget {
+  /** A file of the folder `schema`. */
+  readonly schema: string;
+  /** The type of a whole text. */
+  readonly type: string;
+  readonly types: string;
+  readonly validator: string;
+}
+
+const LANGUAGES: readonly SchemaTarget[] = [
+  {
+    schema: 'gateway.schema.json',
+    type: 'Manifest',
+    types: '../src/manifest/manifest.generated.ts',
+    validator: '../src/manifest/validate.generated.ts',
+  },
+  {
+    schema: 'gateway-test.schema.json',
+    type: 'TestFile',
+    types: '../src/testing/test-file.generated.ts',
+    validator: '../src/testing/validate.generated.ts',
+  },
+];
+
+const META = 'https://json-schema.org/draft/2020-12/schema';
+
+/** The generated files, by their paths from this one. */
+export async function generate(): Promise<Record<string, string>> {
+  const files: Record<string, string> = {};
+  for (const { schema, type, ...names } of LANGUAGES) {
+    const text = readFileSync(new URL(`../schema/${schema}`, import.meta.url), 'utf8');
+    const banner = `// Made from schema/${schema} by \`npm run generate\`. Do not edit.\n`;
+    files[names.types] = banner + (await generateTypes(text, type));
+    files[names.validator] = banner + generateValidator(text);
+  }
+  files['../src/plan/schema/json-schema.generated.ts'] = generateMetaValidator();
+  return files;
+}
+
+async function generateTypes(text: string, type: string): Promise<string> {
+  return compile(JSON.parse(text, toTypeSchema), type, {
+    bannerComment: '',
+    additionalProperties: false,
+    strictIndexSignatures: false,
+    ignoreMinAndMaxItems: true,
+    format: false,
+  });
+}
+
+/** The schema of a manifest that was checked: what has a default is always there. */
+function toTypeSchema(key: string, value: unknown): unknown {
+  // Titles are nouns for messages ("a duration"), not names of types; examples hold `$ref`s of another document.
+  if (key === 'title' || key === 'examples' || key === '$id') return undefined;
+  if (key === 'JsonSchema') return { tsType: 'boolean | Readonly<Record<string, unknown>>' };
+  // A map of keys may have one that is itself named "properties".
+  if (key === 'properties') return value;
+  if (value === null || typeof value !== 'object' || !('properties' in value)) return value;
+  const required = 'required' in value ? (value.required as string[]) : [];
+  const defaulted = Object.entries(value.properties as Record<string, object>).filter(
+    ([, member]) => 'default' in member,
+  );
+  return { ...value, required: [...required, ...defaulted.map(([name]) => name)] };
+}
+
+function generateValidator(text: string): string {
+  const ajv = new Ajv2020({
+    strict: true,
+    allErrors: true,
+    verbose: true,
+    useDefaults: true,
+    allowUnionTypes: true,
+    code: { source: true, esm: true },
+  });
+  return toModule(ajv, ajv.compile(JSON.parse(text)));
+}
+
+/** Of the first fault alone: the others are often only what comes of it. */
+function generateMetaValidator(): string {
+  const ajv = new Ajv2020({ ownProperties: true, code: { source: true, esm: true } });
+  const banner = `// Made from ${META} by \`npm run generate\`. Do not edit.\n`;
+  return banner + toModule(ajv, ajv.getSchema(META) as ValidateFunction);
+}
+
+function toModule(ajv: Ajv2020, validate: ValidateFunction): string {
+  // CommonJS without named exports for an ES module to find.
+  const standalone = createRequire(import.meta.url)('ajv/dist/standalone').default;
+  const code: string = standalone(ajv, validate);
+  const header = [
+    '// @ts-nocheck',
+    "import { createRequire } from 'node:module';",
+    'const require = createRequire(import.meta.url);',
+  ];
+  return `${header.join('\n')}\n${code}\n`;
+}
+
+if (import.meta.main) {
+  for (const [name, text] of Object.entries(await generate())) {
+    writeFileSync(new URL(name, import.meta.url), text);
+    process.stdout.write(`${name}: ${text.length} characters\n`);
+  }
+}

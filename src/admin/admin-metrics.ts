@@ -1,0 +1,53 @@
+import { ThrottledWarning } from '../gateway/telemetry/throttled-warning.ts';
+import type { Log } from '../log/log.ts';
+
+/** Counts what the admin API could not serve. Each kind has a metric, and a line in the log at most once a minute. */
+export class AdminMetrics {
+  /** Open connections. */
+  connections = 0;
+  /** Decisions that matched, or might have, and were not sent because there were too many. */
+  skippedEvents = 0;
+  readonly #evicted: ThrottledWarning;
+  readonly #refused: ThrottledWarning;
+  readonly #unaccepted: ThrottledWarning;
+  readonly #failed: ThrottledWarning;
+
+  constructor(logger: Log['logger']) {
+    this.#evicted = new ThrottledWarning(logger, 'admin connections were closed to make room for new ones');
+    this.#refused = new ThrottledWarning(logger, 'admin requests were refused: too many at one time');
+    this.#unaccepted = new ThrottledWarning(logger, 'admin connections could not be accepted');
+    this.#failed = new ThrottledWarning(logger, 'admin responses failed');
+  }
+
+  /** An error in the middle of a response, for which no status can be sent. */
+  recordResponseError(error: Error): void {
+    this.#failed.add({ reason: error.message });
+  }
+
+  /** Connections that were closed to make room for others. */
+  get evictions(): number {
+    return this.#evicted.total;
+  }
+
+  /** Requests that were refused because too many others were being served. */
+  get refusals(): number {
+    return this.#refused.total;
+  }
+
+  /** Connections that could not be accepted, when no file descriptor was free for example. */
+  get acceptErrors(): number {
+    return this.#unaccepted.total;
+  }
+
+  recordAcceptError({ code }: NodeJS.ErrnoException): void {
+    this.#unaccepted.add({ reason: code });
+  }
+
+  recordEviction(peer: string): void {
+    this.#evicted.add({ peer });
+  }
+
+  recordRefusal(path: string): void {
+    this.#refused.add({ path });
+  }
+}

@@ -1,0 +1,115 @@
+import type { LogStatus } from '../../log/log.ts';
+import type { AdminContext } from '../admin-endpoint.ts';
+import { gauge, type Metric } from './metric.ts';
+
+function counter(name: string, help: string, read: (operated: AdminContext) => number): Metric {
+  return { ...gauge(name, help, read), type: 'counter' };
+}
+
+function streamMetric(name: string, type: Metric['type'], help: string, read: (status: LogStatus) => number): Metric {
+  return {
+    name,
+    type,
+    help,
+    labels: ['stream'],
+    *collect({ standardStreams }) {
+      for (const [stream, status] of Object.entries(standardStreams()))
+        yield { labels: { stream }, value: read(status) };
+    },
+  };
+}
+
+/** Metrics of failures that no response reports. */
+export const LOSS_METRICS: readonly Metric[] = [
+  streamMetric(
+    'stream_dropped_lines_total',
+    'counter',
+    'Lines of the standard output (the log) and the standard error that were lost because more than 16 MB waited to be written.',
+    ({ droppedLines }) => droppedLines,
+  ),
+  streamMetric(
+    'stream_waiting_bytes',
+    'gauge',
+    'Bytes that wait to be written to the standard output or the standard error.',
+    ({ waitingBytes }) => waitingBytes,
+  ),
+  streamMetric(
+    'stream_write_errors_total',
+    'counter',
+    'Writes to the standard output or the standard error that failed, as on a full disk.',
+    ({ errors }) => errors,
+  ),
+  streamMetric(
+    'stream_failing',
+    'gauge',
+    '1 while writes to the standard output or the standard error fail, or their reader takes nothing.',
+    ({ error }) => Number(error !== undefined),
+  ),
+  counter(
+    'client_connections_refused_total',
+    'Connections of clients that were closed as they came: limits.connections was reached.',
+    ({ gateway }) => gateway.clients.refused,
+  ),
+  {
+    name: 'accept_errors_total',
+    type: 'counter',
+    help: 'Connections that the system could not accept, by listener.',
+    labels: ['listener'],
+    *collect({ gateway, adminMetrics }) {
+      yield { labels: { listener: 'clients' }, value: gateway.clients.unaccepted };
+      yield { labels: { listener: 'admin' }, value: adminMetrics.acceptErrors };
+    },
+  },
+  gauge(
+    'process_open_fds',
+    'Open file descriptors, at most a second ago.',
+    ({ descriptors }) => descriptors.status.open ?? Number.NaN,
+  ),
+  gauge(
+    'file_descriptors_wanted',
+    'File descriptors that the limits of the manifest allow to be needed.',
+    ({ descriptors }) => descriptors.status.wanted,
+  ),
+  {
+    name: 'file_descriptor_shortages_total',
+    type: 'counter',
+    help: 'Times that no file descriptor was free: at the look of every second, or for a connection to an upstream.',
+    labels: ['use'],
+    *collect({ gateway, descriptors }) {
+      yield { labels: { use: 'check' }, value: descriptors.status.shortages };
+      yield { labels: { use: 'upstream' }, value: gateway.metrics.descriptorShortages };
+    },
+  },
+  gauge(
+    'config_watch_active',
+    '0 while the files of the manifest cannot be watched, at the limits of inotify for example. They are polled every 5 s.',
+    ({ reloader }) => Number(reloader.watchError === undefined),
+  ),
+  gauge('admin_connections', 'Open connections of the admin API.', ({ adminMetrics }) => adminMetrics.connections),
+  counter(
+    'admin_connections_evicted_total',
+    'Connections of the admin API that were closed to make room for new ones.',
+    ({ adminMetrics }) => adminMetrics.evictions,
+  ),
+  counter(
+    'admin_refusals_total',
+    'Requests to the admin API that were refused because too many others were being served.',
+    ({ adminMetrics }) => adminMetrics.refusals,
+  ),
+  counter(
+    'skipped_decisions_total',
+    'Decisions that were not sent to a stream of /decisions because there were too many.',
+    ({ adminMetrics }) => adminMetrics.skippedEvents,
+  ),
+  {
+    name: 'nodejs_eventloop_seconds_total',
+    type: 'counter',
+    help: 'Time that the event loop was active, and idle.',
+    labels: ['state'],
+    *collect() {
+      const { active, idle } = performance.eventLoopUtilization();
+      yield { labels: { state: 'active' }, value: active / 1_000 };
+      yield { labels: { state: 'idle' }, value: idle / 1_000 };
+    },
+  },
+];

@@ -1,0 +1,127 @@
+import { LOOKUP_BUCKETS_MS } from '../../dns/lookup-counts.ts';
+import { BUCKET_BOUNDS_MS, type LatencyHistogram, type LatencyPhase, NO_ROUTE } from '../../gateway/telemetry/request-metrics.ts';
+import type { UpstreamStatus } from '../../gateway/upstream/live-upstream.ts';
+import type { AdminContext } from '../admin-endpoint.ts';
+
+/** A number, and what it is the number of. */
+export interface Sample {
+  /** Of the buckets, the sum and the count of a histogram; left out: the family's name. */
+  readonly suffix?: '_bucket' | '_sum' | '_count';
+  /** Samples in a row with the same object are written faster. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** The upper bound of a bucket. */
+  readonly le?: string;
+  readonly value: number;
+}
+
+/** A metric: what is measured, and where the numbers are when they are asked for. */
+export interface Metric {
+  /** Behind `signing_gateway_`. */
+  readonly name: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly help: string;
+  readonly labels: readonly string[];
+  readonly collect: (operated: AdminContext) => Iterable<Sample>;
+}
+
+export function gauge(name: string, help: string, read: (operated: AdminContext) => number): Metric {
+  return { name, type: 'gauge', help, labels: [], collect: (operated) => [{ labels: {}, value: read(operated) }] };
+}
+
+export function upstreamMetric(
+  name: string,
+  type: 'counter' | 'gauge',
+  help: string,
+  read: (upstream: UpstreamStatus) => number,
+): Metric {
+  const collect = ({ gateway }: AdminContext) =>
+    gateway.upstreams.map((upstream) => ({ labels: { upstream: upstream.id }, value: read(upstream) }));
+  return { name, type, help, labels: ['upstream'], collect };
+}
+
+type EndpointStatus = UpstreamStatus['endpoints'][number];
+
+export function endpointMetric(
+  name: string,
+  type: 'counter' | 'gauge',
+  help: string,
+  read: (endpoint: EndpointStatus) => number,
+): Metric {
+  const collect = ({ gateway }: AdminContext) =>
+    gateway.upstreams.flatMap(({ id, endpoints }) =>
+      endpoints.map((endpoint) => ({ labels: { upstream: id, endpoint: endpoint.url }, value: read(endpoint) })),
+    );
+  return { name, type, help, labels: ['upstream', 'endpoint'], collect };
+}
+
+/** The whole time, by route. */
+export function routeDurations(name: string, help: string): Metric {
+  return {
+    name,
+    type: 'histogram',
+    help,
+    labels: ['route'],
+    *collect({ gateway }) {
+      for (const [route, meter] of gateway.metrics.routes) yield* histogramSamples({ route }, meter.histogram('total'));
+    },
+  };
+}
+
+/** A part of it, by upstream: by route, what there is to store would be three times as much. */
+export function upstreamDurations(span: Exclude<LatencyPhase, 'total'>, name: string, help: string): Metric {
+  return {
+    name,
+    type: 'histogram',
+    help,
+    labels: ['upstream'],
+    *collect({ gateway }) {
+      const upstreams = new Map(gateway.plan.routes.map(({ id, upstream }) => [id, upstream.id]));
+      const sums = new Map<string, LatencyHistogram>();
+      for (const [route, meter] of gateway.metrics.routes) {
+        const upstream = upstreams.get(route) ?? NO_ROUTE;
+        sums.set(upstream, addHistograms(sums.get(upstream), meter.histogram(span)));
+      }
+      for (const [upstream, sum] of sums) yield* histogramSamples({ upstream }, sum);
+    },
+  };
+}
+
+function addHistograms(one: LatencyHistogram | undefined, other: LatencyHistogram): LatencyHistogram {
+  if (one === undefined) return other;
+  return {
+    counts: one.counts.map((count, index) => count + (other.counts[index] ?? 0)),
+    sumMs: one.sumMs + other.sumMs,
+  };
+}
+
+/** The look-ups of host names. */
+export function lookupDurations(name: string, help: string): Metric {
+  const collect = ({ gateway }: AdminContext) => {
+    const { buckets, sumMs } = gateway.resolver.counts;
+    return histogramSamples({}, { counts: buckets, sumMs }, LOOKUP_BUCKETS);
+  };
+  return { name, type: 'histogram', help, labels: [], collect };
+}
+
+const BUCKETS = bucketLabels(BUCKET_BOUNDS_MS);
+const LOOKUP_BUCKETS = bucketLabels(LOOKUP_BUCKETS_MS);
+
+/** The values of the label `le`. */
+function bucketLabels(boundsMs: readonly number[]): string[] {
+  return [...boundsMs.map((bound) => String(bound / 1_000)), '+Inf'];
+}
+
+function* histogramSamples(
+  labels: Readonly<Record<string, string>>,
+  { counts, sumMs }: LatencyHistogram,
+  buckets = BUCKETS,
+): Generator<Sample> {
+  let below = 0;
+  for (let index = 0; index < counts.length; index += 1) {
+    below += counts[index] as number;
+    // A bucket that never counted has no series. Those above the longest request have one: sums over routes need them.
+    if (below > 0) yield { suffix: '_bucket', labels, le: buckets[index] as string, value: below };
+  }
+  yield { suffix: '_sum', labels, value: sumMs / 1_000 };
+  yield { suffix: '_count', labels, value: below };
+}

@@ -1,0 +1,75 @@
+import { parseArgs } from 'node:util';
+import { diff as differencesBetween } from '../../diff/diff.ts';
+import type { Difference } from '../../diff/difference.ts';
+import { createDiffSide, type DiffSide } from '../../diff/side.ts';
+import { load } from '../../load.ts';
+import { SEVERITY_RANKS, type Severity } from '../../problem/finding.ts';
+import { formatDiffJson, formatDiffMarkdown, formatDiffText } from './diff-formats.ts';
+import { formatProblems } from '../format.ts';
+import { readRevision } from './revision.ts';
+import { type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
+
+const FORMATS = { text: formatDiffText, json: formatDiffJson, markdown: formatDiffMarkdown } as const;
+
+const OPTIONS = {
+  'fail-on': {
+    type: 'string',
+    valueName: 'SEVERITY',
+    choices: ['error', 'warning', 'info', 'never'],
+    summary: 'the least that fails the run: error, warning (the usual), info, or never',
+  },
+  format: {
+    type: 'string',
+    short: 'f',
+    valueName: 'FORMAT',
+    choices: Object.keys(FORMATS),
+    summary: 'text, json, or markdown for a pull request',
+  },
+} as const satisfies Options;
+
+export const diff: Verb = {
+  usage: 'signing-gateway diff OLD NEW [-f text|json|markdown] [--fail-on error|warning|info|never]',
+  options: OPTIONS,
+  examples: [
+    'signing-gateway diff main:gateway.yaml gateway.yaml',
+    'signing-gateway diff old.yaml new.yaml -f markdown --fail-on error > comment.md',
+  ],
+  async run(terminal) {
+    const { values, positionals } = parseArgs({ args: [...terminal.args], allowPositionals: true, options: OPTIONS });
+    const [old, next, ...more] = positionals;
+    if (old === undefined || next === undefined || more.length > 0)
+      throw new UsageError('name the old manifest and the new one: OLD NEW');
+    const failOn = parseChoice(values['fail-on'], 'warning', OPTIONS['fail-on'].choices, '--fail-on');
+    const format = parseChoice(values.format, 'text', Object.keys(FORMATS) as (keyof typeof FORMATS)[], '--format');
+    const sides = [old, next].map((name) => readSide(name, terminal));
+    const [before, now] = sides;
+    if (before === undefined || now === undefined) return 2;
+    const differences = differencesBetween(before, now);
+    terminal.out(FORMATS[format]({ old, next, differences }, terminal.outColour));
+    return failOn !== 'never' && differences.some((difference) => isAtLeast(difference, failOn)) ? 1 : 0;
+  },
+};
+
+function isAtLeast({ severity }: Difference, least: Severity): boolean {
+  return SEVERITY_RANKS[severity] >= SEVERITY_RANKS[least];
+}
+
+/** `undefined` for a manifest that does not load, whose problems were told. */
+function readSide(name: string, { env, err, errColour }: Terminal): DiffSide | undefined {
+  const { source, environment } = readRevision(name, env);
+  const loaded = load(source, environment);
+  if (loaded.plan !== undefined) return createDiffSide(loaded, environment.readFile);
+  err(formatProblems(loaded.problems, loaded.sources, errColour));
+  return undefined;
+}
+
+function parseChoice<Word extends string>(
+  text: string | undefined,
+  usual: Word,
+  words: readonly Word[],
+  option: string,
+): Word {
+  const word = words.find((known) => known === (text ?? usual));
+  if (word === undefined) throw new UsageError(`${option} takes one of ${words.join(', ')}, not "${text}"`);
+  return word;
+}

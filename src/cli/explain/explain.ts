@@ -1,0 +1,105 @@
+import { parseArgs } from 'node:util';
+import { explain as explainRequest } from '../../explain/explain.ts';
+import type { Manifest } from '../../manifest/manifest.generated.ts';
+import { claimsOfRole } from '../../offline/claims.ts';
+import { createOfflineRequest, headerValue, type OfflineRequest } from '../../offline/request-bytes.ts';
+import type { CallerClaims } from '../../offline/stub-verifier.ts';
+import { readBytes } from '../../manifest/file-environment.ts';
+import { formatExplanation } from './explain-text.ts';
+import { formatProblems } from '../format.ts';
+import { chooseManifest, loadFile, unreadableFileError } from '../manifest-file.ts';
+import { type Options, UsageError, type Verb } from '../terminal.ts';
+
+const OPTIONS = {
+  role: { type: 'string', valueName: 'ROLE', summary: 'the caller sends a token that verifies and has this role' },
+  claims: { type: 'string', valueName: 'JSON', summary: 'the caller sends a token that verifies and has these claims' },
+  anonymous: { type: 'boolean', summary: 'the caller sends no token, as when none of these is given' },
+  header: {
+    type: 'string',
+    multiple: true,
+    short: 'H',
+    valueName: "'NAME: VALUE'",
+    summary: 'a header of the request',
+  },
+  body: { type: 'string', valueName: 'FILE', summary: 'the body of the request' },
+  json: { type: 'boolean', summary: 'print JSON' },
+  config: { type: 'string', short: 'c', valueName: 'FILE', summary: 'the manifest, as FILE alone says it' },
+} as const satisfies Options;
+
+export const explain: Verb = {
+  usage:
+    "signing-gateway explain METHOD URL [FILE] [--role ROLE | --claims JSON | --anonymous] [--header 'NAME: VALUE']... [--body FILE] [--json]",
+  options: OPTIONS,
+  examples: [
+    'signing-gateway explain GET /api/contacts --role user',
+    "signing-gateway explain POST /api/v1/login --body credentials.json --header 'Accept-Language: de' --json",
+  ],
+  async run({ args, env, out, err, outColour, errColour }) {
+    const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS });
+    const [method, url, ...files] = positionals;
+    if (method === undefined || url === undefined) throw new UsageError('say what is asked for: METHOD URL');
+    const file = chooseManifest([values.config, ...files]);
+    const asked = readRequest(method, url, values.header ?? [], values.body);
+    const loaded = loadFile(file, env);
+    if (loaded.plan === undefined) {
+      err(formatProblems(loaded.problems, loaded.sources, errColour));
+      return 1;
+    }
+    const explanation = await explainRequest(loaded, asked, claimsOf(values, loaded.manifest));
+    out(values.json ? `${JSON.stringify(explanation, null, 2)}\n` : formatExplanation(explanation, outColour));
+    return 0;
+  },
+};
+
+function readRequest(
+  method: string,
+  url: string,
+  lines: readonly string[],
+  bodyFile: string | undefined,
+): OfflineRequest {
+  if (/[\r\n]/.test([method, url, ...lines].join('')))
+    throw new UsageError('a line break ends a line of a request; write it without');
+  const headers = lines.flatMap(readHeader);
+  if (bodyFile?.endsWith('.json') && headerValue(headers, 'content-type') === undefined)
+    headers.push('Content-Type', 'application/json');
+  return createOfflineRequest(method, url, headers, bodyFile === undefined ? undefined : readBody(bodyFile));
+}
+
+function readHeader(line: string): string[] {
+  const colon = line.indexOf(':');
+  if (colon < 1) throw new UsageError(`"${line}" is no header; write 'Name: value'`);
+  return [line.slice(0, colon), line.slice(colon + 1).trim()];
+}
+
+function readBody(path: string): Buffer {
+  try {
+    return readBytes(path);
+  } catch (error) {
+    throw unreadableFileError(path, error, 'name a file that holds the body');
+  }
+}
+
+interface Caller {
+  readonly role?: string | undefined;
+  readonly claims?: string | undefined;
+  readonly anonymous?: boolean | undefined;
+}
+
+function claimsOf({ role, claims, anonymous }: Caller, { auth }: Manifest): CallerClaims | undefined {
+  if ([role, claims, anonymous].filter((given) => given !== undefined).length > 1)
+    throw new UsageError('say who calls once: --role, --claims or --anonymous');
+  if (claims !== undefined) return readClaims(claims);
+  if (role === undefined) return undefined;
+  if (auth === undefined) throw new UsageError('the manifest has no "auth", so nobody has a role; leave --role out');
+  return claimsOfRole(auth.role, role);
+}
+
+function readClaims(text: string): CallerClaims {
+  try {
+    const claims: unknown = JSON.parse(text);
+    if (claims !== null && typeof claims === 'object' && !Array.isArray(claims)) return claims as CallerClaims;
+  } catch {
+    // Told below.
+  }
+  throw new UsageError(`--claims is no JSON object; write for example '{"company_role":"user"}'`);
+}

@@ -1,0 +1,40 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { starterManifest, starterTestFile } from './starter-files.ts';
+import { MANIFEST_OPTIONS, parseSingleManifestArguments } from '../manifest-file.ts';
+import { SCHEMA_FOLDER } from '../schema.ts';
+import { CommandError, type Verb } from '../terminal.ts';
+
+export const init: Verb = {
+  usage: 'signing-gateway init [FILE]',
+  options: MANIFEST_OPTIONS,
+  examples: ['signing-gateway init', 'signing-gateway init deploy/gateway.yaml'],
+  async run({ args, out, err }) {
+    const { file } = parseSingleManifestArguments(args, {});
+    const tests = join(dirname(file), `${basename(file, extname(file))}.test.yaml`);
+    for (const path of [file, tests])
+      if (existsSync(path))
+        throw new CommandError(`${path} exists already and is left as it is; name another file, or remove this one`);
+    writeNew(file, starterManifest(schemaFrom(file, 'gateway.schema.json')));
+    writeNew(tests, starterTestFile(schemaFrom(file, 'gateway-test.schema.json'), basename(file)));
+    out(`${file}\n${tests}\n`);
+    err(`next: signing-gateway lint ${file}, and signing-gateway test ${tests}\n`);
+    return 0;
+  },
+};
+
+/** How an editor that shows a file beside this one finds a schema. */
+function schemaFrom(file: string, schema: string): string {
+  const path = relative(resolve(dirname(file)), fileURLToPath(new URL(schema, SCHEMA_FOLDER))).replaceAll(sep, '/');
+  return path.startsWith('.') ? path : `./${path}`;
+}
+
+/** Fails where the file has come to be in the meantime. */
+function writeNew(path: string, text: string): void {
+  try {
+    writeFileSync(path, text, { flag: 'wx' });
+  } catch (error) {
+    throw new CommandError(`${path} cannot be written: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,29 @@
+import type { Severity } from '../../../problem/finding.ts';
+import { printable } from '../../../problem/printable.ts';
+import type { Problem, Range } from '../../../problem/problem.ts';
+import { fullMessage, type Reporter } from './lint-report.ts';
+
+const COMMANDS = { error: 'error', warning: 'warning', info: 'notice' } as const satisfies Record<Severity, string>;
+
+/** Workflow commands of GitHub Actions: each problem becomes an annotation of the line that it is in. */
+export const github: Reporter = ({ problems }) => problems.map(toCommand).join('');
+
+function toCommand(problem: Problem): string {
+  const properties = Object.entries({ file: problem.file, ...positionOf(problem.range), title: problem.rule });
+  const written = properties.map(([name, value]) => `${name}=${escapeProperty(String(value))}`).join(',');
+  return `::${COMMANDS[problem.severity]} ${written}::${escapeData(fullMessage(problem))}\n`;
+}
+
+/** The runner refuses columns where the lines are two. */
+function positionOf({ line, endLine, column, endColumn }: Range): object {
+  return line === endLine ? { line, endLine, col: column, endColumn } : { line, endLine };
+}
+
+/** The runner reads a command up to the line's end, and undoes these escapes. */
+function escapeData(text: string): string {
+  return printable(text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A'));
+}
+
+function escapeProperty(text: string): string {
+  return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}

@@ -1,0 +1,73 @@
+import type { Mismatch } from '../../testing/compare.ts';
+import type { CoverageCount, CoverageSummary } from '../../testing/coverage.ts';
+import type { TestResult } from '../../testing/run-test-file.ts';
+import type { CheckedTestFile } from '../../testing/read-test-file.ts';
+import { paint, pluralize } from '../format.ts';
+
+/** What a run has shown, for a report of any form. */
+export interface TestReport {
+  readonly path: string;
+  readonly testFile: CheckedTestFile;
+  readonly results: readonly TestResult[];
+  readonly coverage: CoverageSummary;
+}
+
+/** The cases that failed, each with what was expected and what came; then what was covered. */
+export function formatTestText(report: TestReport, colour: boolean): string {
+  const failed = report.results.filter(({ mismatches }) => mismatches.length > 0);
+  const passed = paint(`${report.results.length - failed.length} passed`, 'green', colour);
+  const summary = failed.length === 0 ? passed : `${passed}, ${paint(`${failed.length} failed`, 'red', colour)}`;
+  const parts = failed.map((result) => `${formatFailure(result, report, colour)}\n`);
+  return [...parts, `${report.path}: ${summary}\n`, formatCoverage(report.coverage)].join('');
+}
+
+function formatFailure(result: TestResult, report: TestReport, colour: boolean): string {
+  const lines = [`${paint('✗', 'red', colour)} ${paint(result.name, 'bold', colour)}`];
+  for (const mismatch of result.mismatches) {
+    lines.push(`  ${formatMismatchLocation(result, mismatch, report)} ${mismatch.path.join('.')}`);
+    lines.push(...formatMismatch(mismatch, colour).map((line) => `    ${line}`));
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/** Where the case says what was expected; where it says nothing of it, where it says what it expects. */
+export function formatMismatchLocation(
+  { index }: TestResult,
+  { path: at }: Mismatch,
+  { path, testFile }: TestReport,
+): string {
+  const range = testFile.document.locate({ path: ['cases', index, 'expect', ...at], at: 'value' });
+  return `${path}:${range.line}:${range.column}`;
+}
+
+const MAX_LINES = 20;
+
+/** What was expected after `-`, what came after `+`: of long values only the lines in which they differ. */
+export function formatMismatch({ expected, actual }: Mismatch, colour: boolean): string[] {
+  const [old, next] = [linesOf(expected), linesOf(actual)];
+  let start = 0;
+  while (start < old.length && start < next.length && old[start] === next[start]) start += 1;
+  let end = 0;
+  const most = Math.min(old.length, next.length) - start;
+  while (end < most && old.at(-1 - end) === next.at(-1 - end)) end += 1;
+  return [
+    ...truncateLines(old.slice(start, old.length - end)).map((line) => paint(`- ${line}`, 'red', colour)),
+    ...truncateLines(next.slice(start, next.length - end)).map((line) => paint(`+ ${line}`, 'green', colour)),
+  ];
+}
+
+function truncateLines(lines: readonly string[]): readonly string[] {
+  return lines.length > MAX_LINES ? [...lines.slice(0, MAX_LINES), '…'] : lines;
+}
+
+function linesOf(value: unknown): string[] {
+  if (value === undefined || value === null) return ['none'];
+  return (typeof value === 'string' ? value : JSON.stringify(value, null, 2)).split('\n');
+}
+
+export function formatCoverage({ percent, routes, roles, refusals, uncovered }: CoverageSummary): string {
+  const of = ({ covered, total }: CoverageCount, what: string) => `${covered} of ${pluralize(total, what)}`;
+  const figures = [of(routes, 'route'), `${of(roles, 'role')} by route`, of(refusals, 'refusal')].join(', ');
+  const lines = uncovered.map(({ route, what }) => `  not covered: ${route ?? 'any route'}: ${what.join(', ')}\n`);
+  return `coverage ${percent} %: ${figures}\n${lines.join('')}`;
+}

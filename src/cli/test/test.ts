@@ -1,0 +1,135 @@
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { toProblems } from '../../problem/problem.ts';
+import { coverageOf, summarizeCoverage } from '../../testing/coverage.ts';
+import { findUnknownReferences } from '../../testing/unknown-references.ts';
+import { runTestFile } from '../../testing/run-test-file.ts';
+import { readTestFile } from '../../testing/read-test-file.ts';
+import { readBytes } from '../../manifest/file-environment.ts';
+import { waitForChange } from './wait-for-change.ts';
+import { formatProblems } from '../format.ts';
+import { loadFile, unreadableFileError } from '../manifest-file.ts';
+import { CommandError, type ExitCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
+import { formatJunit } from './test-junit.ts';
+import { formatCoverage, formatTestText } from './test-text.ts';
+
+const DEFAULT_TEST_FILE = 'gateway.test.yaml';
+const FORMATS = { text: formatTestText, junit: formatJunit } as const;
+
+const OPTIONS = {
+  'fail-under': {
+    type: 'string',
+    valueName: 'PERCENT',
+    summary: 'fail when less of the manifest is covered than this',
+  },
+  format: { type: 'string', short: 'f', valueName: 'FORMAT', choices: Object.keys(FORMATS), summary: 'text or junit' },
+  watch: { type: 'boolean', summary: 'run again whenever the test file or its manifest is saved' },
+  config: {
+    type: 'string',
+    short: 'c',
+    valueName: 'FILE',
+    summary: 'the manifest, in place of the one that the test file names',
+  },
+} as const satisfies Options;
+
+export const test: Verb = {
+  usage: 'signing-gateway test [TEST-FILE] [-c FILE] [--fail-under PERCENT] [-f text|junit] [--watch]',
+  options: OPTIONS,
+  examples: [
+    'signing-gateway test test/gateway.test.yaml --fail-under 90',
+    'signing-gateway test -f junit > report.xml',
+  ],
+  async run(terminal) {
+    const { values, positionals } = parseArgs({ args: [...terminal.args], allowPositionals: true, options: OPTIONS });
+    const [path = DEFAULT_TEST_FILE, ...more] = positionals;
+    if (more.length > 0) throw new UsageError(`one test file at a time: ${positionals.join(', ')}`);
+    const options = {
+      path,
+      manifest: values.config,
+      failUnder: parsePercent(values['fail-under']),
+      format: parseFormat(values.format),
+    };
+    return values.watch ? watch(options, terminal) : runOnce(options, terminal);
+  },
+};
+
+interface TestOptions {
+  readonly path: string;
+  /** In place of the one that the test file names. */
+  readonly manifest: string | undefined;
+  readonly failUnder: number;
+  readonly format: keyof typeof FORMATS;
+}
+
+function parsePercent(text = '0'): number {
+  if (/^\d{1,3}(?:\.\d+)?$/.test(text) && Number(text) <= 100) return Number(text);
+  throw new UsageError(`--fail-under takes a number from 0 to 100, not "${text}"`);
+}
+
+function parseFormat(text = 'text'): keyof typeof FORMATS {
+  if (Object.hasOwn(FORMATS, text)) return text as keyof typeof FORMATS;
+  throw new UsageError(`there is no format "${text}"; write one of: ${Object.keys(FORMATS).join(', ')}`);
+}
+
+/** @param files takes what is read from each file, by its path; `undefined` until it was read */
+async function runOnce(
+  options: TestOptions,
+  terminal: Terminal,
+  files = new Map<string, string | undefined>(),
+): Promise<ExitCode> {
+  const { path, format, failUnder } = options;
+  const { out, err, outColour, errColour } = terminal;
+  files.set(path, undefined);
+  const text = readText(path);
+  files.set(path, text);
+  const { testFile, problems } = readTestFile({ path, text });
+  if (testFile === undefined) {
+    err(formatProblems(problems, text, errColour));
+    return 1;
+  }
+  const manifest = options.manifest ?? join(dirname(path), testFile.testFile.manifest);
+  files.set(manifest, undefined);
+  const loaded = loadFile(manifest, testFile.testFile.environment);
+  for (const source of loaded.sources) files.set(source.path, source.text);
+  if (loaded.plan === undefined) {
+    err(formatProblems(loaded.problems, loaded.sources, errColour));
+    return 1;
+  }
+  const strangers = toProblems(findUnknownReferences(testFile.testFile, loaded), testFile.document);
+  if (strangers.length > 0) {
+    err(formatProblems(strangers, text, errColour));
+    return 1;
+  }
+  const results = await runTestFile(testFile.testFile, loaded);
+  const coverage = summarizeCoverage(coverageOf(loaded, results));
+  out(FORMATS[format]({ path, testFile, results, coverage }, outColour));
+  if (format !== 'text') err(formatCoverage(coverage));
+  const isLow = coverage.percent < failUnder;
+  if (isLow) err(`coverage is under ${failUnder} %\n`);
+  return isLow || results.some(({ mismatches }) => mismatches.length > 0) ? 1 : 0;
+}
+
+/** Runs again at each save, until it is asked to stop. */
+async function watch(options: TestOptions, terminal: Terminal): Promise<ExitCode> {
+  for (;;) {
+    const files = new Map<string, string | undefined>();
+    const code = await runOnce(options, terminal, files).catch((error: unknown): ExitCode => {
+      // A file that is not there may come back.
+      if (!(error instanceof CommandError)) throw error;
+      terminal.err(`${error.message}\n`);
+      return 2;
+    });
+    if (terminal.stop.aborted) return code;
+    terminal.err('waiting for a change\n');
+    await waitForChange(files, terminal.stop);
+    if (terminal.stop.aborted) return code;
+  }
+}
+
+function readText(path: string): string {
+  try {
+    return readBytes(path).toString('utf8');
+  } catch (error) {
+    throw unreadableFileError(path, error, `name a test file, or run where ${DEFAULT_TEST_FILE} is`);
+  }
+}

@@ -1,0 +1,12 @@
+import type { Auth, Principal } from '../../plan/plan.ts';
+import { Refusal } from '../response/refusal.ts';
+
+/** @throws Refusal `role_not_allowed`, with the manifest's message, word for word */
+export function authorize(auth: Auth, principal: Principal): void {
+  if (auth.role.allows(principal)) return;
+  const challenge = `${auth.challengePrefix}, error="insufficient_scope"`;
+  throw new Refusal('role_not_allowed', {
+    ...(auth.role.message !== undefined && { detail: auth.role.message }),
+    headers: { 'WWW-Authenticate': challenge },
+  });
+}

@@ -1,0 +1,20 @@
+import type { NameResolver } from '../../dns/name-resolver.ts';
+import { hostOf } from '../../http1/dial.ts';
+import type { Log } from '../../log/log.ts';
+import type { Plan } from '../../plan/plan.ts';
+
+/**
+ * Logs that the host name of an identity service begins to fail or resolves again; those of upstreams are logged with their
+ * endpoints. No line has the name, since it may come from the environment.
+ *
+ * @returns ends it
+ */
+export function logIdentityDnsErrors(resolver: NameResolver, logger: Log['logger'], active: () => Plan): () => void {
+  return resolver.subscribe((name, reason) => {
+    const { auth, upstreams } = active();
+    const isUpstreams = upstreams.some(({ endpoints }) => endpoints.some(({ url }) => hostOf(url) === name));
+    if (auth === undefined || isUpstreams) return;
+    if (reason === undefined) logger.warn('host name of an identity service resolves again');
+    else logger.warn({ reason }, 'host name of an identity service does not resolve');
+  });
+}

@@ -1,0 +1,22 @@
+import type { Upstream as UpstreamEntry } from '../manifest/manifest.generated.ts';
+import type { Upstream } from '../plan/plan.ts';
+import type { Path } from '../problem/finding.ts';
+import type { ValidManifest } from './lint-context.ts';
+
+/** An upstream as it was written and as it runs, with the place of each of its targets. */
+export interface LintUpstream {
+  readonly path: Path;
+  readonly entry: UpstreamEntry;
+  readonly upstream: Upstream;
+  readonly endpoints: readonly { readonly url: URL; readonly path: Path }[];
+}
+
+export function upstreamsOf({ manifest, plan }: ValidManifest): LintUpstream[] {
+  return plan.upstreams.map((upstream) => {
+    const path = ['upstreams', upstream.id];
+    const entry = manifest.upstreams[upstream.id] as UpstreamEntry;
+    const placeOf = (index: number) => (entry.url === undefined ? [...path, 'urls', index] : [...path, 'url']);
+    const targets = upstream.endpoints.map(({ url }, index) => ({ url, path: placeOf(index) }));
+    return { path, entry, upstream, endpoints: targets };
+  });
+}

@@ -1,0 +1,18 @@
+import type { Manifest } from '../../manifest/manifest.generated.ts';
+import { sizeBytes } from '../../manifest/units.ts';
+import { errorAt, type Finding } from '../../problem/finding.ts';
+import type { ParsedRoute } from '../route.ts';
+
+/** Finds routes whose longest body is more than one client may ever have in memory. */
+export function findBodiesOverBudget({ server }: Manifest, routes: readonly ParsedRoute[], findings: Finding[]): void {
+  const { bufferedBodies } = server.limits;
+  for (const { entry, index } of routes) {
+    const { body, login } = entry;
+    const buffered = { body: body?.schema === undefined ? undefined : body.maxBytes, login: login?.maxBytes };
+    for (const [key, size] of Object.entries(buffered)) {
+      if (size === undefined || sizeBytes(size) * 2 <= sizeBytes(bufferedBodies)) continue;
+      const message = `one client may have half of server.limits.bufferedBodies in memory, which is ${bufferedBodies}; write less here, or more there`;
+      findings.push(errorAt(['routes', index, key, 'maxBytes'], 'server-limit', message));
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import type { MediaTypes } from '../plan.ts';
+
+const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+/** RFC 9110 section 8.3.1: one media type with any parameters. */
+const MEDIA_TYPE = new RegExp(
+  `^(${TOKEN}/${TOKEN})((?:[\\t ]*;[\\t ]*${TOKEN}=(?:${TOKEN}|"(?:[^"\\\\]|\\\\.)*"))*)[\\t ]*$`,
+);
+const PARAMETER = new RegExp(`;[\\t ]*(${TOKEN})=(?:(${TOKEN})|"((?:[^"\\\\]|\\\\.)*)")`, 'g');
+/** JSON is UTF-8 (RFC 8259 section 8.1), and has no other parameter; `+json` is RFC 6839 section 3.1. */
+const JSON_TYPE = /^application\/(?:json|[a-z0-9.!#$&^_-]+\+json)[\t ]*(?:;[\t ]*charset=(?:utf-8|"utf-8")[\t ]*)?$/i;
+
+/** A media type that was read. */
+export interface MediaType {
+  /** In lower case: `text/csv`. */
+  readonly name: string;
+  /** By their names in lower case, unquoted. */
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+/** Reads a Content-Type; `undefined` when it is none, or has a parameter twice. */
+export function parseMediaType(text: string): MediaType | undefined {
+  const [, name, rest = ''] = MEDIA_TYPE.exec(text) ?? [];
+  if (name === undefined) return undefined;
+  const parameters = new Map<string, string>();
+  for (const [, written = '', token, quoted = ''] of rest.matchAll(PARAMETER)) {
+    const parameter = written.toLowerCase();
+    if (parameters.has(parameter)) return undefined;
+    parameters.set(parameter, token ?? quoted.replaceAll(/\\(.)/g, '$1'));
+  }
+  return { name: name.toLowerCase(), parameters };
+}
+
+export function isJsonType(text: string): boolean {
+  return JSON_TYPE.test(text);
+}
+
+/** Every JSON: what a body with a schema may be unless its route says less. */
+export const JSON_MEDIA_TYPES: MediaTypes = Object.freeze({
+  includes: isJsonType,
+  acceptHeader: 'application/json',
+  refusalDetail: 'this route takes application/json in UTF-8, without a content encoding',
+});
+
+/**
+ * The media types that a manifest lists.
+ *
+ * @param listed `text/csv`, or `image/*` for all of a kind
+ * @param isHidden some came from the environment, so refusals do not name them
+ */
+export function createMediaTypes(
+  listed: readonly string[],
+  alsoFits: (contentType: string) => boolean,
+  isHidden: boolean,
+): MediaTypes {
+  const takesName = mediaTypeMatcher(listed);
+  return Object.freeze({
+    includes: (contentType: string) => {
+      const type = parseMediaType(contentType);
+      return type !== undefined && takesName(type.name) && alsoFits(contentType);
+    },
+    acceptHeader: isHidden ? undefined : listed.join(', '),
+    refusalDetail: `this route takes ${isHidden ? 'other media types' : listed.join(' or ')}, without a content encoding`,
+  });
+}
+
+/** Whether a media type's name, in lower case, is among those listed. */
+export function mediaTypeMatcher(listed: readonly string[]): (name: string) => boolean {
+  const names = new Set(listed.map((type) => type.toLowerCase()));
+  const kinds = [...names].filter((type) => type.endsWith('/*')).map((type) => type.slice(0, -1));
+  return (name) => names.has(name) || kinds.some((kind) => name.startsWith(kind));
+}

@@ -1,0 +1,178 @@
+import { FairQueue } from './fair-queue.ts';
+import { ValidationThread } from './validation-thread.ts';
+import type { Overload } from '../plan.ts';
+import { PendingJob, type ValidationJob, type ValidationJobResult } from './validation-job.ts';
+
+export interface ValidationPoolLimits {
+  /** At least two: no route has all of them, so a slow schema leaves one to the others. */
+  readonly threads: number;
+  /** Threads that start once every other one has been busy with its job for so long, and end when none of their jobs wait. */
+  readonly spareThreads: number;
+  readonly spareAfterMs: number;
+  /** A job that runs longer is refused, and ends its thread. */
+  readonly jobTimeoutMs: number;
+  readonly queueTimeoutMs: number;
+  readonly queueLimit: number;
+  /** A job runs on for so long when its client has left, since to end a thread costs a new one. */
+  readonly abandonedGraceMs: number;
+}
+
+const LIMITS: ValidationPoolLimits = {
+  threads: 2,
+  spareThreads: 2,
+  spareAfterMs: 500,
+  jobTimeoutMs: 10_000,
+  queueTimeoutMs: 5_000,
+  queueLimit: 256,
+  abandonedGraceMs: 250,
+};
+/** The parts of the places that one client and one route may have once half of them are taken. */
+const CLIENT_SHARE = 1 / 8;
+const ROUTE_SHARE = 1 / 4;
+
+export interface ValidationPoolStatus {
+  /** They start with the first bodies that need them. */
+  readonly threads: number;
+  readonly busy: number;
+  readonly waiting: number;
+  /** Jobs that have had their turn, and how long all of them together waited for it. */
+  readonly started: number;
+  readonly waited_ms: number;
+  /** Jobs whose clients left first. */
+  readonly abandoned: number;
+  /** Jobs that were ended for running too long. */
+  readonly too_long: number;
+  readonly refused: Readonly<Record<Overload, number>>;
+}
+
+/** Threads that validate, and a fair queue in front of them. */
+export class ValidationPool {
+  readonly #limits: ValidationPoolLimits;
+  readonly #queue = new FairQueue<PendingJob>();
+  readonly #threads = new Map<ValidationThread, PendingJob | undefined>();
+  readonly #refused: Record<Overload, number> = { queue_full: 0, queue_share: 0, queue_wait: 0 };
+  #started = 0;
+  #waitedMs = 0;
+  #abandoned = 0;
+  #tooLong = 0;
+  #spareTimer: NodeJS.Timeout | undefined;
+
+  constructor(limits: Partial<ValidationPoolLimits> = {}) {
+    this.#limits = { ...LIMITS, ...limits };
+  }
+
+  get status(): ValidationPoolStatus {
+    return {
+      threads: this.#threads.size,
+      busy: this.#running.length,
+      waiting: this.#queue.size,
+      started: this.#started,
+      waited_ms: Math.round(this.#waitedMs),
+      abandoned: this.#abandoned,
+      too_long: this.#tooLong,
+      refused: { ...this.#refused },
+    };
+  }
+
+  /** Validates in a thread. `cancel` drops the job, for a client that has left. */
+  validate(job: ValidationJob): { readonly result: Promise<ValidationJobResult>; readonly cancel: () => void } {
+    const pending = new PendingJob(job);
+    const overload = this.#overloadFor(job);
+    if (overload === undefined) {
+      this.#queue.add(pending);
+      pending.timer = setTimeout(() => this.#refuse(pending, 'queue_wait'), this.#limits.queueTimeoutMs);
+      this.#advance();
+    } else this.#refuse(pending, overload);
+    return { result: pending.result, cancel: () => this.#cancel(pending) };
+  }
+
+  get #running(): PendingJob[] {
+    return [...this.#threads.values()].filter((pending) => pending !== undefined);
+  }
+
+  #overloadFor({ client, route }: ValidationJob): Overload | undefined {
+    const queue = this.#queue;
+    const { queueLimit } = this.#limits;
+    if (queue.size < queueLimit / 2) return undefined;
+    if (queue.size >= queueLimit) return 'queue_full';
+    const isShared =
+      queue.countForClient(client) < queueLimit * CLIENT_SHARE && queue.countForRoute(route) < queueLimit * ROUTE_SHARE;
+    return isShared ? undefined : 'queue_share';
+  }
+
+  #refuse(pending: PendingJob, overload: Overload): void {
+    this.#queue.remove(pending);
+    this.#refused[overload] += 1;
+    pending.end({ violations: [], body: pending.job.body, overload });
+  }
+
+  #advance(): void {
+    const running = this.#running;
+    const most = this.#limits.threads - 1;
+    const mayRun = (route: string) => running.filter((other) => other.route === route).length < most;
+    const thread = this.#queue.hasNext(mayRun) ? this.#freeThread() : undefined;
+    const pending = thread && this.#queue.take(mayRun);
+    if (thread === undefined || pending === undefined) return;
+    this.#run(thread, pending);
+    this.#advance();
+  }
+
+  #freeThread(): ValidationThread | undefined {
+    for (const thread of this.#threads.keys()) if (thread.isFree) return thread;
+    if (this.#threads.size >= this.#limits.threads && !this.#mayStartSpare()) return undefined;
+    const thread: ValidationThread = new ValidationThread(() => {
+      this.#threads.delete(thread);
+      this.#advance();
+    });
+    this.#threads.set(thread, undefined);
+    return thread;
+  }
+
+  /** Slow schemas of two routes would hold both threads, and the bodies of all other routes with them. */
+  #mayStartSpare(): boolean {
+    const { threads, spareThreads, spareAfterMs } = this.#limits;
+    if (this.#threads.size >= threads + spareThreads) return false;
+    const begun = Math.max(...this.#running.map(({ since }) => since));
+    const restMs = begun + spareAfterMs - performance.now();
+    if (restMs <= 0) return true;
+    clearTimeout(this.#spareTimer);
+    this.#spareTimer = setTimeout(() => this.#advance(), restMs + 1).unref();
+    return false;
+  }
+
+  #run(thread: ValidationThread, pending: PendingJob): void {
+    const now = performance.now();
+    this.#started += 1;
+    this.#waitedMs += now - pending.since;
+    pending.since = now;
+    pending.thread = thread;
+    clearTimeout(pending.timer);
+    pending.timer = setTimeout(() => thread.end(), this.#limits.jobTimeoutMs);
+    this.#threads.set(thread, pending);
+    thread.run(pending.job, (result) => {
+      if (this.#threads.has(thread)) this.#threads.set(thread, undefined);
+      if (result === undefined && !pending.isAbandoned) this.#tooLong += 1;
+      pending.end(result ?? { violations: [[TOO_LONG]], body: undefined });
+      this.#advance();
+      if (thread.isFree && this.#threads.size > this.#limits.threads) thread.end();
+    });
+  }
+
+  #cancel(pending: PendingJob): void {
+    const { thread } = pending;
+    if (this.#queue.remove(pending)) pending.end({ violations: [], body: undefined });
+    else if (thread === undefined || this.#threads.get(thread) !== pending) return;
+    else {
+      const restMs = Math.max(0, this.#limits.abandonedGraceMs - (performance.now() - pending.since));
+      pending.isAbandoned = true;
+      clearTimeout(pending.timer);
+      pending.timer = setTimeout(() => thread.end(), restMs);
+    }
+    this.#abandoned += 1;
+  }
+}
+
+const TOO_LONG = { pointer: '', message: 'takes too long to check' };
+
+/** The pool of the process. */
+export const validationPool = new ValidationPool();

@@ -1,0 +1,56 @@
+import type { NumberComparison } from './exact-numbers.ts';
+import type { SchemaRoot } from './schema-bundle.ts';
+import { isMap, mapSchemas } from './schema-walk.ts';
+
+const NUMERIC = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
+const NUMBER_FORMATS = new Set(['int32', 'int64', 'float', 'double']);
+
+/** A copy of all schemas in which each says what it costs, and each that compares numbers says so. */
+export function withAddedKeywords({ schemas, routes, files }: SchemaRoot): SchemaRoot {
+  return {
+    schemas: mapSchemas(schemas, withKeywords, true),
+    routes: mapSchemas(routes, withKeywords),
+    files: mapSchemas(files, withKeywords, true),
+  };
+}
+
+function withKeywords(schema: Record<string, unknown>): Record<string, unknown> {
+  const keys = Object.keys(schema);
+  if (keys.length === 0) return schema;
+  const exact = comparisonOf(schema);
+  return { ...schema, effort: costOf(schema), ...(exact === undefined ? {} : { exact }) };
+}
+
+/** Grows with every value, name and branch that the schema itself lists; what is inside of those pays for itself. */
+function costOf(schema: Record<string, unknown>): number {
+  let effort = 1;
+  for (const [keyword, value] of Object.entries(schema)) {
+    const isData = keyword === 'enum' || keyword === 'const';
+    if (isData) effort += Math.ceil(JSON.stringify(value)?.length / 8);
+    else if (Array.isArray(value)) effort += BRANCH * value.length;
+    else if (isMap(value)) effort += Object.keys(value).length;
+  }
+  return effort;
+}
+
+/** A branch that fails makes an error. */
+const BRANCH = 6;
+
+function comparisonOf({
+  type,
+  const: value,
+  enum: values,
+  uniqueItems,
+  format,
+  ...rest
+}: Record<string, unknown>): NumberComparison | undefined {
+  const isIntegerOnly = [type].flat().includes('integer');
+  const hasNestedNumbers = uniqueItems === true || holdsNumber([value, values]);
+  const isNumeric = NUMERIC.some((keyword) => keyword in rest) || NUMBER_FORMATS.has(String(format));
+  return isIntegerOnly || hasNestedNumbers || isNumeric ? { isIntegerOnly, hasNestedNumbers } : undefined;
+}
+
+function holdsNumber(value: unknown): boolean {
+  if (typeof value === 'number') return true;
+  return value !== null && typeof value === 'object' && Object.values(value).some(holdsNumber);
+}

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import type { Server } from '../../manifest/manifest.generated.ts';
+import type { Environment } from '../../manifest/source.ts';
+import { durationMs, sizeBytes } from '../../manifest/units.ts';
+import { errorAt, type Finding } from '../../problem/finding.ts';
+import type { ServerSettings } from '../plan.ts';
+import { compileTls } from './tls.ts';
+import { compileTrustedProxies } from './trusted-proxies.ts';
+
+const DAY_MS = 86_400_000;
+const MIN_HEADER_BYTES = 1024;
+const MAX_HEADER_BYTES = 1024 ** 2;
+const MIN_BUFFERED_BYTES = 1024 ** 2;
+
+export function compileServer(entry: Server, readFile: Environment['readFile'], findings: Finding[]): ServerSettings {
+  const { tls, trustedProxies, timeouts, limits, stopping } = entry;
+  const pair = tls && compileTls(tls, ['server', 'tls'], readFile, findings);
+  const timeoutMs = (key: keyof Server['timeouts']) => compileTimeout(timeouts[key], key, findings);
+  const requestTimeoutMs = timeoutMs('request');
+  return Object.freeze({
+    keys: {
+      tls: pair === undefined ? '' : createHash('sha256').update(JSON.stringify(pair.pem())).digest('hex'),
+      trustedProxies: JSON.stringify(trustedProxies),
+      timeouts: JSON.stringify(timeouts),
+      limits: JSON.stringify(limits),
+      stopping: JSON.stringify(stopping),
+    },
+    tls: pair,
+    trustedProxies: compileTrustedProxies(trustedProxies, findings),
+    // The head is a part of the request: a longer time for it would never be reached.
+    headersTimeoutMs: Math.min(timeoutMs('headers'), requestTimeoutMs),
+    requestTimeoutMs,
+    keepAliveTimeoutMs: timeoutMs('keepAlive'),
+    stalledTimeoutMs: timeoutMs('stalled'),
+    headerLimitBytes: compileHeaderBytes(limits.headerBytes, findings),
+    maxHeaders: limits.headers,
+    maxConnections: limits.connections,
+    maxRequestsPerConnection: limits.requestsPerConnection,
+    bufferLimitBytes: compileBufferedBodies(limits.bufferedBodies, findings),
+    stopping: {
+      delayMs: compileShutdownDelay(stopping.delay, 'delay', findings),
+      graceMs: compileShutdownDelay(stopping.grace, 'grace', findings),
+    },
+  });
+}
+
+/** To Node's server zero means without end, and its timers hold no more than 24 days. */
+function compileTimeout(text: string, key: string, findings: Finding[]): number {
+  const ms = durationMs(text);
+  if (ms < 1 || ms > DAY_MS)
+    findings.push(
+      errorAt(['server', 'timeouts', key], 'server-timeout', 'this must be from 1ms to 24h; write for example 60s'),
+    );
+  return ms;
+}
+
+/** Nothing is a time here. */
+function compileShutdownDelay(text: string, key: string, findings: Finding[]): number {
+  const ms = durationMs(text);
+  const path = ['server', 'stopping', key];
+  if (ms > DAY_MS)
+    findings.push(errorAt(path, 'server-timeout', 'this must be no more than 24h; write for example 30s'));
+  return ms;
+}
+
+function compileHeaderBytes(text: string, findings: Finding[]): number {
+  const bytes = sizeBytes(text);
+  if (bytes < MIN_HEADER_BYTES || bytes > MAX_HEADER_BYTES)
+    findings.push(
+      errorAt(
+        ['server', 'limits', 'headerBytes'],
+        'server-limit',
+        'this must be from 1KB to 1MB; write for example 16KB',
+      ),
+    );
+  return bytes;
+}
+
+function compileBufferedBodies(text: string, findings: Finding[]): number {
+  const bytes = sizeBytes(text);
+  if (bytes < MIN_BUFFERED_BYTES)
+    findings.push(
+      errorAt(
+        ['server', 'limits', 'bufferedBodies'],
+        'server-limit',
+        'this must be at least 1MB; write for example 256MB',
+      ),
+    );
+  return bytes;
+}

@@ -1,0 +1,31 @@
+import { BlockList, isIP } from 'node:net';
+import { errorAt, type Finding } from '../../problem/finding.ts';
+import type { ServerSettings } from '../plan.ts';
+
+/**
+ * The judge of peers' addresses; `undefined` when none is trusted. An IPv4 block holds its addresses in the IPv6
+ * spelling too (`::ffff:10.0.0.1`, RFC 4291 section 2.5.5.2), as a socket for both families shows them.
+ */
+export function compileTrustedProxies(
+  entries: readonly string[],
+  findings: Finding[],
+): ServerSettings['trustedProxies'] {
+  if (entries.length === 0) return undefined;
+  const blocks = new BlockList();
+  for (const [index, entry] of entries.entries()) {
+    const [address = '', prefix] = entry.split('/');
+    const family = familyOf(address);
+    const length = family === 'ipv4' ? 32 : 128;
+    if (isIP(address) === 0 || Number(prefix ?? length) > length) {
+      const message = 'this is neither an address nor a CIDR block; write for example 192.0.2.7 or 10.0.0.0/8';
+      findings.push(errorAt(['server', 'trustedProxies', index], 'trusted-proxy', message));
+    } else {
+      blocks.addSubnet(address, Number(prefix ?? length), family);
+    }
+  }
+  return (address) => blocks.check(address, familyOf(address));
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return address.includes(':') ? 'ipv6' : 'ipv4';
+}

@@ -1,0 +1,26 @@
+import type { Auth as AuthEntry } from '../../manifest/manifest.generated.ts';
+import type { Auth, Verifier } from '../plan.ts';
+import { compileRole } from './role.ts';
+import type { TokensContext } from './tokens-context.ts';
+import { compileTokens } from './compile-tokens.ts';
+
+/** The default of the schema. */
+const USUAL_REALM = 'signing-gateway';
+
+/** @param previous the verifier in force, kept when its definition did not change */
+export function compileAuth(
+  entry: AuthEntry,
+  context: TokensContext,
+  previous: Verifier | undefined,
+): Auth | undefined {
+  const verifier = compileTokens(entry.tokens, context, previous);
+  if (verifier === undefined) return undefined;
+  const { secrets } = context;
+  // Clients never see a value from the environment.
+  const realm = secrets.isSecret(['auth', 'realm']) ? USUAL_REALM : entry.realm;
+  return Object.freeze({
+    verifier,
+    role: compileRole(entry.role, secrets),
+    challengePrefix: `Bearer realm="${realm}"`,
+  });
+}

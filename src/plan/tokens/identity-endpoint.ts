@@ -1,0 +1,54 @@
+import type { UpstreamEndpoint } from '../../manifest/manifest.generated.ts';
+import { durationMs } from '../../manifest/units.ts';
+import { errorAt, type Path } from '../../problem/finding.ts';
+import { isLoopback } from '../settings/address.ts';
+import type { Endpoint, UpstreamTls } from '../plan.ts';
+import { findUpstream, serverNameOf } from '../settings/upstream.ts';
+import type { TokensContext } from './tokens-context.ts';
+
+/** Where questions about tokens go. */
+export interface IdentityEndpoint {
+  /** One is asked; when it does not answer, the next question goes to the next one. */
+  readonly endpoints: readonly Pick<Endpoint, 'url' | 'serverName'>[];
+  readonly timeoutMs: number;
+  /** How TLS is spoken with them. */
+  readonly tls: UpstreamTls;
+}
+
+/** The endpoint that a manifest states, as a URL or as a path of an upstream; `undefined` once it is told what is wrong. */
+export function compileIdentityEndpoint(
+  { endpoint, timeout }: { readonly endpoint: string | UpstreamEndpoint; readonly timeout: string },
+  path: Path,
+  { upstreams, findings }: TokensContext,
+): IdentityEndpoint | undefined {
+  const timeoutMs = durationMs(timeout);
+  if (typeof endpoint === 'string') {
+    const url = parseHttpUrl(endpoint);
+    if (url !== undefined)
+      return { endpoints: [{ url, serverName: serverNameOf(url, undefined) }], timeoutMs, tls: {} };
+    const message = 'this is no URL; write for example https://identity.example/oauth/introspect';
+    findings.push(errorAt(path, 'endpoint', message));
+    return undefined;
+  }
+  const upstream = findUpstream(endpoint.upstream, [...path, 'upstream'], upstreams, findings);
+  if (upstream === undefined) return undefined;
+  const { endpoints, connectTimeoutMs, responseTimeoutMs, tls } = upstream;
+  return {
+    // Put together as text: a path is never read as another host.
+    endpoints: endpoints.map(({ url, serverName }) => ({ url: new URL(url.origin + endpoint.path), serverName })),
+    timeoutMs: Math.min(timeoutMs, connectTimeoutMs + responseTimeoutMs),
+    tls: tls(),
+  };
+}
+
+/** A URL of HTTP without credentials. */
+export function parseHttpUrl(text: string): URL | undefined {
+  const url = URL.parse(text);
+  const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+  return isPlain ? url : undefined;
+}
+
+/** Whether nobody on the way can read or change what is said: TLS, or this very machine. */
+export function isSecureUrl({ protocol, hostname }: URL): boolean {
+  return protocol === 'https:' || isLoopback(hostname);
+}

@@ -1,0 +1,84 @@
+import { redactCredentials } from './redact-credentials.ts';
+import { printable } from './printable.ts';
+import type { Problem, Range } from './problem.ts';
+
+const LINES_BEFORE = 2;
+const WIDTH = 120;
+
+/**
+ * The lines around a place with a caret under the culprit. Long lines are cut, the culprit's so that it is seen.
+ *
+ *     3 │ routes:
+ *     4 │   - id: login
+ *     5 │     methd: POST
+ *       │     ^^^^^
+ */
+export function codeFrame(text: string, range: Range): string {
+  const lines = splitLines(text);
+  const first = Math.max(1, range.line - LINES_BEFORE);
+  const gutter = String(range.line).length;
+  const from = range.column > WIDTH ? range.column - 1 - WIDTH / 2 : 0;
+  const out: string[] = [];
+  for (let line = first; line <= range.line; line += 1) {
+    const whole = (lines[line - 1] ?? '').slice(line === range.line ? from : 0);
+    const shown = printable(whole.replaceAll('\t', ' ')).slice(0, WIDTH);
+    out.push(`${String(line).padStart(gutter)} │ ${shown}`.trimEnd());
+  }
+  out.push(`${' '.repeat(gutter)} │ ${caret(lines[range.line - 1] ?? '', range, from)}`);
+  return out.join('\n');
+}
+
+/**
+ * The frames of problems, with no secret in them.
+ *
+ * @param texts the text that all of them are in, or each of those that they may be in
+ */
+export function createCodeFramer(
+  problems: readonly Problem[],
+  texts: string | readonly { readonly path: string; readonly text: string }[],
+): (problem: Problem) => string {
+  const shown = new Map<string, string>();
+  return ({ file, range }) => {
+    const text = typeof texts === 'string' ? texts : (texts.find(({ path }) => path === file)?.text ?? '');
+    const known =
+      shown.get(file) ??
+      redactSecrets(
+        text,
+        problems.filter((other) => other.file === file),
+      );
+    shown.set(file, known);
+    return codeFrame(known, range);
+  };
+}
+
+/** The text as it may be shown: a dot for each character of a secret that a problem is about, and of passwords in URLs. */
+export function redactSecrets(text: string, problems: readonly Problem[]): string {
+  const secrets = problems.filter(({ isSecret }) => isSecret);
+  if (secrets.length === 0) return redactCredentials(text);
+  const lines = redactCredentials(text).split('\n');
+  for (const { range } of secrets)
+    for (let line = range.line; line <= range.endLine; line += 1) {
+      const shown = lines[line - 1] ?? '';
+      // A byte order mark is no column.
+      const shift = shown.startsWith('\uFEFF') ? 0 : 1;
+      const from = line === range.line ? range.column - shift : shown.search(/\S|$/);
+      const to = line === range.endLine ? range.endColumn - shift : shown.trimEnd().length;
+      lines[line - 1] = shown.slice(0, from) + '•'.repeat(Math.max(0, to - from)) + shown.slice(Math.max(from, to));
+    }
+  return lines.join('\n');
+}
+
+let last = { text: '', lines: [''] };
+
+/** Many problems are shown of one text: it is split once. */
+function splitLines(text: string): readonly string[] {
+  if (last.text !== text) last = { text, lines: text.replace(/^\uFEFF/, '').split(/\r?\n/) };
+  return last.lines;
+}
+
+function caret(line: string, range: Range, from: number): string {
+  const start = range.column - 1 - from;
+  const lastColumn = range.endLine === range.line ? range.endColumn - 1 : line.trimEnd().length;
+  const end = Math.min(Math.max(lastColumn - from, start + 1), Math.max(WIDTH, start + 1));
+  return ' '.repeat(start) + '^'.repeat(end - start);
+}

@@ -1,0 +1,135 @@
+import { resolve } from 'node:path';
+import { MessageChannel, type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import type { PlannedManifest } from '../load.ts';
+import { parse } from '../manifest/document.ts';
+import { sha256, type TrackedEnvironment, trackDependencies } from '../manifest/dependencies.ts';
+import type { DocumentParser } from '../manifest/include.ts';
+import type { Manifest } from '../manifest/manifest.generated.ts';
+import { type ReadManifestResult, readManifest, sourcesOf } from '../manifest/read-manifest.ts';
+import { createSecrets } from '../manifest/secrets.ts';
+import type { Source } from '../manifest/source.ts';
+
+import type { Finding } from '../problem/finding.ts';
+import { toProblems } from '../problem/problem.ts';
+import { createFileEnvironment } from '../manifest/file-environment.ts';
+import { countOperations } from './operation-counter.ts';
+import type {
+  LocatedProblems,
+  ManifestThreadOptions,
+  ManifestThreadRequest,
+  ReadFailure,
+  TransferredManifest,
+} from './manifest-thread.ts';
+import type { WorkerInput } from './worker-thread.ts';
+
+interface WorkerReadResult extends Pick<TransferredManifest, 'dependencies' | 'manifestHash'> {
+  readonly manifest: ReadManifestResult;
+}
+
+// The YAML parser looks for a variable at each token, and each time the system is asked: a sixth of the whole time.
+process.env = {};
+
+/** The other side of `reading-thread.ts`: answers one question after the other. */
+const { path, env, operations } = workerData as WorkerInput<ManifestThreadOptions>;
+const environment = countOperations(createFileEnvironment(path, env), operations);
+/** Who begins the thread to ask it something has asked by then. */
+const WARM_UP_DELAY_MS = 100;
+
+/** What was read last. */
+let last: { readonly written: ReadManifestResult; readonly kept: TrackedEnvironment } | undefined;
+
+parentPort?.on('message', async ({ id, question }: { id: number; question: ManifestThreadRequest }) => {
+  if (question.kind === 'read') respond(id, toTransferred(readSavedManifest()));
+  else if (question.kind === 'place') respond(id, locateFindings(question.findings));
+  else respond(id, await runManifestSelfTest());
+});
+
+// Nobody asks as the gateway starts. What is there is read all the same: at first that takes half as long again.
+setTimeout(() => {
+  if (last === undefined) readSavedManifest();
+}, WARM_UP_DELAY_MS);
+
+function respond(id: number, given: TransferredManifest | ReadFailure | LocatedProblems): void {
+  const ports = 'routes' in given && given.routes !== undefined ? [given.routes] : [];
+  parentPort?.postMessage({ id, answer: given }, ports);
+}
+
+function readSavedManifest(): WorkerReadResult | ReadFailure {
+  let text: string;
+  try {
+    text = environment.readFile(resolve(path));
+  } catch (error) {
+    return { reason: error instanceof Error ? error.message : String(error) };
+  }
+  const { dependencies, world: kept } = trackDependencies(environment);
+  const manifest = readManifest({ path, text }, kept, parseCached);
+  evictUnusedFiles(manifest);
+  last = { written: manifest, kept };
+  return { manifest, dependencies, manifestHash: sha256(text) };
+}
+
+function toTransferred(found: WorkerReadResult | ReadFailure): TransferredManifest | ReadFailure {
+  if ('reason' in found) return found;
+  const { manifest: written, dependencies, manifestHash } = found;
+  const { document, findings, checked } = written;
+  const routes: unknown = (checked?.manifest as Partial<Manifest> | null | undefined)?.routes;
+  const said = { findings, dependencies, manifestHash, sources: sourcesOf(document) };
+  if (checked === undefined || !Array.isArray(routes)) return { ...said, checked, routes: undefined };
+  const manifest = { ...checked.manifest, routes: [] };
+  return { ...said, checked: { ...checked, manifest }, routes: sendInChunks(routes) };
+}
+
+/** What texts were parsed into, by their files: of many files seldom more than one changes. */
+const parseCache = new Map<string, { readonly text: string; readonly result: ReturnType<DocumentParser> }>();
+
+function parseCached(source: Source): ReturnType<DocumentParser> {
+  const known = parseCache.get(source.path);
+  if (known?.text === source.text) return known.result;
+  // What it was before may be large, and so may what it is now.
+  last = undefined;
+  parseCache.delete(source.path);
+  const result = parse(source);
+  parseCache.set(source.path, { text: source.text, result });
+  return result;
+}
+
+function evictUnusedFiles({ document }: ReadManifestResult): void {
+  const files = new Set([document, ...document.included].map(({ file }) => file));
+  for (const file of parseCache.keys()) if (!files.has(file)) parseCache.delete(file);
+}
+
+/** To take in so many routes takes about a millisecond. */
+const ROUTES_PER_CHUNK = 250;
+
+function sendInChunks(routes: readonly unknown[]): MessagePort {
+  const { port1, port2 } = new MessageChannel();
+  for (let at = 0; at < routes.length; at += ROUTES_PER_CHUNK)
+    port1.postMessage(routes.slice(at, at + ROUTES_PER_CHUNK));
+  return port2;
+}
+
+function locateFindings(findings: readonly Finding[]): LocatedProblems {
+  if (last === undefined) throw new Error('nothing was read');
+  const { document } = last.written;
+  return { problems: toProblems(findings, document), sources: sourcesOf(document) };
+}
+
+async function runManifestSelfTest(): Promise<LocatedProblems> {
+  if (last?.written.checked === undefined) throw new Error('nothing was read');
+  const { written, kept } = last;
+  // All of the gateway, which a thread that only reads begins and is held in memory without.
+  const [{ planManifest }, { runToEnd }, { runSelfTest }] = await Promise.all([
+    import('../load.ts'),
+    import('../plan/sliced-work.ts'),
+    import('./self-test.ts'),
+  ]);
+  const { document, checked } = written;
+  const { plan, findings } = runToEnd(planManifest(written, kept.readFile, undefined));
+  // A file has changed since: that is found by whoever asks, who reads everything again.
+  if (plan === undefined || checked === undefined) return locateFindings(findings);
+  const planned: PlannedManifest = {
+    ...{ document, plan, secrets: createSecrets(checked.secrets), manifest: checked.manifest },
+    ...{ sources: sourcesOf(document), problems: [], files: new Map(), globs: new Map() },
+  };
+  return runSelfTest(planned, kept);
+}

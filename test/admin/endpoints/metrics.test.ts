@@ -1,0 +1,231 @@
+import { spawnSync } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { METRICS } from '../../../src/admin/metrics/gateway-metrics.ts';
+import { type Operating, startOperating } from '../../support/admin.ts';
+import { createPair } from '../../support/certificate.ts';
+import { AUDIENCE, ISSUER, type Issuer, startIssuer } from '../../support/issuer.ts';
+import { hasPromtool } from '../../support/promtool.ts';
+import { ask as askRaw } from '../../support/raw.ts';
+import { scrape } from '../../support/scrape.ts';
+import { startUpstream, type Upstream } from '../../support/upstream.ts';
+
+const PAIR = createPair({ days: 20 });
+
+const MANIFEST = `version: 1
+listen: 127.0.0.1:0
+admin: 127.0.0.1:0
+upstreams:
+  up: { url: '\${UP}' }
+  gone: { url: 'https://127.0.0.1:9', breaker: { failures: 2, pause: 1h }, tls: { certificate: c.crt, key: c.key } }
+auth:
+  tokens:
+    jwt: { jwks: '\${JWKS}', algorithms: [ES256], issuer: '${ISSUER}', audience: ${AUDIENCE} }
+  role: { claim: /company_role, allow: [admin, user], message: admins and users only }
+routes:
+  - { id: open, method: any, path: /open, upstream: up, access: public }
+  - { id: files, method: any, path: /files/**, upstream: up, access: protected }
+  - { id: gone, method: any, path: /gone, upstream: gone, access: public }
+  - { id: told, method: GET, path: /told, upstream: up, access: public, validation: report, query: { properties: { page: { type: integer } } } }
+`;
+
+let upstream: Upstream;
+let issuer: Issuer;
+let site: Operating;
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  issuer = await startIssuer();
+  const env = { UP: upstream.url, JWKS: issuer.jwksUrl };
+  site = await startOperating(MANIFEST, env, { 'c.crt': PAIR.certificate, 'c.key': PAIR.key });
+});
+afterAll(async () => {
+  await site.close();
+  await upstream.close();
+  await issuer.close();
+});
+
+/** The rules of `promtool check metrics` that concern names. */
+function namingProblems(name: string, type: string, help: string): string[] {
+  const words = name.split('_');
+  const isDistribution = type === 'histogram' || type === 'summary';
+  const rules: Record<string, boolean> = {
+    'no help': help === '',
+    'a counter needs the suffix _total': type === 'counter' && !name.endsWith('_total'),
+    'only a counter has the suffix _total': type !== 'counter' && name.endsWith('_total'),
+    'the suffix is that of a histogram': !isDistribution && /_(?:bucket|count|sum)$/.test(name),
+    'the name contains its type': words.slice(1).includes(type),
+    'the name is in camel case': /[a-z][A-Z]/.test(name) || name.includes(':'),
+    'the unit is not a base unit': words.some((word) => UNITS.test(word)),
+  };
+  return Object.keys(rules).filter((rule) => rules[rule]);
+}
+
+/** Scaled and abbreviated units. */
+const UNITS =
+  /^(?:(?:nano|micro|milli|kilo|mega|giga|tera)(?:seconds?|bytes?|grams?|meters?)|minutes?|hours?|days?|weeks?|bits?|percents?|ns|us|ms|s|sec|m|h|d|b|kb|mb|gb|tb|pb)$/;
+
+const send = async (path: string, init?: RequestInit) => (await fetch(site.url + path, init)).status;
+
+describe('/metrics', () => {
+  it('counts requests by route, method and class of status, and never a path', async () => {
+    await send('/open');
+    await send('/open?secret=1', { method: 'POST', body: 'x' });
+    await send('/nowhere/at/all');
+    await send('/elsewhere', { method: 'DELETE' });
+    await askRaw(site.port, 'BREW /open HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    const { value, text } = await scrape(site.admin.url);
+    const requests = (route: string, method: string, status: string) =>
+      value('requests_total', { route, method, status });
+    expect(requests('open', 'GET', '2xx')).toBe(1);
+    expect(requests('open', 'POST', '2xx')).toBe(1);
+    expect(requests('(none)', 'GET', '4xx')).toBe(1);
+    expect(requests('(none)', 'DELETE', '4xx')).toBe(1);
+    expect(value('refusals_total', { code: 'route_unknown' })).toBe(2);
+    expect(value('refusals_total', { code: 'internal_error' })).toBe(0);
+    expect(text).not.toMatch(/nowhere|elsewhere|secret|BREW/);
+    expect(value('requests_in_flight')).toBe(0);
+  });
+
+  it('splits the time of a request', async () => {
+    const before = await scrape(site.admin.url);
+    await send('/open');
+    const after = await scrape(site.admin.url);
+    const labels = { request: { route: 'open' }, gateway: { upstream: 'up' }, upstream: { upstream: 'up' } } as const;
+    const grown = (name: keyof typeof labels, suffix: string, more: Record<string, string> = {}) => {
+      const of = [`${name}_duration_seconds_${suffix}`, { ...labels[name], ...more }] as const;
+      return after.value(...of) - before.value(...of);
+    };
+    for (const name of ['request', 'gateway', 'upstream'] as const) {
+      expect(grown(name, 'count')).toBe(1);
+      expect(grown(name, 'bucket', { le: '+Inf' })).toBe(1);
+    }
+    const [total, gateway, asked] = (['request', 'gateway', 'upstream'] as const).map((name) => grown(name, 'sum'));
+    expect(gateway).toBeGreaterThan(0);
+    expect(asked).toBeGreaterThan(0);
+    expect(total).toBeGreaterThanOrEqual((gateway ?? 0) + (asked ?? 0) - 1e-9);
+  });
+
+  it('tells how upstreams do', async () => {
+    for (let turn = 0; turn < 3; turn += 1) await send('/gone');
+    const { value } = await scrape(site.admin.url);
+    const gone = { upstream: 'gone', target: 'https://127.0.0.1:9' };
+    expect(value('upstream_breaker_state', { ...gone, state: 'open' })).toBe(1);
+    expect(value('upstream_breaker_state', { ...gone, state: 'closed' })).toBe(0);
+    expect(value('upstream_breaker_openings_total', gone)).toBe(1);
+    expect(value('refusals_total', { code: 'upstream_unavailable' })).toBe(1);
+    expect(value('upstream_up', { upstream: 'up', target: '${UP}' })).toBe(1);
+    expect(value('upstream_connections', { upstream: 'up', target: '${UP}' })).toBeGreaterThan(0);
+    expect(value('upstream_connections_busy', { upstream: 'up', target: '${UP}' })).toBe(0);
+  });
+
+  it('tells how tokens are verified', async () => {
+    const token = await issuer.token({ company_role: 'user' });
+    for (let turn = 0; turn < 3; turn += 1)
+      expect(await send('/files/a', { headers: { Authorization: `Bearer ${token}` } })).toBe(200);
+    await send('/files/a', { headers: { Authorization: 'Bearer nonsense' } });
+    const { value } = await scrape(site.admin.url);
+    expect([value('token_cache_total', { result: 'hit' }), value('token_cache_total', { result: 'miss' })]).toEqual([
+      2, 2,
+    ]);
+    expect(value('token_verifications_total', { result: 'good' })).toBe(1);
+    expect(value('token_verifications_total', { result: 'token_malformed' })).toBe(1);
+    expect(value('key_fetches_total', { result: 'ok' })).toBe(1);
+    expect(value('token_cache_entries')).toBe(1);
+  });
+
+  it('counts what was let through and would have been refused', async () => {
+    await send('/told?page=x');
+    expect((await scrape(site.admin.url)).value('validation_reports_total', { route: 'told' })).toBe(1);
+  });
+
+  it('knows the manifest in force and when certificates expire', async () => {
+    const { value } = await scrape(site.admin.url);
+    expect(value('config_info', { hash: site.gateway.plan.hash })).toBe(1);
+    expect(value('config_last_reload_successful')).toBe(1);
+    expect(Math.abs(value('config_last_reload_success_timestamp_seconds') - Date.now() / 1_000)).toBeLessThan(600);
+    const expiry = value('certificate_expiry_timestamp_seconds', { use: 'upstream', upstream: 'gone' });
+    expect(expiry / 86_400 - Date.now() / 86_400_000).toBeCloseTo(20, 1);
+  });
+
+  it('measures the process and its event loop', async () => {
+    await scrape(site.admin.url);
+    const { value } = await scrape(site.admin.url);
+    expect(value('process_cpu_seconds_total')).toBeGreaterThan(0);
+    expect(value('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0);
+  });
+
+  it('has every metric of the table, each with the labels that it says', async () => {
+    const { samples } = await scrape(site.admin.url);
+    for (const { name, labels } of METRICS) {
+      const found = samples.filter((sample) => sample.name.replace(/_(bucket|sum|count)$/, '') === name);
+      expect([name, found.length]).not.toEqual([name, 0]);
+      for (const sample of found) expect(Object.keys(sample.labels).filter((label) => label !== 'le')).toEqual(labels);
+    }
+  });
+
+  it.skipIf(!hasPromtool)('is what promtool takes', async () => {
+    const { text } = await scrape(site.admin.url);
+    const { stdout, stderr, status } = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
+    expect([stdout + stderr, status]).toEqual(['', 0]);
+  });
+
+  it('has names that follow the rules of promtool, where there is no promtool', async () => {
+    const { text } = await scrape(site.admin.url);
+    const declared = [...text.matchAll(/^# HELP (\S+) (.*)\n# TYPE (\S+) (\w+)$/gm)];
+    expect(declared.length).toBeGreaterThan(METRICS.length);
+    for (const [, name = '', help, typed, type = ''] of declared)
+      expect([name, typed, namingProblems(name, type, help ?? '')]).toEqual([name, name, []]);
+    for (const name of new Set(text.matchAll(/^# TYPE (\S+)/gm).map(([, name = '']) => name)))
+      expect([name, declared.filter(([, other]) => other === name).length]).toEqual([name, 1]);
+  });
+
+  it('knows which names promtool refuses', () => {
+    const refused = (name: string, type: string, help = 'Help.') =>
+      namingProblems(`signing_gateway_${name}`, type, help);
+    expect(refused('nodejs_eventloop_utilization_summary', 'summary')).not.toEqual([]);
+    expect(refused('nodejs_eventloop_utilization_histogram', 'histogram')).not.toEqual([]);
+    expect(refused('requests', 'counter')).not.toEqual([]);
+    expect(refused('requests_total', 'gauge')).not.toEqual([]);
+    expect(refused('routes_count', 'gauge')).not.toEqual([]);
+    expect(refused('wait_milliseconds', 'gauge')).not.toEqual([]);
+    expect(refused('wait_ms', 'gauge')).not.toEqual([]);
+    expect(refused('waitSeconds', 'gauge')).not.toEqual([]);
+    expect(refused('wait_seconds', 'gauge', '')).not.toEqual([]);
+    expect(refused('wait_seconds', 'gauge')).toEqual([]);
+  });
+
+  it('has no series of buckets that never counted, and every bucket above them', async () => {
+    await send('/open');
+    const { samples, value } = await scrape(site.admin.url);
+    const buckets = samples.filter(
+      ({ name, labels }) => name === 'request_duration_seconds_bucket' && labels['route'] === 'open',
+    );
+    expect(buckets.every((bucket) => bucket.value > 0)).toBe(true);
+    const bounds = buckets.map(({ labels }) =>
+      labels['le'] === '+Inf' ? Number.POSITIVE_INFINITY : Number(labels['le']),
+    );
+    expect(bounds.slice(-4)).toEqual([5, 10, 30, Number.POSITIVE_INFINITY]);
+    expect(value('request_duration_seconds_bucket', { route: 'open', le: '+Inf' })).toBe(
+      value('request_duration_seconds_count', { route: 'open' }),
+    );
+    expect(samples.filter(({ labels }) => labels['route'] === 'told' && labels['le'] !== undefined)).toEqual(
+      samples.filter(({ labels, value }) => labels['route'] === 'told' && labels['le'] !== undefined && value > 0),
+    );
+  });
+
+  it('keeps the counts of the routes that a reload keeps, and forgets those of others', async () => {
+    await send('/open');
+    const before = (await scrape(site.admin.url)).value('requests_total', {
+      route: 'open',
+      method: 'GET',
+      status: '2xx',
+    });
+    const files = '  - { id: files, method: any, path: /files/**, upstream: up, access: protected }\n';
+    site.swap(MANIFEST.replace(files, '').replace('path: /open', 'path: /opened'));
+    await send('/opened');
+    const { value } = await scrape(site.admin.url);
+    expect(value('requests_total', { route: 'open', method: 'GET', status: '2xx' })).toBe(before + 1);
+    expect(value('requests_total', { route: 'files', method: 'GET', status: '2xx' })).toBeNaN();
+    site.swap(MANIFEST);
+  });
+});

@@ -1,0 +1,349 @@
+import { pbkdf2 } from 'node:crypto';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { NameResolver, type NameResolverOptions } from '../../src/dns/name-resolver.ts';
+import { type NameRecord, type NameServer, startNameServer, type Zone } from '../support/name-server.ts';
+
+const a = (data: string, ttl = 60): NameRecord => ({ type: 'A', ttl, data });
+const aaaa = (data: string, ttl = 60): NameRecord => ({ type: 'AAAA', ttl, data });
+
+// Most of the time of these tests is the time limits of look-ups: the tests run at once, and clean up at the end.
+const closing: (() => Promise<unknown> | unknown)[] = [];
+afterAll(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+const until = (check: () => unknown, timeout = 10_000) => vi.waitFor(check, { timeout, interval: 10 });
+
+interface Site {
+  readonly server: NameServer;
+  readonly resolver: NameResolver;
+  /** The addresses, in the order in which they are tried; or the code of the error. */
+  resolve(host: string): Promise<string[] | string>;
+  /** Names that began to fail, with the reason, and names that resolve again. */
+  readonly news: string[];
+  /** Writes `hosts` or `resolv.conf`, which do not exist before. */
+  write(file: string, text: string): void;
+  /** Ends the subscription. */
+  stop(): void;
+}
+
+async function start(zone: Zone, options: NameResolverOptions = {}): Promise<Site> {
+  const server = await startNameServer(zone);
+  const folder = mkdtempSync(join(tmpdir(), 'names-'));
+  const hostsPath = join(folder, 'hosts');
+  const resolvConfPath = join(folder, 'resolv.conf');
+  const resolver = new NameResolver({ servers: [server.address], hostsPath, resolvConfPath, ...options });
+  const news: string[] = [];
+  const stop = resolver.subscribe((name, reason) => void news.push(`${name} ${reason ?? 'resolves'}`));
+  closing.push(() => rmSync(folder, { recursive: true, force: true }), server.close, stop);
+  const write = (file: string, text: string) => {
+    writeFileSync(join(folder, `${file}.new`), text);
+    renameSync(join(folder, `${file}.new`), join(folder, file));
+  };
+  return { server, resolver, news, write, stop, resolve: (host) => resolve(resolver, host) };
+}
+
+function resolve(resolver: NameResolver, host: string): Promise<string[] | string> {
+  return new Promise((done) => {
+    resolver.hostName(host).resolve((error, addresses) => done(error?.code ?? addresses.map(({ ip }) => ip)));
+  });
+}
+
+describe.concurrent('a look-up', () => {
+  it('finds the addresses of both families', async () => {
+    const { resolve } = await start((_name, type) => (type === 'A' ? [a('127.0.0.1')] : [aaaa('::1')]));
+    expect(await resolve('contacts.example')).toEqual(['127.0.0.1', '::1']);
+  });
+
+  it('serves the first family when the other one takes its time, and adds it when it comes', async () => {
+    const { server, resolver, resolve } = await start((_name, type) => (type === 'A' ? [a('127.0.0.1')] : 'hang'));
+    expect(await resolve('contacts.example')).toEqual(['127.0.0.1']);
+    server.zone = (_name, type) => (type === 'A' ? [a('127.0.0.1')] : [aaaa('::1')]);
+    await until(() => expect(resolver.inFlight).toBe(0), 20_000);
+    expect([...(await resolve('contacts.example'))].sort()).toEqual(['127.0.0.1', '::1']);
+  });
+
+  it('follows a chain of CNAMEs, and takes the shortest time to live in it', async () => {
+    const { server, resolve } = await start((name) => [
+      { type: 'CNAME', ttl: 1, data: 'b.example' },
+      { name: 'b.example', type: 'CNAME', ttl: 600, data: 'c.example' },
+      { ...a('127.0.0.7', 600), name: name === 'c.example' ? name : 'c.example' },
+    ]);
+    expect(await resolve('a.example')).toEqual(['127.0.0.7']);
+    const count = server.questions.length;
+    await sleep(1_100);
+    await resolve('a.example');
+    await until(() => expect(server.questions.length).toBeGreaterThan(count), 10_000);
+  });
+
+  it('asks over TCP for a thousand addresses, and keeps a bounded number of them', async () => {
+    const many = Array.from({ length: 1_000 }, (_, index) => a(`127.1.${index >> 8}.${index & 255}`));
+    const { server, resolver, resolve } = await start(() => many);
+    expect(await resolve('many.example')).toHaveLength(4);
+    expect(server.questions).toContain('tcp A many.example');
+    expect(resolver.statusOf('many.example')?.addresses).toHaveLength(256);
+  });
+
+  it.each([
+    ['nxdomain', 'ENOTFOUND'],
+    ['servfail', 'EAI_AGAIN'],
+    ['hang', 'ETIMEOUT'],
+    ['garbage', 'EAI_AGAIN'],
+  ] as const)('fails where the server says %s', async (result, code) => {
+    const { resolver, resolve, news } = await start(() => result);
+    expect(await resolve('gone.example')).toBe(code);
+    expect(await resolve('gone.example')).toBe(code);
+    expect(news).toEqual([`gone.example ${code}`]);
+    expect(resolver.failingNames).toBe(1);
+    expect(resolver.statusOf('gone.example')).toEqual({ state: 'failed', addresses: [], reason: code });
+  });
+
+  it('fails with a code of its own where no name server can be reached', async () => {
+    const { server, resolve } = await start(() => []);
+    await server.close();
+    expect(await resolve('gone.example')).toBe('EAI_AGAIN');
+  });
+
+  it('fails where a name is none that a name server takes', async () => {
+    const { resolve } = await start(() => [a('127.0.0.1')]);
+    for (const name of [`${'a'.repeat(70)}.example`, 'a..b', 'x'.repeat(300)])
+      expect(await resolve(name)).toBe('ENOTFOUND');
+  });
+
+  it('is one for all that wait for the same name', async () => {
+    const { server, resolver, resolve } = await start((_name, type) => (type === 'A' ? [a('127.0.0.1')] : []));
+    const all = await Promise.all(Array.from({ length: 100 }, () => resolve('contacts.example')));
+    expect(all).toEqual(Array.from({ length: 100 }, () => ['127.0.0.1']));
+    expect(server.questions.sort()).toEqual(['A contacts.example', 'AAAA contacts.example']);
+    expect(resolver.counts.outcomes.ok).toBe(1);
+  });
+
+  it('is cancelled soon after the last waiter has left, and counts as a failure', async () => {
+    const { resolver, news } = await start(() => 'hang');
+    const leaves = [1, 2, 3].map(() => resolver.hostName('slow.example').resolve(() => expect.unreachable()));
+    await until(() => expect(resolver.inFlight).toBe(1));
+    for (const leave of leaves) leave();
+    await until(() => expect(resolver.inFlight).toBe(0), 4_000);
+    expect(resolver.counts.outcomes.timeout).toBe(1);
+    expect(news).toEqual(['slow.example ETIMEOUT']);
+  });
+
+  it('ends when nobody listens any more, so that the process can end', async () => {
+    const { resolver, resolve, server, stop } = await start((_name, type) => (type === 'A' ? [a('127.0.0.1', 1)] : []));
+    await resolve('contacts.example');
+    server.zone = () => 'hang';
+    await until(() => expect(resolver.inFlight).toBe(1), 20_000);
+    stop();
+    expect(resolver.inFlight).toBe(0);
+    expect(resolver.counts.outcomes.cancelled).toBe(1);
+  });
+});
+
+describe.concurrent('a name of endpoints', () => {
+  it('is forgotten with the last of them, with its look-up', async () => {
+    const { resolver, resolve, server } = await start(() => []);
+    const releases = [resolver.retain('Contacts.example'), resolver.retain('contacts.example')];
+    expect(await resolve('contacts.example')).toBe('ENOTFOUND');
+    expect([resolver.names, resolver.failingNames]).toEqual([1, 1]);
+    server.zone = () => 'hang';
+    resolver.hostName('contacts.example').refresh();
+    releases[0]?.();
+    expect([resolver.names, resolver.inFlight]).toEqual([1, 1]);
+    releases[1]?.();
+    expect([resolver.names, resolver.failingNames, resolver.inFlight]).toEqual([0, 0, 0]);
+  });
+});
+
+describe.concurrent('the cache', () => {
+  it('serves by the time to live, then stale addresses while a new look-up hangs', async () => {
+    let now = 0;
+    const options = { now: () => now };
+    const { server, resolver, resolve, news } = await start(
+      (_n, t) => (t === 'A' ? [a('127.0.0.1', 30)] : []),
+      options,
+    );
+    await resolve('contacts.example');
+    server.zone = () => 'hang';
+    now = 29_000;
+    expect(await resolve('contacts.example')).toEqual(['127.0.0.1']);
+    expect(resolver.counts.stale).toBe(0);
+    now = 31_000;
+    const begin = performance.now();
+    expect(await resolve('contacts.example')).toEqual(['127.0.0.1']);
+    expect(performance.now() - begin).toBeLessThan(500);
+    expect(resolver.counts.stale).toBe(1);
+    await until(() => expect(news).toEqual(['contacts.example ETIMEOUT']), 20_000);
+    expect(resolver.statusOf('contacts.example')).toMatchObject({ state: 'stale', reason: 'ETIMEOUT' });
+    server.zone = (_n, t) => (t === 'A' ? [a('127.0.0.2', 30)] : []);
+    now = 40_000;
+    expect(await resolve('contacts.example')).toEqual(['127.0.0.1']);
+    await until(() => expect(news).toEqual(['contacts.example ETIMEOUT', 'contacts.example resolves']), 20_000);
+    expect(await resolve('contacts.example')).toEqual(['127.0.0.2']);
+  });
+
+  it('drops addresses a minute after the name servers say that there are none', async () => {
+    let now = 0;
+    const options = { now: () => now };
+    const { server, resolver, resolve } = await start((_n, t) => (t === 'A' ? [a('127.0.0.1', 30)] : []), options);
+    await resolve('contacts.example');
+    server.zone = () => 'nxdomain';
+    const refreshAt = async (at: number) => {
+      now = at;
+      const { not_found: before } = resolver.counts.outcomes;
+      const found = await resolve('contacts.example');
+      await until(() => expect(resolver.counts.outcomes.not_found).toBe(before + 1), 10_000);
+      return found;
+    };
+    expect(await refreshAt(31_000)).toEqual(['127.0.0.1']);
+    expect(await refreshAt(60_000)).toEqual(['127.0.0.1']);
+    expect(await refreshAt(92_000)).toEqual(['127.0.0.1']);
+    expect(await resolve('contacts.example')).toBe('ENOTFOUND');
+  });
+
+  it('marks addresses that are gone, and keeps what it knows of those that stay', async () => {
+    let now = 0;
+    const options = { now: () => now };
+    const { server, resolver } = await start(
+      (_n, t) => (t === 'A' ? [a('127.0.0.1', 30), a('127.0.0.2', 30)] : []),
+      options,
+    );
+    const addresses = () =>
+      new Promise<readonly { ip: string; isRemoved: boolean }[]>((done) => {
+        resolver.hostName('contacts.example').resolve((_error, found) => done(found));
+      });
+    const before = await addresses();
+    server.zone = (_n, t) => (t === 'A' ? [a('127.0.0.2', 30), a('127.0.0.3', 30)] : []);
+    now = 31_000;
+    await addresses();
+    await until(() => expect(resolver.counts.outcomes.ok).toBe(2), 10_000);
+    expect(before.map(({ ip, isRemoved }) => `${ip} ${isRemoved}`).sort()).toEqual([
+      '127.0.0.1 true',
+      '127.0.0.2 false',
+    ]);
+    expect((await addresses()).some((address) => before.includes(address))).toBe(true);
+  });
+
+  it('gives the addresses in turn', async () => {
+    const { resolve } = await start((_n, t) => (t === 'A' ? [a('127.0.0.1'), a('127.0.0.2'), a('127.0.0.3')] : []));
+    const first = await Promise.all([1, 2, 3].map(() => resolve('contacts.example')));
+    expect(first.map((found) => found[0]).sort()).toEqual(['127.0.0.1', '127.0.0.2', '127.0.0.3']);
+  });
+
+  it('holds a bounded number of names', async () => {
+    const { resolver } = await start(() => 'nxdomain');
+    for (let index = 0; index < 5_000; index += 1) resolver.hostName(`name-${index}.example`);
+    expect(resolver.names).toBeLessThanOrEqual(4_096);
+  });
+});
+
+describe.concurrent('many names that hang', () => {
+  it('give way to a name that somebody waits for, once nobody waits for them', async () => {
+    const { resolver, resolve } = await start((name, type) => {
+      if (name !== 'new.example') return 'hang';
+      return type === 'A' ? [a('127.0.0.2')] : [];
+    });
+    const leaves = Array.from({ length: 300 }, (_, index) =>
+      resolver.hostName(`name-${index}.example`).resolve(() => expect.unreachable()),
+    );
+    await until(() => expect(resolver.inFlight).toBe(300));
+    for (const leave of leaves) leave();
+    // Those without a place end at once, the others soon.
+    expect(resolver.inFlight).toBe(256);
+    const found = resolve('new.example');
+    expect(resolver.inFlight).toBe(256);
+    expect(await found).toEqual(['127.0.0.2']);
+    await until(() => expect(resolver.inFlight).toBe(0));
+    expect(resolver.counts.outcomes).toMatchObject({ cancelled: 45, timeout: 255, ok: 1 });
+  });
+
+  it('are looked up again in the background a few at a time', async () => {
+    let now = 0;
+    const options = { now: () => now };
+    const { server, resolver, resolve } = await start((_n, t) => (t === 'A' ? [a('127.0.0.1', 1)] : []), options);
+    await Promise.all(Array.from({ length: 100 }, (_, index) => resolve(`name-${index}.example`)));
+    server.zone = () => 'hang';
+    now = 10_000;
+    await until(() => expect(resolver.inFlight).toBeGreaterThan(0));
+    expect(resolver.inFlight).toBe(32);
+    await until(() => expect(resolver.inFlight).toBe(100));
+  });
+
+  it('leave room for names that resolve, hold neither the event loop nor the thread pool, and end', async () => {
+    const { resolver, resolve, stop } = await start((name, type) =>
+      name.startsWith('slow') ? 'hang' : type === 'A' ? [a('127.0.0.1', 1)] : [],
+    );
+    await resolve('good.example');
+    const slow = Array.from({ length: 200 }, (_, index) => resolve(`slow-${index}.example`));
+    await until(() => expect(resolver.inFlight).toBeGreaterThanOrEqual(200), 10_000);
+    await promisify(pbkdf2)('a', 'b', 1, 32, 'sha256');
+    expect(await resolve('other.example')).toEqual(['127.0.0.1']);
+    expect(await resolve('good.example')).toEqual(['127.0.0.1']);
+    // None of the others has ended by now.
+    expect(resolver.counts.outcomes.timeout).toBe(0);
+    expect(new Set(await Promise.all(slow))).toEqual(new Set(['ETIMEOUT']));
+    const again = Array.from({ length: 400 }, (_, index) => resolve(`slow-${index}.example`));
+    expect(await resolve('third.example')).toEqual(['127.0.0.1']);
+    expect(new Set(await Promise.all(again))).toEqual(new Set(['ETIMEOUT']));
+    stop();
+    await until(() => expect(resolver.inFlight).toBe(0), 20_000);
+  }, 60_000);
+});
+
+describe.concurrent('the files of the machine', () => {
+  it('come before the name servers, and are followed', async () => {
+    const { server, resolver, resolve, write } = await start(() => 'nxdomain');
+    write('hosts', '# comment\n127.0.0.8 Contacts.example other # more\n127.0.0.9\tcontacts.example\n');
+    expect(await resolve('CONTACTS.example')).toEqual(['127.0.0.8', '127.0.0.9']);
+    expect(server.questions).toEqual([]);
+    expect(resolver.statusOf('contacts.example')?.state).toBe('static');
+    write('hosts', '127.0.0.10 contacts.example\n');
+    await until(async () => expect(await resolve('contacts.example')).toEqual(['127.0.0.10']), 20_000);
+  }, 30_000);
+
+  it('need not exist', async () => {
+    const { resolve } = await start((_n, t) => (t === 'A' ? [a('127.0.0.1')] : []));
+    expect(await resolve('contacts.example')).toEqual(['127.0.0.1']);
+  });
+
+  it('name the search domains and the servers', async () => {
+    const { server, resolve, write } = await start((name, type) => {
+      if (name !== 'contacts.team.svc.cluster.local') return 'nxdomain';
+      return type === 'A' ? [a('127.0.0.1')] : [];
+    });
+    write('resolv.conf', 'nameserver 127.0.0.1\nsearch team.svc.cluster.local svc.cluster.local\noptions ndots:5\n');
+    expect(await resolve('contacts.team')).toEqual(['127.0.0.1']);
+    expect(server.questions.filter((question) => question.startsWith('A '))).toEqual([
+      'A contacts.team.team.svc.cluster.local',
+      'A contacts.team.svc.cluster.local',
+    ]);
+    expect(await resolve('contacts.team.')).toBe('ENOTFOUND');
+    expect(server.questions.at(-1)).toMatch(/ contacts\.team$/);
+  });
+
+  it('stop at a search domain without a response, since the name could mean another host in the next one', async () => {
+    const { server, resolve, write } = await start((name) =>
+      name === 'contacts.a.example' ? 'hang' : [a('127.0.0.1')],
+    );
+    write('resolv.conf', 'search a.example b.example\n');
+    expect(await resolve('contacts')).toBe('ETIMEOUT');
+    expect(server.questions.some((question) => question.includes('b.example'))).toBe(false);
+  });
+
+  it('go on after a search domain whose server fails', async () => {
+    const { resolve, write } = await start((name) => (name === 'contacts.a.example' ? 'servfail' : [a('127.0.0.1')]));
+    write('resolv.conf', 'search a.example b.example\n');
+    expect(await resolve('contacts')).toEqual(['127.0.0.1']);
+  });
+
+  it.each(['localhost', 'localhost.', 'any.localhost'])('have no say about %s', async (name) => {
+    const { server, resolve, write } = await start(() => [a('10.0.0.2')]);
+    write('hosts', `10.0.0.1 ${name}\n`);
+    expect(await resolve(name)).toEqual(['127.0.0.1', '::1']);
+    expect(server.questions).toEqual([]);
+  });
+});

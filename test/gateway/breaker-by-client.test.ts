@@ -1,0 +1,183 @@
+import type { Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Upstream } from '../../src/plan/plan.ts';
+import { PUBLIC_ALL, type Running, startGateway } from '../support/gateway.ts';
+import { ask, head, keptHead, openSocket, Wire } from '../support/raw.ts';
+import { eventually } from '../support/site.ts';
+import { startRawUpstream } from '../support/upstream.ts';
+
+const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+
+const closing: (() => Promise<unknown> | unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+/** A gateway before one upstream, whose `talk` gets each connection and the first bytes of each request on it. */
+async function serve(breaker: string, talk: (socket: Socket, text: string) => void) {
+  const upstream = await startRawUpstream((socket) => {
+    socket.on('data', (bytes) => {
+      const text = bytes.toString('latin1');
+      if (/^[A-Z]+ \//.test(text)) talk(socket, text);
+    });
+  });
+  const text = `version: 1
+listen: 127.0.0.1:0
+upstreams:
+  up: { url: '${upstream.url}', breaker: ${breaker}, retry: false }
+routes:
+${PUBLIC_ALL}`;
+  const gateway = await startGateway(text);
+  closing.push(
+    () => upstream.close(),
+    () => gateway.close(),
+  );
+  return { gateway, state: () => gateway.gateway.upstreams[0]?.endpoints[0]?.breaker };
+}
+
+const get = ({ port }: Running, path = '/x') => ask(port, head(`GET ${path} HTTP/1.1`));
+
+describe('a client does not open the breaker', () => {
+  it('by a query that makes the response head too large', async () => {
+    const { gateway, state } = await serve('{ failures: 2, pause: 1h }', (socket, text) => {
+      const [, path = ''] = text.split(' ');
+      socket.write(`HTTP/1.1 302 Found\r\nLocation: ${path}${path}\r\nContent-Length: 0\r\n\r\n`);
+    });
+    for (let count = 0; count < 5; count += 1) {
+      const got = await get(gateway, `/x?${'a'.repeat(9_000)}`);
+      expect([got.status, got.json().code]).toEqual([502, 'upstream_error']);
+    }
+    expect(state()).toBe('closed');
+    expect((await get(gateway)).status).toBe(302);
+  });
+
+  it('by an upload so slow that the upstream gives up', async () => {
+    const { gateway, state } = await serve('{ failures: 1, pause: 1h }', (socket) => void socket.destroy());
+    const slow = await Wire.open(gateway.port);
+    slow.write(`${keptHead('POST /x HTTP/1.1', 'Content-Length: 10')}half`);
+    expect((await slow.answer()).status).toBe(502);
+    slow.end();
+    expect(state()).toBe('closed');
+  });
+
+  it('by reading so slowly that the upstream gives up in the middle of the response', async () => {
+    let hasGivenUp = false;
+    const { gateway, state } = await serve('{ failures: 1, pause: 1h }', (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n');
+      const body = Buffer.alloc(1_000_000, 'a');
+      const more = () => {
+        while (socket.write(body));
+      };
+      socket.on('drain', more);
+      more();
+      // It gives up once the gateway takes nothing more.
+      let last = -1;
+      const timer = setInterval(() => {
+        if (socket.bytesWritten === last) socket.destroy();
+        last = socket.bytesWritten;
+      }, 200);
+      socket.on('close', () => {
+        clearInterval(timer);
+        hasGivenUp = true;
+      });
+    });
+    const client = await openSocket(gateway.port);
+    client.pause();
+    client.write(keptHead('GET /x HTTP/1.1'));
+    await eventually('the upstream gave up', () => hasGivenUp);
+    client.resume();
+    await eventually('the exchange ends', () => gateway.lines.length === 1);
+    expect(state()).toBe('closed');
+    client.destroy();
+  });
+
+  it('by leaving at any time', async () => {
+    const { gateway, state } = await serve('{ failures: 1, pause: 1h }', (socket, text) => {
+      if (text.includes('/half')) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf');
+    });
+    for (const path of ['/nothing', '/half']) {
+      const lines = gateway.lines.length;
+      const client = await Wire.open(gateway.port);
+      client.write(keptHead(`GET ${path} HTTP/1.1`));
+      if (path === '/half') await client.until('half');
+      else await eventually('it is at the upstream', () => gateway.gateway.upstreams[0]?.endpoints[0]?.busy === 1);
+      client.end();
+      await eventually('the exchange ends', () => gateway.lines.length > lines);
+      expect(state()).toBe('closed');
+    }
+  });
+});
+
+describe('a client does not hold the trial of a breaker', () => {
+  /** A gateway whose breaker is half-open, before an upstream that is healthy again. */
+  async function halfOpen() {
+    let isBroken = true;
+    const made = await serve('{ failures: 1, pause: 200ms }', (socket, text) => {
+      if (isBroken) socket.destroy();
+      else if (text.startsWith('GET /events'))
+        socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n');
+      else if (text.startsWith('GET /x')) socket.write(OK);
+    });
+    expect((await get(made.gateway)).status).toBe(502);
+    expect(made.state()).toBe('open');
+    isBroken = false;
+    await eventually('the pause is over', () => made.state() === 'half-open');
+    return made;
+  }
+
+  it('by an event stream', async () => {
+    const { gateway, state } = await halfOpen();
+    const events = await Wire.open(gateway.port);
+    events.write(keptHead('GET /events HTTP/1.1'));
+    await events.until('data: 1');
+    expect(state()).toBe('closed');
+    expect((await get(gateway)).status).toBe(200);
+    events.end();
+  });
+
+  it.each([
+    ['an upload that never ends', `${keptHead('POST /up HTTP/1.1', 'Transfer-Encoding: chunked')}1\r\na\r\n`],
+    ['a request that takes long', keptHead('GET /slow HTTP/1.1')],
+  ])('by %s', async (_title, bytes) => {
+    const { gateway, state } = await halfOpen();
+    const slow = await Wire.open(gateway.port);
+    slow.write(bytes);
+    await eventually('it is the trial', () => gateway.gateway.upstreams[0]?.endpoints[0]?.busy === 1);
+    expect((await get(gateway)).status).toBe(503);
+    await eventually('another request is let through', () => gateway.gateway.upstreams[0]?.healthy === true);
+    expect((await get(gateway)).status).toBe(200);
+    expect(state()).toBe('closed');
+    slow.end();
+  });
+
+  it('by leaving', async () => {
+    const { gateway, state } = await halfOpen();
+    const client = await Wire.open(gateway.port);
+    client.write(`${keptHead('POST /up HTTP/1.1', 'Content-Length: 10')}half`);
+    await eventually('it is the trial', () => gateway.gateway.upstreams[0]?.endpoints[0]?.busy === 1);
+    client.end();
+    await eventually('the trial is over', () => gateway.gateway.upstreams[0]?.endpoints[0]?.busy === 0);
+    expect([(await get(gateway)).status, state()]).toEqual([200, 'closed']);
+  });
+});
+
+describe('a process without file descriptors', () => {
+  it('does not open the breaker of an endpoint', async () => {
+    const { gateway, state } = await serve('{ failures: 1, pause: 1h }', (socket) => void socket.write(OK));
+    const { plan } = gateway.planned();
+    const connect = () => {
+      const socket = new PassThrough();
+      process.nextTick(() => socket.destroy(Object.assign(new Error('no descriptor'), { code: 'EMFILE' })));
+      return socket;
+    };
+    const upstreams = plan.upstreams.map((upstream) => ({ ...upstream, key: 'short', connect }));
+    const match = (method: string, path: string) => {
+      const route = plan.router.match(method, path);
+      return route && { ...route, upstream: upstreams[0] as Upstream };
+    };
+    gateway.gateway.activate({ ...plan, upstreams, router: { ...plan.router, match } });
+    for (let count = 0; count < 5; count += 1) expect((await get(gateway)).status).toBe(502);
+    expect(state()).toBe('closed');
+  });
+});

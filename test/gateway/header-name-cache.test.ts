@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { HeaderNameCache } from '../../src/gateway/upstream/header-name-cache.ts';
+
+test('names that are in use stay, however many others come, and those are bounded', () => {
+  const names = new HeaderNameCache<number>();
+  names.set('Host', 1);
+  names.set('Accept', 2);
+  for (let index = 0; index < 50_000; index += 1) {
+    names.set(`X-${index}`, index);
+    expect(names.size).toBeLessThanOrEqual(2_000);
+    if (index % 500 === 0) expect([names.get('Host'), names.get('Accept')]).toEqual([1, 2]);
+  }
+  expect(names.get('X-49999')).toBe(49_999);
+  expect(names.get('X-1')).toBeUndefined();
+});
+
+test('a new name is remembered after any number of others', () => {
+  const names = new HeaderNameCache<number>();
+  for (let index = 0; index < 5_000; index += 1) names.set(`X-${index}`, index);
+  names.set('Authorization', 7);
+  expect(names.get('Authorization')).toBe(7);
+});
+
+test('a long name is not remembered', () => {
+  const names = new HeaderNameCache<number>();
+  names.set('X'.repeat(65), 1);
+  expect([names.get('X'.repeat(65)), names.size]).toEqual([undefined, 0]);
+});

@@ -1,0 +1,327 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { NameResolver } from '../../src/dns/name-resolver.ts';
+import { type Operating, startOperating } from '../support/admin.ts';
+import { createPair } from '../support/certificate.ts';
+import { type NameRecord, type NameServer, startNameServer, type Zone } from '../support/name-server.ts';
+import { scrape } from '../support/scrape.ts';
+
+const a = (data: string, ttl = 60): NameRecord => ({ type: 'A', ttl, data });
+const aaaa = (data: string, ttl = 60): NameRecord => ({ type: 'AAAA', ttl, data });
+const ipv4 =
+  (...ips: string[]): Zone =>
+  (_name, type) =>
+    type === 'A' ? ips.map((ip) => a(ip, 1)) : [];
+const until = (check: () => unknown) => vi.waitFor(check, { timeout: 20_000, interval: 10 });
+
+const closing: (() => Promise<unknown> | unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+interface Endpoint {
+  readonly port: number;
+  /** Connections so far. */
+  connections: number;
+  requests: number;
+}
+
+/**
+ * An endpoint at one address; each response says which address it is. Tests that expect an address to refuse use 127.77.0.0/16,
+ * where no other program of the machine listens.
+ */
+async function endpoint(host: string, port = 0, server: Server = createServer()): Promise<Endpoint> {
+  const counted = { port, connections: 0, requests: 0 };
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    counted.connections += 1;
+    sockets.add(socket);
+  });
+  server.on('request', (_request, response) => {
+    counted.requests += 1;
+    response.end(host);
+  });
+  server.keepAliveTimeout = 60_000;
+  server.listen(port, host);
+  await once(server, 'listening');
+  closing.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    await once(server, 'close');
+  });
+  counted.port = (server.address() as AddressInfo).port;
+  return counted;
+}
+
+/** Fills the queue of a listener whose thread is blocked, so that the kernel drops further connections. */
+async function silentEndpoint(host: string, port: number): Promise<void> {
+  const code = `
+    const { parentPort } = require('node:worker_threads');
+    const server = require('node:net').createServer().listen({ port: ${port}, host: '${host}', backlog: 1 }, () => {
+      parentPort.postMessage('listening');
+      setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0), 20);
+    });`;
+  const worker = new Worker(code, { eval: true });
+  await once(worker, 'message');
+  const sockets: Socket[] = [];
+  closing.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    await worker.terminate();
+  });
+  await sleep(100);
+  const isTaken = () =>
+    new Promise<boolean>((resolve) => {
+      const socket = connect(port, host);
+      sockets.push(socket.on('error', () => undefined).on('connect', () => resolve(true)));
+      setTimeout(resolve, 500, false).unref();
+    });
+  while (await isTaken());
+}
+
+interface Site extends Operating {
+  readonly server: NameServer;
+  readonly resolver: NameResolver;
+  get(path: string): Promise<string>;
+  refusal(path: string): Promise<unknown>;
+}
+
+/** @param upstreams YAML of each by its name, which is the path of its route as well */
+async function start(zone: Zone, upstreams: Record<string, string>, files: Record<string, string> = {}): Promise<Site> {
+  const server = await startNameServer(zone);
+  const options = { servers: [server.address], hostsPath: '/nonexistent/hosts', resolvConfPath: '/nonexistent/conf' };
+  const resolver = new NameResolver(options);
+  const manifest = `version: 1
+listen: 127.0.0.1:0
+admin: 127.0.0.1:0
+upstreams:
+${Object.entries(upstreams)
+  .map(([id, text]) => `  ${id}: ${text}`)
+  .join('\n')}
+routes:
+${Object.keys(upstreams)
+  .map((id) => `  - { id: ${id}, method: GET, path: /${id}, upstream: ${id}, access: public }`)
+  .join('\n')}
+`;
+  const site = await startOperating(manifest, {}, files, {}, undefined, resolver);
+  closing.push(
+    () => server.close(),
+    () => site.close(),
+  );
+  return {
+    ...site,
+    server,
+    resolver,
+    get: async (path) => (await fetch(site.url + path)).text(),
+    refusal: async (path) => {
+      const response = await fetch(site.url + path);
+      const { code } = (await response.json()) as { code: string };
+      const line = site.lines.findLast((entry) => entry['refusal'] !== undefined);
+      return [response.status, code, line?.['reason']];
+    },
+  };
+}
+
+describe('an upstream by name', () => {
+  it('is resolved once for many connections', async () => {
+    const { port } = await endpoint('127.0.0.1');
+    const site = await start(ipv4('127.0.0.1'), { up: `{ url: 'http://contacts.test:${port}' }` });
+    const all = await Promise.all(Array.from({ length: 50 }, () => site.get('/up')));
+    expect(new Set(all)).toEqual(new Set(['127.0.0.1']));
+    expect(site.server.questions.sort()).toEqual(['A contacts.test', 'AAAA contacts.test']);
+  });
+
+  it('may have the name of the machine itself', async () => {
+    const { port } = await endpoint('127.0.0.1');
+    const site = await start(() => 'hang', { up: `{ url: 'http://localhost:${port}' }` });
+    expect(await site.get('/up')).toBe('127.0.0.1');
+    expect(site.server.questions).toEqual([]);
+  });
+
+  it('shows its certificate for that name, without a dot at its end', async () => {
+    const { certificate, key } = createPair({ host: 'contacts.test' });
+    const names: unknown[] = [];
+    const server = createTlsServer({ cert: certificate, key });
+    server.on('secureConnection', ({ servername }) => void names.push(servername));
+    const { port } = await endpoint('127.77.0.1', 0, server);
+    const tls = 'tls: { ca: ca.pem }';
+    const upstreams = {
+      up: `{ url: 'https://contacts.test:${port}', ${tls} }`,
+      dot: `{ url: 'https://contacts.test.:${port}', ${tls} }`,
+      other: `{ url: 'https://other.test:${port}', ${tls} }`,
+    };
+    const site = await start(ipv4('127.77.0.2', '127.77.0.1'), upstreams, { 'ca.pem': certificate });
+    expect(await site.get('/up')).toBe('127.77.0.1');
+    expect(await site.get('/dot')).toBe('127.77.0.1');
+    expect(new Set(names)).toEqual(new Set(['contacts.test']));
+    expect(await site.refusal('/other')).toEqual([502, 'upstream_error', 'upstream_err_tls_cert_altname_invalid']);
+  });
+});
+
+describe('a name that does not resolve', () => {
+  it.each([
+    ['nxdomain', 'upstream_enotfound'],
+    ['servfail', 'upstream_eai_again'],
+    ['garbage', 'upstream_eai_again'],
+  ] as const)('is refused where the name server says %s', async (result, reason) => {
+    const { port } = await endpoint('127.77.0.1');
+    const site = await start(() => result, {
+      up: `{ url: 'http://contacts.test:${port}' }`,
+      other: `{ url: 'http://127.77.0.1:${port}', breaker: { failures: 1 } }`,
+    });
+    expect(await site.refusal('/up')).toEqual([502, 'upstream_unreachable', reason]);
+    expect(await site.get('/other')).toBe('127.77.0.1');
+  });
+
+  it('is logged once, and noticed when it resolves again', async () => {
+    const { port } = await endpoint('127.77.0.1');
+    const site = await start(() => 'nxdomain', { up: `{ url: 'http://contacts.test:${port}' }` });
+    for (let turn = 0; turn < 5; turn += 1) await site.refusal('/up');
+    const lines = () => site.told.filter(({ msg }) => msg === 'upstream endpoint');
+    expect(lines()).toMatchObject([{ level: 40, upstream: 'up', event: 'unresolved (ENOTFOUND)' }]);
+    site.server.zone = ipv4('127.77.0.1');
+    // No request is needed: the name is looked up in the background.
+    await until(() => expect(lines()).toHaveLength(2));
+    expect(lines()[1]).toMatchObject({ level: 40, upstream: 'up', event: 'resolved' });
+    expect(await site.get('/up')).toBe('127.77.0.1');
+  }, 30_000);
+
+  it('costs other upstreams nothing while 200 requests wait for it', async () => {
+    const { port } = await endpoint('127.77.0.1');
+    const slow = 'timeouts: { connect: 3s }';
+    const site = await start((name, type) => (name === 'slow.test' ? 'hang' : ipv4('127.77.0.1')(name, type)), {
+      slow: `{ url: 'http://slow.test:${port}', ${slow} }`,
+      good: `{ url: 'http://good.test:${port}' }`,
+      literal: `{ url: 'http://127.77.0.1:${port}' }`,
+    });
+    const started = performance.now();
+    const waiting = Array.from({ length: 200 }, () => site.refusal('/slow'));
+    await until(() => expect(site.gateway.metrics.inFlight).toBe(200));
+    await until(() => expect(site.resolver.inFlight).toBe(1));
+    await readFile(new URL(import.meta.url));
+    for (const path of ['/good', '/literal', '/good']) expect(await site.get(path)).toBe('127.77.0.1');
+    // All of that happened while the others waited.
+    expect(performance.now() - started).toBeLessThan(2_900);
+    expect(site.gateway.metrics.inFlight).toBeGreaterThanOrEqual(200);
+    const refusals = await Promise.all(waiting);
+    expect(new Set(refusals.map(String))).toEqual(new Set(['504,upstream_timeout,upstream_connect_timeout']));
+    await until(() => expect(site.resolver.inFlight).toBe(0));
+    expect(site.told.map(({ upstream, event }) => [upstream, event])).toEqual([['slow', 'unresolved (ETIMEOUT)']]);
+    expect(await site.refusal('/slow')).toEqual([504, 'upstream_timeout', expect.stringMatching(/timeout|etimeout/)]);
+  }, 30_000);
+
+  it('leaves no look-up behind when its clients leave', async () => {
+    const site = await start(() => 'hang', { slow: "{ url: 'http://slow.test:9' }" });
+    const aborts = Array.from({ length: 20 }, () => new AbortController());
+    const all = aborts.map(({ signal }) => fetch(`${site.url}/slow`, { signal }).catch(() => 'left'));
+    await until(() => expect(site.gateway.metrics.inFlight).toBe(20));
+    await until(() => expect(site.resolver.inFlight).toBe(1));
+    for (const abort of aborts) abort.abort();
+    await Promise.all(all);
+    await until(() => expect(site.resolver.inFlight).toBe(0));
+  });
+
+  it('opens the breaker of its own endpoint, and requests go to the other one', async () => {
+    const { port } = await endpoint('127.77.0.1');
+    const urls = `['http://gone.test:${port}', 'http://good.test:${port}']`;
+    const zone: Zone = (name, type) => (name === 'gone.test' ? 'nxdomain' : ipv4('127.77.0.1')(name, type));
+    const site = await start(zone, { up: `{ urls: ${urls}, breaker: { failures: 2, pause: 1h } }` });
+    for (let turn = 0; turn < 10; turn += 1) expect(await site.get('/up')).toBe('127.77.0.1');
+    const [gone, good] = site.gateway.upstreams[0]?.endpoints ?? [];
+    expect([gone?.breaker, good?.breaker]).toEqual(['open', 'closed']);
+    expect(gone?.resolution).toEqual({ state: 'failed', addresses: [], reason: 'ENOTFOUND' });
+    expect(good?.resolution).toEqual({ state: 'resolved', addresses: ['127.77.0.1'], reason: null });
+  });
+});
+
+describe('a name with several addresses', () => {
+  it('has all of them used', async () => {
+    const one = await endpoint('127.77.0.1');
+    const two = await endpoint('127.77.0.2', one.port);
+    const three = await endpoint('::1', one.port);
+    const zone: Zone = (_name, type) => (type === 'A' ? [a('127.77.0.1'), a('127.77.0.2')] : [aaaa('::1')]);
+    const site = await start(zone, { up: `{ url: 'http://contacts.test:${one.port}' }` });
+    await Promise.all(Array.from({ length: 60 }, () => site.get('/up')));
+    const counts = [one, two, three].map(({ connections }) => connections).sort((least, most) => least - most);
+    expect(counts[0]).toBeGreaterThan(0);
+    expect((counts[2] ?? 0) - (counts[0] ?? 0)).toBeLessThanOrEqual(1);
+  });
+
+  it('is served while one of them refuses', async () => {
+    const { port } = await endpoint('127.77.0.2');
+    const site = await start(ipv4('127.77.0.1', '127.77.0.2', '127.77.0.3'), {
+      up: `{ url: 'http://contacts.test:${port}', retry: false }`,
+    });
+    const all = await Promise.all(Array.from({ length: 50 }, () => site.get('/up')));
+    expect(new Set(all)).toEqual(new Set(['127.77.0.2']));
+  });
+
+  it('is served while one of them takes no connection and refuses none', async () => {
+    const { port } = await endpoint('127.77.0.2');
+    await silentEndpoint('127.77.0.1', port);
+    const site = await start(ipv4('127.77.0.1', '127.77.0.2'), {
+      up: `{ url: 'http://contacts.test:${port}', retry: false, timeouts: { connect: 4s } }`,
+    });
+    const all = await Promise.all(Array.from({ length: 20 }, () => site.get('/up')));
+    expect(new Set(all)).toEqual(new Set(['127.77.0.2']));
+  }, 30_000);
+
+  it('is followed: kept connections to an address that is gone are not used again', async () => {
+    const one = await endpoint('127.77.0.1');
+    const two = await endpoint('127.77.0.2', one.port);
+    const site = await start(ipv4('127.77.0.1'), { up: `{ url: 'http://contacts.test:${one.port}' }` });
+    expect(await site.get('/up')).toBe('127.77.0.1');
+    site.server.zone = ipv4('127.77.0.2');
+    // A request every now and then keeps the connection; only the background look-up learns of the new address.
+    await until(async () => expect(await site.get('/up')).toBe('127.77.0.2'));
+    expect(one.connections).toBe(1);
+    expect(await site.get('/up')).toBe('127.77.0.2');
+    expect(two.connections).toBe(1);
+  }, 30_000);
+
+  it('is looked up again when its addresses refuse, before their time to live is over', async () => {
+    const { port } = await endpoint('127.77.0.2');
+    const long =
+      (ip: string): Zone =>
+      (_name, type) =>
+        type === 'A' ? [a(ip, 300)] : [];
+    const site = await start(long('127.77.0.1'), { up: `{ url: 'http://contacts.test:${port}' }` });
+    expect(await site.refusal('/up')).toEqual([502, 'upstream_unreachable', 'upstream_econnrefused']);
+    site.server.zone = long('127.77.0.2');
+    await until(async () => expect(await site.get('/up')).toBe('127.77.0.2'));
+  });
+});
+
+describe('operators', () => {
+  it('see names, look-ups and stale addresses', async () => {
+    const { port } = await endpoint('127.77.0.1');
+    const zone: Zone = (name, type) => (name === 'gone.test' ? 'nxdomain' : ipv4('127.77.0.1')(name, type));
+    const site = await start(zone, {
+      up: `{ url: 'http://good.test:${port}' }`,
+      gone: "{ url: 'http://gone.test:9' }",
+      literal: `{ url: 'http://[::1]:9' }`,
+    });
+    await site.get('/up');
+    await site.get('/gone');
+    const status = (await (await fetch(`${site.admin.url}/status`)).json()) as {
+      upstreams: { id: string; targets: { resolution: unknown }[] }[];
+    };
+    expect(status.upstreams.map(({ id, targets }) => [id, targets[0]?.resolution])).toEqual([
+      ['up', { state: 'resolved', addresses: ['127.77.0.1'], reason: null }],
+      ['gone', { state: 'failed', addresses: [], reason: 'ENOTFOUND' }],
+      ['literal', null],
+    ]);
+    const { value } = await scrape(site.admin.url);
+    expect(value('dns_lookups_total', { result: 'ok' })).toBe(1);
+    expect(value('dns_lookups_total', { result: 'not_found' })).toBe(1);
+    expect(value('dns_lookup_duration_seconds_count')).toBe(2);
+    expect(value('dns_lookups_in_flight')).toBe(0);
+    expect(value('dns_failing_names')).toBe(1);
+    expect(value('dns_stale_addresses_served_total')).toBe(0);
+  });
+});

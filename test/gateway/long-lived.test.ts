@@ -1,0 +1,301 @@
+import { createHash } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { WebSocketFrameTracker } from '../../src/gateway/response/websocket-frames.ts';
+import { manifest, type Running, startGateway } from '../support/gateway.ts';
+import { type Issuer, startIssuer } from '../support/issuer.ts';
+import { keptHead, Wire } from '../support/raw.ts';
+import { eventually } from '../support/site.ts';
+import { type RawUpstream, startRawUpstream, startUpstream, type Upstream } from '../support/upstream.ts';
+
+/** What lasts over a reload, and what ends with it. */
+const SOCKET = '  - { id: socket, method: GET, path: /socket, upstream: up, access: public, websocket: true }\n';
+const OTHER = '  - { id: other, method: GET, path: /other, upstream: up, access: public }\n';
+const reload = (grace: string) => `reload: { grace: ${grace} }\n`;
+
+let issuer: Issuer;
+let gateway: Running;
+let upstream: RawUpstream;
+let far: Socket;
+/** What the upstream got behind the handshake. */
+let received: Buffer;
+let isEnded: boolean;
+
+beforeEach(async () => {
+  issuer = await startIssuer();
+  received = Buffer.alloc(0);
+  isEnded = false;
+  upstream = await startRawUpstream((socket) => {
+    socket.once('data', (head: Buffer) => {
+      far = socket;
+      const key = /Sec-WebSocket-Key: (\S+)/.exec(head.toString())?.[1];
+      const accept = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
+      const lines = ['HTTP/1.1 101 Switching Protocols', 'Upgrade: websocket', 'Connection: Upgrade'];
+      socket.write(`${[...lines, `Sec-WebSocket-Accept: ${accept}`].join('\r\n')}\r\n\r\n`);
+      socket.on('data', (bytes: Buffer) => {
+        received = Buffer.concat([received, bytes]);
+      });
+      socket.on('end', () => {
+        isEnded = true;
+        socket.end();
+      });
+    });
+  });
+});
+afterEach(async () => {
+  await gateway.close();
+  await upstream.close();
+  await issuer.close();
+});
+
+const textOf = (routes: string, grace = '0ms', up = upstream.url) =>
+  manifest(routes, { up, jwks: issuer.jwksUrl }) + reload(grace);
+
+async function openTunnel(...headers: string[]): Promise<Wire> {
+  const wire = await Wire.open(gateway.port);
+  const lines = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: YQ=='];
+  wire.write(keptHead('GET /socket HTTP/1.1', ...lines, ...headers));
+  expect((await wire.message()).status).toBe(101);
+  return wire;
+}
+
+/** A masked frame, as clients send them. */
+const masked = (opcode: number, payload: Buffer) =>
+  Buffer.concat([Buffer.from([0x80 | opcode, 0x80 | payload.length, 0, 0, 0, 0]), payload]);
+
+async function expectClosed(wire: Wire, code: number): Promise<void> {
+  const reason = code === 1008 ? 'who may connect has changed' : 'the route has changed';
+  const payload = Buffer.concat([Buffer.from([code >> 8, code & 0xff]), Buffer.from(reason)]);
+  await wire.until(`\x88${String.fromCharCode(payload.length)}${payload.toString('latin1')}`);
+  wire.write(masked(8, payload.subarray(0, 2)));
+  wire.end();
+  await eventually('the upstream sees the end', () => isEnded);
+  expect(received).toEqual(masked(8, payload.subarray(0, 2)));
+}
+
+describe('a WebSocket over a reload', () => {
+  it('lives on while its route is what it was, whatever else changes', async () => {
+    gateway = await startGateway(textOf(SOCKET + OTHER));
+    const wire = await openTunnel();
+    gateway.swap(textOf(SOCKET.replace('/socket,', '/socket, timeout: 5s,')));
+    // What is to end, ends in the next turn: it is looked at some turns later.
+    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
+    far.write(Buffer.from([0x81, 2, 0x68, 0x69]));
+    await wire.until('\x81\x02hi');
+    wire.write(masked(1, Buffer.from('yo')));
+    await eventually('the upstream hears it', () => received.length > 0);
+    expect(isEnded).toBe(false);
+    wire.end();
+  });
+
+  it.each([
+    ['its path', SOCKET.replace('/socket', '/moved')],
+    ['its methods', SOCKET.replace('GET', 'any')],
+    ['websocket', SOCKET.replace(', websocket: true', '')],
+    ['its id', SOCKET.replace('id: socket', 'id: renamed')],
+  ])('is closed with 1012 when %s changed', async (_what, routes) => {
+    gateway = await startGateway(textOf(SOCKET));
+    const wire = await openTunnel();
+    gateway.swap(textOf(routes));
+    await expectClosed(wire, 1012);
+    expect(gateway.told.at(-1)).toMatchObject({ count: 1, grace_ms: 0 });
+  });
+
+  it('lives on when its upstream gets other limits and one more target', async () => {
+    gateway = await startGateway(textOf(SOCKET));
+    const wire = await openTunnel();
+    const text = textOf(SOCKET);
+    const more = text.replace(
+      `url: '${upstream.url}'`,
+      `urls: ['http://127.0.0.1:9', '${upstream.url}'], retry: false`,
+    );
+    expect(more).not.toBe(text);
+    gateway.swap(more);
+    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
+    far.write(Buffer.from([0x81, 2, 0x68, 0x69]));
+    await wire.until('\x81\x02hi');
+    expect(isEnded).toBe(false);
+    wire.end();
+  });
+
+  it('is closed with 1012 when its upstream changed', async () => {
+    gateway = await startGateway(textOf(SOCKET));
+    const wire = await openTunnel();
+    gateway.swap(textOf(SOCKET, '0ms', 'http://127.0.0.1:9'));
+    await expectClosed(wire, 1012);
+  });
+
+  it('is closed with 1008 when its route became protected', async () => {
+    gateway = await startGateway(textOf(SOCKET));
+    const wire = await openTunnel();
+    gateway.swap(textOf(SOCKET.replace('public', 'protected')));
+    await expectClosed(wire, 1008);
+  });
+
+  it('is closed with 1008 when fewer roles may use it, and not before', async () => {
+    const routes = SOCKET.replace('public', 'protected');
+    gateway = await startGateway(textOf(routes));
+    const wire = await openTunnel(`Authorization: Bearer ${await issuer.token()}`);
+    gateway.swap(textOf(routes + OTHER));
+    far.write(Buffer.from([0x81, 1, 0x61]));
+    await wire.until('\x81\x01a');
+    gateway.swap(textOf(routes.replace('protected,', 'protected, roles: [admin],')));
+    await expectClosed(wire, 1008);
+  });
+
+  it('is closed once, though the gateway stops in the middle of it', async () => {
+    gateway = await startGateway(textOf(SOCKET));
+    const wire = await openTunnel();
+    far.write(Buffer.from([0x81, 4, 0x68]));
+    await wire.until('\x81\x04h');
+    gateway.swap(textOf(OTHER));
+    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
+    const closed = gateway.gateway.close(5_000);
+    far.write(Buffer.from([0x61]));
+    await wire.until('ha');
+    far.write(Buffer.from([0x6c, 0x6f]));
+    await wire.until('\x88');
+    expect(wire.rest).toMatch(/^\x81\x04halo\x88/);
+    wire.end();
+    await closed;
+  });
+
+  it('holds its upstream back while it is closed: a long frame does not pile up for a client that does not read', async () => {
+    gateway = await startGateway(textOf(SOCKET));
+    const wire = await openTunnel();
+    wire.socket.pause();
+    const pieces = 64;
+    let taken = 0;
+    far.on('error', () => undefined);
+    const gone = new Promise((resolve) => far.once('close', resolve));
+    far.write(Buffer.from([0x82, 127, 0, 0, 0, 0, pieces >> 4, 0, 0, 0]));
+    for (let turn = 0; turn < pieces; turn += 1)
+      far.write(Buffer.alloc(1 << 20), (error) => {
+        if (!error) taken += 1;
+      });
+    await eventually('the first piece is taken', () => taken > 0);
+    gateway.swap(textOf(OTHER));
+    // The client does not take its frame, and is cut.
+    await gone;
+    expect(taken).toBeLessThan(pieces / 2);
+    wire.end();
+  });
+
+  it('is closed behind the frame that is on its way', async () => {
+    gateway = await startGateway(textOf(SOCKET));
+    const wire = await openTunnel();
+    far.write(Buffer.from([0x81, 4, 0x68, 0x61]));
+    await wire.until('\x81\x04ha');
+    gateway.swap(textOf(OTHER));
+    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
+    far.write(Buffer.from([0x6c, 0x6f, 0x81, 1, 0x61]));
+    await wire.until('lo\x88');
+    await expectClosed(wire, 1012);
+  });
+
+  it('lives on when the change is undone within the grace', async () => {
+    gateway = await startGateway(textOf(SOCKET, '100ms'));
+    const wire = await openTunnel();
+    gateway.swap(textOf(OTHER, '100ms'));
+    gateway.swap(textOf(SOCKET, '100ms'));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    far.write(Buffer.from([0x81, 2, 0x68, 0x69]));
+    await wire.until('\x81\x02hi');
+    wire.end();
+  });
+});
+
+describe('an answer over a reload', () => {
+  let site: Upstream;
+  let answer: ServerResponse;
+  const STREAM = '  - { id: stream, method: GET, path: /stream, upstream: up, access: public }\n';
+
+  beforeEach(async () => {
+    site = await startUpstream((request, response) => {
+      answer = response;
+      response.writeHead(200, { 'Content-Type': request.headers['accept'] ?? 'text/plain' });
+      response.write('data: 1\n\n');
+    });
+  });
+  afterEach(() => site.close());
+
+  const begin = async (accept: string) => {
+    gateway = await startGateway(textOf(STREAM, '0ms', site.url));
+    const wire = await Wire.open(gateway.port);
+    wire.write(keptHead('GET /stream HTTP/1.1', `Accept: ${accept}`));
+    await wire.until('data: 1\n\n');
+    return wire;
+  };
+
+  it('that is an event stream lives on while its route is what it was', async () => {
+    const wire = await begin('text/event-stream');
+    gateway.swap(textOf(STREAM + OTHER, '0ms', site.url));
+    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
+    answer.end('data: 2\n\n');
+    const got = await wire.answer();
+    expect([got.body.toString(), got.isWhole]).toEqual(['data: 1\n\ndata: 2\n\n', true]);
+    wire.end();
+  });
+
+  it('that is an event stream ends cleanly when its route went, and its upstream is let go', async () => {
+    const wire = await begin('text/event-stream; charset=utf-8');
+    const gone = new Promise((resolve) => answer.once('close', resolve));
+    gateway.swap(textOf(OTHER, '0ms', site.url));
+    const got = await wire.answer();
+    expect([got.body.toString(), got.isWhole]).toEqual(['data: 1\n\n', true]);
+    await gone;
+    // The connection lives on, and its next request is judged by the new plan.
+    wire.write(keptHead('GET /stream HTTP/1.1'));
+    expect((await wire.answer()).status).toBe(404);
+    wire.end();
+  });
+
+  it('that becomes an event stream while the gateway stops has its head, and ends at once', async () => {
+    const late = await startUpstream((_request, response) => {
+      closed = gateway.gateway.close(5_000);
+      response.writeHead(200, { 'Content-Type': 'text/event-stream', 'X-Own': 'yes' });
+      response.write('data: 1\n\n');
+    });
+    let closed: Promise<void> | undefined;
+    gateway = await startGateway(textOf(STREAM, '0ms', late.url));
+    const wire = await Wire.open(gateway.port);
+    wire.write(keptHead('GET /stream HTTP/1.1'));
+    const got = await wire.answer();
+    expect([got.status, got.value('x-own'), got.isWhole]).toEqual([200, 'yes', true]);
+    await closed;
+    await late.close();
+    expect(gateway.lines.map(({ status, aborted }) => [status, aborted])).toEqual([[200, undefined]]);
+  });
+
+  it('that is a download is in flight, and ends by the plan that it began with', async () => {
+    const wire = await begin('application/pdf');
+    gateway.swap(textOf(OTHER, '0ms', site.url));
+    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
+    answer.end('the rest');
+    expect((await wire.answer()).body.toString()).toBe('data: 1\n\nthe rest');
+    wire.end();
+  });
+});
+
+describe('the frames of a WebSocket', () => {
+  const frame = (length: number, isMasked = false) => {
+    const head =
+      length < 126 ? [length] : length < 65_536 ? [126, length >> 8, length & 255] : [127, 0, 0, 0, 0, 0, 1, 0, 0];
+    head[0] = (head[0] ?? 0) | (isMasked ? 0x80 : 0);
+    return Buffer.concat([Buffer.from([0x82, ...head]), Buffer.alloc(isMasked ? 4 : 0), Buffer.alloc(length)]);
+  };
+
+  it.each([0, 1, 125, 126, 65_535, 65_536])('of %d bytes end where they end, however they are cut', (length) => {
+    for (const isMasked of [false, true]) {
+      const bytes = Buffer.concat([frame(length, isMasked), frame(3)]);
+      const end = bytes.length - 5;
+      for (const cut of [1, 2, 3, 5, 9, end - 1, end].filter((at) => at < end + 1 && at > 0)) {
+        const frames = new WebSocketFrameTracker();
+        frames.consume(bytes.subarray(0, cut));
+        expect(frames.isAtFrameBoundary).toBe(cut === end);
+        expect(frames.clone().consumeFrame(bytes.subarray(cut))).toBe(end - cut);
+      }
+    }
+  });
+});

@@ -1,0 +1,265 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { DNS_ERROR_CODES } from '../../src/dns/dns-error.ts';
+import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
+import { HTTP1_ERROR_CODES } from '../../src/http1/http1-error.ts';
+import { load } from '../../src/load.ts';
+import type { Plan, Principal, Verifier } from '../../src/plan/plan.ts';
+import { manifest, worldOf } from '../support/gateway.ts';
+import { type Issuer, startIssuer } from '../support/issuer.ts';
+import { ask, exchangeBytes, head, keptHead, Wire } from '../support/raw.ts';
+import { expectSection } from '../support/section.ts';
+import { ANSWER_OK, eventually } from '../support/site.ts';
+import { type Respond, startUpstream, type Upstream } from '../support/upstream.ts';
+
+const ROUTES = `  - { id: open, method: any, path: /open/**, upstream: up, access: public }
+  - { id: contacts, method: any, path: /contacts, upstream: up, access: protected }
+  - { id: settings, method: any, path: /settings, upstream: up, access: protected, roles: [admin] }
+  - { id: strict, method: POST, path: /strict, upstream: up, access: protected, body: { schema: { type: object } } }
+  - { id: login, method: POST, path: /login, upstream: up, access: public, login: { token: /token } }
+  - { id: renew, method: POST, path: /renew, upstream: up, access: protected, login: { token: /token } }
+`;
+const ANN = 'ann@example.test';
+const BOB = 'bob@example.test';
+
+let issuer: Issuer;
+let upstream: Upstream;
+let respond: Respond = ANSWER_OK;
+let gateway: Gateway;
+let port: number;
+const raw: string[] = [];
+
+/** What stands for a subject in the log; its making is the verifier's affair, its writing the log's. */
+const hashOf = (subject: string) => createHash('sha256').update(subject).digest('hex').slice(0, 16);
+
+beforeAll(async () => {
+  issuer = await startIssuer();
+  upstream = await startUpstream((...all) => respond(...all));
+  gateway = createGateway(planWithSubjects(), {
+    logger: pino({ level: 'silent' }),
+    writeLine: (json) => void raw.push(json),
+    flush: () => undefined,
+  });
+  port = (await gateway.listen()).port;
+});
+afterAll(async () => {
+  await gateway.close(0);
+  await upstream.close();
+  await issuer.close();
+});
+beforeEach(() => {
+  respond = ANSWER_OK;
+  raw.length = 0;
+});
+
+/** The plan takes the verifier of the one before it over: here it gets one whose subjects are known. */
+function planWithSubjects(): Plan {
+  const text = manifest(ROUTES, { up: upstream.url, jwks: issuer.jwksUrl, timeouts: '{ response: 200ms }' });
+  const source = { path: 'gateway.yaml', text };
+  const first = load(source, worldOf()).plan;
+  if (first?.auth === undefined) throw new Error('the manifest does not load');
+  const { verifier } = first.auth;
+  const known: Verifier = {
+    ...verifier,
+    cached: (token) => withSubject(verifier.cached(token)),
+    verify: async (token) => {
+      const verdict = await verifier.verify(token);
+      return 'code' in verdict ? verdict : { principal: withSubject(verdict.principal) };
+    },
+  };
+  const { plan } = load(source, worldOf(), { ...first, auth: { ...first.auth, verifier: known } });
+  if (plan?.auth?.verifier !== known) throw new Error('the verifier was not taken over');
+  return plan;
+}
+
+function withSubject<P extends Principal | undefined>(principal: P): P {
+  return principal && { ...principal, subject: hashOf(String(principal.claims['sub'])) };
+}
+
+const bearer = async (claims: Record<string, unknown> = {}) =>
+  `Authorization: Bearer ${await issuer.token({ sub: ANN, ...claims })}`;
+
+async function lineOf(bytes: string | Buffer) {
+  const answer = await ask(port, bytes);
+  await eventually('the line', () => raw.length > 0);
+  return { answer, line: JSON.parse(raw.at(-1) ?? '') };
+}
+
+describe('a refusal', () => {
+  it.each([
+    ['none', () => [], { refusal: 'token_missing', reason: 'token_missing', status: 401 }],
+    ['no good one', () => ['Authorization: Bearer x'], { refusal: 'token_invalid', reason: 'token_malformed' }],
+  ])('for a token, of which there is %s, says what was required', async (_what, headers, members) => {
+    const { line } = await lineOf(head('GET /settings HTTP/1.1', ...headers()));
+    expect(line).toMatchObject({ route: 'settings', decision: 'refused', required: ['admin'], ...members });
+    expect(line).not.toHaveProperty('subject');
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ['token_expired', { exp: 1 }],
+    ['audience_wrong', { aud: 'elsewhere' }],
+    ['issuer_wrong', { iss: 'somebody' }],
+    ['token_not_yet_valid', { nbf: 9_999_999_999 }],
+  ])('for a token says in the log alone why: %s', async (reason, claims) => {
+    const { answer, line } = await lineOf(head('GET /contacts HTTP/1.1', await bearer(claims)));
+    expect(line).toMatchObject({ status: 401, refusal: 'token_invalid', reason, required: ['admin', 'user'] });
+    expect(line).not.toHaveProperty('subject');
+    expect([answer.line, ...answer.headers.flat(), answer.body].join('\n')).not.toContain(reason);
+  });
+
+  it('for a role says who asked and what was required, and the answer does not', async () => {
+    const { answer, line } = await lineOf(head('GET /settings HTTP/1.1', await bearer({ company_role: 'user' })));
+    expect(line).toMatchObject({
+      route: 'settings',
+      status: 403,
+      subject: hashOf(ANN),
+      decision: 'refused',
+      refusal: 'role_not_allowed',
+      reason: 'role_not_allowed',
+      required: ['admin'],
+    });
+    expect(answer.json().message).toBe('admins and users only');
+    // The message itself speaks of admins, in the plural.
+    expect(JSON.stringify(answer.json()).replaceAll('admins', '')).not.toContain('admin');
+    expect(answer.headers.flat().join('\n')).not.toContain('admin');
+  });
+
+  it('of a body by a caller who may call says who it was', async () => {
+    const { line } = await lineOf(head('POST /strict HTTP/1.1', 'Content-Length: 0', await bearer()));
+    expect(line).toMatchObject({ status: 415, subject: hashOf(ANN), decision: 'refused', required: ['admin', 'user'] });
+  });
+
+  it('where nobody is asked for a role requires none', async () => {
+    for (const line of ['GET /nowhere HTTP/1.1', 'PUT /login HTTP/1.1', 'GET /open/../x HTTP/1.1']) {
+      const { line: written } = await lineOf(head(line));
+      expect(written).toHaveProperty('decision', 'refused');
+      expect(written).not.toHaveProperty('required');
+    }
+  });
+
+  it('of bytes that are no request is one, too', async () => {
+    await exchangeBytes(port, 'nonsense\r\n\r\n');
+    await eventually('the line', () => raw.length > 0);
+    expect(JSON.parse(raw[0] ?? '')).toMatchObject({ decision: 'refused', refusal: 'message_malformed', status: 400 });
+  });
+});
+
+describe('an answer that was not refused', () => {
+  it('has no decision, and the subject of its caller', async () => {
+    const token = await bearer();
+    // At first the token is verified, then it is known.
+    for (let round = 0; round < 2; round += 1) {
+      const { line } = await lineOf(head('GET /contacts HTTP/1.1', token));
+      expect(line).toMatchObject({ status: 200, subject: hashOf(ANN) });
+      for (const member of ['decision', 'refusal', 'reason', 'required']) expect(line).not.toHaveProperty(member);
+    }
+  });
+
+  it('on a public route has no subject: no token is looked at', async () => {
+    expect((await lineOf(head('GET /open/x HTTP/1.1', await bearer()))).line).not.toHaveProperty('subject');
+  });
+});
+
+describe('at login', () => {
+  const giving = async (claims: Record<string, unknown>) => {
+    const token = await issuer.token({ sub: BOB, ...claims });
+    respond = (_request, response) => void response.end(JSON.stringify({ token }));
+  };
+
+  it('the subject is whom the token in the answer names', async () => {
+    await giving({});
+    expect((await lineOf(head('POST /login HTTP/1.1'))).line).toMatchObject({ status: 200, subject: hashOf(BOB) });
+    await giving({ company_role: 'viewer' });
+    const { line } = await lineOf(head('POST /login HTTP/1.1'));
+    expect(line).toMatchObject({
+      status: 403,
+      subject: hashOf(BOB),
+      refusal: 'role_not_allowed',
+      required: ['admin', 'user'],
+    });
+    const renewed = await lineOf(head('POST /renew HTTP/1.1', await bearer()));
+    expect(renewed.line).toMatchObject({ status: 403, subject: hashOf(BOB) });
+  });
+
+  it('a token that does not verify names nobody', async () => {
+    await giving({ exp: 1 });
+    const { line } = await lineOf(head('POST /login HTTP/1.1'));
+    expect(line).toMatchObject({ status: 502, refusal: 'login_response_refused', reason: 'login_token_expired' });
+    expect(line).not.toHaveProperty('subject');
+    const renewed = await lineOf(head('POST /renew HTTP/1.1', await bearer()));
+    expect(renewed.line).toMatchObject({ status: 502, subject: hashOf(ANN) });
+  });
+});
+
+it('no line holds a claim or a token', async () => {
+  const claims = { sub: 'SENTINEL-sub', company_role: 'SENTINEL-role', email: 'SENTINEL-mail', jti: 'SENTINEL-jti' };
+  const token = await issuer.token(claims);
+  respond = (_request, response) => void response.end(JSON.stringify({ token }));
+  for (const path of ['/contacts', '/settings', '/open/x', '/strict'])
+    await ask(port, head(`POST ${path} HTTP/1.1`, `Authorization: Bearer ${token}`));
+  await ask(port, head('POST /login HTTP/1.1'));
+  await eventually('the lines', () => raw.length === 5);
+  const all = raw.join('\n');
+  for (const secret of ['SENTINEL', ...token.split('.')]) expect(all).not.toContain(secret);
+  expect(all).toContain(hashOf('SENTINEL-sub'));
+});
+
+describe('docs/log.md', () => {
+  const page = readFileSync(new URL('../../docs/log.md', import.meta.url), 'utf8');
+  const members = [...(page.split(/<!-- \/?members -->/)[1] ?? '').matchAll(/^\| `(\w+)` \|/gm)].map(
+    ([, name]) => name,
+  );
+
+  it('has every member that a line may have, in the order of the lines', async () => {
+    await ask(port, head('GET /contacts HTTP/1.1', await bearer()));
+    await ask(port, head('GET /settings HTTP/1.1', await bearer({ company_role: 'user' })));
+    await exchangeBytes(port, 'nonsense\r\n\r\n');
+    respond = (request) => void request.socket.destroy();
+    await ask(port, head('GET /contacts HTTP/1.1', await bearer()));
+    respond = (_request, response) => void response.writeHead(200).write('half', () => response.destroy());
+    const wire = await Wire.open(port);
+    wire.write(keptHead('GET /open/x HTTP/1.1'));
+    await wire.closed();
+    await eventually('the lines', () => raw.length === 5);
+    const lines = raw.map((line) => Object.keys(JSON.parse(line)));
+    const source = readFileSync(new URL('../../src/gateway/telemetry/access-log.ts', import.meta.url), 'utf8');
+    const written = [...source.matchAll(/[{,]"(\w+)":/g)].map(([, name]) => name);
+    expect([...new Set(written)].sort()).toEqual(members.toSorted());
+    expect(lines.flat().filter((name) => !members.includes(name))).toEqual([]);
+    for (const line of lines) expect(line).toEqual(members.filter((name) => line.includes(name ?? '')));
+  });
+
+  it('shows a line as it is written', async () => {
+    const { line } = await lineOf(head('GET /settings HTTP/1.1', await bearer({ company_role: 'user' })));
+    const shown = {
+      time: 1_767_225_600_000,
+      id: '8f14e45f-ceea-467f-9575-7c3a1f2d9b10',
+      subject: '5f0c1e7a94b2d386',
+      trace: '8f14e45fceea467f95757c3a1f2d9b10',
+      ms: 0.412,
+    };
+    for (const name of Object.keys(shown)) expect(line).toHaveProperty(name);
+    expectSection('docs/log.md', 'example', `\`\`\`json\n${JSON.stringify({ ...line, ...shown })}\n\`\`\`\n`);
+  });
+
+  it('lists the reasons for which a token is not accepted', () => {
+    const types = readFileSync(new URL('../../src/plan/plan.ts', import.meta.url), 'utf8');
+    const union = /export type TokenFault =([^;]*);/.exec(types)?.[1] ?? '';
+    const faults = [...union.matchAll(/'(\w+)'/g)]
+      .map(([, name]) => name)
+      .filter((name) => name !== 'keys_unavailable');
+    expect(faults.length).toBeGreaterThan(5);
+    expectSection('docs/log.md', 'token-reasons', `${faults.map((name) => `\`${name}\``).join(', ')}.\n`);
+  });
+
+  it('lists the reasons that a connection to an upstream has', () => {
+    const rows = Object.entries(HTTP1_ERROR_CODES).map(([code, what]) => `- \`upstream_${code}\`: ${what}\n`);
+    expectSection('docs/log.md', 'upstream-reasons', rows.join(''));
+    const names = Object.entries(DNS_ERROR_CODES).map(
+      ([code, text]) => `- \`upstream_${code.toLowerCase()}\`: ${text}\n`,
+    );
+    expectSection('docs/log.md', 'name-reasons', names.join(''));
+  });
+});

@@ -1,0 +1,202 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { RequestQueue } from '../../src/gateway/upstream/request-queue.ts';
+import { PUBLIC_ALL, startGateway } from '../support/gateway.ts';
+import { keptHead, type RawAnswer, Wire } from '../support/raw.ts';
+import { eventually } from '../support/site.ts';
+import { startListening } from '../support/upstream.ts';
+
+const waiter = (name: string) => ({ client: name[0] ?? '', name });
+type Named = ReturnType<typeof waiter>;
+
+function queueOf(limit: number, ...names: string[]) {
+  const queue = new RequestQueue<Named>(limit);
+  const removed = names.map((name) => queue.enqueue(waiter(name), () => setTimeout(() => undefined, 0).unref())?.name);
+  return { queue, removed };
+}
+
+function order(queue: RequestQueue<Named>): string[] {
+  const names = [];
+  for (let next = queue.dequeue(); next !== undefined; next = queue.dequeue()) names.push(next.name);
+  return names;
+}
+
+describe('a waiting queue', () => {
+  it('gives each client its turn, and each client its own in order', () => {
+    const { queue } = queueOf(10, 'a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1');
+    expect([queue.size, order(queue), queue.size]).toEqual([7, ['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4'], 0]);
+  });
+
+  it('may be filled by one client that waits alone', () => {
+    const { queue, removed } = queueOf(3, 'a1', 'a2', 'a3', 'a4');
+    expect([removed.at(-1), order(queue)]).toEqual(['a4', ['a1', 'a2', 'a3']]);
+  });
+
+  it('takes the place of another client from the one that has the most', () => {
+    const { queue, removed } = queueOf(6, 'a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1', 'b3', 'c2', 'd1', 'd2', 'a5');
+    expect(removed.slice(6)).toEqual(['a4', 'b3', 'a3', 'b2', 'd2', 'a5']);
+    expect(order(queue)).toEqual(['a1', 'b1', 'c1', 'd1', 'a2', 'c2']);
+  });
+
+  it('has no room at all with a limit of 0', () => {
+    expect(queueOf(0, 'a1').removed).toEqual(['a1']);
+  });
+
+  it('forgets who leaves', () => {
+    const { queue } = queueOf(2);
+    const [one, two] = [waiter('a1'), waiter('b1')];
+    for (const each of [one, two]) queue.enqueue(each, () => setTimeout(() => undefined, 0));
+    queue.remove(one);
+    queue.remove(one);
+    expect([queue.size, order(queue)]).toEqual([1, ['b1']]);
+  });
+
+  it('stays within its limit, and fair, whatever comes and goes', () => {
+    const queue = new RequestQueue<Named>(50);
+    const inside = new Set<Named>();
+    let seed = 7;
+    const random = (below: number) => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return seed % below;
+    };
+    for (let step = 0; step < 20_000; step += 1) {
+      const next = waiter(`${'abcdefgh'[Math.min(random(8), random(8), random(8))]}${step}`);
+      const what = random(10);
+      if (what < 6) {
+        inside.add(next);
+        const removed = queue.enqueue(next, () => setTimeout(() => undefined, 0).unref());
+        if (removed !== undefined) inside.delete(removed);
+      } else if (what < 8) {
+        const taken = queue.dequeue();
+        if (taken !== undefined) expect(inside.delete(taken)).toBe(true);
+      } else {
+        const [some] = inside;
+        if (some === undefined) continue;
+        inside.delete(some);
+        queue.remove(some);
+      }
+      expect(queue.size).toBe(inside.size);
+      expect(queue.size).toBeLessThanOrEqual(50);
+    }
+  });
+});
+
+describe('requests that wait for an upstream', () => {
+  const OPEN: (() => Promise<void>)[] = [];
+
+  afterEach(async () => {
+    for (const close of OPEN.splice(0).reverse()) await close();
+  });
+
+  it('are all refused when the last endpoint goes out of service, and not one by one', async () => {
+    let reset: (() => void) | undefined;
+    const upstream = await startListening((request) => {
+      reset = () => void request.socket.destroy();
+    });
+    const gateway = await startGateway(`version: 1
+listen: 127.0.0.1:0
+upstreams:
+  up:
+    url: '${upstream.url}'
+    connections: { limit: 1 }
+    timeouts: { connect: 1h }
+    breaker: { failures: 1, pause: 1h }
+routes:
+${PUBLIC_ALL}`);
+    OPEN.push(upstream.close, gateway.close);
+    const answers: Promise<RawAnswer>[] = [];
+    for (let index = 0; index < 4; index += 1) {
+      const wire = await Wire.open(gateway.port);
+      OPEN.push(async () => wire.end());
+      wire.write(keptHead('GET /x HTTP/1.1'));
+      answers.push(wire.answer());
+      await eventually('it is sent, or waits', () =>
+        index === 0 ? reset !== undefined : gateway.gateway.upstreams[0]?.waiting === index,
+      );
+    }
+    reset?.();
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([502, 503, 503, 503]);
+    expect(gateway.gateway.upstreams[0]?.waiting).toBe(0);
+  });
+
+  it('go to an endpoint that becomes healthy', async () => {
+    let isHealthy = false;
+    const hanging = await startListening((request, response) => {
+      if (request.url === '/health') response.end();
+    });
+    const recovering = await startListening((_request, response) => {
+      response.statusCode = isHealthy ? 200 : 500;
+      response.end('ok');
+    });
+    const gateway = await startGateway(`version: 1
+listen: 127.0.0.1:0
+upstreams:
+  up:
+    urls: ['${hanging.url}', '${recovering.url}']
+    connections: { limit: 1 }
+    timeouts: { connect: 1h, response: 1h }
+    health: { path: /health, interval: 20ms, unhealthy: 1, healthy: 1 }
+routes:
+${PUBLIC_ALL}`);
+    OPEN.push(hanging.close, recovering.close, gateway.close);
+    await eventually('one endpoint is unhealthy', () => gateway.gateway.upstreams[0]?.endpoints[1]?.healthy === false);
+    const [first, second] = [await Wire.open(gateway.port), await Wire.open(gateway.port)];
+    OPEN.push(async () => first.end());
+    first.write(keptHead('GET /x HTTP/1.1'));
+    await eventually('the other one is busy', () => gateway.gateway.upstreams[0]?.endpoints[0]?.busy === 1);
+    second.write(keptHead('GET /x HTTP/1.1'));
+    await eventually('a request waits', () => gateway.gateway.upstreams[0]?.waiting === 1);
+    isHealthy = true;
+    expect((await second.answer()).status).toBe(200);
+    second.end();
+  });
+
+  it('are served in turn by the client that the trusted proxy names, and the greedy client is refused', async () => {
+    const held: { url: string; respond(): void }[] = [];
+    const upstream = await startListening((request, response) => {
+      held.push({ url: request.url ?? '', respond: () => void response.end('ok') });
+    });
+    const gateway = await startGateway(`version: 1
+listen: 127.0.0.1:0
+server: { trustedProxies: [127.0.0.1] }
+upstreams:
+  up: { url: '${upstream.url}', connections: { limit: 1, queue: 6 } }
+routes:
+${PUBLIC_ALL}`);
+    OPEN.push(upstream.close, gateway.close);
+    const answers: Record<string, Promise<RawAnswer>> = {};
+    const send = async (path: string, client: string) => {
+      const wire = await Wire.open(gateway.port);
+      OPEN.push(async () => wire.end());
+      const waiting = gateway.gateway.upstreams[0]?.waiting ?? 0;
+      const refused = gateway.gateway.metrics.refusals.get('upstream_busy') ?? 0;
+      wire.write(keptHead(`GET ${path} HTTP/1.1`, `X-Forwarded-For: ${client}`));
+      answers[path] = wire.answer();
+      await eventually(
+        `${path} waits`,
+        () =>
+          held.length === 1 &&
+          (path === '/first' ||
+            gateway.gateway.upstreams[0]?.waiting === waiting + 1 ||
+            gateway.gateway.metrics.refusals.get('upstream_busy') === refused + 1),
+      );
+    };
+    await send('/first', '192.0.2.9');
+    for (let index = 1; index <= 6; index += 1) await send(`/a${index}`, `2001:db8:1:2::${index}`);
+    await send('/b1', '192.0.2.1');
+    await send('/b2', '192.0.2.1');
+    await send('/c1', '2001:db8:1:3::1');
+    await send('/a7', '2001:db8:1:2::7');
+    const order = [];
+    for (let index = 0; index < 7; index += 1) {
+      await eventually('the next one is served', () => held.length > index);
+      order.push(held[index]?.url);
+      held[index]?.respond();
+    }
+    expect(order).toEqual(['/first', '/a1', '/b1', '/c1', '/a2', '/b2', '/a3']);
+    const all = await Promise.all(Object.values(answers));
+    expect(all.filter(({ status }) => status === 200)).toHaveLength(7);
+    for (const path of ['/a4', '/a5', '/a6', '/a7']) expect((await answers[path])?.status).toBe(503);
+    const reasons = gateway.lines.filter(({ status }) => status === 503).map(({ reason }) => reason);
+    expect(reasons).toEqual(['queue_share', 'queue_share', 'queue_share', 'queue_full']);
+  });
+});

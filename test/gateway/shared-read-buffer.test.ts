@@ -1,0 +1,41 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { expect, it } from 'vitest';
+import { useSharedReadBuffer } from '../../src/gateway/server/shared-read-buffer.ts';
+import { eventually } from '../support/site.ts';
+
+it('connections read into the same memory, and a refused read suspends them', async () => {
+  const memories = new Set<ArrayBufferLike>();
+  const texts: string[] = [];
+  const sockets: Socket[] = [];
+  let isTaking = true;
+  const server = createServer((socket) => {
+    sockets.push(socket);
+    useSharedReadBuffer(socket, (bytes) => {
+      memories.add(bytes.buffer);
+      texts.push(bytes.toString());
+      return isTaking;
+    });
+    socket.resume();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const clients = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+  for (const [index, client] of clients.entries()) {
+    client.write(`first of ${index}`);
+    await eventually('it was read', () => texts.length === index + 1);
+  }
+  expect(texts).toEqual(['first of 0', 'first of 1']);
+  expect(memories.size).toBe(1);
+  isTaking = false;
+  clients[0]?.write('a');
+  await eventually('it was read', () => texts.length === 3);
+  clients[0]?.write('b');
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(texts).toHaveLength(3);
+  sockets[0]?.pause();
+  sockets[0]?.resume();
+  await eventually('the rest was read', () => texts.at(-1) === 'b');
+  for (const socket of [...clients, ...sockets]) socket.destroy();
+  server.close();
+});

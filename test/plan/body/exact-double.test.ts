@@ -1,0 +1,77 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { isExactDouble } from '../../../src/plan/body/exact-double.ts';
+
+test.each([
+  '0',
+  '-0',
+  '-0.0',
+  '0e999999999',
+  '0.1',
+  '1.10',
+  '100.50',
+  '1e2',
+  '1E+2',
+  '100000000000000000000',
+  '0.30000000000000004',
+  '1e23',
+  '5e-324',
+  '2.2250738585072014e-308',
+  '1.7976931348623157e308',
+  '9007199254740992',
+  '1e00000000000002',
+  `1${'0'.repeat(300)}`,
+  `0.${'0'.repeat(300)}1`,
+])('%s is held', (text) => expect(isExactDouble(text)).toBe(true));
+
+test.each([
+  '100.00000000000000001',
+  '9007199254740993',
+  '123456789012345678',
+  '0.1000000000000000055511151231257827',
+  '1e-400',
+  '1e400',
+  '3.14159265358979323846',
+  `1${'0'.repeat(400)}`,
+  `1e${'9'.repeat(1_000)}`,
+  '2e-324',
+  `0.${'0'.repeat(400)}1`,
+])('%s is not', (text) => expect(isExactDouble(text)).toBe(false));
+
+describe('any double', () => {
+  const doubles = fc.double({ noNaN: true, noDefaultInfinity: true });
+
+  test('is held as it is printed, with zeros behind the point, and by another exponent', () => {
+    fc.assert(
+      fc.property(doubles, fc.integer({ min: -30, max: 30 }), (value, shift) => {
+        expect(isExactDouble(String(value))).toBe(true);
+        expect(isExactDouble(value.toExponential())).toBe(true);
+        const [mantissa = '', exponent] = value.toExponential().split('e');
+        const padded = `${mantissa}${mantissa.includes('.') ? '' : '.'}${'0'.repeat(20)}`;
+        expect(isExactDouble(`${padded}e${exponent}`)).toBe(true);
+        const digits = mantissa.replace('-', '').replace('.', '');
+        const sign = mantissa.startsWith('-') ? '-' : '';
+        const moved = `${sign}0.${'0'.repeat(Math.abs(shift))}${digits}e${Number(exponent) + 1 + Math.abs(shift)}`;
+        expect(isExactDouble(moved)).toBe(true);
+      }),
+    );
+  });
+
+  test('is not held with other digits behind its own', () => {
+    fc.assert(
+      fc.property(doubles, fc.integer({ min: 1, max: 9 }), (value, digit) => {
+        fc.pre(value !== 0);
+        const [mantissa = '', exponent] = value.toExponential().split('e');
+        const longer = `${mantissa}${mantissa.includes('.') ? '' : '.'}${'0'.repeat(20)}${digit}`;
+        expect(isExactDouble(`${longer}e${exponent}`)).toBe(false);
+      }),
+    );
+  });
+
+  test('a long literal takes linear time', () => {
+    const start = performance.now();
+    for (const text of [`1${'0'.repeat(1_000_000)}1`, `0.${'0'.repeat(1_000_000)}1`, `${'9'.repeat(1_000_000)}e1`])
+      isExactDouble(text);
+    expect(performance.now() - start).toBeLessThan(2_000);
+  });
+});

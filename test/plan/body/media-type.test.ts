@@ -1,0 +1,22 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parseMediaType } from '../../../src/plan/body/media-type.ts';
+
+test.each([
+  ['text/csv', 'text/csv', {}],
+  ['Text/CSV;Charset=UTF-8', 'text/csv', { charset: 'UTF-8' }],
+  ['a/b; c="d \\" e"; f=g', 'a/b', { c: 'd " e', f: 'g' }],
+  ['a/b;c=""', 'a/b', { c: '' }],
+])('%s', (text, name, parameters) => {
+  const type = parseMediaType(text);
+  expect([type?.name, Object.fromEntries(type?.parameters ?? [])]).toEqual([name, parameters]);
+});
+
+test('any text is a media type or none, in linear time', () => {
+  const part = fc.constantFrom('a/b', ';', ' ', '\t', 'c=', '"', '\\', 'd', ',', '=');
+  fc.assert(fc.property(fc.array(part), (parts) => void parseMediaType(parts.join(''))));
+  const start = performance.now();
+  for (const text of [' ', '; a=b', '; a="\\"', '; ', 'a', ';a="'])
+    expect(parseMediaType(`a/b${text.repeat(16_384 / text.length)}!(`)).toBeUndefined();
+  expect(performance.now() - start).toBeLessThan(200);
+});

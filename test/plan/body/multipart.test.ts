@@ -1,0 +1,198 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { boundaryOf, MultipartValidator, type PartRule } from '../../../src/plan/body/multipart.ts';
+
+const ANY: PartRule = {
+  acceptsType: () => true,
+  typesDescription: '',
+  limitBytes: Number.POSITIVE_INFINITY,
+  maxCount: 1_000,
+  isRequired: false,
+};
+const RULES = new Map<string, PartRule>([
+  ['a', ANY],
+  ['b', ANY],
+  ['one', { ...ANY, maxCount: 1, limitBytes: 4 }],
+  ['image', { ...ANY, acceptsType: (type) => type.startsWith('image/'), typesDescription: 'image/*' }],
+]);
+const B = 'X-YZ';
+const NAMED_A = 'Content-Disposition: form-data; name="a"';
+
+const part = (head: string, body: string) => `--${B}\r\n${head}\r\n\r\n${body}\r\n`;
+const form = (...parts: string[]) => `${parts.join('')}--${B}--\r\n`;
+
+/** The verdict on a text that comes in pieces of this length. */
+function verdict(text: string | Buffer, pieceBytes = 1_000_000, rules: ReadonlyMap<string, PartRule> = RULES) {
+  const bytes = Buffer.from(text as string);
+  const inspector = new MultipartValidator(B, rules);
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    const fault = inspector.write(bytes.subarray(at, at + pieceBytes));
+    if (fault !== undefined) return `${fault.pointer} ${fault.message}`;
+  }
+  const fault = inspector.end();
+  return fault === undefined ? 'fits' : `${fault.pointer} ${fault.message}`;
+}
+
+const FITTING: [string, string][] = [
+  ['one part', form(part(NAMED_A, '1'))],
+  ['two parts', form(part(NAMED_A, '1'), part(NAMED_A.replace('"a"', '"b"'), '2'))],
+  ['an empty part', form(part(NAMED_A, ''))],
+  ['no line break at the end', form(part(NAMED_A, '1')).slice(0, -2)],
+  ['line breaks and dashes inside', form(part(NAMED_A, `\r\n\r\n--\r\n--X-Y\r\n-${'-'.repeat(9)}\r\n`))],
+  ['the boundary without its dashes inside', form(part(NAMED_A, `x\r\n-${B}\r\n${B}--`))],
+  ['a name without quotes', form(part('content-disposition: FORM-DATA;NAME=a', '1'))],
+  ['a file', form(part(`${NAMED_A}; filename="naïve; (1).pdf"\r\nContent-Type: application/pdf; a="b"`, '1'))],
+  ['an empty file name', form(part(`${NAMED_A}; filename=""\r\nContent-Type: application/octet-stream`, ''))],
+  ['the identity as encoding', form(part(`${NAMED_A}\r\nContent-Transfer-Encoding: BINARY`, '1'))],
+  ['a length that is true', form(part(`${NAMED_A}\r\nContent-Length: 3`, '1\r\n'))],
+  ['a header of its own', form(part(`${NAMED_A}\r\nX-Own: é`, '1'))],
+  ['an image', form(part('Content-Disposition: form-data; name="image"\r\nContent-Type: Image/PNG', '1'))],
+  ['four bytes', form(part('Content-Disposition: form-data; name="one"', '1234'))],
+];
+
+const TWO_WAYS = ' has a part whose headers can be read in two ways';
+const MISPLACED = ' holds its boundary where no part begins or ends';
+const EVIL = 'Content-Disposition: form-data; name="b"\r\n\r\nevil';
+
+const FAULTY: [string, string | Buffer, string][] = [
+  ['nothing', '', ' must not be empty'],
+  ['something else', 'a=1&b=2', ' must begin with its boundary'],
+  ['another boundary', form(part(NAMED_A, '1')).replaceAll(B, 'OTHER'), ' must begin with its boundary'],
+  ['a longer boundary', form(part(NAMED_A, '1')).replaceAll(B, `${B}Z`), ' must begin with its boundary'],
+  ['half of the boundary', `--${B.slice(0, 2)}`, ' ends before its last boundary'],
+  ['the boundary alone', `--${B}\r\n`, ' ends before its last boundary'],
+  ['no parts', `--${B}--\r\n`, ' must begin with its boundary'],
+  ['a text before', `hello\r\n${form(part(NAMED_A, '1'))}`, ' must begin with its boundary'],
+  ['a line break before', `\r\n${form(part(NAMED_A, '1'))}`, ' must begin with its boundary'],
+  ['a text behind', `${form(part(NAMED_A, '1'))}x`, ' goes on after its last boundary'],
+  ['a form behind', form(part(NAMED_A, '1')) + form(part(EVIL, '')), ' goes on after its last boundary'],
+  ['a line break too many', `${form(part(NAMED_A, '1'))}\r\n`, ' goes on after its last boundary'],
+  ['a line feed behind', `${form(part(NAMED_A, '1')).slice(0, -2)}\n`, ' goes on after its last boundary'],
+  ['a carriage return behind', `${form(part(NAMED_A, '1')).slice(0, -2)}\r`, ' ends before its last boundary'],
+  ['no end', part(NAMED_A, '1'), ' ends before its last boundary'],
+  ['an end without dashes', form(part(NAMED_A, '1')).slice(0, -4), ' ends before its last boundary'],
+  ['line feeds alone', form(part(NAMED_A, '1')).replaceAll('\r\n', '\n'), ' must begin with its boundary'],
+  ['a blank behind the boundary', form(part(NAMED_A, '1')).replace(B, `${B} `), ' must begin with its boundary'],
+  ['a blank behind a later one', form(part(NAMED_A, '1'), part(EVIL, '').replace(B, `${B} `)), MISPLACED],
+  ['a tab behind the last one', form(part(NAMED_A, '1')).replace(`${B}--`, `${B}\t--`), MISPLACED],
+  ['one dash at the end', form(part(NAMED_A, '1')).replace(`${B}--`, `${B}-`), MISPLACED],
+  ['a boundary in mid-line', form(part(NAMED_A, `x--${B}\r\n${EVIL}`)), MISPLACED],
+  ['a boundary behind a line feed', form(part(NAMED_A, `x\n--${B}\r\n${EVIL}`)), MISPLACED],
+  ['a boundary behind a carriage return', form(part(NAMED_A, `x\r--${B}\r\n${EVIL}`)), MISPLACED],
+  ['a boundary before a line feed', form(part(NAMED_A, `x\r\n--${B}\n${EVIL}`)), MISPLACED],
+  ['a boundary that goes on', form(part(NAMED_A, `x\r\n--${B}X\r\n${EVIL}`)), MISPLACED],
+  ['a boundary right behind the headers', `--${B}\r\n${NAMED_A}\r\n\r\n--${B}--\r\n`, MISPLACED],
+  ['a boundary among the headers', form(part(`${NAMED_A}\r\nX-A: --${B}`, '1')), TWO_WAYS],
+  ['a boundary in a file name', form(part(`${NAMED_A}; filename="--${B}"`, '1')), TWO_WAYS],
+  ['no headers', `--${B}\r\n\r\n1\r\n--${B}--\r\n`, ' ends before its last boundary'],
+  ['no disposition', form(part('Content-Type: text/plain', '1')), TWO_WAYS],
+  ['two dispositions', form(part(`${NAMED_A}\r\n${NAMED_A.replace('"a"', '"b"')}`, '1')), TWO_WAYS],
+  ['two types', form(part(`${NAMED_A}\r\nContent-Type: a/b\r\nContent-Type: c/d`, '1')), TWO_WAYS],
+  ['a folded header', form(part(NAMED_A.replace('; ', ';\r\n '), '1')), TWO_WAYS],
+  ['a header without a colon', form(part(`${NAMED_A}\r\nnonsense`, '1')), TWO_WAYS],
+  ['a blank before the colon', form(part(NAMED_A.replace(':', ' :'), '1')), TWO_WAYS],
+  ['a line feed in a header', form(part(`${NAMED_A}\nX: y`, '1')), TWO_WAYS],
+  ['a NUL', form(part(`${NAMED_A}; filename="a\0.php"`, '1')), TWO_WAYS],
+  ['bytes that are no UTF-8', Buffer.from(form(part(`${NAMED_A}; filename="\xe9"`, '1')), 'latin1'), TWO_WAYS],
+  ['two names', form(part(`${NAMED_A}; name="b"`, '1')), TWO_WAYS],
+  ['two file names', form(part(`${NAMED_A}; filename="a"; filename="b"`, '1')), TWO_WAYS],
+  ['an extended file name', form(part(`${NAMED_A}; filename="a"; filename*=utf-8''b`, '1')), TWO_WAYS],
+  ['an extended name', form(part(`Content-Disposition: form-data; name*=utf-8''a`, '1')), TWO_WAYS],
+  ['a continued name', form(part('Content-Disposition: form-data; name*0="a"', '1')), TWO_WAYS],
+  ['a backslash', form(part('Content-Disposition: form-data; name="a\\"b"', '1')), TWO_WAYS],
+  ['an open quote', form(part('Content-Disposition: form-data; name="a', '1')), TWO_WAYS],
+  ['no name', form(part('Content-Disposition: form-data', '1')), TWO_WAYS],
+  ['an attachment', form(part('Content-Disposition: attachment; name="a"', '1')), TWO_WAYS],
+  ['a form within', form(part(`${NAMED_A}\r\nContent-Type: multipart/mixed; boundary=q`, '1')), TWO_WAYS],
+  ['a transfer encoding', form(part(`${NAMED_A}\r\nContent-Transfer-Encoding: base64`, 'MQ==')), TWO_WAYS],
+  ['a type that is none', form(part(`${NAMED_A}\r\nContent-Type: a/b, c/d`, '1')), TWO_WAYS],
+  ['a length that is a lie', form(part(`${NAMED_A}\r\nContent-Length: 1`, '12')), '/a has another length than it says'],
+  ['endless headers', `--${B}\r\n${'x'.repeat(5_000)}`, ' has a part whose headers are too long'],
+  ['an unknown name', form(part(NAMED_A.replace('"a"', '"A"'), '1')), ' has a part that is not known here'],
+  ['an escaped name', form(part(NAMED_A.replace('"a"', '"%61"'), '1')), ' has a part that is not known here'],
+  ['a part too long', form(part(NAMED_A.replace('"a"', '"one"'), '12345')), '/one is longer than 4 bytes'],
+  [
+    'a part too many',
+    form(...['1', '2'].map((text) => part(NAMED_A.replace('"a"', '"one"'), text))),
+    '/one stands there more than once',
+  ],
+  ['another type', form(part(NAMED_A.replace('"a"', '"image"'), '1')), '/image must be image/*'],
+];
+
+describe.each([1, 2, 3, 7, 1_000_000])('in pieces of %i bytes', (pieceBytes) => {
+  test.each(FITTING)('%s fits', (_what, text) => expect(verdict(text, pieceBytes)).toBe('fits'));
+  test.each(FAULTY)('%s does not', (_what, text, expected) => expect(verdict(text, pieceBytes)).toBe(expected));
+});
+
+test('a required part that is missing', () => {
+  const rules = new Map([...RULES, ['needed', { ...ANY, isRequired: true }]]);
+  expect(verdict(form(part(NAMED_A, '1')), 9, rules)).toBe('/needed is missing');
+});
+
+test('is told with the last boundary, before the end has come: a server may not wait for it', () => {
+  const inspector = new MultipartValidator(
+    B,
+    new Map([
+      ['a', ANY],
+      ['needed', { ...ANY, isRequired: true }],
+    ]),
+  );
+  expect(inspector.write(Buffer.from(form(part(NAMED_A, '1')).slice(0, -2)))?.pointer).toBe('/needed');
+});
+
+test('what passes is read by another parser as the same parts', async () => {
+  const text = fc.array(fc.constantFrom('\r\n', '\r', '\n', '--', '-', `--${B}`, `--${B.slice(0, 3)}`, 'x', 'é', '"'), {
+    maxLength: 8,
+  });
+  const parts = fc.array(fc.tuple(fc.constantFrom('a', 'b'), text), { minLength: 1, maxLength: 4 });
+  let fitting = 0;
+  await fc.assert(
+    fc.asyncProperty(parts, fc.integer({ min: 1, max: 20 }), async (written, pieceBytes) => {
+      const sent = written.map(([name, inside]) => [name, inside.join('')] as const);
+      const bytes = form(
+        ...sent.map(([name, inside]) => part(NAMED_A.replace('"a"', `"${name}"; filename="f"`), inside)),
+      );
+      const isFitting = !sent.some(([, inside]) => inside.includes(`--${B}`));
+      expect(verdict(bytes, pieceBytes) === 'fits').toBe(isFitting);
+      if (!isFitting) return;
+      fitting += 1;
+      const headers = { 'Content-Type': `multipart/form-data; boundary=${B}` };
+      const read = [...(await new Response(bytes, { headers }).formData())];
+      const texts = await Promise.all(read.map(async ([name, value]) => [name, await (value as File).text()]));
+      expect(texts).toEqual(sent);
+    }),
+    { numRuns: 1_000 },
+  );
+  expect(fitting).toBeGreaterThan(200);
+});
+
+test.each<[string, string | undefined]>([
+  ['multipart/form-data; boundary=abc', 'abc'],
+  ['multipart/form-data; BOUNDARY="a:b"; charset=utf-8', 'a:b'],
+  ['multipart/form-data; boundary=----WebKitFormBoundaryAbC123', '----WebKitFormBoundaryAbC123'],
+  ['multipart/form-data', undefined],
+  ['multipart/form-data; charset="boundary=evil"; boundary=a', undefined],
+  ['multipart/form-data; charset=boundary; boundary=a', undefined],
+  ['multipart/form-data; boundary=a; charset=utf-16', undefined],
+  ['multipart/form-data; boundary=', undefined],
+  ['multipart/form-data; boundary=""', undefined],
+  ['multipart/form-data; boundary=a; boundary=b', undefined],
+  ['multipart/form-data; boundary=a; Boundary=a', undefined],
+  ['multipart/form-data; boundary=a; boundary*0=b', undefined],
+  ["multipart/form-data; boundary*=utf-8''a", undefined],
+  ['multipart/form-data; boundary="a\\b"', undefined],
+  ['multipart/form-data; boundary="a b"', undefined],
+  ['multipart/form-data; boundary=a b', undefined],
+  ['multipart/form-data; boundary="a\u00e9"', undefined],
+  [`multipart/form-data; boundary=${'a'.repeat(71)}`, undefined],
+])('the boundary of %s is %s', (contentType, boundary) => expect(boundaryOf(contentType)).toBe(boundary));
+
+test('blanks inside of a header take linear time', () => {
+  const blanks = ' '.repeat(3_900);
+  const many = new Map([['a', { ...ANY, maxCount: 1_000 }]]);
+  const text = form(...Array.from({ length: 500 }, () => part(`${NAMED_A}\r\nX-A: a${blanks}b`, '')));
+  const before = process.threadCpuUsage();
+  expect(verdict(text, 1_000_000, many)).toBe('fits');
+  const { user, system } = process.threadCpuUsage(before);
+  expect((user + system) / 1_000).toBeLessThan(1_000);
+});

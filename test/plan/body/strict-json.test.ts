@@ -1,0 +1,255 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { isExactDouble } from '../../../src/plan/body/exact-double.ts';
+import { parseStrictJson } from '../../../src/plan/body/strict-json.ts';
+
+const parse = (text: string | Buffer) => parseStrictJson(Buffer.from(text as string));
+const nested = (depth: number, open = '[', close = ']') => `${open.repeat(depth)}${close.repeat(depth)}`;
+
+function valueIn(text: string): unknown {
+  const parsed = parse(text);
+  return 'violation' in parsed ? parsed : parsed.value;
+}
+
+function faultOf(text: string | Buffer): string {
+  const parsed = parse(text);
+  return 'violation' in parsed
+    ? `${parsed.violation.pointer} ${parsed.violation.message}`
+    : `no fault: ${JSON.stringify(parsed.value)}`;
+}
+
+describe('names that stand twice', () => {
+  test.each([
+    ['{"a":1,"a":2}', '/a'],
+    ['{"a":1,"\\u0061":2}', '/a'],
+    ['{"\\u0061":1,"a":1}', '/a'],
+    ['{"/":1,"\\/":2}', '/~1'],
+    ['{"~":1,"\\u007e":2}', '/~0'],
+    ['{"":1,"":2}', '/'],
+    ['{"a":1,"b":2,"a":3}', '/a'],
+    ['{"a":{"b":1,"b":2}}', '/a/b'],
+    ['[0,{"x":[{},{"b":1 , "b" : 2}]}]', '/1/x/1/b'],
+    ['[[1,2],[3,{"b":1,"b":2}]]', '/1/1/b'],
+    ['{"a":{"a":{"a":1,"a":2}}}', '/a/a/a'],
+    ['{"a":"}","a":2}', '/a'],
+    ['{"a":"\\"","b":"a\\\\","a":2}', '/a'],
+    ['{"a":[":",",{"],"b":":","a":2}', '/a'],
+    ['{"a":1,"a"\t\r\n :2}', '/a'],
+    [`{"a":1,"a"${' '.repeat(100)}:2}`, '/a'],
+    [`{"a":1,"a"${'\n'.repeat(10_000)}:2}`, '/a'],
+    ['{"é":1,"\\u00e9":2}', '/é'],
+    ['{"😀":1,"\\ud83d\\ude00":2}', '/😀'],
+    ['{"toString":1,"toString":2}', '/toString'],
+    ['{"a":{"a":1},"b":[{"a":2}],"c":{"c":1,"c":1}}', '/c/c'],
+  ])('%s', (text, pointer) => expect(faultOf(text)).toBe(`${pointer} stands in this object twice`));
+
+  test.each([
+    '{"a":{"a":1}}',
+    '[{"a":1},{"a":1}]',
+    '{"a":"a:","b":"\\"a\\":1"}',
+    '{"a":1,"A":1,"a ":1}',
+    '{"é":1,"e\u0301":1}',
+  ])('not in %s', (text) => expect(valueIn(text)).toEqual(JSON.parse(text)));
+});
+
+describe('what two parsers could read differently', () => {
+  test.each<[string, string | Buffer, string]>([
+    ['nothing', '', ' must not be empty'],
+    ['a byte order mark', '\uFEFF{}', ' must not begin with a byte order mark'],
+    ['invalid UTF-8', Buffer.from([0x22, 0xff, 0x22]), ' must be UTF-8'],
+    ['overlong UTF-8', Buffer.from([0x22, 0xc0, 0xaf, 0x22]), ' must be UTF-8'],
+    ['a surrogate as UTF-8', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), ' must be UTF-8'],
+    ['UTF-16', Buffer.from('{}', 'utf16le'), ' is not valid JSON'],
+    ['a truncated character', Buffer.from('"é"').subarray(0, 2), ' must be UTF-8'],
+    ['a lone surrogate', '{"a":["\\ud800"]}', '/a/0 holds a lone surrogate'],
+    ['surrogates the wrong way round', '"\\ude00\\ud83d"', ' holds a lone surrogate'],
+    ['a lone surrogate in a name', '{"a":{"\\udfff":1}}', '/a has a name that holds a lone surrogate'],
+    ['__proto__', '{"a":{"__proto__":{}}}', '/a/__proto__ is a name that is not accepted'],
+    ['__proto__ in escapes', '{"\\u005f_proto__":1}', '/__proto__ is a name that is not accepted'],
+    ['a number out of range', '{"a":[0,1e400]}', '/a/1 is a number out of range'],
+    ['a negative one', '-1e400', ' is a number out of range'],
+    ['65 levels of lists', nested(65), `${'/0'.repeat(64)} is nested deeper than 64 levels`],
+    [
+      '65 levels of maps',
+      `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`,
+      `${'/a'.repeat(64)} is nested deeper than 64 levels`,
+    ],
+    ['trailing garbage', '{} x', ' is not valid JSON'],
+    ['two values', '{}{}', ' is not valid JSON'],
+    ['a trailing comma', '[1,]', ' is not valid JSON'],
+    ['a comment', '{/**/}', ' is not valid JSON'],
+    ['single quotes', "{'a':1}", ' is not valid JSON'],
+    ['NaN', '[NaN]', ' is not valid JSON'],
+    ['a leading zero', '01', ' is not valid JSON'],
+    ['a raw control character', '"\n"', ' is not valid JSON'],
+    ['white space only', ' \n', ' is not valid JSON'],
+    ['a NUL after the value', '{}\0', ' is not valid JSON'],
+    ['a form feed', '\f{}', ' is not valid JSON'],
+  ])('%s', (_name, text, expected) => expect(faultOf(text)).toBe(expected));
+
+  test.each([
+    ['lists', nested(5_000_000), `${'/0'.repeat(64)} is nested deeper than 64 levels`],
+    ['open lists', '['.repeat(10_000_000), `${'/0'.repeat(64)} is nested deeper than 64 levels`],
+    ['deep inside', `{"a":[1,{"b":${'['.repeat(70)}`, `/a/1/b${'/0'.repeat(61)} is nested deeper than 64 levels`],
+    [
+      'behind names that are none',
+      `{"\\q":{"a\n":${'['.repeat(70)}`,
+      `//a\n${'/0'.repeat(62)} is nested deeper than 64 levels`,
+    ],
+    ['an open string', `"${'\\"'.repeat(1_000_000)}`, ' is not valid JSON'],
+    ['brackets in strings', `["${'['.repeat(100)}"`, ' is not valid JSON'],
+    ['closed before they are opened', `${']'.repeat(100)}${'['.repeat(100)}`, ' is not valid JSON'],
+    ['a long name twice', `{"${'a\\"'.repeat(1_000_000)}":1,"${'a\\"'.repeat(1_000_000)}":1}`, 'twice'],
+  ])('%s end in linear time', (_what, text, expected) => {
+    const start = performance.now();
+    expect(faultOf(text).endsWith(expected)).toBe(true);
+    expect(performance.now() - start).toBeLessThan(1_000);
+  });
+
+  test('no fault quotes a value', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom('{"a":"SECRET","a":1}', '{"a":"SECRET"', '["SECRET\\ud800"]', '["SECRET", 1e400]'),
+        (text) => !faultOf(text).includes('SECRET'),
+      ),
+    );
+  });
+});
+
+test.each([
+  '{}',
+  '[]',
+  '0',
+  '""',
+  'null',
+  'true',
+  ' {"a" : [ ] } ',
+  nested(64),
+  '1e308',
+  '"\\ud83d\\ude00"',
+  '{"constructor":1,"prototype":2}',
+  '-0',
+])('%s is read', (text) => {
+  expect(valueIn(text)).toEqual(JSON.parse(text));
+});
+
+test('each number that a double may not hold is noted with its place', () => {
+  const digits = fc.stringMatching(/^[1-9]\d{0,24}$/);
+  const literal = fc.oneof(
+    digits,
+    fc.tuple(digits, digits).map(([whole, fraction]) => `${whole}.${fraction}`),
+    fc.tuple(digits, fc.integer({ min: -400, max: 290 })).map(([whole, exponent]) => `-${whole}e${exponent}`),
+    fc.tuple(digits, fc.integer({ min: 0, max: 99 })).map(([whole, exponent]) => `${whole}E+${exponent}`),
+  );
+  fc.assert(
+    fc.property(fc.array(literal, { minLength: 1 }), (literals) => {
+      fc.pre(literals.every((text) => Number.isFinite(Number(text))));
+      const text = `{"1e999" : [${literals.join(' ,')}]}`;
+      const parsed = parse(text);
+      if ('violation' in parsed) throw new Error(parsed.violation.message);
+      const places = parsed.longNumbers ?? [];
+      const noted = places.flatMap((start, index) => (index % 2 === 0 ? [text.slice(start, places[index + 1])] : []));
+      for (const found of noted) expect(literals).toContain(found);
+      for (const written of literals) if (!isExactDouble(written)) expect(noted).toContain(written);
+    }),
+  );
+});
+
+describe('long strings', () => {
+  const long = (text: string, length = 20_000) => text.repeat(Math.ceil(length / text.length)).slice(0, length);
+
+  test.each<[string, unknown]>([
+    ['alone', long('a')],
+    ['in lists and objects', { a: [long('b'), 1, [long('c'), 'd']], e: { f: long('g'), h: null } }],
+    ['as a name', { [long('a')]: { [long('b')]: long('c') } }],
+    ['with escapes', [long('"\\\n\u0001/'), long('\u2028é€😀')]],
+    ['beside many others', [...Array(1_000).fill('x'), long('y'), ...Array(1_000).fill({ z: 1 })]],
+    ['that look like JSON', [long('{"a":[1,"b"]}'), long('":"')]],
+    ['of each length about the limit', Array.from({ length: 9 }, (_, index) => 'a'.repeat(16_378 + index))],
+  ])('%s are read as JSON.parse reads them', (_what, value) => {
+    for (const text of [JSON.stringify(value), JSON.stringify(value, null, '\t')])
+      expect(valueIn(text)).toEqual(JSON.parse(text));
+  });
+
+  test.each<[string, string | Buffer, string]>([
+    ['a raw control character', `["${long('a')}\n"]`, ' is not valid JSON'],
+    ['an escape that is none', `["${long('a')}\\q"]`, ' is not valid JSON'],
+    ['half an escape', `["${long('a')}\\u00"]`, ' is not valid JSON'],
+    ['no end', `["${long('a')}`, ' is not valid JSON'],
+    ['a string right behind', `["${long('a')}""b"]`, ' is not valid JSON'],
+    ['a backslash before', `[\\"${long('a')}"]`, ' is not valid JSON'],
+    ['a lone surrogate', `{"a":["${long('a')}\\ud800"]}`, '/a/0 holds a lone surrogate'],
+    ['bytes that are no UTF-8', Buffer.from(`["${long('a')}\xff"]`, 'latin1'), ' must be UTF-8'],
+    ['a name twice', `{"a":"${long('a')}","b":1,"a":2}`, '/a stands in this object twice'],
+    ['a long name twice', `{"${long('a')}":1,"${long('a')}":2}`, `/${long('a')} stands in this object twice`],
+    ['__proto__', `{"__proto__":"${long('a')}"}`, '/__proto__ is a name that is not accepted'],
+  ])('with %s are a fault', (_what, text, expected) => expect(faultOf(text)).toBe(expected));
+});
+
+describe('members and items', () => {
+  const LIMIT = 100_000;
+  const TOO_MANY = ' has more than 100000 members and items';
+  const list = (item: string, count: number) => `[${Array(count).fill(item).join(' ,\n')}]`;
+
+  test.each<[string, (count: number) => string]>([
+    ['items', (count) => list('0', count)],
+    ['empty lists', (count) => list('[ ]', count)],
+    ['empty objects', (count) => list('{}', count)],
+    ['members', (count) => `{${Array.from({ length: count }, (_, index) => `"${index}":{}`).join()}}`],
+    ['half items, half members', (count) => list('{"a":"b,c"}', count / 2)],
+  ])('%s: as many as there may be, and one more', (_what, make) => {
+    const exactly = make(LIMIT);
+    expect('value' in parse(exactly)).toBe(true);
+    expect(faultOf(exactly.replace(/([\]}])$/, exactly.startsWith('{') ? ',"x":1}' : ',1]'))).toBe(TOO_MANY);
+  });
+});
+
+test('any value that JSON.stringify prints is read as JSON.parse reads it', () => {
+  const value = fc
+    .jsonValue({ stringUnit: 'binary', maxDepth: 8 })
+    .filter((any) => !JSON.stringify(any).includes('__proto__'));
+  fc.assert(
+    fc.property(value, fc.constantFrom(undefined, 2, '\t'), (any, indent) => {
+      const text = JSON.stringify(any, null, indent);
+      expect(valueIn(text)).toEqual(JSON.parse(text));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('any bytes: JSON.parse agrees, or there is a fault', () => {
+  const json = fc
+    .array(
+      fc.constantFrom('{', '}', '[', ']', ',', ':', '"', '"a"', '"b"', '1', ' ', '\\', '\\u0061', 'e', '-', 'null'),
+      { maxLength: 14 },
+    )
+    .map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(json, (text) => {
+      const parsed = parse(text);
+      if ('value' in parsed) expect(parsed.value).toEqual(JSON.parse(text));
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test('a name that is doubled anywhere is found', () => {
+  const document = fc.dictionary(fc.string({ minLength: 1 }), fc.jsonValue({ maxDepth: 2 }), { minKeys: 1 });
+  fc.assert(
+    fc.property(
+      document.filter((any) => !JSON.stringify(any).includes('__proto__')),
+      fc.nat(),
+      (members, pick) => {
+        const names = Object.keys(members);
+        const name = names[pick % names.length] ?? '';
+        const escaped = [...name]
+          .map((character) =>
+            character.length > 1 ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+          )
+          .join('');
+        const text = `${JSON.stringify(members).slice(0, -1)},"${escaped}":1}`;
+        expect(faultOf(text)).toBe(`/${name.replaceAll('~', '~0').replaceAll('/', '~1')} stands in this object twice`);
+      },
+    ),
+  );
+});

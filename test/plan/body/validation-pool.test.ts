@@ -1,0 +1,192 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, expect, test } from 'vitest';
+import type { SchemaRoot } from '../../../src/plan/schema/schema-bundle.ts';
+import { ValidationPool, type ValidationPoolLimits } from '../../../src/plan/body/validation-pool.ts';
+import { eventually } from '../../support/site.ts';
+
+const rootOf = (schema: object): SchemaRoot => ({ schemas: { A: { ...schema } }, routes: [], files: {} });
+const PATH = ['schemas', 'A'];
+const LIST = rootOf({ type: 'array', items: { type: 'integer', description: 'a number' } });
+const text = (value: unknown) => Buffer.from(JSON.stringify(value));
+
+/** Takes a minute: a test ends it, or a limit does. */
+const SLOW = rootOf({ pattern: '(?:a|b)*a(?:a|b){300}$' });
+const slowBody = () => text('a'.repeat(5_000_000));
+
+function poolOf(limits: Partial<ValidationPoolLimits> = {}) {
+  const pool = new ValidationPool(limits);
+  const start = (root: SchemaRoot, body: Buffer, { route = 'a', client = 'c' } = {}) =>
+    pool.validate({ route, client, root, body, checks: [{ path: PATH, end: body.length }] });
+  const judge = async (root: SchemaRoot, body: Buffer, who?: { route?: string; client?: string }) => {
+    const { violations, ...rest } = await start(root, body, who).result;
+    return { ...rest, faults: violations[0] ?? [] };
+  };
+  return { pool, start, judge };
+}
+
+describe('a body that another thread validates', () => {
+  const { judge } = poolOf({ jobTimeoutMs: 60_000, queueTimeoutMs: 60_000 });
+
+  test('comes back byte for byte, and is handed over meanwhile', async () => {
+    const body = text(Array.from({ length: 90_000 }, (_, index) => index));
+    const copy = Buffer.from(body);
+    const judged = judge(LIST, body);
+    expect(body.length).toBe(0);
+    expect((await judged).faults).toEqual([]);
+    expect((await judged).body?.equals(copy)).toBe(true);
+  });
+
+  test('is validated as any other', async () => {
+    expect((await judge(LIST, text([1, 'x', 'y']))).faults).toEqual([
+      { pointer: '/1', message: 'must be integer', description: 'a number' },
+      { pointer: '/2', message: 'must be integer', description: 'a number' },
+    ]);
+    expect((await judge(LIST, Buffer.from('[1,'))).faults).toEqual([{ pointer: '', message: 'is not valid JSON' }]);
+    expect((await judge(LIST, text([2 ** 53]))).faults).toHaveLength(1);
+  });
+
+  test('takes nothing of its neighbours in a pool of memory', async () => {
+    const neighbours = [Buffer.from('[1]'), Buffer.from('[2]'), Buffer.from('[3]')] as const;
+    expect((await judge(LIST, neighbours[1])).body?.toString()).toBe('[2]');
+    expect([neighbours[0].toString(), neighbours[2].toString()]).toEqual(['[1]', '[3]']);
+  });
+
+  test('takes nothing of what came in the same read of a socket', async () => {
+    const read = Buffer.from(new ArrayBuffer(65_536)).fill(' ');
+    read.write('[1]', 0);
+    read.write('[2]', 60_000);
+    expect((await judge(LIST, read.subarray(0, 50_000))).faults).toEqual([]);
+    expect(read.toString('latin1', 60_000, 60_003)).toBe('[2]');
+  });
+
+  test('is told apart from others at the same time, by schemas of many manifests', async () => {
+    const roots = Array.from({ length: 5 }, (_, index) => rootOf({ const: index }));
+    const asked = Array.from({ length: 50 }, (_, index) => ({
+      root: roots[(index * 7) % 5] as SchemaRoot,
+      value: index % 4,
+    }));
+    const judged = await Promise.all(asked.map(({ root, value }) => judge(root, text(value))));
+    expect(judged.map(({ faults }) => faults.length === 0)).toEqual(
+      asked.map(({ value }, index) => (index * 7) % 5 === value),
+    );
+    expect(judged.map(({ body }) => body?.toString())).toEqual(asked.map(({ value }) => String(value)));
+  });
+
+  test('does not hold the event loop', async () => {
+    const body = Buffer.from(`[${'1e0,'.repeat(90_000)}${' '.repeat(9_000_000)}1]`);
+    let turns = 0;
+    let isOver = false;
+    const count = () => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    const judged = judge(LIST, body);
+    setImmediate(count);
+    expect((await judged).faults).toEqual([]);
+    isOver = true;
+    expect(turns).toBeGreaterThan(20);
+  });
+});
+
+test('an idle thread does not keep its process alive', async () => {
+  const file = new URL('../../../src/plan/body/validation-pool.ts', import.meta.url).href;
+  const program = `
+    import { ValidationPool } from '${file}';
+    const root = { schemas: { A: { type: 'array' } }, routes: [], files: {} };
+    const job = { route: 'a', client: 'c', root, checks: [{ path: ['schemas', 'A'], end: 1 }], body: Buffer.from('1') };
+    const { faults } = await new ValidationPool().validate(job).result;
+    console.log(faults[0][0].message);
+  `;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { timeout: 20_000 });
+  const [chunk] = (await once(child.stdout, 'data')) as [Buffer];
+  expect(chunk.toString()).toBe('must be array\n');
+  expect(await once(child, 'exit')).toEqual([0, null]);
+});
+
+test('a body that takes too long is lost, and the next is validated by another thread', async () => {
+  const { judge, pool } = poolOf({ jobTimeoutMs: 1 });
+  const judged = await Promise.all(Array.from({ length: 3 }, () => judge(SLOW, slowBody())));
+  for (const { faults, body } of judged)
+    expect([faults, body]).toEqual([[{ pointer: '', message: 'takes too long to check' }], undefined]);
+  expect(pool.status).toMatchObject({ busy: 0, waiting: 0, too_long: 3 });
+});
+
+describe('a body whose client leaves', () => {
+  test('gives its place in the queue back at once', async () => {
+    const { start, judge, pool } = poolOf({ jobTimeoutMs: 60_000, queueTimeoutMs: 60_000 });
+    const running = start(SLOW, slowBody());
+    const waiting = Array.from({ length: 30 }, () => start(SLOW, slowBody()));
+    expect(pool.status).toMatchObject({ busy: 1, waiting: 30 });
+    for (const { cancel } of waiting) cancel();
+    expect(pool.status).toMatchObject({ busy: 1, waiting: 0, abandoned: 30 });
+    await Promise.all(waiting.map(({ result }) => result));
+    // The thread goes on for nobody, so it is ended, long before the job would be.
+    running.cancel();
+    running.cancel();
+    expect((await judge(LIST, text([1]))).faults).toEqual([]);
+    expect(pool.status).toMatchObject({ waiting: 0, too_long: 0, started: 2 });
+  });
+
+  test('keeps the thread that is about to finish', async () => {
+    const { start, pool } = poolOf({ abandonedGraceMs: 60_000, jobTimeoutMs: 60_000 });
+    const { result, cancel } = start(LIST, text([1]));
+    cancel();
+    expect((await result).violations).toEqual([[]]);
+    expect(pool.status).toMatchObject({ threads: 1, busy: 0 });
+    cancel();
+    expect(pool.status.abandoned).toBe(1);
+  });
+});
+
+describe('the queue', () => {
+  test('leaves a thread to the other routes', async () => {
+    const { start, judge } = poolOf({ jobTimeoutMs: 60_000, queueTimeoutMs: 60_000 });
+    const slow = Array.from({ length: 10 }, () => start(SLOW, slowBody(), { route: 'slow' }));
+    expect((await judge(LIST, text([1]), { route: 'b' })).faults).toEqual([]);
+    expect((await judge(LIST, text([1]), { route: 'c' })).faults).toEqual([]);
+    for (const { cancel } of slow) cancel();
+    await Promise.all(slow.map(({ result }) => result));
+  });
+
+  test('gets spare threads while slow schemas of several routes hold the others', async () => {
+    const { start, judge, pool } = poolOf({ jobTimeoutMs: 60_000, queueTimeoutMs: 60_000, spareAfterMs: 50 });
+    const slow = ['a', 'b', 'c'].map((route) => start(SLOW, slowBody(), { route }));
+    for (const route of ['d', 'e']) expect((await judge(LIST, text([1]), { route })).faults).toEqual([]);
+    expect(pool.status).toMatchObject({ threads: 4, busy: 3 });
+    slow.push(start(SLOW, slowBody(), { route: 'f' }));
+    const last = start(LIST, text([1]), { route: 'g' });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(pool.status).toMatchObject({ threads: 4, busy: 4, waiting: 1 });
+    for (const { cancel } of slow) cancel();
+    await Promise.all([...slow.map(({ result }) => result), last.result]);
+    await eventually('no more threads than usual', () => pool.status.threads <= 2);
+  });
+
+  test('refuses what is too much, gives it back, and limits the shares of one client and one route first', async () => {
+    const { start, pool } = poolOf({ jobTimeoutMs: 60_000, queueTimeoutMs: 60_000, queueLimit: 16 });
+    const jobs = [start(SLOW, slowBody(), { route: 'a' }), start(SLOW, slowBody(), { route: 'b' })];
+    const add = (route: string, client: string) => jobs.push(start(SLOW, Buffer.from('[1]'), { route, client }));
+    for (let index = 0; index < 9; index += 1) add(`greedy client ${index}`, 'greedy');
+    expect(pool.status).toMatchObject({ waiting: 8, refused: { queue_full: 0, queue_share: 1 } });
+    for (let index = 0; index < 5; index += 1) add('greedy', `greedy route ${index}`);
+    expect(pool.status).toMatchObject({ waiting: 12, refused: { queue_full: 0, queue_share: 2 } });
+    for (let index = 0; index < 5; index += 1) add(`route ${index}`, `client ${index}`);
+    expect(pool.status).toMatchObject({ waiting: 16, refused: { queue_full: 1, queue_share: 2 } });
+    const refused = await jobs.at(-1)?.result;
+    expect([refused?.overload, refused?.body?.toString()]).toEqual(['queue_full', '[1]']);
+    for (const { cancel } of jobs) cancel();
+    await Promise.all(jobs.map(({ result }) => result));
+    expect(pool.status).toMatchObject({ waiting: 0 });
+  });
+
+  test('refuses what waits for too long', async () => {
+    const { start, pool } = poolOf({ jobTimeoutMs: 60_000, queueTimeoutMs: 20 });
+    const running = start(SLOW, slowBody());
+    const waiting = start(SLOW, Buffer.from('[1]'));
+    expect(await waiting.result).toEqual({ faults: [], body: Buffer.from('[1]'), overload: 'queue_wait' });
+    expect(pool.status.refused).toEqual({ queue_full: 0, queue_share: 0, queue_wait: 1 });
+    running.cancel();
+    await running.result;
+  });
+});

@@ -1,0 +1,534 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { load } from '../../../src/load.ts';
+import { type Pattern, parsePattern } from '../../../src/plan/routing/pattern.ts';
+import type { Plan } from '../../../src/plan/plan.ts';
+
+type Entry = readonly [method: string, path: string, access?: 'public' | 'protected', more?: object];
+
+/** The plan of these routes; each has the id `r` and its index. */
+function planOf(entries: readonly Entry[], allow: readonly string[] = ['user']): Plan {
+  const manifest = {
+    version: 1,
+    upstreams: { up: { url: 'http://127.0.0.1:1' } },
+    auth: {
+      tokens: { jwt: { jwks: 'http://127.0.0.1:1/keys', algorithms: ['ES256'], issuer: 'i', audience: 'a' } },
+      role: { claim: '/role', allow, message: 'no' },
+    },
+    routes: entries.map(([method, path, access = 'public', more], index) => ({
+      id: `r${index}`,
+      method: method.includes(',') ? method.split(',') : method,
+      path,
+      upstream: 'up',
+      access,
+      ...more,
+    })),
+  };
+  const readFile = () => '';
+  const { plan, problems } = load({ path: 'g', text: JSON.stringify(manifest) }, { env: {}, readFile });
+  if (plan === undefined) throw new Error(problems.map(({ message }) => message).join('\n'));
+  return plan;
+}
+
+function matched(entries: readonly Entry[], method: string, path: string): string | undefined {
+  return planOf(entries).router.match(method, path)?.path;
+}
+
+describe('the most specific route wins', () => {
+  const routes: Entry[] = [
+    ['GET', '/**'],
+    ['GET', '/a/**'],
+    ['GET', '/a/{x}'],
+    ['GET', '/a/b'],
+    ['GET', '/a/{x}/c'],
+    ['GET', '/{y}/b/c'],
+    ['GET', '/'],
+  ];
+  test.each([
+    ['/', '/'],
+    ['/a', '/a/**'],
+    ['/a/b', '/a/b'],
+    ['/a/x', '/a/{x}'],
+    ['/a/b/c', '/a/{x}/c'],
+    ['/a/b/d', '/a/**'],
+    ['/z/b/c', '/{y}/b/c'],
+    ['/z', '/**'],
+    ['/z/b', '/**'],
+  ])('%s', (path, expected) => {
+    expect(matched(routes, 'GET', path)).toBe(expected);
+    expect(matched(routes.toReversed(), 'GET', path)).toBe(expected);
+  });
+
+  test('whatever the order of the routes', () => {
+    const segment = fc.constantFrom('a', 'b', 'c');
+    const part = fc.oneof({ weight: 3, arbitrary: segment }, { weight: 2, arbitrary: fc.constant('{}') });
+    const pattern = fc.tuple(fc.array(part, { maxLength: 3 }), fc.boolean()).map(([parts, rest]) => {
+      const named = parts.map((text, index) => (text === '{}' ? `{p${index}}` : text));
+      return `/${[...named, ...(rest ? ['**'] : [])].join('/')}`;
+    });
+    const entries = fc.uniqueArray(pattern, { minLength: 1, maxLength: 8 });
+    const path = fc.array(segment, { maxLength: 4 }).map((parts) => `/${parts.join('/')}`);
+    fc.assert(
+      fc.property(entries, fc.array(path, { minLength: 1, maxLength: 10 }), (patterns, paths) => {
+        const { router } = planOf(patterns.map((written) => ['GET', written] as const));
+        for (const asked of paths)
+          expect([asked, router.match('GET', asked)?.path]).toEqual([asked, best(patterns, asked)]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+/** The rule as it is written: literals before parameters before any rest, from the left. */
+function best(patterns: readonly string[], path: string): string | undefined {
+  const segments = path.split('/').filter((text) => text !== '');
+  const fits = patterns.filter((pattern) => isMatch(parsePattern(pattern), segments));
+  return fits.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))[0];
+}
+
+function isMatch(pattern: Pattern, segments: readonly string[]): boolean {
+  const hasRest = pattern.at(-1)?.kind === 'rest';
+  const fixed = hasRest ? pattern.slice(0, -1) : pattern;
+  const isLong = hasRest ? segments.length >= fixed.length : segments.length === fixed.length;
+  return isLong && fixed.every((segment, index) => segment.kind !== 'literal' || segment.text === segments[index]);
+}
+
+/** Sorts as specificity does: a literal, a parameter, the end, any rest. */
+function rank(pattern: string): string {
+  const order = { literal: 'a', parameter: 'b', rest: 'd' };
+  return `${parsePattern(pattern)
+    .map(({ kind }) => order[kind])
+    .join('')}c`;
+}
+
+describe('methods', () => {
+  test('a route has its own', () => {
+    const { router, routes } = planOf([['PUT,PATCH', '/a']]);
+    expect(routes[0]?.methods).toEqual(['PATCH', 'PUT']);
+    expect(router.match('PATCH', '/a')).toBeDefined();
+    expect(router.match('GET', '/a')).toBeUndefined();
+  });
+
+  test('any is every one of the language', () => {
+    expect(planOf([['any', '/a']]).routes[0]?.methods).toEqual([
+      'DELETE',
+      'GET',
+      'HEAD',
+      'OPTIONS',
+      'PATCH',
+      'POST',
+      'PUT',
+    ]);
+  });
+
+  test('GET answers HEAD', () => expect(planOf([['GET', '/a']]).routes[0]?.methods).toEqual(['GET', 'HEAD']));
+
+  test('unless another route has the HEAD of the same path, whatever its parameters are called', () => {
+    const { router } = planOf([
+      ['GET', '/{a}'],
+      ['HEAD', '/{b}'],
+    ]);
+    expect(router.match('HEAD', '/x')?.id).toBe('r1');
+    expect(router.match('GET', '/x')?.id).toBe('r0');
+  });
+
+  test('the HEAD of a narrower GET is not taken by a wider route', () => {
+    const { router } = planOf([
+      ['any', '/a/**', 'public'],
+      ['GET', '/a/b', 'protected'],
+    ]);
+    expect(router.match('HEAD', '/a/b')?.access).toBe('protected');
+  });
+
+  test('another method of a narrower path goes to the wider route that has it', () => {
+    const { router } = planOf([
+      ['any', '/a/**'],
+      ['GET', '/a/b'],
+    ]);
+    expect(router.match('POST', '/a/b')?.id).toBe('r0');
+  });
+
+  test.each<[string, string[]]>([
+    ['/a', ['GET', 'HEAD', 'POST']],
+    ['/a/b', ['DELETE', 'PUT']],
+    ['/a/b/c', ['DELETE']],
+    ['/', []],
+    ['/b', []],
+  ])('allowed at %s', (path, expected) => {
+    const { router } = planOf([
+      ['GET', '/a'],
+      ['POST', '/{x}'.replace('{x}', 'a')],
+      ['PUT', '/a/{b}'],
+      ['DELETE', '/a/b/**'],
+    ]);
+    expect(router.allowedMethods(path)).toEqual(expected);
+  });
+
+  test('a method that no route could have', () => {
+    const { router } = planOf([['any', '/**']]);
+    for (const method of ['TRACE', 'CONNECT', 'get', '', '__proto__', 'constructor'])
+      expect(router.match(method, '/a')).toBeUndefined();
+  });
+});
+
+describe('paths', () => {
+  test.each(['/a', '/a/', '/a/b', '/a/b/'])('one trailing slash is ignored: %s', (path) => {
+    expect(
+      matched(
+        [
+          ['GET', '/a'],
+          ['GET', '/a/{b}'],
+        ],
+        'GET',
+        path,
+      ),
+    ).toBe(path.startsWith('/a/b') ? '/a/{b}' : '/a');
+  });
+
+  test('a parameter is one segment, and not an empty one', () => {
+    expect(matched([['GET', '/a/{b}']], 'GET', '/a')).toBeUndefined();
+    expect(matched([['GET', '/a/{b}']], 'GET', '/a/')).toBeUndefined();
+    expect(matched([['GET', '/a/{b}']], 'GET', '/a/b/c')).toBeUndefined();
+  });
+
+  test('letter case is told apart', () => expect(matched([['GET', '/a']], 'GET', '/A')).toBeUndefined());
+
+  test('the path is matched as it was sent, encoded', () => {
+    expect(matched([['GET', '/caf%C3%A9']], 'GET', '/caf%C3%A9')).toBeDefined();
+    expect(matched([['GET', '/a%20b']], 'GET', '/a b')).toBeUndefined();
+  });
+
+  test.each([..."!$&'()+,=:@~.-_"].map((character) => [character]))(
+    '%s in a literal stands for itself',
+    (character) => {
+      for (const literal of [
+        `x${character}y`,
+        `x${character}`,
+        `${character === ':' || character === '.' ? 'z' : ''}${character}y`,
+        `(${character})`,
+        `x${character}{`.slice(0, -1),
+      ]) {
+        const entries: Entry[] = [['GET', `/a/${literal}`]];
+        expect(matched(entries, 'GET', `/a/${literal}`)).toBe(`/a/${literal}`);
+        for (const other of ['xy', 'xxy', 'x', 'y', 'xzy', `${literal}z`, `z${literal}`, ''])
+          if (other !== literal) expect([other, matched(entries, 'GET', `/a/${other}`)]).toEqual([other, undefined]);
+      }
+    },
+  );
+
+  test.each(['(a|b)', '(.+)', '(?!a)', '[a]', 'a?', 'x:id', '+', '$', '**'.slice(1)])(
+    'what the tree would take for a language: %s',
+    (text) => {
+      let plan: Plan | undefined;
+      try {
+        plan = planOf([['GET', `/${text}`]]);
+      } catch {
+        return;
+      }
+      for (const path of ['/a', '/b', '/ab', '/x', '/xid', '/x1', '/x:'])
+        expect([path, plan.router.match('GET', path)]).toEqual([path, undefined]);
+      expect(plan.router.match('GET', `/${text}`)?.id).toBe('r0');
+    },
+  );
+
+  test.each(['/__proto__', '/constructor', '/toString', '/a/__proto__/b'])('%s is a path like any other', (path) => {
+    expect(matched([['GET', '/x']], 'GET', path)).toBeUndefined();
+    expect(matched([['GET', path]], 'GET', path)).toBe(path);
+    expect(matched([['GET', '/a/{b}/b']], 'GET', '/a/__proto__/b')).toBe('/a/{b}/b');
+  });
+});
+
+describe('a protected path is never reached through a public route', () => {
+  const routes: Entry[] = [
+    ['GET', '/files/**', 'public'],
+    ['GET', '/files/secret', 'protected'],
+    ['GET', '/files/{id}/secret', 'protected'],
+    ['GET', '/files/vault/**', 'protected'],
+    ['GET', '/files/{name}', 'public'],
+    ['GET', '/files', 'protected'],
+    ['GET', '/{any}/files/secret', 'public'],
+    ['GET', '/files/7:sign', 'protected'],
+    ['GET', '/files/@me', 'protected'],
+    ['GET', '/files/a+b', 'protected'],
+    ['GET', '/files/x%20%C3%A9(1)', 'protected'],
+  ];
+  const { router } = planOf(routes);
+
+  test.each([
+    '/files/secret',
+    '/files/secret/',
+    '/files/SECRET',
+    '/files/Secret/',
+    '/files/secret.',
+    '/files/secret...',
+    '/files/secret;x',
+    '/files/secret;x=1;y',
+    '/files/secret%3Bx',
+    '/files/secret%20',
+    '/files/secret.%20.',
+    '/Files/secret',
+    '/files;a/secret',
+    '/files./secret',
+    '/files/7/Secret',
+    '/files/7;v=1/secret.',
+    '/files/VAULT',
+    '/files/vault./a',
+    '/files/Vault;x/a/b',
+    '/files/7%3Asign',
+    '/files/7%3aSIGN',
+    '/files/%40me',
+    '/files/a%2Bb',
+    '/files/x%20%C3%A9(1)',
+    '/files/x%20%c3%a9(1)',
+    '/files/x%20%C3%89%281%29.',
+    '/files/secret%C2%A0',
+    '/files/secret%3F/x',
+    '/files/secret%23/x/y',
+    '/files/secret;a%3F/x',
+    '/files/...',
+    '/files/%20...',
+    '/files/.%20./',
+    '/files/.../Secret',
+    '/files/.../.%20../secret',
+    '/.../files/secret',
+    '/files/...;x/secret.',
+    '/files/.%20./SECRET',
+    '/files/7%3F/Secret',
+    '/files/7%23x/secret.',
+  ])('%s', (path) => expect(router.match('GET', path)?.access).not.toBe('public'));
+
+  test.each([
+    '/files/secrets',
+    '/files/a.secret',
+    '/files/x;secret',
+    '/files/secret-2',
+    '/files/a/b',
+    '/files/.secret',
+    '/files/se.cret',
+    '/files/A',
+    '/files/a;b',
+    '/files/%28a%29',
+    '/files/secret%2C',
+    '/files/a%20b',
+    '/files/x%40me',
+  ])('%s is none of them, and public', (path) => expect(router.match('GET', path)?.access).toBe('public'));
+
+  test.each([
+    ['a leading blank', '/files/%20secret'],
+    ['a no-break space before it', '/files/%C2%A0secret'],
+    ['an ideographic space around it', '/files/%E3%80%80secret%E3%80%80'],
+    ['blanks in front of a parameter segment', '/%20files/7/%20secret'],
+    ['fullwidth letters', '/files/%EF%BD%93%EF%BD%85cret'],
+    ['fullwidth capitals', '/files/%EF%BC%B3ECRET'],
+    ['mathematical letters', '/files/%F0%9D%93%BCecret'],
+    ['the long s', '/files/%C5%BFecret'],
+    ['a circled letter', '/files/%E2%93%A2ecret'],
+    ['a fullwidth digit', '/files/%EF%BC%97%EF%BC%9Asign'],
+    ['a fullwidth commercial at', '/files/%EF%BC%A0me'],
+    ['a fullwidth full stop', '/files/secret%EF%BC%8E'],
+    ['a horizontal ellipsis', '/files/secret%E2%80%A6'],
+    ['a fullwidth semicolon', '/files/secret%EF%BC%9Bx'],
+    ['a Greek question mark', '/files/secret%CD%BEx'],
+    ['a fullwidth question mark', '/files/secret%EF%BC%9Fx'],
+    ['a fullwidth number sign', '/files/secret%EF%BC%83x'],
+    ['a fullwidth solidus', '/files%EF%BC%8Fsecret'],
+    ['a fullwidth solidus in a longer path', '/files/vault%EF%BC%8Fa%EF%BC%8Fb'],
+    ['a fullwidth reverse solidus', '/files%EF%BC%BCsecret'],
+    ['fullwidth dot segments', '/files/a/%EF%BC%8E%EF%BC%8E/secret'],
+    ['a fullwidth dot', '/files/%EF%BC%8E/secret'],
+    ['two dot leaders', '/files/a/%E2%80%A5/secret'],
+    ['an escape with a fullwidth percent sign', '/files/%EF%BC%8573ecret'],
+    ['a slash behind a fullwidth percent sign', '/files%EF%BC%852Fsecret'],
+    ['an escape in fullwidth characters', '/files%EF%BC%85%EF%BC%92%EF%BC%A6secret'],
+    ['an escape around a soft hyphen', '/files/%25%C2%AD73ecret'],
+    ['a dotted capital I', '/f%C4%B0les/secret'],
+    ['a soft hyphen', '/files/sec%C2%ADret'],
+    ['a soft hyphen between dots', '/files/a/.%C2%AD./secret'],
+    ['a soft hyphen alone', '/files/%C2%AD/secret'],
+    ['a zero-width space', '/files/%E2%80%8Bsecret'],
+    ['a zero-width space alone', '/files/%E2%80%8B'],
+    ['a zero-width joiner', '/files/se%E2%80%8Dcret'],
+    ['a word joiner', '/files/se%E2%81%A0cret'],
+    ['a byte order mark', '/files/%EF%BB%BFsecret'],
+    ['a right-to-left override', '/files/%E2%80%AEsecret'],
+    ['a right-to-left mark', '/files/secret%E2%80%8F'],
+    ['an Arabic letter mark', '/files/secret%D8%9C'],
+    ['a variation selector', '/files/s%EF%B8%8Fecret'],
+    ['a combining grapheme joiner', '/files/s%CD%8Fecret'],
+    ['a tag character', '/files/s%F3%A0%81%A1ecret'],
+    ['an interlinear annotation', '/files/s%EF%BF%B9ecret'],
+    ['a Hangul filler', '/files/secret%E3%85%A4'],
+    ['another composition', '/files/x%20e%CC%81(1)'],
+    ['several of them', '/%EF%BB%BFfiles/%20%C2%AD%EF%BC%B3e%E2%80%8Bcret%EF%BC%8E%20'],
+  ])('with %s: %s', (_what, path) => expect(router.match('GET', path)?.access).not.toBe('public'));
+
+  test.each([
+    ['letters with accents', '/files/Jos%C3%A9'],
+    ['letters with accents of their own', '/files/Jose%CC%81'],
+    ['Cyrillic', '/files/%D0%94%D0%BE%D0%B3%D0%BE%D0%B2%D0%BE%D1%80.pdf'],
+    ['Chinese with a fullwidth solidus', '/files/%E8%AB%8B%E6%B1%82%E6%9B%B8%EF%BC%8F2024.pdf'],
+    ['Persian with a zero-width non-joiner', '/files/%D9%86%D8%A7%D9%85%D9%87%E2%80%8C%D9%87%D8%A7'],
+    ['an emoji of several characters', '/files/%F0%9F%91%A9%E2%80%8D%F0%9F%92%BB'],
+    ['the sharp s', '/files/stra%C3%9Fe'],
+    ['a fraction', '/files/%C2%BD'],
+    ['fullwidth text', '/files/%EF%BC%A1%EF%BC%A2'],
+    ['blanks inside', '/files/a%20b%20c'],
+    ['a leading blank', '/files/%20a'],
+  ])('with %s it is public: %s', (_what, path) => expect(router.match('GET', path)?.access).toBe('public'));
+
+  test('nor is its method told of', () => {
+    const some = planOf([
+      ['any', '/files/**', 'public'],
+      ['any', '/files/secret', 'protected'],
+    ]);
+    expect(some.router.allowedMethods('/files/SECRET')).toEqual([]);
+  });
+
+  test('however its letters are written, whatever is put behind them', () => {
+    const mangled = fc.array(
+      fc.tuple(
+        fc.constantFrom('x', 'Y', 'z', '{}'),
+        fc.constantFrom('', '.', '..', ';', ';a=b', '%20', '%3B', '%3ba', '.%20', '%C2%AD', '%E2%80%8B.', '%EF%BC%8E'),
+        fc.constantFrom('7', 'Id', '...', '.%20.', 'a%3F', '%23', '%25'),
+      ),
+      { minLength: 1, maxLength: 3 },
+    );
+    fc.assert(
+      fc.property(mangled, fc.boolean(), fc.boolean(), (parts, upper, slash) => {
+        const written = `/${parts.map(([letter], index) => letter.replace('{}', `{p${index}}`)).join('/')}`;
+        const sent = parts.map(([letter, behind, text]) => letter.replace('{}', text) + behind).join('/');
+        const asked = `/${upper ? sent.toUpperCase() : sent.toLowerCase()}${slash ? '/' : ''}`;
+        const both = planOf([
+          ['any', '/**', 'public'],
+          ['any', written, 'protected'],
+        ]);
+        for (const method of ['GET', 'HEAD', 'POST'])
+          expect([asked, both.router.match(method, asked)?.access]).not.toEqual([asked, 'public']);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('the order of the routes has no part in it', () => {
+    const two: Entry[] = [
+      ['GET', '/a', 'public'],
+      ['GET', '/A', 'protected'],
+      ['GET', '/**', 'public'],
+    ];
+    for (const entries of [two, two.toReversed()]) {
+      const plan = planOf(entries);
+      expect(plan.router.match('GET', '/A')?.access).toBe('protected');
+      expect(plan.router.match('GET', '/a.')?.access).not.toBe('public');
+    }
+  });
+});
+
+describe('a route that asks for more is never passed by', () => {
+  const variants = ['/GATE', '/gate.', '/gate;x', '/Gate%3Fx', '/gate/'.toUpperCase()];
+  const body = { type: 'object' };
+
+  test.each<[string, Entry, Entry]>([
+    ['a login gate', ['POST', '/gate', 'public', { login: { token: '/t' } }], ['any', '/**']],
+    ['a login gate, by a protected one', ['POST', '/gate', 'public', { login: {} }], ['any', '/**', 'protected']],
+    ['fewer roles', ['POST', '/gate', 'protected', { roles: ['user'] }], ['any', '/**', 'protected']],
+    ['a body that fits', ['POST', '/gate', 'public', { body: { schema: body } }], ['any', '/**']],
+    ['a body of some size', ['POST', '/gate', 'protected', { body: { maxBytes: '1KB' } }], ['any', '/**', 'protected']],
+    ['a query that fits', ['POST', '/gate', 'public', { query: { unknown: 'refuse' } }], ['any', '/**']],
+  ])('%s', (_what, gate, wide) => {
+    const { router } = planOf([gate, wide], ['admin', 'user']);
+    expect(router.match('POST', '/gate')?.path).toBe('/gate');
+    for (const path of variants) expect([path, router.match('POST', path)]).toEqual([path, undefined]);
+    expect(router.match('POST', '/Other;x')?.path).toBe('/**');
+  });
+
+  test.each<[string, Entry]>([
+    ['a body that is only reported', ['POST', '/gate', 'public', { validation: 'report', body: { schema: body } }]],
+    ['nothing', ['POST', '/gate']],
+  ])('but one that asks for %s may be', (_what, gate) => {
+    const { router } = planOf([gate, ['any', '/**']], ['admin', 'user']);
+    for (const path of variants) expect([path, router.match('POST', path)?.path]).toEqual([path, '/**']);
+  });
+});
+
+describe('a path with an encoded slash', () => {
+  const KEEP = { encodedSlash: 'keep' };
+  const routes: Entry[] = [
+    ['any', '/files/**', 'public', KEEP],
+    ['any', '/files/{id}/keys', 'protected'],
+    ['any', '/files/Vault/**', 'protected'],
+    ['any', '/files/open/{name}', 'public'],
+    ['POST', '/files/auth/login', 'public', { login: { token: '/t' } }],
+    ['GET', '/sealed/{id}', 'protected', KEEP],
+    ['GET', '/sealed/{id}/x', 'protected'],
+    ['POST', '/sealed/auth/login', 'public', { login: { token: '/t' } }],
+    ['POST', '/sealed/{id}', 'protected', KEEP],
+    ['any', '/other/**', 'public'],
+    ['any', '/other/{id}', 'protected'],
+  ];
+  const { router } = planOf(routes);
+
+  test.each([
+    ['GET', '/files/a%2Fb', '/files/**'],
+    ['GET', '/files/a%2fb%2Fc/d', '/files/**'],
+    ['GET', '/files/open%2Fb', '/files/**'],
+    ['GET', '/files/7%2fkeys%2fmore', '/files/**'],
+    ['GET', '/files/auth%2flogin', '/files/**'],
+    ['GET', '/sealed/a%2Fb', '/sealed/{id}'],
+    ['GET', '/sealed/a%2Fx', '/sealed/{id}'],
+    ['GET', '/sealed/a%2Fb/', '/sealed/{id}'],
+  ])('%s %s is that of %s', (method, path, expected) => {
+    expect(router.match(method, path)?.path).toBe(expected);
+  });
+
+  test.each([
+    ['GET', '/files/7%2fkeys'],
+    ['GET', '/files/7%2FKeys'],
+    ['GET', '/files/7%2Fkeys./'],
+    ['GET', '/files/vault%2fa'],
+    ['GET', '/files/VAULT;x%2Fa%2Fb'],
+    ['GET', '/files/vault%3b%2fa'],
+    ['GET', '/files/a%2fb/keys'],
+    ['GET', '/files/Vault/a%2fb'],
+    ['GET', '/files/open/a%2fb'],
+    ['POST', '/files/auth%2flogin'],
+    ['POST', '/files/AUTH%2fLogin;x'],
+    ['POST', '/sealed/auth%2flogin'],
+    ['GET', '/other/a%2Fb'],
+    ['GET', '/other/a%2Fb/c'],
+    ['GET', '/files%2fa'],
+  ])('%s %s has no route', (method, path) => {
+    expect(router.match(method, path)).toBeUndefined();
+    expect(router.allowedMethods(path)).not.toContain(method);
+  });
+
+  test('is told apart from one that is encoded twice or not at all', () => {
+    expect(router.match('GET', '/files/a%252Fb')?.path).toBe('/files/**');
+    expect(router.match('GET', '/files/7/keys')?.access).toBe('protected');
+  });
+
+  test('may come as far as the router only where some route keeps it', () => {
+    expect(router.keepsEncodedSlash).toBe(true);
+    expect(planOf(routes.slice(-2)).router.keepsEncodedSlash).toBe(false);
+  });
+
+  test('never comes to a public route by a reading that is a protected one', () => {
+    const letters = fc.array(fc.constantFrom('a', 'B', 'c'), { minLength: 1, maxLength: 4 });
+    const joint = fc.constantFrom('/', '%2f', '%2F', ';x%2f', '.%2F', '%20%2f');
+    fc.assert(
+      fc.property(letters, fc.array(joint, { minLength: 4, maxLength: 4 }), fc.boolean(), (segments, joints, upper) => {
+        const written = `/${segments.join('/')}`;
+        const both = planOf([
+          ['any', '/**', 'public', KEEP],
+          ['any', written, 'protected'],
+        ]);
+        const path = segments.reduce(
+          (text, segment, index) => `${text}${index === 0 ? '/' : joints[index]}${segment}`,
+          '',
+        );
+        const asked = upper ? path.toUpperCase() : path;
+        expect([asked, both.router.match('GET', asked)?.access]).not.toEqual([asked, 'public']);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,68 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { CONTENT_ENCODING, CONTENT_MAX_BYTES } from '../../../src/plan/schema/base64-keywords.ts';
+import { bodyRoute, faultsOf, loadText, manifestOf } from '../../manifest/support.ts';
+
+function judgeOf(schema: string) {
+  const loaded = loadText(manifestOf('', bodyRoute(schema)));
+  return (value: unknown) => faultsOf(loaded, JSON.stringify(value)) ?? [];
+}
+
+const judge = judgeOf('{ contentEncoding: base64, contentMaxBytes: 4B }');
+const LIMITED = [{ pointer: '', message: 'holds more than 4B' }];
+const NOT_BASE64 = [{ pointer: '', message: 'must be base64, padded, without line breaks' }];
+
+describe('contentEncoding: base64', () => {
+  test.each(['', 'QQ==', 'QUI=', 'QUJD', 'QUJDRA==', '+/+/'])('%j is taken', (text) => expect(judge(text)).toEqual([]));
+
+  test.each([
+    'Q',
+    'QQ',
+    'QQ=',
+    'QR==',
+    'QUJ=',
+    'QQ===',
+    '=',
+    '==',
+    '====',
+    'Q===',
+    'QQ=Q',
+    'Q=Q=',
+    'QUJD\n',
+    'QUJD\nQUJD',
+    ' QUJD',
+    'QU_-',
+    'QUJé',
+    'data:;base64,QUJD',
+    '\u0000QUJ',
+  ])('%j is refused', (text) => expect(judge(text)).toContainEqual(NOT_BASE64[0]));
+
+  test('what it takes is what comes back from decoding', () => {
+    const unlimited = judgeOf('{ contentEncoding: base64 }');
+    const text = fc.string({ unit: fc.constantFrom('A', 'Q', 'g', 'w', '/', '+', '9', '=', '-', ' '), maxLength: 9 });
+    fc.assert(
+      fc.property(text, (any) => {
+        const isSame = Buffer.from(any, 'base64').toString('base64') === any;
+        expect([any, unlimited(any).length === 0]).toEqual([any, isSame]);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  test('other types are not its business', () => expect(judge(1)).toEqual([]));
+});
+
+describe('contentMaxBytes', () => {
+  test.each([0, 1, 2, 3, 4, 5, 6, 7, 300])('of %i bytes', (length) => {
+    expect(judge(Buffer.alloc(length, 7).toString('base64'))).toEqual(length <= 4 ? [] : LIMITED);
+  });
+
+  test('of 10 MB nothing is decoded, and it takes no time', () => {
+    const text = Buffer.alloc(7_500_000).toString('base64');
+    const start = performance.now();
+    expect(CONTENT_ENCODING.validate('base64', text)).toBe(true);
+    expect(CONTENT_MAX_BYTES.compile('7500000B')(text)).toBe(true);
+    expect(CONTENT_MAX_BYTES.compile('7499999B')(text)).toBe(false);
+    expect(performance.now() - start).toBeLessThan(1_000);
+  });
+});

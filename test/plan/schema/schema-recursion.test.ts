@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest';
+import { bodyRoute, loadText, manifestOf } from '../../manifest/support.ts';
+
+const load = (node: string, others = '') =>
+  loadText(manifestOf(`schemas:\n  Node: ${node}\n${others}`, bodyRoute("{ $ref: '#/schemas/Node' }")));
+const NODE = "{ $ref: '#/schemas/Node' }";
+const KID = `{ properties: { kid: ${NODE} } }`;
+
+describe('a member that would be judged twice at each level', () => {
+  test.each<[string, string, string?]>([
+    ['in two branches of oneOf', `{ oneOf: [${KID}, ${KID}] }`],
+    ['in two branches of anyOf', `{ anyOf: [${KID}, { properties: { kid: ${NODE}, b: { type: string } } }] }`],
+    ['in two branches of allOf', `{ allOf: [${KID}, ${KID}] }`],
+    ['beside a branch', `{ properties: { kid: ${NODE} }, oneOf: [${KID}, { required: [a] }] }`],
+    ['in if and in then', `{ if: ${KID}, then: ${KID} }`],
+    ['in not', `{ properties: { kid: ${NODE} }, not: ${KID} }`],
+    ['in a dependent schema', `{ properties: { kid: ${NODE} }, dependentSchemas: { a: ${KID} } }`],
+    [
+      'in one branch, met twice',
+      `{ oneOf: [{ $ref: '#/schemas/Other' }, { $ref: '#/schemas/Other' }] }`,
+      `  Other: ${KID}\n`,
+    ],
+    ['below the branches', `{ properties: { list: { items: { oneOf: [${NODE}, ${NODE}] } } } }`],
+    ['as items', `{ anyOf: [{ items: ${NODE} }, { items: ${NODE}, minItems: 2 }] }`],
+    ['as an item and as what is contained', `{ items: ${NODE}, contains: ${NODE} }`],
+    ['as the first item and as any', `{ allOf: [{ prefixItems: [${NODE}] }, { items: ${NODE} }] }`],
+    ['by name and as any other', `{ oneOf: [${KID}, { additionalProperties: ${NODE} }] }`],
+    ['by name and by pattern', `{ properties: { kid: ${NODE} }, patternProperties: { '^k': ${NODE} } }`],
+    [
+      'by name and by a pattern of RE2 alone',
+      `{ properties: { kid: ${NODE} }, patternProperties: { '(?i)K': ${NODE} } }`,
+    ],
+    ['by two patterns', `{ patternProperties: { '^k': ${NODE}, 'd$': ${NODE} } }`],
+    [
+      'through another schema',
+      `{ oneOf: [${KID}, { properties: { kid: { $ref: '#/schemas/Other' } } }] }`,
+      `  Other: { items: ${NODE} }\n`,
+    ],
+  ])('%s is a problem', (_where, node, others) => {
+    const { plan, problems } = load(node, others);
+    expect(plan).toBeUndefined();
+    expect(problems.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^this may judge a member that another branch judges too/),
+    ]);
+    expect(problems[0]?.range.line).toBeGreaterThan(4);
+  });
+});
+
+describe('a member that is judged once at each level', () => {
+  test.each<[string, string, string?]>([
+    ['a tree', KID],
+    ['a list of lists', `{ type: array, items: ${NODE} }`],
+    [
+      'branches with names of their own',
+      `{ oneOf: [{ required: [and], properties: { and: { items: ${NODE} } } }, { required: [or], properties: { or: { items: ${NODE} } } }] }`,
+    ],
+    [
+      'branches beside the recursion',
+      `{ properties: { kid: ${NODE} }, oneOf: [{ required: [a] }, { required: [b] }] }`,
+    ],
+    [
+      'names and all others',
+      `{ properties: { a: ${NODE}, b: ${NODE} }, patternProperties: { '^x-': ${NODE} }, additionalProperties: ${NODE} }`,
+    ],
+    ['the first item and the others', `{ prefixItems: [${NODE}], items: ${NODE} }`],
+    [
+      'through two schemas',
+      `{ properties: { kid: { $ref: '#/schemas/Other' } } }`,
+      `  Other: { properties: { kid: ${NODE} } }\n`,
+    ],
+    [
+      'a schema met in two branches that does not lead back',
+      `{ properties: { kid: ${NODE} }, oneOf: [{ properties: { a: { $ref: '#/schemas/Other' } } }, { properties: { a: { $ref: '#/schemas/Other' } } }] }`,
+      '  Other: { type: string }\n',
+    ],
+  ])('%s: a body of sixty levels takes no time', (_what, node, others) => {
+    const { plan, problems } = load(node, others);
+    expect(problems).toEqual([]);
+    const judge = plan?.routes[0]?.body?.validate;
+    const start = performance.now();
+    for (const [open, end] of [
+      ['{"kid":', '}'],
+      ['[', ']'],
+      ['{"and":[', ']}'],
+      ['{"a":', '}'],
+    ] as const) {
+      const levels = Math.floor(62 / (open.match(/[[{]/g)?.length ?? 1));
+      void judge?.(Buffer.from(`${open.repeat(levels)}1${end.repeat(levels)}`));
+    }
+    expect(performance.now() - start).toBeLessThan(1_000);
+  });
+});

@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest';
+import { loadText, manifestOf, problemOf } from '../../manifest/support.ts';
+
+type Side = 'request' | 'response';
+
+function withRules(side: Side, rules: object): string {
+  const written = `${side}Headers: ${JSON.stringify(rules)}`;
+  return manifestOf('', `  - { id: r, method: GET, path: /r, upstream: contacts, access: public, ${written} }\n`);
+}
+
+/** What is said of rules, without its place. */
+function said(side: Side, rules: object, env: Record<string, string> = {}): string {
+  return problemOf(withRules(side, rules), env).replace(/^\S+ /, '');
+}
+
+function rulesOf(side: Side, rules: object, env: Record<string, string> = {}) {
+  const { plan, problems } = loadText(withRules(side, rules), env);
+  expect(problems).toEqual([]);
+  return plan?.routes[0]?.[`${side}Headers`];
+}
+
+const BOTH = [
+  'Connection',
+  'keep-alive',
+  'Proxy-Connection',
+  'TE',
+  'Upgrade',
+  'HTTP2-Settings',
+  'transfer-encoding',
+  'Content-Length',
+  'Trailer',
+  'Content-Encoding',
+  'Sec-WebSocket-Key',
+  'sec-websocket-accept',
+];
+const REQUEST = [
+  'Authorization',
+  'authorization',
+  'Host',
+  'Expect',
+  'Content-Type',
+  'Forwarded',
+  'X-Forwarded-For',
+  'x-forwarded-anything',
+  'X-Request-Id',
+];
+/** What some server takes for one of them. */
+const SPELLINGS = [
+  'Content_Length',
+  'X_Forwarded_For',
+  'x.request.id',
+  'Transfer_Encoding',
+  'Sec_WebSocket_Key',
+  'X-Forwarded_Host',
+];
+
+describe('a header that is no route’s to change', () => {
+  const cases = [
+    ...BOTH.flatMap((name) => [['request', name] as const, ['response', name] as const]),
+    ...[...REQUEST, ...SPELLINGS].map((name) => ['request', name] as const),
+  ];
+  test.each(cases)('%s: %s', (side, name) => {
+    const reason = new RegExp(`^"${name}" is not a route's to change: [^;]+; leave it out$`);
+    expect(said(side, { set: { [name]: 'x' } })).toMatch(reason);
+    expect(said(side, { remove: [name] })).toMatch(reason);
+  });
+
+  test.each(['Content-Type', 'Set-Cookie', 'Server', 'X-Request-Id', 'Content_Length', 'WWW-Authenticate'])(
+    '%s of an answer is none of them',
+    (name) => {
+      expect(rulesOf('response', { set: { [name]: 'x' } })?.set).toEqual([name, 'x']);
+      expect(rulesOf('response', { remove: [name] })?.drops(name)).toBe(true);
+    },
+  );
+
+  test.each(['__proto__', 'constructor', 'toString', 'Cookie', 'X-Authorization', 'X-Host'])(
+    'nor is %s of a request',
+    (name) => {
+      expect(rulesOf('request', { remove: [name] })?.drops(name)).toBe(true);
+    },
+  );
+});
+
+describe('a name', () => {
+  test.each(['', ' ', 'X Platform', 'X:', 'X\n', 'X\r\nY', 'Ä', 'X(', '"X"', 'X/'])('%j is none', (name) => {
+    const message = 'this is no header name; write letters, digits and hyphens, as in X-Platform';
+    expect(said('request', { remove: [name] })).toBe(message);
+    expect(said('response', { set: { [name]: 'x' } })).toBe(message);
+  });
+
+  test.each([
+    ['request', { set: { 'X-A': '1', 'x-a': '2' } }, 'x-a'],
+    ['request', { set: { 'X-A': '1', X_A: '2' } }, 'X_A'],
+    ['request', { remove: ['X-A', 'x.a'] }, 'x.a'],
+    ['response', { remove: ['Server', 'server'] }, 'server'],
+    ['response', { set: { Server: 'x' }, remove: ['SERVER'] }, 'SERVER'],
+  ] as const)('of a %s stands once: %j', (side, rules, name) => {
+    expect(said(side, rules)).toBe(`"${name}" stands here twice; "set" replaces what was sent, so leave one of them`);
+  });
+
+  test('of an answer is not taken for another spelling', () => {
+    expect(rulesOf('response', { remove: ['X-A', 'X_A'] })?.drops('x.a')).toBe(false);
+  });
+});
+
+describe('a value', () => {
+  test.each([' x', 'x ', '\tx', 'a\nb', 'a\r\nX-B: 1', 'a\0b', 'a\x7fb', 'café', 'a\u2028b', ' '])(
+    '%j is none',
+    (value) => {
+      const message = 'this is no header value; write visible ASCII on one line, with no blank at either end';
+      expect(said('response', { set: { 'X-A': value } })).toBe(message);
+    },
+  );
+
+  test.each(['', 'x', 'max-age=31536000; includeSubDomains', 'a\tb', '"quoted", \\ ~!'])('%j is one', (value) => {
+    expect(rulesOf('response', { set: { 'X-A': value } })?.set).toEqual(['X-A', value]);
+  });
+
+  test('may come from the environment, and is not printed then', () => {
+    const rules = { set: { 'X-Key': `\${KEY}` } };
+    expect(rulesOf('request', rules, { KEY: 'k-1' })?.set).toEqual(['X-Key', 'k-1']);
+    expect(said('request', rules, { KEY: 'secret\r\nX-Other: 1' })).not.toContain('secret');
+  });
+
+  test('is a string', () => {
+    expect(said('request', { set: { 'X-A': 1 } })).toBe('1 is not a header value; put it in quotes');
+  });
+});
+
+test('what is dropped of a request: every spelling of what is set or removed, and nothing else', () => {
+  const rules = rulesOf('request', { set: { 'X-Platform': 'a' }, remove: ['X_Debug'] });
+  for (const name of ['X-Platform', 'x-platform', 'X_PLATFORM', 'x.platform', 'X-Debug', 'x_debug', 'x~debug'])
+    expect([name, rules?.drops(name)]).toEqual([name, true]);
+  for (const name of ['X-Platforms', 'XPlatform', 'X-Platfor', 'X--Debug', 'Debug', 'X-Debuk', ''])
+    expect([name, rules?.drops(name)]).toEqual([name, false]);
+});
+
+test('a route without rules has none', () => {
+  const [route] = loadText(manifestOf()).plan?.routes ?? [];
+  expect([route?.requestHeaders, route?.responseHeaders]).toEqual([undefined, undefined]);
+  expect(rulesOf('response', {})?.set).toEqual([]);
+});

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import type { Auth, RouteEntry } from '../../../src/manifest/manifest.generated.ts';
+import { compileLogin } from '../../../src/plan/tokens/login.ts';
+import type { Finding } from '../../../src/problem/finding.ts';
+
+const part = (text: string) => Buffer.from(text).toString('base64url');
+const JWT = `${part('{"alg":"ES256"}')}.${part('{"sub":"a"}')}.c2ln`;
+
+const JWTS = { tokens: { jwt: {} } } as Auth;
+const OTHERS = { tokens: {} } as Auth;
+
+function compiled(login: Partial<RouteEntry['login']>, auth: Auth | undefined = JWTS) {
+  const findings: Finding[] = [];
+  const entry = { websocket: false, login: { maxBytes: '1MB', ...login } } as RouteEntry;
+  return { rule: compileLogin(entry, 3, auth, findings), findings };
+}
+
+describe('a login whose token may stand anywhere', () => {
+  const { rule } = compiled({});
+  const search = (text: string, headers: readonly string[] = []) => {
+    const body = Buffer.from(text);
+    const response = { status: 200, reason: 'OK', headers, body, encodedBody: body };
+    return rule?.findTokens(response, { client: '', reserve: () => undefined });
+  };
+
+  test('has every JWT of the body and of the headers looked at', () => {
+    expect(search(`{"a":["${JWT}"],"b":"Bearer ${JWT}"}`)).toEqual({ declared: [JWT], undeclared: [] });
+    expect(search('{}', ['Set-Cookie', `a=${JWT}`, 'X-A', 'b', 'Location', `/#${JWT}`])).toEqual({
+      declared: [JWT],
+      undeclared: [],
+    });
+    expect(search('', [JWT, 'b'])).toEqual({ declared: [JWT], undeclared: [] });
+    expect(search('{"mfa":true}')).toEqual({ declared: [], undeclared: [] });
+    expect(search(`{"a":"${JWT}","a":1}`)).toBe('login_response_not_json');
+  });
+
+  test('is a mistake where tokens are no JWTs: those have no form of their own', () => {
+    expect(compiled({}, OTHERS).findings).toEqual([
+      {
+        rule: 'login-token-path',
+        severity: 'error',
+        location: { path: ['routes', 3, 'login'], at: 'key' },
+        message:
+          'a token that is no JWT is found by its place alone; add token: /data/access_token or header: X-Auth-Token',
+      },
+    ]);
+    for (const login of [{ token: '/a' }, { token: ['/a', '/b'] }, { header: 'X-A' }])
+      expect(compiled(login, OTHERS).findings).toEqual([]);
+    expect(compiled({}).findings).toEqual([]);
+  });
+});

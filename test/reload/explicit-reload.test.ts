@@ -1,0 +1,232 @@
+import { existsSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
+import { load, type PlannedManifest } from '../../src/load.ts';
+import { createCallbackLog } from '../../src/log/log.ts';
+import { runSelfTest } from '../../src/reload/self-test.ts';
+import { reportProblems } from '../../src/reload/problem-report.ts';
+import { type Reload, Reloader } from '../../src/reload/reloader.ts';
+import { createFileEnvironment } from '../../src/manifest/file-environment.ts';
+import { ecKey, keyFile } from '../plan/tokens/keys.ts';
+
+/** A reload that was asked for, and all that is kept of reloads. */
+let folder: string;
+let gateway: Gateway;
+let reloader: Reloader;
+let told: Reload[];
+
+const text = (route: string, more = '') => `version: 1
+listen: 127.0.0.1:0
+${more}upstreams:
+  up: { url: http://127.0.0.1:9 }
+routes:
+  - { id: ${route}, method: GET, path: /${route}, upstream: up, access: public }
+`;
+const save = (name: string, content: string) => writeFileSync(join(folder, name), content);
+
+async function serve(first: string): Promise<void> {
+  save('gateway.yaml', first);
+  const path = join(folder, 'gateway.yaml');
+  const initial = load({ path, text: first }, createFileEnvironment(path, {}));
+  if (initial.plan === undefined) throw new Error(JSON.stringify(initial.problems));
+  gateway = createGateway(
+    initial.plan,
+    createCallbackLog(() => undefined),
+  );
+  await gateway.listen();
+  reloader = new Reloader({ path, env: {}, gateway, initial, onReload: (reload) => void told.push(reload) });
+}
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'asked-'));
+  told = [];
+});
+afterEach(async () => {
+  await reloader.close();
+  await gateway.close(0);
+  rmSync(folder, { recursive: true });
+});
+
+describe('a reload that is asked for', () => {
+  it('has what is saved in force once it answers, with both hashes and what it means', async () => {
+    await serve(text('one'));
+    const { hash } = reloader;
+    save('gateway.yaml', text('two'));
+    const reload = await reloader.reload('request');
+    expect(gateway.plan.routes.map(({ id }) => id)).toEqual(['two']);
+    expect(reload).toMatchObject({
+      kind: 'accepted',
+      oldHash: hash,
+      hash: reloader.hash,
+      files: [join(folder, 'gateway.yaml')],
+      summary: '1 route added, 1 route removed, 1 now public',
+    });
+    expect(reload.kind === 'accepted' && reload.planned.document.locate({ path: ['routes', 0], at: 'value' }).line).toBe(
+      6,
+    );
+    expect(reloader.lastOutcome).toBe(reload);
+    expect(told).toEqual([reload]);
+    expect(reloader.lastActivatedAt.getTime()).toBeGreaterThanOrEqual(reload.at.getTime());
+    // Who asked first stands for it: the watch, or the one who asked.
+    expect(reloader.counts.filter(({ count }) => count > 0)).toEqual([
+      { kind: 'accepted', cause: reload.cause, count: 1 },
+    ]);
+  });
+
+  it('answers that nothing changed, and is not told', async () => {
+    await serve(text('one'));
+    expect(await reloader.reload('signal')).toMatchObject({ kind: 'unchanged', files: [] });
+    expect([reloader.lastOutcome, told]).toEqual([undefined, []]);
+    expect(reloader.counts.every(({ count }) => count === 0)).toBe(true);
+  });
+
+  it('is one with another that has not begun', async () => {
+    await serve(text('one'));
+    save('gateway.yaml', text('two'));
+    const [first, second] = [reloader.reload('request'), reloader.reload('signal')];
+    expect(second).toBe(first);
+    await first;
+    expect(told).toHaveLength(1);
+  });
+
+  it('answers the problems each time, with the lines around them, for as long as there are any', async () => {
+    await serve(text('one'));
+    save('gateway.yaml', text('two').replace('public', 'publik'));
+    for (let time = 0; time < 2; time += 1) {
+      const reload = await reloader.reload('request');
+      expect(reload.kind === 'rejected' && reportProblems(reload)).toMatchObject([
+        {
+          line: 6,
+          rule: 'schema',
+          message: expect.stringContaining('publik'),
+          frame: expect.stringContaining('^^^^^^'),
+        },
+      ]);
+    }
+    expect(gateway.plan.routes.map(({ id }) => id)).toEqual(['one']);
+    save('gateway.yaml', text('two'));
+    expect((await reloader.reload('request')).kind).toBe('accepted');
+  });
+});
+
+describe('what takes a restart', () => {
+  it('is kept for as long as it does, and the rest is in force', async () => {
+    await serve(text('one'));
+    save('gateway.yaml', text('two').replace('127.0.0.1:0', '127.0.0.1:1'));
+    expect(await reloader.reload('request')).toMatchObject({
+      changes: { added: ['two'], needsRestart: ['listen'] },
+      needsRestart: ['listen'],
+    });
+    save('gateway.yaml', text('three').replace('127.0.0.1:0', '127.0.0.1:1'));
+    expect(await reloader.reload('request')).toMatchObject({ changes: { needsRestart: [] }, needsRestart: ['listen'] });
+    expect(reloader.keysNeedingRestart).toEqual(['listen']);
+    save('gateway.yaml', text('three'));
+    await reloader.reload('request');
+    expect(reloader.keysNeedingRestart).toEqual([]);
+  });
+});
+
+describe('a file of keys that alone changed', () => {
+  it('is named, and what it means is told', async () => {
+    const auth = `auth:
+  tokens: { jwt: { jwks: keys.json, algorithms: [ES256], issuer: i, audience: a } }
+  role: { claim: /role, allow: [admin], message: no }
+`;
+    save('keys.json', keyFile(ecKey('one')));
+    await serve(text('one', auth));
+    save('keys.json', keyFile(ecKey('two')));
+    expect(await reloader.reload('request')).toMatchObject({
+      kind: 'accepted',
+      files: ['keys.json'],
+      summary: 'tokens changed',
+      changes: { rules: ['tokens'] },
+    });
+  });
+});
+
+describe('a self test', () => {
+  const SUITE = `version: 1
+cases:
+  - name: one is public
+    request: { method: GET, url: /one }
+    expect: { status: 200 }
+`;
+  const guarded = (route: string) => text(route, 'reload: { selfTest: self.test.yaml }\n');
+
+  it('keeps out what it does not pass, and says which case', async () => {
+    save('self.test.yaml', SUITE);
+    await serve(guarded('one'));
+    save('gateway.yaml', guarded('two'));
+    const reload = await reloader.reload('request');
+    expect(reload.kind === 'rejected' && reportProblems(reload)).toEqual([
+      {
+        file: join(folder, 'self.test.yaml'),
+        line: 5,
+        column: 13,
+        severity: 'error',
+        rule: 'self-test',
+        message: '"one is public" fails: refusal is "route_unknown", not none',
+        frame: expect.stringContaining('expect: { status: 200 }'),
+      },
+      expect.objectContaining({ message: '"one is public" fails: status is 404, not 200' }),
+    ]);
+    expect(gateway.plan.routes.map(({ id }) => id)).toEqual(['one']);
+    // A change of the test file alone is a change.
+    save('self.test.yaml', SUITE.replace('/one', '/two'));
+    expect(await reloader.reload('request')).toMatchObject({ kind: 'accepted', files: ['self.test.yaml'] });
+  });
+
+  it('that takes too long is not passed', async () => {
+    save('self.test.yaml', SUITE);
+    await serve(guarded('one'));
+    const path = join(folder, 'gateway.yaml');
+    const planned = load({ path, text: guarded('one') }, createFileEnvironment(path, {})) as PlannedManifest;
+    expect((await runSelfTest(planned, createFileEnvironment(path, {}))).problems).toEqual([]);
+    const { problems } = await runSelfTest(planned, createFileEnvironment(path, {}), 0);
+    expect(problems.map(({ file, range, message }) => `${file}:${range.line} ${message}`)).toEqual([
+      `${folder}/self.test.yaml:3 these cases take longer than 0 ms in all; a manifest waits for them no longer`,
+    ]);
+  });
+
+  it('that is faulty itself keeps the last good plan', async () => {
+    save('self.test.yaml', SUITE);
+    await serve(guarded('one'));
+    save('self.test.yaml', SUITE.replace('cases', 'casses'));
+    const reload = await reloader.reload('request');
+    expect(reload.kind === 'rejected' && reload.problems[0]?.message).toContain('did you mean "cases"');
+  });
+});
+
+it.runIf(existsSync('/proc/sys/kernel/random/uuid'))(
+  'files that never stand still keep the last good plan',
+  async () => {
+    await serve(text('one'));
+    symlinkSync('/proc/sys/kernel/random/uuid', join(folder, 'restless.yaml'));
+    save('gateway.yaml', text('two', 'include: restless.yaml\n'));
+    expect(await reloader.reload('request')).toMatchObject({
+      kind: 'unreadable',
+      reason: 'the files are written faster than they can be read',
+    });
+    expect(gateway.plan.routes.map(({ id }) => id)).toEqual(['one']);
+  },
+);
+
+it('a file that is written all the time holds no end up', async () => {
+  await serve(text('one'));
+  save('gateway.yaml', text('two'));
+  const path = join(folder, 'gateway.yaml');
+  const touch = () => utimesSync(path, Date.now() / 1_000, Date.now() / 1_000);
+  const writing = setInterval(touch, 5);
+  try {
+    touch();
+    const reload = reloader.reload('request');
+    const start = performance.now();
+    await reloader.close();
+    expect(performance.now() - start).toBeLessThan(5_000);
+    expect((await reload).kind).toBe('cancelled');
+  } finally {
+    clearInterval(writing);
+  }
+});

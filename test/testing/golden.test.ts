@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { formatProblems } from '../../src/cli/format.ts';
+import { toProblems } from '../../src/problem/problem.ts';
+import { findUnknownReferences } from '../../src/testing/unknown-references.ts';
+import { readTestFile } from '../../src/testing/read-test-file.ts';
+import { planned } from './support.ts';
+
+const CASES = new URL('cases/', import.meta.url);
+const UPDATE = process.env['UPDATE_GOLDEN'] === '1';
+
+const names = readdirSync(CASES).flatMap((name) => (name.endsWith('.yaml') ? [name.slice(0, -'.yaml'.length)] : []));
+
+function problemsOf(path: string, text: string) {
+  const { testFile, problems } = readTestFile({ path, text });
+  return testFile === undefined
+    ? problems
+    : toProblems(findUnknownReferences(testFile.testFile, planned()), testFile.document);
+}
+
+describe('a test file with a mistake', () => {
+  test.each(names)('%s', (name) => {
+    const text = readFileSync(new URL(`${name}.yaml`, CASES), 'utf8');
+    const problems = problemsOf(`${name}.yaml`, text);
+    const printed = formatProblems(problems, text, false);
+    const golden = new URL(`${name}.out`, CASES);
+    if (UPDATE) writeFileSync(golden, printed);
+    expect(printed).toBe(readFileSync(golden, 'utf8'));
+    expect(problems.length).toBeGreaterThan(0);
+  });
+});
+
+test('a role where nobody has one is a mistake too', () => {
+  const text = `version: 1
+tokens: { one: { role: user } }
+cases:
+  - name: all
+    request: { method: GET, url: /, role: user }
+    expect: {}
+`;
+  const open = planned(`version: 1
+upstreams: { up: { url: http://127.0.0.1:9 } }
+routes: [{ id: all, method: GET, path: /**, upstream: up, access: public }]
+`);
+  const { testFile } = readTestFile({ path: 'gateway.test.yaml', text });
+  if (testFile === undefined) throw new Error('it has no mistake of its own');
+  const problems = toProblems(findUnknownReferences(testFile.testFile, open), testFile.document);
+  expect(problems.map(({ range, rule }) => `${range.line}:${range.column} ${rule}`)).toEqual([
+    '2:18 auth-missing',
+    '5:37 auth-missing',
+  ]);
+});
