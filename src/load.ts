@@ -1,5 +1,5 @@
-import type { Document } from './manifest/document.ts';
 import { type Dependencies, trackDependencies } from './manifest/dependencies.ts';
+import type { Document } from './manifest/document.ts';
 import type { Manifest } from './manifest/manifest.generated.ts';
 import {
   type ReadManifestResult,

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import { isLoopback } from '../plan/settings/address.ts';
-import type { AdminSettings } from '../plan/plan.ts';
+import type { AdminSettings } from '../plan/settings/admin.ts';
 import { type AdminResponse, problemDetails } from './admin-endpoint.ts';
 
 /** What stands between a request and the operators' side; `undefined`: it may pass. */

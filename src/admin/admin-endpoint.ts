@@ -4,10 +4,10 @@ import type { PlannedManifest } from '../load.ts';
 import type { LogStatus } from '../log/log.ts';
 import type { Reloader } from '../reload/reloader.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
-import type { RequestEventStreams } from './request-event-streams.ts';
-import type { DescriptorMonitor } from './descriptor-monitor.ts';
-import type { TrafficHistory } from './traffic-history.ts';
 import type { CpuBudget } from './cpu-budget.ts';
+import type { DescriptorMonitor } from './descriptor-monitor.ts';
+import type { RequestEventStreams } from './request-event-streams.ts';
+import type { TrafficHistory } from './traffic-history.ts';
 
 /** What the operators' side tells of. */
 export interface AdminContext {

@@ -2,7 +2,9 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { adminConnectionLimit } from '../gateway/server/descriptor-limits.ts';
-import type { AdminSettings } from '../plan/plan.ts';
+import type { AdminSettings } from '../plan/settings/admin.ts';
+import { accessRefusal, authenticationRefusal } from './access-control.ts';
+import { AdminConnections } from './admin-connections.ts';
 import {
   type AdminContext,
   type AdminEndpoint,
@@ -10,14 +12,12 @@ import {
   type AdminResponse,
   problemDetails,
 } from './admin-endpoint.ts';
-import { AdminConnections } from './admin-connections.ts';
-import { RequestEventStreams } from './request-event-streams.ts';
-import { accessRefusal, authenticationRefusal } from './access-control.ts';
-import { ADMIN_ENDPOINTS } from './endpoints.ts';
 import { AdminBodyReader } from './body-reader.ts';
+import { CpuBudget } from './cpu-budget.ts';
+import { ADMIN_ENDPOINTS } from './endpoints.ts';
+import { RequestEventStreams } from './request-event-streams.ts';
 import { ResponseWriter } from './response-writer.ts';
 import { createTrafficHistory } from './traffic-history.ts';
-import { CpuBudget } from './cpu-budget.ts';
 
 export interface AdminServer {
   listen(): Promise<AddressInfo>;

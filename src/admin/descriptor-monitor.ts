@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
-import { ThrottledWarning } from '../gateway/telemetry/throttled-warning.ts';
-import { descriptorLimits, requiredDescriptors } from '../gateway/server/descriptor-limits.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import { descriptorLimits, requiredDescriptors } from '../gateway/server/descriptor-limits.ts';
+import { ThrottledWarning } from '../gateway/telemetry/throttled-warning.ts';
 import type { Log } from '../log/log.ts';
 import type { Plan } from '../plan/plan.ts';
 

@@ -4,11 +4,11 @@ import { explain } from './endpoints/explain.ts';
 import { livez, readyz } from './endpoints/health.ts';
 import { metrics } from './endpoints/metrics.ts';
 import { openapi } from './endpoints/openapi.ts';
-import { PAGE_ENDPOINTS } from './page.ts';
 import { reload } from './endpoints/reload.ts';
 import { routes } from './endpoints/routes.ts';
 import { status } from './endpoints/status.ts';
 import { recentTraffic, trafficHistory } from './endpoints/traffic.ts';
+import { PAGE_ENDPOINTS } from './page.ts';
 
 /** All that the operators' side answers: one line an endpoint. */
 export const ADMIN_ENDPOINTS: readonly AdminEndpoint[] = [

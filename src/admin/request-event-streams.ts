@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { clientKey } from '../fairness/client-key.ts';
 import { UsageByKey } from '../fairness/usage-by-key.ts';
-import type { RequestEvent } from '../gateway/telemetry/request-event.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import type { RequestEvent } from '../gateway/telemetry/request-event.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
 import { type RequestEventFilter, searchCost } from './request-event-filter.ts';
 import { RequestEventStream } from './request-event-stream.ts';

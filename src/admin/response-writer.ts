@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
-import type { AdminMetrics } from './admin-metrics.ts';
 import { type AdminResponse, problemDetails } from './admin-endpoint.ts';
-import { LargeResponseWriter } from './large-response-writer.ts';
+import type { AdminMetrics } from './admin-metrics.ts';
 import type { CpuBudget } from './cpu-budget.ts';
+import { LargeResponseWriter } from './large-response-writer.ts';
 
 /** Compressing a shorter body takes longer than sending it. */
 const MIN_COMPRESSED_BYTES = 1_024;

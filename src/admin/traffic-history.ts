@@ -1,5 +1,11 @@
 import type { Gateway } from '../gateway/gateway.ts';
-import { BUCKET_BOUNDS_MS, NO_ROUTE, type RouteMetrics, TOTALS_INDEX, TOTALS_LENGTH } from '../gateway/telemetry/request-metrics.ts';
+import {
+  BUCKET_BOUNDS_MS,
+  NO_ROUTE,
+  type RouteMetrics,
+  TOTALS_INDEX,
+  TOTALS_LENGTH,
+} from '../gateway/telemetry/request-metrics.ts';
 import { runInSlices, type SlicedWork } from '../plan/sliced-work.ts';
 import { SLICE_MS } from './cpu-budget.ts';
 

@@ -1,9 +1,11 @@
 import { styleText } from 'node:util';
 import type { Source } from '../manifest/source.ts';
 import type { PlanChanges } from '../plan/changes.ts';
-import type { Auth, Plan, Route } from '../plan/plan.ts';
-import type { Severity } from '../problem/finding.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { Route } from '../plan/route-definition.ts';
+import type { Auth } from '../plan/tokens/auth.ts';
 import { createCodeFramer } from '../problem/code-frame.ts';
+import type { Severity } from '../problem/finding.ts';
 import { printable } from '../problem/printable.ts';
 import type { Problem, Range } from '../problem/problem.ts';
 

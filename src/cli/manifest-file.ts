@@ -1,8 +1,8 @@
 import { relative, resolve, sep } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type LoadResult, load } from '../load.ts';
-import { type Environment, MAX_FILE_BYTES, type Source } from '../manifest/source.ts';
 import { createFileEnvironment, readText, readUpToLimit } from '../manifest/file-environment.ts';
+import { type Environment, MAX_FILE_BYTES, type Source } from '../manifest/source.ts';
 import { CommandError, type Options, UsageError } from './terminal.ts';
 
 const DEFAULT_MANIFEST = 'gateway.yaml';

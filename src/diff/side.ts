@@ -1,12 +1,12 @@
 import type { PlannedManifest } from '../load.ts';
 import type { Manifest, RouteEntry } from '../manifest/manifest.generated.ts';
 import type { Environment } from '../manifest/source.ts';
-import { redactRoot } from '../plan/schema/schema-compiler.ts';
-import { createSchemaValidators, type ValueValidator } from '../plan/schema/value-validator.ts';
+import type { Route } from '../plan/route-definition.ts';
 import { type Pattern, parsePattern } from '../plan/routing/pattern.ts';
-import type { Route } from '../plan/plan.ts';
 import { bundleSchemas, type SchemaRoot } from '../plan/schema/schema-bundle.ts';
+import { redactRoot } from '../plan/schema/schema-compiler.ts';
 import { valueAt } from '../plan/schema/schema-walk.ts';
+import { createSchemaValidators, type ValueValidator } from '../plan/schema/value-validator.ts';
 import type { Path } from '../problem/finding.ts';
 
 /** One of two manifests that are compared. */

@@ -1,7 +1,7 @@
 import type { Resolver } from 'node:dns';
 import { DnsError } from './dns-error.ts';
-import type { LookupSlots, SlotHolder } from './lookup-slots.ts';
 import { DnsQuery, type DnsQueryListener, type DnsResult } from './dns-query.ts';
+import type { LookupSlots, SlotHolder } from './lookup-slots.ts';
 
 export interface DnsLookupListener {
   readonly hasWaiters: boolean;

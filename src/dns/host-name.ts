@@ -1,14 +1,14 @@
-import type { HostAddress } from './host-address.ts';
 import { AddressList } from './address-list.ts';
-import type { LookupCounts } from './lookup-counts.ts';
-import { Freshness } from './freshness.ts';
-import { DnsLookup, type DnsLookupListener } from './dns-lookup.ts';
 import type { DnsError, DnsErrorCode } from './dns-error.ts';
-import type { ResolverFiles } from './resolver-files.ts';
-import type { ResolutionState, ResolutionStatus } from './resolution-status.ts';
-import type { LookupSlots } from './lookup-slots.ts';
+import { DnsLookup, type DnsLookupListener } from './dns-lookup.ts';
 import type { DnsResult } from './dns-query.ts';
+import { Freshness } from './freshness.ts';
+import type { HostAddress } from './host-address.ts';
+import type { LookupCounts } from './lookup-counts.ts';
+import type { LookupSlots } from './lookup-slots.ts';
+import type { ResolutionState, ResolutionStatus } from './resolution-status.ts';
 import { candidateNames } from './resolv-conf.ts';
+import type { ResolverFiles } from './resolver-files.ts';
 
 /** Receives the addresses to try, best first, or the reason why there is none. */
 export type AddressCallback = (error: DnsError | undefined, addresses: readonly HostAddress[]) => void;

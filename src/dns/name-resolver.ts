@@ -1,10 +1,10 @@
 import { isIP } from 'node:net';
-import { LookupCounts } from './lookup-counts.ts';
-import { HostName, type ResolverContext } from './host-name.ts';
 import type { DnsErrorCode } from './dns-error.ts';
-import { ResolverFiles } from './resolver-files.ts';
-import type { ResolutionStatus } from './resolution-status.ts';
+import { HostName, type ResolverContext } from './host-name.ts';
+import { LookupCounts } from './lookup-counts.ts';
 import { LookupSlots } from './lookup-slots.ts';
+import type { ResolutionStatus } from './resolution-status.ts';
+import { ResolverFiles } from './resolver-files.ts';
 
 export interface NameResolverOptions {
   /** Addresses, with ports where they are not 53, in place of those of `resolvConfPath`. */

@@ -4,7 +4,7 @@ import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import type { OfflineOutcome } from '../offline/offline-gateway.ts';
 import type { OfflineRequest } from '../offline/request-bytes.ts';
 import type { CallerClaims } from '../offline/stub-verifier.ts';
-import type { Route } from '../plan/plan.ts';
+import type { Route } from '../plan/route-definition.ts';
 import { didYouMean } from '../problem/did-you-mean.ts';
 import type { Path } from '../problem/finding.ts';
 import type { ExplainedRefusal, ReportedViolation } from './explanation.ts';

@@ -1,17 +1,17 @@
+import { pointerStep } from '../json-pointer.ts';
 import type { PlannedManifest } from '../load.ts';
 import { createOfflineGateway, type OfflineOutcome } from '../offline/offline-gateway.ts';
 import type { OfflineRequest } from '../offline/request-bytes.ts';
 import { type CallerClaims, StubVerifier } from '../offline/stub-verifier.ts';
+import type { Route } from '../plan/route-definition.ts';
 import { parsePattern } from '../plan/routing/pattern.ts';
-import type { Route } from '../plan/plan.ts';
-import { pointerStep } from '../json-pointer.ts';
 import { runToEnd, type SlicedWork } from '../plan/sliced-work.ts';
 import type { Path } from '../problem/finding.ts';
-import { findSkippedRoutes } from './skipped-routes.ts';
-import type { CandidateRoute, Explanation, ExplanationLocation, ExplanationStep, MatchedRoute } from './explanation.ts';
-import { STEP_OF_REFUSAL, STEPS } from './steps.ts';
-import { explainUpstreamRequest } from './explain-upstream-request.ts';
 import { createExplainContext, type ExplainContext } from './explain-context.ts';
+import { explainUpstreamRequest } from './explain-upstream-request.ts';
+import type { CandidateRoute, Explanation, ExplanationLocation, ExplanationStep, MatchedRoute } from './explanation.ts';
+import { findSkippedRoutes } from './skipped-routes.ts';
+import { STEP_OF_REFUSAL, STEPS } from './steps.ts';
 
 /** Stands for the caller's token, which is nobody's to see. */
 const TOKEN = '<token>';

@@ -1,5 +1,6 @@
 import { hasEncodedSlash } from '../gateway/request/request-target.ts';
-import type { Plan, Route } from '../plan/plan.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { Route } from '../plan/route-definition.ts';
 import { createRouter } from '../plan/routing/router.ts';
 import type { SlicedWork } from '../plan/sliced-work.ts';
 import type { SkipReason } from './explanation.ts';

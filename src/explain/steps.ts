@@ -3,8 +3,8 @@ import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { rolesOf } from '../offline/claims.ts';
 import { headerValue } from '../offline/request-bytes.ts';
 import type { Path } from '../problem/finding.ts';
-import type { StepName } from './explanation.ts';
 import type { ExplainContext } from './explain-context.ts';
+import type { StepName } from './explanation.ts';
 
 /** What is told of a step, and what in the manifest says so. */
 export interface StepExplanation {

@@ -2,17 +2,21 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { clientKey } from '../fairness/client-key.ts';
-import type { Cors, Principal, Route, ServerSettings, VerificationClient } from '../plan/plan.ts';
-import type { BufferBudget } from './server/buffer-budget.ts';
-import type { ClientConnection } from './server/client-connection.ts';
-import { withCorsHeaders } from './response/cors.ts';
-import { ClientDisconnected } from './upstream/upstream-error.ts';
+import type { Route } from '../plan/route-definition.ts';
+import type { Cors } from '../plan/settings/cors.ts';
+import type { ServerSettings } from '../plan/settings/server.ts';
+import type { Principal } from '../plan/tokens/verification-result.ts';
+import type { VerificationClient } from '../plan/tokens/verifier.ts';
 import { type ForwardedInfo, readForwardedInfo } from './request/forwarded-info.ts';
-import type { EndReason, LongLivedExchanges } from './server/long-lived-exchanges.ts';
 import type { RequestHead } from './request/request-head.ts';
 import type { RequestTarget } from './request/request-target.ts';
+import { withCorsHeaders } from './response/cors.ts';
 import { gatewayBusy, type Refusal } from './response/refusal.ts';
+import type { BufferBudget } from './server/buffer-budget.ts';
+import type { ClientConnection } from './server/client-connection.ts';
+import type { EndReason, LongLivedExchanges } from './server/long-lived-exchanges.ts';
 import type { RequestTrace, RequestTracer } from './telemetry/trace.ts';
+import { ClientDisconnected } from './upstream/upstream-error.ts';
 
 export interface WebSocketHandshake {
   readonly socket: Duplex;

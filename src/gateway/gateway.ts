@@ -3,28 +3,33 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { NameResolver } from '../dns/name-resolver.ts';
 import { systemResolver } from '../dns/system-resolver.ts';
+import { HTTP_METHODS } from '../http-methods.ts';
 import { ConnectionBudget } from '../http1/connection-budget.ts';
 import type { Log } from '../log/log.ts';
 import type { Plan } from '../plan/plan.ts';
-import { BufferBudget } from './server/buffer-budget.ts';
-import type { ClientConnection } from './server/client-connection.ts';
-import { ThrottledWarning } from './telemetry/throttled-warning.ts';
-import type { RequestEvent } from './telemetry/request-event.ts';
-import { descriptorLimits } from './server/descriptor-limits.ts';
 import { Exchange } from './exchange.ts';
-import { createForwarder, type Forwarder } from './upstream/forwarder.ts';
-import { createHandshakeResponse, holdEarlyData, isWebSocketHandshake } from './server/websocket-handshake.ts';
-import { LongLivedExchanges } from './server/long-lived-exchanges.ts';
-import type { RequestMetrics } from './telemetry/request-metrics.ts';
-import { HTTP_METHODS } from '../http-methods.ts';
-import { logIdentityDnsErrors } from './telemetry/identity-dns-log.ts';
-import { RequestRecorder } from './telemetry/request-recorder.ts';
 import { Refusal } from './response/refusal.ts';
 import { refuse, refuseSocket } from './response/refuse.ts';
 import { serve } from './serve.ts';
-import { activateServerRules, type ClientRegistry, createHttpServer, trackClientConnections } from './server/http-server.ts';
+import { BufferBudget } from './server/buffer-budget.ts';
+import type { ClientConnection } from './server/client-connection.ts';
+import { descriptorLimits } from './server/descriptor-limits.ts';
+import {
+  activateServerRules,
+  type ClientRegistry,
+  createHttpServer,
+  trackClientConnections,
+} from './server/http-server.ts';
+import { LongLivedExchanges } from './server/long-lived-exchanges.ts';
 import { closeStalledClients } from './server/stalled-clients.ts';
+import { createHandshakeResponse, holdEarlyData, isWebSocketHandshake } from './server/websocket-handshake.ts';
+import { logIdentityDnsErrors } from './telemetry/identity-dns-log.ts';
+import type { RequestEvent } from './telemetry/request-event.ts';
+import type { RequestMetrics } from './telemetry/request-metrics.ts';
+import { RequestRecorder } from './telemetry/request-recorder.ts';
+import { ThrottledWarning } from './telemetry/throttled-warning.ts';
 import { passThroughTracer, type RequestTracer } from './telemetry/trace.ts';
+import { createForwarder, type Forwarder } from './upstream/forwarder.ts';
 import type { UpstreamStatus } from './upstream/live-upstream.ts';
 
 export interface ClientCounts {

@@ -1,22 +1,24 @@
-import type { Auth, Plan, Route } from '../plan/plan.ts';
+import { HTTP_METHODS } from '../http-methods.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { Route } from '../plan/route-definition.ts';
+import type { Auth } from '../plan/tokens/auth.ts';
+import type { Exchange } from './exchange.ts';
 import { authenticate } from './request/authenticate.ts';
 import { authorize } from './request/authorize.ts';
-import { isPreflight, respondToPreflight } from './response/cors.ts';
-import type { Exchange } from './exchange.ts';
-import { ClientDisconnected } from './upstream/upstream-error.ts';
-import type { Forwarder } from './upstream/forwarder.ts';
-import { checkWebSocketOrigin } from './server/websocket-origin.ts';
-import { BufferedResponse } from './response/buffered-response.ts';
-import { verifyLogin } from './response/verify-login.ts';
-import { readRequestHead } from './request/request-head.ts';
-import { HTTP_METHODS } from '../http-methods.ts';
 import { awaitValidation } from './request/await-validation.ts';
-import { hasEncodedSlash, type RequestTarget, readRequestTarget } from './request/request-target.ts';
 import { readBody } from './request/read-body.ts';
+import { readRequestHead } from './request/request-head.ts';
+import { hasEncodedSlash, type RequestTarget, readRequestTarget } from './request/request-target.ts';
+import { BufferedResponse } from './response/buffered-response.ts';
+import { isPreflight, respondToPreflight } from './response/cors.ts';
 import { Refusal } from './response/refusal.ts';
 import { refuse } from './response/refuse.ts';
 import { StreamedResponse } from './response/streamed-response.ts';
 import { TunnelResponse } from './response/tunnel-response.ts';
+import { verifyLogin } from './response/verify-login.ts';
+import { checkWebSocketOrigin } from './server/websocket-origin.ts';
+import type { Forwarder } from './upstream/forwarder.ts';
+import { ClientDisconnected } from './upstream/upstream-error.ts';
 
 /**
  * The whole life of a request, by the plan that was in force when it came. Never rejects: what is refused on

@@ -1,5 +1,5 @@
-import { parseTrailers } from './response-head.ts';
 import { Http1Error } from './http1-error.ts';
+import { parseTrailers } from './response-head.ts';
 
 /** A size in a chunk's head, with extensions, which end here (RFC 9112 section 7.1.1). */
 const SIZE = /^([0-9A-Fa-f]{1,12})(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?\r\n$/;

@@ -1,6 +1,6 @@
-import { UpstreamConnection } from './upstream-connection.ts';
 import type { ConnectionBudget } from './connection-budget.ts';
 import type { Dial } from './dial.ts';
+import { UpstreamConnection } from './upstream-connection.ts';
 
 export interface ConnectionLimits {
   readonly connectionLimit: number;

@@ -4,9 +4,9 @@ import { connect as connectTls, type ConnectionOptions as TlsOptions } from 'nod
 import type { HostAddress } from '../dns/host-address.ts';
 import type { NameResolver } from '../dns/name-resolver.ts';
 import { systemResolver } from '../dns/system-resolver.ts';
-import { acquireReadBuffer, lendReadBuffer, READ_BUFFER_BYTES } from './read-buffers.ts';
 import { HostDial } from './host-dial.ts';
 import { Http1Error } from './http1-error.ts';
+import { acquireReadBuffer, lendReadBuffer, READ_BUFFER_BYTES } from './read-buffers.ts';
 
 /** Receives the connection and the bytes of a socket. The socket's own events report its failure and its end. */
 export interface SocketHandler {

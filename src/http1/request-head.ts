@@ -1,6 +1,6 @@
-import type { UpstreamRequest } from './upstream-request.ts';
 import { FIELD_LINES } from './grammar.ts';
 import { Http1Error } from './http1-error.ts';
+import type { UpstreamRequest } from './upstream-request.ts';
 
 /** Exactly one head, and nothing behind it. */
 const HEAD = new RegExp(`^[A-Z]+ [!-~]+ HTTP/1\\.1\\r\\n${FIELD_LINES}\\r\\n$`);

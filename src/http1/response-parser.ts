@@ -1,6 +1,6 @@
-import { hasConnectionClose, isPartialHead, parseResponseHead, type ResponseHead } from './response-head.ts';
 import { ChunkedDecoder } from './chunked-decoder.ts';
 import { Http1Error } from './http1-error.ts';
+import { hasConnectionClose, isPartialHead, parseResponseHead, type ResponseHead } from './response-head.ts';
 
 /** What is told of an answer while it comes. */
 export interface ResponseParserCallbacks {

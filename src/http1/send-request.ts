@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
-import type { UpstreamRequest } from './upstream-request.ts';
 import { formatRequestHead } from './request-head.ts';
 import { Upload, type UploadListener } from './upload.ts';
+import type { UpstreamRequest } from './upstream-request.ts';
 
 /** A body up to this leaves in one write with the head. */
 const SMALL_BYTES = 16_384;

@@ -1,17 +1,17 @@
 import type { Duplex } from 'node:stream';
 import type { HostAddress } from '../dns/host-address.ts';
+import { type DeferredTask, defer } from './defer.ts';
+import type { Dial, SocketHandler } from './dial.ts';
+import { Http1Error } from './http1-error.ts';
+import { KeepAliveTimeout } from './keep-alive-timeout.ts';
+import { type PacedSource, PieceCounter, resumeLater } from './read-pace.ts';
 import type { ResponseHead } from './response-head.ts';
 import { ResponseParser, type ResponseParserCallbacks } from './response-parser.ts';
-import type { ResponseSink, UpstreamRequest } from './upstream-request.ts';
-import type { Dial, SocketHandler } from './dial.ts';
-import { interceptWriteErrors } from './write-errors.ts';
-import { KeepAliveTimeout } from './keep-alive-timeout.ts';
 import { RestartableTimeout } from './restartable-timeout.ts';
-import { type PacedSource, PieceCounter, resumeLater } from './read-pace.ts';
 import { sendRequest } from './send-request.ts';
-import { type DeferredTask, defer } from './defer.ts';
 import type { Upload, UploadListener } from './upload.ts';
-import { Http1Error } from './http1-error.ts';
+import type { ResponseSink, UpstreamRequest } from './upstream-request.ts';
+import { interceptWriteErrors } from './write-errors.ts';
 
 /** How long to wait for an early response after a write failed. It is in the kernel's buffer if there is one. */
 const EARLY_RESPONSE_MS = 1_000;

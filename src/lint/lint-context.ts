@@ -1,11 +1,12 @@
 import type { Document } from '../manifest/document.ts';
 import type { Manifest, RouteEntry } from '../manifest/manifest.generated.ts';
 import type { Secrets } from '../manifest/secrets.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { Route } from '../plan/route-definition.ts';
 import { type Pattern, parsePattern } from '../plan/routing/pattern.ts';
-import type { Plan, Route } from '../plan/plan.ts';
 import type { Finding, Path } from '../problem/finding.ts';
-import { WitnessSearch } from './witness-search.ts';
 import { type SchemaNode, schemaNodes } from './schema-nodes.ts';
+import { WitnessSearch } from './witness-search.ts';
 
 /** A manifest that loads, with what the stages of `load` made of it. */
 export interface ValidManifest {

@@ -4,9 +4,9 @@ import type { YamlValue } from '../manifest/yaml-values.ts';
 import type { Finding, Severity } from '../problem/finding.ts';
 import { type Problem, toProblems } from '../problem/problem.ts';
 import { type Directive, directiveFinding, readDirectives } from './directives.ts';
+import { createLintContext, type ValidManifest } from './lint-context.ts';
 import { ONLINE_RULES } from './online-checks.ts';
 import { PRESETS, type Preset, type Rule, type RuleFinding } from './rule.ts';
-import { createLintContext, type ValidManifest } from './lint-context.ts';
 import { RULES } from './rule-table.ts';
 
 /** What `read` makes of a text: a manifest that loads, or what keeps it from loading. */

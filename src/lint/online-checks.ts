@@ -1,9 +1,9 @@
-import type { Upstream } from '../plan/plan.ts';
+import type { Upstream } from '../plan/settings/upstream-definition.ts';
 import { errorAtKey, type Finding } from '../problem/finding.ts';
-import { findingAt, type Rule } from './rule.ts';
 import type { ValidManifest } from './lint-context.ts';
-import { type LintUpstream, upstreamsOf } from './upstreams.ts';
+import { findingAt, type Rule } from './rule.ts';
 import { tokenMethods } from './token-methods.ts';
+import { type LintUpstream, upstreamsOf } from './upstreams.ts';
 
 const ANY = { category: 'online', severity: 'warning', preset: 'minimal' } as const;
 

@@ -1,4 +1,9 @@
-import { containsPattern, type OverlapSearchBudget, overlapSearchBudget, PatternTree } from '../plan/routing/pattern-overlap.ts';
+import {
+  containsPattern,
+  type OverlapSearchBudget,
+  overlapSearchBudget,
+  PatternTree,
+} from '../plan/routing/pattern-overlap.ts';
 import type { LintRoute } from './lint-context.ts';
 
 /** A protected route with paths that a public one matches too. */

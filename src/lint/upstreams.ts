@@ -1,5 +1,5 @@
 import type { Upstream as UpstreamEntry } from '../manifest/manifest.generated.ts';
-import type { Upstream } from '../plan/plan.ts';
+import type { Upstream } from '../plan/settings/upstream-definition.ts';
 import type { Path } from '../problem/finding.ts';
 import type { ValidManifest } from './lint-context.ts';
 

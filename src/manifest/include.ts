@@ -1,8 +1,8 @@
 import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
-import { type Document, parse } from './document.ts';
 import type { TrackedEnvironment } from './dependencies.ts';
-import { mergeDocuments } from './merge-documents.ts';
+import { type Document, parse } from './document.ts';
 import { MAX_GLOB_MATCHES } from './file-glob.ts';
+import { mergeDocuments } from './merge-documents.ts';
 import { MAX_FILE_BYTES, type Source } from './source.ts';
 
 const RULE = 'include';

@@ -1,7 +1,7 @@
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
 import { check } from './check.ts';
-import type { Document } from './document.ts';
 import { sha256, type TrackedEnvironment } from './dependencies.ts';
+import type { Document } from './document.ts';
 import { type DocumentParser, readDocument } from './include.ts';
 import type { Manifest } from './manifest.generated.ts';
 import type { Secret } from './secrets.ts';

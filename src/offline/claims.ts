@@ -1,5 +1,5 @@
-import type { Role } from '../manifest/manifest.generated.ts';
 import { compilePointer, nestValue } from '../json-pointer.ts';
+import type { Role } from '../manifest/manifest.generated.ts';
 import type { CallerClaims } from './stub-verifier.ts';
 
 /** The claims of a caller of this role, and of nothing else. */

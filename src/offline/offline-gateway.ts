@@ -1,6 +1,10 @@
 import { createGateway } from '../gateway/gateway.ts';
 import { createCallbackLog } from '../log/log.ts';
-import type { Auth, Plan, Principal, Route, Upstream } from '../plan/plan.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { Route } from '../plan/route-definition.ts';
+import type { Upstream } from '../plan/settings/upstream-definition.ts';
+import type { Auth } from '../plan/tokens/auth.ts';
+import type { Principal } from '../plan/tokens/verification-result.ts';
 import { type OfflineResponse, sendOverSocket } from './client.ts';
 import { MemorySocket } from './memory-socket.ts';
 import { createRecordingUpstream, type RecordedRequest, type StubResponse } from './recording-upstream.ts';

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import type { Principal, TokenErrorCode, VerificationResult, Verifier } from '../plan/plan.ts';
+import type { Principal, TokenErrorCode, VerificationResult } from '../plan/tokens/verification-result.ts';
+import type { Verifier } from '../plan/tokens/verifier.ts';
 
 export type CallerClaims = Readonly<Record<string, unknown>>;
 

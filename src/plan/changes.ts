@@ -1,4 +1,6 @@
-import type { Auth, Plan, Route } from './plan.ts';
+import type { Plan } from './plan.ts';
+import type { Route } from './route-definition.ts';
+import type { Auth } from './tokens/auth.ts';
 
 /** What differs between two plans, by the ids of routes and upstreams. */
 export interface PlanChanges {

@@ -2,20 +2,20 @@ import type { Manifest } from '../manifest/manifest.generated.ts';
 import type { Secrets } from '../manifest/secrets.ts';
 import type { Environment } from '../manifest/source.ts';
 import { errorAtKey, type Finding } from '../problem/finding.ts';
-import { compileAddress } from './settings/address.ts';
-import { compileAdmin } from './settings/admin.ts';
-import { compileAuth } from './tokens/auth.ts';
 import { findBodiesOverBudget } from './body/buffer-budget.ts';
-import { compileCors } from './settings/cors.ts';
-import { createSchemaCompiler } from './schema/schema-compiler.ts';
-import { createManifestNameCheck } from './schema/manifest-names.ts';
 import type { Plan } from './plan.ts';
-import { compileReload } from './settings/reload.ts';
 import { checkInvalidRoute, compileRoutes, type ParsedRoute, parseRoute } from './route.ts';
 import { createRouterSliced } from './routing/router.ts';
+import { createManifestNameCheck } from './schema/manifest-names.ts';
+import { createSchemaCompiler } from './schema/schema-compiler.ts';
+import { compileAddress } from './settings/address.ts';
+import { compileAdmin } from './settings/admin.ts';
+import { compileCors } from './settings/cors.ts';
+import { compileReload } from './settings/reload.ts';
 import { compileServer } from './settings/server.ts';
-import type { SlicedWork } from './sliced-work.ts';
 import { compileUpstreams } from './settings/upstream.ts';
+import type { SlicedWork } from './sliced-work.ts';
+import { compileAuth } from './tokens/auth.ts';
 
 export interface CompileOptions {
   readonly hash: string;

@@ -2,18 +2,18 @@ import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { timerMs } from '../manifest/units.ts';
 import { errorAt, errorAtKey, type Finding, type Fix } from '../problem/finding.ts';
 import { compileBody } from './body/body.ts';
-import { compileHeaderRules } from './settings/header-rules.ts';
-import type { SchemaCompiler } from './schema/schema-compiler.ts';
-import { compileLogin } from './tokens/login.ts';
-import { fixPath } from './routing/fix-path.ts';
 import { compileParameters } from './body/parameters.ts';
+import type { Route } from './route-definition.ts';
+import { fixPath } from './routing/fix-path.ts';
 import { type Pattern, PatternError, parsePattern, patternKey } from './routing/pattern.ts';
-import type { Route } from './plan.ts';
-import { compileRouteAuth, type RouteAuthContext } from './tokens/role.ts';
-import type { SlicedWork } from './sliced-work.ts';
-import { findUpstream, type Upstreams } from './settings/upstream.ts';
 import { compileUpstreamPath } from './routing/upstream-path.ts';
+import type { SchemaCompiler } from './schema/schema-compiler.ts';
+import { compileHeaderRules } from './settings/header-rules.ts';
+import { findUpstream, type Upstreams } from './settings/upstream.ts';
 import { compileWebSocketOrigins } from './settings/websocket-origins.ts';
+import type { SlicedWork } from './sliced-work.ts';
+import { compileLogin } from './tokens/login.ts';
+import { compileRouteAuth, type RouteAuthContext } from './tokens/role.ts';
 
 const ANY = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
 

@@ -1,6 +1,6 @@
-import { redactCredentials } from './redact-credentials.ts';
 import { printable } from './printable.ts';
 import type { Problem, Range } from './problem.ts';
+import { redactCredentials } from './redact-credentials.ts';
 
 const LINES_BEFORE = 2;
 const WIDTH = 120;

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { changedDependencies, type Dependencies, sha256 } from '../manifest/dependencies.ts';
-import { globFolders } from '../manifest/file-glob.ts';
 import type { FileEnvironment } from '../manifest/file-environment.ts';
+import { globFolders } from '../manifest/file-glob.ts';
 
 /** What was found when the files were looked at last. */
 export interface FileSnapshot {

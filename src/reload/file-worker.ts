@@ -1,13 +1,13 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { fileSizeError, MAX_ALL_CHARACTERS, sha256 } from '../manifest/dependencies.ts';
-import { type FileWatcher, watchFiles } from './file-watcher.ts';
 import { createFileEnvironment } from '../manifest/file-environment.ts';
-import { countOperations, runOperation } from './operation-counter.ts';
-import type { FileChanges, FileContent, FileThreadRequest, FileWatchEvent } from './file-thread.ts';
+import { bypassThreadPool } from './bypass-thread-pool.ts';
 import { changesSince, type FileSnapshot, hashManifest, type ManifestFiles, pathsToWatch } from './file-snapshot.ts';
+import type { FileChanges, FileContent, FileThreadRequest, FileWatchEvent } from './file-thread.ts';
+import { type FileWatcher, watchFiles } from './file-watcher.ts';
+import { countOperations, runOperation } from './operation-counter.ts';
 import { isConsistent, waitUntilSettled } from './settled-files.ts';
 import type { WorkerInput } from './worker-thread.ts';
-import { bypassThreadPool } from './bypass-thread-pool.ts';
 
 /** The other side of `file-thread.ts`. All of its file operations run on its own thread. */
 const { path, operations } = workerData as WorkerInput<{ readonly path: string }>;

@@ -54,7 +54,11 @@ export class ManifestThread {
   #idle: NodeJS.Timeout | undefined;
 
   constructor({ path, env }: ManifestThreadOptions) {
-    this.#thread = new WorkerThread({ file: 'manifest-worker', data: { path, env: { ...env } }, timeoutMs: TIMEOUT_MS });
+    this.#thread = new WorkerThread({
+      file: 'manifest-worker',
+      data: { path, env: { ...env } },
+      timeoutMs: TIMEOUT_MS,
+    });
   }
 
   get hungCount(): number {

@@ -1,18 +1,16 @@
 import { resolve } from 'node:path';
 import { MessageChannel, type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { PlannedManifest } from '../load.ts';
-import { parse } from '../manifest/document.ts';
 import { sha256, type TrackedEnvironment, trackDependencies } from '../manifest/dependencies.ts';
+import { parse } from '../manifest/document.ts';
+import { createFileEnvironment } from '../manifest/file-environment.ts';
 import type { DocumentParser } from '../manifest/include.ts';
 import type { Manifest } from '../manifest/manifest.generated.ts';
 import { type ReadManifestResult, readManifest, sourcesOf } from '../manifest/read-manifest.ts';
 import { createSecrets } from '../manifest/secrets.ts';
 import type { Source } from '../manifest/source.ts';
-
 import type { Finding } from '../problem/finding.ts';
 import { toProblems } from '../problem/problem.ts';
-import { createFileEnvironment } from '../manifest/file-environment.ts';
-import { countOperations } from './operation-counter.ts';
 import type {
   LocatedProblems,
   ManifestThreadOptions,
@@ -20,6 +18,7 @@ import type {
   ReadFailure,
   TransferredManifest,
 } from './manifest-thread.ts';
+import { countOperations } from './operation-counter.ts';
 import type { WorkerInput } from './worker-thread.ts';
 
 interface WorkerReadResult extends Pick<TransferredManifest, 'dependencies' | 'manifestHash'> {

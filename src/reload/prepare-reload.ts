@@ -1,15 +1,15 @@
 import { type PlannedManifest, planManifest } from '../load.ts';
-import type { Document } from '../manifest/document.ts';
 import type { Dependencies } from '../manifest/dependencies.ts';
+import type { Document } from '../manifest/document.ts';
 import { parseDocuments } from '../manifest/include.ts';
 import type { SchemaCheckedManifest } from '../manifest/read-manifest.ts';
 import { createSecrets } from '../manifest/secrets.ts';
 import type { Source } from '../manifest/source.ts';
 import type { Plan } from '../plan/plan.ts';
 import { runInSlices } from '../plan/sliced-work.ts';
+import type { FileSnapshot } from './file-snapshot.ts';
 import type { FileContent, FileThread } from './file-thread.ts';
 import { assembleManifest, type LocatedProblems, type ManifestThread, type ReadFailure } from './manifest-thread.ts';
-import type { FileSnapshot } from './file-snapshot.ts';
 
 /** Requests wait no longer than this for a piece of the work. */
 const SLICE_MS = 5;

@@ -1,5 +1,5 @@
-import type { Severity } from '../problem/finding.ts';
 import { createCodeFramer } from '../problem/code-frame.ts';
+import type { Severity } from '../problem/finding.ts';
 import type { LocatedProblems } from './manifest-thread.ts';
 
 /** A problem as a log, a status and an answer tell it: with the lines around it, and no secret in them. */

@@ -4,16 +4,16 @@ import type { PlannedManifest } from '../load.ts';
 import { type Dependencies, sha256 } from '../manifest/dependencies.ts';
 import type { Environment, Source } from '../manifest/source.ts';
 import { comparePlans, type StartupSettings, settingsNeedingRestart, summarizeChanges } from '../plan/changes.ts';
+import type { FileSnapshot } from './file-snapshot.ts';
+import { FileThread, type FileWatchEvent } from './file-thread.ts';
+import { ManifestThread } from './manifest-thread.ts';
 import { prepareReload } from './prepare-reload.ts';
 import { type ReloadCount, ReloadCounts } from './reload-counts.ts';
-import { FileThread, type FileWatchEvent } from './file-thread.ts';
 import type { ReloadCause, ReloadOutcome, ReportedReloadOutcome } from './reload-outcome.ts';
-import { ManifestThread } from './manifest-thread.ts';
-import type { FileSnapshot } from './file-snapshot.ts';
 import { SETTLE_MS } from './settled-files.ts';
 import { FileSystemHangError } from './worker-thread.ts';
 
-export type { ReloadCause as Cause, ReloadOutcome as Reload, ReportedReloadOutcome as News } from './reload-outcome.ts';
+export type { ReloadCause, ReloadOutcome, ReportedReloadOutcome } from './reload-outcome.ts';
 
 /** Some mounts tell of no change at all; this finds it. */
 const POLL_INTERVAL_MS = 5_000;

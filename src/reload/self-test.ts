@@ -3,9 +3,9 @@ import { displayPathBeside } from '../manifest/include.ts';
 import type { Environment, Source } from '../manifest/source.ts';
 import { errorAt } from '../problem/finding.ts';
 import { type Problem, toProblems } from '../problem/problem.ts';
-import { findUnknownReferences } from '../testing/unknown-references.ts';
-import { runTestFile, type TestResult } from '../testing/run-test-file.ts';
 import { type CheckedTestFile, readTestFile } from '../testing/read-test-file.ts';
+import { runTestFile, type TestResult } from '../testing/run-test-file.ts';
+import { findUnknownReferences } from '../testing/unknown-references.ts';
 
 const RULE = 'self-test';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { SandboxError, type SandboxResponse } from './response.ts';
-import type { AuthenticatedRequest, SandboxRoute, SandboxUser } from './request.ts';
 import { paginate } from './paginate.ts';
+import type { AuthenticatedRequest, SandboxRoute, SandboxUser } from './request.ts';
+import { SandboxError, type SandboxResponse } from './response.ts';
 import { now, type Store } from './store.ts';
 
 /** Leaves an audit event. Every write calls this; `action` is `thing.deed`, `target` the id of the thing. */

@@ -1,5 +1,5 @@
-import { requireFound, SandboxError, type SandboxResponse } from './response.ts';
 import type { SandboxRequest } from './request.ts';
+import { requireFound, SandboxError, type SandboxResponse } from './response.ts';
 
 /** A file as the tables of files hold it. The name is ASCII: all of them are seeded. */
 interface StoredFile {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { dataResponse, requireFound, type SandboxResponse } from './response.ts';
 import { recordAuditEvent } from './audit.ts';
 import type { AuthenticatedRequest } from './request.ts';
+import { dataResponse, requireFound, type SandboxResponse } from './response.ts';
 import { now, type Store } from './store.ts';
 
 const POLL_INTERVAL_MS = 20;

@@ -1,6 +1,6 @@
 import { hash, randomUUID } from 'node:crypto';
-import { dataResponse, type SandboxResponse } from './response.ts';
 import type { SandboxRequest, SandboxRoute } from './request.ts';
+import { dataResponse, type SandboxResponse } from './response.ts';
 import { now, type Store } from './store.ts';
 
 export interface Mail {

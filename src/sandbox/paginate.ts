@@ -1,5 +1,5 @@
-import { SandboxError, type SandboxResponse } from './response.ts';
 import type { SandboxRequest } from './request.ts';
+import { SandboxError, type SandboxResponse } from './response.ts';
 import type { SqlValue } from './store.ts';
 
 const DEFAULT_PER_PAGE = 20;

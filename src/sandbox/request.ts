@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { SandboxError, type SandboxResponse } from './response.ts';
 import { type Fields, parseFields } from './fields.ts';
+import { SandboxError, type SandboxResponse } from './response.ts';
 import type { Store } from './store.ts';
 
 /** No body may be larger. */

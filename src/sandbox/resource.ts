@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { dataResponse, requireFound, SandboxError, type SandboxResponse } from './response.ts';
 import { recordAuditEvent } from './audit.ts';
-import type { AuthenticatedRequest } from './request.ts';
 import { paginate } from './paginate.ts';
+import type { AuthenticatedRequest } from './request.ts';
+import { dataResponse, requireFound, SandboxError, type SandboxResponse } from './response.ts';
 import { now, type SqlValue } from './store.ts';
 
 /** What each company has of its own in one table: the same ways to list it, to show it and to add to it. */

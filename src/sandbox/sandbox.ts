@@ -1,5 +1,4 @@
 import { auditRoutes } from './audit.ts';
-import type { SandboxRoute } from './request.ts';
 import { companyRoutes } from './identity/company.ts';
 import { factorRoutes } from './identity/factors.ts';
 import { loginRoutes } from './identity/login.ts';
@@ -13,6 +12,7 @@ import { documentRoutes } from './platform/documents.ts';
 import { edmRoutes, exportDocuments } from './platform/edm.ts';
 import { notificationRoutes } from './platform/notifications.ts';
 import { workflowRoutes } from './platform/workflows.ts';
+import type { SandboxRoute } from './request.ts';
 import { DEMO_ACCOUNTS, type DemoAccount, SAMPLES } from './samples.ts';
 import { seed } from './seed.ts';
 import { listen } from './server.ts';

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { errorResponse, SandboxError, type SandboxResponse } from './response.ts';
 import { readRequest, type SandboxRoute } from './request.ts';
+import { errorResponse, SandboxError, type SandboxResponse } from './response.ts';
 import type { Store } from './store.ts';
 import { authenticate } from './tokens.ts';
 

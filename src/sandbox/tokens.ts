@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, randomUUID } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, type JWK, jwtVerify, SignJWT } from 'jose';
-import { requireFound } from './response.ts';
 import type { SandboxUser } from './request.ts';
+import { requireFound } from './response.ts';
 import type { Store } from './store.ts';
 
 export const TOKEN_LIFETIME_SECONDS = 3600;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { OfflineOutcome } from '../offline/offline-gateway.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { TestCase, Expectation, ExpectedHeaders, ExpectedUpstream } from './test-file.generated.ts';
+import type { Expectation, ExpectedHeaders, ExpectedUpstream, TestCase } from './test-file.generated.ts';
 
 /** Something that became otherwise than expected. */
 export interface Mismatch {

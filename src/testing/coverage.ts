@@ -1,9 +1,9 @@
-import { HTTP_METHODS } from '../http-methods.ts';
 import type { RefusalCode } from '../gateway/response/refusal.ts';
+import { HTTP_METHODS } from '../http-methods.ts';
 import type { PlannedManifest } from '../load.ts';
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { rolesOf } from '../offline/claims.ts';
-import type { Route } from '../plan/plan.ts';
+import type { Route } from '../plan/route-definition.ts';
 import type { TestResult } from './run-test-file.ts';
 
 /** Something that a manifest says, and that a suite can show. */

@@ -1,6 +1,6 @@
 import type { StubResponse } from '../offline/recording-upstream.ts';
 import { headerValue, type OfflineRequest } from '../offline/request-bytes.ts';
-import type { CaseResponse, TestCase, CaseHeaders } from './test-file.generated.ts';
+import type { CaseHeaders, CaseResponse, TestCase } from './test-file.generated.ts';
 
 /** One request of a case: that of a case with a list of roles is made once for each of them. */
 export interface TestRequest {

@@ -234,7 +234,9 @@ describe('the admin side', () => {
     writeFileSync(join(cli.folder, 'gateway.yaml'), text.replace('method: GET', 'method: get'));
     await cli.seen(/manifest refused/);
     expect(await ask('/readyz')).toEqual({ status: 'degraded', why: ['the saved manifest was rejected'] });
-    expect(await ask('/status')).toMatchObject({ last_reload: { kind: 'rejected', problems: [{ line: 5, column: 24 }] } });
+    expect(await ask('/status')).toMatchObject({
+      last_reload: { kind: 'rejected', problems: [{ line: 5, column: 24 }] },
+    });
   });
 
   it('reloads when it is asked to, and answers only when it is known what came of it', async () => {

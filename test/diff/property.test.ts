@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { diff } from '../../src/diff/diff.ts';
 import type { Difference } from '../../src/diff/difference.ts';
-import { HTTP_METHODS } from '../../src/http-methods.ts';
 import { readRequestTarget } from '../../src/gateway/request/request-target.ts';
-import type { Route } from '../../src/plan/plan.ts';
+import { HTTP_METHODS } from '../../src/http-methods.ts';
+import type { Route } from '../../src/plan/route-definition.ts';
 import { type AnyManifest, aimedUrl, anyManifest } from '../support/any-manifest.ts';
 import { sideOf } from './support.ts';
 

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { explain } from '../../src/explain/explain.ts';
 import type { Explanation } from '../../src/explain/explanation.ts';
 import { load, type PlannedManifest } from '../../src/load.ts';
-import { planned } from '../testing/support.ts';
 import { expectConsoles } from '../support/console.ts';
 import { expectSection } from '../support/section.ts';
+import { planned } from '../testing/support.ts';
 
 /** Every member of an explanation; of lists, of what is in them. */
 const MEMBERS: Readonly<Record<string, string>> = {

@@ -18,7 +18,9 @@ describe('docs/reload.md', () => {
   it('names the lines of the log as they are written', () => {
     const [, section = ''] = /<!-- messages -->\n([\s\S]*?)<!-- \/messages -->/.exec(page) ?? [];
     const messages = [...section.matchAll(/^\| \w+ \| `(.*?)` \|/gm)].map(([, message]) => message ?? '').slice(1);
-    const code = ['src/cli/run/run.ts', 'src/gateway/gateway.ts'].map((file) => readFileSync(new URL(file, root), 'utf8'));
+    const code = ['src/cli/run/run.ts', 'src/gateway/gateway.ts'].map((file) =>
+      readFileSync(new URL(file, root), 'utf8'),
+    );
     expect(messages.length).toBe(7);
     expect(messages.filter((message) => !code.join('').includes(`'${message}'`))).toEqual([]);
   });

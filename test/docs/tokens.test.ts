@@ -2,7 +2,7 @@ import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { load } from '../../src/load.ts';
-import type { Verifier } from '../../src/plan/plan.ts';
+import type { Verifier } from '../../src/plan/tokens/verifier.ts';
 import { claims, ecKey, encode, keyFile, tokenOf } from '../plan/tokens/keys.ts';
 import { type Listening, startListening } from '../support/upstream.ts';
 

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Upstream } from '../../src/plan/plan.ts';
+import type { Upstream } from '../../src/plan/settings/upstream-definition.ts';
 import { PUBLIC_ALL, type Running, startGateway } from '../support/gateway.ts';
 import { ask, head, keptHead, openSocket, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';

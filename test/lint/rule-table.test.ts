@@ -1,8 +1,8 @@
 import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { generate } from '../../scripts/generate.ts';
 import { CATEGORIES } from '../../src/lint/rule.ts';
 import { RULES } from '../../src/lint/rule-table.ts';
-import { generate } from '../../scripts/generate.ts';
 
 const root = new URL('../../', import.meta.url);
 const SCHEMA = new URL('schema/gateway.schema.json', root);

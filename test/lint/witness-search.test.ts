@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { load } from '../../src/load.ts';
+import type { Plan } from '../../src/plan/plan.ts';
+import type { Route } from '../../src/plan/route-definition.ts';
 import { type Pattern, parsePattern, patternKey } from '../../src/plan/routing/pattern.ts';
 import { containsPattern, intersect, PatternTree, takesPrecedence } from '../../src/plan/routing/pattern-overlap.ts';
-import type { Plan, Route } from '../../src/plan/plan.ts';
 import type { Problem } from '../../src/problem/problem.ts';
 import { lintText } from './support.ts';
 

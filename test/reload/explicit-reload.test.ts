@@ -5,17 +5,17 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
 import { load, type PlannedManifest } from '../../src/load.ts';
 import { createCallbackLog } from '../../src/log/log.ts';
-import { runSelfTest } from '../../src/reload/self-test.ts';
-import { reportProblems } from '../../src/reload/problem-report.ts';
-import { type Reload, Reloader } from '../../src/reload/reloader.ts';
 import { createFileEnvironment } from '../../src/manifest/file-environment.ts';
+import { reportProblems } from '../../src/reload/problem-report.ts';
+import { Reloader, type ReloadOutcome } from '../../src/reload/reloader.ts';
+import { runSelfTest } from '../../src/reload/self-test.ts';
 import { ecKey, keyFile } from '../plan/tokens/keys.ts';
 
 /** A reload that was asked for, and all that is kept of reloads. */
 let folder: string;
 let gateway: Gateway;
 let reloader: Reloader;
-let told: Reload[];
+let told: ReloadOutcome[];
 
 const text = (route: string, more = '') => `version: 1
 listen: 127.0.0.1:0
@@ -63,9 +63,9 @@ describe('a reload that is asked for', () => {
       files: [join(folder, 'gateway.yaml')],
       summary: '1 route added, 1 route removed, 1 now public',
     });
-    expect(reload.kind === 'accepted' && reload.planned.document.locate({ path: ['routes', 0], at: 'value' }).line).toBe(
-      6,
-    );
+    expect(
+      reload.kind === 'accepted' && reload.planned.document.locate({ path: ['routes', 0], at: 'value' }).line,
+    ).toBe(6);
     expect(reloader.lastOutcome).toBe(reload);
     expect(told).toEqual([reload]);
     expect(reloader.lastActivatedAt.getTime()).toBeGreaterThanOrEqual(reload.at.getTime());

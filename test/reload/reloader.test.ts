@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Reload, Reloader } from '../../src/reload/reloader.ts';
+import { Reloader, type ReloadOutcome } from '../../src/reload/reloader.ts';
 import { manifest, type Running, startGateway } from '../support/gateway.ts';
 import { ask, head, keptHead, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
@@ -14,7 +14,7 @@ let upstream: Upstream;
 let respond: Respond;
 let gateway: Running;
 let reloader: Reloader | undefined;
-let told: Reload[];
+let told: ReloadOutcome[];
 
 /** A manifest whose one route is named for it. */
 const text = (name: string, extra = '') =>
@@ -49,11 +49,11 @@ function watch(path: string, first = text('one')): void {
 }
 
 /** Does something to the file, and waits until the reloader has told of it. */
-async function until(kind: Reload['kind'], act: () => void): Promise<Reload> {
+async function until(kind: ReloadOutcome['kind'], act: () => void): Promise<ReloadOutcome> {
   const before = told.length;
   act();
   await eventually(`a reload of kind ${kind}`, () => told.slice(before).some((reload) => reload.kind === kind), 8_000);
-  return told.findLast((reload) => reload.kind === kind) as Reload;
+  return told.findLast((reload) => reload.kind === kind) as ReloadOutcome;
 }
 
 const statusOf = async (name: string) => (await ask(gateway.port, head(`GET /${name} HTTP/1.1`))).status;

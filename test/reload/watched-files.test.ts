@@ -18,8 +18,8 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
 import { load } from '../../src/load.ts';
-import { type Reload, Reloader } from '../../src/reload/reloader.ts';
 import { createFileEnvironment } from '../../src/manifest/file-environment.ts';
+import { Reloader, type ReloadOutcome } from '../../src/reload/reloader.ts';
 import { claims, ecKey, type SigningKey, tokenOf } from '../plan/tokens/keys.ts';
 import { createPair, type Pair } from '../support/certificate.ts';
 import { manifest } from '../support/gateway.ts';
@@ -33,7 +33,7 @@ let upstream: Upstream;
 let gateway: Gateway;
 let port: number;
 let reloader: Reloader;
-const told: Reload[] = [];
+const told: ReloadOutcome[] = [];
 
 const ROUTE = '  - { id: a, method: any, path: /**, upstream: up, access: protected }\n';
 const tls = (where = '.') => `{ tls: { certificate: ${where}/tls.crt, key: ${where}/tls.key } }`;
@@ -90,7 +90,7 @@ const served = () =>
   });
 const isServed = ({ certificate }: Pair) =>
   eventually('the pair is served', async () => (await served()) === certificate, 8_000);
-const isTold = (kind: Reload['kind']) =>
+const isTold = (kind: ReloadOutcome['kind']) =>
   eventually(`a reload of kind ${kind}`, () => told.at(-1)?.kind === kind, 8_000);
 
 describe('a certificate and its key', () => {

@@ -1,6 +1,6 @@
-import { createAdminServer } from '../../src/admin/admin-server.ts';
-import { AdminMetrics } from '../../src/admin/admin-metrics.ts';
 import type { AdminContext, ReloadControl } from '../../src/admin/admin-endpoint.ts';
+import { AdminMetrics } from '../../src/admin/admin-metrics.ts';
+import { createAdminServer } from '../../src/admin/admin-server.ts';
 import { DescriptorMonitor } from '../../src/admin/descriptor-monitor.ts';
 import type { NameResolver } from '../../src/dns/name-resolver.ts';
 import { type Running, startGateway } from './gateway.ts';

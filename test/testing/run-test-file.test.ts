@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { coverageOf, summarizeCoverage } from '../../src/testing/coverage.ts';
-import { runTestFile } from '../../src/testing/run-test-file.ts';
 import { readTestFile } from '../../src/testing/read-test-file.ts';
+import { runTestFile } from '../../src/testing/run-test-file.ts';
 import { MANIFEST, planned } from './support.ts';
 
 async function run(text: string, manifest = MANIFEST) {
@@ -121,7 +121,8 @@ describe('a case fails', () => {
 });
 
 describe('tokens', () => {
-  const login = (token: string) => `request: { method: POST, url: /login }\n    response: { body: { token: ${token} } }`;
+  const login = (token: string) =>
+    `request: { method: POST, url: /login }\n    response: { body: { token: ${token} } }`;
   const tokens =
     '{ good: { role: user }, bad: { role: auditor }, old: { error: token_expired }, rich: { claims: { company_role: admin } } }';
   test.each([

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import { load } from '../../src/load.ts';
 import { createCallbackLog } from '../../src/log/log.ts';
-import { Reloader } from '../../src/reload/reloader.ts';
 import { createFileEnvironment } from '../../src/manifest/file-environment.ts';
+import { Reloader } from '../../src/reload/reloader.ts';
 import type { Measured } from './large.ts';
 import { pause } from './site.ts';
 

@@ -1,4 +1,10 @@
-import { type AdminContext, type AdminRequest, type AdminResponse, jsonResponse, type ReloadControl } from '../admin-endpoint.ts';
+import {
+  type AdminContext,
+  type AdminRequest,
+  type AdminResponse,
+  jsonResponse,
+  type ReloadControl,
+} from '../admin-endpoint.ts';
 
 /** Answers for as long as the process does anything at all. */
 export function livez(): AdminResponse {

@@ -1,5 +1,5 @@
 import { reportProblems } from '../../reload/problem-report.ts';
-import type { News, Reload } from '../../reload/reloader.ts';
+import type { ReloadOutcome, ReportedReloadOutcome } from '../../reload/reloader.ts';
 import {
   type AdminContext,
   type AdminRequest,
@@ -10,7 +10,7 @@ import {
 } from '../admin-endpoint.ts';
 
 /** 200 when the saved manifest is active (RFC 9110 sections 15.3.1, 15.5.21 and 15.6.4). */
-const STATUS_CODES: Readonly<Record<Exclude<Reload['kind'], 'cancelled'>, number>> = {
+const STATUS_CODES: Readonly<Record<Exclude<ReloadOutcome['kind'], 'cancelled'>, number>> = {
   accepted: 200,
   unchanged: 200,
   rejected: 422,
@@ -41,11 +41,11 @@ export function reloadFields({
   };
 }
 
-function attemptFields({ cause, at, ms, files }: Reload) {
+function attemptFields({ cause, at, ms, files }: ReloadOutcome) {
   return { cause, at, ms, files };
 }
 
-function outcomeFields(reload: News) {
+function outcomeFields(reload: ReportedReloadOutcome) {
   const attempt = attemptFields(reload);
   if (reload.kind === 'rejected')
     return { kind: reload.kind, ...attempt, problems: reportProblems(reload), problem_count: reload.problems.length };

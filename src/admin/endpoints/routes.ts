@@ -1,4 +1,4 @@
-import type { Route } from '../../plan/plan.ts';
+import type { Route } from '../../plan/route-definition.ts';
 import { type AdminContext, type AdminRequest, type AdminResponse, largeJsonResponse } from '../admin-endpoint.ts';
 import { streamJsonWithList } from '../json-stream.ts';
 

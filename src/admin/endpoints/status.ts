@@ -1,7 +1,7 @@
 import type { BufferBudget } from '../../gateway/server/buffer-budget.ts';
 import type { LogStatus } from '../../log/log.ts';
-import type { VerifierStatus } from '../../plan/plan.ts';
 import { validationPool } from '../../plan/body/validation-pool.ts';
+import type { VerifierStatus } from '../../plan/tokens/verifier.ts';
 import { type AdminContext, type AdminRequest, type AdminResponse, jsonResponse } from '../admin-endpoint.ts';
 import { readinessOf } from './health.ts';
 import { reloadFields } from './reload.ts';

@@ -1,5 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { Plan } from '../../plan/plan.ts';
+import { READINESS_STATUSES, readinessOf } from '../endpoints/health.ts';
+import { LOSS_METRICS } from './loss-metrics.ts';
 import {
   endpointMetric,
   gauge,
@@ -9,8 +11,6 @@ import {
   upstreamDurations,
   upstreamMetric,
 } from './metric.ts';
-import { READINESS_STATUSES, readinessOf } from '../endpoints/health.ts';
-import { LOSS_METRICS } from './loss-metrics.ts';
 import { VALIDATION_METRICS } from './validation-metrics.ts';
 
 /** All metrics of the gateway's own. No label is ever made of what a client wrote. */

@@ -206,7 +206,11 @@ function showUpstreams(upstreams) {
         {},
         ...(index === 0 ? first : []),
         element('td', {}, element('code', {}, url), ...nameBadges(resolution)),
-        element('td', {}, isHealthy === null ? 'not checked' : isHealthy ? badge('healthy', 'good') : badge('unhealthy', 'bad')),
+        element(
+          'td',
+          {},
+          isHealthy === null ? 'not checked' : isHealthy ? badge('healthy', 'good') : badge('unhealthy', 'bad'),
+        ),
         element('td', {}, breaker === null ? NONE : breaker === 'closed' ? 'closed' : badge(breaker, 'warn')),
         element('td', { class: 'number' }, whole(busy)),
         element('td', { class: 'number' }, whole(connections)),

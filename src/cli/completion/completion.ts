@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { suggestion } from '../../problem/did-you-mean.ts';
-import { SHELLS } from './shells.ts';
 import { UsageError, type Verb } from '../terminal.ts';
+import { SHELLS } from './shells.ts';
 
 const NAMES = Object.keys(SHELLS) as (keyof typeof SHELLS)[];
 

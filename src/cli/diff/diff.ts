@@ -4,10 +4,10 @@ import type { Difference } from '../../diff/difference.ts';
 import { createDiffSide, type DiffSide } from '../../diff/side.ts';
 import { load } from '../../load.ts';
 import { SEVERITY_RANKS, type Severity } from '../../problem/finding.ts';
-import { formatDiffJson, formatDiffMarkdown, formatDiffText } from './diff-formats.ts';
 import { formatProblems } from '../format.ts';
-import { readRevision } from './revision.ts';
 import { type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
+import { formatDiffJson, formatDiffMarkdown, formatDiffText } from './diff-formats.ts';
+import { readRevision } from './revision.ts';
 
 const FORMATS = { text: formatDiffText, json: formatDiffJson, markdown: formatDiffMarkdown } as const;
 

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { posix } from 'node:path';
-import type { Environment, Source } from '../../manifest/source.ts';
 import { createFileEnvironment, readText } from '../../manifest/file-environment.ts';
+import type { Environment, Source } from '../../manifest/source.ts';
 import { unreadableFileError } from '../manifest-file.ts';
 import { CommandError } from '../terminal.ts';
 

@@ -1,14 +1,14 @@
 import { parseArgs } from 'node:util';
 import { explain as explainRequest } from '../../explain/explain.ts';
+import { readBytes } from '../../manifest/file-environment.ts';
 import type { Manifest } from '../../manifest/manifest.generated.ts';
 import { claimsOfRole } from '../../offline/claims.ts';
 import { createOfflineRequest, headerValue, type OfflineRequest } from '../../offline/request-bytes.ts';
 import type { CallerClaims } from '../../offline/stub-verifier.ts';
-import { readBytes } from '../../manifest/file-environment.ts';
-import { formatExplanation } from './explain-text.ts';
 import { formatProblems } from '../format.ts';
 import { chooseManifest, loadFile, unreadableFileError } from '../manifest-file.ts';
 import { type Options, UsageError, type Verb } from '../terminal.ts';
+import { formatExplanation } from './explain-text.ts';
 
 const OPTIONS = {
   role: { type: 'string', valueName: 'ROLE', summary: 'the caller sends a token that verifies and has this role' },

@@ -1,8 +1,8 @@
 import { trackDependencies } from '../../manifest/dependencies.ts';
+import { createFileEnvironment } from '../../manifest/file-environment.ts';
 import { readManifest } from '../../manifest/read-manifest.ts';
 import type { Environment, Source } from '../../manifest/source.ts';
 import { compileAddress } from '../../plan/settings/address.ts';
-import { createFileEnvironment } from '../../manifest/file-environment.ts';
 import { readSource } from '../manifest-file.ts';
 import { CommandError } from '../terminal.ts';
 

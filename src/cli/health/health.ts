@@ -2,9 +2,9 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import { parseArgs } from 'node:util';
 import { durationMs } from '../../manifest/units.ts';
-import { adminAddress } from './admin-address.ts';
 import { chooseManifest } from '../manifest-file.ts';
 import { type ExitCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
+import { adminAddress } from './admin-address.ts';
 
 const DEFAULT_TIMEOUT = '2s';
 

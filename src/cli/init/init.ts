@@ -1,10 +1,10 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { starterManifest, starterTestFile } from './starter-files.ts';
 import { MANIFEST_OPTIONS, parseSingleManifestArguments } from '../manifest-file.ts';
 import { SCHEMA_FOLDER } from '../schema.ts';
 import { CommandError, type Verb } from '../terminal.ts';
+import { starterManifest, starterTestFile } from './starter-files.ts';
 
 export const init: Verb = {
   usage: 'signing-gateway init [FILE]',

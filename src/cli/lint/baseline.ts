@@ -1,9 +1,9 @@
 import { RULES } from '../../lint/rule-table.ts';
-import type { Problem } from '../../problem/problem.ts';
 import { readText } from '../../manifest/file-environment.ts';
-import { type LintReport, toJson, withFingerprints } from './reporters/lint-report.ts';
+import type { Problem } from '../../problem/problem.ts';
 import { CommandError } from '../terminal.ts';
 import { writeFileAtomic } from '../write-file-atomic.ts';
+import { type LintReport, toJson, withFingerprints } from './reporters/lint-report.ts';
 
 interface Baseline {
   readonly version: 1;

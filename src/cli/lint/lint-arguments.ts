@@ -2,8 +2,8 @@ import { PRESETS, type Preset } from '../../lint/rule.ts';
 import { suggestion } from '../../problem/did-you-mean.ts';
 import type { Severity } from '../../problem/finding.ts';
 import { MANIFEST_OPTIONS, parseManifestArguments } from '../manifest-file.ts';
-import { OUTPUT_OPTIONS, type Output, readOutputs } from './outputs.ts';
 import { type Options, UsageError } from '../terminal.ts';
+import { OUTPUT_OPTIONS, type Output, readOutputs } from './outputs.ts';
 
 const SEVERITIES = ['error', 'warning', 'info'] as const satisfies readonly Severity[];
 

@@ -1,22 +1,22 @@
 import { fixText } from '../../lint/fix-text.ts';
 import { lint as advise } from '../../lint/lint.ts';
 import { checkOnline } from '../../lint/online-checks.ts';
-import { unifiedDiff } from '../../lint/unified-diff.ts';
 import { RULES } from '../../lint/rule-table.ts';
+import { unifiedDiff } from '../../lint/unified-diff.ts';
 import { loadWithFindings } from '../../load.ts';
+import { createFileEnvironment } from '../../manifest/file-environment.ts';
 import { displayPathBeside } from '../../manifest/include.ts';
 import type { Source } from '../../manifest/source.ts';
-import { createFileEnvironment } from '../../manifest/file-environment.ts';
-import { newProblems, writeBaseline } from './baseline.ts';
 import { explainRule } from '../explain-rule.ts';
 import { paint, pluralize } from '../format.ts';
-import { LINT_OPTIONS, type LintArguments, parseLintArguments } from './lint-arguments.ts';
 import { readSource, readStandardInput } from '../manifest-file.ts';
-import { writeOutputs } from './outputs.ts';
-import { countOf, isFailing, type LintReport } from './reporters/lint-report.ts';
 import type { Terminal, Verb } from '../terminal.ts';
 import { version } from '../version.ts';
 import { writeFileAtomic } from '../write-file-atomic.ts';
+import { newProblems, writeBaseline } from './baseline.ts';
+import { LINT_OPTIONS, type LintArguments, parseLintArguments } from './lint-arguments.ts';
+import { writeOutputs } from './outputs.ts';
+import { countOf, isFailing, type LintReport } from './reporters/lint-report.ts';
 
 const RULES_BY_ID = new Map(RULES.map((rule) => [rule.id, rule]));
 

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { suggestion } from '../../problem/did-you-mean.ts';
-import { REPORTERS, type ReportFormat } from './reporters/reporters.ts';
-import type { LintReport } from './reporters/lint-report.ts';
 import { type Options, type Terminal, UsageError } from '../terminal.ts';
 import { writeFileAtomic } from '../write-file-atomic.ts';
+import type { LintReport } from './reporters/lint-report.ts';
+import { REPORTERS, type ReportFormat } from './reporters/reporters.ts';
 
 /** One way in which a report is written down. */
 export interface Output {

@@ -1,26 +1,26 @@
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
-import { createAdminServer } from '../../admin/admin-server.ts';
-import { AdminMetrics } from '../../admin/admin-metrics.ts';
 import type { AdminContext } from '../../admin/admin-endpoint.ts';
+import { AdminMetrics } from '../../admin/admin-metrics.ts';
+import { createAdminServer } from '../../admin/admin-server.ts';
 import { DescriptorMonitor, descriptorLimit } from '../../admin/descriptor-monitor.ts';
-import { ThrottledWarning } from '../../gateway/telemetry/throttled-warning.ts';
 import { createGateway, type Gateway } from '../../gateway/gateway.ts';
 import { findRequestTracer } from '../../gateway/telemetry/opentelemetry.ts';
+import { ThrottledWarning } from '../../gateway/telemetry/throttled-warning.ts';
 import type { PlannedManifest } from '../../load.ts';
 import { createProcessLog, type Log, type ProcessLog } from '../../log/log.ts';
-import type { PlanChanges } from '../../plan/changes.ts';
-import type { AdminSettings } from '../../plan/plan.ts';
-import { runSelfTest } from '../../reload/self-test.ts';
-import { reportProblems } from '../../reload/problem-report.ts';
-import { type Reload, Reloader } from '../../reload/reloader.ts';
 import { createFileEnvironment } from '../../manifest/file-environment.ts';
+import type { PlanChanges } from '../../plan/changes.ts';
+import type { AdminSettings } from '../../plan/settings/admin.ts';
+import { reportProblems } from '../../reload/problem-report.ts';
+import { Reloader, type ReloadOutcome } from '../../reload/reloader.ts';
+import { runSelfTest } from '../../reload/self-test.ts';
 import { formatChanges, formatProblems } from '../format.ts';
-import { formatLogLine } from './log-line.ts';
 import { loadFile, MANIFEST_OPTIONS, parseSingleManifestArguments } from '../manifest-file.ts';
 import { CommandError, type ExitCode, type Terminal, type Verb } from '../terminal.ts';
 import { version } from '../version.ts';
+import { formatLogLine } from './log-line.ts';
 
 export const run: Verb = {
   usage: 'signing-gateway run [FILE]',
@@ -61,7 +61,7 @@ export async function serveFile(
   const bound = await gateway.listen().catch((error) => Promise.reject(listenError(error, 'listen', plan.listen)));
   let planned: PlannedManifest = initial;
   const takeKeys = () => void planned.plan.auth?.verifier.prepare();
-  const onReload = (reload: Reload) => {
+  const onReload = (reload: ReloadOutcome) => {
     if (reload.kind === 'accepted') {
       planned = reload.planned;
       takeKeys();
@@ -164,7 +164,7 @@ async function startAdmin(rules: AdminSettings | undefined, operated: AdminConte
   return { bound, close: () => admin.close() };
 }
 
-function logReload(reload: Reload, { logger }: Log, notes: Log, errColour: boolean): void {
+function logReload(reload: ReloadOutcome, { logger }: Log, notes: Log, errColour: boolean): void {
   const { cause, files, ms } = reload;
   const attempt = { cause, files: files.slice(0, MAX_NAMES), ms };
   if (reload.kind === 'accepted') {
@@ -183,7 +183,7 @@ function logReload(reload: Reload, { logger }: Log, notes: Log, errColour: boole
   }
 }
 
-function logUnchanged({ kind, cause }: Reload, { logger }: Log): void {
+function logUnchanged({ kind, cause }: ReloadOutcome, { logger }: Log): void {
   if (kind === 'unchanged') logger.info({ cause }, 'manifest unchanged; nothing was reloaded');
 }
 

@@ -1,5 +1,5 @@
-import { formatMismatch, formatMismatchLocation, type TestReport } from './test-text.ts';
 import { escapeXml, xmlAttributes } from '../xml.ts';
+import { formatMismatch, formatMismatchLocation, type TestReport } from './test-text.ts';
 
 /** JUnit's XML: a case for each request. */
 export function formatJunit(report: TestReport): string {

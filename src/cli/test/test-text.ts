@@ -1,7 +1,7 @@
 import type { Mismatch } from '../../testing/compare.ts';
 import type { CoverageCount, CoverageSummary } from '../../testing/coverage.ts';
-import type { TestResult } from '../../testing/run-test-file.ts';
 import type { CheckedTestFile } from '../../testing/read-test-file.ts';
+import type { TestResult } from '../../testing/run-test-file.ts';
 import { paint, pluralize } from '../format.ts';
 
 /** What a run has shown, for a report of any form. */

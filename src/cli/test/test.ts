@@ -1,17 +1,17 @@
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { readBytes } from '../../manifest/file-environment.ts';
 import { toProblems } from '../../problem/problem.ts';
 import { coverageOf, summarizeCoverage } from '../../testing/coverage.ts';
-import { findUnknownReferences } from '../../testing/unknown-references.ts';
-import { runTestFile } from '../../testing/run-test-file.ts';
 import { readTestFile } from '../../testing/read-test-file.ts';
-import { readBytes } from '../../manifest/file-environment.ts';
-import { waitForChange } from './wait-for-change.ts';
+import { runTestFile } from '../../testing/run-test-file.ts';
+import { findUnknownReferences } from '../../testing/unknown-references.ts';
 import { formatProblems } from '../format.ts';
 import { loadFile, unreadableFileError } from '../manifest-file.ts';
 import { CommandError, type ExitCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
 import { formatJunit } from './test-junit.ts';
 import { formatCoverage, formatTestText } from './test-text.ts';
+import { waitForChange } from './wait-for-change.ts';
 
 const DEFAULT_TEST_FILE = 'gateway.test.yaml';
 const FORMATS = { text: formatTestText, junit: formatJunit } as const;

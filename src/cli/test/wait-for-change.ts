@@ -1,5 +1,5 @@
-import { watchFiles } from '../../reload/file-watcher.ts';
 import { readBytes } from '../../manifest/file-environment.ts';
+import { watchFiles } from '../../reload/file-watcher.ts';
 
 /** Editors write in several steps: what follows within this time belongs to one save. */
 const SETTLE_MS = 50;

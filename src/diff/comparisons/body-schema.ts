@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Comparison, DiffContext, DiffFinding, DiffWitness } from '../difference.ts';
-import { type SchemaComparison as Compared, compareSchemas } from '../schemas/compare-schemas.ts';
+import { compareSchemas, type SchemaComparison } from '../schemas/compare-schemas.ts';
 import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-routes.ts';
 
 export const bodyLoosened: Comparison = {
@@ -56,10 +56,10 @@ function findingAtSchema(pair: MatchedRoutePair, message: string, witness?: Diff
 
 const SHARED = /^#\/schemas\/([^/]+)$/;
 
-const comparisonCache = new WeakMap<DiffContext, readonly (readonly [MatchedRoutePair, Compared])[]>();
+const comparisonCache = new WeakMap<DiffContext, readonly (readonly [MatchedRoutePair, SchemaComparison])[]>();
 
 /** The pairs whose schemas differ, compared once for all who ask. */
-function bodyComparisons(sides: DiffContext): readonly (readonly [MatchedRoutePair, Compared])[] {
+function bodyComparisons(sides: DiffContext): readonly (readonly [MatchedRoutePair, SchemaComparison])[] {
   const before = comparisonCache.get(sides);
   if (before !== undefined) return before;
   const compared = [...matchedRoutes(sides)].flatMap((pair) => {
@@ -70,7 +70,7 @@ function bodyComparisons(sides: DiffContext): readonly (readonly [MatchedRoutePa
   return compared;
 }
 
-function compareBodies({ old, next }: DiffContext, { from, to }: MatchedRoutePair): Compared {
+function compareBodies({ old, next }: DiffContext, { from, to }: MatchedRoutePair): SchemaComparison {
   const placed = (name: 'old' | 'new', side: DiffContext['old'], { path, entry }: MatchedRoutePair['from']) =>
     entry.body?.schema === undefined
       ? { ...ANYTHING, side: name }

@@ -1,4 +1,5 @@
-import type { Upstream, UpstreamTls } from '../../plan/plan.ts';
+import type { Upstream } from '../../plan/settings/upstream-definition.ts';
+import type { UpstreamTls } from '../../plan/settings/upstream-tls.ts';
 import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
 import type { DiffSide } from '../side.ts';
 

@@ -65,7 +65,12 @@ export const VALUE_RULES: readonly ValueRule[] = [
     'server trustedProxies',
     hasAdded,
   ),
-  rule('trusted-proxies-narrowed', 'info', 'Fewer proxies are believed what they say of a request.', 'server trustedProxies'),
+  rule(
+    'trusted-proxies-narrowed',
+    'info',
+    'Fewer proxies are believed what they say of a request.',
+    'server trustedProxies',
+  ),
   rule('server-stopping', 'info', 'Requests have another time to end when the process stops.', 'server stopping'),
   rule('server-limit-raised', 'warning', 'Clients may ask for more of the server.', 'server limits', isMore),
   rule('server-limits', 'info', 'Clients may ask for less of the server, or must be faster or slower.', 'server'),

@@ -1,5 +1,5 @@
-import type { ValueValidator } from '../../plan/schema/value-validator.ts';
 import type { SchemaRoot } from '../../plan/schema/schema-bundle.ts';
+import type { ValueValidator } from '../../plan/schema/value-validator.ts';
 import type { Path } from '../../problem/finding.ts';
 import { normalizeSchema } from './normalize-schema.ts';
 import { sampleValues } from './sample-values.ts';

@@ -1,8 +1,9 @@
-import type { Auth, Principal } from '../../plan/plan.ts';
+import type { Auth } from '../../plan/tokens/auth.ts';
+import type { Principal } from '../../plan/tokens/verification-result.ts';
 import type { Exchange } from '../exchange.ts';
+import { Refusal } from '../response/refusal.ts';
 import { ClientDisconnected } from '../upstream/upstream-error.ts';
 import type { RequestHead } from './request-head.ts';
-import { Refusal } from '../response/refusal.ts';
 
 const BEARER = /^bearer /i;
 

@@ -1,4 +1,5 @@
-import type { Auth, Principal } from '../../plan/plan.ts';
+import type { Auth } from '../../plan/tokens/auth.ts';
+import type { Principal } from '../../plan/tokens/verification-result.ts';
 import { Refusal } from '../response/refusal.ts';
 
 /** @throws Refusal `role_not_allowed`, with the manifest's message, word for word */

@@ -1,7 +1,7 @@
-import type { CancellablePromise, ValidationResult } from '../../plan/plan.ts';
+import type { CancellablePromise, ValidationResult } from '../../plan/body/validation-result.ts';
 import type { Exchange } from '../exchange.ts';
-import { ClientDisconnected } from '../upstream/upstream-error.ts';
 import { gatewayBusy } from '../response/refusal.ts';
+import { ClientDisconnected } from '../upstream/upstream-error.ts';
 
 /**
  * Waits for work of another thread, and drops it when the client leaves.

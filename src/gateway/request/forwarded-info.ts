@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { ServerSettings } from '../../plan/plan.ts';
+import type { ServerSettings } from '../../plan/settings/server.ts';
 import type { Exchange } from '../exchange.ts';
 import type { ForwardingHeaders, RawHeaders } from '../upstream/proxy-headers.ts';
 import { isValidHost } from './request-head.ts';

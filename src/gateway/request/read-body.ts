@@ -1,10 +1,10 @@
-import type { BodyRule } from '../../plan/plan.ts';
+import type { BodyRule } from '../../plan/body/body.ts';
 import type { Exchange } from '../exchange.ts';
+import { Refusal } from '../response/refusal.ts';
+import { PacedReads } from '../server/paced-reads.ts';
+import { awaitValidation } from './await-validation.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
 import type { RequestHead } from './request-head.ts';
-import { awaitValidation } from './await-validation.ts';
-import { PacedReads } from '../server/paced-reads.ts';
-import { Refusal } from '../response/refusal.ts';
 
 const METHODS_WITHOUT_BODY = new Set(['GET', 'HEAD']);
 

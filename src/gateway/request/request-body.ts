@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { type DeferredTask, defer } from '../../http1/defer.ts';
 import type { Exchange } from '../exchange.ts';
+import { Refusal } from '../response/refusal.ts';
+import { PacedReads } from '../server/paced-reads.ts';
 import { ClientDisconnected, UpstreamError } from '../upstream/upstream-error.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
-import { PacedReads } from '../server/paced-reads.ts';
-import { Refusal } from '../response/refusal.ts';
 
 /** A piece of this size goes on by itself; smaller ones of one turn of the event loop go on together. */
 const LARGE_BYTES = 16_384;

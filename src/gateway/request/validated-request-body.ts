@@ -1,7 +1,7 @@
-import type { StreamValidator } from '../../plan/plan.ts';
+import type { StreamValidator } from '../../plan/body/stream-validation.ts';
 import type { Exchange } from '../exchange.ts';
-import { UpstreamError } from '../upstream/upstream-error.ts';
 import { Refusal } from '../response/refusal.ts';
+import { UpstreamError } from '../upstream/upstream-error.ts';
 import { RequestBody } from './request-body.ts';
 
 /** The most that is held back. */

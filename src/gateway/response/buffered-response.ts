@@ -1,7 +1,7 @@
 import type { ResponseHead } from '../../http1/response-head.ts';
 import type { Exchange } from '../exchange.ts';
-import { ClientDisconnected, UpstreamError } from '../upstream/upstream-error.ts';
 import { GrowingBuffer } from '../request/growing-buffer.ts';
+import { ClientDisconnected, UpstreamError } from '../upstream/upstream-error.ts';
 import { type ClientResponse, clientResponseHeaders, type FlowControl, withoutHeader } from './client-response.ts';
 import { Refusal } from './refusal.ts';
 import { refuse } from './refuse.ts';

@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream';
 import type { ResponseHead } from '../../http1/response-head.ts';
-import { withoutCorsHeaders } from './cors.ts';
 import type { Exchange } from '../exchange.ts';
 import { applyHeaderRules } from '../upstream/header-rules.ts';
 import { forwardResponseHeaders } from '../upstream/proxy-headers.ts';
+import { withoutCorsHeaders } from './cors.ts';
 
 /** What an exchange with an upstream can be told while it runs. */
 export interface FlowControl {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Cors } from '../../plan/plan.ts';
+import type { Cors } from '../../plan/settings/cors.ts';
 import type { Exchange } from '../exchange.ts';
 import type { RequestHead } from '../request/request-head.ts';
 import { Refusal } from './refusal.ts';

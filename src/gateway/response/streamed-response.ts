@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { ResponseHead } from '../../http1/response-head.ts';
 import { releaseReadBuffer } from '../../http1/read-buffers.ts';
+import type { ResponseHead } from '../../http1/response-head.ts';
 import type { Exchange } from '../exchange.ts';
 import { applyTrailerRules } from '../upstream/header-rules.ts';
 import { forwardResponseHeaders } from '../upstream/proxy-headers.ts';

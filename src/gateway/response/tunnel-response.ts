@@ -1,13 +1,13 @@
 import type { Duplex } from 'node:stream';
 import type { ResponseHead } from '../../http1/response-head.ts';
 import type { Exchange, WebSocketHandshake } from '../exchange.ts';
-import { closeFrame, WebSocketFrameTracker } from './websocket-frames.ts';
+import type { EndReason } from '../server/long-lived-exchanges.ts';
 import { applyHeaderRules } from '../upstream/header-rules.ts';
 import { forwardResponseHeaders } from '../upstream/proxy-headers.ts';
-import type { EndReason } from '../server/long-lived-exchanges.ts';
 import { Refusal } from './refusal.ts';
 import { refuse } from './refuse.ts';
 import { StreamedResponse } from './streamed-response.ts';
+import { closeFrame, WebSocketFrameTracker } from './websocket-frames.ts';
 
 /**
  * The answer to a WebSocket handshake (RFC 6455 section 4). Only a 101 makes a tunnel; any other answer goes to

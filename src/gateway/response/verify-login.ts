@@ -1,17 +1,14 @@
-import type {
-  Auth,
-  LoginErrorCode,
-  LoginRule,
-  ResponseTokens,
-  TokenErrorCode,
-  VerificationClient,
-} from '../../plan/plan.ts';
-import { isAsciiText } from './ascii-charset.ts';
-import { authorize } from '../request/authorize.ts';
-import { ContentDecodingError, decodeBody } from './decode-body.ts';
+import type { Auth } from '../../plan/tokens/auth.ts';
+import type { LoginErrorCode, ResponseTokens } from '../../plan/tokens/find-tokens.ts';
+import type { LoginRule } from '../../plan/tokens/login.ts';
+import type { TokenErrorCode } from '../../plan/tokens/verification-result.ts';
+import type { VerificationClient } from '../../plan/tokens/verifier.ts';
 import type { Exchange } from '../exchange.ts';
-import type { CompleteResponse } from './buffered-response.ts';
+import { authorize } from '../request/authorize.ts';
 import { untilClientDisconnects } from '../request/await-validation.ts';
+import { isAsciiText } from './ascii-charset.ts';
+import type { CompleteResponse } from './buffered-response.ts';
+import { ContentDecodingError, decodeBody } from './decode-body.ts';
 import { gatewayBusy, Refusal } from './refusal.ts';
 
 export interface LoginContext {

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { clientKey } from '../../fairness/client-key.ts';
-import type { ServerSettings } from '../../plan/plan.ts';
-import { ClientProgress } from './client-progress.ts';
-import { HalfCloseProbe } from './half-close-probe.ts';
+import type { ServerSettings } from '../../plan/settings/server.ts';
 import { Refusal } from '../response/refusal.ts';
 import { LINGER_MS } from '../response/refuse.ts';
+import { ClientProgress } from './client-progress.ts';
+import { HalfCloseProbe } from './half-close-probe.ts';
 import { RequestFeed, type RequestFeedHandler } from './request-feed.ts';
 
 /** Refuses bytes that are no request, and ends the connection. */

@@ -2,7 +2,8 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { ServerSettings, ServerTls } from '../../plan/plan.ts';
+import type { ServerSettings } from '../../plan/settings/server.ts';
+import type { ServerTls } from '../../plan/settings/tls.ts';
 import { ClientConnection, type RefusalHandler } from './client-connection.ts';
 
 /** How soon what is late is noticed. Node would look every 30 s. */

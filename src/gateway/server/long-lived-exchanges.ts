@@ -1,4 +1,6 @@
-import type { Endpoint, Plan, Route, Upstream } from '../../plan/plan.ts';
+import type { Plan } from '../../plan/plan.ts';
+import type { Route } from '../../plan/route-definition.ts';
+import type { Endpoint, Upstream } from '../../plan/settings/upstream-definition.ts';
 import type { Exchange } from '../exchange.ts';
 import { isWebSocketOriginAllowed } from './websocket-origin.ts';
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { type BodyScanner, ChunkedBodyScanner, FixedLengthBodyScanner } from './body-scanner.ts';
 import { GrowingBuffer } from '../request/growing-buffer.ts';
+import { type BodyScanner, ChunkedBodyScanner, FixedLengthBodyScanner } from './body-scanner.ts';
 import { HeadScanner } from './head-scanner.ts';
 import { RequestLineScanner } from './request-line-scanner.ts';
 import { useSharedReadBuffer } from './shared-read-buffer.ts';

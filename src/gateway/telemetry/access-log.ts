@@ -1,4 +1,4 @@
-import type { Route } from '../../plan/plan.ts';
+import type { Route } from '../../plan/route-definition.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Refusal } from '../response/refusal.ts';
 

@@ -1,5 +1,5 @@
-import type { Exchange } from '../exchange.ts';
 import { HTTP_METHODS } from '../../http-methods.ts';
+import type { Exchange } from '../exchange.ts';
 import type { RefusalCode } from '../response/refusal.ts';
 
 /** The upper bounds of the histograms' buckets, in milliseconds; above the last one there is one more. */

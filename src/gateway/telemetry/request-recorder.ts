@@ -1,9 +1,9 @@
 import type { Log } from '../../log/log.ts';
+import type { Exchange } from '../exchange.ts';
+import type { Refusal } from '../response/refusal.ts';
 import { accessLogLine, refusedConnectionLine, sampleRateOf } from './access-log.ts';
 import { type RequestEvent, refusedConnectionEvent, requestEventOf } from './request-event.ts';
-import type { Exchange } from '../exchange.ts';
 import { RequestMetrics } from './request-metrics.ts';
-import type { Refusal } from '../response/refusal.ts';
 
 /** Records every request as it ends: in the log, the metrics and the trace, and for those who watch. */
 export class RequestRecorder {

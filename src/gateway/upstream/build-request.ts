@@ -1,10 +1,10 @@
 import type { UpstreamRequest } from '../../http1/upstream-request.ts';
-import type { ForwardRequest } from './forwarder.ts';
 import { forwardingHeadersOf } from '../request/forwarded-info.ts';
+import { RequestBody } from '../request/request-body.ts';
+import { ValidatedRequestBody } from '../request/validated-request-body.ts';
+import type { ForwardRequest } from './forwarder.ts';
 import { applyHeaderRules } from './header-rules.ts';
 import { forwardRequestHeaders } from './proxy-headers.ts';
-import { ValidatedRequestBody } from '../request/validated-request-body.ts';
-import { RequestBody } from '../request/request-body.ts';
 
 /** @param host of the target: a client of HTTP/1.0 need not name one */
 export function buildUpstreamRequest(

@@ -1,7 +1,7 @@
-import type { BreakerSettings } from '../../plan/plan.ts';
+import type { BreakerSettings } from '../../plan/settings/upstream-definition.ts';
 import type { FailureSource } from './failure-sources.ts';
-import { RecentClients } from './recent-clients.ts';
 import { FailureStreak } from './failure-streak.ts';
+import { RecentClients } from './recent-clients.ts';
 
 export type BreakerState = 'closed' | 'open' | 'half-open';
 

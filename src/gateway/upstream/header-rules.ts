@@ -1,4 +1,4 @@
-import type { HeaderRules } from '../../plan/plan.ts';
+import type { HeaderRules } from '../../plan/settings/header-rules.ts';
 import type { RawHeaders } from './proxy-headers.ts';
 
 /** Headers as a route wants them: those that it removes or sets gone, those that it sets behind the others. */

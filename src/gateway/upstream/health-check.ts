@@ -1,4 +1,4 @@
-import type { HealthCheckSettings } from '../../plan/plan.ts';
+import type { HealthCheckSettings } from '../../plan/settings/upstream-definition.ts';
 
 /** Asks a target at an interval whether it is well, and says so when enough answers in a row agree. */
 export class HealthCheck {

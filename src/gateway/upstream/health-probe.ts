@@ -1,9 +1,9 @@
 import type { NameResolver } from '../../dns/name-resolver.ts';
-import { UpstreamConnection } from '../../http1/upstream-connection.ts';
 import { createDial, type Dial } from '../../http1/dial.ts';
 import { fetchResponse, ResponseTooLargeError } from '../../http1/fetch-response.ts';
 import { Http1Error } from '../../http1/http1-error.ts';
-import type { Endpoint, Upstream } from '../../plan/plan.ts';
+import { UpstreamConnection } from '../../http1/upstream-connection.ts';
+import type { Endpoint, Upstream } from '../../plan/settings/upstream-definition.ts';
 
 const MAX_BODY_BYTES = 65_536;
 const HEADERS = ['User-Agent', 'signing-gateway'];

@@ -1,17 +1,22 @@
 import type { DnsErrorCode } from '../../dns/dns-error.ts';
-import type { ResolutionStatus } from '../../dns/resolution-status.ts';
 import type { NameResolver } from '../../dns/name-resolver.ts';
+import type { ResolutionStatus } from '../../dns/resolution-status.ts';
 import type { ConnectionBudget } from '../../http1/connection-budget.ts';
 import { ConnectionPool } from '../../http1/connection-pool.ts';
 import { createDial, hostOf } from '../../http1/dial.ts';
-import type { Endpoint, Upstream } from '../../plan/plan.ts';
+import type { Endpoint, Upstream } from '../../plan/settings/upstream-definition.ts';
+import { AverageResponseTime } from './average-response-time.ts';
 import { type BreakerState, CircuitBreaker } from './circuit-breaker.ts';
 import { HealthCheck } from './health-check.ts';
-import { AverageResponseTime } from './average-response-time.ts';
 import { HealthProbe } from './health-probe.ts';
 
 /** What changed with a target, for the log. */
-export type EndpointEvent = 'healthy' | 'unhealthy' | `breaker_${BreakerState}` | `unresolved (${DnsErrorCode})` | 'resolved';
+export type EndpointEvent =
+  | 'healthy'
+  | 'unhealthy'
+  | `breaker_${BreakerState}`
+  | `unresolved (${DnsErrorCode})`
+  | 'resolved';
 
 export interface EndpointStatus {
   readonly url: string;

@@ -1,6 +1,6 @@
 import type { NameResolver } from '../../dns/name-resolver.ts';
 import type { ConnectionBudget } from '../../http1/connection-budget.ts';
-import type { Upstream } from '../../plan/plan.ts';
+import type { Upstream } from '../../plan/settings/upstream-definition.ts';
 import { Refusal } from '../response/refusal.ts';
 import { type EndpointEvent, type EndpointStatus, LiveEndpoint } from './live-endpoint.ts';
 import { type QueueEntry, RequestQueue } from './request-queue.ts';

@@ -1,16 +1,16 @@
 import type { Duplex } from 'node:stream';
 import type { ResponseHead } from '../../http1/response-head.ts';
-import type { ResponseSink } from '../../http1/upstream-request.ts';
 import type { UpstreamConnection } from '../../http1/upstream-connection.ts';
-import { ClientDisconnected, isTimeout, toRefusal, UpstreamError } from './upstream-error.ts';
-import type { ForwardRequest } from './forwarder.ts';
+import type { ResponseSink } from '../../http1/upstream-request.ts';
+import { RequestBody } from '../request/request-body.ts';
 import { Refusal } from '../response/refusal.ts';
 import { refuse } from '../response/refuse.ts';
-import { RequestBody } from '../request/request-body.ts';
+import { buildBody, buildHeaders, buildUpstreamRequest } from './build-request.ts';
 import { type FailureSource, failureSourceOf } from './failure-sources.ts';
+import type { ForwardRequest } from './forwarder.ts';
 import type { LiveEndpoint } from './live-endpoint.ts';
 import type { LiveUpstream, QueuedRequest } from './live-upstream.ts';
-import { buildBody, buildHeaders, buildUpstreamRequest } from './build-request.ts';
+import { ClientDisconnected, isTimeout, toRefusal, UpstreamError } from './upstream-error.ts';
 
 /** RFC 9110 section 9.2.2, of the methods that are served. */
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);

@@ -1,7 +1,7 @@
 import { intersect } from '../../plan/routing/pattern-overlap.ts';
+import type { LintRoute } from '../lint-context.ts';
 import { publicOverlaps } from '../public-overlaps.ts';
 import { findingAt, type Rule } from '../rule.ts';
-import type { LintRoute } from '../lint-context.ts';
 
 export const publicMethodGap: Rule = {
   id: 'public-method-gap',

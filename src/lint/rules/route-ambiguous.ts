@@ -1,7 +1,7 @@
 import { containsPattern, intersect, overlapSearchBudget, PatternTree } from '../../plan/routing/pattern-overlap.ts';
 import { sortMethods } from '../../plan/routing/sample-paths.ts';
-import { findingAt, type Rule } from '../rule.ts';
 import type { LintRoute } from '../lint-context.ts';
+import { findingAt, type Rule } from '../rule.ts';
 
 export const routeAmbiguous: Rule = {
   id: 'route-ambiguous',

@@ -2,9 +2,9 @@ import { foldLiteral } from '../../plan/routing/path-folding.ts';
 import { patternKey } from '../../plan/routing/pattern.ts';
 import { sortMethods } from '../../plan/routing/sample-paths.ts';
 import type { RouteWitness } from '../../problem/finding.ts';
-import type { WitnessSearch } from '../witness-search.ts';
-import { findingAt, type Rule, type RuleFinding } from '../rule.ts';
 import type { LintRoute } from '../lint-context.ts';
+import { findingAt, type Rule, type RuleFinding } from '../rule.ts';
+import type { WitnessSearch } from '../witness-search.ts';
 
 export const routeCaseTwin: Rule = {
   id: 'route-case-twin',

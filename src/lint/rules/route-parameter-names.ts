@@ -1,6 +1,6 @@
 import { patternKey } from '../../plan/routing/pattern.ts';
-import { findingAt, type Rule } from '../rule.ts';
 import type { LintRoute } from '../lint-context.ts';
+import { findingAt, type Rule } from '../rule.ts';
 
 export const routeParameterNames: Rule = {
   id: 'route-parameter-names',

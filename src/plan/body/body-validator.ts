@@ -1,12 +1,13 @@
+import { truncatePointer } from '../../json-pointer.ts';
 import type { Path } from '../../problem/finding.ts';
 import { BUDGET_EXCEEDED, limitCost, SERVING_BUDGET } from '../schema/cost-budget.ts';
-import { findInexactNumbers } from './inexact-numbers.ts';
-import type { ValueValidator } from '../schema/value-validator.ts';
-import type { BodyRule, Violation } from '../plan.ts';
-import { truncatePointer } from '../../json-pointer.ts';
 import type { SchemaRoot } from '../schema/schema-bundle.ts';
+import type { ValueValidator } from '../schema/value-validator.ts';
+import type { BodyRule } from './body.ts';
+import { findInexactNumbers } from './inexact-numbers.ts';
 import { parseStrictJson } from './strict-json.ts';
 import { validationPool } from './validation-pool.ts';
+import type { Violation } from './violation.ts';
 
 /** Reading a longer body takes more than one or two milliseconds. */
 const MAX_LOOP_BYTES = 32_768;

@@ -2,11 +2,25 @@ import type { RouteEntry } from '../../manifest/manifest.generated.ts';
 import type { Secrets } from '../../manifest/secrets.ts';
 import { sizeBytes } from '../../manifest/units.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../../problem/finding.ts';
-import { createBodyValidator } from './body-validator.ts';
-import { compileStreamValidation } from './stream-validation.ts';
 import type { SchemaCompiler } from '../schema/schema-compiler.ts';
-import { createMediaTypes, isJsonType, JSON_MEDIA_TYPES } from './media-type.ts';
-import type { BodyRule, MediaTypes } from '../plan.ts';
+import { createBodyValidator } from './body-validator.ts';
+import { createMediaTypes, isJsonType, JSON_MEDIA_TYPES, type MediaTypes } from './media-type.ts';
+import { compileStreamValidation, type StreamValidator } from './stream-validation.ts';
+import type { CancellablePromise, ValidationResult } from './validation-result.ts';
+
+export interface BodyRule {
+  /** A longer body is refused as soon as that is known. */
+  readonly limitBytes: number;
+  /** What the body may be; `undefined`: anything. */
+  readonly types: MediaTypes | undefined;
+  /**
+   * Present when the body must be JSON: reads and validates the whole of it, in another thread where that takes long.
+   * Takes over the buffer: nothing else may use its memory.
+   */
+  readonly validate: ((body: Buffer, client?: string) => ValidationResult | CancellablePromise) | undefined;
+  /** What looks at a streamed body of this Content-Type on its way; `undefined`: nothing does. */
+  readonly streamValidatorFor: ((contentType: string) => StreamValidator | undefined) | undefined;
+}
 
 const WITHOUT_BODY = new Set(['GET', 'HEAD']);
 

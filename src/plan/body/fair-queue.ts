@@ -1,5 +1,5 @@
-import { UsageByKey } from '../../fairness/usage-by-key.ts';
 import { nextInRotation, RoundRobinQueue } from '../../fairness/round-robin-queue.ts';
+import { UsageByKey } from '../../fairness/usage-by-key.ts';
 
 /** A job that waits: of which route, for which client. */
 export interface FairQueueItem {

@@ -1,6 +1,6 @@
 import { charge } from '../schema/cost-budget.ts';
-import { endOfString, isMemberName } from './json-scan.ts';
 import { isExactDouble } from './exact-double.ts';
+import { endOfString, isMemberName } from './json-scan.ts';
 
 /** The numbers of a value that a double does not hold as they are written. */
 export class InexactNumbers {

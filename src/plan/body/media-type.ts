@@ -1,5 +1,12 @@
-import type { MediaTypes } from '../plan.ts';
-
+/** Some media types (RFC 9110 section 8.3.1). */
+export interface MediaTypes {
+  /** Whether a Content-Type is one of them. */
+  readonly includes: (contentType: string) => boolean;
+  /** The value of an `Accept` that lists them; `undefined` where clients may not see them. */
+  readonly acceptHeader: string | undefined;
+  /** What a client is told that sent another. */
+  readonly refusalDetail: string;
+}
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 /** RFC 9110 section 8.3.1: one media type with any parameters. */
 const MEDIA_TYPE = new RegExp(

@@ -1,16 +1,36 @@
 import { foldHeaderName } from '../../header-names.ts';
+import { pointerStep } from '../../json-pointer.ts';
 import type { RouteEntry } from '../../manifest/manifest.generated.ts';
 import { suggestion } from '../../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../../problem/finding.ts';
-import { routeKeyOf, withinBudget } from './body-validator.ts';
+import type { Pattern } from '../routing/pattern.ts';
+import type { SchemaRoot } from '../schema/schema-bundle.ts';
 import type { SchemaCompiler } from '../schema/schema-compiler.ts';
+import { routeKeyOf, withinBudget } from './body-validator.ts';
 import { MAX_VIOLATIONS, validateDeferred } from './deferred-values.ts';
 import { createParameterValidator, type DeferredValues, type ParameterValidator } from './parameter-value.ts';
-import type { Pattern } from '../routing/pattern.ts';
-import type { ParameterRules, Violation } from '../plan.ts';
-import { pointerStep } from '../../json-pointer.ts';
 import { compileQuery } from './query.ts';
-import type { SchemaRoot } from '../schema/schema-bundle.ts';
+import type { CancellablePromise } from './validation-result.ts';
+import type { Violation } from './violation.ts';
+
+/** Validates what comes before the body. Pointers begin with `/params`, `/query` or `/headers`. */
+export interface ParameterRules {
+  /**
+   * Validates at once, however long that takes.
+   *
+   * @param path that the path guard has passed, still encoded
+   * @param query with its question mark, or empty
+   * @param headers names and values in turn, as they came
+   */
+  readonly validate: (path: string, query: string, headers: readonly string[]) => readonly Violation[];
+  /** The same on the serving thread: work that would hold it for too long goes to another thread. */
+  readonly validateWithinBudget: (
+    path: string,
+    query: string,
+    headers: readonly string[],
+    client: string,
+  ) => readonly Violation[] | CancellablePromise;
+}
 
 const RULE = 'parameters';
 

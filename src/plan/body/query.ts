@@ -1,7 +1,8 @@
+import { pointerStep } from '../../json-pointer.ts';
 import type { RouteEntry } from '../../manifest/manifest.generated.ts';
 import type { ParameterValidator } from './parameter-value.ts';
-import type { ParameterRules, Violation } from '../plan.ts';
-import { pointerStep } from '../../json-pointer.ts';
+import type { ParameterRules } from './parameters.ts';
+import type { Violation } from './violation.ts';
 
 type QueryEntry = NonNullable<RouteEntry['query']>;
 

@@ -2,10 +2,19 @@ import type { RouteEntry } from '../../manifest/manifest.generated.ts';
 import type { Secrets } from '../../manifest/secrets.ts';
 import { sizeBytes } from '../../manifest/units.ts';
 import { errorAt, type Finding, type Path } from '../../problem/finding.ts';
+import type { BodyRule } from './body.ts';
 import { CsvHeaderValidator } from './csv-header.ts';
 import { createMediaTypes, mediaTypeMatcher, parseMediaType } from './media-type.ts';
 import { boundaryOf, MultipartValidator, type PartRule } from './multipart.ts';
-import type { BodyRule, StreamValidator } from '../plan.ts';
+import type { Violation } from './violation.ts';
+
+/** Looks at one body, piece by piece, and keeps hardly anything of it. */
+export interface StreamValidator {
+  /** The next piece, of any length. With a fault nothing of it may go on, and nothing that follows. */
+  write(piece: Buffer): Violation | undefined;
+  /** There are no more pieces. */
+  end(): Violation | undefined;
+}
 
 type BodyEntry = NonNullable<RouteEntry['body']>;
 

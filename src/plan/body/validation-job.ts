@@ -1,6 +1,7 @@
+import type { TokenSearchResult } from '../tokens/token-search.ts';
 import type { FairQueueItem } from './fair-queue.ts';
+import type { Overload } from './validation-result.ts';
 import type { ValidationTask, ValidationThread, ValidationWorkerResponse } from './validation-thread.ts';
-import type { Overload, TokenSearchResult } from '../plan.ts';
 
 /** Texts to validate in another thread, of a body or of parameters; or a response to search for tokens. */
 export interface ValidationJob extends ValidationTask, FairQueueItem {}

@@ -1,7 +1,7 @@
 import { FairQueue } from './fair-queue.ts';
-import { ValidationThread } from './validation-thread.ts';
-import type { Overload } from '../plan.ts';
 import { PendingJob, type ValidationJob, type ValidationJobResult } from './validation-job.ts';
+import type { Overload } from './validation-result.ts';
+import { ValidationThread } from './validation-thread.ts';
 
 export interface ValidationPoolLimits {
   /** At least two: no route has all of them, so a slow schema leaves one to the others. */

@@ -1,9 +1,11 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Path } from '../../problem/finding.ts';
-import type { LoginResponse, TokenSearchResult, Violation } from '../plan.ts';
 import type { SchemaRoot } from '../schema/schema-bundle.ts';
 import type { TokenLocations } from '../tokens/find-tokens.ts';
+import type { LoginResponse } from '../tokens/login.ts';
+import type { TokenSearchResult } from '../tokens/token-search.ts';
+import type { Violation } from './violation.ts';
 
 /** A JSON text and the schema that it must meet. */
 export interface SchemaCheck {

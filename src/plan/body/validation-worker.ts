@@ -1,4 +1,7 @@
 import { parentPort } from 'node:worker_threads';
+import { createSchemaValidators, type SchemaValidators } from '../schema/value-validator.ts';
+import { findTokens } from '../tokens/find-tokens.ts';
+import type { TokenSearchResult } from '../tokens/token-search.ts';
 import { validateJson } from './body-validator.ts';
 import {
   MAX_CACHED_ROOTS,
@@ -6,9 +9,6 @@ import {
   type ValidationWorkerRequest,
   type ValidationWorkerResponse,
 } from './validation-thread.ts';
-import { createSchemaValidators, type SchemaValidators } from '../schema/value-validator.ts';
-import type { TokenSearchResult } from '../plan.ts';
-import { findTokens } from '../tokens/find-tokens.ts';
 
 /** The other side of `judge-thread.ts`: answers one question after the other. */
 const known = new Map<number, SchemaValidators>();

@@ -1,8 +1,17 @@
 import { addRoute, createRouter as createTree, findRoute } from 'rou3';
+import type { Route } from '../route-definition.ts';
+import { runToEnd, type SlicedWork } from '../sliced-work.ts';
 import { FOLDABLE, foldedVariants, foldLiteral, isAlreadyFolded } from './path-folding.ts';
 import { type Pattern, parsePattern } from './pattern.ts';
-import type { Route, Router } from '../plan.ts';
-import { runToEnd, type SlicedWork } from '../sliced-work.ts';
+
+export interface Router {
+  /** The route of a path that the path guard has passed, still encoded; `undefined` when there is none. */
+  readonly match: (method: string, path: string) => Route | undefined;
+  /** The methods that some route has for a path, sorted; empty when no route knows the path. */
+  readonly allowedMethods: (path: string) => readonly string[];
+  /** Whether the path guard may pass an encoded slash at all: some route keeps it. No other route matches such a path. */
+  readonly keepsEncodedSlash: boolean;
+}
 
 /**
  * Makes the router of a plan. Literal segments win over parameters, parameters over `/**`, from the left;

@@ -1,10 +1,10 @@
 import { posix } from 'node:path';
+import { pointerStep } from '../../json-pointer.ts';
 import { parse } from '../../manifest/document.ts';
 import type { Manifest } from '../../manifest/manifest.generated.ts';
 import type { Environment } from '../../manifest/source.ts';
 import { errorAt, type Finding, type Path } from '../../problem/finding.ts';
 import { toProblems } from '../../problem/problem.ts';
-import { pointerStep } from '../../json-pointer.ts';
 import { isMap, isSchema, mapSchemas, referencePath, referenceTo, valueAt } from './schema-walk.ts';
 
 const RULE = 'body-schema';

@@ -4,15 +4,15 @@ import type { Secrets } from '../../manifest/secrets.ts';
 import type { Environment } from '../../manifest/source.ts';
 import { didYouMean, suggestion } from '../../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../../problem/finding.ts';
+import type { AjvValidator } from './ajv-validator.ts';
 import { withHiddenKeywords } from './hidden-keywords.ts';
 import { ignoredKeywordFindings } from './ignored-keywords.ts';
-import { createSchemaValidators, type ValueValidator } from './value-validator.ts';
-import { circularReferenceFindings, schemaFindings } from './schema-findings.ts';
 import { bundleSchemas, type SchemaRoot } from './schema-bundle.ts';
+import { circularReferenceFindings, schemaFindings } from './schema-findings.ts';
 import { createRecursionCheck } from './schema-recursion.ts';
 import { keywordsOf, typesAt, valueAt } from './schema-walk.ts';
 import { unevaluatedFindings } from './unevaluated-findings.ts';
-import type { AjvValidator } from './ajv-validator.ts';
+import { createSchemaValidators, type ValueValidator } from './value-validator.ts';
 
 export interface SchemaCompiler {
   /** Compiles the schema that stands at a path of the manifest; what is wrong with it goes to `findings`. */

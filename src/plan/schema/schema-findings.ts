@@ -1,9 +1,9 @@
+import { pointerStep } from '../../json-pointer.ts';
 import { suggestion } from '../../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../../problem/finding.ts';
-import { pointerStep } from '../../json-pointer.ts';
+import { checkPattern } from './ajv-validator.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
 import { inPlaceSchemasOf, isMap, isSchema, keywordsOf, referencePath, valueAt } from './schema-walk.ts';
-import { checkPattern } from './ajv-validator.ts';
 
 const RULE = 'body-schema';
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';

@@ -1,5 +1,5 @@
-import { errorAt, type Finding, type Path } from '../../problem/finding.ts';
 import { pointerStep } from '../../json-pointer.ts';
+import { errorAt, type Finding, type Path } from '../../problem/finding.ts';
 import { type ChildSchema, childSchemasOf, mayOverlap } from './child-schemas.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
 import { inPlaceSchemasOf, isMap, keywordsOf, referencePath, valueAt } from './schema-walk.ts';

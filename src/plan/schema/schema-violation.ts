@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { hiddenKeywordsOf } from './hidden-keywords.ts';
-import type { Violation } from '../plan.ts';
 import { pointerStep, truncatePointer } from '../../json-pointer.ts';
+import type { Violation } from '../body/violation.ts';
+import { hiddenKeywordsOf } from './hidden-keywords.ts';
 
 /**
  * Returns an error of a validator in the gateway's words. It quotes no value of the body, no member that the schema does not

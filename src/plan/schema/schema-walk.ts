@@ -1,5 +1,5 @@
-import type { Path } from '../../problem/finding.ts';
 import { pointerStep } from '../../json-pointer.ts';
+import type { Path } from '../../problem/finding.ts';
 
 /** Keywords whose value is data, not a schema. */
 const DATA = new Set(['const', 'default', 'dependentRequired', 'enum', 'examples']);

@@ -1,10 +1,10 @@
 import type { Path } from '../../problem/finding.ts';
-import { currentValidation } from './exact-numbers.ts';
 import { type InexactNumbers, ROOT_HOLDER } from '../body/inexact-numbers.ts';
-import type { Violation } from '../plan.ts';
-import { toViolation } from './schema-violation.ts';
-import type { SchemaRoot } from './schema-bundle.ts';
+import type { Violation } from '../body/violation.ts';
 import { type AjvValidator, createAjvValidator } from './ajv-validator.ts';
+import { currentValidation } from './exact-numbers.ts';
+import type { SchemaRoot } from './schema-bundle.ts';
+import { toViolation } from './schema-violation.ts';
 
 const MAX_FAULTS = 20;
 /** Of a longer body the first fault is told: to find all of them may take time by the square of the length. */

@@ -1,5 +1,9 @@
 import { errorAt, type Finding, type Path } from '../../problem/finding.ts';
-import type { ListenAddress } from '../plan.ts';
+
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
 
 /** Host and port of a listener, by a text that the schema has passed. */
 export function compileAddress(text: string, path: Path, findings: Finding[]): ListenAddress {

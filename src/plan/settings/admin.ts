@@ -1,11 +1,26 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Admin, Manifest } from '../../manifest/manifest.generated.ts';
 import { errorAt, type Path } from '../../problem/finding.ts';
-import { compileAddress, isLoopback } from './address.ts';
-import { readCertificate } from './pem.ts';
-import type { AdminSettings } from '../plan.ts';
-import { compileTls } from './tls.ts';
 import { requireSecretFromEnvironment, type TokensContext } from '../tokens/tokens-context.ts';
+import { compileAddress, isLoopback, type ListenAddress } from './address.ts';
+import { readCertificate } from './pem.ts';
+import { compileTls } from './tls.ts';
+
+/** A certificate with its key, and with `ca` the authorities by which clients are known. */
+export interface AdminTls {
+  /** The PEM texts. A function, so that whoever prints a plan does not print a key. */
+  readonly pem: () => { readonly cert: string; readonly key: string; readonly ca?: string };
+}
+
+/** Where operators ask, and who may: what is stated is asked for. */
+export interface AdminSettings extends ListenAddress {
+  /** Equal for equal definitions. Says nothing of the token. */
+  readonly key: string;
+  /** Whether a token that was shown is the one; `undefined`: none is asked for. */
+  readonly acceptsToken: ((shown: string) => boolean) | undefined;
+  /** `undefined`: plain HTTP. */
+  readonly tls: AdminTls | undefined;
+}
 
 type AdminContext = Pick<TokensContext, 'readFile' | 'secrets' | 'findings'>;
 

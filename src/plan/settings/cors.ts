@@ -1,7 +1,20 @@
 import type { Cors as CorsEntry } from '../../manifest/manifest.generated.ts';
 import { durationMs } from '../../manifest/units.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../../problem/finding.ts';
-import type { Cors } from '../plan.ts';
+
+/** What pages of other origins may do in a browser: the CORS protocol of the Fetch standard. */
+export interface Cors {
+  /** Equal for equal definitions. */
+  readonly key: string;
+  /** What an answer to a page of this origin says, names and values in turn: nothing when the origin is not allowed. */
+  readonly headersFor: (origin: string | undefined) => readonly string[];
+  /** What the answer to a preflight says besides. */
+  readonly preflightHeaders: readonly string[];
+  /** The methods that a preflight allows; `undefined`: those of the path's routes. */
+  readonly methods: readonly string[] | undefined;
+  /** Whether answers differ by origin, so that a cache must keep them apart. */
+  readonly isOriginDependent: boolean;
+}
 
 const NOTHING: readonly string[] = [];
 

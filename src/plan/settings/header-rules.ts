@@ -1,7 +1,16 @@
 import { foldHeaderName, isOverrideHeader } from '../../header-names.ts';
 import type { HeaderRules as Entry, RequestHeaderRules, RouteEntry } from '../../manifest/manifest.generated.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../../problem/finding.ts';
-import type { HeaderRules } from '../plan.ts';
+
+/** Changes that a route makes to the headers of one direction. */
+export interface HeaderRules {
+  /** Whether a header of this name, as it was written, goes no further: it is removed, or set anew. */
+  readonly drops: (written: string) => boolean;
+  /** Returns true for an override header of a request that the route lets through; `undefined`: it lets none through. */
+  readonly keeps: ((written: string) => boolean) | undefined;
+  /** What is said in addition: names and values in turn. */
+  readonly set: readonly string[];
+}
 
 type Side = 'request' | 'response';
 const KEYS = { request: 'requestHeaders', response: 'responseHeaders' } as const;

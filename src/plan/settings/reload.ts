@@ -3,7 +3,14 @@ import type { Environment } from '../../manifest/source.ts';
 import { timerMs } from '../../manifest/units.ts';
 import { errorAt, type Finding } from '../../problem/finding.ts';
 import { attempt, isFailed } from './pem.ts';
-import type { ReloadSettings } from '../plan.ts';
+
+/** How a plan is put in force in place of another one. */
+export interface ReloadSettings {
+  /** A test file that the plan must pass, by its path relative to the manifest. */
+  readonly selfTest: string | undefined;
+  /** How long WebSockets and event streams of a route that is not any more what it was go on. */
+  readonly graceMs: number;
+}
 
 /** What the test file says is looked at only when it is run; that it can be read is known now. */
 export function compileReload(

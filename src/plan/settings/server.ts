@@ -3,9 +3,33 @@ import type { Server } from '../../manifest/manifest.generated.ts';
 import type { Environment } from '../../manifest/source.ts';
 import { durationMs, sizeBytes } from '../../manifest/units.ts';
 import { errorAt, type Finding } from '../../problem/finding.ts';
-import type { ServerSettings } from '../plan.ts';
-import { compileTls } from './tls.ts';
+import { compileTls, type ServerTls } from './tls.ts';
 import { compileTrustedProxies } from './trusted-proxies.ts';
+
+/** How clients are served, whatever they ask for. */
+export interface ServerSettings {
+  /** Equal for equal definitions, by the keys of `server` in the manifest. */
+  readonly keys: Readonly<Record<'tls' | 'trustedProxies' | 'timeouts' | 'limits' | 'stopping', string>>;
+  /** `undefined`: plain HTTP. */
+  readonly tls: ServerTls | undefined;
+  /** Whether an address is that of a trusted proxy; `undefined`: no peer is trusted. */
+  readonly trustedProxies: ((address: string) => boolean) | undefined;
+  /** Never longer than `requestTimeoutMs`. */
+  readonly headersTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  readonly keepAliveTimeoutMs: number;
+  /** How long a client may take nothing of its answer, or send nothing of its body. */
+  readonly stalledTimeoutMs: number;
+  /** Of the request line and the headers together. */
+  readonly headerLimitBytes: number;
+  readonly maxHeaders: number;
+  readonly maxConnections: number;
+  readonly maxRequestsPerConnection: number;
+  /** How many bytes of bodies may be in memory at once. */
+  readonly bufferLimitBytes: number;
+  /** For how long, once the process was asked to stop, connections are taken still, and from then on requests may end. */
+  readonly stopping: { readonly delayMs: number; readonly graceMs: number };
+}
 
 const DAY_MS = 86_400_000;
 const MIN_HEADER_BYTES = 1024;

@@ -3,7 +3,12 @@ import type { Server } from '../../manifest/manifest.generated.ts';
 import type { Environment } from '../../manifest/source.ts';
 import { errorAt, type Finding, type Path } from '../../problem/finding.ts';
 import { attempt, isFailed, isMatchingPair, readCertificate, readPrivateKey } from './pem.ts';
-import type { ServerTls } from '../plan.ts';
+
+/** A certificate with its chain, and its private key. */
+export interface ServerTls {
+  /** The PEM texts. A function, so that whoever prints a plan does not print a key. */
+  readonly pem: () => { readonly cert: string; readonly key: string };
+}
 
 /** For a manifest that has a certificate: an import would read all of TLS for every one. */
 const require = createRequire(import.meta.url);

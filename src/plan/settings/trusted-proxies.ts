@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { errorAt, type Finding } from '../../problem/finding.ts';
-import type { ServerSettings } from '../plan.ts';
+import type { ServerSettings } from './server.ts';
 
 /**
  * The judge of peers' addresses; `undefined` when none is trusted. An IPv4 block holds its addresses in the IPv6

@@ -2,7 +2,14 @@ import type { Upstream as UpstreamEntry } from '../../manifest/manifest.generate
 import type { Environment } from '../../manifest/source.ts';
 import { errorAtKey, type Finding, type Path } from '../../problem/finding.ts';
 import { isMatchingPair, readCertificate, readPrivateKey } from './pem.ts';
-import type { Endpoint, UpstreamTls } from '../plan.ts';
+import type { Endpoint } from './upstream-definition.ts';
+
+/** PEM texts, as the TLS library takes them; an absent one means what the library does by itself. */
+export interface UpstreamTls {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+}
 
 /** Reads the files of an upstream's `tls`, and tells of those that could not serve. */
 export function compileUpstreamTls(

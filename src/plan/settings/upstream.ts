@@ -6,7 +6,7 @@ import type { Environment } from '../../manifest/source.ts';
 import { durationMs, timerMs } from '../../manifest/units.ts';
 import { didYouMean, suggestion } from '../../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../../problem/finding.ts';
-import type { BreakerSettings, Endpoint, Upstream } from '../plan.ts';
+import type { BreakerSettings, Endpoint, Upstream } from './upstream-definition.ts';
 import { compileUpstreamTls } from './upstream-tls.ts';
 
 interface UpstreamContext {

@@ -1,7 +1,7 @@
 import type { RouteEntry } from '../../manifest/manifest.generated.ts';
 import type { Finding, Path } from '../../problem/finding.ts';
+import type { Route } from '../route-definition.ts';
 import { checkOrigins } from './cors.ts';
-import type { Route } from '../plan.ts';
 
 /**
  * Compiles the check of the `Origin` of WebSocket handshakes. Browsers send it with every handshake and hold no handshake to CORS,

@@ -1,8 +1,15 @@
 import type { Auth as AuthEntry } from '../../manifest/manifest.generated.ts';
-import type { Auth, Verifier } from '../plan.ts';
-import { compileRole } from './role.ts';
-import type { TokensContext } from './tokens-context.ts';
 import { compileTokens } from './compile-tokens.ts';
+import { compileRole, type RoleRule } from './role.ts';
+import type { TokensContext } from './tokens-context.ts';
+import type { Verifier } from './verifier.ts';
+
+export interface Auth {
+  readonly verifier: Verifier;
+  readonly role: RoleRule;
+  /** How every challenge begins: the scheme and the realm (RFC 6750 section 3). */
+  readonly challengePrefix: string;
+}
 
 /** The default of the schema. */
 const USUAL_REALM = 'signing-gateway';

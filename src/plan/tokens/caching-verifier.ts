@@ -2,18 +2,12 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { TokenCache } from '../../manifest/manifest.generated.ts';
 import { durationMs } from '../../manifest/units.ts';
-import type {
-  Principal,
-  RejectedToken,
-  TokenErrorCode,
-  VerificationResult,
-  Verifier,
-  VerifierStatus,
-} from '../plan.ts';
 import { expiryMs, type TokenClaims } from './claims.ts';
 import type { VerificationContext } from './identity-client.ts';
 import type { KeySource } from './key-source.ts';
 import { SharedVerification } from './shared-verification.ts';
+import type { Principal, RejectedToken, TokenErrorCode, VerificationResult } from './verification-result.ts';
+import type { Verifier, VerifierStatus } from './verifier.ts';
 
 /** What one way of verifying finds out about a token that is not known. */
 export interface TokenVerifier {

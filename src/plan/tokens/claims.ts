@@ -1,5 +1,5 @@
 import { durationMs } from '../../manifest/units.ts';
-import type { TokenErrorCode } from '../plan.ts';
+import type { TokenErrorCode } from './verification-result.ts';
 
 export type TokenClaims = Readonly<Record<string, unknown>>;
 

@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
 import type { Auth, Introspection, Userinfo } from '../../manifest/manifest.generated.ts';
 import { durationMs } from '../../manifest/units.ts';
-import type { Verifier } from '../plan.ts';
+import { createCachingVerifier, type TokenMethod, type TokenVerifier } from './caching-verifier.ts';
 import { claimRules } from './claims.ts';
-import { requireSecretFromEnvironment, type TokensContext } from './tokens-context.ts';
 import { compileIdentityEndpoint, type IdentityEndpoint } from './identity-endpoint.ts';
 import { createIntrospectionVerifier } from './introspection.ts';
 import { compileJwt } from './jwt.ts';
+import { requireSecretFromEnvironment, type TokensContext } from './tokens-context.ts';
 import { createUserinfoVerifier } from './userinfo.ts';
-import { createCachingVerifier, type TokenMethod, type TokenVerifier } from './caching-verifier.ts';
+import type { Verifier } from './verifier.ts';
 
 /**
  * The verifier of a manifest's tokens; `undefined` once something stands against it.

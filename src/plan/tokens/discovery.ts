@@ -1,7 +1,7 @@
-import { sendIdentityRequest } from './send-identity-request.ts';
 import { isJsonObject } from './claims.ts';
 import { isSecureUrl, parseHttpUrl } from './identity-endpoint.ts';
 import { parseJsonDocument } from './jwks.ts';
+import { sendIdentityRequest } from './send-identity-request.ts';
 
 /**
  * Where an issuer keeps its keys, by its metadata: OpenID Connect Discovery 1.0 section 4, and where there is

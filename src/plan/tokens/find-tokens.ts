@@ -1,7 +1,18 @@
-import { findJwts } from './find-jwts.ts';
-import type { LoginErrorCode, LoginResponse, ResponseTokens } from '../plan.ts';
 import { compilePointer } from '../../json-pointer.ts';
 import { parseStrictJson } from '../body/strict-json.ts';
+import { findJwts } from './find-jwts.ts';
+import type { LoginResponse } from './login.ts';
+
+/** Why tokens cannot be looked for, or not all of them: the body must be JSON with one reading, or there are too many. */
+export type LoginErrorCode = 'login_response_not_json' | 'login_tokens_too_many';
+
+/** The tokens of a response. */
+export interface ResponseTokens {
+  /** Tokens at the stated places: none in an MFA challenge, say. Each must verify; `undefined` stands for one that is no text. */
+  readonly declared: readonly (string | undefined)[];
+  /** JWTs at no stated place: one that the gateway would accept must have an allowed role, and others may pass. */
+  readonly undeclared: readonly string[];
+}
 
 /** Where a response may hold tokens. Plain data, which threads can exchange. */
 export interface TokenLocations {

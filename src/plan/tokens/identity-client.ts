@@ -1,8 +1,8 @@
 import { FairSemaphore } from '../../fairness/fair-semaphore.ts';
 import { RoundRobinQueue } from '../../fairness/round-robin-queue.ts';
 import { IdentityBreaker } from './identity-breaker.ts';
-import type { IdentityEndpoint } from './identity-endpoint.ts';
 import type { IdentityConnectionPools } from './identity-connection-pools.ts';
+import type { IdentityEndpoint } from './identity-endpoint.ts';
 import { IdentityError, type IdentityRequest, type IdentityResponse, MAX_TIMER_MS } from './identity-request.ts';
 
 /** Connections in use. One client has half of them at most. */

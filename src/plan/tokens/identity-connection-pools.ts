@@ -2,9 +2,14 @@ import type { Socket } from 'node:net';
 import { ConnectionPool } from '../../http1/connection-pool.ts';
 import { createDial, type Dial } from '../../http1/dial.ts';
 import { StaleConnectionError } from '../../http1/fetch-response.ts';
-import { abortErrorOf, NO_CONNECTION_TIMEOUTS, sendIdentityRequestOn, toIdentityError } from './send-identity-request.ts';
 import type { IdentityEndpoint } from './identity-endpoint.ts';
 import type { IdentityRequest, IdentityResponse } from './identity-request.ts';
+import {
+  abortErrorOf,
+  NO_CONNECTION_TIMEOUTS,
+  sendIdentityRequestOn,
+  toIdentityError,
+} from './send-identity-request.ts';
 
 /** The kept connections to the servers of one endpoint. The caller limits how many are in use at once. */
 export class IdentityConnectionPools {

@@ -2,8 +2,9 @@ import type { UpstreamEndpoint } from '../../manifest/manifest.generated.ts';
 import { durationMs } from '../../manifest/units.ts';
 import { errorAt, type Path } from '../../problem/finding.ts';
 import { isLoopback } from '../settings/address.ts';
-import type { Endpoint, UpstreamTls } from '../plan.ts';
 import { findUpstream, serverNameOf } from '../settings/upstream.ts';
+import type { Endpoint } from '../settings/upstream-definition.ts';
+import type { UpstreamTls } from '../settings/upstream-tls.ts';
 import type { TokensContext } from './tokens-context.ts';
 
 /** Where questions about tokens go. */

@@ -1,10 +1,10 @@
-import type { RejectedToken } from '../plan.ts';
 import { parseStrictJson } from '../body/strict-json.ts';
+import type { TokenVerifier, VerifiedToken } from './caching-verifier.ts';
 import { type ClaimRules, claimsError, isJsonObject, type TokenClaims } from './claims.ts';
 import type { VerificationContext } from './identity-client.ts';
 import { IdentityError, type IdentityResponse } from './identity-request.ts';
 import { isBearerToken } from './token-syntax.ts';
-import type { TokenVerifier, VerifiedToken } from './caching-verifier.ts';
+import type { RejectedToken } from './verification-result.ts';
 
 const JSON_TYPE = /^application\/([a-z0-9.-]+\+)?json$/;
 

@@ -1,6 +1,6 @@
 import { parseStrictJson } from '../body/strict-json.ts';
-import { sendIdentityRequest } from './send-identity-request.ts';
 import { readKeySet, type VerificationKeySet } from './key-set.ts';
+import { sendIdentityRequest } from './send-identity-request.ts';
 
 /** The keys behind a URL (RFC 7517). Throws when there are none to be had. */
 export async function fetchKeySet(

@@ -1,10 +1,10 @@
 import type { Jwt, KeySet as KeySetEntry } from '../../manifest/manifest.generated.ts';
 import { durationMs } from '../../manifest/units.ts';
 import { errorAt, errorAtKey, type Path } from '../../problem/finding.ts';
-import { requireSecretFromEnvironment, type TokensContext } from './tokens-context.ts';
 import { isSecureUrl, parseHttpUrl } from './identity-endpoint.ts';
 import { readKeySet, secretKeySet, type VerificationKeySet } from './key-set.ts';
 import { type KeySource, RemoteKeySource, staticKeySource } from './key-source.ts';
+import { requireSecretFromEnvironment, type TokensContext } from './tokens-context.ts';
 
 /** Keys, and what of them does not stand in the manifest itself. */
 export type JwtKeySource = KeySource & { readonly dependencies?: string };

@@ -1,13 +1,13 @@
 import type { Jwt } from '../../manifest/manifest.generated.ts';
-import type { RejectedToken, TokenErrorCode } from '../plan.ts';
+import type { TokenMethod, TokenVerifier, VerifiedToken } from './caching-verifier.ts';
 import { type ClaimRules, claimRules, claimsError } from './claims.ts';
-import type { TokensContext } from './tokens-context.ts';
 import { compileJwtKeys } from './jwt-keys.ts';
 import type { VerificationKeySet } from './key-set.ts';
 import type { KeySource } from './key-source.ts';
 import { isSignedBy } from './signature.ts';
 import { parseJwt, type UnverifiedJwt } from './token-syntax.ts';
-import type { TokenMethod, TokenVerifier, VerifiedToken } from './caching-verifier.ts';
+import type { TokensContext } from './tokens-context.ts';
+import type { RejectedToken, TokenErrorCode } from './verification-result.ts';
 
 interface JwtRules extends ClaimRules {
   readonly algorithms: readonly string[];

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FairSemaphore } from '../../fairness/fair-semaphore.ts';
-import type { VerifierStatus } from '../plan.ts';
 import { IdentityBreaker } from './identity-breaker.ts';
-import type { VerificationKeySet } from './key-set.ts';
 import { timeoutSignal } from './identity-request.ts';
+import type { VerificationKeySet } from './key-set.ts';
+import type { VerifierStatus } from './verifier.ts';
 
 /** Keys, as far as they are known now. */
 export interface KeySource {

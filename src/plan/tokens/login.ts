@@ -2,8 +2,41 @@ import type { Auth as AuthEntry, RouteEntry } from '../../manifest/manifest.gene
 import { sizeBytes } from '../../manifest/units.ts';
 import { errorAtKey, type Finding } from '../../problem/finding.ts';
 import { routeKeyOf } from '../body/body-validator.ts';
-import type { LoginRule } from '../plan.ts';
-import { createTokenSearch } from './token-search.ts';
+import type { CancellablePromise } from '../body/validation-result.ts';
+import type { LoginErrorCode, ResponseTokens } from './find-tokens.ts';
+import { createTokenSearch, type TokenSearchResult } from './token-search.ts';
+
+/** The party that bytes in memory are counted for. */
+export interface BufferOwner {
+  /** The client's address. */
+  readonly client: string;
+  /** Counts bytes before they are held. Throws if there is no room for them. */
+  reserve(bytes: number): void;
+}
+
+/** A response in which tokens are looked for. */
+export interface LoginResponse {
+  readonly status: number;
+  readonly reason: string;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  /** Decoded. */
+  readonly body: Buffer;
+  /** As the upstream sent it: some formats carry bytes that decoders pass over. */
+  readonly encodedBody: Buffer;
+}
+
+export interface LoginRule {
+  /** True if tokens are looked for in bodies. */
+  readonly isBodySearched: boolean;
+  /** Finds the tokens of a response, in another thread where that takes long. */
+  readonly findTokens: (
+    response: LoginResponse,
+    holder: BufferOwner,
+  ) => ResponseTokens | LoginErrorCode | CancellablePromise<TokenSearchResult>;
+  /** How long the answer may be, as sent and decoded. */
+  readonly limitBytes: number;
+}
 
 /** @param auth as the manifest has it: what is no JWT cannot be found but by its place */
 export function compileLogin(

@@ -1,9 +1,22 @@
+import { compilePointer } from '../../json-pointer.ts';
 import type { Auth as AuthEntry, Role as RoleEntry, RouteEntry } from '../../manifest/manifest.generated.ts';
 import type { Secrets } from '../../manifest/secrets.ts';
 import { suggestion } from '../../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../../problem/finding.ts';
-import type { Auth, Principal, RoleRule } from '../plan.ts';
-import { compilePointer } from '../../json-pointer.ts';
+import type { Auth } from './auth.ts';
+import type { Principal } from './verification-result.ts';
+
+export interface RoleRule {
+  /** Equal for rules that let the same callers in. */
+  readonly key: string;
+  readonly allows: (principal: Principal) => boolean;
+  /** The roles of which one is required. */
+  readonly required: readonly string[];
+  /** The same as they may be printed. */
+  readonly redactedRoles: readonly string[];
+  /** The text of the 403, word for word; `undefined`: it came from the environment, and clients may not see it. */
+  readonly message: string | undefined;
+}
 
 /**
  * @param entry the rule of `auth.role`

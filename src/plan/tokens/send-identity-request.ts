@@ -1,6 +1,6 @@
-import { UpstreamConnection } from '../../http1/upstream-connection.ts';
 import { createDial } from '../../http1/dial.ts';
 import { fetchResponse, ResponseTooLargeError } from '../../http1/fetch-response.ts';
+import { UpstreamConnection } from '../../http1/upstream-connection.ts';
 import { serverNameOf } from '../settings/upstream.ts';
 import { IdentityError, type IdentityRequest, type IdentityResponse, MAX_TIMER_MS } from './identity-request.ts';
 

@@ -1,4 +1,5 @@
-import type { VerificationClient, VerificationResult } from '../plan.ts';
+import type { VerificationResult } from './verification-result.ts';
+import type { VerificationClient } from './verifier.ts';
 
 /** The verification of one token, for all clients that wait for it. It ends early when all of them have left. */
 export class SharedVerification {

@@ -1,6 +1,14 @@
-import type { BufferOwner, LoginResponse, LoginRule } from '../plan.ts';
-import { findTokens, type TokenLocations } from './find-tokens.ts';
 import { validationPool } from '../body/validation-pool.ts';
+import type { Overload } from '../body/validation-result.ts';
+import { findTokens, type LoginErrorCode, type ResponseTokens, type TokenLocations } from './find-tokens.ts';
+import type { BufferOwner, LoginResponse, LoginRule } from './login.ts';
+
+/** A search in another thread. */
+export interface TokenSearchResult {
+  /** `undefined` if the search had no turn, or took too long. */
+  readonly result: ResponseTokens | LoginErrorCode | undefined;
+  readonly overload: Overload | undefined;
+}
 
 /** To search more takes more than a few milliseconds in the worst case. */
 const MAX_LOOP_BYTES = 8_192;

@@ -1,8 +1,8 @@
+import type { TokenVerifier } from './caching-verifier.ts';
 import type { ClaimRules } from './claims.ts';
+import { IdentityClient, type VerificationContext } from './identity-client.ts';
 import type { IdentityEndpoint } from './identity-endpoint.ts';
 import { createRemoteVerifier, type IdentityResponseReader, readJsonObject } from './identity-response.ts';
-import { IdentityClient, type VerificationContext } from './identity-client.ts';
-import type { TokenVerifier } from './caching-verifier.ts';
 
 /** Tokens are judged by what the identity service answers to them: who the user is, or that it does not know. */
 export function createUserinfoVerifier(endpoint: IdentityEndpoint, rules: ClaimRules): TokenVerifier {

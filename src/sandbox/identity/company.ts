@@ -1,8 +1,8 @@
-import { dataResponse, requireFound, SandboxError, type SandboxResponse } from '../response.ts';
 import { recordAuditEvent } from '../audit.ts';
-import type { AuthenticatedRequest, SandboxRoute } from '../request.ts';
 import type { Fields } from '../fields.ts';
+import type { AuthenticatedRequest, SandboxRoute } from '../request.ts';
 import { listResource, type Resource } from '../resource.ts';
+import { dataResponse, requireFound, SandboxError, type SandboxResponse } from '../response.ts';
 
 const USERS: Resource = {
   table: 'account',

@@ -1,7 +1,7 @@
-import { dataResponse, SandboxError, type SandboxResponse } from '../response.ts';
 import { recordAuditEvent } from '../audit.ts';
-import type { AuthenticatedRequest, SandboxRoute, SandboxUser } from '../request.ts';
 import { textField } from '../fields.ts';
+import type { AuthenticatedRequest, SandboxRoute, SandboxUser } from '../request.ts';
+import { dataResponse, SandboxError, type SandboxResponse } from '../response.ts';
 import { now, type Store } from '../store.ts';
 import { createTotpSecret, totpStep } from '../totp.ts';
 

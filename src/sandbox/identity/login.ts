@@ -1,8 +1,8 @@
-import { dataResponse, SandboxError, type SandboxResponse } from '../response.ts';
 import { recordAuditEvent } from '../audit.ts';
-import type { SandboxRequest, SandboxRoute } from '../request.ts';
 import { emailField, textField } from '../fields.ts';
 import { isCorrectPassword } from '../passwords.ts';
+import type { SandboxRequest, SandboxRoute } from '../request.ts';
+import { dataResponse, SandboxError, type SandboxResponse } from '../response.ts';
 import { SOCIAL_TOKENS } from '../samples.ts';
 import type { Store } from '../store.ts';
 import { issueToken, publicKeyJwk, TOKEN_LIFETIME_SECONDS } from '../tokens.ts';

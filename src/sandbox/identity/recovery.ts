@@ -1,9 +1,9 @@
-import { requireFound, SandboxError, type SandboxResponse, successResponse } from '../response.ts';
 import { recordAuditEvent } from '../audit.ts';
-import type { SandboxRequest, SandboxRoute } from '../request.ts';
 import { emailField, textField } from '../fields.ts';
 import { sendMail } from '../mail.ts';
 import { hashPassword } from '../passwords.ts';
+import type { SandboxRequest, SandboxRoute } from '../request.ts';
+import { requireFound, SandboxError, type SandboxResponse, successResponse } from '../response.ts';
 import { now } from '../store.ts';
 import { findAccount, issueTicket, redeemTicket } from './account.ts';
 

@@ -1,8 +1,8 @@
-import { dataResponse, requireFound, type SandboxResponse } from '../response.ts';
 import { recordAuditEvent } from '../audit.ts';
-import type { AuthenticatedRequest, SandboxRoute } from '../request.ts';
 import { textField } from '../fields.ts';
 import { enqueueJob, type SandboxJob, showJob } from '../jobs.ts';
+import type { AuthenticatedRequest, SandboxRoute } from '../request.ts';
+import { dataResponse, requireFound, type SandboxResponse } from '../response.ts';
 import type { Store } from '../store.ts';
 
 /** The stand-in for the analysis of signed documents. */

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
-import { SandboxError, type SandboxResponse } from '../response.ts';
-import type { AuthenticatedRequest, SandboxRoute } from '../request.ts';
 import { isEmail } from '../fields.ts';
 import { enqueueJob, type SandboxJob, showJob } from '../jobs.ts';
+import type { AuthenticatedRequest, SandboxRoute } from '../request.ts';
+import { SandboxError, type SandboxResponse } from '../response.ts';
 import { now, type Store } from '../store.ts';
 
 const STEP_ROWS = 500;

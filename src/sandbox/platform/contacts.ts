@@ -1,7 +1,7 @@
-import type { SandboxResponse } from '../response.ts';
-import type { AuthenticatedRequest, SandboxRoute } from '../request.ts';
 import { emailField, textField } from '../fields.ts';
+import type { AuthenticatedRequest, SandboxRoute } from '../request.ts';
 import { addResource, listResource, type Resource, showResource } from '../resource.ts';
+import type { SandboxResponse } from '../response.ts';
 
 /** The people a company sends documents to. An address occurs once in a company. */
 const CONTACTS: Resource = {

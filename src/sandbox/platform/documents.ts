@@ -1,8 +1,8 @@
 import { createPublicKey, hash, verify } from 'node:crypto';
-import { dataResponse, requireFound, type SandboxResponse } from '../response.ts';
-import type { AuthenticatedRequest, SandboxRequest, SandboxRoute } from '../request.ts';
 import { download } from '../download.ts';
+import type { AuthenticatedRequest, SandboxRequest, SandboxRoute } from '../request.ts';
 import { listResource, type Resource, readResource } from '../resource.ts';
+import { dataResponse, requireFound, type SandboxResponse } from '../response.ts';
 
 const DOCUMENTS: Resource = {
   table: 'document',

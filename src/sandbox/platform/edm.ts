@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import type { SandboxResponse } from '../response.ts';
-import type { AuthenticatedRequest, SandboxRoute } from '../request.ts';
 import { textField } from '../fields.ts';
 import { enqueueJob, type SandboxJob, showJob } from '../jobs.ts';
+import type { AuthenticatedRequest, SandboxRoute } from '../request.ts';
 import { addResource, listResource, type Resource, readResource } from '../resource.ts';
+import type { SandboxResponse } from '../response.ts';
 import type { Store } from '../store.ts';
 
 const FOLDERS: Resource = { table: 'edm_folder', columns: 'id, name', searchExpression: 'name' };

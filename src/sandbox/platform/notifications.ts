@@ -1,8 +1,8 @@
-import { SandboxError, type SandboxResponse, successResponse } from '../response.ts';
 import { recordAuditEvent } from '../audit.ts';
-import type { AuthenticatedRequest, SandboxRoute } from '../request.ts';
 import { emailField, type Fields, textField } from '../fields.ts';
 import { type Mail, sendMail } from '../mail.ts';
+import type { AuthenticatedRequest, SandboxRoute } from '../request.ts';
+import { SandboxError, type SandboxResponse, successResponse } from '../response.ts';
 
 /** Mails on behalf of a user; they end in the outbox. */
 export const notificationRoutes: readonly SandboxRoute[] = [['POST /api/notifications/email', 'protected', notify]];

@@ -1,7 +1,7 @@
-import type { SandboxResponse } from '../response.ts';
-import type { AuthenticatedRequest, SandboxRoute } from '../request.ts';
 import { emailField, textField } from '../fields.ts';
+import type { AuthenticatedRequest, SandboxRoute } from '../request.ts';
 import { addResource, listResource, type Resource, showResource } from '../resource.ts';
+import type { SandboxResponse } from '../response.ts';
 
 /** Who is to sign what. A workflow made here stays a draft: the sandbox has nobody to sign it. */
 const WORKFLOWS: Resource = {

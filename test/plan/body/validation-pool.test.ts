@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import type { SchemaRoot } from '../../../src/plan/schema/schema-bundle.ts';
 import { ValidationPool, type ValidationPoolLimits } from '../../../src/plan/body/validation-pool.ts';
+import type { SchemaRoot } from '../../../src/plan/schema/schema-bundle.ts';
 import { eventually } from '../../support/site.ts';
 
 const rootOf = (schema: object): SchemaRoot => ({ schemas: { A: { ...schema } }, routes: [], files: {} });

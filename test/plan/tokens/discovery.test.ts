@@ -96,7 +96,11 @@ describe('no key is taken', () => {
     ],
     ['by a list', () => [metadata()], 'discovery_not_an_object'],
     ['by HTML', () => (response: ServerResponse) => response.end('<h1>'), 'response_not_json'],
-    ['by a name twice', () => (response: ServerResponse) => response.end('{"issuer":1,"issuer":2}'), 'response_not_json'],
+    [
+      'by a name twice',
+      () => (response: ServerResponse) => response.end('{"issuer":1,"issuer":2}'),
+      'response_not_json',
+    ],
     [
       'by a redirect',
       () => (response: ServerResponse) => response.writeHead(302, { location: OAUTH }).end(),

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { VerificationClient, Verifier } from '../../../src/plan/plan.ts';
+import type { VerificationClient, Verifier } from '../../../src/plan/tokens/verifier.ts';
 import { eventually } from '../../support/site.ts';
 import { type Identity, introspecting, sendJson, startIdentity, userinfoOf } from './asking.ts';
 import { claims, ecKey, type KeysServer, startKeysServer, tokenOf, verifierOf } from './keys.ts';

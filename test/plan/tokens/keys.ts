@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { JWK } from 'jose';
 import { load } from '../../../src/load.ts';
-import type { Verifier } from '../../../src/plan/plan.ts';
+import type { Verifier } from '../../../src/plan/tokens/verifier.ts';
 import { AUDIENCE, ISSUER } from '../../support/issuer.ts';
 
 export interface SigningKey {

@@ -2,9 +2,9 @@ import { github } from './github.ts';
 import { gitlab } from './gitlab.ts';
 import { json } from './json.ts';
 import { junit } from './junit.ts';
+import type { Reporter } from './lint-report.ts';
 import { markdown } from './markdown.ts';
 import { pretty } from './pretty.ts';
-import type { Reporter } from './lint-report.ts';
 import { sarif } from './sarif.ts';
 import { stylish } from './stylish.ts';
 
