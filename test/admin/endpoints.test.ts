@@ -128,7 +128,9 @@ describe('/status', () => {
       manifest: { hash: site.gateway.plan.hash, routes: 4, loaded_at: expect.stringMatching(/^\d{4}-/) },
       needs_restart: [],
       last_reload: null,
-      upstreams: [{ id: 'up', up: true, waiting: 0, targets: [{ url: '${UP}', well: true, breaker: null, busy: 0 }] }],
+      upstreams: [
+        { id: 'up', healthy: true, waiting: 0, endpoints: [{ url: '${UP}', healthy: true, breaker: null, busy: 0 }] },
+      ],
       tokens: { keys: 'known', cause: null, good: 1, refused: 0, verifying: 0 },
       validation: { waiting: 0, refused: { queue_full: 0 } },
       buffered_bodies: { held_bytes: 0, limit_bytes: 256 * 1024 ** 2, refused: { buffer_full: 0, buffer_share: 0 } },

@@ -98,7 +98,7 @@ describe('run', () => {
     expect([await status('/one'), await status('/two')]).toEqual([404, 200]);
 
     writeFileSync(file, GOOD(upstream.url).replace('access', 'acess'));
-    await cli.seen(/manifest refused/);
+    await cli.seen(/manifest rejected/);
     await cli.seen(/gateway\.yaml:5:\d+ error unknown key "acess"; did you mean "access"\?/);
     expect([await status('/one'), await status('/two')]).toEqual([404, 200]);
 
@@ -232,7 +232,7 @@ describe('the admin side', () => {
     expect(await ask('/readyz')).toEqual({ status: 'ready', why: [] });
     expect(await ask('/status')).toMatchObject({ manifest: { routes: 1 }, last_reload: null });
     writeFileSync(join(cli.folder, 'gateway.yaml'), text.replace('method: GET', 'method: get'));
-    await cli.seen(/manifest refused/);
+    await cli.seen(/manifest rejected/);
     expect(await ask('/readyz')).toEqual({ status: 'degraded', why: ['the saved manifest was rejected'] });
     expect(await ask('/status')).toMatchObject({
       last_reload: { kind: 'rejected', problems: [{ line: 5, column: 24 }] },

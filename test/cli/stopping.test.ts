@@ -107,7 +107,7 @@ describe('SIGTERM', () => {
     const slow = ask(`${url}/slow`, new Agent());
     while (upstream.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
     cli.child.kill('SIGTERM');
-    await cli.seen(/"connections":1,"msg":"the grace is over/);
+    await cli.seen(/"connections":1,"msg":"grace period expired/);
     expect(typeof (await slow)).toBe('string');
     expect((await cli.ended).code).toBe(0);
   });

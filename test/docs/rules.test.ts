@@ -20,7 +20,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'admin-exposed': 'admin-exposed',
   path: 'path-colon-parameter',
   'route-id': 'id-twice',
-  'route-duplicate': 'routes-equal',
+  'route-duplicate': 'routes-duplicate',
   'upstream-unknown': 'upstream-unknown',
   'upstream-path': 'upstream-path-prefix',
   header: 'header-reserved',

@@ -309,9 +309,9 @@ describe('operators', () => {
     await site.get('/up');
     await site.get('/gone');
     const status = (await (await fetch(`${site.admin.url}/status`)).json()) as {
-      upstreams: { id: string; targets: { resolution: unknown }[] }[];
+      upstreams: { id: string; endpoints: { resolution: unknown }[] }[];
     };
-    expect(status.upstreams.map(({ id, targets }) => [id, targets[0]?.resolution])).toEqual([
+    expect(status.upstreams.map(({ id, endpoints }) => [id, endpoints[0]?.resolution])).toEqual([
       ['up', { state: 'resolved', addresses: ['127.77.0.1'], reason: null }],
       ['gone', { state: 'failed', addresses: [], reason: 'ENOTFOUND' }],
       ['literal', null],

@@ -6,8 +6,7 @@ import { DNS_ERROR_CODES } from '../../src/dns/dns-error.ts';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
 import { HTTP1_ERROR_CODES } from '../../src/http1/http1-error.ts';
 import { load } from '../../src/load.ts';
-import type { Plan } from '../../src/plan/plan.ts';
-import type { Principal } from '../../src/plan/tokens/verification-result.ts';
+import type { Plan, Principal } from '../../src/plan/tokens/verification-result.ts';
 import type { Verifier } from '../../src/plan/tokens/verifier.ts';
 import { manifest, worldOf } from '../support/gateway.ts';
 import { type Issuer, startIssuer } from '../support/issuer.ts';
@@ -247,8 +246,8 @@ describe('docs/log.md', () => {
   });
 
   it('lists the reasons for which a token is not accepted', () => {
-    const types = readFileSync(new URL('../../src/plan/plan.ts', import.meta.url), 'utf8');
-    const union = /export type TokenFault =([^;]*);/.exec(types)?.[1] ?? '';
+    const types = readFileSync(new URL('../../src/plan/tokens/verification-result.ts', import.meta.url), 'utf8');
+    const union = /export type TokenErrorCode =([^;]*);/.exec(types)?.[1] ?? '';
     const faults = [...union.matchAll(/'(\w+)'/g)]
       .map(([, name]) => name)
       .filter((name) => name !== 'keys_unavailable');

@@ -54,8 +54,7 @@ test('the schema knows the rules that can be set', async () => {
   const expected = text.replace(list, (_all, open, close) => `${open}${rows}\n      ${close}`);
   if (process.env['UPDATE_GOLDEN'] === '1' && text !== expected) {
     writeFileSync(SCHEMA, expected);
-    for (const [name, code] of Object.entries(await generate()))
-      writeFileSync(new URL(`src/manifest/${name}`, root), code);
+    for (const [name, code] of Object.entries(await generate())) writeFileSync(new URL(`scripts/${name}`, root), code);
   }
   expect(readFileSync(SCHEMA, 'utf8') === expected, 'run UPDATE_GOLDEN=1 npx vitest run test/lint').toBe(true);
 });

@@ -112,7 +112,7 @@ describe('defaults', () => {
   });
 
   test('the types have each of them as a member that is always there', async () => {
-    const types = (await generate())['manifest.generated.ts'] ?? '';
+    const types = (await generate())['../src/manifest/manifest.generated.ts'] ?? '';
     const nameOf = ([pointer]: readonly [string, unknown]) => String(pointer.split('/').at(-1));
     for (const name of new Set(defaulted.map(nameOf))) {
       const optional = properties.filter((property) => nameOf(property) === name && !defaulted.includes(property));

@@ -205,9 +205,9 @@ describe('coverage', () => {
 `);
     expect([percent, routes, roles, refusals]).toEqual([
       18.7,
-      { covered: 1, all: 3 },
-      { covered: 1, all: 4 },
-      { covered: 1, all: 9 },
+      { covered: 1, total: 3 },
+      { covered: 1, total: 4 },
+      { covered: 1, total: 9 },
     ]);
     expect(uncovered).toEqual([
       { route: 'login', what: ['is never reached', 'role admin', 'role user', 'refusal role_not_allowed'] },

@@ -47,7 +47,7 @@ test('no map takes a key that it does not know', () => {
 });
 
 test('every refusal can be expected, and nothing else', () => {
-  const { refusal, reported } = definitions['Expect']?.properties ?? {};
+  const { refusal, reported } = definitions['Expectation']?.properties ?? {};
   expect(refusal?.enum).toEqual(Object.keys(REFUSALS));
   const { enum: codes = [] } = (reported?.['items'] ?? {}) as Subschema;
   expect(codes.length).toBe(3);
@@ -71,5 +71,5 @@ const FAULTS: Readonly<Record<TokenErrorCode, true>> = {
 };
 
 test('a token can have every fault, and no other', () => {
-  expect(definitions['Token']?.properties?.['fault']?.enum).toEqual(Object.keys(FAULTS));
+  expect(definitions['TestToken']?.properties?.['error']?.enum).toEqual(Object.keys(FAULTS));
 });

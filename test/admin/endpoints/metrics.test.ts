@@ -108,14 +108,14 @@ describe('/metrics', () => {
   it('tells how upstreams do', async () => {
     for (let turn = 0; turn < 3; turn += 1) await send('/gone');
     const { value } = await scrape(site.admin.url);
-    const gone = { upstream: 'gone', target: 'https://127.0.0.1:9' };
+    const gone = { upstream: 'gone', endpoint: 'https://127.0.0.1:9' };
     expect(value('upstream_breaker_state', { ...gone, state: 'open' })).toBe(1);
     expect(value('upstream_breaker_state', { ...gone, state: 'closed' })).toBe(0);
     expect(value('upstream_breaker_openings_total', gone)).toBe(1);
     expect(value('refusals_total', { code: 'upstream_unavailable' })).toBe(1);
-    expect(value('upstream_up', { upstream: 'up', target: '${UP}' })).toBe(1);
-    expect(value('upstream_connections', { upstream: 'up', target: '${UP}' })).toBeGreaterThan(0);
-    expect(value('upstream_connections_busy', { upstream: 'up', target: '${UP}' })).toBe(0);
+    expect(value('upstream_endpoint_healthy', { upstream: 'up', endpoint: '${UP}' })).toBe(1);
+    expect(value('upstream_connections', { upstream: 'up', endpoint: '${UP}' })).toBeGreaterThan(0);
+    expect(value('upstream_connections_busy', { upstream: 'up', endpoint: '${UP}' })).toBe(0);
   });
 
   it('tells how tokens are verified', async () => {

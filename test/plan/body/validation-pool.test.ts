@@ -20,7 +20,7 @@ function poolOf(limits: Partial<ValidationPoolLimits> = {}) {
     pool.validate({ route, client, root, body, checks: [{ path: PATH, end: body.length }] });
   const judge = async (root: SchemaRoot, body: Buffer, who?: { route?: string; client?: string }) => {
     const { violations, ...rest } = await start(root, body, who).result;
-    return { ...rest, faults: violations[0] ?? [] };
+    return { ...rest, violations: violations[0] ?? [] };
   };
   return { pool, start, judge };
 }
@@ -95,8 +95,8 @@ test('an idle thread does not keep its process alive', async () => {
     import { ValidationPool } from '${file}';
     const root = { schemas: { A: { type: 'array' } }, routes: [], files: {} };
     const job = { route: 'a', client: 'c', root, checks: [{ path: ['schemas', 'A'], end: 1 }], body: Buffer.from('1') };
-    const { faults } = await new ValidationPool().validate(job).result;
-    console.log(faults[0][0].message);
+    const { violations } = await new ValidationPool().validate(job).result;
+    console.log(violations[0][0].message);
   `;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { timeout: 20_000 });
   const [chunk] = (await once(child.stdout, 'data')) as [Buffer];
@@ -184,7 +184,7 @@ describe('the queue', () => {
     const { start, pool } = poolOf({ jobTimeoutMs: 60_000, queueTimeoutMs: 20 });
     const running = start(SLOW, slowBody());
     const waiting = start(SLOW, Buffer.from('[1]'));
-    expect(await waiting.result).toEqual({ faults: [], body: Buffer.from('[1]'), overload: 'queue_wait' });
+    expect(await waiting.result).toEqual({ violations: [], body: Buffer.from('[1]'), overload: 'queue_wait' });
     expect(pool.status.refused).toEqual({ queue_full: 0, queue_share: 0, queue_wait: 1 });
     running.cancel();
     await running.result;

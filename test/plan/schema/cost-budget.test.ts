@@ -95,7 +95,7 @@ test.each<[string, object, unknown]>([
   ['a long list of numbers', { items: { type: 'integer', maximum: 9 } }, times(10_000, () => 1)],
 ])('%s is validated at once', (_what, schema, value) => {
   expect(judgeOf(schema)(Buffer.from(JSON.stringify(value)), 'client')).toEqual({
-    faults: [],
+    violations: [],
     body: expect.any(Buffer),
   });
 });

@@ -25,7 +25,7 @@ describe('the rules of the server', () => {
   it('have defaults that hold behind the load balancers of the large clouds', () => {
     expect(rulesOf('{}')).toMatchObject({
       tls: undefined,
-      trusts: undefined,
+      trustedProxies: undefined,
       headersTimeoutMs: 20_000,
       requestTimeoutMs: 300_000,
       keepAliveTimeoutMs: 620_000,
