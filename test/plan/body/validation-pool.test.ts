@@ -33,17 +33,17 @@ describe('a body that another thread validates', () => {
     const copy = Buffer.from(body);
     const judged = judge(LIST, body);
     expect(body.length).toBe(0);
-    expect((await judged).faults).toEqual([]);
+    expect((await judged).violations).toEqual([]);
     expect((await judged).body?.equals(copy)).toBe(true);
   });
 
   test('is validated as any other', async () => {
-    expect((await judge(LIST, text([1, 'x', 'y']))).faults).toEqual([
+    expect((await judge(LIST, text([1, 'x', 'y']))).violations).toEqual([
       { pointer: '/1', message: 'must be integer', description: 'a number' },
       { pointer: '/2', message: 'must be integer', description: 'a number' },
     ]);
-    expect((await judge(LIST, Buffer.from('[1,'))).faults).toEqual([{ pointer: '', message: 'is not valid JSON' }]);
-    expect((await judge(LIST, text([2 ** 53]))).faults).toHaveLength(1);
+    expect((await judge(LIST, Buffer.from('[1,'))).violations).toEqual([{ pointer: '', message: 'is not valid JSON' }]);
+    expect((await judge(LIST, text([2 ** 53]))).violations).toHaveLength(1);
   });
 
   test('takes nothing of its neighbours in a pool of memory', async () => {
@@ -56,7 +56,7 @@ describe('a body that another thread validates', () => {
     const read = Buffer.from(new ArrayBuffer(65_536)).fill(' ');
     read.write('[1]', 0);
     read.write('[2]', 60_000);
-    expect((await judge(LIST, read.subarray(0, 50_000))).faults).toEqual([]);
+    expect((await judge(LIST, read.subarray(0, 50_000))).violations).toEqual([]);
     expect(read.toString('latin1', 60_000, 60_003)).toBe('[2]');
   });
 
@@ -67,7 +67,7 @@ describe('a body that another thread validates', () => {
       value: index % 4,
     }));
     const judged = await Promise.all(asked.map(({ root, value }) => judge(root, text(value))));
-    expect(judged.map(({ faults }) => faults.length === 0)).toEqual(
+    expect(judged.map(({ violations }) => violations.length === 0)).toEqual(
       asked.map(({ value }, index) => (index * 7) % 5 === value),
     );
     expect(judged.map(({ body }) => body?.toString())).toEqual(asked.map(({ value }) => String(value)));
@@ -83,7 +83,7 @@ describe('a body that another thread validates', () => {
     };
     const judged = judge(LIST, body);
     setImmediate(count);
-    expect((await judged).faults).toEqual([]);
+    expect((await judged).violations).toEqual([]);
     isOver = true;
     expect(turns).toBeGreaterThan(20);
   });
@@ -107,8 +107,8 @@ test('an idle thread does not keep its process alive', async () => {
 test('a body that takes too long is lost, and the next is validated by another thread', async () => {
   const { judge, pool } = poolOf({ jobTimeoutMs: 1 });
   const judged = await Promise.all(Array.from({ length: 3 }, () => judge(SLOW, slowBody())));
-  for (const { faults, body } of judged)
-    expect([faults, body]).toEqual([[{ pointer: '', message: 'takes too long to check' }], undefined]);
+  for (const { violations, body } of judged)
+    expect([violations, body]).toEqual([[{ pointer: '', message: 'takes too long to check' }], undefined]);
   expect(pool.status).toMatchObject({ busy: 0, waiting: 0, too_long: 3 });
 });
 
@@ -124,7 +124,7 @@ describe('a body whose client leaves', () => {
     // The thread goes on for nobody, so it is ended, long before the job would be.
     running.cancel();
     running.cancel();
-    expect((await judge(LIST, text([1]))).faults).toEqual([]);
+    expect((await judge(LIST, text([1]))).violations).toEqual([]);
     expect(pool.status).toMatchObject({ waiting: 0, too_long: 0, started: 2 });
   });
 
@@ -143,8 +143,8 @@ describe('the queue', () => {
   test('leaves a thread to the other routes', async () => {
     const { start, judge } = poolOf({ jobTimeoutMs: 60_000, queueTimeoutMs: 60_000 });
     const slow = Array.from({ length: 10 }, () => start(SLOW, slowBody(), { route: 'slow' }));
-    expect((await judge(LIST, text([1]), { route: 'b' })).faults).toEqual([]);
-    expect((await judge(LIST, text([1]), { route: 'c' })).faults).toEqual([]);
+    expect((await judge(LIST, text([1]), { route: 'b' })).violations).toEqual([]);
+    expect((await judge(LIST, text([1]), { route: 'c' })).violations).toEqual([]);
     for (const { cancel } of slow) cancel();
     await Promise.all(slow.map(({ result }) => result));
   });
@@ -152,7 +152,7 @@ describe('the queue', () => {
   test('gets spare threads while slow schemas of several routes hold the others', async () => {
     const { start, judge, pool } = poolOf({ jobTimeoutMs: 60_000, queueTimeoutMs: 60_000, spareAfterMs: 50 });
     const slow = ['a', 'b', 'c'].map((route) => start(SLOW, slowBody(), { route }));
-    for (const route of ['d', 'e']) expect((await judge(LIST, text([1]), { route })).faults).toEqual([]);
+    for (const route of ['d', 'e']) expect((await judge(LIST, text([1]), { route })).violations).toEqual([]);
     expect(pool.status).toMatchObject({ threads: 4, busy: 3 });
     slow.push(start(SLOW, slowBody(), { route: 'f' }));
     const last = start(LIST, text([1]), { route: 'g' });
