@@ -1,6 +1,6 @@
 import { Http1Error } from './http1-error.ts';
+import type { ResponseSink } from './response-sink.ts';
 import type { UpstreamConnection } from './upstream-connection.ts';
-import type { ResponseSink } from './upstream-request.ts';
 
 /** A request whose body, if any, is in memory. */
 export interface FetchRequest {
