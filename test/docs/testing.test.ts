@@ -8,6 +8,6 @@ describe('docs/testing.md', () => {
   }, 60_000);
 
   it('lists every key of the schema', () => {
-    expectKeys('docs/testing.md', 'gateway-test.schema.json', '<text>');
+    expectKeys('docs/testing.md', 'gateway-test.schema.json', { anyName: '<text>' });
   });
 });

@@ -45,7 +45,7 @@ it('docs/writing-a-rule.md works, step by step, in a copy of the project', { tim
     });
     expect(status, stdout).toBe(0);
   }
-  expect(readFileSync(join(copy, 'docs/rules.md'), 'utf8')).toContain('### route-id-long\n');
+  expect(readFileSync(join(copy, 'docs/rules/routes.md'), 'utf8')).toContain('## route-id-long\n');
   expect(readFileSync(join(copy, 'schema/gateway.schema.json'), 'utf8')).toContain('"route-id-long"');
   const call = ['src/cli/main.ts', 'lint', '--preset', 'strict', 'test/lint/cases/route-id-long/bad.yaml'];
   const { stdout } = spawnSync(process.execPath, call, { cwd: copy, encoding: 'utf8' });
