@@ -8,7 +8,7 @@ import { expectSection } from '../support/section.ts';
 
 const INDEX = 'docs/rules/README.md';
 const page = readFileSync(new URL(`../../${INDEX}`, import.meta.url), 'utf8');
-const MISTAKES = new URL('../manifest/cases/', import.meta.url);
+const CASES = new URL('../manifest/cases/', import.meta.url);
 
 /** The manifest case that demonstrates each error, by rule id. */
 const EXAMPLES: Readonly<Record<string, string>> = {
@@ -98,7 +98,7 @@ function presetsOf({ severity, preset }: Rule): string {
 function sectionOf(rule: Rule): string {
   const parts = [`## ${rule.id}\n`, `${rule.rationale}\n`];
   if (rule.severity === 'error') {
-    if (!WITHOUT_EXAMPLE.includes(rule.id)) parts.push(...shown(...mistakeOf(rule)));
+    if (!WITHOUT_EXAMPLE.includes(rule.id)) parts.push(...shown(...errorCaseOf(rule)));
   } else if (rule.category !== 'online') {
     const { text, printed } = lintCase(rule, 'bad.yaml');
     parts.push(...shown(text, printed), `Instead:\n\n${block('yaml', lintCase(rule, 'good.yaml').text)}`);
@@ -106,9 +106,9 @@ function sectionOf(rule: Rule): string {
   return parts.join('\n');
 }
 
-function mistakeOf({ id }: Rule): [string, string] {
+function errorCaseOf({ id }: Rule): [string, string] {
   const name = EXAMPLES[id];
-  const [text, out] = ['yaml', 'out'].map((end) => readFileSync(new URL(`${name}.${end}`, MISTAKES), 'utf8'));
+  const [text, out] = ['yaml', 'out'].map((end) => readFileSync(new URL(`${name}.${end}`, CASES), 'utf8'));
   expect([id, out]).toEqual([id, expect.stringContaining(`[${id}]`)]);
   return [text ?? '', (out ?? '').replaceAll(`${name}.yaml:`, 'bad.yaml:')];
 }

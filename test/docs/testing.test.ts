@@ -3,7 +3,7 @@ import { expectConsoles } from '../support/console.ts';
 import { expectKeys } from '../support/schema-keys.ts';
 
 describe('docs/testing.md', () => {
-  it('shows what is printed', async () => {
+  it('shows the output of its commands', async () => {
     expect(await expectConsoles('docs/testing.md')).toBe(1);
   }, 60_000);
 
