@@ -34,7 +34,7 @@ describe('docs/errors.md', () => {
     if (auth === undefined) throw new Error('the manifest does not load');
     const head = (authorization?: string) => ({ authorization }) as RequestHead;
     const exchange = {
-      waitingClient: () => ({ key: '', gone: new AbortController().signal }),
+      waitingClient: () => ({ key: '', signal: new AbortController().signal }),
     } as unknown as Exchange;
     const rows = [
       ['no token', () => authenticate(auth, head(), exchange)],
