@@ -1,27 +1,26 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import { runCli } from './cli.ts';
 
 const FILE = /^```yaml\n# ([\w.-]+\.yaml)\n([\s\S]*?)^```$/gm;
 const CONSOLE = /^```console\n\$ signing-gateway (.*)\n([\s\S]*?)^```$/gm;
 
 /**
- * Compares the commands on a page with their output, in a folder with the files on the page (the first line of each is a comment
- * with its name). With UPDATE_GOLDEN=1 it updates the page instead.
+ * Holds the commands that a page shows to what they print, in a folder with the files that the page shows (each begins with
+ * its name as a comment). With UPDATE_GOLDEN=1 the page is rewritten instead.
  *
- * @param files additional files, by name
- * @returns the number of commands
+ * @param more files that the page speaks of and does not show
+ * @returns how many commands there are
  */
-export async function expectConsoles(page: string, files: Record<string, string> = {}): Promise<number> {
+export async function expectConsoles(page: string, more: Record<string, string> = {}): Promise<number> {
   const file = new URL(`../../${page}`, import.meta.url);
   const text = readFileSync(file, 'utf8');
   const folder = mkdtempSync(join(tmpdir(), 'docs-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  // The line with the name stays, so that line numbers match the page.
+  // The name's line stays, so that lines are those of the page.
   for (const [, name = '', body = ''] of text.matchAll(FILE)) writeFileSync(join(folder, name), `# ${name}\n${body}`);
-  for (const [name, body] of Object.entries(files)) writeFileSync(join(folder, name), body);
+  for (const [name, body] of Object.entries(more)) writeFileSync(join(folder, name), body);
   const printed = new Map<string, string>();
   for (const [, command = '', shown] of text.matchAll(CONSOLE)) {
     const { out, err } = await runCli(words(command), folder);
@@ -39,7 +38,7 @@ export async function expectConsoles(page: string, files: Record<string, string>
   return printed.size;
 }
 
-/** Splits a command line at blanks outside of quotes. */
+/** The words of a command line, of which some are in quotes. */
 function words(command: string): string[] {
   return [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
 }

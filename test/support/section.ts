@@ -4,8 +4,8 @@ import { expect } from 'vitest';
 const root = new URL('../../', import.meta.url);
 
 /**
- * Compares the part of a page between `<!-- name -->` and `<!-- /name -->` with text that the code generates. With
- * UPDATE_GOLDEN=1 it updates the page instead.
+ * Holds the part of a page between `<!-- name -->` and `<!-- /name -->` to what the code says. With
+ * UPDATE_GOLDEN=1 the page is rewritten instead.
  */
 export function expectSection(page: string, name: string, expected: string): void {
   const file = new URL(page, root);
