@@ -107,12 +107,15 @@ describe('notifications', () => {
     expect(await outbox.text()).toContain('Please sign');
   });
 
-  it.each(['email', 'subject', 'body'] as const)('refuses an e-mail without %s and names the missing member', async (member) => {
-    const { [member]: _omitted, ...body } = mail;
-    const response = await platform.call('POST', '/api/notifications/email', { token, body });
-    expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({ errors: [{ pointer: `/${member}`, message: 'is missing' }] });
-  });
+  it.each(['email', 'subject', 'body'] as const)(
+    'refuses an e-mail without %s and names the missing member',
+    async (member) => {
+      const { [member]: _omitted, ...body } = mail;
+      const response = await platform.call('POST', '/api/notifications/email', { token, body });
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({ errors: [{ pointer: `/${member}`, message: 'is missing' }] });
+    },
+  );
 
   it('refuses another content type with 415', async () => {
     const headers = { 'Content-Type': 'text/plain' };
