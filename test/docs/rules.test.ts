@@ -102,7 +102,7 @@ function sectionOf(rule: Rule): string {
 
 function mistakeOf({ id }: Rule): [string, string] {
   const name = EXAMPLES[id];
-  const [text, out] = ['yaml', 'out'].map((end) => readFileSync(new URL(`${name}.${end}`, MISTAKES), 'utf8'));
+  const [text, out] = ['yaml', 'out'].map((end) => readFileSync(new URL(`${id}/${name}.${end}`, MISTAKES), 'utf8'));
   expect([id, out]).toEqual([id, expect.stringContaining(`[${id}]`)]);
   return [text ?? '', (out ?? '').replaceAll(`${name}.yaml:`, 'bad.yaml:')];
 }
