@@ -7,9 +7,9 @@ import { AUTH, manifestOf, ROUTE } from '../manifest/support.ts';
 import { expectSection } from '../support/section.ts';
 
 const page = readFileSync(new URL('../../docs/rules.md', import.meta.url), 'utf8');
-const MISTAKES = new URL('../manifest/cases/', import.meta.url);
+const CASES = new URL('../manifest/cases/', import.meta.url);
 
-/** The manifest with one mistake that shows an error, by the error's rule. */
+/** The case in test/manifest/cases that illustrates each error. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   syntax: 'yaml-colon-in-value',
   schema: 'key-route',
@@ -50,19 +50,19 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'self-test': 'self-test-file',
   tls: 'server-tls-file',
 };
-/** What cannot be shown by a manifest alone: the environment has a part in it. */
+/** Errors that depend on the environment, so that a manifest alone cannot illustrate them. */
 const WITHOUT_EXAMPLE = ['jwt-secret', 'admin-token'];
 
 describe('docs/rules.md', () => {
-  it('has a section for every rule, with its real output', () => {
-    const families = Object.entries(CATEGORIES).map(([family, title]) => {
-      const rules = RULES.filter((rule) => rule.category === family);
+  it('has a section for every rule, with its actual output', () => {
+    const sections = Object.entries(CATEGORIES).map(([category, title]) => {
+      const rules = RULES.filter((rule) => rule.category === category);
       return `## ${title}\n\n${indexOf(rules)}\n${rules.map(sectionOf).join('\n')}`;
     });
-    expectSection('docs/rules.md', 'rules', `${families.join('\n')}`);
+    expectSection('docs/rules.md', 'rules', `${sections.join('\n')}`);
   });
 
-  it('shows settings and comments that do what it says', () => {
+  it('shows settings and directives that have the documented effect', () => {
     const [settings = '', comment = ''] = [...page.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(
       ([, text = '']) => text,
     );
@@ -92,22 +92,22 @@ function presetsOf({ severity, preset }: Rule): string {
 function sectionOf(rule: Rule): string {
   const parts = [`### ${rule.id}\n`, `${rule.rationale}\n`];
   if (rule.severity === 'error') {
-    if (!WITHOUT_EXAMPLE.includes(rule.id)) parts.push(...shown(...mistakeOf(rule)));
+    if (!WITHOUT_EXAMPLE.includes(rule.id)) parts.push(...exampleBlocks(...errorExampleOf(rule)));
   } else if (rule.category !== 'online') {
     const { text, printed } = lintCase(rule, 'bad.yaml');
-    parts.push(...shown(text, printed), `In place of that:\n\n${block('yaml', lintCase(rule, 'good.yaml').text)}`);
+    parts.push(...exampleBlocks(text, printed), `Instead:\n\n${block('yaml', lintCase(rule, 'good.yaml').text)}`);
   }
   return parts.join('\n');
 }
 
-function mistakeOf({ id }: Rule): [string, string] {
+function errorExampleOf({ id }: Rule): [string, string] {
   const name = EXAMPLES[id];
-  const [text, out] = ['yaml', 'out'].map((end) => readFileSync(new URL(`${id}/${name}.${end}`, MISTAKES), 'utf8'));
+  const [text, out] = ['yaml', 'out'].map((end) => readFileSync(new URL(`${id}/${name}.${end}`, CASES), 'utf8'));
   expect([id, out]).toEqual([id, expect.stringContaining(`[${id}]`)]);
   return [text ?? '', (out ?? '').replaceAll(`${name}.yaml:`, 'bad.yaml:')];
 }
 
-function shown(text: string, printed: string): string[] {
+function exampleBlocks(text: string, printed: string): string[] {
   return [block('yaml', text), block('console', `$ signing-gateway lint bad.yaml\n${printed}`)];
 }
 

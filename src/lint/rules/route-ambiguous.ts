@@ -24,7 +24,7 @@ export const routeAmbiguous: Rule = {
         .find((candidate) => witnessSearch.match(method, candidate).route !== undefined);
       if (path === undefined) continue;
       const witness = witnessSearch.match(method, path);
-      const message = `${method} ${path} also matches "${other.route.id}", and goes to "${witness.route}"; narrow one of the two paths`;
+      const message = `${method} ${path} matches this route and "${other.route.id}", and goes to "${witness.route}"; narrow one of the two paths`;
       yield findingAt([...subject.path, 'path'], message, {
         witness,
         related: { path: [...other.path, 'path'], message: 'the other route' },
