@@ -3,24 +3,23 @@ import { RULES } from '../lint/rule-table.ts';
 import { suggestion } from '../problem/did-you-mean.ts';
 import { CommandError, UsageError } from './terminal.ts';
 
-/** The page has the same relative path from `src/cli` and from `dist/cli`. */
 const PAGE = new URL('../../docs/rules.md', import.meta.url);
 
-/** Returns a rule's section of docs/rules.md, and how to disable the rule. */
+/** What the page of the rules says of one of them, and how it is silenced. */
 export function explainRule(id: string): string {
-  const rule = RULES.find((candidate) => candidate.id === id);
+  const rule = RULES.find((known) => known.id === id);
   if (rule === undefined) {
-    const ids = RULES.map((candidate) => candidate.id);
-    throw new UsageError(`unknown rule "${id}"${suggestion(id, ids)}`);
+    const ids = RULES.map((known) => known.id);
+    throw new UsageError(`there is no rule "${id}"${suggestion(id, ids)}`);
   }
-  const remedy =
+  const how =
     rule.severity === 'error'
-      ? 'This rule is an error: the gateway does not serve the manifest until you fix it. It cannot be disabled.\n'
-      : `To disable the rule for one line, write this comment above it, with your reason:\n\n    # gateway-disable-next-line ${id} -- REASON\n\nTo disable it everywhere:\n\n    lint: { rules: { ${id}: off } }\n`;
-  return `${sectionOf(id)}\n${remedy}`;
+      ? 'This is an error: the manifest is not served before it is mended, and nothing silences it.\n'
+      : `To silence it at one place, write above it, with the reason:\n\n    # gateway-disable-next-line ${id} -- REASON\n\nTo silence it everywhere:\n\n    lint: { rules: { ${id}: off } }\n`;
+  return `${sectionOf(id)}\n${how}`;
 }
 
-/** Returns the text from a rule's heading to the next one. Indents code blocks and removes their fences. */
+/** From a rule's heading to the next one; code is indented in place of its fences. */
 function sectionOf(id: string): string {
   const text = readPage();
   const start = text.indexOf(`### ${id}\n`);
@@ -42,6 +41,6 @@ function readPage(): string {
   try {
     return readFileSync(PAGE, 'utf8');
   } catch {
-    throw new CommandError('docs/rules.md is missing from the installation; install the complete package');
+    throw new CommandError('the page of the rules, docs/rules.md, is not beside the program; install it whole');
   }
 }

@@ -137,7 +137,7 @@ describe('run', () => {
     await cli.seen(SERVING);
     const moved = GOOD('http://127.0.0.1:9').replace('127.0.0.1:0', '127.0.0.1:1').replaceAll('one', 'two');
     writeFileSync(join(cli.folder, 'gateway.yaml'), moved);
-    await cli.seen(/"keys":\["listen"\],"msg":"changes to these keys need a restart; their old values stay active"/);
+    await cli.seen(/"keys":\["listen"\],"msg":"these keys take effect only after a restart; restart the gateway"/);
     await cli.seen(
       /^the saved manifest is active; added: two; removed: one; now public: two; needs a restart: listen$/m,
     );

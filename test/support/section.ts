@@ -4,19 +4,19 @@ import { expect } from 'vitest';
 const root = new URL('../../', import.meta.url);
 
 /**
- * Expects the part of a page between `<!-- name -->` and `<!-- /name -->` to be this text. With UPDATE_GOLDEN=1 it rewrites the
- * page instead.
+ * Holds the part of a page between `<!-- name -->` and `<!-- /name -->` to what the code says. With
+ * UPDATE_GOLDEN=1 the page is rewritten instead.
  */
 export function expectSection(page: string, name: string, expected: string): void {
   const file = new URL(page, root);
   const text = readFileSync(file, 'utf8');
   const bounds = new RegExp(`(<!-- ${name} -->\n)([\\s\\S]*?)(<!-- /${name} -->)`);
-  const [, , section] = bounds.exec(text) ?? [];
-  expect(section, `${page} has no section "${name}"`).toBeDefined();
+  const [, , found] = bounds.exec(text) ?? [];
+  expect(found, `${page} has no section "${name}"`).toBeDefined();
   if (process.env['UPDATE_GOLDEN'] === '1')
     writeFileSync(
       file,
-      text.replace(bounds, (_all, start, _old, end) => start + expected + end),
+      text.replace(bounds, (_all, open, _old, close) => open + expected + close),
     );
-  else expect(section).toBe(expected);
+  else expect(found).toBe(expected);
 }

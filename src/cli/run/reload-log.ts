@@ -16,13 +16,16 @@ export function logReload(reload: ReloadOutcome, { log: { logger }, notes }: Str
     const { hash, oldHash: old_hash, summary, changes, keysNeedingRestart } = reload;
     logger.info({ hash, old_hash, summary, ...attempt, ...truncateNames(changes) }, 'manifest reloaded');
     const keys = changes.needsRestart.filter((key) => keysNeedingRestart.includes(key));
-    if (keys.length > 0) logger.warn({ keys }, 'changes to these keys need a restart; their old values stay active');
+    if (keys.length > 0) logger.warn({ keys }, 'these keys take effect only after a restart; restart the gateway');
     writeNote(notes, `${formatChanges(changes, files)}\n`);
   } else if (reload.kind === 'unreadable') {
-    logger.error({ reason: reload.reason, ...attempt }, 'manifest cannot be read; the last good one stays active');
+    logger.error(
+      { reason: reload.reason, ...attempt },
+      'manifest cannot be read; the gateway keeps the active manifest',
+    );
   } else if (reload.kind === 'rejected') {
     const problems = reportProblems(reload);
-    logger.error({ problems, ...attempt }, 'manifest rejected; the last good one stays active');
+    logger.error({ problems, ...attempt }, 'manifest rejected; the gateway keeps the active manifest');
     writeNote(notes, formatProblems(reload.problems, reload.sources, colour));
   }
 }

@@ -6,7 +6,9 @@ import type { Problem } from '../../../src/problem/problem.ts';
 /** Creates a report of these problems. `texts` has the text of each file that they name. */
 export function reportOf(problems: readonly Problem[], texts: Readonly<Record<string, string>>): LintReport {
   const sources = Object.entries(texts).map(([path, text]) => ({ path, text }));
-  const rules = new Map([['upstream-unknown', { rationale: 'A route to an undefined upstream cannot be served.' }]]);
+  const rules = new Map([
+    ['upstream-unknown', { rationale: 'A route to an upstream that nobody has named cannot be served.' }],
+  ]);
   return { sources, problems, failOn: 'error', rules, version: '1.2.3' };
 }
 

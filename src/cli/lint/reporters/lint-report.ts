@@ -46,7 +46,7 @@ export function fullMessage({ file, message, related }: Problem): string {
   return related === undefined ? message : `${message}\n${related.message}: ${formatLocation({ file, ...related })}`;
 }
 
-/** Returns the address of a rule's documentation. */
+/** The page that explains a rule. */
 export function ruleUri(rule: string): string {
   return `${homepage}/docs/rules.md#${rule}`;
 }
