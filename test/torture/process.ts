@@ -7,8 +7,8 @@ import type { Serving, Telling } from './site.ts';
 
 const KINDS: Readonly<Record<string, Telling['kind']>> = {
   'manifest reloaded': 'accepted',
-  'manifest rejected; the last good one stays active': 'rejected',
-  'manifest cannot be read; the last good one stays active': 'unreadable',
+  'manifest rejected; the gateway keeps the active manifest': 'rejected',
+  'manifest cannot be read; the gateway keeps the active manifest': 'unreadable',
 };
 
 export interface Process extends Serving {

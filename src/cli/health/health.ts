@@ -76,9 +76,9 @@ function get(url: string, signal: AbortSignal): Promise<http.IncomingMessage> {
 
 function messageOf(body: string, status: number | undefined): string {
   try {
-    const { status: word, why = [], detail } = JSON.parse(body);
+    const { status: word, reasons = [], detail } = JSON.parse(body);
     if (typeof detail === 'string') return `answered ${status}: ${detail}`;
-    return why.length === 0 ? String(word) : `${word}: ${why.join('; ')}`;
+    return reasons.length === 0 ? String(word) : `${word}: ${reasons.join('; ')}`;
   } catch {
     return `answered ${status}, and what no gateway says`;
   }

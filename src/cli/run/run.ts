@@ -11,9 +11,8 @@ import { ThrottledWarning } from '../../gateway/telemetry/throttled-warning.ts';
 import type { PlannedManifest } from '../../load.ts';
 import { createProcessLog, type Log, type ProcessLog } from '../../log/log.ts';
 import { createFileEnvironment } from '../../manifest/file-environment.ts';
-import type { PlanChanges } from '../../plan/changes.ts';
 import type { AdminSettings } from '../../plan/settings/admin.ts';
-import { reportProblems } from '../../reload/problem-report.ts';
+import { reportChanges, reportProblems } from '../../reload/reload-report.ts';
 import { Reloader, type ReloadOutcome } from '../../reload/reloader.ts';
 import { runSelfTest } from '../../reload/self-test.ts';
 import { formatChanges, formatProblems } from '../format.ts';
@@ -169,16 +168,18 @@ function logReload(reload: ReloadOutcome, { logger }: Log, notes: Log, errColour
   const attempt = { cause, files: files.slice(0, MAX_NAMES), ms };
   if (reload.kind === 'accepted') {
     const { hash, oldHash: old_hash, summary, changes, keysNeedingRestart } = reload;
-    logger.info({ hash, old_hash, summary, ...attempt, ...truncateNames(changes) }, 'manifest reloaded');
+    logger.info({ hash, old_hash, summary, ...attempt, ...reportChanges(changes, MAX_NAMES) }, 'manifest reloaded');
     const keys = changes.needsRestart.filter((key) => keysNeedingRestart.includes(key));
-    if (keys.length > 0)
-      logger.warn({ keys }, 'these keys take a restart; until then they stay as they were at the start');
+    if (keys.length > 0) logger.warn({ keys }, 'these keys take effect only after a restart; restart the gateway');
     writeNote(notes, `${formatChanges(changes, files)}\n`);
   } else if (reload.kind === 'unreadable') {
-    logger.error({ reason: reload.reason, ...attempt }, 'manifest cannot be read; the last good one stays active');
+    logger.error(
+      { reason: reload.reason, ...attempt },
+      'manifest cannot be read; the gateway keeps the active manifest',
+    );
   } else if (reload.kind === 'rejected') {
     const problems = reportProblems(reload);
-    logger.error({ problems, ...attempt }, 'manifest rejected; the last good one stays active');
+    logger.error({ problems, ...attempt }, 'manifest rejected; the gateway keeps the active manifest');
     writeNote(notes, formatProblems(reload.problems, reload.sources, errColour));
   }
 }
@@ -187,12 +188,8 @@ function logUnchanged({ kind, cause }: ReloadOutcome, { logger }: Log): void {
   if (kind === 'unchanged') logger.info({ cause }, 'manifest unchanged; nothing was reloaded');
 }
 
-/** Names of one kind in one line of the log; how many there are, the summary says. */
+/** The most names of one kind in a log line; the summary has the counts. */
 const MAX_NAMES = 20;
-
-function truncateNames(changes: PlanChanges): object {
-  return Object.fromEntries(Object.entries(changes).map(([what, names]) => [what, names.slice(0, MAX_NAMES)]));
-}
 
 function listenError(error: unknown, key: string, { host, port }: { host: string; port: number }): CommandError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
