@@ -18,8 +18,8 @@ export function accessRefusal(
 }
 
 /**
- * Refuses requests to a loopback address under a foreign host name. A web page can resolve its own name to this machine and then
- * send requests here as if to its own site (DNS rebinding).
+ * Refuses requests to a loopback address under a foreign host name. A web page can resolve its own name to this machine
+ * and then send requests here as if to its own site (DNS rebinding).
  */
 function hostRefusal({ host: ownHost }: AdminSettings, { headers }: IncomingMessage): AdminResponse | undefined {
   const host = hostNameOf(headers.host ?? '');
@@ -28,8 +28,8 @@ function hostRefusal({ host: ownHost }: AdminSettings, { headers }: IncomingMess
 }
 
 /**
- * Refuses requests from pages of another origin, with any method. The page could not read the response, but the gateway would do the
- * work, and a stream would stay open. Only browsers send these headers.
+ * Refuses requests from pages of another origin, with any method. The page could not read the response, but the gateway
+ * would do the work, and a stream would stay open. Only browsers send these headers.
  */
 function originRefusal({ headers }: IncomingMessage): AdminResponse | undefined {
   const { origin, 'sec-fetch-site': site = 'same-origin' } = headers;
@@ -50,7 +50,8 @@ export function authenticationRefusal(
   if (tls?.pem().ca !== undefined && !(socket as TLSSocket).authorized)
     return problemDetails(403, 'a client certificate is required; use one that admin.tls.clientCa has signed');
   if (acceptsToken === undefined || acceptsToken(tokenOf(headers.authorization ?? ''))) return undefined;
-  // Prometheus uses Bearer. Basic makes a browser show its password dialog when a person opens an endpoint; the admin page has its own form.
+  // Prometheus uses Bearer. Basic makes a browser show its password dialog when a person opens an endpoint; the admin
+  // page has its own form.
   const basic = headers.accept?.includes('text/html') ? `, Basic realm="${REALM}", charset="UTF-8"` : '';
   return problemDetails(
     401,

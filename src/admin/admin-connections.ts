@@ -19,8 +19,8 @@ interface AdminConnection {
 }
 
 /**
- * The connections of the admin API. It accepts every new connection, so that probes always get a response. Beyond the limit it closes
- * a connection of the client that holds the most: an idle one, or else the least recently active one.
+ * The connections of the admin API. It accepts every new connection, so that probes always get a response. Beyond the
+ * limit it closes a connection of the client that holds the most: an idle one, or else the least recently active one.
  */
 export class AdminConnections {
   /** By the address and port of the peer, the least recently active first. */

@@ -76,8 +76,8 @@ export interface AdminResponse {
   /** Includes `Content-Type` if there is a body. */
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * A generator yields a large body in small chunks, each when the client has received the previous ones. A function writes to the
-   * response until the client disconnects, and frees its resources when the response closes.
+   * A generator yields a large body in small chunks, each when the client has received the previous ones. A function
+   * writes to the response until the client disconnects, and frees its resources when the response closes.
    */
   readonly body: string | Buffer | Generator<string> | ((response: ServerResponse) => void);
 }

@@ -26,8 +26,8 @@ export interface AdminServer {
 
 const REQUEST_TIMEOUT_MS = 10_000;
 /**
- * Closes a connection without progress. Clients that do not read their responses could otherwise hold all connections, and probes would
- * fail. No reload takes this long.
+ * Closes a connection without progress. Clients that do not read their responses could otherwise hold all connections,
+ * and probes would fail. No reload takes this long.
  */
 const IDLE_TIMEOUT_MS = 180_000;
 /** How often Node checks the timeouts. */

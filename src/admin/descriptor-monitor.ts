@@ -21,8 +21,8 @@ export interface DescriptorStatus {
 }
 
 /**
- * Monitors the file descriptors of the process. Without a free descriptor the runtime closes new connections and reports nothing, so the
- * monitor tries to open a file every second.
+ * Monitors the file descriptors of the process. Without a free descriptor the runtime closes new connections and
+ * reports nothing, so the monitor tries to open a file every second.
  */
 export class DescriptorMonitor {
   readonly #gateway: Pick<Gateway, 'plan'>;

@@ -20,8 +20,8 @@ interface ResponseInProgress {
 }
 
 /**
- * Writes large responses in slices, each when the client has received the previous ones. A large response therefore neither blocks the
- * event loop nor fills memory.
+ * Writes large responses in slices, each when the client has received the previous ones. A large response therefore
+ * neither blocks the event loop nor fills memory.
  */
 export class LargeResponseWriter {
   readonly #cpuBudget: CpuBudget;
@@ -54,7 +54,8 @@ export class LargeResponseWriter {
     try {
       await pipeline([slices, ...compression, response]);
     } catch (error) {
-      // Destroy the connection, so that the client does not take half a response for a complete one. A disconnected client is not an error.
+      // Destroy the connection, so that the client does not take half a response for a complete one. A disconnected
+      // client is not an error.
       if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE')
         this.#metrics.recordResponseError(error as Error);
       response.destroy();

@@ -138,7 +138,8 @@ function countsBetween(before: Float64Array, after: Float64Array): Omit<RouteTra
 const BUCKETS = COUNTS.subarray(TOTALS_INDEX.classes);
 
 /**
- * Estimates a quantile, as if values were spread evenly within each bucket. Returns at most the highest bound, because the last bucket has none.
+ * Estimates a quantile, as if values were spread evenly within each bucket. Returns at most the highest bound, because
+ * the last bucket has none.
  *
  * @param total the sum of all buckets
  * @param share the quantile, between 0 and 1

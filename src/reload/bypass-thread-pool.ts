@@ -3,11 +3,11 @@ import { syncBuiltinESMExports } from 'node:module';
 import { type OperationCounter, runOperation } from './operation-counter.ts';
 
 /**
- * Replaces the asynchronous file functions of Node in the calling thread: they run on that thread instead of the thread pool, and
- * count as operations. Other threads of the process are not affected.
+ * Replaces the asynchronous file functions of Node in the calling thread: they run on that thread instead of the thread
+ * pool, and count as operations. Other threads of the process are not affected.
  *
- * The pool has four threads, which also verify tokens, compress responses and write the log. Four calls to a mount that hangs
- * would stop the gateway. chokidar cannot be given other file functions, so the module itself is changed.
+ * The pool has four threads, which also verify tokens, compress responses and write the log. Four calls to a mount that
+ * hangs would stop the gateway. chokidar cannot be given other file functions, so the module itself is changed.
  */
 export function bypassThreadPool(operations: OperationCounter): void {
   const { lstatSync, readdirSync, readlinkSync, realpathSync, statSync, watch } = fs;

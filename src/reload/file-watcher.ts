@@ -31,10 +31,11 @@ const RETRY_MS = 60_000;
 /**
  * Watches files through their folders, because a rename replaces the file itself.
  *
- * @param onChange called on every change and every watch error, and when a watch is set up, since no watch reported earlier changes
+ * @param onChange called on every change and every watch error, and when a watch is set up, since no watch reported
+ *   earlier changes
  * @param folders folders in which every created or removed name is a change
- * @param onError called with an error code when files cannot be watched, at the inotify limits for example, and with `undefined`
- *   when they can be watched again
+ * @param onError called with an error code when files cannot be watched, at the inotify limits for example, and with
+ *   `undefined` when they can be watched again
  */
 export function watchFiles(
   paths: readonly string[],

@@ -25,7 +25,8 @@ interface WorkerReadResult extends Pick<TransferredManifest, 'dependencies' | 'm
   readonly manifest: ReadManifestResult;
 }
 
-// The YAML parser reads an environment variable for each token. As a system call each time, that takes a sixth of the parsing time.
+// The YAML parser reads an environment variable for each token. As a system call each time, that takes a sixth of the
+// parsing time.
 process.env = {};
 
 /** The code of the thread in `manifest-thread.ts`. */

@@ -1,8 +1,8 @@
 import type { FileEnvironment } from '../manifest/file-environment.ts';
 
 /**
- * Counts the file operations of a worker thread in memory shared with its parent. The count is odd during an operation and grows
- * with each one, so that the parent can tell a slow thread from one that hangs.
+ * Counts the file operations of a worker thread in memory shared with its parent. The count is odd during an operation
+ * and grows with each one, so that the parent can tell a slow thread from one that hangs.
  */
 export type OperationCounter = Int32Array<SharedArrayBuffer>;
 

@@ -52,8 +52,8 @@ export async function prepareReload(
 }
 
 /**
- * Compiles on this thread, with file contents from the file thread. If the compilation needs a file that was not read, the file is
- * read and the compilation starts again, because compiling cannot wait in the middle.
+ * Compiles on this thread, with file contents from the file thread. If the compilation needs a file that was not read,
+ * the file is read and the compilation starts again, because compiling cannot wait in the middle.
  */
 async function compileFromFiles(
   manifest: Parameters<typeof planManifest>[0],
@@ -90,7 +90,10 @@ function textOfFile(content: FileContent | undefined): string {
 /** Stands in for a manifest that cannot be read: any content later differs from it. */
 const EMPTY_SNAPSHOT: FileSnapshot = { manifestHash: '', dependencies: { files: new Map(), globs: new Map() } };
 
-/** A planned manifest without its parsed document. Positions are rarely needed, so the document is parsed again on first use. */
+/**
+ * A planned manifest without its parsed document. Positions are rarely needed, so the document is parsed again on first
+ * use.
+ */
 class LazyPlannedManifest implements PlannedManifest {
   readonly plan: Plan;
   readonly manifest: PlannedManifest['manifest'];

@@ -20,7 +20,10 @@ export type { ReloadCause, ReloadOutcome, ReportedReloadOutcome } from './reload
 const POLL_INTERVAL_MS = 5_000;
 /** A reload gives up on files that are still being written after this time. */
 const MAX_SETTLE_MS = 10_000;
-/** A manifest with more routes starts its thread at the first sign of a change. The thread takes 40 MB, plus the parsed manifest. */
+/**
+ * A manifest with more routes starts its thread at the first sign of a change. The thread takes 40 MB, plus the parsed
+ * manifest.
+ */
 const MANY_ROUTES = 1_000;
 
 export interface ReloaderOptions {

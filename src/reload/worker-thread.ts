@@ -65,7 +65,10 @@ export class WorkerThread<Request> {
     this.#worker ??= this.#newWorker();
   }
 
-  /** Rejects with `FileSystemHangError` if the file system hangs, or with another error if the thread ends before it responds. */
+  /**
+   * Rejects with `FileSystemHangError` if the file system hangs, or with another error if the thread ends before it
+   * responds.
+   */
   async request<Response>(request: Request): Promise<Response> {
     if (this.#worker === undefined && this.#hung.size >= MAX_HUNG_THREADS) throw hangError();
     this.start();

@@ -28,7 +28,10 @@ export function download(table: string): (request: SandboxRequest) => SandboxRes
   };
 }
 
-/** Returns the first and the last byte; `undefined` for several or invalid ranges, for which the response is the complete file. */
+/**
+ * Returns the first and the last byte; `undefined` for several or invalid ranges, for which the response is the
+ * complete file.
+ */
 function rangeOf(header: string | undefined, size: number): readonly [number, number] | undefined {
   const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
   if (from === '') return to === '' ? undefined : [Math.max(0, size - Number(to)), size - 1];

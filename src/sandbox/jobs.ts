@@ -20,8 +20,8 @@ export interface SandboxJob {
 }
 
 /**
- * Runs a job step by step; requests are served between the steps. Each step yields the output so far, which the job route returns
- * beside the id and the status. If a step throws, the job fails with that message.
+ * Runs a job step by step; requests are served between the steps. Each step yields the output so far, which the job
+ * route returns beside the id and the status. If a step throws, the job fails with that message.
  */
 export type JobHandler = (store: Store, job: SandboxJob) => Iterator<object>;
 
@@ -77,7 +77,10 @@ function nextJob(store: Store, handlers: Readonly<Record<JobKind, JobHandler>>):
   return job && { job, steps: handlers[job.kind](store, job) };
 }
 
-/** Runs one step and returns true if the job has ended. One transaction saves the step and its output, so that no step runs twice. */
+/**
+ * Runs one step and returns true if the job has ended. One transaction saves the step and its output, so that no step
+ * runs twice.
+ */
 function runStep(store: Store, { job, steps }: RunningJob): boolean {
   const save = (status: string, output?: object) => {
     const update = 'UPDATE job SET status = ?, output = coalesce(?, output) WHERE id = ?';

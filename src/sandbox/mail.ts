@@ -10,7 +10,10 @@ export interface Mail {
   readonly attachments?: readonly { readonly filename: string; readonly content: Uint8Array }[];
 }
 
-/** Adds a mail to the outbox and returns its id. The sandbox sends no mail, and stores only the size and hash of attachments. */
+/**
+ * Adds a mail to the outbox and returns its id. The sandbox sends no mail, and stores only the size and hash of
+ * attachments.
+ */
 export function sendMail(store: Store, { attachments = [], ...mail }: Mail): string {
   const id = randomUUID();
   const stored = attachments.map(({ filename, content }) => {

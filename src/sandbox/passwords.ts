@@ -10,7 +10,10 @@ export function hashPassword(password: string): string {
   return `${salt.toString('base64url')}.${key.toString('base64url')}`;
 }
 
-/** True if the password matches the stored hash. Without a hash it does the same work, so that timing does not reveal which accounts exist. */
+/**
+ * True if the password matches the stored hash. Without a hash it does the same work, so that timing does not reveal
+ * which accounts exist.
+ */
 export function isCorrectPassword(password: string, stored: string | undefined): boolean {
   const [salt = '', key = ''] = (stored ?? '').split('.');
   const derived = scryptSync(password.normalize(), Buffer.from(salt, 'base64url'), KEY_BYTES);

@@ -8,8 +8,9 @@ import {
 import { parseFilter } from '../request-event-filter.ts';
 
 /**
- * Streams one server-sent event `decision` for each request when it ends, and `skipped` events with the number of decisions beyond
- * the rate limit. `?filter=` selects decisions that contain all its words; `?only=refused` selects refused requests.
+ * Streams one server-sent event `decision` for each request when it ends, and `skipped` events with the number of
+ * decisions beyond the rate limit. `?filter=` selects decisions that contain all its words; `?only=refused` selects
+ * refused requests.
  */
 export function decisions(
   { query, peerAddress }: AdminRequest,

@@ -31,9 +31,9 @@ export interface Readiness {
 }
 
 /**
- * Returns the readiness of the process. A failure that all replicas share makes none of them unready, so that they still serve
- * the routes that work: an upstream without a healthy endpoint counts only if the manifest says `required`. A replica that never had
- * keys is unready, because it would refuse tokens that other replicas accept.
+ * Returns the readiness of the process. A failure that all replicas share makes none of them unready, so that they
+ * still serve the routes that work: an upstream without a healthy endpoint counts only if the manifest says `required`.
+ * A replica that never had keys is unready, because it would refuse tokens that other replicas accept.
  */
 export function readinessOf({ gateway, reloader, isStopping }: AdminContext): Readiness {
   if (isStopping()) return { status: 'stopping', reasons: ['the process is stopping'] };

@@ -19,8 +19,9 @@ const OMITTED_METRICS = [
 ];
 
 /**
- * Creates a function that renders all metrics in the Prometheus text format, in chunks. The gateway keeps its own counters, which each
- * scrape reads. The library measures the process: processor time, memory, event loop delay and garbage collection.
+ * Creates a function that renders all metrics in the Prometheus text format, in chunks. The gateway keeps its own
+ * counters, which each scrape reads. The library measures the process: processor time, memory, event loop delay and
+ * garbage collection.
  */
 export function createPrometheusRenderer(): (context: AdminContext) => Promise<Generator<string>> {
   const registry = new Registry();

@@ -16,7 +16,10 @@ const NO_ROUTE: RefusalCondition = { appliesTo: () => false };
 
 const hasTokenGate = ({ access, login }: Route) => access === 'protected' || login !== undefined;
 
-/** The conditions under which a route gives each refusal. API descriptions and coverage reports list the codes in this order. */
+/**
+ * The conditions under which a route gives each refusal. API descriptions and coverage reports list the codes in this
+ * order.
+ */
 const CONDITIONS: Readonly<Record<RefusalCode, RefusalCondition>> = {
   message_malformed: ANY_ROUTE,
   path_ambiguous: ANY_ROUTE,

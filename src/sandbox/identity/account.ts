@@ -28,7 +28,10 @@ export function issueTicket(store: Store, { id }: Account, purpose: TicketPurpos
   return ticket;
 }
 
-/** Returns the account of a ticket; `undefined` if it is unknown, used or expired. One statement finds and deletes it, so that nobody uses it twice. */
+/**
+ * Returns the account of a ticket; `undefined` if it is unknown, used or expired. One statement finds and deletes it,
+ * so that nobody uses it twice.
+ */
 export function redeemTicket(store: Store, ticket: string, purpose: TicketPurpose): Account | undefined {
   const sql = 'DELETE FROM ticket WHERE hash = ? AND purpose = ? AND expires_at > ? RETURNING account_id AS id';
   const row = store.one<{ id: string }>(sql, hash('sha256', ticket), purpose, now());

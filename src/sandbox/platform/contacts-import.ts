@@ -24,7 +24,10 @@ interface ImportCount {
   readonly errors: { readonly row: number; readonly message: string }[];
 }
 
-/** Runs the import job: adds a contact for each row or rejects the row with a reason. Continues after the rows that are counted. */
+/**
+ * Runs the import job: adds a contact for each row or rejects the row with a reason. Continues after the rows that are
+ * counted.
+ */
 export function* importContacts(store: Store, job: SandboxJob): Generator<object> {
   const count: ImportCount = { total: 0, imported: 0, rejected: 0, errors: [], ...JSON.parse(job.output) };
   const tolerant = { bom: true, trim: true, skip_empty_lines: true, relax_column_count: true };
