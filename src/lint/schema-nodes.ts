@@ -1,4 +1,5 @@
 import type { Manifest } from '../manifest/manifest.generated.ts';
+import { SCHEMA_KEYWORDS } from '../plan/schema/keywords.ts';
 import type { Path } from '../problem/finding.ts';
 
 export type Schema = Readonly<Record<string, unknown>>;
@@ -13,23 +14,6 @@ export interface SchemaNode {
   readonly isCondition: boolean;
 }
 
-/** Keywords that hold a schema, a list of them, or a map of them. */
-const ONE = [
-  'additionalProperties',
-  'contains',
-  'contentSchema',
-  'items',
-  'propertyNames',
-  'unevaluatedItems',
-  'unevaluatedProperties',
-];
-const IN_PLACE = ['else', 'then'];
-const CONDITIONS = ['if', 'not'];
-const LISTS = ['prefixItems'];
-const IN_PLACE_LISTS = ['allOf', 'anyOf', 'oneOf'];
-const MAPS = ['$defs', 'definitions', 'patternProperties', 'properties'];
-const IN_PLACE_MAPS = ['dependentSchemas'];
-
 export function* schemaNodes({ schemas, routes }: Manifest): Generator<SchemaNode> {
   const whole = { isInPlace: false, isCondition: false };
   for (const [name, schema] of Object.entries(schemas)) yield* nodesOf(schema, ['schemas', name], whole);
@@ -43,25 +27,20 @@ export function* schemaNodes({ schemas, routes }: Manifest): Generator<SchemaNod
 
 type SchemaRole = Pick<SchemaNode, 'isInPlace' | 'isCondition'>;
 
-function* nodesOf(schema: unknown, path: Path, standing: SchemaRole): Generator<SchemaNode> {
+function* nodesOf(schema: unknown, path: Path, role: SchemaRole): Generator<SchemaNode> {
   if (!isMap(schema)) return;
-  yield { path, schema, ...standing };
-  const whole = { ...standing, isInPlace: false };
-  const part = { ...standing, isInPlace: true };
-  const condition = { isInPlace: true, isCondition: true };
-  const inside = (names: readonly string[]) => names.filter((name) => Object.hasOwn(schema, name));
-  for (const name of inside(ONE)) yield* nodesOf(schema[name], [...path, name], whole);
-  for (const name of inside(IN_PLACE)) yield* nodesOf(schema[name], [...path, name], part);
-  for (const name of inside(CONDITIONS)) yield* nodesOf(schema[name], [...path, name], condition);
-  for (const name of inside([...LISTS, ...MAPS])) yield* memberNodes(schema[name], [...path, name], whole);
-  for (const name of inside([...IN_PLACE_LISTS, ...IN_PLACE_MAPS]))
-    yield* memberNodes(schema[name], [...path, name], part);
+  yield { path, schema, ...role };
+  for (const [keyword, { holds, appliesTo, isCondition = false }] of SCHEMA_KEYWORDS) {
+    if (!Object.hasOwn(schema, keyword)) continue;
+    const inner = { isInPlace: appliesTo === 'value', isCondition: role.isCondition || isCondition };
+    const nodes = holds === 'schema' ? nodesOf : memberNodes;
+    yield* nodes(schema[keyword], [...path, keyword], inner);
+  }
 }
 
-function* memberNodes(held: unknown, path: Path, standing: SchemaRole): Generator<SchemaNode> {
-  if (Array.isArray(held)) for (const [index, item] of held.entries()) yield* nodesOf(item, [...path, index], standing);
-  else if (isMap(held))
-    for (const [name, item] of Object.entries(held)) yield* nodesOf(item, [...path, name], standing);
+function* memberNodes(held: unknown, path: Path, role: SchemaRole): Generator<SchemaNode> {
+  if (Array.isArray(held)) for (const [index, item] of held.entries()) yield* nodesOf(item, [...path, index], role);
+  else if (isMap(held)) for (const [name, item] of Object.entries(held)) yield* nodesOf(item, [...path, name], role);
 }
 
 /** Whether a schema says that a value may be of this type. */

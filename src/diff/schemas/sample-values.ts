@@ -1,3 +1,4 @@
+import { keywordsWith } from '../../plan/schema/keywords.ts';
 import { inPlaceSchemasOf, isMap, valueAt } from '../../plan/schema/schema-walk.ts';
 import type { SchemaLocation } from './compare-schemas.ts';
 import { BASIC_VALUES, boundaryLengths, numberSamples, textSamples } from './scalar-samples.ts';
@@ -93,10 +94,10 @@ function objectSamples(parts: readonly InPlaceSchema[], inside: InnerSamples): u
 /** No author calls a member like this. */
 const UNKNOWN = 'other';
 
-const LIST_WORDS = ['contains', 'items', 'maxItems', 'minItems', 'prefixItems', 'uniqueItems'];
+const ARRAY_KEYWORDS = keywordsWith({ type: 'array' });
 
 function listSamples(parts: readonly InPlaceSchema[], inside: InnerSamples): unknown[] {
-  if (!parts.some(({ schema }) => LIST_WORDS.some((word) => word in schema))) return [];
+  if (!parts.some(({ schema }) => ARRAY_KEYWORDS.some((keyword) => keyword in schema))) return [];
   const places = parts.flatMap((part) => ('items' in part.schema ? [childLocation(part, 'items')] : []));
   const lengths = [1, 2, ...parts.flatMap(({ schema }) => boundaryLengths(schema, ['minItems', 'maxItems']))];
   const few = lengths.filter((length) => length <= MOST_ITEMS);

@@ -1,3 +1,5 @@
+import { keywordsWith } from '../../plan/schema/keywords.ts';
+
 type Schema = Readonly<Record<string, unknown>>;
 
 /** One of each type. */
@@ -39,7 +41,7 @@ function digits(length: number): string {
 
 /** Numbers at and beside the bounds that a schema names. */
 export function numberSamples(schema: Schema): number[] {
-  const near = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'].flatMap((name) => {
+  const near = keywordsWith({ type: 'number' }).flatMap((name) => {
     const bound = schema[name];
     return typeof bound === 'number' ? [bound, bound - 1, bound + 1, bound + 0.5] : [];
   });

@@ -1,4 +1,4 @@
-import type { Violation } from '../../plan/body/violation.ts';
+import type { Violation } from '../../plan/violation.ts';
 
 /**
  * Everything that the gateway itself refuses: code, status, title (RFC 9457), and the detail unless a

@@ -1,13 +1,14 @@
 import { truncatePointer } from '../../json-pointer.ts';
 import type { Path } from '../../problem/finding.ts';
-import { BUDGET_EXCEEDED, limitCost, SERVING_BUDGET } from '../schema/cost-budget.ts';
+import { routeKeyOf } from '../route-key.ts';
+import { withinBudget } from '../schema/cost-budget.ts';
 import type { SchemaRoot } from '../schema/schema-bundle.ts';
 import type { ValueValidator } from '../schema/value-validator.ts';
+import type { Violation } from '../violation.ts';
 import type { BodyRule } from './body.ts';
 import { findInexactNumbers } from './inexact-numbers.ts';
 import { parseStrictJson } from './strict-json.ts';
 import { validationPool } from './validation-pool.ts';
-import type { Violation } from './violation.ts';
 
 /** Reading a longer body takes more than one or two milliseconds. */
 const MAX_LOOP_BYTES = 32_768;
@@ -27,24 +28,6 @@ export function createBodyValidator(
     const judged = result.then(({ violations: [first = []], ...rest }) => ({ ...rest, violations: first }));
     return Object.assign(judged, { cancel });
   };
-}
-
-/** The route that a path of the manifest belongs to. */
-export function routeKeyOf(path: Path): string {
-  return path.slice(0, 2).join('/');
-}
-
-/** Returns `undefined` if the work takes too long for the serving thread. */
-export function withinBudget<T>(work: () => T): T | undefined {
-  limitCost(SERVING_BUDGET);
-  try {
-    return work();
-  } catch (error) {
-    if (error === BUDGET_EXCEEDED) return undefined;
-    throw error;
-  } finally {
-    limitCost(Number.POSITIVE_INFINITY);
-  }
 }
 
 /** What is wrong with a body, as JSON and by a schema. */

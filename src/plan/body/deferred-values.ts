@@ -1,8 +1,8 @@
+import type { Violation } from '../violation.ts';
 import type { DeferredValue, DeferredValues } from './parameter-value.ts';
 import type { ValidationJob, ValidationJobResult } from './validation-job.ts';
 import { validationPool } from './validation-pool.ts';
 import type { CancellablePromise, ValidationResult } from './validation-result.ts';
-import type { Violation } from './violation.ts';
 
 /**
  * Validates values of parameters in another thread.

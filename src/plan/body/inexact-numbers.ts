@@ -1,32 +1,7 @@
 import { charge } from '../schema/cost-budget.ts';
+import { InexactNumbers, ROOT_HOLDER } from '../schema/exact-numbers.ts';
 import { isExactDouble } from './exact-double.ts';
 import { endOfString, isMemberName } from './json-scan.ts';
-
-/** The numbers of a value that a double does not hold as they are written. */
-export class InexactNumbers {
-  /** By what holds them: the names of members, the indexes of items. */
-  readonly #held = new Map<object, Set<string>>();
-
-  /** @param holder `TOP` where the value itself is the number */
-  add(holder: object, key: string | number): void {
-    const keys = this.#held.get(holder) ?? new Set();
-    keys.add(String(key));
-    this.#held.set(holder, keys);
-  }
-
-  has(holder: object, key: string | number): boolean {
-    return this.#held.get(holder)?.has(String(key)) === true;
-  }
-
-  /** True if one of them stands anywhere inside a list or an object. */
-  isNestedIn(value: unknown): boolean {
-    if (value === null || typeof value !== 'object') return false;
-    return this.#held.has(value) || Object.values(value).some((inside) => this.isNestedIn(inside));
-  }
-}
-
-/** Stands for what holds a whole value, by the name `''`. */
-export const ROOT_HOLDER = {};
 
 /** A value that is a number itself, as a parameter is. */
 export function inexactScalar(text: string): InexactNumbers | undefined {

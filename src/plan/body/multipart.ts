@@ -1,8 +1,8 @@
 import { pointerStep } from '../../json-pointer.ts';
+import type { Violation } from '../violation.ts';
 import { parseMediaType } from './media-type.ts';
 import { parsePartHead } from './part-head.ts';
 import type { StreamValidator } from './stream-validation.ts';
-import type { Violation } from './violation.ts';
 
 /** A part that is expected. */
 export interface PartRule {

@@ -1,7 +1,7 @@
 import type { Path } from '../../problem/finding.ts';
 import type { ValueValidator } from '../schema/value-validator.ts';
+import type { Violation } from '../violation.ts';
 import { inexactScalar } from './inexact-numbers.ts';
-import type { Violation } from './violation.ts';
 
 /** A value that is to be validated in another thread. */
 export interface DeferredValue {

@@ -3,15 +3,16 @@ import { pointerStep } from '../../json-pointer.ts';
 import type { RouteEntry } from '../../manifest/manifest.generated.ts';
 import { suggestion } from '../../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../../problem/finding.ts';
+import { routeKeyOf } from '../route-key.ts';
 import type { Pattern } from '../routing/pattern.ts';
+import { withinBudget } from '../schema/cost-budget.ts';
 import type { SchemaRoot } from '../schema/schema-bundle.ts';
 import type { SchemaCompiler } from '../schema/schema-compiler.ts';
-import { routeKeyOf, withinBudget } from './body-validator.ts';
+import type { Violation } from '../violation.ts';
 import { MAX_VIOLATIONS, validateDeferred } from './deferred-values.ts';
 import { createParameterValidator, type DeferredValues, type ParameterValidator } from './parameter-value.ts';
 import { compileQuery } from './query.ts';
 import type { CancellablePromise } from './validation-result.ts';
-import type { Violation } from './violation.ts';
 
 /** Validates what comes before the body. Pointers begin with `/params`, `/query` or `/headers`. */
 export interface ParameterRules {

@@ -1,8 +1,8 @@
 import { pointerStep } from '../../json-pointer.ts';
 import type { RouteEntry } from '../../manifest/manifest.generated.ts';
+import type { Violation } from '../violation.ts';
 import type { ParameterValidator } from './parameter-value.ts';
 import type { ParameterRules } from './parameters.ts';
-import type { Violation } from './violation.ts';
 
 type QueryEntry = NonNullable<RouteEntry['query']>;
 

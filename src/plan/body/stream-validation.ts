@@ -2,11 +2,11 @@ import type { RouteEntry } from '../../manifest/manifest.generated.ts';
 import type { Secrets } from '../../manifest/secrets.ts';
 import { sizeBytes } from '../../manifest/units.ts';
 import { errorAt, type Finding, type Path } from '../../problem/finding.ts';
+import type { Violation } from '../violation.ts';
 import type { BodyRule } from './body.ts';
 import { CsvHeaderValidator } from './csv-header.ts';
 import { createMediaTypes, mediaTypeMatcher, parseMediaType } from './media-type.ts';
 import { boundaryOf, MultipartValidator, type PartRule } from './multipart.ts';
-import type { Violation } from './violation.ts';
 
 /** Looks at one body, piece by piece, and keeps hardly anything of it. */
 export interface StreamValidator {

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { pointerStep } from '../../json-pointer.ts';
+import type { Violation } from '../violation.ts';
 import { duplicateNamePointer, scanJson } from './json-scan.ts';
 import { extractLongStrings, type ShortenedJson } from './long-strings.ts';
-import type { Violation } from './violation.ts';
 
 /** Levels of lists and objects. */
 const MAX_DEPTH = 64;

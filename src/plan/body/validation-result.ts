@@ -1,4 +1,4 @@
-import type { Violation } from './violation.ts';
+import type { Violation } from '../violation.ts';
 
 /** Why work had no turn in another thread: too much waits, too much of the same client, or it waited for too long. */
 export type Overload = 'queue_full' | 'queue_share' | 'queue_wait';

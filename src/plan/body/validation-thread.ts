@@ -5,7 +5,7 @@ import type { SchemaRoot } from '../schema/schema-bundle.ts';
 import type { TokenLocations } from '../tokens/find-tokens.ts';
 import type { LoginResponse } from '../tokens/login.ts';
 import type { TokenSearchResult } from '../tokens/token-search.ts';
-import type { Violation } from './violation.ts';
+import type { Violation } from '../violation.ts';
 
 /** A JSON text and the schema that it must meet. */
 export interface SchemaCheck {

@@ -1,13 +1,14 @@
 import { _, type CodeKeywordDefinition, Name, nil, str } from 'ajv/dist/2020.js';
 import { charge } from './cost-budget.ts';
 import { currentValidation, type NumberComparison, noteInexactNumber } from './exact-numbers.ts';
+import { INTERNAL_KEYWORDS } from './keywords.ts';
 
 /** Of the generated code: the place of the value that the whole function validates. */
 const INSTANCE_PATH = new Name('instancePath');
 
 /** Pays for what a schema does to a value, before it is done: as much as the keyword says, and for the text's length. */
 export const COST: CodeKeywordDefinition = {
-  keyword: 'effort',
+  keyword: INTERNAL_KEYWORDS.cost,
   schemaType: 'number',
   code({ gen, data, schema }) {
     const pay = gen.scopeValue('func', { ref: charge });
@@ -20,7 +21,7 @@ export const COST: CodeKeywordDefinition = {
  * several, an error would let the value pass.
  */
 export const EXACT_NUMBERS: CodeKeywordDefinition = {
-  keyword: 'exact',
+  keyword: INTERNAL_KEYWORDS.exactNumbers,
   schemaType: 'object',
   code({ gen, data, schema, schemaValue, it }) {
     const state = gen.scopeValue('obj', { ref: currentValidation });

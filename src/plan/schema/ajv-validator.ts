@@ -8,6 +8,7 @@ import { charge } from './cost-budget.ts';
 import { toRe2 } from './ecma-pattern.ts';
 import { HIDDEN } from './hidden-keywords.ts';
 import { validate } from './json-schema.generated.ts';
+import { INTERNAL_KEYWORDS } from './keywords.ts';
 import { MULTIPLE_OF } from './multiple-of.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
 import { referenceTo } from './schema-walk.ts';
@@ -15,8 +16,7 @@ import { UNIQUE_ITEMS } from './unique-items.ts';
 import { withAddedKeywords } from './with-added-keywords.ts';
 
 const ROOT = 'manifest:';
-/** No author writes these. */
-const ADDED: ReadonlySet<unknown> = new Set([COST.keyword, EXACT_NUMBERS.keyword, HIDDEN.keyword]);
+const INTERNAL: ReadonlySet<string> = new Set(Object.values(INTERNAL_KEYWORDS));
 /** Of JSON Schema itself: to compile it at start would cost as much as to load all else. */
 const isSchema = validate as unknown as ValidateFunction;
 
@@ -57,7 +57,7 @@ export function createAjvValidator(root: SchemaRoot, allErrors: boolean): AjvVal
   for (const keyword of [UNIQUE_ITEMS, MULTIPLE_OF, CONTENT_ENCODING, CONTENT_MAX_BYTES, COST, EXACT_NUMBERS, HIDDEN])
     ajv.addKeyword(keyword);
   ajv.addKeyword({ keyword: 'errorMessage', schemaType: 'string' });
-  const keywords = Object.keys(ajv.RULES.keywords).filter((keyword) => !ADDED.has(keyword));
+  const keywords = Object.keys(ajv.RULES.keywords).filter((keyword) => !INTERNAL.has(keyword));
   return {
     keywords,
     formats: Object.keys(ajv.formats),

@@ -1,4 +1,5 @@
 import type { Path } from '../../problem/finding.ts';
+import { keywordsWith } from './keywords.ts';
 import { isMap, valueAt } from './schema-walk.ts';
 
 /** A schema that judges members or items of the value that the schema around it judges. */
@@ -11,13 +12,11 @@ export interface ChildSchema {
   readonly parent: { readonly schema: Record<string, unknown> };
 }
 
-const OF_OBJECTS = ['properties', 'patternProperties', 'additionalProperties', 'unevaluatedProperties'];
-const OF_LISTS = ['prefixItems', 'items', 'contains', 'unevaluatedItems'];
-/** These hold a schema for each name. */
-const SEVERAL = new Set(['properties', 'prefixItems', 'patternProperties']);
-/** These judge what has a name, and what is left over by those in the same schema. */
-const NAMED = new Set(['properties', 'prefixItems']);
-const REST = new Set(['additionalProperties', 'items', 'unevaluatedProperties', 'unevaluatedItems']);
+const OF_OBJECTS = keywordsWith({ appliesTo: 'members' });
+const OF_LISTS = keywordsWith({ appliesTo: 'items' });
+const SINGLE = new Set(keywordsWith({ holds: 'schema' }));
+const NAMED = new Set(keywordsWith({ selects: 'named' }));
+const REST = new Set(keywordsWith({ selects: 'rest' }));
 
 export function childSchemasOf(root: unknown, path: Path): ChildSchema[] {
   const schema = valueAt(root, path);
@@ -26,7 +25,7 @@ export function childSchemasOf(root: unknown, path: Path): ChildSchema[] {
   return [...OF_OBJECTS, ...OF_LISTS].flatMap((keyword) => {
     const inside = Object.hasOwn(schema, keyword) ? schema[keyword] : undefined;
     if (inside === null || typeof inside !== 'object') return [];
-    if (!SEVERAL.has(keyword)) return [{ keyword, name: '', path: [...path, keyword], parent }];
+    if (SINGLE.has(keyword)) return [{ keyword, name: '', path: [...path, keyword], parent }];
     return Object.keys(inside).map((name) => ({ keyword, name, path: [...path, keyword, name], parent }));
   });
 }

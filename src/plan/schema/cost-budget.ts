@@ -6,7 +6,7 @@
 let left = Number.POSITIVE_INFINITY;
 
 /** Thrown when the limit is reached. A symbol, since the stack of an error would cost more than the work. */
-export const BUDGET_EXCEEDED = Symbol('effort spent');
+export const BUDGET_EXCEEDED = Symbol('cost budget exceeded');
 
 /** Three milliseconds. */
 export const SERVING_BUDGET = 150_000;
@@ -16,8 +16,21 @@ export function limitCost(units: number): void {
   left = units;
 }
 
-/** Pays for work before it is done. Throws `EFFORT_SPENT` when the limit is reached. */
+/** Pays for work before it is done. Throws `BUDGET_EXCEEDED` when the limit is reached. */
 export function charge(units: number): void {
   left -= units;
   if (left < 0) throw BUDGET_EXCEEDED;
+}
+
+/** Returns `undefined` if the work takes too long for the serving thread. */
+export function withinBudget<T>(work: () => T): T | undefined {
+  limitCost(SERVING_BUDGET);
+  try {
+    return work();
+  } catch (error) {
+    if (error === BUDGET_EXCEEDED) return undefined;
+    throw error;
+  } finally {
+    limitCost(Number.POSITIVE_INFINITY);
+  }
 }

@@ -1,5 +1,31 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import type { InexactNumbers } from '../body/inexact-numbers.ts';
+import { INTERNAL_KEYWORDS } from './keywords.ts';
+
+/** The numbers of a value that a double does not hold as they are written. */
+export class InexactNumbers {
+  /** By what holds them: the names of members, the indexes of items. */
+  readonly #held = new Map<object, Set<string>>();
+
+  /** @param holder `TOP` where the value itself is the number */
+  add(holder: object, key: string | number): void {
+    const keys = this.#held.get(holder) ?? new Set();
+    keys.add(String(key));
+    this.#held.set(holder, keys);
+  }
+
+  has(holder: object, key: string | number): boolean {
+    return this.#held.get(holder)?.has(String(key)) === true;
+  }
+
+  /** True if one of them stands anywhere inside a list or an object. */
+  isNestedIn(value: unknown): boolean {
+    if (value === null || typeof value !== 'object') return false;
+    return this.#held.has(value) || Object.values(value).some((inside) => this.isNestedIn(inside));
+  }
+}
+
+/** Stands for what holds a whole value, by the name `''`. */
+export const ROOT_HOLDER = {};
 
 /** Goes with a schema that compares numbers. */
 export interface NumberComparison {
@@ -29,7 +55,14 @@ export function noteInexactNumber(
     typeof value === 'number' ? inexact?.has(holder, key) : compared.hasNestedNumbers && inexact?.isNestedIn(value);
   const message = isCut === true ? CUT : compared.isIntegerOnly && isUnsafeInteger(value) ? BEYOND : undefined;
   if (message === undefined) return;
-  currentValidation.violation ??= { keyword: 'exact', schemaPath: '', params: {}, instancePath, message, parentSchema };
+  currentValidation.violation ??= {
+    keyword: INTERNAL_KEYWORDS.exactNumbers,
+    schemaPath: '',
+    params: {},
+    instancePath,
+    message,
+    parentSchema,
+  };
 }
 
 /**

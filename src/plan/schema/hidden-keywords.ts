@@ -1,5 +1,6 @@
 import type { Secrets } from '../../manifest/secrets.ts';
 import type { Path } from '../../problem/finding.ts';
+import { INTERNAL_KEYWORDS } from './keywords.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
 import { isDataKeyword, mapSchemas } from './schema-walk.ts';
 
@@ -7,7 +8,7 @@ import { isDataKeyword, mapSchemas } from './schema-walk.ts';
  * The keyword that lists those keywords beside it whose values came from the environment. It validates nothing. Clients never see
  * such values, and the validators of the other thread know nothing else of the environment.
  */
-export const HIDDEN = { keyword: 'hidden', schemaType: 'array' } as const;
+export const HIDDEN = { keyword: INTERNAL_KEYWORDS.hidden, schemaType: 'array' } as const;
 
 /** A copy in which every schema with values from the environment has the keyword. */
 export function withHiddenKeywords(root: SchemaRoot, { hasSecretWithin }: Secrets): SchemaRoot {

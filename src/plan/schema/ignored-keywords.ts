@@ -1,29 +1,9 @@
 import { errorAt, errorAtKey, type Finding, type Path } from '../../problem/finding.ts';
+import { INTERNAL_KEYWORDS, validatedType } from './keywords.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
 import { isMap, keywordsOf, valueAt } from './schema-walk.ts';
 
 const RULE = 'body-schema';
-
-/** Keywords that judge values of one type only, and let all others pass. */
-const TYPE_OF: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    number: ['maximum', 'minimum', 'exclusiveMaximum', 'exclusiveMinimum', 'multipleOf'],
-    string: ['maxLength', 'minLength', 'pattern', 'contentEncoding', 'contentMaxBytes'],
-    array: ['maxItems', 'minItems', 'uniqueItems', 'items', 'prefixItems', 'contains', 'unevaluatedItems'],
-    object: [
-      'maxProperties',
-      'minProperties',
-      'required',
-      'properties',
-      'patternProperties',
-      'additionalProperties',
-      'propertyNames',
-      'dependentRequired',
-      'dependentSchemas',
-      'unevaluatedProperties',
-    ],
-  }).flatMap(([type, keywords]) => keywords.map((keyword) => [keyword, type])),
-);
 
 const NUMBER_FORMATS = new Set(['int32', 'int64']);
 
@@ -34,8 +14,9 @@ const UNCHECKED: ReadonlyMap<string, string> = new Map([
   ['$vocabulary', '"$vocabulary" has no place here; remove it'],
   // Such a schema answers later: every body would have passed by then.
   ['$async', '"$async" is not a keyword of JSON Schema; remove it'],
-  ['survives', '"survives" is not a keyword of JSON Schema; remove it'],
-  ['hidden', '"hidden" is not a keyword of JSON Schema; remove it'],
+  ...Object.values(INTERNAL_KEYWORDS).map(
+    (keyword) => [keyword, `"${keyword}" is not a keyword of JSON Schema; remove it`] as const,
+  ),
 ]);
 
 const UNCHECKED_FORMATS: ReadonlyMap<string, string> = new Map([
@@ -57,7 +38,7 @@ export function* ignoredKeywordFindings(root: SchemaRoot, path: Path): Generator
     if (key === 'contentEncoding' && value !== 'base64')
       yield errorAt(at, RULE, 'no other content encoding is checked here; write base64, or remove it');
     if (key === 'contentMaxBytes') yield* sizeFindings(value, valueAt(root, at.slice(0, -1)), at);
-    const judged = key === 'format' && !NUMBER_FORMATS.has(String(value)) ? 'string' : TYPE_OF.get(key);
+    const judged = key === 'format' && !NUMBER_FORMATS.has(String(value)) ? 'string' : validatedType(key);
     const types = typesOf(valueAt(root, at.slice(0, -1)));
     if (judged === undefined || types.length === 0 || types.includes(judged)) continue;
     const advice = `remove it, or add ${judged} to "type"`;

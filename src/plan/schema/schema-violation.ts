@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { pointerStep, truncatePointer } from '../../json-pointer.ts';
-import type { Violation } from '../body/violation.ts';
+import type { Violation } from '../violation.ts';
 import { hiddenKeywordsOf } from './hidden-keywords.ts';
 
 /**

@@ -1,16 +1,15 @@
 import { pointerStep } from '../../json-pointer.ts';
 import type { Path } from '../../problem/finding.ts';
+import { keywordsWith } from './keywords.ts';
 
-/** Keywords whose value is data, not a schema. */
-const DATA = new Set(['const', 'default', 'dependentRequired', 'enum', 'examples']);
-/** Keywords whose value is a map with names of the author's own. */
-const NAMED = new Set(['$defs', 'definitions', 'dependentSchemas', 'patternProperties', 'properties']);
-/** Keywords whose schemas judge the very same value. */
-const IN_PLACE = ['allOf', 'anyOf', 'dependentSchemas', 'else', 'if', 'not', 'oneOf', 'then'];
+const DATA_KEYWORDS = new Set(keywordsWith({ isData: true }));
+const SCHEMA_MAPS = new Set(keywordsWith({ holds: 'map' }));
+const IN_PLACE_KEYWORDS = keywordsWith({ appliesTo: 'value' });
+const CONDITIONS = new Set(keywordsWith({ isCondition: true }));
 
 /** Returns true for a keyword whose value is data, not a schema. */
 export function isDataKeyword(keyword: string): boolean {
-  return DATA.has(keyword);
+  return DATA_KEYWORDS.has(keyword);
 }
 
 /** Every keyword of a schema and of the schemas inside of it. */
@@ -21,9 +20,9 @@ export function* keywordsOf(schema: unknown, path: Path): Generator<{ key: strin
     for (const [key, value] of Object.entries(schema)) {
       const at = [...path, key];
       yield { key, value, at };
-      if (NAMED.has(key) && isMap(value))
+      if (SCHEMA_MAPS.has(key) && isMap(value))
         for (const [name, inside] of Object.entries(value)) yield* keywordsOf(inside, [...at, name]);
-      else if (!DATA.has(key)) yield* keywordsOf(value, at);
+      else if (!DATA_KEYWORDS.has(key)) yield* keywordsOf(value, at);
     }
   }
 }
@@ -42,8 +41,8 @@ export function mapSchemas<T>(
   if (Array.isArray(holder)) return holder.map((item, index) => mapSchemas(item, change, false, [...path, index])) as T;
   if (!isMap(holder)) return holder;
   const entries = Object.entries(holder).map(([key, value]) => {
-    if (!isNames && DATA.has(key)) return [key, value];
-    return [key, mapSchemas(value, change, !isNames && NAMED.has(key), [...path, key])];
+    if (!isNames && DATA_KEYWORDS.has(key)) return [key, value];
+    return [key, mapSchemas(value, change, !isNames && SCHEMA_MAPS.has(key), [...path, key])];
   });
   const copy: Record<string, unknown> = Object.fromEntries(entries);
   return (isNames ? copy : change(copy, path)) as T;
@@ -55,9 +54,9 @@ export function* inPlaceSchemasOf(root: unknown, path: Path): Generator<{ keywor
   if (!isMap(schema)) return;
   const target = typeof schema['$ref'] === 'string' ? referencePath(schema['$ref']) : undefined;
   if (target !== undefined) yield { keyword: '$ref', path: target };
-  for (const keyword of IN_PLACE) {
+  for (const keyword of IN_PLACE_KEYWORDS) {
     const inside = Object.hasOwn(schema, keyword) ? schema[keyword] : undefined;
-    const isList = Array.isArray(inside) || (keyword === 'dependentSchemas' && isMap(inside));
+    const isList = Array.isArray(inside) || (SCHEMA_MAPS.has(keyword) && isMap(inside));
     if (isList) for (const step of stepsOf(inside)) yield { keyword, path: [...path, keyword, step] };
     else if (inside !== undefined) yield { keyword, path: [...path, keyword] };
   }
@@ -77,7 +76,7 @@ export function typesAt(root: unknown, path: Path, seen = new Set<string>()): Se
   ];
   for (const value of values) types.add(typeof value);
   for (const { keyword, path: at } of inPlaceSchemasOf(root, path))
-    if (keyword !== 'not' && keyword !== 'if') for (const type of typesAt(root, at, seen)) types.add(type);
+    if (!CONDITIONS.has(keyword)) for (const type of typesAt(root, at, seen)) types.add(type);
   return types;
 }
 

@@ -1,8 +1,7 @@
 import type { Path } from '../../problem/finding.ts';
-import { type InexactNumbers, ROOT_HOLDER } from '../body/inexact-numbers.ts';
-import type { Violation } from '../body/violation.ts';
+import type { Violation } from '../violation.ts';
 import { type AjvValidator, createAjvValidator } from './ajv-validator.ts';
-import { currentValidation } from './exact-numbers.ts';
+import { currentValidation, type InexactNumbers, ROOT_HOLDER } from './exact-numbers.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
 import { toViolation } from './schema-violation.ts';
 

@@ -1,8 +1,9 @@
 import type { NumberComparison } from './exact-numbers.ts';
+import { INTERNAL_KEYWORDS, keywordsWith } from './keywords.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
 import { isMap, mapSchemas } from './schema-walk.ts';
 
-const NUMERIC = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
+const NUMERIC = keywordsWith({ type: 'number' });
 const NUMBER_FORMATS = new Set(['int32', 'int64', 'float', 'double']);
 
 /** A copy of all schemas in which each says what it costs, and each that compares numbers says so. */
@@ -17,20 +18,24 @@ export function withAddedKeywords({ schemas, routes, files }: SchemaRoot): Schem
 function withKeywords(schema: Record<string, unknown>): Record<string, unknown> {
   const keys = Object.keys(schema);
   if (keys.length === 0) return schema;
-  const exact = comparisonOf(schema);
-  return { ...schema, effort: costOf(schema), ...(exact === undefined ? {} : { exact }) };
+  const comparison = comparisonOf(schema);
+  return {
+    ...schema,
+    [INTERNAL_KEYWORDS.cost]: costOf(schema),
+    ...(comparison && { [INTERNAL_KEYWORDS.exactNumbers]: comparison }),
+  };
 }
 
 /** Grows with every value, name and branch that the schema itself lists; what is inside of those pays for itself. */
 function costOf(schema: Record<string, unknown>): number {
-  let effort = 1;
+  let cost = 1;
   for (const [keyword, value] of Object.entries(schema)) {
     const isData = keyword === 'enum' || keyword === 'const';
-    if (isData) effort += Math.ceil(JSON.stringify(value)?.length / 8);
-    else if (Array.isArray(value)) effort += BRANCH * value.length;
-    else if (isMap(value)) effort += Object.keys(value).length;
+    if (isData) cost += Math.ceil(JSON.stringify(value)?.length / 8);
+    else if (Array.isArray(value)) cost += BRANCH * value.length;
+    else if (isMap(value)) cost += Object.keys(value).length;
   }
-  return effort;
+  return cost;
 }
 
 /** A branch that fails makes an error. */
