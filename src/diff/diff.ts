@@ -1,7 +1,7 @@
+import { pairRoutes } from '../plan/route-pairs.ts';
 import { SEVERITY_RANKS } from '../problem/finding.ts';
 import { COMPARISONS } from './comparisons/index.ts';
 import type { Comparison, DiffContext, Difference, DiffFinding } from './difference.ts';
-import { pairRoutes } from './route-pairs.ts';
 import type { DiffSide } from './side.ts';
 
 /** What differs between two manifests, by what it means: the gravest first, then in the order of the manifest. */

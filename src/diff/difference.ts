@@ -1,7 +1,7 @@
+import type { RoutePair, SampleRequest } from '../plan/route-pairs.ts';
 import type { Path, Severity } from '../problem/finding.ts';
 import type { Range } from '../problem/problem.ts';
-import type { RoutePair } from './route-pairs.ts';
-import type { DiffSide } from './side.ts';
+import type { DiffRoute, DiffSide } from './side.ts';
 
 /** One kind of difference between two manifests. */
 export interface Comparison {
@@ -17,7 +17,7 @@ export interface DiffContext {
   readonly old: DiffSide;
   readonly next: DiffSide;
   /** Routes that have the same requests, or the same id. */
-  readonly pairs: readonly RoutePair[];
+  readonly pairs: readonly RoutePair<DiffRoute>[];
 }
 
 /** A difference before it has a line. */
@@ -36,10 +36,7 @@ export type DiffWitness =
   /** Refused by the one and let through by the other. */
   | { readonly body: unknown };
 
-export interface DiffRequest {
-  readonly method: string;
-  /** Path and query. */
-  readonly url: string;
+export interface DiffRequest extends SampleRequest {
   /** Names and values in turn, where they matter. */
   readonly headers?: readonly string[];
 }

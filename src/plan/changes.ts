@@ -1,18 +1,25 @@
 import type { Plan } from './plan.ts';
-import type { Route } from './route-definition.ts';
+import {
+  becameProtected,
+  becamePublic,
+  compareRoutes,
+  type PairingSide,
+  type PatternRoute,
+  pairRoutesSliced,
+  type RouteChanges,
+  type RoutePair,
+} from './route-pairs.ts';
+import { parsePattern } from './routing/pattern.ts';
+import { runToEnd, type SlicedWork } from './sliced-work.ts';
 import type { Auth } from './tokens/auth.ts';
 
 /** What differs between two plans, by the ids of routes and upstreams. */
-export interface PlanChanges {
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-  /** Present in both, and written otherwise. */
-  readonly changed: readonly string[];
-  /** Of those added or changed: reached without a token now. */
+export interface PlanChanges extends RouteChanges {
+  /** Routes that serve requests without a token that needed a token, or had no route, before. */
   readonly nowPublic: readonly string[];
-  /** Of those changed: reached with a token only now. */
+  /** Routes that need a token for requests that needed none before. */
   readonly nowProtected: readonly string[];
-  /** Upstreams that are new or written otherwise. */
+  /** Upstreams that are new or have a different definition. */
   readonly upstreams: readonly string[];
   readonly upstreamsRemoved: readonly string[];
   /** Keys of `server` that are written otherwise, or whose files hold something else. */
@@ -27,26 +34,42 @@ export interface PlanChanges {
 export type StartupSettings = Pick<Plan, 'listen' | 'admin'> & { readonly server: Pick<Plan['server'], 'tls'> };
 
 export function comparePlans(old: Plan, next: Plan): PlanChanges {
-  const before = new Map(old.routes.map((route) => [route.id, route]));
-  const after = new Set(next.routes.map(({ id }) => id));
+  return runToEnd(comparePlansSliced(old, next));
+}
+
+/** The same, step by step. */
+export function* comparePlansSliced(old: Plan, next: Plan): SlicedWork<PlanChanges> {
+  const routes = compareRoutes(old.routes, next.routes);
+  const isSame = routes.added.length + routes.removed.length + routes.changed.length === 0;
+  const pairs = isSame ? [] : yield* pairRoutesSliced(yield* pairingSideOf(old), yield* pairingSideOf(next));
   const upstreams = new Set(old.upstreams.map(({ key }) => key));
-  const named = new Set(next.upstreams.map(({ id }) => id));
-  const isChanged = ({ id, key }: Route) => before.has(id) && before.get(id)?.key !== key;
-  const isNowPublic = ({ id, access }: Route) => access === 'public' && before.get(id)?.access !== 'public';
-  const isNowProtected = ({ id, access }: Route) => access === 'protected' && before.get(id)?.access === 'public';
+  const upstreamIds = new Set(next.upstreams.map(({ id }) => id));
   const serverKeys = Object.keys(next.server.keys) as (keyof Plan['server']['keys'])[];
   return {
-    added: idsOf(next.routes.filter(({ id }) => !before.has(id))),
-    removed: idsOf(old.routes.filter(({ id }) => !after.has(id))),
-    changed: idsOf(next.routes.filter(isChanged)),
-    nowPublic: idsOf(next.routes.filter(isNowPublic)),
-    nowProtected: idsOf(next.routes.filter(isNowProtected)),
+    ...routes,
+    nowPublic: newRouteIds(next, pairs.filter(becamePublic)),
+    nowProtected: newRouteIds(next, pairs.filter(becameProtected)),
     upstreams: idsOf(next.upstreams.filter(({ key }) => !upstreams.has(key))),
-    upstreamsRemoved: idsOf(old.upstreams.filter(({ id }) => !named.has(id))),
+    upstreamsRemoved: idsOf(old.upstreams.filter(({ id }) => !upstreamIds.has(id))),
     server: serverKeys.filter((key) => old.server.keys[key] !== next.server.keys[key]),
     rules: changedRules(old, next),
     needsRestart: settingsNeedingRestart(old, next),
   };
+}
+
+function* pairingSideOf(plan: Plan): SlicedWork<PairingSide<PatternRoute>> {
+  const routes: PatternRoute[] = [];
+  for (const route of plan.routes) {
+    routes.push({ route, pattern: parsePattern(route.path) });
+    yield;
+  }
+  return { plan, routes, routeById: new Map(routes.map((entry) => [entry.route.id, entry])) };
+}
+
+/** Returns the ids of the new routes of some pairs, in the order of the manifest. */
+function newRouteIds({ routes }: Plan, pairs: readonly RoutePair[]): string[] {
+  const ids = new Set(pairs.map(({ to }) => to?.route.id));
+  return idsOf(routes).filter((id) => ids.has(id));
 }
 
 /** The keys of a plan that are otherwise than the process began with. */

@@ -5,6 +5,7 @@ import { parseDocuments } from '../manifest/include.ts';
 import type { SchemaCheckedManifest } from '../manifest/read-manifest.ts';
 import { createSecrets } from '../manifest/secrets.ts';
 import type { Source } from '../manifest/source.ts';
+import { comparePlansSliced, type PlanChanges } from '../plan/changes.ts';
 import type { Plan } from '../plan/plan.ts';
 import { runInSlices } from '../plan/sliced-work.ts';
 import type { FileSnapshot } from './file-snapshot.ts';
@@ -16,7 +17,7 @@ const SLICE_MS = 5;
 
 /** What the files are, as far as they can be read. */
 export type PreparedReload = { readonly snapshot: FileSnapshot } & (
-  | { readonly planned: PlannedManifest }
+  | { readonly planned: PlannedManifest; readonly changes: PlanChanges }
   | LocatedProblems
   | ReadFailure
 );
@@ -49,7 +50,9 @@ export async function prepareReload(
     const tested = await thread.runSelfTest();
     if (tested.problems.length > 0) return { ...tested, snapshot };
   }
-  return { planned: new LazyPlannedManifest(compiled.plan, checked, read.sources, snapshot.dependencies), snapshot };
+  const changes = await runInSlices(comparePlansSliced(active, compiled.plan), SLICE_MS);
+  const planned = new LazyPlannedManifest(compiled.plan, checked, read.sources, snapshot.dependencies);
+  return { planned, changes, snapshot };
 }
 
 /**

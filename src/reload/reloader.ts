@@ -3,7 +3,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { PlannedManifest } from '../load.ts';
 import { type Dependencies, sha256 } from '../manifest/dependencies.ts';
 import type { Environment, Source } from '../manifest/source.ts';
-import { comparePlans, type StartupSettings, settingsNeedingRestart, summarizeChanges } from '../plan/changes.ts';
+import { type PlanChanges, type StartupSettings, settingsNeedingRestart, summarizeChanges } from '../plan/changes.ts';
 import type { FileSnapshot } from './file-snapshot.ts';
 import { FileThread, type FileWatchEvent } from './file-thread.ts';
 import { ManifestThread } from './manifest-thread.ts';
@@ -191,7 +191,7 @@ export class Reloader {
         this.#seen = made.snapshot;
         if ('reason' in made) return { kind: 'unreadable', reason: made.reason } as const;
         if ('problems' in made) return { kind: 'rejected', problems: made.problems, sources: made.sources } as const;
-        return this.#isClosed ? ({ kind: 'cancelled' } as const) : this.#putInForce(made.planned);
+        return this.#isClosed ? ({ kind: 'cancelled' } as const) : this.#putInForce(made.planned, made.changes);
       }
       if (isOver())
         return { kind: 'unreadable', reason: 'the files are written faster than they can be read' } as const;
@@ -204,11 +204,10 @@ export class Reloader {
     return isExplicit(cause) && this.lastOutcome !== undefined && this.lastOutcome.kind !== 'accepted';
   }
 
-  #putInForce(planned: PlannedManifest) {
+  #putInForce(planned: PlannedManifest, changes: PlanChanges) {
     const { gateway } = this.#options;
     const { plan: old } = gateway;
     const { plan } = planned;
-    const changes = comparePlans(old, plan);
     gateway.activate(plan);
     this.lastActivatedAt = new Date();
     const { keysNeedingRestart } = this;

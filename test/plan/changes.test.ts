@@ -21,6 +21,8 @@ function planOf(routes: string, url = 'http://127.0.0.1:1'): Plan {
 
 const A = '  - { id: a, method: GET, path: /a, upstream: up, access: protected }\n';
 const B = '  - { id: b, method: POST, path: /b, upstream: up, access: public, body: { maxBytes: 1KB } }\n';
+const C = '  - { id: c, method: GET, path: /c, upstream: up, access: public }\n';
+const ALL = '  - { id: all, method: any, path: /**, upstream: up, access: public, body: { maxBytes: 1KB } }\n';
 const NOTHING = {
   ...{ added: [], removed: [], changed: [], nowPublic: [], nowProtected: [] },
   ...{ upstreams: [], upstreamsRemoved: [], server: [], rules: [], needsRestart: [] },
@@ -44,6 +46,20 @@ describe('the changes between two plans', () => {
       A,
       { ...NOTHING, changed: ['a'], nowProtected: ['a'] },
     ],
+    [
+      'a protected route removed from under a public one',
+      A + ALL,
+      ALL,
+      { ...NOTHING, removed: ['a'], nowPublic: ['all'] },
+    ],
+    [
+      'a public route moved to the path of a protected one',
+      A + C,
+      C.replace('/c', '/a'),
+      { ...NOTHING, removed: ['a'], changed: ['c'], nowPublic: ['c'] },
+    ],
+    ['a protected route put above a public one', ALL, A + ALL, { ...NOTHING, added: ['a'], nowProtected: ['a'] }],
+    ['a public route that no request reaches', A, A + C.replace('/c,', '/A,'), { ...NOTHING, added: ['c'] }],
     ['another limit', B, B.replace('1KB', '2KB'), { ...NOTHING, changed: ['b'] }],
   ])('%s', (_what, old, next, changes) => {
     expect(comparePlans(planOf(old), planOf(next))).toEqual(changes);

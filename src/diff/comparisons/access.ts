@@ -1,3 +1,4 @@
+import { becameProtected, becamePublic } from '../../plan/route-pairs.ts';
 import type { Comparison } from '../difference.ts';
 import { findingAtKey, matchedRoutes } from './matched-routes.ts';
 
@@ -7,8 +8,7 @@ export const routePublic: Comparison = {
   description: 'Requests that needed a token need none any more.',
   *find(sides) {
     for (const pair of matchedRoutes(sides))
-      if (pair.from.entry.access === 'protected' && pair.to.entry.access === 'public')
-        yield findingAtKey(pair, 'access', 'is public: no token is asked for any more');
+      if (becamePublic(pair)) yield findingAtKey(pair, 'access', 'is public: no token is asked for any more');
   },
 };
 
@@ -18,7 +18,6 @@ export const routeProtected: Comparison = {
   description: 'Requests that needed no token need one now.',
   *find(sides) {
     for (const pair of matchedRoutes(sides))
-      if (pair.from.entry.access === 'public' && pair.to.entry.access === 'protected')
-        yield findingAtKey(pair, 'access', 'is protected: a token is asked for now');
+      if (becameProtected(pair)) yield findingAtKey(pair, 'access', 'is protected: a token is asked for now');
   },
 };

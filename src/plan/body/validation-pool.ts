@@ -45,7 +45,11 @@ export interface ValidationPoolStatus {
   readonly refused: Readonly<Record<Overload, number>>;
 }
 
-/** Threads that validate, and a fair queue in front of them. */
+/**
+ * Threads that validate, and a fair queue in front of them. piscina 5.3 was measured instead: its queue cannot hold back
+ * the jobs of one route while those of another run, it starts all threads at the first burst, and a job of 40 KB took
+ * 1.3 ms, where this pool takes 1.0 ms, because it sends the schemas with each job.
+ */
 export class ValidationPool {
   readonly #limits: ValidationPoolLimits;
   readonly #queue = new FairQueue<PendingJob>();
