@@ -13,7 +13,7 @@ import { parsePattern } from './routing/pattern.ts';
 import { runToEnd, type SlicedWork } from './sliced-work.ts';
 import type { Auth } from './tokens/auth.ts';
 
-/** What differs between two plans, by the ids of routes and upstreams. */
+/** The differences between two plans, by the ids of routes and upstreams. */
 export interface PlanChanges extends RouteChanges {
   /** Routes that serve requests without a token that needed a token, or had no route, before. */
   readonly nowPublic: readonly string[];
@@ -22,22 +22,22 @@ export interface PlanChanges extends RouteChanges {
   /** Upstreams that are new or have a different definition. */
   readonly upstreams: readonly string[];
   readonly upstreamsRemoved: readonly string[];
-  /** Keys of `server` that are written otherwise, or whose files hold something else. */
+  /** Keys of `server` whose value, or whose file's content, differs. */
   readonly server: readonly string[];
-  /** How tokens are verified, whom the role gate lets in, what other origins may do. */
+  /** Changed rules: token verification, the role rule, CORS. */
   readonly rules: readonly ('tokens' | 'role' | 'cors')[];
-  /** Keys of the manifest that take a restart: what they were at the start stays in force. */
+  /** Keys of the manifest that need a restart: until then their old values stay active. */
   readonly needsRestart: readonly string[];
 }
 
-/** What a process began with, and cannot change while it runs. */
+/** The settings that a process cannot change while it runs. */
 export type StartupSettings = Pick<Plan, 'listen' | 'admin'> & { readonly server: Pick<Plan['server'], 'tls'> };
 
 export function comparePlans(old: Plan, next: Plan): PlanChanges {
   return runToEnd(comparePlansSliced(old, next));
 }
 
-/** The same, step by step. */
+/** Compares two plans, step by step. */
 export function* comparePlansSliced(old: Plan, next: Plan): SlicedWork<PlanChanges> {
   const routes = compareRoutes(old.routes, next.routes);
   const isSame = routes.added.length + routes.removed.length + routes.changed.length === 0;
@@ -72,14 +72,14 @@ function newRouteIds({ routes }: Plan, pairs: readonly RoutePair[]): string[] {
   return idsOf(routes).filter((id) => ids.has(id));
 }
 
-/** The keys of a plan that are otherwise than the process began with. */
-export function settingsNeedingRestart(began: StartupSettings, plan: StartupSettings): string[] {
-  const isMoved = (key: 'listen' | 'admin') => JSON.stringify(began[key]) !== JSON.stringify(plan[key]);
-  const isRekeyed = (began.server.tls === undefined) !== (plan.server.tls === undefined);
-  return [...(['listen', 'admin'] as const).filter(isMoved), ...(isRekeyed ? ['server.tls'] : [])];
+/** Returns the keys whose values differ from those that the process started with. */
+export function settingsNeedingRestart(startup: StartupSettings, plan: StartupSettings): string[] {
+  const isChanged = (key: 'listen' | 'admin') => JSON.stringify(startup[key]) !== JSON.stringify(plan[key]);
+  const isTlsToggled = (startup.server.tls === undefined) !== (plan.server.tls === undefined);
+  return [...(['listen', 'admin'] as const).filter(isChanged), ...(isTlsToggled ? ['server.tls'] : [])];
 }
 
-/** By meaning, in one line: `2 routes added, 1 now public`. */
+/** Summarizes the changes in one line: `2 routes added, 1 now public`. */
 export function summarizeChanges(changes: PlanChanges): string {
   const counts = [
     formatCount(changes.added, 'route', 'added'),
@@ -94,23 +94,23 @@ export function summarizeChanges(changes: PlanChanges): string {
   return counts.filter((part) => part !== '').join(', ') || 'nothing that is served changed';
 }
 
-function formatCount({ length }: readonly string[], noun: string, what: string): string {
-  return length === 0 ? '' : `${length} ${noun}${length === 1 ? '' : 's'} ${what}`;
+function formatCount({ length }: readonly string[], noun: string, change: string): string {
+  return length === 0 ? '' : `${length} ${noun}${length === 1 ? '' : 's'} ${change}`;
 }
 
 function changedRules(old: Plan, next: Plan): PlanChanges['rules'] {
-  const isOther = {
+  const hasChanged = {
     tokens: old.auth?.verifier.key !== next.auth?.verifier.key,
     role: roleOf(old.auth) !== roleOf(next.auth),
     cors: old.cors?.key !== next.cors?.key,
   };
-  return (['tokens', 'role', 'cors'] as const).filter((rule) => isOther[rule]);
+  return (['tokens', 'role', 'cors'] as const).filter((rule) => hasChanged[rule]);
 }
 
 function roleOf(auth: Auth | undefined): string | undefined {
   return auth && JSON.stringify([auth.role.key, auth.role.message]);
 }
 
-function idsOf(things: readonly { readonly id: string }[]): string[] {
-  return things.map(({ id }) => id);
+function idsOf(entries: readonly { readonly id: string }[]): string[] {
+  return entries.map(({ id }) => id);
 }

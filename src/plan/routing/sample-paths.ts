@@ -33,7 +33,7 @@ export function* createSamplePathsSliced(patterns: readonly Pattern[]): SlicedWo
     const fixed = pattern.slice(0, fixedLength(pattern));
     const segments = fixed.map((segment) => (segment.kind === 'literal' ? segment.text : unknown));
     const most = fixed.length === pattern.length ? 0 : Math.max(1, depth + 1 - fixed.length);
-    // One more segment is the usual case of a rest; none at all is the next.
+    // A rest usually matches one more segment, then none.
     const lengths = most === 0 ? [0] : [1, 0, ...Array.from({ length: most - 1 }, (_, index) => index + 2)];
     for (const length of lengths) yield `/${[...segments, ...Array(length).fill(unknown)].join('/')}`;
   };
