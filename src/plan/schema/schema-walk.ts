@@ -7,12 +7,12 @@ const SCHEMA_MAPS = new Set(keywordsWith({ holds: 'map' }));
 const IN_PLACE_KEYWORDS = keywordsWith({ appliesTo: 'value' });
 const CONDITIONS = new Set(keywordsWith({ isCondition: true }));
 
-/** Returns true for a keyword whose value is data, not a schema. */
+/** True if a keyword's value is data, not a schema. */
 export function isDataKeyword(keyword: string): boolean {
   return DATA_KEYWORDS.has(keyword);
 }
 
-/** Every keyword of a schema and of the schemas inside of it. */
+/** Yields every keyword of a schema and of its subschemas. */
 export function* keywordsOf(schema: unknown, path: Path): Generator<{ key: string; value: unknown; at: Path }> {
   if (Array.isArray(schema)) {
     for (const [index, item] of schema.entries()) yield* keywordsOf(item, [...path, index]);
@@ -28,9 +28,9 @@ export function* keywordsOf(schema: unknown, path: Path): Generator<{ key: strin
 }
 
 /**
- * A copy of what holds schemas, in which each schema is what `change` makes of it, from the inside out.
+ * Returns a copy in which every schema is replaced by the result of `change`, subschemas first.
  *
- * @param isNames the keys of the holder itself are names of the author's own
+ * @param isNames true if the keys of `holder` are names that the author chose
  */
 export function mapSchemas<T>(
   holder: T,
@@ -48,7 +48,7 @@ export function mapSchemas<T>(
   return (isNames ? copy : change(copy, path)) as T;
 }
 
-/** The schemas that judge the same value as the one at a path: what it refers to, and its branches. */
+/** Yields the schemas that validate the same value as the one at a path: its reference, and its branches. */
 export function* inPlaceSchemasOf(root: unknown, path: Path): Generator<{ keyword: string; path: Path }> {
   const schema = valueAt(root, path);
   if (!isMap(schema)) return;
@@ -62,13 +62,13 @@ export function* inPlaceSchemasOf(root: unknown, path: Path): Generator<{ keywor
   }
 }
 
-/** The JSON types that a schema speaks of for the value it judges; those of what must not be do not count. */
+/** Returns the JSON types that a schema names for its value, except in conditions. */
 export function typesAt(root: unknown, path: Path, seen = new Set<string>()): Set<string> {
   const types = new Set<string>();
   const schema = valueAt(root, path);
-  const place = JSON.stringify(path.map(String));
-  if (!isMap(schema) || seen.has(place)) return types;
-  seen.add(place);
+  const key = JSON.stringify(path.map(String));
+  if (!isMap(schema) || seen.has(key)) return types;
+  seen.add(key);
   for (const type of [schema['type']].flat()) types.add(String(type));
   const values = [
     ...('const' in schema ? [schema['const']] : []),
@@ -80,7 +80,7 @@ export function typesAt(root: unknown, path: Path, seen = new Set<string>()): Se
   return types;
 }
 
-/** The path that `#/schemas/Name` stands for: a JSON Pointer as a URI fragment (RFC 6901 section 6). */
+/** Parses a reference such as `#/schemas/Name`: a JSON Pointer as a URI fragment (RFC 6901 section 6). */
 export function referencePath(reference: string): string[] | undefined {
   if (!reference.startsWith('#/')) return undefined;
   try {
@@ -93,11 +93,12 @@ export function referencePath(reference: string): string[] | undefined {
   }
 }
 
-/** The reference that stands for a path. */
+/** Formats the reference that leads to a path. */
 export function referenceTo(path: Path): string {
   return `#${path.map((step) => `/${encodeURIComponent(pointerStep(step).slice(1))}`).join('')}`;
 }
 
+/** Returns the value at a path; `undefined` if there is none. */
 export function valueAt(root: unknown, path: Path): unknown {
   let value = root;
   for (const step of path) {

@@ -6,7 +6,7 @@ import { isMap, mapSchemas } from './schema-walk.ts';
 const NUMERIC = keywordsWith({ type: 'number' });
 const NUMBER_FORMATS = new Set(['int32', 'int64', 'float', 'double']);
 
-/** A copy of all schemas in which each says what it costs, and each that compares numbers says so. */
+/** Returns a copy of the root in which every schema states its cost, and its number comparisons if it has any. */
 export function withAddedKeywords({ schemas, routes, files }: SchemaRoot): SchemaRoot {
   return {
     schemas: mapSchemas(schemas, withKeywords, true),
@@ -26,20 +26,20 @@ function withKeywords(schema: Record<string, unknown>): Record<string, unknown> 
   };
 }
 
-/** Grows with every value, name and branch that the schema itself lists; what is inside of those pays for itself. */
+/** Returns the cost of a schema by the values, names and branches that it lists. Subschemas are charged separately. */
 function costOf(schema: Record<string, unknown>): number {
   let cost = 1;
   for (const [keyword, value] of Object.entries(schema)) {
     const isData = keyword === 'enum' || keyword === 'const';
     if (isData) cost += Math.ceil(JSON.stringify(value)?.length / 8);
-    else if (Array.isArray(value)) cost += BRANCH * value.length;
+    else if (Array.isArray(value)) cost += BRANCH_COST * value.length;
     else if (isMap(value)) cost += Object.keys(value).length;
   }
   return cost;
 }
 
-/** A branch that fails makes an error. */
-const BRANCH = 6;
+/** The cost of a branch: a branch that fails creates an error. */
+const BRANCH_COST = 6;
 
 function comparisonOf({
   type,
@@ -50,12 +50,12 @@ function comparisonOf({
   ...rest
 }: Record<string, unknown>): NumberComparison | undefined {
   const isIntegerOnly = [type].flat().includes('integer');
-  const hasNestedNumbers = uniqueItems === true || holdsNumber([value, values]);
+  const hasNestedNumbers = uniqueItems === true || containsNumber([value, values]);
   const isNumeric = NUMERIC.some((keyword) => keyword in rest) || NUMBER_FORMATS.has(String(format));
   return isIntegerOnly || hasNestedNumbers || isNumeric ? { isIntegerOnly, hasNestedNumbers } : undefined;
 }
 
-function holdsNumber(value: unknown): boolean {
+function containsNumber(value: unknown): boolean {
   if (typeof value === 'number') return true;
-  return value !== null && typeof value === 'object' && Object.values(value).some(holdsNumber);
+  return value !== null && typeof value === 'object' && Object.values(value).some(containsNumber);
 }
