@@ -121,7 +121,7 @@ export class MultipartValidator implements StreamValidator {
   #readBody(): Violation | 'more' | 'next' {
     const length = this.#delimiter.length;
     const boundaryAt = this.#rest.indexOf(this.#delimiter, this.#at);
-    // If it is not boundaryAt, the last bytes may be its line break and its beginning.
+    // If it is not found, the last bytes may be its line break and its beginning.
     const end = boundaryAt === -1 ? Math.max(this.#at, this.#rest.length - length - 1) : boundaryAt - CRLF.length;
     if (end < this.#at || (boundaryAt !== -1 && !this.#rest.subarray(end, boundaryAt).equals(CRLF))) return MISPLACED;
     this.#size += end - this.#at;

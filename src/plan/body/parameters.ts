@@ -62,12 +62,12 @@ export function compileParameters(
         findUnlisted(names, [...path, key, list], Object.keys(rule?.properties ?? {}), findings);
     }
   }
-  const validate: Validate = (target, query, headers) =>
-    rules.flatMap((rule) => rule(target, query, headers)).slice(0, MAX_VIOLATIONS);
-  const validateWithinBudget: ParameterRules['validateWithinBudget'] = (target, query, headers, client) =>
-    withinBudget(() => validate(target, query, headers)) ??
+  const validate: Validate = (requestPath, query, headers) =>
+    rules.flatMap((rule) => rule(requestPath, query, headers)).slice(0, MAX_VIOLATIONS);
+  const validateWithinBudget: ParameterRules['validateWithinBudget'] = (requestPath, query, headers, client) =>
+    withinBudget(() => validate(requestPath, query, headers)) ??
     validateDeferred({ route: routeKeyOf(path), client, root: schemas?.root as SchemaRoot }, deferred, () =>
-      validate(target, query, headers),
+      validate(requestPath, query, headers),
     );
   return { validate, validateWithinBudget };
 }
@@ -107,8 +107,8 @@ function compileParams(
     }
     return { index: index + 1, validate, pointer: `/params${pointerStep(name)}` };
   });
-  return (target) => {
-    const segments = target.split('/');
+  return (requestPath) => {
+    const segments = requestPath.split('/');
     // The path guard has refused paths that do not decode.
     return segmentRules.flatMap(({ index, validate, pointer }) =>
       validate(decodeURIComponent(segments[index] ?? ''), pointer),
@@ -132,7 +132,7 @@ function compileHeaders(
       findings.push(errorAtKey(at, RULE, `"${twin.name}" is the same header; remove one of them`));
     listed.set(foldHeaderName(name), { name, validate });
   }
-  return (_target, _query, raw) => {
+  return (_path, _query, raw) => {
     const violations: Violation[] = [];
     const missing = new Set(required);
     for (let index = 0; index < raw.length; index += 2) {

@@ -97,7 +97,7 @@ export function* circularReferenceFindings(root: SchemaRoot, path: Path, reporte
     const reached = new Set<string>();
     followInPlace(root, target, reached);
     if (!reached.has(pointer) || reported.has(pointer)) continue;
-    for (const pointer of reached) reported.add(pointer);
+    for (const reachedPointer of reached) reported.add(reachedPointer);
     yield errorAt(
       at,
       RULE,

@@ -36,17 +36,17 @@ function messageOf({ keyword, params, message, schema }: ErrorObject): string {
       return 'is missing';
     case 'additionalProperties':
     case 'unevaluatedProperties':
-      return 'has a member that is not known here';
+      return 'has an unknown member';
     case 'enum':
       return `must be one of ${params['allowedValues'].map((value: unknown) => JSON.stringify(value)).join(', ')}`;
     case 'const':
       return `must be ${JSON.stringify(params['allowedValue'])}`;
     case 'contentMaxBytes':
-      return `holds more than ${schema}`;
+      return `decodes to more than ${schema}`;
     case 'multipleOf':
       return `must be multiple of ${schema}`;
     case 'false schema':
-      return 'must not be there';
+      return 'must not be present';
     default:
       return message ?? keyword;
   }

@@ -19,7 +19,7 @@ export function* unevaluatedFindings(root: SchemaRoot, path: Path): Generator<Fi
       yield errorAtKey(
         at,
         RULE,
-        `"${key}" is not validated correctly schemas an "if" without a non-empty "then" and "else"; write both`,
+        `"${key}" is not validated correctly beside an "if" without a non-empty "then" and "else"; write both`,
       );
     if (key === 'unevaluatedProperties') continue;
     if (typeof value !== 'boolean')
@@ -29,7 +29,7 @@ export function* unevaluatedFindings(root: SchemaRoot, path: Path): Generator<Fi
         '"unevaluatedItems" is not validated correctly with a schema; write false, or "items"',
       );
     if (schemas.some((schema) => Object.hasOwn(schema, 'contains')))
-      yield errorAtKey(at, RULE, '"unevaluatedItems" is not validated correctly schemas "contains"; write "items"');
+      yield errorAtKey(at, RULE, '"unevaluatedItems" is not validated correctly beside "contains"; write "items"');
   }
 }
 

@@ -51,7 +51,7 @@ const FITTING: [string, string][] = [
 ];
 
 const TWO_WAYS = ' has a part whose headers can be read in two ways';
-const MISPLACED = ' holds its boundary where no part begins or ends';
+const MISPLACED = ' contains its boundary where no part begins or ends';
 const EVIL = 'Content-Disposition: form-data; name="b"\r\n\r\nevil';
 
 const FAULTY: [string, string | Buffer, string][] = [
@@ -106,15 +106,19 @@ const FAULTY: [string, string | Buffer, string][] = [
   ['a form within', form(part(`${NAMED_A}\r\nContent-Type: multipart/mixed; boundary=q`, '1')), TWO_WAYS],
   ['a transfer encoding', form(part(`${NAMED_A}\r\nContent-Transfer-Encoding: base64`, 'MQ==')), TWO_WAYS],
   ['a type that is none', form(part(`${NAMED_A}\r\nContent-Type: a/b, c/d`, '1')), TWO_WAYS],
-  ['a length that is a lie', form(part(`${NAMED_A}\r\nContent-Length: 1`, '12')), '/a has another length than it says'],
+  [
+    'a length that is a lie',
+    form(part(`${NAMED_A}\r\nContent-Length: 1`, '12')),
+    '/a has a different length than its headers declare',
+  ],
   ['endless headers', `--${B}\r\n${'x'.repeat(5_000)}`, ' has a part whose headers are too long'],
-  ['an unknown name', form(part(NAMED_A.replace('"a"', '"A"'), '1')), ' has a part that is not known here'],
-  ['an escaped name', form(part(NAMED_A.replace('"a"', '"%61"'), '1')), ' has a part that is not known here'],
+  ['an unknown name', form(part(NAMED_A.replace('"a"', '"A"'), '1')), ' has an unknown part'],
+  ['an escaped name', form(part(NAMED_A.replace('"a"', '"%61"'), '1')), ' has an unknown part'],
   ['a part too long', form(part(NAMED_A.replace('"a"', '"one"'), '12345')), '/one is longer than 4 bytes'],
   [
     'a part too many',
     form(...['1', '2'].map((text) => part(NAMED_A.replace('"a"', '"one"'), text))),
-    '/one stands there more than once',
+    '/one appears more than once',
   ],
   ['another type', form(part(NAMED_A.replace('"a"', '"image"'), '1')), '/image must be image/*'],
 ];

@@ -41,7 +41,7 @@ describe('names that stand twice', () => {
     ['{"😀":1,"\\ud83d\\ude00":2}', '/😀'],
     ['{"toString":1,"toString":2}', '/toString'],
     ['{"a":{"a":1},"b":[{"a":2}],"c":{"c":1,"c":1}}', '/c/c'],
-  ])('%s', (text, pointer) => expect(faultOf(text)).toBe(`${pointer} stands in this object twice`));
+  ])('%s', (text, pointer) => expect(faultOf(text)).toBe(`${pointer} appears twice in this object`));
 
   test.each([
     '{"a":{"a":1}}',
@@ -61,9 +61,9 @@ describe('what two parsers could read differently', () => {
     ['a surrogate as UTF-8', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), ' must be UTF-8'],
     ['UTF-16', Buffer.from('{}', 'utf16le'), ' is not valid JSON'],
     ['a truncated character', Buffer.from('"é"').subarray(0, 2), ' must be UTF-8'],
-    ['a lone surrogate', '{"a":["\\ud800"]}', '/a/0 holds a lone surrogate'],
-    ['surrogates the wrong way round', '"\\ude00\\ud83d"', ' holds a lone surrogate'],
-    ['a lone surrogate in a name', '{"a":{"\\udfff":1}}', '/a has a name that holds a lone surrogate'],
+    ['a lone surrogate', '{"a":["\\ud800"]}', '/a/0 contains a lone surrogate'],
+    ['surrogates the wrong way round', '"\\ude00\\ud83d"', ' contains a lone surrogate'],
+    ['a lone surrogate in a name', '{"a":{"\\udfff":1}}', '/a has a name that contains a lone surrogate'],
     ['__proto__', '{"a":{"__proto__":{}}}', '/a/__proto__ is a name that is not accepted'],
     ['__proto__ in escapes', '{"\\u005f_proto__":1}', '/__proto__ is a name that is not accepted'],
     ['a number out of range', '{"a":[0,1e400]}', '/a/1 is a number out of range'],
@@ -178,10 +178,10 @@ describe('long strings', () => {
     ['no end', `["${long('a')}`, ' is not valid JSON'],
     ['a string right behind', `["${long('a')}""b"]`, ' is not valid JSON'],
     ['a backslash before', `[\\"${long('a')}"]`, ' is not valid JSON'],
-    ['a lone surrogate', `{"a":["${long('a')}\\ud800"]}`, '/a/0 holds a lone surrogate'],
+    ['a lone surrogate', `{"a":["${long('a')}\\ud800"]}`, '/a/0 contains a lone surrogate'],
     ['bytes that are no UTF-8', Buffer.from(`["${long('a')}\xff"]`, 'latin1'), ' must be UTF-8'],
-    ['a name twice', `{"a":"${long('a')}","b":1,"a":2}`, '/a stands in this object twice'],
-    ['a long name twice', `{"${long('a')}":1,"${long('a')}":2}`, `/${long('a')} stands in this object twice`],
+    ['a name twice', `{"a":"${long('a')}","b":1,"a":2}`, '/a appears twice in this object'],
+    ['a long name twice', `{"${long('a')}":1,"${long('a')}":2}`, `/${long('a')} appears twice in this object`],
     ['__proto__', `{"__proto__":"${long('a')}"}`, '/__proto__ is a name that is not accepted'],
   ])('with %s are a fault', (_what, text, expected) => expect(faultOf(text)).toBe(expected));
 });
@@ -248,7 +248,7 @@ test('a name that is doubled anywhere is found', () => {
           )
           .join('');
         const text = `${JSON.stringify(members).slice(0, -1)},"${escaped}":1}`;
-        expect(faultOf(text)).toBe(`/${name.replaceAll('~', '~0').replaceAll('/', '~1')} stands in this object twice`);
+        expect(faultOf(text)).toBe(`/${name.replaceAll('~', '~0').replaceAll('/', '~1')} appears twice in this object`);
       },
     ),
   );

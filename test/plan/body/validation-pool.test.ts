@@ -108,7 +108,7 @@ test('a body that takes too long is lost, and the next is validated by another t
   const { judge, pool } = poolOf({ jobTimeoutMs: 1 });
   const judged = await Promise.all(Array.from({ length: 3 }, () => judge(SLOW, slowBody())));
   for (const { violations, body } of judged)
-    expect([violations, body]).toEqual([[{ pointer: '', message: 'takes too long to check' }], undefined]);
+    expect([violations, body]).toEqual([[{ pointer: '', message: 'takes too long to validate' }], undefined]);
   expect(pool.status).toMatchObject({ busy: 0, waiting: 0, too_long: 3 });
 });
 

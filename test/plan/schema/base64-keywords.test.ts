@@ -9,7 +9,7 @@ function judgeOf(schema: string) {
 }
 
 const judge = judgeOf('{ contentEncoding: base64, contentMaxBytes: 4B }');
-const LIMITED = [{ pointer: '', message: 'holds more than 4B' }];
+const LIMITED = [{ pointer: '', message: 'decodes to more than 4B' }];
 const NOT_BASE64 = [{ pointer: '', message: 'must be base64, padded, without line breaks' }];
 
 describe('contentEncoding: base64', () => {
