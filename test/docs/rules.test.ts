@@ -6,10 +6,11 @@ import { lintCase, lintText } from '../lint/support.ts';
 import { AUTH, manifestOf, ROUTE } from '../manifest/support.ts';
 import { expectSection } from '../support/section.ts';
 
-const page = readFileSync(new URL('../../docs/rules.md', import.meta.url), 'utf8');
+const INDEX = 'docs/rules/README.md';
+const page = readFileSync(new URL(`../../${INDEX}`, import.meta.url), 'utf8');
 const CASES = new URL('../manifest/cases/', import.meta.url);
 
-/** The case in test/manifest/cases that illustrates each error. */
+/** The manifest case that demonstrates each error, by rule id. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   syntax: 'yaml-colon-in-value',
   schema: 'key-route',
@@ -50,19 +51,24 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'self-test': 'self-test-file',
   tls: 'server-tls-file',
 };
-/** Errors that depend on the environment, so that a manifest alone cannot illustrate them. */
+/** Errors that also depend on the environment, so a manifest alone cannot demonstrate them. */
 const WITHOUT_EXAMPLE = ['jwt-secret', 'admin-token'];
 
-describe('docs/rules.md', () => {
-  it('has a section for every rule, with its actual output', () => {
-    const sections = Object.entries(CATEGORIES).map(([category, title]) => {
-      const rules = RULES.filter((rule) => rule.category === category);
-      return `## ${title}\n\n${indexOf(rules)}\n${rules.map(sectionOf).join('\n')}`;
-    });
-    expectSection('docs/rules.md', 'rules', `${sections.join('\n')}`);
+describe('docs/rules', () => {
+  it.each(Object.entries(CATEGORIES))('%s.md has a section with real output for every rule', (category) => {
+    const rules = RULES.filter((rule) => rule.category === category);
+    expectSection(`docs/rules/${category}.md`, 'rules', `${indexOf(rules)}\n${rules.map(sectionOf).join('\n')}`);
   });
 
-  it('shows settings and directives that have the documented effect', () => {
+  it('README.md lists every rule with a link to its section', () => {
+    const lists = Object.entries(CATEGORIES).map(([category, title]) => {
+      const rules = RULES.filter((rule) => rule.category === category);
+      return `### [${title}](${category}.md)\n\n${indexOf(rules, `${category}.md`)}`;
+    });
+    expectSection(INDEX, 'rules', lists.join('\n'));
+  });
+
+  it('README.md shows settings and comments that work as described', () => {
     const [settings = '', comment = ''] = [...page.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(
       ([, text = '']) => text,
     );
@@ -80,8 +86,8 @@ describe('docs/rules.md', () => {
   });
 });
 
-function indexOf(rules: readonly Rule[]): string {
-  const rows = rules.map((rule) => `| [${rule.id}](#${rule.id}) | ${rule.severity} | ${presetsOf(rule)} |\n`);
+function indexOf(rules: readonly Rule[], page = ''): string {
+  const rows = rules.map((rule) => `| [${rule.id}](${page}#${rule.id}) | ${rule.severity} | ${presetsOf(rule)} |\n`);
   return `| rule | severity | presets |\n|---|---|---|\n${rows.join('')}`;
 }
 
@@ -90,7 +96,7 @@ function presetsOf({ severity, preset }: Rule): string {
 }
 
 function sectionOf(rule: Rule): string {
-  const parts = [`### ${rule.id}\n`, `${rule.rationale}\n`];
+  const parts = [`## ${rule.id}\n`, `${rule.rationale}\n`];
   if (rule.severity === 'error') {
     if (!WITHOUT_EXAMPLE.includes(rule.id)) parts.push(...exampleBlocks(...errorExampleOf(rule)));
   } else if (rule.category !== 'online') {
