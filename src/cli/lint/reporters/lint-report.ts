@@ -1,3 +1,4 @@
+import { RULES } from '../../../lint/rule-table.ts';
 import type { Source } from '../../../manifest/source.ts';
 import { SEVERITY_RANKS, type Severity } from '../../../problem/finding.ts';
 import { fingerprintsOf } from '../../../problem/fingerprint.ts';
@@ -46,9 +47,14 @@ export function fullMessage({ file, message, related }: Problem): string {
   return related === undefined ? message : `${message}\n${related.message}: ${formatLocation({ file, ...related })}`;
 }
 
-/** The page that explains a rule. */
-export function ruleUri(rule: string): string {
-  return `${homepage}/docs/rules.md#${rule}`;
+/** The address of the section that documents a rule. */
+export function ruleUri(id: string): string {
+  return `${homepage}/docs/rules/${rulePage(id)}#${id}`;
+}
+
+/** The page in `docs/rules` that documents a rule. */
+export function rulePage(id: string): string {
+  return `${RULES.find((rule) => rule.id === id)?.category ?? 'README'}.md`;
 }
 
 /** Serialises a value. Also escapes U+007F to U+009F, which JSON does not require but terminals interpret. */
