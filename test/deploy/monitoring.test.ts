@@ -73,16 +73,16 @@ describe('the alerts and the dashboard', () => {
     expect(selectors.length).toBeGreaterThan(50);
     for (const { name, labels } of selectors) {
       expect([...metrics.keys()]).toContain(name);
-      const known = [...(metrics.get(name) ?? []), ...SCRAPE_LABELS];
-      expect([name, labels.filter((label) => !known.includes(label))]).toEqual([name, []]);
+      const labelNames = [...(metrics.get(name) ?? []), ...SCRAPE_LABELS];
+      expect([name, labels.filter((label) => !labelNames.includes(label))]).toEqual([name, []]);
     }
   });
 
   it('group by labels that the metrics of the query have', () => {
     for (const query of expressions) {
-      const known = new Set(selectorsIn(query).flatMap(({ name }) => [...(metrics.get(name) ?? [])]));
+      const labelNames = new Set(selectorsIn(query).flatMap(({ name }) => [...(metrics.get(name) ?? [])]));
       const grouped = [...query.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/, */));
-      expect([query, grouped.filter((label) => !known.has(label) && !SCRAPE_LABELS.includes(label))]).toEqual([
+      expect([query, grouped.filter((label) => !labelNames.has(label) && !SCRAPE_LABELS.includes(label))]).toEqual([
         query,
         [],
       ]);
