@@ -59,7 +59,7 @@ describe('diff', () => {
   it('prints text, JSON and Markdown', async () => {
     const print = async (...args: string[]) => (await runCli(['diff', 'old.yaml', 'new.yaml', ...args], folder)).out;
     expect(await print()).toBe(
-      'old.yaml:4:5 warning the route "one" is no more [route-removed]\n  GET /one\n1 warning\n',
+      'old.yaml:4:5 warning the route "one" was removed [route-removed]\n  GET /one\n1 warning\n',
     );
     expect(JSON.parse(await print('-f', 'json'))).toEqual({
       version: 1,
@@ -69,7 +69,7 @@ describe('diff', () => {
         {
           rule: 'route-removed',
           severity: 'warning',
-          message: 'the route "one" is no more',
+          message: 'the route "one" was removed',
           file: 'old.yaml',
           line: 4,
           column: 5,
@@ -78,7 +78,7 @@ describe('diff', () => {
       ],
     });
     expect(await print('-f', 'markdown')).toContain(
-      '| warning | the route "one" is no more (route-removed) | `old.yaml:4` | `GET /one` |\n',
+      '| warning | the route "one" was removed (route-removed) | `old.yaml:4` | `GET /one` |\n',
     );
   });
 
@@ -86,9 +86,9 @@ describe('diff', () => {
     const root = repository();
     const { code, out, err } = await runCli(['diff', 'main:deploy/gateway.yaml', 'deploy/gateway.yaml'], root);
     expect({ code, err }).toEqual({ code: 1, err: '' });
-    expect(out).toBe(`main:deploy/gateway.yaml:4:5 warning the route "one" is no more [route-removed]
+    expect(out).toBe(`main:deploy/gateway.yaml:4:5 warning the route "one" was removed [route-removed]
   GET /one
-deploy/gateway.yaml:4:78 warning the route "two" lets bodies through that it refused [body-loosened]
+deploy/gateway.yaml:4:78 warning the route "two" accepts bodies that it refused [body-loosened]
   a body: {}
 2 warnings
 `);
@@ -112,7 +112,7 @@ deploy/gateway.yaml:4:78 warning the route "two" lets bodies through that it ref
       UP: 'http://10.9.8.7:6',
       UQ: 'http://10.9.8.7:7',
     });
-    expect(out).toContain('is at ${UQ:-http://127.0.0.1:7002}, before at ${UP:-http://127.0.0.1:7002}');
+    expect(out).toContain('is now at ${UQ:-http://127.0.0.1:7002} (was at ${UP:-http://127.0.0.1:7002})');
     expect(out).not.toContain('10.9.8.7');
   });
 

@@ -101,7 +101,7 @@ it('lint hears the directives of an included file, and shows no secret that stan
   const folder = folderWith({ 'routes/c.yaml': `${extra}  # ${token}\n  other: { url: http://127.0.0.1:7 }\n` });
   const { out } = await runCli(['lint'], folder);
   expect(out).toContain('routes/c.yaml:4:5 warning this looks like a JSON Web Token');
-  expect(out).toContain('routes/c.yaml:5:3 warning no route goes to "other"');
+  expect(out).toContain('routes/c.yaml:5:3 warning no route uses the upstream "other"');
   expect(out).not.toContain('"next"');
   expect(out).not.toContain('bbbb');
 });

@@ -182,8 +182,8 @@ describe('--online', () => {
     const { code, out } = await runCli(['lint', '--online', '-f', 'stylish'], folder);
     expect(code).toBe(0);
     expect(out.match(/^ {2}\d.*$/gm)?.map((line) => line.trim().replaceAll(/ {2,}/g, ' '))).toEqual([
-      expect.stringMatching(/^4:\d+ warning the health check is answered 503, .* online-health$/),
-      expect.stringMatching(/^5:\d+ warning no answer comes from here \(ECONNREFUSED\); .* online-upstream$/),
+      expect.stringMatching(/^4:\d+ warning the health check returned status 503 .* online-health$/),
+      expect.stringMatching(/^5:\d+ warning this endpoint does not respond \(ECONNREFUSED\); .* online-upstream$/),
     ]);
     expect(well.requests.map(({ method, url }) => `${method} ${url}`)).toEqual(['GET /healthz']);
     await Promise.all([well.close(), sick.close()]);
@@ -201,8 +201,8 @@ describe('--online', () => {
       `'${switching.url}'`,
     );
     const { out } = await runCli(['lint', '--online', '-f', 'stylish'], folderWith(text));
-    expect(out).toContain('no answer comes from here (upgrade_unexpected)');
-    expect(out).toContain('the issuer gives no answer that serves (upgrade_unexpected)');
+    expect(out).toContain('this endpoint does not respond (upgrade_unexpected)');
+    expect(out).toContain('the issuer is unavailable (upgrade_unexpected)');
     await switching.close();
   });
 
@@ -232,7 +232,7 @@ describe('--online', () => {
     const good = await runCli(['lint', '--online'], folderWith(text(issuer.jwksUrl)));
     expect([good.code, good.out, issuer.fetches]).toEqual([0, '', 1]);
     const bad = await runCli(['lint', '--online', '-f', 'stylish'], folderWith(text(`${up.url}/none`)));
-    expect(bad.out).toMatch(/5:13 +warning +the issuer gives no answer that serves \(\w+\); .* online-tokens/);
+    expect(bad.out).toMatch(/5:13 +warning +the issuer is unavailable \(\w+\); .* online-tokens/);
     await Promise.all([issuer.close(), up.close()]);
   });
 

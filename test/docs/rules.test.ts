@@ -98,22 +98,22 @@ function presetsOf({ severity, preset }: Rule): string {
 function sectionOf(rule: Rule): string {
   const parts = [`## ${rule.id}\n`, `${rule.rationale}\n`];
   if (rule.severity === 'error') {
-    if (!WITHOUT_EXAMPLE.includes(rule.id)) parts.push(...shown(...errorCaseOf(rule)));
+    if (!WITHOUT_EXAMPLE.includes(rule.id)) parts.push(...exampleBlocks(...errorExampleOf(rule)));
   } else if (rule.category !== 'online') {
     const { text, printed } = lintCase(rule, 'bad.yaml');
-    parts.push(...shown(text, printed), `Instead:\n\n${block('yaml', lintCase(rule, 'good.yaml').text)}`);
+    parts.push(...exampleBlocks(text, printed), `Instead:\n\n${block('yaml', lintCase(rule, 'good.yaml').text)}`);
   }
   return parts.join('\n');
 }
 
-function errorCaseOf({ id }: Rule): [string, string] {
+function errorExampleOf({ id }: Rule): [string, string] {
   const name = EXAMPLES[id];
-  const [text, out] = ['yaml', 'out'].map((end) => readFileSync(new URL(`${name}.${end}`, CASES), 'utf8'));
+  const [text, out] = ['yaml', 'out'].map((end) => readFileSync(new URL(`${id}/${name}.${end}`, CASES), 'utf8'));
   expect([id, out]).toEqual([id, expect.stringContaining(`[${id}]`)]);
   return [text ?? '', (out ?? '').replaceAll(`${name}.yaml:`, 'bad.yaml:')];
 }
 
-function shown(text: string, printed: string): string[] {
+function exampleBlocks(text: string, printed: string): string[] {
   return [block('yaml', text), block('console', `$ signing-gateway lint bad.yaml\n${printed}`)];
 }
 
