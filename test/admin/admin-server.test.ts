@@ -73,7 +73,7 @@ describe('the listener', () => {
       Array.from({ length: 8 }, async () => {
         const wire = await Wire.open(crowded.admin.port);
         wire.write('GET /decisions HTTP/1.1\r\nHost: localhost\r\n\r\n');
-        await wire.until('from now on');
+        await wire.until(': connected');
         return wire;
       }),
     );
@@ -190,7 +190,10 @@ describe('a token', () => {
   it('is asked for by why somebody is not ready', async () => {
     const headers = { Authorization: `Bearer ${TOKEN}` };
     expect(await (await fetch(`${closed.admin.url}/readyz`)).json()).toEqual({ status: 'ready' });
-    expect(await (await fetch(`${closed.admin.url}/readyz`, { headers })).json()).toEqual({ status: 'ready', why: [] });
+    expect(await (await fetch(`${closed.admin.url}/readyz`, { headers })).json()).toEqual({
+      status: 'ready',
+      reasons: [],
+    });
   });
 
   it('opens them, as a bearer token and as a password', async () => {

@@ -60,13 +60,13 @@ async function start(text = MANIFEST, others: Parameters<typeof startOperating>[
 }
 
 describe('/readyz', () => {
-  const ready = { status: 200, body: { status: 'ready', why: [] } };
+  const ready = { status: 200, body: { status: 'ready', reasons: [] } };
 
   it('is ready once the keys are known, which nobody else had to ask for', async () => {
     const { ask } = await start();
     expect(await ask('/readyz')).toMatchObject({
       status: 503,
-      body: { status: 'unready', why: ['no keys are known by which tokens are verified'] },
+      body: { status: 'unready', reasons: ['the keys that verify tokens were never fetched'] },
     });
     await eventually('ready', async () => (await ask('/readyz')).status === 200);
     expect(await ask('/readyz')).toEqual(ready);
@@ -81,8 +81,8 @@ describe('/readyz', () => {
       isWell = false;
       await eventually('down', async () => (await ask('/readyz')).body.status !== 'ready');
       const expected = isRequired
-        ? { status: 503, body: { status: 'unready', why: ['no endpoint of the required upstream "up" is healthy'] } }
-        : { status: 200, body: { status: 'degraded', why: ['no endpoint of the upstream "up" is healthy'] } };
+        ? { status: 503, body: { status: 'unready', reasons: ['the required upstream "up" has no healthy endpoint'] } }
+        : { status: 200, body: { status: 'degraded', reasons: ['the upstream "up" has no healthy endpoint'] } };
       expect(await ask('/readyz')).toEqual(expected);
       isWell = true;
       await eventually('ready again', async () => (await ask('/readyz')).body.status === 'ready');
@@ -103,7 +103,7 @@ describe('/readyz', () => {
     const { ask } = await start(text.replace('schemas:', ''), { reloader: { ...noReloads(''), lastOutcome } });
     expect(await ask('/readyz')).toEqual({
       status: 200,
-      body: { status: 'degraded', why: ['the saved manifest was rejected'] },
+      body: { status: 'degraded', reasons: ['the saved manifest was rejected'] },
     });
   });
 
@@ -131,7 +131,7 @@ describe('/status', () => {
       upstreams: [
         { id: 'up', healthy: true, waiting: 0, endpoints: [{ url: '${UP}', healthy: true, breaker: null, busy: 0 }] },
       ],
-      tokens: { keys: 'known', cause: null, good: 1, refused: 0, verifying: 0 },
+      tokens: { keys: 'known', cause: null, entries: 1, refused: 0, verifying: 0 },
       validation: { waiting: 0, refused: { queue_full: 0 } },
       buffered_bodies: { held_bytes: 0, limit_bytes: 256 * 1024 ** 2, refused: { buffer_full: 0, buffer_share: 0 } },
     });
@@ -183,7 +183,7 @@ describe('/explain', () => {
     const answer = await fetch(`${site.admin.url}/explain`, { method: 'POST', body });
     expect(JSON.parse(await answer.text()).outcome).toBe('forwarded');
     expect(upstream.requests.slice(before).filter(({ url }) => url === '/open')).toEqual([]);
-    expect((await ask('/status')).body.tokens.good).toBe(0);
+    expect((await ask('/status')).body.tokens.entries).toBe(0);
   });
 
   it.each([

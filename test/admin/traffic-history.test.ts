@@ -56,7 +56,7 @@ describe('/traffic', () => {
       { id: 'one', requests: 2, client_errors: 0, server_errors: 1, ...quantiles },
       { id: null, requests: 1, client_errors: 1, server_errors: 0, ...quantiles },
     ]);
-    expect(await read('/history')).toEqual({ moments: [] });
+    expect(await read('/history')).toEqual({ intervals: [] });
   });
 
   it('forgets what was a while ago, and no more than that', async () => {

@@ -6,12 +6,12 @@ import { createDiffSide, type DiffSide } from '../../src/diff/side.ts';
 import { load } from '../../src/load.ts';
 import { createPair } from '../support/certificate.ts';
 import { worldOf } from '../support/gateway.ts';
-import { manifestSchema, referredTo, type SchemaNode } from '../support/manifest-schema.ts';
+import { manifestSchema, definitionOf, type SchemaNode } from '../support/manifest-schema.ts';
 
 /** Yields every key of a manifest as a dotted path with its schema; `*` stands for any name or index. */
 function* keysOf(node: SchemaNode, path: readonly string[] = []): Generator<readonly [string, SchemaNode]> {
   const { properties = {}, additionalProperties, items, anyOf = [] } = node;
-  const target = referredTo(node);
+  const target = definitionOf(node);
   for (const schema of [...anyOf, ...(target === undefined ? [] : [target])]) yield* keysOf(schema, path);
   for (const [name, member] of Object.entries(properties)) {
     yield [[...path, name].join('.'), member];
@@ -229,7 +229,7 @@ function holdersOf(value: unknown, [first = '', ...rest]: readonly string[]): [H
 
 function samplesOf(node: SchemaNode): readonly unknown[] {
   const { examples = [], enum: words = [] } = node;
-  const target = referredTo(node);
+  const target = definitionOf(node);
   return [...examples, ...words, ...(target === undefined ? [] : samplesOf(target))];
 }
 

@@ -104,7 +104,7 @@ describe('docs/operations.md', () => {
     const read = (async () => {
       for await (const chunk of response.body ?? []) {
         text += Buffer.from(chunk).toString();
-        if (text.includes(': from now on')) await fetch(`${site.url}/nowhere`);
+        if (text.includes(': connected')) await fetch(`${site.url}/nowhere`);
         if (text.includes('event: decision')) controller.abort();
       }
     })();

@@ -6,7 +6,7 @@ import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
 import { load, type PlannedManifest } from '../../src/load.ts';
 import { createCallbackLog } from '../../src/log/log.ts';
 import { createFileEnvironment } from '../../src/manifest/file-environment.ts';
-import { reportProblems } from '../../src/reload/problem-report.ts';
+import { reportProblems } from '../../src/reload/reload-report.ts';
 import { Reloader, type ReloadOutcome } from '../../src/reload/reloader.ts';
 import { runSelfTest } from '../../src/reload/self-test.ts';
 import { ecKey, keyFile } from '../plan/tokens/keys.ts';
@@ -186,7 +186,7 @@ cases:
     expect((await runSelfTest(planned, createFileEnvironment(path, {}))).problems).toEqual([]);
     const { problems } = await runSelfTest(planned, createFileEnvironment(path, {}), 0);
     expect(problems.map(({ file, range, message }) => `${file}:${range.line} ${message}`)).toEqual([
-      `${folder}/self.test.yaml:3 these cases take longer than 0 ms in all; a manifest waits for them no longer`,
+      `${folder}/self.test.yaml:3 the self test takes longer than 0 ms; remove cases from the test file`,
     ]);
   });
 
@@ -207,7 +207,7 @@ it.runIf(existsSync('/proc/sys/kernel/random/uuid'))(
     save('gateway.yaml', text('two', 'include: restless.yaml\n'));
     expect(await reloader.reload('request')).toMatchObject({
       kind: 'unreadable',
-      reason: 'the files are written faster than they can be read',
+      reason: 'the files change faster than they can be read',
     });
     expect(gateway.plan.routes.map(({ id }) => id)).toEqual(['one']);
   },

@@ -87,7 +87,7 @@ describe('the second factor', () => {
   it('ends a challenge with a wrong code', async () => {
     const { challenge_id } = await challenge();
     expect((await answer(challenge_id, 'wrong')).body.message).toBe('invalid code: log in again');
-    expect((await answer(challenge_id, 'wrong')).body.message).toBe('the challenge is over: log in again');
+    expect((await answer(challenge_id, 'wrong')).body.message).toBe('the challenge is used or expired; log in again');
   });
 
   it('is enrolled, and asked for at the next login', async () => {

@@ -52,7 +52,7 @@ async function look(query = ''): Promise<Looking> {
   const read = (async () => {
     for await (const piece of answer.body ?? []) text += Buffer.from(piece).toString();
   })().catch(() => undefined);
-  await eventually('it has begun', () => text.startsWith(': from now on\n\n'));
+  await eventually('it has begun', () => text.startsWith(': connected\n\n'));
   return {
     text: () => text,
     events: (name) =>

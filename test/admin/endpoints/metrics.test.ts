@@ -127,7 +127,7 @@ describe('/metrics', () => {
     expect([value('token_cache_total', { result: 'hit' }), value('token_cache_total', { result: 'miss' })]).toEqual([
       2, 2,
     ]);
-    expect(value('token_verifications_total', { result: 'good' })).toBe(1);
+    expect(value('token_verifications_total', { result: 'valid' })).toBe(1);
     expect(value('token_verifications_total', { result: 'token_malformed' })).toBe(1);
     expect(value('key_fetches_total', { result: 'ok' })).toBe(1);
     expect(value('token_cache_entries')).toBe(1);
