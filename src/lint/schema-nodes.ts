@@ -4,24 +4,25 @@ import type { Path } from '../problem/finding.ts';
 
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** A JSON Schema that is a map, where it stands in the manifest. */
+/** A JSON Schema that is a map, with its path in the manifest. */
 export interface SchemaNode {
   readonly path: Path;
   readonly schema: Schema;
-  /** It judges the very value that another one judges too, as in `allOf`: it need not say everything by itself. */
+  /** True if another schema applies to the same value, as in `allOf`, and may contain the keywords that this one lacks. */
   readonly isInPlace: boolean;
-  /** It says what must not be, or when something holds: it refuses nothing by itself. */
+  /** True below `if` and `not`, where a schema that does not match refuses nothing. */
   readonly isCondition: boolean;
 }
 
+/** Yields all schemas of a manifest, including nested ones. */
 export function* schemaNodes({ schemas, routes }: Manifest): Generator<SchemaNode> {
-  const whole = { isInPlace: false, isCondition: false };
-  for (const [name, schema] of Object.entries(schemas)) yield* nodesOf(schema, ['schemas', name], whole);
+  const root = { isInPlace: false, isCondition: false };
+  for (const [name, schema] of Object.entries(schemas)) yield* nodesOf(schema, ['schemas', name], root);
   for (const [index, { params, query, headers, body }] of routes.entries()) {
     const path = ['routes', index];
-    for (const [name, held] of Object.entries({ params, query, headers }))
-      if (held !== undefined) yield* memberNodes(held.properties, [...path, name, 'properties'], whole);
-    if (body?.schema !== undefined) yield* nodesOf(body.schema, [...path, 'body', 'schema'], whole);
+    for (const [name, section] of Object.entries({ params, query, headers }))
+      if (section !== undefined) yield* memberNodes(section.properties, [...path, name, 'properties'], root);
+    if (body?.schema !== undefined) yield* nodesOf(body.schema, [...path, 'body', 'schema'], root);
   }
 }
 
@@ -38,12 +39,14 @@ function* nodesOf(schema: unknown, path: Path, role: SchemaRole): Generator<Sche
   }
 }
 
-function* memberNodes(held: unknown, path: Path, role: SchemaRole): Generator<SchemaNode> {
-  if (Array.isArray(held)) for (const [index, item] of held.entries()) yield* nodesOf(item, [...path, index], role);
-  else if (isMap(held)) for (const [name, item] of Object.entries(held)) yield* nodesOf(item, [...path, name], role);
+function* memberNodes(members: unknown, path: Path, role: SchemaRole): Generator<SchemaNode> {
+  if (Array.isArray(members))
+    for (const [index, item] of members.entries()) yield* nodesOf(item, [...path, index], role);
+  else if (isMap(members))
+    for (const [name, item] of Object.entries(members)) yield* nodesOf(item, [...path, name], role);
 }
 
-/** Whether a schema says that a value may be of this type. */
+/** True if `type` of a schema includes this type. */
 export function allowsType({ type }: Schema, name: string): boolean {
   return type === name || (Array.isArray(type) && type.includes(name));
 }

@@ -5,19 +5,19 @@ import { findingAtKey, matchedRoutes } from './matched-routes.ts';
 export const routePublic: Comparison = {
   id: 'route-public',
   severity: 'error',
-  description: 'Requests that needed a token need none any more.',
+  description: 'Requests that required a token no longer require one.',
   *find(sides) {
     for (const pair of matchedRoutes(sides))
-      if (becamePublic(pair)) yield findingAtKey(pair, 'access', 'is public: no token is asked for any more');
+      if (becamePublic(pair)) yield findingAtKey(pair, 'access', 'is now public: it no longer requires a token');
   },
 };
 
 export const routeProtected: Comparison = {
   id: 'route-protected',
   severity: 'warning',
-  description: 'Requests that needed no token need one now.',
+  description: 'Requests that required no token now require one.',
   *find(sides) {
     for (const pair of matchedRoutes(sides))
-      if (becameProtected(pair)) yield findingAtKey(pair, 'access', 'is protected: a token is asked for now');
+      if (becameProtected(pair)) yield findingAtKey(pair, 'access', 'is now protected: it requires a token');
   },
 };

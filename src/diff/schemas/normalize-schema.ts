@@ -3,14 +3,15 @@ import type { SchemaRoot } from '../../plan/schema/schema-bundle.ts';
 import { isMap, referencePath, valueAt } from '../../plan/schema/schema-walk.ts';
 import type { Path } from '../../problem/finding.ts';
 
+/** Keywords that do not affect validation. */
 const ANNOTATIONS = new Set(keywordsWith({ isAnnotation: true }));
 const DEFINITIONS = new Set(['$defs', 'definitions']);
 const DATA_KEYWORDS = new Set(keywordsWith({ isData: true }));
 /** Keywords whose value is a map with names that the author chooses. */
-const NAMED = new Set([...keywordsWith({ holds: 'map' }), 'dependentRequired']);
-const SETS = new Set(['enum', 'required', 'type']);
+const MAP_KEYWORDS = new Set([...keywordsWith({ holds: 'map' }), 'dependentRequired']);
+const SET_KEYWORDS = new Set(['enum', 'required', 'type']);
 
-/** A text that is equal for schemas that say the same in the same words: what they refer to is put in. */
+/** Serializes a schema without annotations, with its references resolved. Two equal results mean equal schemas. */
 export function normalizeSchema(root: SchemaRoot, path: Path): string {
   return JSON.stringify(normalizeNode(root, valueAt(root, path), []));
 }
@@ -23,16 +24,14 @@ function normalizeNode(root: SchemaRoot, schema: unknown, open: readonly string[
     .map(([key, value]): [string, unknown] => {
       if (isNames) return [key, normalizeNode(root, value, open)];
       if (key === '$ref' && typeof value === 'string') return [key, normalizeReference(root, value, open)];
-      if (SETS.has(key) && Array.isArray(value)) return [key, value.map((item) => JSON.stringify(item)).sort()];
-      return [
-        key,
-        DATA_KEYWORDS.has(key) && !NAMED.has(key) ? value : normalizeNode(root, value, open, NAMED.has(key)),
-      ];
+      if (SET_KEYWORDS.has(key) && Array.isArray(value)) return [key, value.map((item) => JSON.stringify(item)).sort()];
+      const hasNames = MAP_KEYWORDS.has(key);
+      return [key, DATA_KEYWORDS.has(key) && !hasNames ? value : normalizeNode(root, value, open, hasNames)];
     });
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** A circle ends where it began. */
+/** Resolves a reference. A circular one becomes the number of levels up to the schema that it names. */
 function normalizeReference(root: SchemaRoot, reference: string, open: readonly string[]): unknown {
   const path = referencePath(reference);
   if (path === undefined || open.includes(reference)) return `${open.length - open.indexOf(reference)} up`;
