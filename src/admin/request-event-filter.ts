@@ -30,7 +30,7 @@ export function searchCost({ words, isRefusedOnly }: RequestEventFilter, decisio
 
 export function isMatch({ words, isRefusedOnly }: RequestEventFilter, decision: RequestEvent): boolean {
   if (isRefusedOnly && decision.refusal === null) return false;
-  // Ids match only as a whole: most of them contain any given status code.
+  // An id matches only completely: most ids contain the digits of any status code.
   return words.every((word) => searchTextOf(decision).includes(word) || word === decision.id);
 }
 

@@ -7,7 +7,7 @@ import { type OperationCounter, runOperation } from './operation-counter.ts';
  * pool, and count as operations. Other threads of the process are not affected.
  *
  * The pool has four threads, which also verify tokens, compress responses and write the log. Four calls to a mount that
- * hangs would stop the gateway. chokidar cannot be given other file functions, so the module itself is changed.
+ * hangs would stop the gateway. chokidar has no option for other file functions, so this function replaces those of `node:fs`.
  */
 export function bypassThreadPool(operations: OperationCounter): void {
   const { lstatSync, readdirSync, readlinkSync, realpathSync, statSync, watch } = fs;

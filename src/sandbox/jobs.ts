@@ -15,7 +15,7 @@ export interface SandboxJob {
   readonly input: string;
   /** The output of the steps so far, as JSON. */
   readonly output: string;
-  /** Who started it. */
+  /** The address of the user who started the job. */
   readonly email: string;
 }
 

@@ -6,7 +6,7 @@ import { createDiffSide, type DiffSide } from '../../src/diff/side.ts';
 import { load } from '../../src/load.ts';
 import { createPair } from '../support/certificate.ts';
 import { worldOf } from '../support/gateway.ts';
-import { manifestSchema, definitionOf, type SchemaNode } from '../support/manifest-schema.ts';
+import { definitionOf, manifestSchema, type SchemaNode } from '../support/manifest-schema.ts';
 
 /** Yields every key of a manifest as a dotted path with its schema; `*` stands for any name or index. */
 function* keysOf(node: SchemaNode, path: readonly string[] = []): Generator<readonly [string, SchemaNode]> {

@@ -123,7 +123,7 @@ function requestBodyOf({ body }: Route, { entry, types, index, components }: Ope
   return { requestBody: { content, 'x-limit-bytes': body.limitBytes } };
 }
 
-/** Describes the refusals of the gateway. Responses of the upstream are not known to it. */
+/** Describes the refusals of the gateway. The gateway does not know the responses of the upstream. */
 function responsesOf(route: Route): object {
   const byStatus = Map.groupBy(possibleRefusals(route), (code) => String(REFUSALS[code].status));
   const refusals = [...byStatus].map(([status, codes]) => [

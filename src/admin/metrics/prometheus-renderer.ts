@@ -11,7 +11,7 @@ export const CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
 const OMITTED_METRICS = [
   // The library counts them by iterating over every connection; the gateway has its own counters.
   ...['resources', 'handles', 'requests'].flatMap((kind) => [`nodejs_active_${kind}`, `nodejs_active_${kind}_total`]),
-  // The library reads the list of descriptors on the serving thread; `DescriptorMonitor` counts them without.
+  // The library reads the list of descriptors on the serving thread; `DescriptorMonitor` counts them without the list.
   'process_open_fds',
   // OpenMetrics does not allow the type of a metric in its name.
   'nodejs_eventloop_utilization_summary',

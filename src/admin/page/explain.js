@@ -1,6 +1,6 @@
 /**
  * @import { Responses } from './api.js'
- * @import { Route } from './routes.js'
+ * @import { Route } from './route-columns.js'
  */
 import { fetchJson } from './api.js';
 import { badge, byId, element, setText } from './element.js';
@@ -56,7 +56,7 @@ export class Explain {
     setText(byId('explain-error'), '');
     try {
       const explanation = await fetchJson('explain', readForm());
-      if (number === this.#latest) byId('explained').replaceChildren(...explained(explanation));
+      if (number === this.#latest) byId('explained').replaceChildren(...resultOf(explanation));
     } catch (error) {
       if (number === this.#latest)
         setText(byId('explain-error'), error instanceof Error ? error.message : String(error));
@@ -87,14 +87,14 @@ function readHeaders(text) {
   );
 }
 
-/** @param {Explanation} explanation as the verb `explain --json` prints it */
-function explained({ outcome, refusal, route, steps, candidates, upstream }) {
+/** @param {Explanation} explanation in the format of `explain --json` */
+function resultOf({ outcome, refusal, route, steps, candidates, upstream }) {
   return [
     element('p', { class: 'outcome' }, badge(outcome, KINDS[outcome]), ` ${outcomeOf(refusal, route, upstream)}`),
-    ...(refusal !== null && refusal.errors.length > 0 ? [faultsOf(refusal.errors)] : []),
+    ...(refusal !== null && refusal.errors.length > 0 ? [violationsOf(refusal.errors)] : []),
     element('ol', { class: 'steps' }, ...steps.map(stepOf)),
-    ...(candidates.length > 0 ? [element('h3', {}, 'Other routes that know the path'), candidatesOf(candidates)] : []),
-    ...(upstream === null ? [] : [element('h3', {}, 'What the upstream gets'), requestOf(upstream)]),
+    ...(candidates.length > 0 ? [element('h3', {}, 'Other routes that match the path'), candidatesOf(candidates)] : []),
+    ...(upstream === null ? [] : [element('h3', {}, 'Upstream request'), requestOf(upstream)]),
   ];
 }
 
@@ -110,12 +110,12 @@ function outcomeOf(refusal, route, upstream) {
 }
 
 /** @param {NonNullable<Explanation['refusal']>['errors']} errors */
-function faultsOf(errors) {
+function violationsOf(errors) {
   return element(
     'ul',
     {},
     ...errors.map(({ pointer, message }) =>
-      element('li', {}, element('code', {}, pointer || '(all of it)'), ` ${message}`),
+      element('li', {}, element('code', {}, pointer || '(complete value)'), ` ${message}`),
     ),
   );
 }

@@ -1,5 +1,5 @@
+import { sortMethods } from '../../http-methods.ts';
 import { patternKey } from '../../plan/routing/pattern.ts';
-import { sortMethods } from '../../plan/routing/sample-paths.ts';
 import { findingAt, type Rule } from '../rule.ts';
 
 export const routeSlashTwin: Rule = {
@@ -13,7 +13,7 @@ export const routeSlashTwin: Rule = {
     const rests = new Map(
       routes
         .filter(({ pattern }) => pattern.at(-1)?.kind === 'rest')
-        .map((subject) => [patternKey(subject.pattern.slice(0, -1)), subject]),
+        .map((lintRoute) => [patternKey(lintRoute.pattern.slice(0, -1)), lintRoute]),
     );
     for (const { route, path, pattern } of routes) {
       const rest = pattern.length === 0 ? undefined : rests.get(patternKey(pattern));

@@ -50,7 +50,7 @@ async function completeChallenge({ store, fields }: SandboxRequest): Promise<San
   if (account === undefined) throw new SandboxError(401, 'the challenge is used or expired; log in again');
   if (redeemTotpCode(store, account, code)) return grantToken(store, account);
   recordAuditEvent(store, account, 'login.refused', account.id);
-  throw new SandboxError(401, 'invalid code: log in again');
+  throw new SandboxError(401, 'invalid code; log in again');
 }
 
 async function grantToken(store: Store, account: Account): Promise<SandboxResponse> {
