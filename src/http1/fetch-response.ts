@@ -1,51 +1,98 @@
+import { createDial, type DialOptions, type ServerAddress } from './dial.ts';
 import { Http1Error } from './http1-error.ts';
-import type { UpstreamConnection } from './upstream-connection.ts';
+import { UpstreamConnection } from './upstream-connection.ts';
 import type { ResponseSink } from './upstream-request.ts';
 
 /** A request whose body, if any, is in memory. */
 export interface FetchRequest {
   readonly method: string;
   readonly path: string;
-  /** Names and values in turn, `Host` included. */
+  /** Alternating names and values, `Host` included. */
   readonly headers: readonly string[];
   readonly body: Buffer | null;
 }
 
 export interface FetchResponse {
   readonly status: number;
-  /** Names and values in turn, as the server sent them. */
+  /** Alternating names and values, as the server sent them. */
   readonly headers: readonly string[];
   readonly body: Buffer;
 }
 
-/** The response has a longer body than the caller takes. */
+export interface FetchOptions {
+  /** A larger body rejects with `ResponseTooLargeError`. */
+  readonly maxBytes: number;
+  /** Ends the exchange at any stage; the promise rejects with its reason. */
+  readonly signal?: AbortSignal;
+}
+
+/** The body of the response is larger than the caller accepts. */
 export class ResponseTooLargeError extends Error {
   readonly status: number;
 
   constructor(status: number) {
-    super('the body of the response is too long');
+    super('the body of the response is too large');
     this.status = status;
   }
 }
 
-/** The server closed a kept connection before the request went out on it: it is safe to send it on another one. */
+/** The server closed a kept-alive connection before the request was sent. It is safe to send the request on another connection. */
 export class StaleConnectionError extends Error {}
 
+/** For callers whose signal limits the complete exchange: name lookup, connection, TLS, request and response. */
+export const NO_CONNECTION_TIMEOUTS = {
+  connectTimeoutMs: 2 ** 31 - 1,
+  responseTimeoutMs: 0,
+  idleTimeoutMs: 0,
+} as const;
+
+/** Opens a connection, sends one request, reads the complete response and closes the connection. Rejects as `fetchResponse` does. */
+export async function fetchOnce(
+  server: ServerAddress & Pick<DialOptions, 'tls'>,
+  request: FetchRequest,
+  options: FetchOptions & { readonly signal: AbortSignal },
+): Promise<FetchResponse> {
+  options.signal.throwIfAborted();
+  const connection = new UpstreamConnection({
+    ...NO_CONNECTION_TIMEOUTS,
+    dial: createDial(server, { ...NO_CONNECTION_TIMEOUTS, tls: server.tls }),
+    isForTunnel: false,
+    onClosed: () => undefined,
+  });
+  try {
+    return await fetchResponse(connection, request, options);
+  } finally {
+    connection.destroy();
+  }
+}
+
 /**
- * Sends one request on a connection and reads the whole response. Follows no redirect. The caller limits the time of the
- * whole exchange by `connection.abort`, and releases the connection afterwards.
+ * Sends one request on a connection and reads the complete response. Does not follow redirects. The caller releases the
+ * connection.
  *
- * Rejects with `TooLong`, `Stale`, the reason of an abort, a `WireError`, or the system's own error.
+ * Rejects with `ResponseTooLargeError`, `StaleConnectionError`, the reason of an abort, an `Http1Error`, or an error of the
+ * system.
  */
-export function fetchResponse(
+export async function fetchResponse(
   connection: UpstreamConnection,
   request: FetchRequest,
-  maxBytes: number,
+  { maxBytes, signal }: FetchOptions,
 ): Promise<FetchResponse> {
-  return new Promise((resolve, reject) => {
-    const call = { ...request, length: request.body?.length, isHandshake: false, hasResponseTimeout: true };
-    connection.send(call, new ResponseReader(maxBytes, resolve, reject));
-  });
+  const abort = () => connection.abort(signal?.reason);
+  signal?.addEventListener('abort', abort);
+  try {
+    return await new Promise((resolve, reject) => {
+      const upstreamRequest = {
+        ...request,
+        length: request.body?.length,
+        isHandshake: false,
+        hasResponseTimeout: true,
+      };
+      connection.send(upstreamRequest, new ResponseReader(maxBytes, resolve, reject));
+    });
+  } finally {
+    signal?.removeEventListener('abort', abort);
+  }
 }
 
 class ResponseReader implements ResponseSink {
@@ -54,7 +101,7 @@ class ResponseReader implements ResponseSink {
   readonly #reject: (error: Error) => void;
   #status = 0;
   #headers: readonly string[] = [];
-  /** One buffer that grows: a server may send one byte in each packet, and a buffer of its own for each would take a hundred. */
+  /** One growing buffer: a server may send one byte per packet, and a buffer for each byte would take a hundred times the memory. */
   #memory = Buffer.alloc(0);
   #size = 0;
 

@@ -53,36 +53,20 @@ async function checkEndpoint(
   }
 }
 
-/** The status of the response, whatever its body; no redirect is followed. */
+/** Returns the status of the response, whatever its body. Does not follow redirects. */
 async function fetchStatus({ health, tls, endpoints }: Upstream, url: URL): Promise<number> {
-  const { UpstreamConnection, createDial, fetchResponse, ResponseTooLargeError } = await importHttp1();
-  const serverName = endpoints.find((target) => target.url === url)?.serverName;
-  const dial = createDial({ url, serverName }, { connectTimeoutMs: TIMEOUT_MS, tls });
-  const limits = { responseTimeoutMs: TIMEOUT_MS, idleTimeoutMs: TIMEOUT_MS };
-  const connection = new UpstreamConnection({ dial, ...limits, isForTunnel: false, onClosed: () => undefined });
-  const late = setTimeout(() => connection.abort(timeoutError()), TIMEOUT_MS);
+  // A lint run without `--online` must not load the TLS library.
+  const { fetchOnce, ResponseTooLargeError } = await import('../http1/fetch-response.ts');
+  const serverName = endpoints.find((endpoint) => endpoint.url === url)?.serverName;
   const headers = ['Host', url.host, 'User-Agent', 'signing-gateway'];
+  const request = { method: 'GET', path: health?.path ?? '/', headers, body: null };
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
   try {
-    const request = { method: 'GET', path: health?.path ?? '/', headers, body: null };
-    const { status } = await fetchResponse(connection, request, MAX_BYTES);
-    return status;
+    return (await fetchOnce({ url, serverName, tls }, request, { maxBytes: MAX_BYTES, signal })).status;
   } catch (error) {
     if (error instanceof ResponseTooLargeError) return error.status;
-    throw error;
-  } finally {
-    clearTimeout(late);
-    connection.destroy();
+    throw signal.aborted ? timeoutError() : error;
   }
-}
-
-/** A lint without `--online` reads nothing of TLS. */
-async function importHttp1() {
-  const [{ UpstreamConnection }, { createDial }, { fetchResponse, ResponseTooLargeError }] = await Promise.all([
-    import('../http1/upstream-connection.ts'),
-    import('../http1/dial.ts'),
-    import('../http1/fetch-response.ts'),
-  ]);
-  return { UpstreamConnection, createDial, fetchResponse, ResponseTooLargeError };
 }
 
 function timeoutError(): Error {

@@ -1,12 +1,5 @@
+import type { FailureSource } from '../../circuit-breaker/circuit-breaker.ts';
 import type { Http1ErrorCode } from '../../http1/http1-error.ts';
-
-/**
- * The party that can cause a failure decides if the breaker counts it. `endpoint`: no request can cause it, so it always
- * counts. `request`: a hostile request may provoke it, so one client alone counts for a part only. `client`: the
- * client caused it, so it never counts. `gateway`: this process lacks file descriptors or memory, which says
- * nothing of the endpoint, so it never counts either.
- */
-export type FailureSource = 'endpoint' | 'request' | 'client' | 'gateway';
 
 /** Error codes of the system that an exchange meets after its request went out. */
 type SystemErrorCode = 'ECONNRESET' | 'EPIPE' | 'ETIMEDOUT' | 'EHOSTUNREACH' | 'ENETUNREACH';

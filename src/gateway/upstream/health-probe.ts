@@ -32,7 +32,8 @@ export class HealthProbe {
     this.#asked.add(connection);
     const headers = ['Host', this.#host, ...HEADERS];
     try {
-      const { status } = await fetchResponse(connection, { method: 'GET', path, headers, body: null }, MAX_BODY_BYTES);
+      const request = { method: 'GET', path, headers, body: null };
+      const { status } = await fetchResponse(connection, request, { maxBytes: MAX_BODY_BYTES });
       return status;
     } catch (error) {
       // A page as long as this says no more by its end.

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import type { FailureSource } from '../../circuit-breaker/circuit-breaker.ts';
 import type { ResponseHead } from '../../http1/response-head.ts';
 import type { UpstreamConnection } from '../../http1/upstream-connection.ts';
 import type { ResponseSink } from '../../http1/upstream-request.ts';
@@ -6,7 +7,7 @@ import { RequestBody } from '../request/request-body.ts';
 import { Refusal } from '../response/refusal.ts';
 import { refuse } from '../response/refuse.ts';
 import { buildBody, buildHeaders, buildUpstreamRequest } from './build-request.ts';
-import { type FailureSource, failureSourceOf } from './failure-sources.ts';
+import { failureSourceOf } from './failure-sources.ts';
 import type { ForwardRequest } from './forwarder.ts';
 import type { LiveEndpoint } from './live-endpoint.ts';
 import type { LiveUpstream, QueuedRequest } from './live-upstream.ts';

@@ -2,8 +2,8 @@
 const MEMORY_MS = 600_000;
 
 /**
- * Tells if several clients use an endpoint. Where all requests come from one address, a local application or a proxy,
- * its failures are all there is to judge by, and ejecting the endpoint harms nobody else.
+ * Detects if several clients use an endpoint. If all requests come from one address, a local application or a proxy,
+ * only its failures show the state of the endpoint, and ejecting the endpoint harms no other client.
  */
 export class RecentClients {
   #last: string | undefined;
