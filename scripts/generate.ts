@@ -81,7 +81,8 @@ function generateValidator(text: string): string {
     allowUnionTypes: true,
     code: { source: true, esm: true },
   });
-  return toModule(ajv, ajv.compile(JSON.parse(text)));
+  const schema = JSON.parse(text);
+  return `${toModule(ajv, ajv.compile(schema))}export const keys = ${JSON.stringify(Object.keys(schema.properties))};\n`;
 }
 
 /** Of the first fault alone: the others are often only what comes of it. */

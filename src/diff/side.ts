@@ -10,7 +10,7 @@ import { createSchemaValidators, type ValueValidator } from '../plan/schema/valu
 import type { Path } from '../problem/finding.ts';
 
 /** One of two manifests that are compared. */
-export interface DiffSide extends Omit<PlannedManifest, 'problems' | 'files' | 'globs' | 'sources'> {
+export interface DiffSide extends Omit<PlannedManifest, 'findings' | 'problems' | 'files' | 'globs' | 'sources'> {
   /** The manifest as it may be printed: what came from the environment stands as it was written. */
   readonly redacted: Manifest;
   readonly routes: readonly DiffRoute[];

@@ -1,5 +1,8 @@
 import type { Environment } from './source.ts';
 
+// Not `path.matchesGlob`: it also expands braces, without a limit (`{1..100000}*` takes minutes), and treats brackets in file
+// names as character classes. A manifest promises `*` and `?` only.
+
 /** A pattern that stands for more files or folders stands for none: part of them would be a manifest with holes. */
 export const MAX_GLOB_MATCHES = 10_000;
 

@@ -2,13 +2,12 @@ import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
 import type { TrackedEnvironment } from './dependencies.ts';
 import { type Document, parse } from './document.ts';
 import { MAX_GLOB_MATCHES } from './file-glob.ts';
+import { isMergedKey, MERGED_KEYS } from './manifest-keys.ts';
 import { mergeDocuments } from './merge-documents.ts';
 import { MAX_FILE_BYTES, type Source } from './source.ts';
 
 const RULE = 'include';
 const MAX_FILES = 1_000;
-/** What an included file may hold. */
-const KEYS = ['upstreams', 'schemas', 'routes'];
 
 /** Text to document; what was parsed before may be remembered. */
 export type DocumentParser = typeof parse;
@@ -108,9 +107,13 @@ function includedFileFindings({ value }: Document): Finding[] {
   if (!isMap(value) || Object.keys(value).length === 0)
     return [errorAt([], RULE, 'an included file holds upstreams, schemas or routes; this one holds none of them')];
   return Object.entries(value).flatMap(([key, held]) => {
-    if (!KEYS.includes(key))
+    if (!isMergedKey(key))
       return [
-        errorAtKey([key], RULE, `"${key}" stands in the manifest itself; an included file holds ${KEYS.join(', ')}`),
+        errorAtKey(
+          [key],
+          RULE,
+          `"${key}" stands in the manifest itself; an included file holds ${MERGED_KEYS.join(', ')}`,
+        ),
       ];
     if (key === 'routes' ? Array.isArray(held) : isMap(held)) return [];
     return [

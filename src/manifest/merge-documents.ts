@@ -1,5 +1,6 @@
 import { errorAt, errorAtKey, type Finding, type FindingLocation, type Fix, type Path } from '../problem/finding.ts';
 import type { Document } from './document.ts';
+import { MERGED_KEYS } from './manifest-keys.ts';
 import type { YamlValue } from './yaml-values.ts';
 
 /** As many as a list that is written in one file may have. */
@@ -32,8 +33,9 @@ export function mergeDocuments(
     const joined = lists.flatMap(([, list]) => (isList(list) ? list : []));
     if (lists.some(([, list]) => isList(list))) whole['routes'] = joined;
   }
-  for (const key of ['upstreams', 'schemas'] as const) {
-    if (!isMergeable(own[key], isMap) || !all.some((document) => isMap(membersOf(document, key)))) continue;
+  for (const key of MERGED_KEYS) {
+    if (key === 'routes' || !isMergeable(own[key], isMap) || !all.some((document) => isMap(membersOf(document, key))))
+      continue;
     whole[key] = Object.fromEntries(all.flatMap((document) => mergeMaps(key, document, named, findings)));
   }
   if (routes.length > MAX_ROUTES)

@@ -1,5 +1,5 @@
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
-import { createSecrets, type Secret } from './secrets.ts';
+import { createSecrets, type Secret } from '../problem/redaction.ts';
 import type { Environment } from './source.ts';
 import type { YamlValue } from './yaml-values.ts';
 

@@ -1,6 +1,6 @@
 import { printable } from './printable.ts';
 import type { Problem, Range } from './problem.ts';
-import { redactCredentials } from './redact-credentials.ts';
+import { redactSource } from './redaction.ts';
 
 const LINES_BEFORE = 2;
 const WIDTH = 120;
@@ -42,30 +42,13 @@ export function createCodeFramer(
     const text = typeof texts === 'string' ? texts : (texts.find(({ path }) => path === file)?.text ?? '');
     const known =
       shown.get(file) ??
-      redactSecrets(
+      redactSource(
         text,
         problems.filter((other) => other.file === file),
       );
     shown.set(file, known);
     return codeFrame(known, range);
   };
-}
-
-/** The text as it may be shown: a dot for each character of a secret that a problem is about, and of passwords in URLs. */
-export function redactSecrets(text: string, problems: readonly Problem[]): string {
-  const secrets = problems.filter(({ isSecret }) => isSecret);
-  if (secrets.length === 0) return redactCredentials(text);
-  const lines = redactCredentials(text).split('\n');
-  for (const { range } of secrets)
-    for (let line = range.line; line <= range.endLine; line += 1) {
-      const shown = lines[line - 1] ?? '';
-      // A byte order mark is no column.
-      const shift = shown.startsWith('\uFEFF') ? 0 : 1;
-      const from = line === range.line ? range.column - shift : shown.search(/\S|$/);
-      const to = line === range.endLine ? range.endColumn - shift : shown.trimEnd().length;
-      lines[line - 1] = shown.slice(0, from) + '•'.repeat(Math.max(0, to - from)) + shown.slice(Math.max(from, to));
-    }
-  return lines.join('\n');
 }
 
 let last = { text: '', lines: [''] };

@@ -1,6 +1,6 @@
 import type { Finding, FindingLocation, Fix, RouteWitness, Severity } from './finding.ts';
 import { printable } from './printable.ts';
-import { redactCredentials } from './redact-credentials.ts';
+import { redactCredentials } from './redaction.ts';
 
 /** A place in a text. Lines and columns count from 1; columns are UTF-16 code units, as editors count them. */
 export interface Range {

@@ -1,7 +1,7 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import type { Dependencies } from '../manifest/dependencies.ts';
 import type { Manifest } from '../manifest/manifest.generated.ts';
-import type { SchemaCheckedManifest } from '../manifest/read-manifest.ts';
+import type { CheckedManifest } from '../manifest/read-manifest.ts';
 import type { Environment, Source } from '../manifest/source.ts';
 import type { SlicedWork } from '../plan/sliced-work.ts';
 import type { Finding } from '../problem/finding.ts';
@@ -21,9 +21,10 @@ export type ManifestThreadRequest =
   | { readonly kind: 'test' };
 
 export interface TransferredManifest {
+  /** Errors of the texts; with one of them nothing was checked. */
   readonly findings: readonly Finding[];
-  /** Without its routes, which come by the port. */
-  readonly checked: SchemaCheckedManifest | undefined;
+  /** Without its routes, which are sent through the port. */
+  readonly checked: CheckedManifest | undefined;
   /** The texts that it was read from, the manifest's own first. */
   readonly sources: readonly Source[];
   readonly dependencies: Dependencies;
@@ -108,10 +109,7 @@ export class ManifestThread {
 }
 
 /** Puts the pieces of a manifest together, step by step: to take all of it at once would take too long. */
-export function* assembleManifest({
-  checked,
-  routes,
-}: TransferredManifest): SlicedWork<SchemaCheckedManifest | undefined> {
+export function* assembleManifest({ checked, routes }: TransferredManifest): SlicedWork<CheckedManifest | undefined> {
   if (checked === undefined || routes === undefined) return checked;
   const whole: Manifest['routes'] = [];
   for (let piece = receiveMessageOnPort(routes); piece !== undefined; piece = receiveMessageOnPort(routes)) {

@@ -1,13 +1,11 @@
 import { resolve } from 'node:path';
 import { MessageChannel, type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import type { PlannedManifest } from '../load.ts';
 import { sha256, type TrackedEnvironment, trackDependencies } from '../manifest/dependencies.ts';
 import { parse } from '../manifest/document.ts';
 import { createFileEnvironment } from '../manifest/file-environment.ts';
 import type { DocumentParser } from '../manifest/include.ts';
 import type { Manifest } from '../manifest/manifest.generated.ts';
-import { type ReadManifestResult, readManifest, sourcesOf } from '../manifest/read-manifest.ts';
-import { createSecrets } from '../manifest/secrets.ts';
+import { type CheckedManifest, checkManifest, type ReadManifest, readManifest } from '../manifest/read-manifest.ts';
 import type { Source } from '../manifest/source.ts';
 import type { Finding } from '../problem/finding.ts';
 import { toProblems } from '../problem/problem.ts';
@@ -22,7 +20,9 @@ import { countOperations } from './operation-counter.ts';
 import type { WorkerInput } from './worker-thread.ts';
 
 interface WorkerReadResult extends Pick<TransferredManifest, 'dependencies' | 'manifestHash'> {
-  readonly manifest: ReadManifestResult;
+  readonly read: ReadManifest;
+  readonly checked: CheckedManifest | undefined;
+  readonly environment: TrackedEnvironment;
 }
 
 // The YAML parser looks for a variable at each token, and each time the system is asked: a sixth of the whole time.
@@ -34,8 +34,8 @@ const environment = countOperations(createFileEnvironment(path, env), operations
 /** Who begins the thread to ask it something has asked by then. */
 const WARM_UP_DELAY_MS = 100;
 
-/** What was read last. */
-let last: { readonly written: ReadManifestResult; readonly kept: TrackedEnvironment } | undefined;
+/** The last result, for requests about it. */
+let last: WorkerReadResult | undefined;
 
 parentPort?.on('message', async ({ id, question }: { id: number; question: ManifestThreadRequest }) => {
   if (question.kind === 'read') respond(id, toTransferred(readSavedManifest()));
@@ -60,22 +60,23 @@ function readSavedManifest(): WorkerReadResult | ReadFailure {
   } catch (error) {
     return { reason: error instanceof Error ? error.message : String(error) };
   }
-  const { dependencies, world: kept } = trackDependencies(environment);
-  const manifest = readManifest({ path, text }, kept, parseCached);
-  evictUnusedFiles(manifest);
-  last = { written: manifest, kept };
-  return { manifest, dependencies, manifestHash: sha256(text) };
+  const { dependencies, environment: tracked } = trackDependencies(environment);
+  const read = readManifest({ path, text }, tracked, parseCached);
+  evictUnusedFiles(read);
+  const checked = checkManifest(read, env);
+  last = { read, checked, environment: tracked, dependencies, manifestHash: sha256(text) };
+  return last;
 }
 
-function toTransferred(found: WorkerReadResult | ReadFailure): TransferredManifest | ReadFailure {
-  if ('reason' in found) return found;
-  const { manifest: written, dependencies, manifestHash } = found;
-  const { document, findings, checked } = written;
+function toTransferred(result: WorkerReadResult | ReadFailure): TransferredManifest | ReadFailure {
+  if ('reason' in result) return result;
+  const { read, checked, dependencies, manifestHash } = result;
+  const { findings, sources } = read;
   const routes: unknown = (checked?.manifest as Partial<Manifest> | null | undefined)?.routes;
-  const said = { findings, dependencies, manifestHash, sources: sourcesOf(document) };
-  if (checked === undefined || !Array.isArray(routes)) return { ...said, checked, routes: undefined };
+  const transferred = { findings, sources, dependencies, manifestHash };
+  if (checked === undefined || !Array.isArray(routes)) return { ...transferred, checked, routes: undefined };
   const manifest = { ...checked.manifest, routes: [] };
-  return { ...said, checked: { ...checked, manifest }, routes: sendInChunks(routes) };
+  return { ...transferred, checked: { ...checked, manifest }, routes: sendInChunks(routes) };
 }
 
 /** What texts were parsed into, by their files: of many files seldom more than one changes. */
@@ -92,8 +93,8 @@ function parseCached(source: Source): ReturnType<DocumentParser> {
   return result;
 }
 
-function evictUnusedFiles({ document }: ReadManifestResult): void {
-  const files = new Set([document, ...document.included].map(({ file }) => file));
+function evictUnusedFiles({ sources }: ReadManifest): void {
+  const files = new Set(sources.map(({ path }) => path));
   for (const file of parseCache.keys()) if (!files.has(file)) parseCache.delete(file);
 }
 
@@ -108,27 +109,23 @@ function sendInChunks(routes: readonly unknown[]): MessagePort {
 }
 
 function locateFindings(findings: readonly Finding[]): LocatedProblems {
-  if (last === undefined) throw new Error('nothing was read');
-  const { document } = last.written;
-  return { problems: toProblems(findings, document), sources: sourcesOf(document) };
+  if (last === undefined) throw new Error('no manifest was read');
+  const { document, sources } = last.read;
+  return { problems: toProblems(findings, document), sources };
 }
 
 async function runManifestSelfTest(): Promise<LocatedProblems> {
-  if (last?.written.checked === undefined) throw new Error('nothing was read');
-  const { written, kept } = last;
-  // All of the gateway, which a thread that only reads begins and is held in memory without.
-  const [{ planManifest }, { runToEnd }, { runSelfTest }] = await Promise.all([
+  if (last?.checked === undefined) throw new Error('no manifest was read');
+  const { read, checked, dependencies, environment } = last;
+  // These files load the gateway, which a worker that only reads must not hold in memory.
+  const [{ createPlannedManifest, planManifest }, { runToEnd }, { runSelfTest }] = await Promise.all([
     import('../load.ts'),
     import('../plan/sliced-work.ts'),
     import('./self-test.ts'),
   ]);
-  const { document, checked } = written;
-  const { plan, findings } = runToEnd(planManifest(written, kept.readFile, undefined));
-  // A file has changed since: that is found by whoever asks, who reads everything again.
-  if (plan === undefined || checked === undefined) return locateFindings(findings);
-  const planned: PlannedManifest = {
-    ...{ document, plan, secrets: createSecrets(checked.secrets), manifest: checked.manifest },
-    ...{ sources: sourcesOf(document), problems: [], files: new Map(), globs: new Map() },
-  };
-  return runSelfTest(planned, kept);
+  const { document, sources } = read;
+  const { plan, findings } = runToEnd(planManifest(checked, environment.readFile, undefined));
+  // A file has changed since the main thread compiled the plan. The next reload reads all files again.
+  if (plan === undefined) return locateFindings(findings);
+  return runSelfTest(createPlannedManifest({ checked, plan, document, sources, dependencies }), environment);
 }

@@ -1,10 +1,5 @@
-import { type PlannedManifest, planManifest } from '../load.ts';
-import type { Dependencies } from '../manifest/dependencies.ts';
-import type { Document } from '../manifest/document.ts';
-import { parseDocuments } from '../manifest/include.ts';
-import type { SchemaCheckedManifest } from '../manifest/read-manifest.ts';
-import { createSecrets } from '../manifest/secrets.ts';
-import type { Source } from '../manifest/source.ts';
+import { createPlannedManifest, type PlannedManifest, planManifest } from '../load.ts';
+import type { CheckedManifest } from '../manifest/read-manifest.ts';
 import type { Plan } from '../plan/plan.ts';
 import { runInSlices } from '../plan/sliced-work.ts';
 import type { FileSnapshot } from './file-snapshot.ts';
@@ -36,32 +31,30 @@ export async function prepareReload(
   const read = await thread.read();
   // The files that it names are unknown then, and will be known once it is back.
   if ('reason' in read) return { ...read, snapshot: EMPTY_SNAPSHOT };
+  const { manifestHash, sources } = read;
   const checked = await runInSlices(assembleManifest(read), SLICE_MS);
-  const compiled = await compileFromFiles({ checked, findings: read.findings }, files, named, active);
-  const { manifestHash: own, dependencies } = read;
-  const snapshot = {
-    manifestHash: own,
-    dependencies: { files: new Map([...dependencies.files, ...compiled.files]), globs: dependencies.globs },
-  };
-  if (compiled.plan === undefined || checked === undefined)
-    return { ...(await thread.locate(compiled.findings)), snapshot };
-  if (compiled.plan.reload.selfTest !== undefined) {
-    const tested = await thread.runSelfTest();
-    if (tested.problems.length > 0) return { ...tested, snapshot };
+  if (checked === undefined)
+    return {
+      ...(await thread.locate(read.findings)),
+      snapshot: { manifestHash, dependencies: read.dependencies },
+    };
+  const { plan, findings, files: compiledFiles } = await compileFromFiles(checked, files, named, active);
+  const { globs } = read.dependencies;
+  const dependencies = { files: new Map([...read.dependencies.files, ...compiledFiles]), globs };
+  const snapshot = { manifestHash, dependencies };
+  if (plan === undefined) return { ...(await thread.locate(findings)), snapshot };
+  if (plan.reload.selfTest !== undefined) {
+    const selfTest = await thread.runSelfTest();
+    if (selfTest.problems.length > 0) return { ...selfTest, snapshot };
   }
-  return { planned: new LazyPlannedManifest(compiled.plan, checked, read.sources, snapshot.dependencies), snapshot };
+  return { planned: createPlannedManifest({ checked, plan, sources, dependencies }), snapshot };
 }
 
 /**
  * Compiles on this thread, with texts that the thread for files has read. A file that was not read before its text was
  * needed is read then, and the compilation begins again.
  */
-async function compileFromFiles(
-  written: Parameters<typeof planManifest>[0],
-  thread: FileThread,
-  named: Iterable<string>,
-  active: Plan,
-) {
+async function compileFromFiles(checked: CheckedManifest, thread: FileThread, named: Iterable<string>, active: Plan) {
   const texts = new Map(await thread.readFiles([...named]));
   for (;;) {
     const files = new Map<string, string>();
@@ -72,7 +65,7 @@ async function compileFromFiles(
       files.set(path, hashOfFile(text));
       return textOfFile(text);
     };
-    const made = await runInSlices(planManifest(written, readFile, active), SLICE_MS);
+    const made = await runInSlices(planManifest(checked, readFile, active), SLICE_MS);
     if (missing.size === 0) return { ...made, files };
     for (const [path, text] of await thread.readFiles([...missing])) texts.set(path, text);
   }
@@ -89,34 +82,3 @@ function textOfFile(text: FileContent | undefined): string {
 }
 
 const EMPTY_SNAPSHOT: FileSnapshot = { manifestHash: '', dependencies: { files: new Map(), globs: new Map() } };
-
-/** A plan and what it was made of. Where in the texts something stands is seldom asked: they are parsed again for it. */
-class LazyPlannedManifest implements PlannedManifest {
-  readonly plan: Plan;
-  readonly manifest: PlannedManifest['manifest'];
-  readonly sources: readonly Source[];
-  readonly files: PlannedManifest['files'];
-  readonly globs: PlannedManifest['globs'];
-  readonly secrets: PlannedManifest['secrets'];
-  readonly problems = [];
-  #document: Document | undefined;
-
-  constructor(
-    plan: Plan,
-    { manifest, secrets }: SchemaCheckedManifest,
-    sources: readonly Source[],
-    { files, globs }: Dependencies,
-  ) {
-    this.plan = plan;
-    this.manifest = manifest;
-    this.sources = sources;
-    this.files = files;
-    this.globs = globs;
-    this.secrets = createSecrets(secrets);
-  }
-
-  get document(): Document {
-    this.#document ??= parseDocuments(this.sources);
-    return this.#document;
-  }
-}

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_ENDPOINTS } from '../../src/admin/endpoints.ts';
 import { REPORTERS } from '../../src/cli/lint/reporters/reporters.ts';
 import { lint } from '../../src/lint/lint.ts';
-import { loadWithFindings } from '../../src/load.ts';
+import { load } from '../../src/load.ts';
 import { toProblems } from '../../src/problem/problem.ts';
 import { type Ended, runCli, type Started, startCli } from '../support/cli.ts';
 import { environmentManifest, type Fed, HOST, textKeys, WAYS } from '../support/environment-manifest.ts';
@@ -254,7 +254,7 @@ describe('a value from the environment', () => {
         const env = { ...fed.env, [name]: value };
         const readFile = (file: string) => fed.files[file] ?? fed.files[`./${file}`] ?? '';
         const source = { path: 'gateway.yaml', text: fed.text };
-        const found = loadWithFindings(source, { env, readFile });
+        const found = load(source, { env, readFile });
         const problems =
           found.plan === undefined ? toProblems(found.findings, found.document) : lint(found, { preset: 'strict' });
         const text = JSON.stringify(problems).toLowerCase();

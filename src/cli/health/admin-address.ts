@@ -1,6 +1,6 @@
 import { trackDependencies } from '../../manifest/dependencies.ts';
 import { createFileEnvironment } from '../../manifest/file-environment.ts';
-import { readManifest } from '../../manifest/read-manifest.ts';
+import { checkManifest, readManifest } from '../../manifest/read-manifest.ts';
 import type { Environment, Source } from '../../manifest/source.ts';
 import { compileAddress } from '../../plan/settings/address.ts';
 import { readSource } from '../manifest-file.ts';
@@ -26,12 +26,12 @@ export function adminAddress(file: string, env: Environment['env']): string {
 /** A listener on all addresses is asked on loopback. */
 const LOOPBACK_FOR: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
-/** `undefined` where there is none, or a faulty one. */
+/** Returns `undefined` if the manifest has no valid `admin`. */
 function readAdminKey(source: Source | undefined, world: Environment) {
   if (source === undefined) return undefined;
-  const { checked, findings } = readManifest(source, trackDependencies(world).world);
-  const isFaulty = findings.some(({ location }) => 'path' in location && location.path[0] === 'admin');
-  return isFaulty ? undefined : checked?.manifest.admin;
+  const checked = checkManifest(readManifest(source, trackDependencies(world).environment), world.env);
+  const isInvalid = checked?.findings.some(({ location }) => 'path' in location && location.path[0] === 'admin');
+  return isInvalid ? undefined : checked?.manifest.admin;
 }
 
 /** The key alone: who asks every few seconds does not read ten thousand routes each time. */

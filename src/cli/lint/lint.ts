@@ -3,7 +3,7 @@ import { lint as advise } from '../../lint/lint.ts';
 import { checkOnline } from '../../lint/online-checks.ts';
 import { RULES } from '../../lint/rule-table.ts';
 import { unifiedDiff } from '../../lint/unified-diff.ts';
-import { loadWithFindings } from '../../load.ts';
+import { load } from '../../load.ts';
 import { createFileEnvironment } from '../../manifest/file-environment.ts';
 import { displayPathBeside } from '../../manifest/include.ts';
 import type { Source } from '../../manifest/source.ts';
@@ -64,7 +64,7 @@ export const lint: Verb = {
 };
 
 async function check(source: Source, { preset, isOnline }: LintArguments, { env }: Terminal) {
-  const checked = loadWithFindings(source, createFileEnvironment(source.path, env));
+  const checked = load(source, createFileEnvironment(source.path, env));
   const extraFindings = isOnline && checked.plan !== undefined ? await checkOnline(checked) : [];
   const routes = checked.plan?.routes.length ?? 0;
   return { sources: checked.sources, problems: advise(checked, { preset, extraFindings }), routes };
@@ -76,7 +76,7 @@ function* fixSources(source: Source, { preset }: LintArguments, { env }: Termina
   const world = createFileEnvironment(path, env);
   const texts = new Map([[path, source.text]]);
   const readFile = (name: string) => texts.get(displayPathBeside(path, name)) ?? world.readFile(name);
-  const readNow = () => loadWithFindings({ path, text: texts.get(path) ?? '' }, { ...world, readFile });
+  const readNow = () => load({ path, text: texts.get(path) ?? '' }, { ...world, readFile });
   for (const before of readNow().sources) {
     const { text, editCount: edits } = fixText(before.text, (next) => {
       texts.set(before.path, next);

@@ -1,8 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { isLoopback } from '../../loopback.ts';
 import type { Admin, Manifest } from '../../manifest/manifest.generated.ts';
 import { errorAt, type Path } from '../../problem/finding.ts';
 import { requireSecretFromEnvironment, type TokensContext } from '../tokens/tokens-context.ts';
-import { compileAddress, isLoopback, type ListenAddress } from './address.ts';
+import { compileAddress, type ListenAddress } from './address.ts';
 import { readCertificate } from './pem.ts';
 import { compileTls } from './tls.ts';
 

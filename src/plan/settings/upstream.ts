@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Manifest, Upstream as UpstreamEntry } from '../../manifest/manifest.generated.ts';
-import type { Secrets } from '../../manifest/secrets.ts';
 import type { Environment } from '../../manifest/source.ts';
 import { durationMs, timerMs } from '../../manifest/units.ts';
 import { didYouMean, suggestion } from '../../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../../problem/finding.ts';
+import type { Secrets } from '../../problem/redaction.ts';
 import type { BreakerSettings, Endpoint, Upstream } from './upstream-definition.ts';
 import { compileUpstreamTls } from './upstream-tls.ts';
 

@@ -1,7 +1,6 @@
 import type { UpstreamEndpoint } from '../../manifest/manifest.generated.ts';
 import { durationMs } from '../../manifest/units.ts';
 import { errorAt, type Path } from '../../problem/finding.ts';
-import { isLoopback } from '../settings/address.ts';
 import { findUpstream, serverNameOf } from '../settings/upstream.ts';
 import type { Endpoint } from '../settings/upstream-definition.ts';
 import type { UpstreamTls } from '../settings/upstream-tls.ts';
@@ -47,9 +46,4 @@ export function parseHttpUrl(text: string): URL | undefined {
   const url = URL.parse(text);
   const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
   return isPlain ? url : undefined;
-}
-
-/** Whether nobody on the way can read or change what is said: TLS, or this very machine. */
-export function isSecureUrl({ protocol, hostname }: URL): boolean {
-  return protocol === 'https:' || isLoopback(hostname);
 }

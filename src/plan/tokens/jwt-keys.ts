@@ -1,7 +1,8 @@
+import { isProtectedInTransit } from '../../loopback.ts';
 import type { Jwt, KeySet as KeySetEntry } from '../../manifest/manifest.generated.ts';
 import { durationMs } from '../../manifest/units.ts';
 import { errorAt, errorAtKey, type Path } from '../../problem/finding.ts';
-import { isSecureUrl, parseHttpUrl } from './identity-endpoint.ts';
+import { parseHttpUrl } from './identity-endpoint.ts';
 import { readKeySet, secretKeySet, type VerificationKeySet } from './key-set.ts';
 import { type KeySource, RemoteKeySource, staticKeySource } from './key-source.ts';
 import { requireSecretFromEnvironment, type TokensContext } from './tokens-context.ts';
@@ -74,7 +75,7 @@ function compileDiscovery(discovery: string, entry: Jwt, { findings }: TokensCon
 }
 
 function discoveryUrlError(url: URL): string | undefined {
-  if (!isSecureUrl(url))
+  if (!isProtectedInTransit(url))
     return 'metadata comes by https alone, or by http on loopback; write https://, or jwks: with a URL';
   return url.pathname.includes('/.well-known/')
     ? 'this is the address of the metadata; write the address of the issuer, without "/.well-known/" and what follows'

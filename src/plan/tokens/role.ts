@@ -1,8 +1,8 @@
 import { compilePointer } from '../../json-pointer.ts';
 import type { Auth as AuthEntry, Role as RoleEntry, RouteEntry } from '../../manifest/manifest.generated.ts';
-import type { Secrets } from '../../manifest/secrets.ts';
 import { suggestion } from '../../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../../problem/finding.ts';
+import type { Secrets } from '../../problem/redaction.ts';
 import type { Auth } from './auth.ts';
 import type { Principal } from './verification-result.ts';
 

@@ -1,6 +1,6 @@
-import type { Secrets } from '../../manifest/secrets.ts';
 import type { Environment } from '../../manifest/source.ts';
 import { errorAt, type Finding, type Path } from '../../problem/finding.ts';
+import type { Secrets } from '../../problem/redaction.ts';
 import type { Upstreams } from '../settings/upstream.ts';
 
 /** What the compiler of `auth.tokens` may know of the rest, and where it tells what is wrong. */
