@@ -10,8 +10,8 @@ const p384 = ecKey('p384', 'P-384').jwk;
 
 /** What becomes of a set of keys: how many are found by name and algorithm, and what is told of the others. */
 function read(keys: unknown[], name: string | undefined, algorithm: string, algorithms = ALL) {
-  const { keys: set, faults } = readKeySet({ keys }, algorithms);
-  return [set.findKeys(name, algorithm).length, faults.map(({ index, reason }) => `${index} ${reason}`)];
+  const { keys: set, rejected } = readKeySet({ keys }, algorithms);
+  return [set.findKeys(name, algorithm).length, rejected.map(({ index, reason }) => `${index} ${reason}`)];
 }
 
 describe('a key is used', () => {
@@ -96,6 +96,6 @@ test.each([undefined, null, 1, 'keys', [], [ec], {}, { keys: {} }, { keys: null 
 );
 
 test('a set has at most a hundred keys', () => {
-  expect(readKeySet({ keys: Array(100).fill(ec) }, ALL).faults).toEqual([]);
+  expect(readKeySet({ keys: Array(100).fill(ec) }, ALL).rejected).toEqual([]);
   expect(() => readKeySet({ keys: Array(101).fill(ec) }, ALL)).toThrow('it has more than 100 keys');
 });
