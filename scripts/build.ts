@@ -1,6 +1,6 @@
 /**
- * Makes `dist`: what is installed. Types as they are; the program in few files, since finding and opening four hundred
- * of them would be most of the time that a lint takes. What no check of a manifest needs stays a package of its own.
+ * Builds `dist`, which the package contains: the types, and the program bundled into a few files, since opening four hundred
+ * files would take most of the time of a lint run. Packages that only a running gateway needs are not bundled.
  *
  *     npm run build
  */
@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
-const SERVES = ['@opentelemetry/api', '@prometheus-io/client', 'http-proxy-3', 'jose', 'pino'];
+const EXTERNAL = ['@opentelemetry/api', '@prometheus-io/client', 'http-proxy-3', 'jose', 'pino'];
 
 rmSync(join(ROOT, 'dist'), { recursive: true, force: true });
 execFileSync('tsc', ['-p', 'src', '--emitDeclarationOnly'], { cwd: ROOT, stdio: 'inherit' });
@@ -20,12 +20,12 @@ await build({
   input: {
     index: 'src/index.ts',
     'cli/main': 'src/cli/main.ts',
-    // Threads and the page are looked for beside whoever asks for them.
+    // The program looks for its workers and the admin page in its own folder.
     'cli/validation-worker': 'src/plan/body/validation-worker.ts',
     'cli/manifest-worker': 'src/reload/manifest-worker.ts',
     'cli/file-worker': 'src/reload/file-worker.ts',
   },
-  external: SERVES,
+  external: EXTERNAL,
   platform: 'node',
   output: { dir: 'dist', format: 'esm', chunkFileNames: 'cli/[name]-[hash].js' },
   logLevel: 'warn',
