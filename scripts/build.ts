@@ -1,6 +1,6 @@
 /**
- * Builds `dist`, which the package contains: the types, and the program bundled into a few files, since opening four hundred
- * files would take most of the time of a lint run. Packages that only a running gateway needs are not bundled.
+ * Builds `dist`, the installed package: types, and the program in few files, because loading four hundred files would take most
+ * of the time of a lint run. Packages that no check of a manifest needs stay external.
  *
  *     npm run build
  */
@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
-const EXTERNAL = ['@opentelemetry/api', '@prometheus-io/client', 'http-proxy-3', 'jose', 'pino'];
+const SERVES = ['@opentelemetry/api', '@prometheus-io/client', 'http-proxy-3', 'jose', 'pino'];
 
 rmSync(join(ROOT, 'dist'), { recursive: true, force: true });
 execFileSync('tsc', ['-p', 'src', '--emitDeclarationOnly'], { cwd: ROOT, stdio: 'inherit' });
@@ -20,12 +20,12 @@ await build({
   input: {
     index: 'src/index.ts',
     'cli/main': 'src/cli/main.ts',
-    // The program looks for its workers and the admin page in its own folder.
+    // The code loads workers and the admin page from the folder of the file that starts them.
     'cli/validation-worker': 'src/plan/body/validation-worker.ts',
     'cli/manifest-worker': 'src/reload/manifest-worker.ts',
     'cli/file-worker': 'src/reload/file-worker.ts',
   },
-  external: EXTERNAL,
+  external: SERVES,
   platform: 'node',
   output: { dir: 'dist', format: 'esm', chunkFileNames: 'cli/[name]-[hash].js' },
   logLevel: 'warn',

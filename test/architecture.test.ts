@@ -45,12 +45,13 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   'json-pointer': [],
   'header-names': [],
   'http-methods': [],
+  'raw-headers': [],
   log: [],
   loopback: [],
   'circuit-breaker': [],
   fairness: [],
   dns: ['loopback'],
-  http1: ['dns'],
+  http1: ['dns', 'raw-headers'],
   manifest: ['problem'],
   plan: [
     'circuit-breaker',
@@ -62,10 +63,21 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
     'loopback',
     'manifest',
     'problem',
+    'raw-headers',
   ],
   lint: ['http1', 'http-methods', 'json-pointer', 'loopback', 'manifest', 'plan', 'problem'],
   load: ['manifest', 'plan', 'problem'],
-  gateway: ['circuit-breaker', 'dns', 'fairness', 'header-names', 'http1', 'http-methods', 'log', 'plan'],
+  gateway: [
+    'circuit-breaker',
+    'dns',
+    'fairness',
+    'header-names',
+    'http1',
+    'http-methods',
+    'log',
+    'plan',
+    'raw-headers',
+  ],
   offline: ['gateway', 'json-pointer', 'log', 'manifest', 'plan', 'problem'],
   explain: ['gateway', 'http-methods', 'json-pointer', 'load', 'manifest', 'offline', 'plan', 'problem'],
   testing: ['gateway', 'http-methods', 'json-pointer', 'load', 'manifest', 'offline', 'plan', 'problem'],
@@ -122,7 +134,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   rou3: ['src/plan/routing/router.ts'],
   jose: ['src/plan/tokens/signature.ts', 'src/sandbox/tokens.ts'],
   'lru-cache': ['src/plan/tokens/caching-verifier.ts'],
-  'http-proxy-3': ['src/gateway/upstream/forwarder.ts'],
+  'http-proxy-3': ['src/gateway/upstream/http-proxy.ts'],
   '@opentelemetry/api': ['src/gateway/telemetry/opentelemetry.ts'],
   pino: ['src/log/log.ts'],
   chokidar: ['src/reload/file-watcher.ts'],
@@ -141,7 +153,16 @@ describe('the doors between the rooms', () => {
   });
 
   it('let only the types of the plan and of the log into the hot path', () => {
-    const leaves = ['circuit-breaker', 'dns', 'fairness', 'gateway', 'header-names', 'http-methods', 'http1'];
+    const leaves = [
+      'circuit-breaker',
+      'dns',
+      'fairness',
+      'gateway',
+      'header-names',
+      'http-methods',
+      'http1',
+      'raw-headers',
+    ];
     const outside = imports.filter(
       ({ file, target }) => room(file) === 'gateway' && target.startsWith('src/') && !leaves.includes(room(target)),
     );

@@ -1,4 +1,4 @@
-/** Loaded into a process before its program: tells over IPC how long its event loop was held at most. */
+/** A process loads this module before its program. It reports the longest event loop delay over IPC. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 const delay = monitorEventLoopDelay({ resolution: 1 });

@@ -1,4 +1,4 @@
-/** Bytes to and fro without reading them: what Node's sockets alone allow. */
+/** Pipes bytes in both directions without parsing them, as the upper bound for Node's sockets. */
 import { connect, createServer } from 'node:net';
 
 const { hostname, port } = new URL(process.env['UPSTREAM'] ?? '');

@@ -1,43 +1,44 @@
+import type { RawHeaders } from '../raw-headers.ts';
 import { createDial, type DialOptions, type ServerAddress } from './dial.ts';
 import { Http1Error } from './http1-error.ts';
+import type { ResponseHead } from './response-head.ts';
+import type { ResponseSink } from './response-sink.ts';
 import { UpstreamConnection } from './upstream-connection.ts';
-import type { ResponseSink } from './upstream-request.ts';
 
 /** A request whose body, if any, is in memory. */
 export interface FetchRequest {
   readonly method: string;
   readonly path: string;
-  /** Alternating names and values, `Host` included. */
-  readonly headers: readonly string[];
+  /** Includes `Host`. */
+  readonly headers: RawHeaders;
   readonly body: Buffer | null;
 }
 
 export interface FetchResponse {
   readonly status: number;
-  /** Alternating names and values, as the server sent them. */
-  readonly headers: readonly string[];
+  readonly headers: RawHeaders;
   readonly body: Buffer;
 }
 
-export interface FetchOptions {
-  /** A larger body rejects with `ResponseTooLargeError`. */
-  readonly maxBytes: number;
-  /** Ends the exchange at any stage; the promise rejects with its reason. */
-  readonly signal?: AbortSignal;
-}
-
-/** The body of the response is larger than the caller accepts. */
+/** The body of the response exceeds the caller's limit. */
 export class ResponseTooLargeError extends Error {
   readonly status: number;
 
   constructor(status: number) {
-    super('the body of the response is too large');
+    super('the body of the response exceeds the size limit');
     this.status = status;
   }
 }
 
-/** The server closed a kept-alive connection before the request was sent. It is safe to send the request on another connection. */
+/** The server closed a reused connection before the request was sent, so the request can go out on another connection. */
 export class StaleConnectionError extends Error {}
+
+export interface FetchOptions {
+  /** A larger body rejects with `ResponseTooLargeError`. */
+  readonly maxBytes: number;
+  /** Aborts the exchange at any stage; the promise rejects with its reason. */
+  readonly signal?: AbortSignal;
+}
 
 /** For callers whose signal limits the complete exchange: name lookup, connection, TLS, request and response. */
 export const NO_CONNECTION_TIMEOUTS = {
@@ -46,7 +47,7 @@ export const NO_CONNECTION_TIMEOUTS = {
   idleTimeoutMs: 0,
 } as const;
 
-/** Opens a connection, sends one request, reads the complete response and closes the connection. Rejects as `fetchResponse` does. */
+/** Opens a connection, sends a request, returns the complete response and closes the connection. Rejects as `fetchResponse` does. */
 export async function fetchOnce(
   server: ServerAddress & Pick<DialOptions, 'tls'>,
   request: FetchRequest,
@@ -67,11 +68,10 @@ export async function fetchOnce(
 }
 
 /**
- * Sends one request on a connection and reads the complete response. Does not follow redirects. The caller releases the
- * connection.
+ * Sends a request on a connection and returns the complete response. Follows no redirect. The caller releases the connection
+ * afterwards.
  *
- * Rejects with `ResponseTooLargeError`, `StaleConnectionError`, the reason of an abort, an `Http1Error`, or an error of the
- * system.
+ * @throws ResponseTooLargeError, StaleConnectionError, Http1Error, the reason of an abort, or an error of the system
  */
 export async function fetchResponse(
   connection: UpstreamConnection,
@@ -100,8 +100,8 @@ class ResponseReader implements ResponseSink {
   readonly #resolve: (response: FetchResponse) => void;
   readonly #reject: (error: Error) => void;
   #status = 0;
-  #headers: readonly string[] = [];
-  /** One growing buffer: a server may send one byte per packet, and a buffer for each byte would take a hundred times the memory. */
+  #headers: RawHeaders = [];
+  /** One buffer that grows: a server may send packets of one byte, and a buffer for each would take a hundred bytes. */
   #memory = Buffer.alloc(0);
   #size = 0;
 
@@ -117,7 +117,7 @@ class ResponseReader implements ResponseSink {
     this.#reject(new StaleConnectionError());
   }
 
-  onHead({ status, headers }: { readonly status: number; readonly headers: readonly string[] }): void {
+  onHead({ status, headers }: ResponseHead): void {
     this.#status = status;
     this.#headers = headers;
   }

@@ -2,7 +2,11 @@ import type { RouteEntry } from '../manifest/manifest.generated.ts';
 
 const WRITES = ['POST', 'PUT', 'PATCH'];
 
-/** Whether a route says that it takes bodies. @param any whether `any` says so too */
-export function hasWriteMethod({ method }: RouteEntry, any: boolean): boolean {
-  return method === 'any' ? any : [method].flat().some((name) => WRITES.includes(name));
+/**
+ * True if a route lists a method that sends a body.
+ *
+ * @param matchesAny the result for the method `any`
+ */
+export function hasWriteMethod({ method }: RouteEntry, matchesAny: boolean): boolean {
+  return method === 'any' ? matchesAny : [method].flat().some((name) => WRITES.includes(name));
 }

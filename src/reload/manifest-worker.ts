@@ -17,7 +17,7 @@ import type {
   TransferredManifest,
 } from './manifest-thread.ts';
 import { countOperations } from './operation-counter.ts';
-import type { WorkerInput } from './worker-thread.ts';
+import type { WorkerInput, WorkerMessage, WorkerRequest } from './worker-thread.ts';
 
 interface WorkerReadResult extends Pick<TransferredManifest, 'dependencies' | 'manifestHash'> {
   readonly read: ReadManifest;
@@ -25,32 +25,33 @@ interface WorkerReadResult extends Pick<TransferredManifest, 'dependencies' | 'm
   readonly environment: TrackedEnvironment;
 }
 
-// The YAML parser looks for a variable at each token, and each time the system is asked: a sixth of the whole time.
+// The YAML parser reads an environment variable for each token. As a system call each time, that takes a sixth of the
+// parsing time.
 process.env = {};
 
-/** The other side of `reading-thread.ts`: answers one question after the other. */
+/** The code of the thread in `manifest-thread.ts`. */
 const { path, env, operations } = workerData as WorkerInput<ManifestThreadOptions>;
 const environment = countOperations(createFileEnvironment(path, env), operations);
-/** Who begins the thread to ask it something has asked by then. */
+/** A thread that was started for a request has received it by then. */
 const WARM_UP_DELAY_MS = 100;
 
-/** The last result, for requests about it. */
+/** The manifest that was read last. */
 let last: WorkerReadResult | undefined;
 
-parentPort?.on('message', async ({ id, question }: { id: number; question: ManifestThreadRequest }) => {
-  if (question.kind === 'read') respond(id, toTransferred(readSavedManifest()));
-  else if (question.kind === 'place') respond(id, locateFindings(question.findings));
+parentPort?.on('message', async ({ id, request }: WorkerRequest<ManifestThreadRequest>) => {
+  if (request.kind === 'read') respond(id, toTransferred(readSavedManifest()));
+  else if (request.kind === 'locate') respond(id, locateFindings(request.findings));
   else respond(id, await runManifestSelfTest());
 });
 
-// Nobody asks as the gateway starts. What is there is read all the same: at first that takes half as long again.
+// Reads the files once to warm the thread up: the first read takes half as long again.
 setTimeout(() => {
   if (last === undefined) readSavedManifest();
 }, WARM_UP_DELAY_MS);
 
-function respond(id: number, given: TransferredManifest | ReadFailure | LocatedProblems): void {
-  const ports = 'routes' in given && given.routes !== undefined ? [given.routes] : [];
-  parentPort?.postMessage({ id, answer: given }, ports);
+function respond(id: number, response: TransferredManifest | ReadFailure | LocatedProblems): void {
+  const ports = 'routes' in response && response.routes !== undefined ? [response.routes] : [];
+  parentPort?.postMessage({ id, response } satisfies WorkerMessage, ports);
 }
 
 function readSavedManifest(): WorkerReadResult | ReadFailure {
@@ -73,19 +74,19 @@ function toTransferred(result: WorkerReadResult | ReadFailure): TransferredManif
   const { read, checked, dependencies, manifestHash } = result;
   const { findings, sources } = read;
   const routes: unknown = (checked?.manifest as Partial<Manifest> | null | undefined)?.routes;
-  const transferred = { findings, sources, dependencies, manifestHash };
-  if (checked === undefined || !Array.isArray(routes)) return { ...transferred, checked, routes: undefined };
+  const common = { findings, dependencies, manifestHash, sources };
+  if (checked === undefined || !Array.isArray(routes)) return { ...common, checked, routes: undefined };
   const manifest = { ...checked.manifest, routes: [] };
-  return { ...transferred, checked: { ...checked, manifest }, routes: sendInChunks(routes) };
+  return { ...common, checked: { ...checked, manifest }, routes: sendInChunks(routes) };
 }
 
-/** What texts were parsed into, by their files: of many files seldom more than one changes. */
+/** Parsed files by path, because a save usually changes one of many files. */
 const parseCache = new Map<string, { readonly text: string; readonly result: ReturnType<DocumentParser> }>();
 
 function parseCached(source: Source): ReturnType<DocumentParser> {
-  const known = parseCache.get(source.path);
-  if (known?.text === source.text) return known.result;
-  // What it was before may be large, and so may what it is now.
+  const cached = parseCache.get(source.path);
+  if (cached?.text === source.text) return cached.result;
+  // Free the old document before parsing: both may be large.
   last = undefined;
   parseCache.delete(source.path);
   const result = parse(source);
@@ -98,7 +99,7 @@ function evictUnusedFiles({ sources }: ReadManifest): void {
   for (const file of parseCache.keys()) if (!files.has(file)) parseCache.delete(file);
 }
 
-/** To take in so many routes takes about a millisecond. */
+/** Receiving this many routes takes about a millisecond. */
 const ROUTES_PER_CHUNK = 250;
 
 function sendInChunks(routes: readonly unknown[]): MessagePort {
@@ -117,7 +118,7 @@ function locateFindings(findings: readonly Finding[]): LocatedProblems {
 async function runManifestSelfTest(): Promise<LocatedProblems> {
   if (last?.checked === undefined) throw new Error('no manifest was read');
   const { read, checked, dependencies, environment } = last;
-  // These files load the gateway, which a worker that only reads must not hold in memory.
+  // Imported only for a self test: they load the complete gateway, which costs time and memory.
   const [{ createPlannedManifest, planManifest }, { runToEnd }, { runSelfTest }] = await Promise.all([
     import('../load.ts'),
     import('../plan/sliced-work.ts'),
@@ -125,7 +126,7 @@ async function runManifestSelfTest(): Promise<LocatedProblems> {
   ]);
   const { document, sources } = read;
   const { plan, findings } = runToEnd(planManifest(checked, environment.readFile, undefined));
-  // A file has changed since the main thread compiled the plan. The next reload reads all files again.
+  // Without a plan a file has changed since the caller compiled it. The caller compares the files afterwards and starts again.
   if (plan === undefined) return locateFindings(findings);
   return runSelfTest(createPlannedManifest({ checked, plan, document, sources, dependencies }), environment);
 }

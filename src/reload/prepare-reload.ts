@@ -6,10 +6,10 @@ import type { FileSnapshot } from './file-snapshot.ts';
 import type { FileContent, FileThread } from './file-thread.ts';
 import { assembleManifest, type LocatedProblems, type ManifestThread, type ReadFailure } from './manifest-thread.ts';
 
-/** Requests wait no longer than this for a piece of the work. */
+/** The longest time that compiling delays a request. */
 const SLICE_MS = 5;
 
-/** What the files are, as far as they can be read. */
+/** The plan of the saved manifest, or the problems or the error that prevent it, with the files that were read. */
 export type PreparedReload = { readonly snapshot: FileSnapshot } & (
   | { readonly planned: PlannedManifest }
   | LocatedProblems
@@ -17,68 +17,72 @@ export type PreparedReload = { readonly snapshot: FileSnapshot } & (
 );
 
 /**
- * Reads, compiles and verifies the saved manifest, and activates nothing. Requests are served meanwhile.
+ * Reads, checks, compiles and tests the saved manifest. Activates nothing.
  *
- * @param named the files that the manifest named before: it probably names them still
+ * @param likelyFiles the files that the manifest named before; they are read in one request
  * @param active the plan from which unchanged parts are taken over
  */
 export async function prepareReload(
-  thread: ManifestThread,
-  files: FileThread,
-  named: Iterable<string>,
+  manifestThread: ManifestThread,
+  fileThread: FileThread,
+  likelyFiles: Iterable<string>,
   active: Plan,
 ): Promise<PreparedReload> {
-  const read = await thread.read();
-  // The files that it names are unknown then, and will be known once it is back.
+  const read = await manifestThread.read();
   if ('reason' in read) return { ...read, snapshot: EMPTY_SNAPSHOT };
   const { manifestHash, sources } = read;
   const checked = await runInSlices(assembleManifest(read), SLICE_MS);
-  if (checked === undefined)
-    return {
-      ...(await thread.locate(read.findings)),
-      snapshot: { manifestHash, dependencies: read.dependencies },
-    };
-  const { plan, findings, files: compiledFiles } = await compileFromFiles(checked, files, named, active);
+  if (checked === undefined) {
+    const snapshot = { manifestHash, dependencies: read.dependencies };
+    return { ...(await manifestThread.locate(read.findings)), snapshot };
+  }
+  const { plan, findings, files } = await compileFromFiles(checked, fileThread, likelyFiles, active);
   const { globs } = read.dependencies;
-  const dependencies = { files: new Map([...read.dependencies.files, ...compiledFiles]), globs };
+  const dependencies = { files: new Map([...read.dependencies.files, ...files]), globs };
   const snapshot = { manifestHash, dependencies };
-  if (plan === undefined) return { ...(await thread.locate(findings)), snapshot };
+  if (plan === undefined) return { ...(await manifestThread.locate(findings)), snapshot };
   if (plan.reload.selfTest !== undefined) {
-    const selfTest = await thread.runSelfTest();
+    const selfTest = await manifestThread.runSelfTest();
     if (selfTest.problems.length > 0) return { ...selfTest, snapshot };
   }
   return { planned: createPlannedManifest({ checked, plan, sources, dependencies }), snapshot };
 }
 
 /**
- * Compiles on this thread, with texts that the thread for files has read. A file that was not read before its text was
- * needed is read then, and the compilation begins again.
+ * Compiles on this thread, with file contents from the file thread. If the compilation needs a file that was not read,
+ * the file is read and the compilation starts again, because compiling cannot wait in the middle.
  */
-async function compileFromFiles(checked: CheckedManifest, thread: FileThread, named: Iterable<string>, active: Plan) {
-  const texts = new Map(await thread.readFiles([...named]));
+async function compileFromFiles(
+  checked: CheckedManifest,
+  fileThread: FileThread,
+  likelyFiles: Iterable<string>,
+  active: Plan,
+) {
+  const contents = new Map(await fileThread.readFiles([...likelyFiles]));
   for (;;) {
     const files = new Map<string, string>();
     const missing = new Set<string>();
     const readFile = (path: string): string => {
-      const text = texts.get(path);
-      if (text === undefined) missing.add(path);
-      files.set(path, hashOfFile(text));
-      return textOfFile(text);
+      const content = contents.get(path);
+      if (content === undefined) missing.add(path);
+      files.set(path, hashOfFile(content));
+      return textOfFile(content);
     };
-    const made = await runInSlices(planManifest(checked, readFile, active), SLICE_MS);
-    if (missing.size === 0) return { ...made, files };
-    for (const [path, text] of await thread.readFiles([...missing])) texts.set(path, text);
+    const compiled = await runInSlices(planManifest(checked, readFile, active), SLICE_MS);
+    if (missing.size === 0) return { ...compiled, files };
+    for (const [path, content] of await fileThread.readFiles([...missing])) contents.set(path, content);
   }
 }
 
-function hashOfFile(text: FileContent | undefined): string {
-  return text !== undefined && 'hash' in text ? text.hash : '';
+function hashOfFile(content: FileContent | undefined): string {
+  return content !== undefined && 'hash' in content ? content.hash : '';
 }
 
-/** Throws an error with the code that reading the file gave. */
-function textOfFile(text: FileContent | undefined): string {
-  if (text !== undefined && 'text' in text) return text.text;
-  throw Object.assign(new Error('the file cannot be read'), { code: text?.code ?? 'ENOENT' });
+/** Throws an error with the code of the failed read. */
+function textOfFile(content: FileContent | undefined): string {
+  if (content !== undefined && 'text' in content) return content.text;
+  throw Object.assign(new Error('the file cannot be read'), { code: content?.code ?? 'ENOENT' });
 }
 
+/** Stands in for a manifest that cannot be read: any content later differs from it. */
 const EMPTY_SNAPSHOT: FileSnapshot = { manifestHash: '', dependencies: { files: new Map(), globs: new Map() } };

@@ -1,5 +1,5 @@
 import type { RefusalCode } from '../gateway/response/refusal.ts';
-import { HTTP_METHODS } from '../http-methods.ts';
+import { routingRefusals, ruleRefusals } from '../gateway/response/route-refusals.ts';
 import type { PlannedManifest } from '../load.ts';
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { rolesOf } from '../offline/claims.ts';
@@ -34,9 +34,9 @@ export function coverageOf({ plan, manifest }: PlannedManifest, results: readonl
       ...(route.auth?.role.required ?? []).map((role, at) =>
         unit('role', route.id, role, route.auth?.role.redactedRoles[at]),
       ),
-      ...refusalsOf(manifest.routes[index]).map((code) => unit('refusal', route.id, code)),
+      ...testableRefusals(route, manifest.routes[index]).map((code) => unit('refusal', route.id, code)),
     ]),
-    ...generalRefusals(plan.routes).map((code) => unit('refusal', undefined, code)),
+    ...routingRefusals(plan.routes).map((code) => unit('refusal', undefined, code)),
   ];
 }
 
@@ -52,31 +52,10 @@ function coveredBy(
   return [...shown, ...passed.map((name) => keyOf('role', route, name))];
 }
 
-/** What the rules of a route can refuse. */
-function refusalsOf(entry: RouteEntry | undefined): RefusalCode[] {
-  const { access, websocket, login, params, query, headers, body } = entry ?? {};
-  const isGate = access === 'protected' || login !== undefined;
-  const judged = body?.schema ?? body?.multipart ?? body?.csv;
-  return [
-    ...(typeof websocket === 'object' ? (['origin_not_allowed'] as const) : []),
-    ...(access === 'protected' ? (['token_missing'] as const) : []),
-    ...(isGate ? (['role_not_allowed'] as const) : []),
-    ...((params ?? query ?? headers) === undefined ? [] : (['parameter_invalid'] as const)),
-    ...(body === undefined ? [] : (['body_too_large'] as const)),
-    ...((body?.types ?? judged) === undefined ? [] : (['media_type_unsupported'] as const)),
-    ...(judged === undefined ? [] : (['body_invalid'] as const)),
-  ];
-}
-
-/** What is refused before there is a route. */
-function generalRefusals(routes: readonly Route[]): RefusalCode[] {
-  const isForAnyMethod = routes.every(({ methods }) => methods.length === HTTP_METHODS.length);
-  const isForAnyPath = routes.some(({ path, methods }) => path === '/**' && methods.length === HTTP_METHODS.length);
-  return [
-    'path_ambiguous',
-    ...(isForAnyPath ? [] : (['route_unknown'] as const)),
-    ...(isForAnyMethod || isForAnyPath ? [] : (['method_not_allowed'] as const)),
-  ];
+/** Returns the refusals that the cases should cause. Without its own list of origins a route has no origin rule to test. */
+function testableRefusals(route: Route, entry: RouteEntry | undefined): RefusalCode[] {
+  const hasOriginList = typeof entry?.websocket === 'object';
+  return ruleRefusals(route).filter((code) => code !== 'origin_not_allowed' || hasOriginList);
 }
 
 function keyOf(kind: CoverageUnit['kind'], route: string | undefined, name: string): string {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { forEachHeader } from '../../raw-headers.ts';
 import { Refusal } from '../response/refusal.ts';
 
 /** RFC 3986 section 3.2.2, less what no client sends: userinfo, commas, spaces. */
@@ -35,16 +36,15 @@ export function readRequestHead(request: IncomingMessage, maxHeaders: number): R
   if (raw.length > 2 * maxHeaders) throw new Refusal('headers_too_large', { reason: 'headers_too_many' });
   const found: Record<string, string> = Object.create(null);
   let traceparent: string | undefined;
-  for (let index = 0; index < raw.length; index += 2) {
-    const written = raw[index] as string;
-    // To fold the letter case of every name would show in the throughput.
-    if (!LENGTHS.has(written.length)) continue;
+  forEachHeader(raw, (written, value) => {
+    // Folding the letter case of each name costs throughput.
+    if (!LENGTHS.has(written.length)) return;
     const name = written.toLowerCase();
-    if (name === TRACEPARENT) traceparent = traceparent === undefined ? (raw[index + 1] as string) : '';
-    if (!SINGLE.has(name)) continue;
+    if (name === TRACEPARENT) traceparent = traceparent === undefined ? value : '';
+    if (!SINGLE.has(name)) return;
     if (name in found) throw malformed('header_repeated');
-    found[name] = raw[index + 1] as string;
-  }
+    found[name] = value;
+  });
   const host = found['host'];
   if (host !== undefined) {
     if (!isValidHost(host)) throw malformed('host');

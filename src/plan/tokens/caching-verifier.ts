@@ -66,7 +66,7 @@ export function createCachingVerifier(
   const accepted = new LRUCache<string, CacheEntry>({ max, maxSize: MAX_BYTES });
   const rejected = new LRUCache<string, { verdict: RejectedToken; until: number }>({ max });
   const pending = new Map<string, SharedVerification>();
-  const verdicts = new Map<TokenErrorCode | 'good', number>();
+  const results = new Map<TokenErrorCode | 'valid', number>();
   let hits = 0;
   let misses = 0;
 
@@ -86,8 +86,8 @@ export function createCachingVerifier(
     const result = await verify(token, context);
     // All clients disconnected, so this is no failure of the identity service.
     if ('code' in result && result.code === 'keys_unavailable' && context.signal.aborted) return result;
-    const verdict = 'claims' in result ? 'good' : result.code;
-    verdicts.set(verdict, (verdicts.get(verdict) ?? 0) + 1);
+    const verdict = 'claims' in result ? 'valid' : result.code;
+    results.set(verdict, (results.get(verdict) ?? 0) + 1);
     if ('claims' in result) return store(id, result);
     if (result.code === 'keys_unavailable') {
       const entry = cachedEntry(id);
@@ -115,14 +115,14 @@ export function createCachingVerifier(
       return {
         keys: keySource?.state ?? 'none',
         cause: keySource?.lastError ?? null,
-        good: accepted.size,
+        entries: accepted.size,
         refused: rejected.size,
         verifying: pending.size,
         hits,
         misses,
-        verdicts,
-        fetched: keySource?.fetchSuccesses ?? 0,
-        unfetched: keySource?.fetchFailures ?? 0,
+        results,
+        fetches: keySource?.fetchSuccesses ?? 0,
+        failedFetches: keySource?.fetchFailures ?? 0,
       };
     },
     prepare: async () => {

@@ -1,5 +1,6 @@
 import { type FetchResponse, fetchOnce, fetchResponse, ResponseTooLargeError } from '../../http1/fetch-response.ts';
 import type { UpstreamConnection } from '../../http1/upstream-connection.ts';
+import { getAllHeaders } from '../../raw-headers.ts';
 import { serverNameOf } from '../settings/upstream.ts';
 import { IdentityError, type IdentityRequest, type IdentityResponse } from './identity-request.ts';
 
@@ -54,7 +55,7 @@ function toIdentityResponse({ status, headers, body }: FetchResponse): IdentityR
 
 /** Returns the media type without its parameters. With two `Content-Type` headers it is empty, since either could apply. */
 function mediaTypeOf(headers: readonly string[]): string {
-  const types = headers.filter((_, index) => index % 2 === 1 && headers[index - 1]?.toLowerCase() === 'content-type');
+  const types = getAllHeaders(headers, 'content-type');
   const [type = ''] = types.length === 1 ? (types[0] as string).split(';') : [];
   return type.trim().toLowerCase();
 }

@@ -17,7 +17,7 @@ export interface VerifierStatus {
   /** Why the last fetch of keys failed; `null` after a success. */
   readonly cause: string | null;
   /** Cached tokens: accepted ones and rejected ones. */
-  readonly good: number;
+  readonly entries: number;
   readonly refused: number;
   /** Tokens that are being verified. */
   readonly verifying: number;
@@ -25,10 +25,10 @@ export interface VerifierStatus {
   readonly hits: number;
   readonly misses: number;
   /** The results of the tokens that were not cached. */
-  readonly verdicts: ReadonlyMap<TokenErrorCode | 'good', number>;
+  readonly results: ReadonlyMap<TokenErrorCode | 'valid', number>;
   /** Successful and failed fetches of keys. */
-  readonly fetched: number;
-  readonly unfetched: number;
+  readonly fetches: number;
+  readonly failedFetches: number;
 }
 
 export interface Verifier {

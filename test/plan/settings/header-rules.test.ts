@@ -95,7 +95,9 @@ describe('a name', () => {
     ['response', { remove: ['Server', 'server'] }, 'server'],
     ['response', { set: { Server: 'x' }, remove: ['SERVER'] }, 'SERVER'],
   ] as const)('of a %s stands once: %j', (side, rules, name) => {
-    expect(said(side, rules)).toBe(`"${name}" is here twice; "set" replaces the header that was sent, so remove one of them`);
+    expect(said(side, rules)).toBe(
+      `"${name}" is here twice; "set" replaces the header that was sent, so remove one of them`,
+    );
   });
 
   test('of an answer is not taken for another spelling', () => {
