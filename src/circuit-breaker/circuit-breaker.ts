@@ -4,10 +4,10 @@ import { RecentClients } from './recent-clients.ts';
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
 /**
- * The party that can cause a failure decides if the breaker counts it. `endpoint`: no request can cause it, so it always
- * counts. `request`: a hostile request may provoke it, so one client alone counts for a part only. `client`: the
- * client caused it, so it never counts. `gateway`: this process lacks file descriptors or memory, which says
- * nothing of the endpoint, so it never counts either.
+ * The party that can cause a failure. It determines if the circuit breaker counts the failure. `endpoint`: no request can cause
+ * it, so it always counts. `request`: a hostile request may provoke it, so one client alone counts only in part. `client`: the
+ * client caused it, so it never counts. `gateway`: this process lacks file descriptors or memory, which says nothing about the
+ * endpoint, so it never counts either.
  */
 export type FailureSource = 'endpoint' | 'request' | 'client' | 'gateway';
 
@@ -17,40 +17,40 @@ export interface BreakerRule {
   readonly failures: number;
   /** Time without any request after it opened. */
   readonly pauseMs: number;
-  /** The most that one client counts for while several clients use the service; by default half of `failures`. */
+  /** The most that one client counts for while several clients use the service. Default: half of `failures`. */
   readonly failuresPerClient?: number;
-  /** Time until a second trial if the first has no result; it doubles with each trial, up to `pauseMs`. By default one second. */
+  /** How long the first trial blocks the next one; doubles with each trial, up to `pauseMs`. Default: one second. */
   readonly trialMs?: number;
   /** True if clients whose failures opened it get a trial after all others. */
   readonly isTrialForOthersFirst?: boolean;
 }
 
 const TRIAL_MS = 1_000;
-/** Bounds the memory for clients that had a trial. */
+/** Limits the memory for clients that had a trial. */
 const MAX_TRIAL_CLIENTS = 1_024;
 
 /**
- * A circuit breaker. `failures` in a row open it. After `pauseMs` it is half-open: one request goes through as a
- * trial, and the first response closes it. A trial without a result does not hold its place, so that no client can keep
- * the endpoint out of service: after a while another request goes through, first of a client that had no trial yet.
+ * A circuit breaker. It opens after `failures` consecutive failures. After `pauseMs` it is half-open: one request goes through as
+ * a trial, and the first response closes the breaker. A trial without a result blocks others only for a while, so that no client
+ * can keep the endpoint out of service. Then another request goes through, first of a client that had no trial yet.
  *
- * While several clients use the endpoint, failures that a request may provoke count from one client for half of
- * `failures` at most, and such a failure of a trial is no result.
+ * While several clients use the endpoint, one client can contribute at most half of `failures` by failures that a request may
+ * provoke, and such a failure is no result of a trial.
  */
 export class CircuitBreaker {
-  readonly #rule: BreakerRule;
+  readonly #settings: BreakerRule;
   readonly #now: () => number;
   readonly #publish: (state: BreakerState) => void;
   readonly #streak = new FailureStreak();
   readonly #clients: RecentClients;
   #isClosed = true;
   #openUntil = 0;
-  /** Trials since it was last opened. */
+  /** Trials since the last opening. */
   #trials = 0;
   #nextTrialAt = 0;
-  /** Clients that wait behind the others for a trial: theirs did not close it. */
-  readonly #tried = new Set<string>();
-  /** How often it opened. */
+  /** Clients that wait behind the others for a trial: their own did not close the breaker. */
+  readonly #triedClients = new Set<string>();
+  /** How often the breaker opened. */
   openings = 0;
 
   /**
@@ -58,11 +58,11 @@ export class CircuitBreaker {
    * @param now milliseconds of a monotonic clock
    */
   constructor(
-    rule: BreakerRule,
+    settings: BreakerRule,
     publish: (state: BreakerState) => void = () => undefined,
     now: () => number = () => performance.now(),
   ) {
-    this.#rule = rule;
+    this.#settings = settings;
     this.#publish = publish;
     this.#now = now;
     this.#clients = new RecentClients(now);
@@ -76,9 +76,9 @@ export class CircuitBreaker {
   /** True if a request of this client may go through: any while closed, trials while half-open. */
   isAllowed(client: string): boolean {
     if (this.#isClosed) return true;
-    // A client that is only refused uses the endpoint too.
+    // A client whose requests are refused uses the endpoint too.
     this.#clients.record(client);
-    const isRepeated = this.#tried.has(client) && this.#clients.hasSeveral;
+    const isRepeated = this.#triedClients.has(client) && this.#clients.hasSeveral;
     return this.#now() >= this.#nextTrialAt + (isRepeated ? this.#trialMs : 0);
   }
 
@@ -87,7 +87,7 @@ export class CircuitBreaker {
     return this.#isClosed || this.#now() >= this.#nextTrialAt;
   }
 
-  /** A request goes through. Returns the number of the opening that it is a trial of; 0 if it is no trial. */
+  /** Lets a request through. Returns the number of the opening that the request is a trial of; 0 if it is not a trial. */
   beginRequest(client: string): number {
     this.#clients.record(client);
     if (this.#isClosed) return 0;
@@ -104,7 +104,7 @@ export class CircuitBreaker {
     this.#streak.recordResponse();
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#tried.clear();
+    this.#triedClients.clear();
     this.#streak.reset();
     this.#publish('closed');
   }
@@ -118,7 +118,7 @@ export class CircuitBreaker {
     if (source === 'client' || source === 'gateway') {
       this.#release(trial);
     } else if (!this.#isClosed) {
-      // A request from before the opening that fails late does not make the pause longer, and neither does a client.
+      // Neither a request from before the opening nor a client can extend the pause.
       if (this.#isCurrent(trial) && (source === 'endpoint' || !this.#clients.hasSeveral)) this.#open();
     } else {
       if (source === 'endpoint') this.#streak.recordFailure();
@@ -136,13 +136,13 @@ export class CircuitBreaker {
 
   get #limitPerClient(): number {
     if (!this.#clients.hasSeveral) return Number.POSITIVE_INFINITY;
-    const { failures, failuresPerClient = Math.ceil(failures / 2) } = this.#rule;
-    // With `failures: 1` half a point: one client is never enough.
+    const { failures, failuresPerClient = Math.ceil(failures / 2) } = this.#settings;
+    // With `failures: 1` this is half a point, so one client is never enough.
     return Math.min(failuresPerClient, failures - 0.5);
   }
 
   get #trialMs(): number {
-    const { pauseMs, trialMs = TRIAL_MS } = this.#rule;
+    const { pauseMs, trialMs = TRIAL_MS } = this.#settings;
     return Math.min(pauseMs, trialMs * 2 ** Math.max(0, this.#trials - 1));
   }
 
@@ -158,21 +158,21 @@ export class CircuitBreaker {
   }
 
   #openIfDue(): void {
-    if (this.#streak.points >= this.#rule.failures) this.#open();
+    if (this.#streak.points >= this.#settings.failures) this.#open();
   }
 
   #open(): void {
     this.#isClosed = false;
-    this.#openUntil = this.#now() + this.#rule.pauseMs;
+    this.#openUntil = this.#now() + this.#settings.pauseMs;
     this.#nextTrialAt = this.#openUntil;
     this.#trials = 0;
     this.openings += 1;
-    if (this.#rule.isTrialForOthersFirst) for (const client of this.#streak.clients) this.#rememberTrial(client);
+    if (this.#settings.isTrialForOthersFirst) for (const client of this.#streak.clients) this.#rememberTrial(client);
     this.#streak.reset();
     this.#publish('open');
   }
 
   #rememberTrial(client: string): void {
-    if (this.#tried.size < MAX_TRIAL_CLIENTS) this.#tried.add(client);
+    if (this.#triedClients.size < MAX_TRIAL_CLIENTS) this.#triedClients.add(client);
   }
 }

@@ -1,5 +1,5 @@
 import type { RefusalCode } from '../gateway/response/refusal.ts';
-import type { Violation } from '../plan/body/violation.ts';
+import type { Violation } from '../plan/violation.ts';
 
 /** A request's whole way; as JSON this is what `explain --json` prints. docs/explain.md says what each member is. */
 export interface Explanation {

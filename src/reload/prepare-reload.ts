@@ -1,5 +1,6 @@
 import { createPlannedManifest, type PlannedManifest, planManifest } from '../load.ts';
 import type { CheckedManifest } from '../manifest/read-manifest.ts';
+import { comparePlansSliced, type PlanChanges } from '../plan/changes.ts';
 import type { Plan } from '../plan/plan.ts';
 import { runInSlices } from '../plan/sliced-work.ts';
 import type { FileSnapshot } from './file-snapshot.ts';
@@ -11,7 +12,7 @@ const SLICE_MS = 5;
 
 /** The plan of the saved manifest, or the problems or the error that prevent it, with the files that were read. */
 export type PreparedReload = { readonly snapshot: FileSnapshot } & (
-  | { readonly planned: PlannedManifest }
+  | { readonly planned: PlannedManifest; readonly changes: PlanChanges }
   | LocatedProblems
   | ReadFailure
 );
@@ -45,7 +46,9 @@ export async function prepareReload(
     const selfTest = await manifestThread.runSelfTest();
     if (selfTest.problems.length > 0) return { ...selfTest, snapshot };
   }
-  return { planned: createPlannedManifest({ checked, plan, sources, dependencies }), snapshot };
+  const changes = await runInSlices(comparePlansSliced(active, plan), SLICE_MS);
+  const planned = createPlannedManifest({ checked, plan, sources, dependencies });
+  return { planned, changes, snapshot };
 }
 
 /**

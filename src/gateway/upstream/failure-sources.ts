@@ -1,16 +1,16 @@
 import type { FailureSource } from '../../circuit-breaker/circuit-breaker.ts';
 import type { Http1ErrorCode } from '../../http1/http1-error.ts';
 
-/** Error codes of the system that an exchange meets after its request went out. */
+/** Error codes of the system after a request was sent. */
 type SystemErrorCode = 'ECONNRESET' | 'EPIPE' | 'ETIMEDOUT' | 'EHOSTUNREACH' | 'ENETUNREACH';
 
-/** Error codes of the system when this process lacks something. */
+/** Error codes of the system for a lack of resources. */
 type ResourceErrorCode = 'EMFILE' | 'ENFILE' | 'ENOBUFS' | 'ENOMEM';
 
-/** Reasons for which the gateway itself ends an exchange that is at an endpoint. */
+/** Reasons for which the gateway itself ends an exchange with an endpoint. */
 type GatewayReason = 'exchange_too_long' | 'login_response_too_long' | 'body_too_large' | 'body_invalid';
 
-/** The source of each failure of an exchange whose request went out, and of each shortage. `test/gateway/failure-sources.test.ts` checks all of them. */
+/** The source of each failure after a request was sent, and of each lack of resources. A test checks all codes. */
 export const FAILURE_SOURCES: Readonly<
   Record<Http1ErrorCode | SystemErrorCode | ResourceErrorCode | GatewayReason, FailureSource>
 > = {
@@ -40,7 +40,7 @@ export const FAILURE_SOURCES: Readonly<
   body_invalid: 'client',
 };
 
-/** @param code of a wire error or of the system, or the reason of a refusal */
+/** @param code of an `Http1Error` or of the system, or the reason of a refusal */
 export function failureSourceOf(code: string): FailureSource | undefined {
   return Object.hasOwn(FAILURE_SOURCES, code) ? FAILURE_SOURCES[code as keyof typeof FAILURE_SOURCES] : undefined;
 }
