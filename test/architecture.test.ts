@@ -47,18 +47,41 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   'http-methods': [],
   'raw-headers': [],
   log: [],
+  loopback: [],
+  'circuit-breaker': [],
   fairness: [],
-  dns: [],
+  dns: ['loopback'],
   http1: ['dns', 'raw-headers'],
   manifest: ['problem'],
-  plan: ['fairness', 'header-names', 'http1', 'http-methods', 'json-pointer', 'manifest', 'problem', 'raw-headers'],
-  lint: ['http1', 'http-methods', 'json-pointer', 'manifest', 'plan', 'problem'],
+  plan: [
+    'circuit-breaker',
+    'fairness',
+    'header-names',
+    'http1',
+    'http-methods',
+    'json-pointer',
+    'loopback',
+    'manifest',
+    'problem',
+    'raw-headers',
+  ],
+  lint: ['http1', 'http-methods', 'json-pointer', 'loopback', 'manifest', 'plan', 'problem'],
   load: ['manifest', 'plan', 'problem'],
-  gateway: ['dns', 'fairness', 'header-names', 'http1', 'http-methods', 'log', 'plan', 'raw-headers'],
-  offline: ['gateway', 'json-pointer', 'log', 'manifest', 'plan'],
+  gateway: [
+    'circuit-breaker',
+    'dns',
+    'fairness',
+    'header-names',
+    'http1',
+    'http-methods',
+    'log',
+    'plan',
+    'raw-headers',
+  ],
+  offline: ['gateway', 'json-pointer', 'log', 'manifest', 'plan', 'problem'],
   explain: ['gateway', 'http-methods', 'json-pointer', 'load', 'manifest', 'offline', 'plan', 'problem'],
   testing: ['gateway', 'http-methods', 'json-pointer', 'load', 'manifest', 'offline', 'plan', 'problem'],
-  diff: ['gateway', 'http-methods', 'json-pointer', 'load', 'manifest', 'plan', 'problem'],
+  diff: ['gateway', 'http-methods', 'json-pointer', 'load', 'loopback', 'manifest', 'plan', 'problem'],
   reload: ['gateway', 'load', 'manifest', 'plan', 'problem', 'testing'],
   admin: [
     'dns',
@@ -68,6 +91,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
     'http-methods',
     'load',
     'log',
+    'loopback',
     'manifest',
     'offline',
     'plan',
@@ -129,7 +153,16 @@ describe('the doors between the rooms', () => {
   });
 
   it('let only the types of the plan and of the log into the hot path', () => {
-    const leaves = ['dns', 'fairness', 'gateway', 'header-names', 'http-methods', 'http1', 'raw-headers'];
+    const leaves = [
+      'circuit-breaker',
+      'dns',
+      'fairness',
+      'gateway',
+      'header-names',
+      'http-methods',
+      'http1',
+      'raw-headers',
+    ];
     const outside = imports.filter(
       ({ file, target }) => room(file) === 'gateway' && target.startsWith('src/') && !leaves.includes(room(target)),
     );

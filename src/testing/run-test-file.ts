@@ -49,18 +49,9 @@ function redactMismatch(
 ): Mismatch {
   const { path: at, expected, actual } = mismatch;
   const isUrl = at[0] === 'upstream' && (at.length === 1 || at[1] === 'url') && typeof actual === 'string';
-  if (!isUrl || upstreamRequest === undefined)
-    return { ...mismatch, actual: redactValue(actual, loaded.secrets.redactText) };
+  if (!isUrl || upstreamRequest === undefined) return { ...mismatch, actual: loaded.secrets.redactTexts(actual) };
   const { origin, path } = redactedUrl(loaded, logEntry.route, upstreamRequest);
   return { ...mismatch, actual: typeof expected === 'string' && expected.startsWith('/') ? path : origin + path };
-}
-
-/** A value with texts in it, none of which holds a value from the environment. */
-function redactValue(value: unknown, redact: (text: string) => string): unknown {
-  if (typeof value === 'string') return redact(value);
-  if (Array.isArray(value)) return value.map((item) => redactValue(item, redact));
-  if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [redact(key), redactValue(item, redact)]));
 }
 
 /** The caller's token, which is no token's text in a suite. */

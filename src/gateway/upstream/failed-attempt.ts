@@ -1,4 +1,5 @@
-import { type FailureSource, failureSourceOf } from './failure-sources.ts';
+import type { FailureSource } from '../../circuit-breaker/circuit-breaker.ts';
+import { failureSourceOf } from './failure-sources.ts';
 import { ClientDisconnected, isTimeout, UpstreamError } from './upstream-error.ts';
 
 /** Methods that can be repeated without another effect, of those that routes may have (RFC 9110 section 9.2.2). */
