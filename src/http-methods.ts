@@ -1,2 +1,16 @@
-/** The methods that a route may have. */
-export const HTTP_METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
+/** The methods that a route may have, the most common first. A test compares them with the schema. */
+const METHODS_BY_USE = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
+
+/** The methods that a route may have, in the order of an `Allow` header. */
+export const HTTP_METHODS: readonly string[] = METHODS_BY_USE.toSorted();
+
+/** RFC 9110 section 9.2.2. */
+export const IDEMPOTENT_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
+
+/** Methods whose requests usually have content (RFC 9110 section 8.6, RFC 5789 section 2). */
+export const CONTENT_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+
+/** Returns the methods with the most common ones first. */
+export function sortMethods(methods: readonly string[]): readonly string[] {
+  return METHODS_BY_USE.filter((method) => methods.includes(method));
+}

@@ -48,12 +48,12 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   log: [],
   fairness: [],
   dns: [],
-  http1: ['dns'],
-  manifest: ['problem'],
+  http1: ['dns', 'http-methods'],
+  manifest: ['json-pointer', 'problem'],
   plan: ['fairness', 'header-names', 'http1', 'http-methods', 'json-pointer', 'manifest', 'problem'],
   lint: ['http1', 'http-methods', 'json-pointer', 'manifest', 'plan', 'problem'],
   load: ['manifest', 'plan', 'problem'],
-  gateway: ['dns', 'fairness', 'header-names', 'http1', 'http-methods', 'log', 'plan'],
+  gateway: ['dns', 'fairness', 'header-names', 'http1', 'http-methods', 'json-pointer', 'log', 'plan'],
   offline: ['gateway', 'json-pointer', 'log', 'manifest', 'plan'],
   explain: ['gateway', 'http-methods', 'json-pointer', 'load', 'manifest', 'offline', 'plan', 'problem'],
   testing: ['gateway', 'http-methods', 'json-pointer', 'load', 'manifest', 'offline', 'plan', 'problem'],
@@ -128,7 +128,7 @@ describe('the doors between the rooms', () => {
   });
 
   it('let only the types of the plan and of the log into the hot path', () => {
-    const leaves = ['dns', 'fairness', 'gateway', 'header-names', 'http-methods', 'http1'];
+    const leaves = ['dns', 'fairness', 'gateway', 'header-names', 'http-methods', 'http1', 'json-pointer'];
     const outside = imports.filter(
       ({ file, target }) => room(file) === 'gateway' && target.startsWith('src/') && !leaves.includes(room(target)),
     );

@@ -1,7 +1,8 @@
+import { sortMethods } from '../http-methods.ts';
 import { comparePlans, type PlanChanges } from '../plan/changes.ts';
 import type { Pattern } from '../plan/routing/pattern.ts';
 import { intersect, type OverlapSearchBudget, PatternTree } from '../plan/routing/pattern-overlap.ts';
-import { createSamplePaths, sortMethods } from '../plan/routing/sample-paths.ts';
+import { createSamplePaths } from '../plan/routing/sample-paths.ts';
 import type { DiffRequest } from './difference.ts';
 import type { DiffRoute, DiffSide } from './side.ts';
 

@@ -24,9 +24,8 @@ import { LongLivedExchanges } from './server/long-lived-exchanges.ts';
 import { closeStalledClients } from './server/stalled-clients.ts';
 import { createHandshakeResponse, holdEarlyData, isWebSocketHandshake } from './server/websocket-handshake.ts';
 import { logIdentityDnsErrors } from './telemetry/identity-dns-log.ts';
-import type { RequestEvent } from './telemetry/request-event.ts';
 import type { RequestMetrics } from './telemetry/request-metrics.ts';
-import { RequestRecorder } from './telemetry/request-recorder.ts';
+import { RequestRecorder, type RequestSubscriber } from './telemetry/request-recorder.ts';
 import { ThrottledWarning } from './telemetry/throttled-warning.ts';
 import { passThroughTracer, type RequestTracer } from './telemetry/trace.ts';
 import { createForwarder, type Forwarder } from './upstream/forwarder.ts';
@@ -56,10 +55,10 @@ export interface Gateway {
   readonly clients: ClientCounts;
   /** The memory that buffered bodies take. */
   readonly bufferBudget: BufferBudget;
-  /** How many look on. */
+  /** The number of subscribers. */
   readonly subscribers: number;
-  /** Tells of each request as it ends, until what is returned is called. */
-  subscribe(hear: (decision: RequestEvent) => void): () => void;
+  /** Calls the subscriber with the record of each request as it ends. @returns a function that ends the subscription */
+  subscribe(subscriber: RequestSubscriber): () => void;
   /** Begins to serve; answers the address that was bound. Rejects with what `net` says, `EADDRINUSE` say. */
   listen(): Promise<AddressInfo>;
   /** Serves what comes on a connection that somebody else has made. */
@@ -163,8 +162,8 @@ class LiveGateway implements Gateway {
     return this.#records.subscribers;
   }
 
-  subscribe(hear: (decision: RequestEvent) => void): () => void {
-    return this.#records.subscribe(hear);
+  subscribe(subscriber: RequestSubscriber): () => void {
+    return this.#records.subscribe(subscriber);
   }
 
   listen(): Promise<AddressInfo> {
@@ -314,7 +313,7 @@ class LiveGateway implements Gateway {
   #refuseBytes(socket: Socket, refusal: Refusal): void {
     this.#connections.get(socket)?.discardInput();
     const id = refuseSocket(socket, refusal);
-    if (id !== undefined) this.#records.recordRefusal(id, refusal, socket.remoteAddress);
+    if (id !== undefined) this.#records.recordUnparsed(id, refusal, socket.remoteAddress);
   }
 
   /** Node could make no request of what came. */

@@ -1,8 +1,9 @@
+import { sortMethods } from '../http-methods.ts';
 import { foldLiteral } from '../plan/routing/path-folding.ts';
 import type { Pattern } from '../plan/routing/pattern.ts';
 import { intersect, overlapSearchBudget, PatternTree } from '../plan/routing/pattern-overlap.ts';
 import { createRouter, type Router } from '../plan/routing/router.ts';
-import { createSamplePaths, sortMethods } from '../plan/routing/sample-paths.ts';
+import { createSamplePaths } from '../plan/routing/sample-paths.ts';
 import type { RouteWitness } from '../problem/finding.ts';
 import type { LintRoute } from './lint-context.ts';
 

@@ -1,3 +1,4 @@
+import { HTTP_METHODS } from '../http-methods.ts';
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { timerMs } from '../manifest/units.ts';
 import { errorAt, errorAtKey, type Finding, type Fix } from '../problem/finding.ts';
@@ -14,8 +15,6 @@ import { compileWebSocketOrigins } from './settings/websocket-origins.ts';
 import type { SlicedWork } from './sliced-work.ts';
 import { compileLogin } from './tokens/login.ts';
 import { compileRouteAuth, type RouteAuthContext } from './tokens/role.ts';
-
-const ANY = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
 
 /** A route as written, with what is known of it at first sight. */
 export interface ParsedRoute {
@@ -128,7 +127,7 @@ function compileRoute(
 }
 
 function writtenMethods(entry: RouteEntry): readonly string[] {
-  if (entry.method === 'any') return ANY;
+  if (entry.method === 'any') return HTTP_METHODS;
   return typeof entry.method === 'string' ? [entry.method] : entry.method;
 }
 

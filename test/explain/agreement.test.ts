@@ -240,6 +240,6 @@ function refusalOf(line: Record<string, unknown>, answer: RawAnswer): unknown {
 }
 
 function valueAt(name: string, value: string, token: string | undefined): string {
-  if (name === 'X-Request-Id' || name === 'traceparent') return '<made for each request>';
+  if (name === 'X-Request-Id' || name === 'traceparent') return '<generated for each request>';
   return token === undefined ? value : value.replace(token, '<token>');
 }

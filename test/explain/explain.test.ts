@@ -40,14 +40,15 @@ async function explained(line: string, claims?: CallerClaims, headers: string[] 
 }
 
 const stepsOf = ({ steps }: Explanation) => steps.map(({ step, verdict }) => `${step} ${verdict}`);
-const lossesOf = ({ candidates }: Explanation) => candidates.map(({ id, lost, to }) => `${id} ${lost} ${to}`);
+const lossesOf = ({ candidates }: Explanation) =>
+  candidates.map(({ id, reason, otherRoute }) => `${id} ${reason} ${otherRoute}`);
 
 describe('the steps', () => {
   test.each<[string, CallerClaims | undefined, string]>([
-    ['GET /files/a', undefined, 'message path route token body forward answer'],
+    ['GET /files/a', undefined, 'message path route token body forward response'],
     ['GET /files/secret', undefined, 'message path route token'],
     ['GET /files/secret', { role: 'user' }, 'message path route token role'],
-    ['GET /files/secret', { role: 'admin' }, 'message path route token role body forward answer'],
+    ['GET /files/secret', { role: 'admin' }, 'message path route token role body forward response'],
     ['GET /nowhere', undefined, 'message path route'],
     ['GET /files/../x', undefined, 'message path'],
     ['GET nowhere', undefined, 'message'],
@@ -63,8 +64,8 @@ describe('the steps', () => {
   it('end with a preflight that is answered', async () => {
     const headers = ['Origin', 'https://app.example', 'Access-Control-Request-Method', 'GET'];
     const explanation = await explained('OPTIONS /files/a', undefined, headers);
-    expect([explanation.outcome, stepsOf(explanation).at(-1)]).toEqual(['answered', 'preflight answered']);
-    expect(explanation.steps.at(-1)?.lines).toEqual([{ line: 4, column: 7, pointer: '/cors' }]);
+    expect([explanation.outcome, stepsOf(explanation).at(-1)]).toEqual(['responded', 'preflight responded']);
+    expect(explanation.steps.at(-1)?.locations).toEqual([{ line: 4, column: 7, pointer: '/cors' }]);
   });
 
   it.each([
@@ -76,7 +77,7 @@ describe('the steps', () => {
     const headers = ['Upgrade', 'websocket', 'Connection', 'Upgrade', 'Origin', origin];
     const explanation = await explained(`GET ${path}`, undefined, headers);
     expect(stepsOf(explanation)).toContain(step);
-    const told = explanation.steps.find(({ step }) => step === 'origin')?.lines.map(({ pointer }) => pointer);
+    const told = explanation.steps.find(({ step }) => step === 'origin')?.locations.map(({ pointer }) => pointer);
     expect(told).toEqual(lines);
     expect(explanation.refusal?.code).toBe(step === 'origin passed' ? undefined : 'origin_not_allowed');
   });
@@ -100,7 +101,10 @@ describe('the steps', () => {
 
   it('name the lines that say so', async () => {
     const { steps } = await explained('GET /files/secret', { role: 'user' });
-    const lines = steps.map(({ step, lines }) => [step, ...lines.map(({ line, pointer }) => `${line} ${pointer}`)]);
+    const lines = steps.map(({ step, locations }) => [
+      step,
+      ...locations.map(({ line, pointer }) => `${line} ${pointer}`),
+    ]);
     expect(lines.slice(2)).toEqual([
       ['route', '11 /routes/2'],
       ['token', '11 /routes/2/access'],
@@ -131,7 +135,7 @@ describe('what the upstream gets', () => {
       id: 'up',
       method: 'POST',
       url: 'http://10.0.0.1:1/v2/7?page=1',
-      targets: ['http://10.0.0.1:1', 'http://10.0.0.2:1'],
+      endpoints: ['http://10.0.0.1:1', 'http://10.0.0.2:1'],
       bodyBytes: 12,
       timeoutsMs: { connect: 2000, response: null, idle: 60_000, total: 5000 },
     });
@@ -182,6 +186,6 @@ describe('a refusal', () => {
 
   it('of an unknown path names one that is near', async () => {
     const { steps } = await explained('GET /login2');
-    expect(steps.at(-1)?.because).toBe('no route has this path; did you mean /login?');
+    expect(steps.at(-1)?.message).toBe('no route has this path; did you mean /login?');
   });
 });

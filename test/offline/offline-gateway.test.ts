@@ -40,8 +40,8 @@ describe('the gateway without a network', () => {
   const ask = createOfflineGateway(planOf(), tokens);
 
   it('forwards what the gateway forwards, to the first target, however short the time limits are', async () => {
-    const { response, upstreamRequest, logEntry } = await ask({ ...GET, target: '/open?a=b' });
-    expect([response?.status, logEntry.route]).toEqual([200, 'open']);
+    const { response, upstreamRequest, record } = await ask({ ...GET, target: '/open?a=b' });
+    expect([response?.status, record.route?.id]).toEqual([200, 'open']);
     expect([upstreamRequest?.origin, upstreamRequest?.method, upstreamRequest?.url]).toEqual([
       'http://10.0.0.1:7001',
       'GET',
@@ -76,15 +76,15 @@ describe('the gateway without a network', () => {
     const padded = await ask({ ...POST, headers: ['Content-Length', '10'], body: Buffer.from('abc') });
     expect(padded.upstreamRequest?.body.toString()).toBe('abc       ');
     const endless = await ask({ ...POST, headers: ['Content-Length', '1000000000000'], body: undefined });
-    expect([endless.response, endless.logEntry.refusal]).toEqual([undefined, undefined]);
+    expect([endless.response, endless.record.refusal?.code]).toEqual([undefined, undefined]);
     const refused = await ask({ ...POST, target: '/small', headers: ['Content-Length', '1000000000000'] });
-    expect(refused.logEntry.refusal).toBe('body_too_large');
+    expect(refused.record.refusal?.code).toBe('body_too_large');
   });
 
   it('refuses what is no request', async () => {
-    expect((await ask({ ...GET, target: '/a b' })).logEntry.refusal).toBe('message_malformed');
-    expect((await ask({ ...GET, method: 'CONNECT', target: 'a:1' })).logEntry.refusal).toBe('method_not_allowed');
-    expect((await ask({ ...GET, headers: ['X', 'y'.repeat(20_000)] })).logEntry.refusal).toBe('headers_too_large');
+    expect((await ask({ ...GET, target: '/a b' })).record.refusal?.code).toBe('message_malformed');
+    expect((await ask({ ...GET, method: 'CONNECT', target: 'a:1' })).record.refusal?.code).toBe('method_not_allowed');
+    expect((await ask({ ...GET, headers: ['X', 'y'.repeat(20_000)] })).record.refusal?.code).toBe('headers_too_large');
   });
 
   it('knows tokens that were stated, and no others', async () => {
@@ -93,9 +93,9 @@ describe('the gateway without a network', () => {
     tokens.setToken('old', { code: 'token_expired' });
     const asked = (token: string) => ask({ ...GET, target: '/closed', headers: ['Authorization', `Bearer ${token}`] });
     expect((await asked('good')).principals.map(({ claims }) => claims['role'])).toEqual(['user']);
-    expect((await asked('other')).logEntry.refusal).toBe('role_not_allowed');
-    expect((await asked('old')).logEntry.reason).toBe('token_expired');
-    expect((await asked('unknown')).logEntry.reason).toBe('signature_wrong');
+    expect((await asked('other')).record.refusal?.code).toBe('role_not_allowed');
+    expect((await asked('old')).record.refusal?.reason).toBe('token_expired');
+    expect((await asked('unknown')).record.refusal?.reason).toBe('signature_wrong');
   });
 
   it('answers a WebSocket handshake as the upstream does', async () => {
@@ -118,12 +118,12 @@ describe('the gateway without a network', () => {
   });
 
   it('cuts the connection where the gateway does', async () => {
-    const { response, logEntry } = await ask(GET, {
+    const { response, record } = await ask(GET, {
       status: 200,
       headers: ['Content-Length', '10'],
       body: Buffer.from('abc'),
     });
-    expect([response, logEntry.refusal]).toEqual([undefined, 'upstream_error']);
+    expect([response, record.refusal?.code]).toEqual([undefined, 'upstream_error']);
   });
 
   it('is one behind TLS too', async () => {

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { IDEMPOTENT_METHODS } from '../../http-methods.ts';
 import type { ResponseHead } from '../../http1/response-head.ts';
 import type { UpstreamConnection } from '../../http1/upstream-connection.ts';
 import type { ResponseSink } from '../../http1/upstream-request.ts';
@@ -11,9 +12,6 @@ import type { ForwardRequest } from './forwarder.ts';
 import type { LiveEndpoint } from './live-endpoint.ts';
 import type { LiveUpstream, QueuedRequest } from './live-upstream.ts';
 import { ClientDisconnected, isTimeout, toRefusal, UpstreamError } from './upstream-error.ts';
-
-/** RFC 9110 section 9.2.2, of the methods that are served. */
-const IDEMPOTENT = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
 
 /**
  * A request on its way to a target and its answer on the way back, over one connection or, where that is safe, over a
@@ -189,7 +187,7 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink {
       return false;
     if (!this.#isBegun) return this.#tries < upstream.endpoints.length;
     const isWhole = !(this.#body instanceof RequestBody) || !this.#body.isStarted;
-    const isIdempotent = IDEMPOTENT.has(this.#outgoing.exchange.request.method ?? '');
+    const isIdempotent = IDEMPOTENT_METHODS.has(this.#outgoing.exchange.request.method ?? '');
     const isDead = !this.#isAnswered && !isTimeout(error) && this.#connection?.mayHaveBeenStale === true;
     return this.#tries === 1 && isDead && isIdempotent && isWhole;
   }

@@ -1,5 +1,5 @@
+import { sortMethods } from '../../http-methods.ts';
 import { containsPattern, intersect, overlapSearchBudget, PatternTree } from '../../plan/routing/pattern-overlap.ts';
-import { sortMethods } from '../../plan/routing/sample-paths.ts';
 import type { LintRoute } from '../lint-context.ts';
 import { findingAt, type Rule } from '../rule.ts';
 

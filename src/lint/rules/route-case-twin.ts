@@ -1,6 +1,6 @@
+import { sortMethods } from '../../http-methods.ts';
 import { foldLiteral } from '../../plan/routing/path-folding.ts';
 import { patternKey } from '../../plan/routing/pattern.ts';
-import { sortMethods } from '../../plan/routing/sample-paths.ts';
 import type { RouteWitness } from '../../problem/finding.ts';
 import type { LintRoute } from '../lint-context.ts';
 import { findingAt, type Rule, type RuleFinding } from '../rule.ts';

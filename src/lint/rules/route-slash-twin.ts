@@ -1,5 +1,5 @@
+import { sortMethods } from '../../http-methods.ts';
 import { patternKey } from '../../plan/routing/pattern.ts';
-import { sortMethods } from '../../plan/routing/sample-paths.ts';
 import { findingAt, type Rule } from '../rule.ts';
 
 export const routeSlashTwin: Rule = {

@@ -1,4 +1,4 @@
-import { sortMethods } from '../../plan/routing/sample-paths.ts';
+import { sortMethods } from '../../http-methods.ts';
 import { findingAt, type Rule } from '../rule.ts';
 
 export const routeUnreachable: Rule = {

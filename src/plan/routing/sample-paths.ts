@@ -27,13 +27,6 @@ export function createSamplePaths(patterns: readonly Pattern[]): (pattern: Patte
   };
 }
 
-const USUAL = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
-
-/** What people think of first comes first. */
-export function sortMethods(methods: readonly string[]): readonly string[] {
-  return USUAL.filter((method) => methods.includes(method));
-}
-
 function unknownText(count: number): string {
   return count === 0 ? 'x' : `x${count}`;
 }

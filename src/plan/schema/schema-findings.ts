@@ -1,4 +1,4 @@
-import { pointerStep } from '../../json-pointer.ts';
+import { formatPointer } from '../../json-pointer.ts';
 import { suggestion } from '../../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../../problem/finding.ts';
 import { checkPattern } from './ajv-validator.ts';
@@ -86,7 +86,7 @@ export function* circularReferenceFindings(root: SchemaRoot, path: Path, told: S
   for (const { key, value, at } of keywordsOf(valueAt(root, path), path)) {
     const target = key === '$ref' && typeof value === 'string' ? referencePath(value) : undefined;
     if (target === undefined) continue;
-    const here = pointerOf(at.slice(0, -1));
+    const here = formatPointer(at.slice(0, -1));
     const reached = new Set<string>();
     followInPlace(root, target, reached);
     if (!reached.has(here) || told.has(here)) continue;
@@ -100,12 +100,8 @@ export function* circularReferenceFindings(root: SchemaRoot, path: Path, told: S
 }
 
 function followInPlace(root: SchemaRoot, path: Path, reached: Set<string>): void {
-  const place = pointerOf(path);
+  const place = formatPointer(path);
   if (!isMap(valueAt(root, path)) || reached.has(place)) return;
   reached.add(place);
   for (const { path: at } of inPlaceSchemasOf(root, path)) followInPlace(root, at, reached);
-}
-
-function pointerOf(path: Path): string {
-  return path.map(pointerStep).join('');
 }

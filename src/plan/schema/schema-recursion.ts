@@ -1,4 +1,4 @@
-import { pointerStep } from '../../json-pointer.ts';
+import { formatPointer } from '../../json-pointer.ts';
 import { errorAt, type Finding, type Path } from '../../problem/finding.ts';
 import { type ChildSchema, childSchemasOf, mayOverlap } from './child-schemas.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
@@ -23,11 +23,11 @@ export function createRecursionCheck(root: SchemaRoot): (path: Path) => Finding[
   const nodes = new Map<string, Node>();
   const looked = new Set<string>();
   const nodeAt = (at: Path): Node => {
-    const place = pointerOf(at);
+    const place = formatPointer(at);
     const known = nodes.get(place);
     if (known !== undefined) return known;
     const next = isMap(valueAt(root, at)) ? [...inPlaceSchemasOf(root, at), ...childSchemasOf(root, at)] : [];
-    const node = { at, next: next.map((reached) => pointerOf(reached.path)) };
+    const node = { at, next: next.map((reached) => formatPointer(reached.path)) };
     nodes.set(place, node);
     for (const reached of next) nodeAt(reached.path);
     return node;
@@ -36,10 +36,10 @@ export function createRecursionCheck(root: SchemaRoot): (path: Path) => Finding[
     const findings: Finding[] = [];
     for (const { key, value } of keywordsOf(valueAt(root, path), path)) {
       const target = key === '$ref' && typeof value === 'string' ? referencePath(value) : undefined;
-      if (target === undefined || looked.has(pointerOf(target))) continue;
-      looked.add(pointerOf(target));
+      if (target === undefined || looked.has(formatPointer(target))) continue;
+      looked.add(formatPointer(target));
       nodeAt(target);
-      const circle = cycleOf(nodes, pointerOf(target));
+      const circle = cycleOf(nodes, formatPointer(target));
       for (const place of circle) looked.add(place);
       const states = [...circle].map((place) => nodes.get(place)?.at ?? []);
       const twice = states.map((state) => validatedTwice(root, state, circle)).find((found) => found);
@@ -70,10 +70,10 @@ function cycleOf(nodes: ReadonlyMap<string, Node>, start: string): Set<string> {
 function validatedTwice(root: SchemaRoot, state: Path, circle: ReadonlySet<string>): Path | undefined {
   const seen: ChildSchema[] = [];
   const visit = (at: Path, open: readonly string[]): Path | undefined => {
-    const place = pointerOf(at);
+    const place = formatPointer(at);
     if (open.includes(place)) return undefined;
     for (const descent of childSchemasOf(root, at)) {
-      if (!circle.has(pointerOf(descent.path))) continue;
+      if (!circle.has(formatPointer(descent.path))) continue;
       if (seen.some((other) => mayOverlap(other, descent))) return descent.path;
       seen.push(descent);
     }
@@ -84,8 +84,4 @@ function validatedTwice(root: SchemaRoot, state: Path, circle: ReadonlySet<strin
     return undefined;
   };
   return visit(state, []);
-}
-
-function pointerOf(path: Path): string {
-  return path.map(pointerStep).join('');
 }
