@@ -15,7 +15,7 @@ import { BufferBudget } from './server/buffer-budget.ts';
 import type { ClientConnection } from './server/client-connection.ts';
 import { descriptorLimits } from './server/descriptor-limits.ts';
 import {
-  activateServerRules,
+  activateServerSettings,
   type ClientRegistry,
   createHttpServer,
   trackClientConnections,
@@ -186,7 +186,7 @@ class LiveGateway implements Gateway {
   }
 
   activate(next: Plan): void {
-    activateServerRules(this.#server, next.server, this.plan.server);
+    activateServerSettings(this.#server, next.server, this.plan.server);
     this.plan = next;
     this.#limitConnections();
     this.bufferBudget.limitBytes = next.server.bufferLimitBytes;

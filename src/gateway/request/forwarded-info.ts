@@ -4,14 +4,14 @@ import type { Exchange } from '../exchange.ts';
 import type { ForwardingHeaders, RawHeaders } from '../upstream/proxy-headers.ts';
 import { isValidHost } from './request-head.ts';
 
-/** What a trusted proxy says of the request that it passes on; `undefined` where it says nothing that has one reading. */
+/** The forwarding headers of a trusted proxy. A missing, repeated or malformed header is `undefined`. */
 export interface ForwardedInfo {
-  /** X-Forwarded-For, all of it. */
+  /** The complete `X-Forwarded-For` list. */
   readonly for: string | undefined;
   readonly protocol: string | undefined;
   readonly host: string | undefined;
   readonly requestId: string | undefined;
-  /** The last address on the way that is not a trusted proxy's. */
+  /** The last address in the list that is not a trusted proxy. */
   readonly client: string | undefined;
 }
 
@@ -20,7 +20,7 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
 export function readForwardedInfo(
   raw: RawHeaders,
-  trusts: NonNullable<ServerSettings['trustedProxies']>,
+  isTrusted: NonNullable<ServerSettings['trustedProxies']>,
 ): ForwardedInfo {
   let chain: string | undefined;
   let protocol: string | undefined;
@@ -29,7 +29,7 @@ export function readForwardedInfo(
   for (let index = 0; index < raw.length; index += 2) {
     const name = raw[index] as string;
     const value = raw[index + 1] as string;
-    // By the length first: to fold the letter case of every name would show in the throughput.
+    // Compares lengths first: lower-casing every name would reduce the throughput measurably.
     if (name.length === 15 && isHeaderName(name, 'x-forwarded-for'))
       chain = chain === undefined ? value : `${chain}, ${value}`;
     else if (name.length === 17 && isHeaderName(name, 'x-forwarded-proto')) protocol = singleValue(protocol, value);
@@ -41,11 +41,11 @@ export function readForwardedInfo(
     protocol: protocol !== undefined && PROTOCOL.test(protocol) ? protocol : undefined,
     host: host !== undefined && isValidHost(host) ? host : undefined,
     requestId: requestId !== undefined && REQUEST_ID.test(requestId) ? requestId : undefined,
-    client: chain === undefined ? undefined : clientAddressIn(chain, trusts),
+    client: chain === undefined ? undefined : clientAddressIn(chain, isTrusted),
   };
 }
 
-/** What the gateway says to the upstream of where a request came from. */
+/** Returns the forwarding headers for the upstream. */
 export function forwardingHeadersOf(exchange: Exchange, host: string | undefined): ForwardingHeaders {
   const { id, connection, forwardedInfo } = exchange;
   const { trace } = exchange;
@@ -60,28 +60,28 @@ export function forwardingHeadersOf(exchange: Exchange, host: string | undefined
   };
 }
 
-function isHeaderName(written: string, name: string): boolean {
-  return written.toLowerCase() === name;
+function isHeaderName(text: string, name: string): boolean {
+  return text.toLowerCase() === name;
 }
 
-/** Of a header that may stand once, a second one takes away what the first one said. */
-function singleValue(before: string | undefined, value: string): string {
-  return before === undefined ? value : '';
+/** Returns an empty value for a repeated header, since it is ambiguous. */
+function singleValue(previous: string | undefined, value: string): string {
+  return previous === undefined ? value : '';
 }
 
-/** Each proxy adds its peer at the right, so from there on the first one who is not trusted is whom to believe in. */
-function clientAddressIn(chain: string, trusts: NonNullable<ServerSettings['trustedProxies']>): string | undefined {
+/** Reads from the right, where each proxy appends its peer: the first untrusted address is that of the client. */
+function clientAddressIn(chain: string, isTrusted: NonNullable<ServerSettings['trustedProxies']>): string | undefined {
   let client: string | undefined;
   for (let end = chain.length; end >= 0; ) {
     const comma = chain.lastIndexOf(',', end - 1);
     client = addressOf(chain.slice(comma + 1, end).trim());
-    if (client === undefined || !trusts(client)) return client;
+    if (client === undefined || !isTrusted(client)) return client;
     end = comma;
   }
   return client;
 }
 
-/** Some proxies add the port. */
+/** Accepts an address with a port, as some proxies write it. */
 function addressOf(text: string): string | undefined {
   if (isIP(text) !== 0) return text;
   const [, bracketed, plain] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d{1,5})?$/.exec(text) ?? [];
