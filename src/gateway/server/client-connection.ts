@@ -49,7 +49,8 @@ export class ClientConnection implements RequestFeedHandler {
   /**
    * Begins a request that the parser has read.
    *
-   * @param limit the number of requests after which the connection closes. Node's own limit would serve pipelined requests beyond it
+   * @param limit the number of requests after which the connection closes. Node's own limit would still serve pipelined
+   *   requests beyond it
    * @returns false, and resets the connection, if the previous response has not ended: then the parser and the scanner disagree
    *   about the end of the previous request, and one of the two readings smuggles a request
    */

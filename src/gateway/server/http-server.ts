@@ -40,7 +40,10 @@ export function createHttpServer(
   return server;
 }
 
-/** Activates the settings of another plan. The header limit and the certificate apply to new connections, the time limits to all. */
+/**
+ * Activates the settings of another plan. The header limit and the certificate apply to new connections, the time limits to
+ * all.
+ */
 export function activateServerSettings(server: HttpServer, settings: ServerSettings, previous: ServerSettings): void {
   applyLimits(server, settings);
   if (isSecure(server) && settings.tls !== undefined && settings.keys.tls !== previous.keys.tls)

@@ -12,7 +12,10 @@ const require = createRequire(import.meta.url);
 /** The global under which every copy of the library registers its SDK. */
 const REGISTERED = Symbol.for('opentelemetry.js.api.1') as unknown as 'registered';
 
-/** Returns a tracer that records spans if an OpenTelemetry SDK is registered (by `node --import`), else the pass-through tracer. */
+/**
+ * Returns a tracer that records spans if an OpenTelemetry SDK is registered (by `node --import`), else the pass-through
+ * tracer.
+ */
 export function findRequestTracer(version: string): RequestTracer {
   const { [REGISTERED]: registered } = globalThis as { readonly registered?: { readonly trace?: unknown } };
   if (registered?.trace === undefined) return passThroughTracer;
