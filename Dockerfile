@@ -19,14 +19,14 @@ COPY schema schema
 COPY docs docs
 COPY --from=dependencies /dependencies/node_modules node_modules
 COPY --from=build /build/dist dist
-# Where the manifest is mounted, with the files that it names.
+# The mount point of the manifest and its files.
 WORKDIR /etc/signing-gateway
-# A number: of a name nobody outside can tell that it is not root.
+# Kubernetes can verify a number, but not a name, against runAsNonRoot.
 USER 65532:65532
 EXPOSE 8080 9901
 STOPSIGNAL SIGTERM
-# Whether it answers at all: what is ended for an upstream that is down would help nobody.
+# Checks the process only: a restart does not help against a failing upstream.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=15s CMD ["node", "--disable-sigusr1", "/opt/signing-gateway/dist/cli/main.js", "health", "--live"]
-# SIGUSR1 would open the inspector while Node itself starts.
+# SIGUSR1 opens the inspector while Node itself starts.
 ENTRYPOINT ["node", "--disable-sigusr1", "/opt/signing-gateway/dist/cli/main.js"]
 CMD ["run"]

@@ -1,5 +1,5 @@
 /**
- * Compares the gateway with others in one run on one processor; see README.md beside this file.
+ * Compares the gateway with other proxies on one processor; see README.md in this folder.
  *
  *     npm run bench -- --rounds 5 --seconds 4
  *     npm run bench -- --only get --subjects gateway,http-proxy-3
@@ -120,7 +120,7 @@ async function main(): Promise<void> {
   say(`every figure: ${values.json}\n`);
 }
 
-/** Rounds take turns, so that a machine that slows down slows all subjects down. The first round warms up. */
+/** Runs the subjects in turn in each round, so that a slower machine affects all of them. The first round is a warm-up. */
 async function runScenario({ title, subjects: names, load }: Scenario, subjects: Map<string, Subject>) {
   const measured: Record<string, Measured[]> = {};
   const present = names.flatMap((name) => subjects.get(name) ?? []);

@@ -1,7 +1,7 @@
-/** Makes a body of at most so many bytes. */
+/** Returns a body with at most this number of bytes. */
 export type Make = (bytes: number) => string;
 
-/** JSON that costs its readers most, by what is hostile about it. */
+/** The most expensive JSON bodies for a parser, by attack. */
 export const HOSTILE: Readonly<Record<string, Make>> = {
   'lists in lists': (bytes) => '['.repeat(bytes / 2) + ']'.repeat(bytes / 2),
   'lists that never end': (bytes) => '['.repeat(bytes),

@@ -1,5 +1,5 @@
 /**
- * What a lint costs as a whole process, from its start to its exit, from `dist` and from the sources.
+ * Measures `lint` as a process, from its start to its exit, from `dist` and from the sources.
  *
  *     npm run build && npm run bench:lint
  *     npm run bench:lint -- --rounds 3 --routes 200
@@ -16,7 +16,7 @@ const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '9' }, routes: { type: 'string', default: '200,10000' } },
 });
 
-/** Has the process say, on its way out, what processor time it took: microseconds, in the last line of its errors. */
+/** Makes the process print its processor time in microseconds as the last line of its standard error. */
 const METER =
   'data:text/javascript,process.on("exit",()=>{const{user,system}=process.cpuUsage();process.stderr.write("\\n"+(user+system))})';
 
@@ -29,7 +29,7 @@ for (const count of values.routes.split(',').map(Number)) {
   const manifest = join(folder, `${count}.yaml`);
   writeFileSync(manifest, manifestText(8080, 'http://127.0.0.1:7001', 'http://127.0.0.1:7001/keys', count));
   for (const entry of entries) {
-    // A first start compiles, and keeps what it compiled for the next.
+    // The first start compiles and fills the compile cache for later ones.
     row([count, entry, 'first'], () => run(entry, manifest, mkdtempSync(join(folder, 'cache-'))));
     const cache = mkdtempSync(join(folder, 'cache-'));
     run(entry, manifest, cache);

@@ -17,13 +17,13 @@ export interface Load {
 export interface Measured {
   readonly requestsPerSecond: number;
   readonly p99Ms: number;
-  /** Answers that were not 2xx, and connections that broke. */
+  /** Responses other than 2xx, and failed connections. */
   readonly failed: number;
 }
 
 export const generator = spawnSync('which', ['wrk']).status === 0 ? 'wrk' : 'autocannon';
 
-/** One round of load from the other processor. */
+/** Generates load for one round on the second processor. */
 export function measure(load: Load, folder: string): Promise<Measured> {
   return generator === 'wrk' ? measureByWrk(load, folder) : measureByAutocannon(load);
 }

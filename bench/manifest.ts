@@ -9,7 +9,7 @@ export interface Keys {
   readonly jwks: string;
 }
 
-/** One ES256 key, written beside the manifests, and a token of an allowed role. */
+/** Writes an ES256 key to the folder of the manifests, and returns a token with an allowed role. */
 export async function makeKeys(folder: string): Promise<Keys> {
   const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
   const jwks = join(folder, 'keys.json');
@@ -25,7 +25,7 @@ export async function makeKeys(folder: string): Promise<Keys> {
   return { token, jwks };
 }
 
-/** A manifest of `count` routes, like those of a platform: four that are called, and others around them. */
+/** Returns a manifest with `count` routes: four for the benchmark requests, and others. */
 export function manifestText(port: number, upstream: string, jwks: string, count: number): string {
   const others = Array.from({ length: Math.max(0, count - 4) }, (_, index) => {
     const area = `area-${index % 40}`;
@@ -58,7 +58,7 @@ ${others.join('\n')}
 `;
 }
 
-/** A body of 1 kB that fits the schema. */
+/** A valid body of 1 kB. */
 export function notificationBody(): string {
   const mail = {
     email: 'signer@partner.example',

@@ -1,5 +1,5 @@
 /**
- * How much memory the gateway holds: after many requests, and in front of clients that stop reading.
+ * Measures the memory of the gateway after many requests, and with clients that stop reading.
  *
  *     npm run bench:memory
  *     npm run bench:memory -- --requests 400000
@@ -54,7 +54,7 @@ async function afterManyRequests({ url, pid }: Subject, wanted: number): Promise
   );
 }
 
-/** Each asks for 100 MB (as often as it takes, on one connection) and reads nothing of it. */
+/** Opens connections that request 100 MB each and read nothing. */
 async function withStalledClients({ url, pid }: Subject): Promise<void> {
   const before = residentMb(pid);
   const request = 'GET /api/public/100m HTTP/1.1\r\nHost: bench\r\n\r\n';
@@ -73,11 +73,11 @@ async function withStalledClients({ url, pid }: Subject): Promise<void> {
   }
   for (const socket of sockets) socket.destroy();
   say(
-    `${STALLED_CLIENTS} clients that stopped reading 100 MB answers: ${most.toFixed(0)} MB at most, ${before.toFixed(0)} MB before\n`,
+    `${STALLED_CLIENTS} clients that stopped reading responses of 100 MB: ${most.toFixed(0)} MB at most, ${before.toFixed(0)} MB before\n`,
   );
 }
 
-/** The process's resident memory, from the kernel's own account. */
+/** Returns the resident memory of a process, from `/proc`. */
 function residentMb(pid: number): number {
   const [, kilobytes = 'NaN'] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Number(kilobytes) / 1024;

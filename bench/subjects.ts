@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Keys, manifestText } from './manifest.ts';
 
-/** The processor that the subject alone runs on; the load and the upstream share the other. */
+/** The processor of the subject; the load generator and the upstream share the other one. */
 const SUBJECT_CPU = '0';
 const LOAD_CPU = '1';
 
@@ -29,7 +29,7 @@ interface Command {
   readonly env?: Record<string, string>;
 }
 
-/** How each subject is started on a port; `undefined` where the machine does not have it. */
+/** Commands that start each subject on a port; `undefined` if it is not installed. */
 const SUBJECTS: Readonly<Record<string, (bench: Bench, port: number) => Command | undefined>> = {
   gateway: (bench, port) => gateway(bench, port, 200),
   'gateway, 10 routes': (bench, port) => gateway(bench, port, 10),
@@ -55,14 +55,14 @@ export async function startUpstream(bench: Omit<Bench, 'upstream'>): Promise<str
   return `http://127.0.0.1:${port}`;
 }
 
-/** Starts a subject on its own processor; what it prints, access lines above all, goes to a file. */
+/** Starts a subject on its own processor, with its output in a file. */
 export async function startSubject(name: string, bench: Bench): Promise<Subject | undefined> {
   const port = await freePort();
-  const made = SUBJECTS[name]?.(bench, port);
-  if (made === undefined) return undefined;
+  const command = SUBJECTS[name]?.(bench, port);
+  if (command === undefined) return undefined;
   const log = openSync(join(bench.folder, `${name.replaceAll(/\W+/g, '-')}.log`), 'w');
-  const child = spawn('taskset', ['-c', SUBJECT_CPU, made.command, ...made.args], {
-    env: { ...process.env, ...made.env },
+  const child = spawn('taskset', ['-c', SUBJECT_CPU, command.command, ...command.args], {
+    env: { ...process.env, ...command.env },
     stdio: ['ignore', log, log],
   });
   bench.children.push(child);

@@ -1,5 +1,5 @@
 /**
- * What a body with a schema costs: how much memory, and for how long it holds the event loop.
+ * Measures the memory and the event loop delay of a body with a schema.
  *
  *     npm run bench:validation
  *     npm run bench:validation -- --mb 20 --only strings --rounds 1
@@ -17,7 +17,7 @@ import { parseArgs } from 'node:util';
 import { HOSTILE, type Make } from './hostile.ts';
 
 const MB = 1024 * 1024;
-/** The longest body that is validated on the event loop. */
+/** The length of the longest body that the serving thread validates. */
 const LOOP_BYTES = 32_768;
 const PORT = 18_080;
 
@@ -44,23 +44,23 @@ await once(upstream, 'listening');
 
 say(`${cpus()[0]?.model}, ${cpus().length} processors, Node ${process.version}\n`);
 say(
-  `\n### Bodies of ${values.mb} MB\n\n| body | status | memory, in times its size | event loop held, ms | answered after, ms |\n|---|---|---|---|---|\n`,
+  `\n### Bodies of ${values.mb} MB\n\n| body | status | memory, in times its size | event loop held, ms | response after, ms |\n|---|---|---|---|---|\n`,
 );
 for (const [name, make] of kinds()) {
   const rounds = await inRounds(() => measure(make(bytes)));
-  const [status, times, held, ms] = rounds;
-  say(`| ${name} | ${status} | ${times?.toFixed(1)} | ${held?.toFixed(0)} | ${ms?.toFixed(0)} |\n`);
+  const [status, times, holdMs, ms] = rounds;
+  say(`| ${name} | ${status} | ${times?.toFixed(1)} | ${holdMs?.toFixed(0)} | ${ms?.toFixed(0)} |\n`);
 }
 say(
-  `\n### Bodies of ${LOOP_BYTES} bytes, judged on the event loop\n\n| body | status | event loop held, ms |\n|---|---|---|\n`,
+  `\n### Bodies of ${LOOP_BYTES} bytes, validated on the event loop\n\n| body | status | event loop held, ms |\n|---|---|---|\n`,
 );
 for (const [name, make] of kinds()) {
-  const [status, held] = await inRounds(() => measureOnLoop(make(LOOP_BYTES)));
-  say(`| ${name} | ${status} | ${held?.toFixed(0)} |\n`);
+  const [status, holdMs] = await inRounds(() => measureOnLoop(make(LOOP_BYTES)));
+  say(`| ${name} | ${status} | ${holdMs?.toFixed(0)} |\n`);
 }
 upstream.close();
 
-/** The median of each figure. */
+/** Returns the median of each figure. */
 async function inRounds(once: () => Promise<number[]>): Promise<number[]> {
   const rounds: number[][] = [];
   for (let round = 0; round < Number(values.rounds); round += 1) rounds.push(await once());
@@ -72,10 +72,10 @@ function kinds() {
   return Object.entries({ ...FITTING, ...HOSTILE }).filter(([name]) => name.includes(values.only));
 }
 
-/** A process of its own for each body: what one leaves behind is not the next one's. */
+/** Measures each body in a new process, so that one does not affect the next. */
 async function measure(body: string): Promise<number[]> {
   const gateway = await startGateway();
-  // The other thread is begun once, with the first body that needs it.
+  // The validation thread starts with the first body that needs it.
   await post('/any', JSON.stringify(['a'.repeat(2 * LOOP_BYTES)]));
   await pause(300);
   writeFileSync(`/proc/${gateway.pid}/clear_refs`, '5');
@@ -84,10 +84,10 @@ async function measure(body: string): Promise<number[]> {
   const start = performance.now();
   const status = await post('/any', body);
   const ms = performance.now() - start;
-  const held = await longestHold(gateway);
+  const holdMs = await longestHold(gateway);
   const times = ((kilobytes(gateway, 'VmHWM') - before) * 1024) / Buffer.byteLength(body);
   await stop(gateway);
-  return [status, times, held, ms];
+  return [status, times, holdMs, ms];
 }
 
 async function measureOnLoop(body: string): Promise<number[]> {
@@ -96,9 +96,9 @@ async function measureOnLoop(body: string): Promise<number[]> {
   let status = 0;
   for (let round = 0; round < 5; round += 1) status = await post('/any', body);
   await pause(20);
-  const held = await longestHold(gateway);
+  const holdMs = await longestHold(gateway);
   await stop(gateway);
-  return [status, held];
+  return [status, holdMs];
 }
 
 async function startGateway(): Promise<ChildProcess> {
@@ -134,7 +134,7 @@ async function stop(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
-/** Since the last time it was asked. */
+/** Returns the value since the previous call. */
 async function longestHold(child: ChildProcess): Promise<number> {
   child.send('held?');
   const [ms] = (await once(child, 'message')) as [number];
@@ -144,15 +144,15 @@ async function longestHold(child: ChildProcess): Promise<number> {
 async function post(path: string, body: string): Promise<number> {
   const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) };
   const outgoing = request({ port: PORT, host: '127.0.0.1', path, method: 'POST', headers, agent: false });
-  // A refusal may come before the body has gone.
+  // A refusal may arrive before the body is sent.
   outgoing.on('error', () => undefined);
   outgoing.end(body);
   const [response] = await Promise.race([once(outgoing, 'response'), once(outgoing, 'close')]);
   response?.resume();
-  return response?.statusCode ?? Promise.reject(new Error('no answer'));
+  return response?.statusCode ?? Promise.reject(new Error('no response'));
 }
 
-/** From the kernel's own account. */
+/** Reads the value from `/proc`. */
 function kilobytes({ pid }: ChildProcess, what: 'VmRSS' | 'VmHWM'): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(new RegExp(`^${what}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]);

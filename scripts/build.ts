@@ -1,6 +1,6 @@
 /**
- * Makes `dist`: what is installed. Types as they are; the program in few files, since finding and opening four hundred
- * of them would be most of the time that a lint takes. What no check of a manifest needs stays a package of its own.
+ * Builds `dist`, the installed package: types, and the program in few files, because loading four hundred files would take most
+ * of the time of a lint run. Packages that no check of a manifest needs stay external.
  *
  *     npm run build
  */
@@ -20,7 +20,7 @@ await build({
   input: {
     index: 'src/index.ts',
     'cli/main': 'src/cli/main.ts',
-    // Threads and the page are looked for beside whoever asks for them.
+    // The code loads workers and the admin page from the folder of the file that starts them.
     'cli/validation-worker': 'src/plan/body/validation-worker.ts',
     'cli/manifest-worker': 'src/reload/manifest-worker.ts',
     'cli/file-worker': 'src/reload/file-worker.ts',

@@ -1,4 +1,4 @@
-/** @fastify/http-proxy as it comes. */
+/** @fastify/http-proxy with default settings. */
 import proxy from '@fastify/http-proxy';
 import fastify from 'fastify';
 

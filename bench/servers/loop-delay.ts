@@ -1,4 +1,4 @@
-/** Loaded into a process before its program: tells over IPC how long its event loop was held at most. */
+/** Preloaded into a process; reports its longest event loop delay over IPC. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 const delay = monitorEventLoopDelay({ resolution: 1 });

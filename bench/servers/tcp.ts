@@ -1,4 +1,4 @@
-/** Bytes to and fro without reading them: what Node's sockets alone allow. */
+/** Copies bytes in both directions without reading them: the maximum of Node's sockets. */
 import { connect, createServer } from 'node:net';
 
 const { hostname, port } = new URL(process.env['UPSTREAM'] ?? '');

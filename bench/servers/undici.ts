@@ -1,4 +1,4 @@
-/** The least that undici's `request` needs to proxy: its answer piped through. */
+/** A minimal proxy with `request` of undici that pipes the response. */
 import { createServer } from 'node:http';
 import { type Dispatcher, Pool } from 'undici';
 
@@ -6,12 +6,12 @@ const pool = new Pool(process.env['UPSTREAM'] ?? '', { allowH2: false });
 createServer(async (request, response) => {
   const { connection: _hop, 'transfer-encoding': _framing, ...headers } = request.headers;
   const hasBody = request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined;
-  const answer = await pool.request({
+  const upstreamResponse = await pool.request({
     path: request.url ?? '/',
     method: request.method as Dispatcher.HttpMethod,
     headers: headers as Record<string, string>,
     body: hasBody ? request : null,
   });
-  response.writeHead(answer.statusCode, answer.headers);
-  answer.body.pipe(response);
+  response.writeHead(upstreamResponse.statusCode, upstreamResponse.headers);
+  upstreamResponse.body.pipe(response);
 }).listen(Number(process.env['PORT']), '127.0.0.1');

@@ -1,16 +1,16 @@
 /**
- * The upstream of every subject: answers canned bytes as fast as Node can, so that what is measured is what stands
- * before it. It reads just enough to tell requests apart.
+ * The upstream of every subject. It responds with fixed bytes as fast as Node can, so that the benchmark measures the subject.
+ * It parses only enough to separate requests.
  */
 import { createServer } from 'node:net';
 
 const BODY = Buffer.from(JSON.stringify({ data: [{ id: 'a'.repeat(36), name: 'x'.repeat(220) }] }));
-const OK = answer(BODY);
+const OK = encodeResponse(BODY);
 const ANSWERS: Readonly<Record<string, Buffer>> = {
   '/small': OK,
-  '/64k': answer(Buffer.alloc(65_536, 'x')),
-  '/1m': answer(Buffer.alloc(1_048_576, 'x')),
-  '/100m': answer(Buffer.alloc(104_857_600, 'x')),
+  '/64k': encodeResponse(Buffer.alloc(65_536, 'x')),
+  '/1m': encodeResponse(Buffer.alloc(1_048_576, 'x')),
+  '/100m': encodeResponse(Buffer.alloc(104_857_600, 'x')),
 };
 
 createServer((socket) => {
@@ -29,15 +29,15 @@ createServer((socket) => {
         missing = Number(length ?? 0);
         rest = rest.subarray(end + 4);
       }
-      const taken = Math.min(missing, rest.length);
-      missing -= taken;
-      rest = rest.subarray(taken);
+      const length = Math.min(missing, rest.length);
+      missing -= length;
+      rest = rest.subarray(length);
       if (missing === 0) socket.write(ANSWERS[path.slice(path.lastIndexOf('/'))] ?? OK);
     }
   });
 }).listen(Number(process.env['PORT']), '127.0.0.1');
 
-function answer(body: Buffer): Buffer {
+function encodeResponse(body: Buffer): Buffer {
   const head = [
     'HTTP/1.1 200 OK',
     'Content-Type: application/json',

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
+import type { Rule } from '../lint/rule.ts';
 import { RULES } from '../lint/rule-table.ts';
 import { suggestion } from '../problem/did-you-mean.ts';
 import { CommandError, UsageError } from './terminal.ts';
 
-const PAGE = new URL('../../docs/rules.md', import.meta.url);
+const PAGES = new URL('../../docs/rules/', import.meta.url);
 
-/** What the page of the rules says of one of them, and how it is silenced. */
+/** Returns the documentation of a rule, and how to disable it. */
 export function explainRule(id: string): string {
   const rule = RULES.find((known) => known.id === id);
   if (rule === undefined) {
@@ -14,16 +15,16 @@ export function explainRule(id: string): string {
   }
   const how =
     rule.severity === 'error'
-      ? 'This is an error: the manifest is not served before it is mended, and nothing silences it.\n'
-      : `To silence it at one place, write above it, with the reason:\n\n    # gateway-disable-next-line ${id} -- REASON\n\nTo silence it everywhere:\n\n    lint: { rules: { ${id}: off } }\n`;
-  return `${sectionOf(id)}\n${how}`;
+      ? 'This is an error: the gateway does not serve the manifest until it is fixed, and nothing disables the rule.\n'
+      : `To disable it for one line, write above that line, with the reason:\n\n    # gateway-disable-next-line ${id} -- REASON\n\nTo disable it everywhere:\n\n    lint: { rules: { ${id}: off } }\n`;
+  return `${sectionOf(rule)}\n${how}`;
 }
 
-/** From a rule's heading to the next one; code is indented in place of its fences. */
-function sectionOf(id: string): string {
-  const text = readPage();
-  const start = text.indexOf(`### ${id}\n`);
-  const [, section = ''] = /^### ([\s\S]*?)(?=^##|$(?![\s\S]))/m.exec(text.slice(start)) ?? [];
+/** Returns the section of a rule; indentation replaces the fences of code. */
+function sectionOf({ id, category }: Rule): string {
+  const text = readPage(`${category}.md`);
+  const start = text.indexOf(`## ${id}\n`);
+  const [, section = ''] = /^## ([\s\S]*?)(?=^## |$(?![\s\S]))/m.exec(text.slice(start)) ?? [];
   let isCode = false;
   return section
     .trimEnd()
@@ -37,10 +38,10 @@ function sectionOf(id: string): string {
     .concat('\n');
 }
 
-function readPage(): string {
+function readPage(name: string): string {
   try {
-    return readFileSync(PAGE, 'utf8');
+    return readFileSync(new URL(name, PAGES), 'utf8');
   } catch {
-    throw new CommandError('the page of the rules, docs/rules.md, is not beside the program; install it whole');
+    throw new CommandError(`cannot read docs/rules/${name}, which is part of the package; install the package again`);
   }
 }

@@ -10,11 +10,11 @@ import { CommandError, type ExitCode, type Options, type Terminal, type Verb } f
 import { writeFileAtomic } from './write-file-atomic.ts';
 
 const OPTIONS = {
-  check: { type: 'boolean', summary: 'write nothing, and fail when there is something to write' },
+  check: { type: 'boolean', summary: 'write nothing; exit with 1 if a file is not formatted' },
 } as const satisfies Options;
 
 export const fmt: Verb = {
-  usage: 'signing-gateway fmt [FILE …] [--check]',
+  usage: 'signing-gateway fmt [FILE...] [--check]',
   options: { ...MANIFEST_OPTIONS, ...OPTIONS },
   examples: ['signing-gateway fmt --check gateway.yaml gateway.test.yaml', 'signing-gateway fmt - < gateway.yaml'],
   async run(terminal) {
@@ -26,37 +26,39 @@ export const fmt: Verb = {
 
 function formatFile(file: string, isCheck: boolean, terminal: Terminal): ExitCode {
   const source = file === '-' ? readStandardInput() : readSource(file);
-  const laidOut = formattedText(source, terminal);
-  if (laidOut === undefined) return 1;
-  const isSame = laidOut === source.text;
-  if (isCheck && !isSame)
-    terminal.out(`${source.path}:${firstDifference(source.text, laidOut)} is not laid out as fmt does it\n`);
-  if (isCheck) return isSame ? 0 : 1;
-  if (file === '-') terminal.out(laidOut);
-  else if (!isSame) {
-    writeFileAtomic(file, laidOut);
+  const formatted = format(source, terminal);
+  if (formatted === undefined) return 1;
+  const isFormatted = formatted === source.text;
+  if (isCheck && !isFormatted)
+    terminal.out(`${source.path}:${firstDifference(source.text, formatted)} is not formatted; run fmt\n`);
+  if (isCheck) return isFormatted ? 0 : 1;
+  if (file === '-') terminal.out(formatted);
+  else if (!isFormatted) {
+    writeFileAtomic(file, formatted);
     terminal.out(`${file}\n`);
   }
   return 0;
 }
 
-/** Nothing, said why, where the text is no YAML. */
-function formattedText(source: Source, { err, errColour }: Terminal): string | undefined {
+/** Returns the formatted text. Prints the problems and returns `undefined` if the text is not valid YAML. */
+function format(source: Source, { err, errColour }: Terminal): string | undefined {
   const { path, text } = source;
   const { document, findings } = parse(source);
   if (findings.length > 0) {
     err(formatProblems(toProblems(findings, document), text, errColour));
     return undefined;
   }
-  const laidOut = formatYaml(tokenize(text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')));
-  const after = parse({ path, text: laidOut });
+  const formatted = formatYaml(tokenize(text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')));
+  const after = parse({ path, text: formatted });
   if (after.findings.length > 0 || !isDeepStrictEqual(after.document.value, document.value))
-    throw new CommandError(`${path}: laying it out would change what it means, a fault of fmt; it is left as it is`);
-  return laidOut;
+    throw new CommandError(
+      `${path}: not written, because formatting would change its meaning; please report this bug in fmt`,
+    );
+  return formatted;
 }
 
-/** The first line that is another one, from 1. */
-function firstDifference(text: string, laidOut: string): number {
-  const lines = laidOut.split('\n');
+/** Returns the number of the first line that differs, from 1. */
+function firstDifference(text: string, formatted: string): number {
+  const lines = formatted.split('\n');
   return text.split('\n').findIndex((line, index) => line !== lines[index]) + 1 || lines.length;
 }

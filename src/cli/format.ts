@@ -19,9 +19,9 @@ export function paint(text: string, style: Style, colour: boolean): string {
 }
 
 /**
- * Problems as a person reads them, in reading order; each begins with `file:line:column`.
+ * Formats problems for a person, in reading order. Each one begins with `file:line:column`.
  *
- * @param texts the text of the file that they are in, or all files that they may be in, for the code frames
+ * @param texts the text of the file with the problems, or all files that may have problems; the code frames quote it
  */
 export function formatProblems(
   problems: readonly Problem[],
@@ -35,9 +35,9 @@ export function formatProblems(
 function formatProblem(problem: Problem, frame: string, colour: boolean): string {
   const { range, severity, message, rule, related } = problem;
   const file = printable(problem.file);
-  const place = paint(`${file}:${formatPosition(range)}`, 'bold', colour);
+  const location = paint(`${file}:${formatPosition(range)}`, 'bold', colour);
   const lines = [
-    `${place} ${paint(severity, STYLES[severity], colour)} ${printable(message)} ${paint(`[${rule}]`, 'dim', colour)}`,
+    `${location} ${paint(severity, STYLES[severity], colour)} ${printable(message)} ${paint(`[${rule}]`, 'dim', colour)}`,
     indent(frame),
   ];
   if (related !== undefined)
@@ -56,9 +56,9 @@ function indent(text: string): string {
 }
 
 /**
- * What a reload changed, in one line.
+ * Formats the changes of a reload in one line.
  *
- * @param files those that were written otherwise
+ * @param files the files that changed
  */
 export function formatChanges(changes: PlanChanges, files: readonly string[]): string {
   const parts = [
@@ -73,9 +73,9 @@ export function formatChanges(changes: PlanChanges, files: readonly string[]): s
     ['rules', changes.rules],
     ['needs a restart', changes.needsRestart],
   ] as const;
-  const told = parts.filter(([, ids]) => ids.length > 0).map(([what, ids]) => `${what}: ${joinNames(ids)}`);
-  const otherwise = `routes and upstreams are as they were; saved: ${joinNames(files)}`;
-  return `the saved manifest is in force; ${told.join('; ') || otherwise}`;
+  const changed = parts.filter(([, ids]) => ids.length > 0).map(([kind, ids]) => `${kind}: ${joinNames(ids)}`);
+  const unchanged = `routes and upstreams are unchanged; saved: ${joinNames(files)}`;
+  return `the saved manifest is active; ${changed.join('; ') || unchanged}`;
 }
 
 const MAX_NAMES = 10;
@@ -89,7 +89,7 @@ export function pluralize(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
-/** The compiled routes in columns, in the manifest's order. */
+/** Formats the compiled routes as a table, in the manifest's order. */
 export function formatRoutes({ routes, auth }: Pick<Plan, 'routes' | 'auth'>, colour: boolean): string {
   const rows = routes.map((route) => [
     formatMethods(route.methods),
@@ -99,12 +99,12 @@ export function formatRoutes({ routes, auth }: Pick<Plan, 'routes' | 'auth'>, co
     rulesOf(route, auth),
     route.id,
   ]);
-  const all = [['METHODS', 'PATH', 'ACCESS', 'UPSTREAM', 'RULES', 'ID'], ...rows];
-  const widths = all.reduce<number[]>(
-    (most, row) => row.map((cell, index) => Math.max(cell.length, most[index] ?? 0)),
+  const table = [['METHODS', 'PATH', 'ACCESS', 'UPSTREAM', 'RULES', 'ID'], ...rows];
+  const widths = table.reduce<number[]>(
+    (widest, row) => row.map((cell, index) => Math.max(cell.length, widest[index] ?? 0)),
     [],
   );
-  const lines = all.map((row) =>
+  const lines = table.map((row) =>
     row
       .map((cell, index) => cell.padEnd(widths[index] ?? 0))
       .join('  ')

@@ -1,22 +1,25 @@
 #!/usr/bin/env node
 /**
- * The process: its signals, its standard streams, its end. The signal handlers stand before anything of the project is
- * loaded, so the command line itself is imported below them.
+ * The process: signals, standard streams and exit. The signal handlers are registered before the rest of the project is
+ * loaded, which is why the command line is imported below them.
  */
 import { readFileSync } from 'node:fs';
 import module from 'node:module';
 import { constants } from 'node:os';
 import type { ExitCode, Terminal } from './terminal.ts';
 
-const NODE = 26;
-/** Shells add this to a signal's number. */
+const MIN_NODE_VERSION = 26;
+/** A process that a signal ended exits with this plus the signal's number, as shells report it. */
 const SIGNAL_EXIT_BASE = 128;
-/** A reader of the standard error that takes nothing must not hold up the end of a gateway for longer. */
+/** Limits how long the exit waits for a reader of standard error that does not read. */
 const STDERR_FLUSH_TIMEOUT_MS = 1_000;
-/** A line of the log is written by then. */
+/** Long enough to write one line of the log. */
 const LOG_WRITE_WAIT_MS = 100;
 
-/** Signals whose default action ends the process or, of `SIGUSR1`, opens the inspector. Faults and job control keep their actions. */
+/**
+ * Signals whose default action ends the process. In Node the default of `SIGUSR1` opens the inspector. Crash and job control
+ * signals keep their default actions.
+ */
 const SIGNALS = {
   SIGTERM: 'stop',
   SIGINT: 'stop',
@@ -35,15 +38,15 @@ const SIGNALS = {
 
 type Signal = keyof typeof SIGNALS;
 
-const [verb = '', ...others] = process.argv.slice(2);
+const [verb = '', ...options] = process.argv.slice(2);
 const isServing = verb === 'run' || verb === 'dev';
-const isLongRunning = isServing || (verb === 'test' && others.includes('--watch'));
-/** Other verbs end by the default action, even while they wait for a file. The kernel denies PID 1 any default action. */
+const isLongRunning = isServing || (verb === 'test' && options.includes('--watch'));
+/** A short-lived verb ends by the default action, even while a file blocks it. PID 1 has no default actions. */
 const isHandlingSignals = isLongRunning || process.pid === 1;
 
 const stop = new AbortController();
-const abruptExitListeners: ((fault?: unknown) => void)[] = [];
-/** Signals that arrived before anybody listened. */
+const abruptExitListeners: ((error?: unknown) => void)[] = [];
+/** Signals that arrived before the verb called `onSignal`. */
 const earlySignals = new Set<Signal>();
 let onSignal: ((signal: Signal) => void) | undefined;
 let isThreadHung = () => false;
@@ -54,44 +57,47 @@ for (const signal of lostSignals) handleSignal(signal);
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (isServing) return;
-  // A reader that has seen enough, `| head` for example, is no fault: the verb ends by itself.
+  // A reader that stops early, such as `| head`, is not an error. The verb ends by itself.
   if (error.code === 'EPIPE') return stop.abort(error.code);
-  process.stderr.write(`signing-gateway: the standard output cannot be written: ${error.code}\n`);
+  process.stderr.write(`signing-gateway: cannot write to standard output: ${error.code}\n`);
   process.exit(2);
 });
-// Without a listener, a full disk or a reader that left would end the process.
+// Without a listener, a full disk or a closed pipe would end the process.
 process.stderr.on('error', () => undefined);
 
-if (Number.parseInt(process.versions.node, 10) < NODE) {
-  process.stderr.write(`signing-gateway: this is Node ${process.versions.node}; it needs Node ${NODE} or later\n`);
+if (Number.parseInt(process.versions.node, 10) < MIN_NODE_VERSION) {
+  process.stderr.write(
+    `signing-gateway: Node ${process.versions.node} is too old; use Node ${MIN_NODE_VERSION} or later\n`,
+  );
   process.exit(2);
 }
 
-// From the second start on, compiled code is read from a cache: that saves a third of the time.
+// Later starts read compiled code from a cache, which saves a third of their time.
 module.enableCompileCache();
 
 const { main } = await import('./command-line.ts');
-const code = await main(process.argv.slice(2), terminalOf);
-// A gateway ends at once, since a process that ends by itself gives signals their default actions first.
+const code = await main(process.argv.slice(2), createTerminal);
+// A gateway must exit explicitly. When Node exits by itself, it first restores the default actions of signals.
 if (isServing) exitAfterStderrFlush(code);
 else process.exitCode = code;
 
 /**
- * Until here Node's own handlers take SIGINT and SIGTERM, each once: they raise the signal again for its default action,
- * which the kernel denies PID 1. So where only one of the two handlers still stands, the other one's signal was lost.
+ * Returns the signals that arrived before our handlers were registered. Until then Node handles SIGINT and SIGTERM once each:
+ * its handler removes itself and raises the signal again for the default action, which PID 1 does not have. So if only one of
+ * the two handlers is left, the signal of the other one was lost.
  */
 function findLostSignals(): Signal[] {
   const caught = BigInt(`0x${/^SigCgt:\s*([0-9a-f]+)$/m.exec(readStatus())?.[1] ?? 0}`);
   const isMissed = (signal: Signal) => ((caught >> BigInt(constants.signals[signal] - 1)) & 1n) === 0n;
-  const found = (['SIGINT', 'SIGTERM'] as const).filter(isMissed);
-  return found.length === 1 ? found : [];
+  const missed = (['SIGINT', 'SIGTERM'] as const).filter(isMissed);
+  return missed.length === 1 ? missed : [];
 }
 
 function readStatus(): string {
   try {
     return readFileSync('/proc/self/status', 'latin1');
   } catch {
-    // Without /proc nothing is known.
+    // Without /proc no lost signal can be found.
     return '';
   }
 }
@@ -99,26 +105,26 @@ function readStatus(): string {
 function handleSignal(signal: Signal): void {
   const action = SIGNALS[signal];
   if (action === 'stop' || (action === 'reload' && !isServing)) {
-    // A second signal means: now.
+    // A second signal ends the process at once.
     if (stop.signal.aborted || !isLongRunning) exitNow(SIGNAL_EXIT_BASE + constants.signals[signal]);
     stop.abort(signal);
   } else if (onSignal === undefined) earlySignals.add(signal);
   else onSignal(signal);
 }
 
-function terminalOf(args: readonly string[]): Terminal {
+function createTerminal(args: readonly string[]): Terminal {
   return {
     args,
     env: process.env,
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
-    outColour: showsColour(process.stdout),
-    errColour: showsColour(process.stderr),
+    outColour: hasColour(process.stdout),
+    errColour: hasColour(process.stderr),
     outIsTerminal: process.stdout.isTTY === true,
     stop: stop.signal,
     onAbruptExit: (listener) => {
-      // An unhandled rejection arrives here too. After an unknown fault the process never continues.
-      if (abruptExitListeners.length === 0) process.on('uncaughtException', (fault) => exitNow(1, fault));
+      // Unhandled rejections arrive here too. After an unexpected error the process never continues.
+      if (abruptExitListeners.length === 0) process.on('uncaughtException', (error) => exitNow(1, error));
       abruptExitListeners.push(listener);
     },
     onSignal: (listener) => {
@@ -132,33 +138,33 @@ function terminalOf(args: readonly string[]): Terminal {
   };
 }
 
-/** See https://no-color.org for NO_COLOR. */
-function showsColour(stream: NodeJS.WriteStream): boolean {
+/** True if the stream shows colour. See https://no-color.org for NO_COLOR. */
+function hasColour(stream: NodeJS.WriteStream): boolean {
   return stream.isTTY === true && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb';
 }
 
-function exitNow(exitCode: number, ...fault: unknown[]): void {
-  for (const listener of abruptExitListeners) listener(...fault);
-  end(exitCode);
+function exitNow(exitCode: number, ...error: unknown[]): void {
+  for (const listener of abruptExitListeners) listener(...error);
+  exit(exitCode);
 }
 
-/** Ends once the standard error is written, or its reader has had its time. */
+/** Exits when standard error is written, or after a timeout if its reader does not read. */
 function exitAfterStderrFlush(exitCode: ExitCode): void {
-  setTimeout(() => end(exitCode), STDERR_FLUSH_TIMEOUT_MS);
-  process.stderr.write('', () => end(exitCode));
+  setTimeout(() => exit(exitCode), STDERR_FLUSH_TIMEOUT_MS);
+  process.stderr.write('', () => exit(exitCode));
 }
 
-function end(exitCode: number): void {
+function exit(exitCode: number): void {
   if (isThreadHung()) replaceProcess(exitCode);
   process.exit(exitCode);
 }
 
 /**
- * `process.exit` waits for every thread, and one that hangs in the kernel never ends. Another program in this process's place
- * ends with the same code.
+ * Replaces this process by one that exits with the same code. `process.exit` would wait for every thread, and a thread that
+ * hangs in the kernel never ends.
  */
 function replaceProcess(exitCode: number): void {
-  // Another thread may be in the middle of writing the log, and would be cut off.
+  // Lets another thread finish the log line that it may be writing.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)), 0, 0, LOG_WRITE_WAIT_MS);
   process.execve?.(process.execPath, [process.execPath, '--eval', `process.exit(${exitCode})`], {});
 }

@@ -5,7 +5,7 @@ import { createFileEnvironment, readText, readUpToLimit } from '../manifest/file
 import { type Environment, MAX_FILE_BYTES, type Source } from '../manifest/source.ts';
 import { CommandError, type Options, UsageError } from './terminal.ts';
 
-const DEFAULT_MANIFEST = 'gateway.yaml';
+export const DEFAULT_MANIFEST = 'gateway.yaml';
 
 export const MANIFEST_OPTIONS = {
   config: {
@@ -13,21 +13,21 @@ export const MANIFEST_OPTIONS = {
     short: 'c',
     multiple: true,
     valueName: 'FILE',
-    summary: 'the manifest, as FILE alone says it',
+    summary: `the manifest; the same as FILE (default ${DEFAULT_MANIFEST})`,
   },
 } as const satisfies Options;
 
-/** The manifest that a verb is called with, as `FILE` or as `-c FILE`, and which of its flags were given. */
-export function parseSingleManifestArguments<Known extends Options>(
+/** Parses the arguments of a verb that reads one manifest, given as `FILE` or `-c FILE`. */
+export function parseSingleManifestArguments<Own extends Options>(
   args: readonly string[],
-  options: Known,
-): { file: string; given: ReadonlySet<keyof Known> } {
+  options: Own,
+): { file: string; given: ReadonlySet<keyof Own> } {
   const { files, given } = parseManifestArguments(args, options);
   return { file: chooseManifest(files), given };
 }
 
-/** The manifests that a verb is called with, which of its options were given, and all of it in the order of the call. */
-export function parseManifestArguments<Known extends Options>(args: readonly string[], options: Known) {
+/** Parses the arguments of a verb that reads manifests. `tokens` keeps the order of the options. */
+export function parseManifestArguments<Own extends Options>(args: readonly string[], options: Own) {
   const { values, positionals, tokens } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -35,25 +35,25 @@ export function parseManifestArguments<Known extends Options>(args: readonly str
     options: { ...(options as Options), ...MANIFEST_OPTIONS },
   });
   const files = [...(values.config ?? []), ...positionals];
-  const given: ReadonlySet<keyof Known> = new Set(tokens.map((token) => (token.kind === 'option' ? token.name : '')));
+  const given: ReadonlySet<keyof Own> = new Set(tokens.map((token) => (token.kind === 'option' ? token.name : '')));
   return { files: files.length === 0 ? [DEFAULT_MANIFEST] : [...new Set(files.map(relativePath))], given, tokens };
 }
 
-/** The one manifest that was named, or the usual one. */
-export function chooseManifest(named: readonly (string | undefined)[]): string {
-  const files = named.filter((file) => file !== undefined);
-  if (files.length > 1) throw new UsageError(`one manifest at a time: ${files.join(', ')}`);
+/** Returns the only named manifest, or the default one. */
+export function chooseManifest(names: readonly (string | undefined)[]): string {
+  const files = names.filter((file) => file !== undefined);
+  if (files.length > 1) throw new UsageError(`expected one manifest, got ${files.length}: ${files.join(', ')}`);
   return files[0] ?? DEFAULT_MANIFEST;
 }
 
-/** Services that read reports know files by their paths from the folder that all is run in. */
+/** Returns the path relative to the working folder: code hosts match the files in reports by it. */
 function relativePath(path: string): string {
   const inside = relative('', path);
   const isOutside = inside === '..' || inside.startsWith(`..${sep}`) || resolve(inside) === inside;
   return isOutside ? path : inside.split(sep).join('/');
 }
 
-/** Reads and loads a manifest file. Throws a `WorkError` when it cannot be read. */
+/** Reads and loads a manifest file. Throws a `CommandError` if it cannot be read. */
 export function loadFile(path: string, env: Environment['env']): LoadResult & Source {
   const source = readSource(path);
   return { ...load(source, createFileEnvironment(path, env)), ...source };
@@ -61,25 +61,25 @@ export function loadFile(path: string, env: Environment['env']): LoadResult & So
 
 const STANDARD_INPUT = 0;
 
-/** Reads what comes by the standard input. */
+/** Reads a manifest from standard input. */
 export function readStandardInput(): Source {
   return { path: '<stdin>', text: readUpToLimit(STANDARD_INPUT, 0, '<stdin>').toString('utf8') };
 }
 
-/** Reads a manifest file. Throws a `WorkError` when it cannot be read. */
+/** Reads a manifest file. Throws a `CommandError` if it cannot be read. */
 export function readSource(path: string): Source {
   try {
     return { path, text: readText(path) };
   } catch (error) {
-    throw unreadableFileError(path, error, `name a manifest, or run where ${DEFAULT_MANIFEST} is`);
+    throw unreadableFileError(path, error, `name a manifest, or run the command in the folder of ${DEFAULT_MANIFEST}`);
   }
 }
 
-/** That a file cannot be read, and what to do about it. */
+/** Creates the error for a file that cannot be read. `remedy` says what to do. */
 export function unreadableFileError(path: string, error: unknown, remedy: string): CommandError {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EFBIG')
-    return new CommandError(`${path}: it is larger than ${MAX_FILE_BYTES} bytes; split it into several files`);
-  const reason = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${String(code)})`;
+    return new CommandError(`${path}: larger than ${MAX_FILE_BYTES} bytes; split it into several files`);
+  const reason = code === 'ENOENT' ? 'no such file' : `cannot be read (${String(code)})`;
   return new CommandError(`${path}: ${reason}; ${remedy}`);
 }

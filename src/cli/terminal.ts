@@ -1,58 +1,59 @@
-/** What a verb may do to the world: everything that `main.ts` takes from the process. */
+/** Everything that a verb may use of the process. `main.ts` creates it. */
 export interface Terminal {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Results, and nothing but results. */
+  /** Writes results to standard output. */
   readonly out: (text: string) => void;
-  /** Everything that is said to a person on the way. */
+  /** Writes messages for a person to standard error. */
   readonly err: (text: string) => void;
-  /** Whether `out` and `err` are terminals that show colour. */
+  /** True if standard output is a terminal that shows colour. */
   readonly outColour: boolean;
+  /** True if standard error is a terminal that shows colour. */
   readonly errColour: boolean;
-  /** Whether `out` is a terminal, where a person reads. */
+  /** True if standard output is a terminal, so a person reads it. */
   readonly outIsTerminal: boolean;
-  /** Aborted when the process is asked to stop; the reason is the signal. */
+  /** Aborted when the process must stop. The reason is the signal. */
   readonly stop: AbortSignal;
   /**
-   * Calls back when the process ends before the verb does, by a fault that nobody caught or, without one, by a second signal:
-   * what there is to write must be written at once.
+   * Calls the listener when the process exits before the verb returns: with the uncaught error, or without one after a second
+   * signal. The listener must write its buffered output at once.
    */
-  readonly onAbruptExit: (listener: (fault?: unknown) => void) => void;
-  /** Calls back on every signal that does not stop the process, and on those that arrived before. */
+  readonly onAbruptExit: (listener: (error?: unknown) => void) => void;
+  /** Calls the listener for every signal that does not stop the process, including signals that arrived earlier. */
   readonly onSignal: (listener: (signal: NodeJS.Signals) => void) => void;
-  /** `check` returns true while a thread waits for the kernel, perhaps for ever: the end of the process must not wait for it. */
+  /** Sets a check that returns true while a thread hangs in the kernel. The exit of the process does not wait for such a thread. */
   readonly setHungThreadCheck: (check: () => boolean) => void;
 }
 
-/** 0: clean; 1: problems were found; 2: wrong usage, or the work could not be done. */
+/** 0: success. 1: problems found. 2: wrong usage, or the command failed. */
 export type ExitCode = 0 | 1 | 2;
 
-/** An option of a verb, as `parseArgs` takes it; its help and the shell's completion are made of the rest. */
+/** An option of a verb: the members that `parseArgs` takes, and those for help and completion. */
 export interface Option {
   readonly type: 'boolean' | 'string';
   readonly short?: string;
   readonly multiple?: boolean;
-  /** What is written behind it, `FILE` say. */
+  /** Placeholder for the value in the help, for example `FILE`. */
   readonly valueName?: string;
-  /** The only words that may be written behind it. */
+  /** The only valid values. Default: any. */
   readonly choices?: readonly string[];
   readonly summary: string;
 }
 
 export type Options = Readonly<Record<string, Option>>;
 
-/** A verb of the command line. */
+/** A command of the program: `signing-gateway VERB`. */
 export interface Verb {
   readonly usage: string;
   readonly options?: Options;
-  /** What its arguments may be; left out: files. */
+  /** The words that are valid as arguments. Default: file names. */
   readonly choices?: readonly string[];
   readonly examples: readonly string[];
   readonly run: (terminal: Terminal) => Promise<ExitCode>;
 }
 
-/** The call cannot be understood; the message says what to type. */
+/** The command line is invalid. The message says what to type, and the usage follows it. */
 export class UsageError extends Error {}
 
-/** The work cannot be done, for a reason that is not the manifest's. */
+/** The command cannot do its work, for a reason outside the manifest. */
 export class CommandError extends Error {}

@@ -1,18 +1,26 @@
-import type { Options, Verb } from './terminal.ts';
+import type { Option, Options, Verb } from './terminal.ts';
 
-/** What `VERB --help` prints. */
-export function formatUsage({ usage, options = {}, examples }: Verb, summary: string): string {
-  const parts = [`${usage}\n  ${summary}\n`];
-  if (Object.keys(options).length > 0) parts.push(`Options:\n${formatOptions(options)}`);
-  parts.push(`Examples:\n${examples.map((example) => `  ${example}\n`).join('')}`);
-  return parts.join('\n');
+const HELP: Options = { help: { type: 'boolean', short: 'h', summary: 'print this help' } };
+
+/** Returns the text that `VERB --help` prints. */
+export function formatUsage({ usage, options, examples }: Verb, summary: string): string {
+  return [
+    `Usage: ${usage}\n`,
+    `${summary.charAt(0).toUpperCase()}${summary.slice(1)}\n`,
+    `Options:\n${formatOptions({ ...options, ...HELP })}`,
+    `Examples:\n${examples.map((example) => `  ${example}\n`).join('')}`,
+  ].join('\n');
 }
 
 function formatOptions(options: Options): string {
-  const rows = Object.entries(options).map(([name, { short, valueName, summary }]) => ({
-    names: `${short === undefined ? '    ' : `-${short}, `}--${name}${valueName === undefined ? '' : ` ${valueName}`}`,
-    summary,
+  const rows = Object.entries(options).map(([name, option]) => ({
+    flags: formatFlags(name, option),
+    summary: option.summary,
   }));
-  const width = Math.max(...rows.map(({ names }) => names.length));
-  return rows.map(({ names, summary }) => `  ${names.padEnd(width)}  ${summary}\n`).join('');
+  const width = Math.max(...rows.map(({ flags }) => flags.length));
+  return rows.map(({ flags, summary }) => `  ${flags.padEnd(width)}  ${summary}\n`).join('');
+}
+
+function formatFlags(name: string, { short, valueName }: Option): string {
+  return `${short === undefined ? '    ' : `-${short}, `}--${name}${valueName === undefined ? '' : ` ${valueName}`}`;
 }

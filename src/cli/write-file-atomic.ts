@@ -3,29 +3,29 @@ import { chmodSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } 
 import { CommandError } from './terminal.ts';
 
 /**
- * Writes a file whole or not at all: nobody reads half of it, and a write that fails leaves the old one as it was.
- * Throws a `WorkError` when it cannot be written.
+ * Writes a file through a temporary file and a rename, so a reader never sees half of it and a failed write leaves the old
+ * content. Throws a `CommandError` if the file cannot be written.
  */
 export function writeFileAtomic(path: string, text: string): void {
   try {
     const old = statSync(path, { throwIfNoEntry: false });
-    // A pipe or a terminal has nothing to keep, and must not be replaced by a file.
+    // A rename would replace a pipe or a terminal by a regular file.
     if (old !== undefined && !old.isFile()) writeFileSync(path, text);
     else if (old === undefined) replace(path, text);
     else replace(realpathSync(path), text, old.mode);
   } catch (error) {
-    throw new CommandError(`${path} cannot be written: ${(error as Error).message}`);
+    throw new CommandError(`cannot write ${path}: ${(error as Error).message}`);
   }
 }
 
 function replace(path: string, text: string, mode?: number): void {
-  const beside = `${path}.${randomUUID()}.tmp`;
+  const temporary = `${path}.${randomUUID()}.tmp`;
   try {
-    writeFileSync(beside, text, { flag: 'wx' });
-    if (mode !== undefined) chmodSync(beside, mode);
-    renameSync(beside, path);
+    writeFileSync(temporary, text, { flag: 'wx' });
+    if (mode !== undefined) chmodSync(temporary, mode);
+    renameSync(temporary, path);
   } catch (error) {
-    rmSync(beside, { force: true });
+    rmSync(temporary, { force: true });
     throw error;
   }
 }

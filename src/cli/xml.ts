@@ -1,4 +1,4 @@
-/** The attributes of an element, each with a blank before it. */
+/** Formats an element's attributes, each with a leading space. */
 export function xmlAttributes(values: Readonly<Record<string, string | number>>): string {
   return Object.entries(values)
     .map(([name, value]) => ` ${name}="${escapeXml(String(value))}"`)
@@ -7,11 +7,14 @@ export function xmlAttributes(values: Readonly<Record<string, string | number>>)
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-/** Control characters, most of which XML 1.0 cannot hold (section 2.2), are left out; white space is kept in attributes too. */
+/**
+ * Escapes text for elements and attributes. Removes the control characters that XML 1.0 forbids (section 2.2) and encodes
+ * white space, which parsers would normalise in attributes.
+ */
 export function escapeXml(text: string): string {
   return text
     .toWellFormed()
     .replaceAll(/[^\t\n\r\u0020-\u007E\u00A0-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, '')
-    .replaceAll(/[&<>"]/g, (found) => ESCAPES[found] ?? found)
-    .replaceAll(/[\t\n\r]/g, (found) => `&#${found.charCodeAt(0)};`);
+    .replaceAll(/[&<>"]/g, (character) => ESCAPES[character] ?? character)
+    .replaceAll(/[\t\n\r]/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -4,31 +4,31 @@ import type { Comparison, DiffContext, Difference, DiffFinding } from './differe
 import { pairRoutes } from './route-pairs.ts';
 import type { DiffSide } from './side.ts';
 
-/** What differs between two manifests, by what it means: the gravest first, then in the order of the manifest. */
+/** Returns the differences between two manifests, sorted by severity, then by position in the file. */
 export function diff(old: DiffSide, next: DiffSide): Difference[] {
   const sides: DiffContext = { old, next, pairs: pairRoutes(old, next) };
   const all = COMPARISONS.flatMap((comparison) =>
-    [...comparison.find(sides)].map((found) => toDifference(comparison, found, sides)),
+    [...comparison.find(sides)].map((finding) => toDifference(comparison, finding, sides)),
   );
   const distinct = new Map(all.map((difference) => [keyOf(difference), difference]));
   return [...distinct.values()].sort(compareDifferences);
 }
 
-function toDifference({ id, severity }: Comparison, found: DiffFinding, { old, next }: DiffContext): Difference {
-  const { message, path, witness } = found;
-  const { document } = found.side === 'old' ? old : next;
-  const where = { path, at: 'value' } as const;
+function toDifference({ id, severity }: Comparison, finding: DiffFinding, { old, next }: DiffContext): Difference {
+  const { message, path, witness } = finding;
+  const { document } = finding.side === 'old' ? old : next;
+  const location = { path, at: 'value' } as const;
   return {
     rule: id,
     severity,
     message,
-    file: document.fileOf(where),
-    range: document.locate(where),
+    file: document.fileOf(location),
+    range: document.locate(location),
     ...(witness && { witness }),
   };
 }
 
-/** Several requests may show the same: one of them is enough. */
+/** Identifies a difference. Several requests may show the same one, and one of them is enough. */
 function keyOf({ rule, file, range, message }: Difference): string {
   return JSON.stringify([rule, file, range.line, range.column, message]);
 }

@@ -8,7 +8,7 @@ export interface Comparison {
   /** Kebab-case, stable across versions. */
   readonly id: string;
   readonly severity: Severity;
-  /** What it tells of, for the documentation: upper case, full stop. */
+  /** A sentence for the documentation, with a capital letter and a full stop. */
   readonly description: string;
   readonly find: (sides: DiffContext) => Iterable<DiffFinding>;
 }
@@ -16,35 +16,35 @@ export interface Comparison {
 export interface DiffContext {
   readonly old: DiffSide;
   readonly next: DiffSide;
-  /** Routes that have the same requests, or the same id. */
+  /** Routes that receive the same requests, or have the same id. */
   readonly pairs: readonly RoutePair[];
 }
 
-/** A difference before it has a line. */
+/** A difference without its line. */
 export interface DiffFinding {
-  /** What is otherwise now: lower case, no full stop. */
+  /** A sentence about the change, in lower case and without a full stop. */
   readonly message: string;
-  /** Where the new manifest says so; with `in: 'old'`, where the old one said what is gone. */
+  /** The path in the new manifest or, with `side: 'old'`, in the old one. */
   readonly path: Path;
   readonly side?: 'old';
   readonly witness?: DiffWitness | undefined;
 }
 
-/** Something that shows a difference: it is treated otherwise by the two manifests. */
+/** A request or a body that the two manifests handle differently. */
 export type DiffWitness =
   | { readonly request: DiffRequest }
-  /** Refused by the one and let through by the other. */
+  /** One manifest refuses this body and the other accepts it. */
   | { readonly body: unknown };
 
 export interface DiffRequest {
   readonly method: string;
   /** Path and query. */
   readonly url: string;
-  /** Names and values in turn, where they matter. */
+  /** Alternating names and values. Absent if the difference does not depend on headers. */
   readonly headers?: readonly string[];
 }
 
-/** A difference with its place: what is printed. */
+/** A difference with its file and line, as printed. */
 export interface Difference {
   readonly rule: string;
   readonly severity: Severity;

@@ -9,25 +9,25 @@ import { valueAt } from '../plan/schema/schema-walk.ts';
 import { createSchemaValidators, type ValueValidator } from '../plan/schema/value-validator.ts';
 import type { Path } from '../problem/finding.ts';
 
-/** One of two manifests that are compared. */
+/** One of the two manifests of a comparison. */
 export interface DiffSide extends Omit<PlannedManifest, 'problems' | 'files' | 'globs' | 'sources'> {
-  /** The manifest as it may be printed: what came from the environment stands as it was written. */
+  /** The manifest with its references to the environment instead of their values, safe to print. */
   readonly redacted: Manifest;
   readonly routes: readonly DiffRoute[];
-  /** By id. */
+  /** The routes by id. */
   readonly routeById: ReadonlyMap<string, DiffRoute>;
-  /** The JSON Schemas as they may be printed, those of other files too. */
+  /** The redacted JSON Schemas, including those of other files. */
   readonly schemas: SchemaRoot;
-  /** Judges values by the schema at a path of them. */
+  /** Returns a validator for the schema at a path of `schemas`. */
   readonly validatorAt: (path: Path) => ValueValidator;
 }
 
-/** A route as it was written and as it runs. */
+/** A route as written and as compiled. */
 export interface DiffRoute {
-  /** `['routes', 3]` */
+  /** For example `['routes', 3]`. */
   readonly path: Path;
   readonly entry: RouteEntry;
-  /** The entry as it may be printed. */
+  /** The entry with references to the environment instead of their values, safe to print. */
   readonly redactedEntry: RouteEntry;
   readonly route: Route;
   readonly pattern: Pattern;
@@ -45,10 +45,10 @@ export function createDiffSide(planned: PlannedManifest, readFile: Environment['
   }));
   const routeById = new Map(routes.map((route) => [route.route.id, route]));
   const root = bundleSchemas(manifest, readFile, []).root;
-  let judges: ReturnType<typeof createSchemaValidators> | undefined;
+  let validators: ReturnType<typeof createSchemaValidators> | undefined;
   const validatorAt = (path: Path) => {
-    judges ??= createSchemaValidators(root);
-    return judges.validatorAt(path);
+    validators ??= createSchemaValidators(root);
+    return validators.validatorAt(path);
   };
   return {
     plan,
@@ -63,7 +63,7 @@ export function createDiffSide(planned: PlannedManifest, readFile: Environment['
   };
 }
 
-/** A value of the manifest as it may be printed. */
+/** Formats a value of the manifest for a message, without secrets. */
 export function formatRedactedValue({ redacted }: DiffSide, path: Path): string {
   const value = valueAt(redacted, path);
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.join(', ') || 'empty';

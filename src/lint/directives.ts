@@ -4,39 +4,39 @@ import { suggestion } from '../problem/did-you-mean.ts';
 import type { Finding } from '../problem/finding.ts';
 import type { Rule } from './rule.ts';
 
-const ANY = { category: 'directives', severity: 'warning', preset: 'minimal' } as const;
+const DEFAULTS = { category: 'directives', severity: 'warning', preset: 'minimal' } as const;
 
-/** What is told of the comments by which advice is silenced. */
+/** The rules for comments that disable other rules. */
 export const DIRECTIVE_RULES: readonly Rule[] = [
   {
-    ...ANY,
+    ...DEFAULTS,
     id: 'directive-malformed',
-    rationale: 'A comment that was meant to silence a rule and does not is believed to.',
+    rationale: 'A malformed directive disables nothing, although readers believe that it does.',
   },
   {
-    ...ANY,
+    ...DEFAULTS,
     id: 'directive-without-reason',
-    rationale: 'Without a reason nobody can tell whether what was silenced is still right to be.',
+    rationale: 'Without a reason nobody can verify that the directive is still justified.',
   },
   {
-    ...ANY,
+    ...DEFAULTS,
     id: 'directive-unknown-rule',
-    rationale: 'It silences nothing, and errors are never silenced: a manifest that has one is not served.',
+    rationale: 'A directive for an unknown rule has no effect, and a directive cannot disable an error.',
   },
   {
-    ...ANY,
+    ...DEFAULTS,
     id: 'directive-unused',
     preset: 'recommended',
-    rationale: 'What it silenced is gone; the next thing of its kind would come in unseen.',
+    rationale: 'The problem no longer exists, so the directive would only hide the next one.',
   },
 ];
 
-/** A comment that silences rules on the next line that is neither empty nor a comment. */
+/** A comment that disables rules on the next line that is neither empty nor a comment. */
 export interface Directive {
   readonly comment: YamlComment;
   readonly file: string;
   readonly rules: readonly string[];
-  /** The line that it is about. */
+  /** The line on which the rules are disabled; 0 if there is none. */
   readonly targetLine: number;
 }
 
@@ -45,20 +45,20 @@ export interface ParsedDirectives {
   readonly findings: readonly Finding[];
 }
 
-const MARK = 'gateway-disable';
-const FORM = /^#\s*gateway-disable-next-line\s+(?<rules>[\w-]+(?:\s*,\s*[\w-]+)*)\s*(?:--\s*(?<reason>.*))?$/;
-const HOW = 'write # gateway-disable-next-line RULE -- reason';
+const PREFIX = 'gateway-disable';
+const SYNTAX = /^#\s*gateway-disable-next-line\s+(?<rules>[\w-]+(?:\s*,\s*[\w-]+)*)\s*(?:--\s*(?<reason>.*))?$/;
+const USAGE = 'write # gateway-disable-next-line RULE -- reason';
 
 /**
- * Those of a manifest and of what it includes.
+ * Reads the directives of a manifest and of its included files.
  *
- * @param table by which the ids of rules are known
+ * @param table the known rules
  */
 export function readDirectives(document: Document, table: readonly Rule[]): ParsedDirectives {
-  const all = [document, ...document.included].map((one) => readFileDirectives(one, table));
+  const files = [document, ...document.included].map((file) => readFileDirectives(file, table));
   return {
-    directives: all.flatMap(({ directives }) => directives),
-    findings: all.flatMap(({ findings }) => findings),
+    directives: files.flatMap(({ directives }) => directives),
+    findings: files.flatMap(({ findings }) => findings),
   };
 }
 
@@ -66,8 +66,8 @@ function readFileDirectives(document: Document, table: readonly Rule[]): ParsedD
   const { file, text } = document;
   const directives: Directive[] = [];
   const findings: Finding[] = [];
-  // To find the comments, all of the text is read again.
-  const comments = text.includes(MARK) ? document.comments() : [];
+  // `comments` tokenizes the file again, so skip files without directives.
+  const comments = text.includes(PREFIX) ? document.comments() : [];
   for (const comment of comments) {
     if (!/^#\s*gateway-disable/.test(comment.text)) continue;
     const rules = readDirective({ comment, file }, table, findings);
@@ -76,25 +76,25 @@ function readFileDirectives(document: Document, table: readonly Rule[]): ParsedD
   return { directives, findings };
 }
 
-/** The rules that a comment silences; what is wrong with it goes to `findings`. */
-function readDirective(place: DirectiveLocation, table: readonly Rule[], findings: Finding[]): string[] {
-  const { rules, reason } = FORM.exec(place.comment.text.trimEnd())?.groups ?? {};
-  const tell = (rule: string, message: string) => findings.push(directiveFinding(rule, place, message));
+/** Returns the rules that a comment disables, and adds the errors of the comment to `findings`. */
+function readDirective(location: DirectiveLocation, table: readonly Rule[], findings: Finding[]): string[] {
+  const { rules, reason } = SYNTAX.exec(location.comment.text.trimEnd())?.groups ?? {};
+  const report = (rule: string, message: string) => findings.push(directiveFinding(rule, location, message));
   if (rules === undefined) {
-    tell('directive-malformed', `this silences nothing; ${HOW}`);
+    report('directive-malformed', `this comment disables no rule; ${USAGE}`);
     return [];
   }
   if (reason === undefined || reason.trim() === '') {
-    tell('directive-without-reason', `why this is silenced is not said, so it is not; ${HOW}`);
+    report('directive-without-reason', `a directive without a reason disables no rule; ${USAGE}`);
     return [];
   }
   return rules.split(/\s*,\s*/).filter((id) => {
-    const rule = table.find((known) => known.id === id);
+    const rule = table.find((candidate) => candidate.id === id);
     if (rule === undefined) {
-      const known = table.filter(({ severity }) => severity !== 'error').map((one) => one.id);
-      tell('directive-unknown-rule', `there is no rule "${id}"${suggestion(id, known)}`);
+      const ids = table.filter(({ severity }) => severity !== 'error').map((other) => other.id);
+      report('directive-unknown-rule', `unknown rule "${id}"${suggestion(id, ids)}`);
     } else if (rule.severity === 'error') {
-      tell('directive-unknown-rule', `"${id}" is an error, and errors are not silenced; mend it`);
+      report('directive-unknown-rule', `"${id}" is an error, and a directive cannot disable an error; fix the error`);
     }
     return rule !== undefined && rule.severity !== 'error';
   });
@@ -109,7 +109,7 @@ export function directiveFinding(rule: string, { comment, file }: DirectiveLocat
 
 function nextLine({ text, file, locate }: Document, { start }: YamlComment): number {
   const { line } = locate({ start, end: start, file });
-  const rest = text.slice(start).split('\n').slice(1);
-  const distance = rest.findIndex((other) => !/^\s*(?:#|$)/.test(other));
+  const following = text.slice(start).split('\n').slice(1);
+  const distance = following.findIndex((other) => !/^\s*(?:#|$)/.test(other));
   return distance === -1 ? 0 : line + 1 + distance;
 }

@@ -8,140 +8,176 @@ const VALIDATION = { ...ERROR, category: 'validation' } as const;
 const OPERATIONS = { ...ERROR, category: 'operations' } as const;
 const UPSTREAMS = { ...ERROR, category: 'upstreams' } as const;
 
-/** What keeps a manifest from being served: the stages of `load` find it. */
+/** The errors of `load`. A manifest that has one is not served. */
 export const ERROR_RULES: readonly Rule[] = [
-  { ...MANIFEST, id: 'syntax', rationale: 'What is no YAML with one reading means nothing for sure.' },
+  {
+    ...MANIFEST,
+    id: 'syntax',
+    rationale: 'Invalid or ambiguous YAML has no single meaning, so the gateway refuses to guess.',
+  },
   {
     ...MANIFEST,
     id: 'schema',
-    rationale:
-      'A key or a value that is not known would be passed over in silence, and what was meant would not happen.',
+    rationale: 'If the gateway ignored unknown keys and invalid values, a setting could silently have no effect.',
   },
-  { ...MANIFEST, id: 'environment', rationale: 'A variable that is not set would leave a hole in the manifest.' },
+  { ...MANIFEST, id: 'environment', rationale: 'An unset variable would leave a gap in the manifest.' },
   {
     ...MANIFEST,
     id: 'include',
-    rationale:
-      'A file that is not there, holds nothing or holds what is not taken in would leave a hole in the manifest.',
+    rationale: 'A missing, empty or unsupported file would leave a gap in the manifest.',
   },
   {
     ...MANIFEST,
     id: 'include-twice',
-    rationale: 'Of two upstreams or schemas of one name, nobody could say which one is meant.',
+    rationale: 'If two files define an upstream or a schema with the same name, references to it are ambiguous.',
   },
-  { ...MANIFEST, id: 'address', rationale: 'The gateway could not listen there.' },
+  { ...MANIFEST, id: 'address', rationale: 'The gateway cannot listen on an invalid address.' },
   {
     ...ROUTES,
     id: 'path',
-    rationale: 'A pattern that no request can match, or that can be read in two ways, is not what was meant.',
+    rationale: 'A pattern that matches no request, or that has two readings, does not do what its author intended.',
   },
   {
     ...ROUTES,
     id: 'route-id',
-    rationale: 'Logs, metrics and tables know a route by its id: two of one id could not be told apart.',
+    rationale:
+      'Logs, metrics and tables identify a route by its id, so two routes with the same id could not be distinguished.',
   },
   {
     ...ROUTES,
     id: 'route-duplicate',
-    rationale: 'Of two routes that match the same requests one would never be reached, and nobody could say which.',
+    rationale: 'If two routes match the same requests, one of them never receives a request.',
   },
-  { ...ROUTES, id: 'upstream-unknown', rationale: 'The request would have nowhere to go.' },
+  { ...ROUTES, id: 'upstream-unknown', rationale: 'The gateway would have no upstream to forward the request to.' },
   {
     ...ROUTES,
     id: 'upstream-path',
-    rationale: 'The upstream would be asked for a path that it was not meant to be asked for.',
+    rationale: 'The upstream would receive requests for the wrong path.',
   },
   {
     ...ROUTES,
     id: 'header',
-    rationale: 'A header that has a meaning of its own, or no sound form, would change how servers read the message.',
+    rationale: 'A reserved header, or an invalid name or value, would change how servers read the message.',
   },
   {
     ...ROUTES,
     id: 'websocket',
-    rationale: 'A WebSocket begins with GET: on a route without it none could ever begin.',
+    rationale:
+      'A WebSocket handshake is a GET request (RFC 6455 section 4.1), so a route without GET can never accept one.',
   },
-  { ...AUTH, id: 'auth-missing', rationale: 'Nobody could get in, since nothing says how a token is verified.' },
+  {
+    ...AUTH,
+    id: 'auth-missing',
+    rationale: 'Without "auth" the gateway cannot verify tokens, so it would refuse every request.',
+  },
   {
     ...AUTH,
     id: 'secret-in-file',
-    rationale: 'The file is in a repository, in images and in backups: whoever can read any of them has the secret.',
+    rationale:
+      'The file is copied to repositories, images and backups, and anyone who can read one of them has the secret.',
   },
-  { ...AUTH, id: 'jwt-keys', rationale: 'A token is verified by keys that are known in exactly one way.' },
+  { ...AUTH, id: 'jwt-keys', rationale: 'The gateway needs exactly one source of keys to verify tokens.' },
   {
     ...AUTH,
     id: 'jwt-algorithm',
-    rationale: 'With a public key taken for the secret of an HMAC, anyone can sign (RFC 8725 section 3.1).',
+    rationale: 'If a public key is used as an HMAC secret, anyone can sign tokens (RFC 8725 section 3.1).',
   },
   {
     ...AUTH,
     id: 'jwt-secret',
-    rationale: 'A short secret is found by trying, from one token alone (RFC 7518 section 3.2).',
+    rationale: 'An attacker can guess a short secret from a single token (RFC 7518 section 3.2).',
   },
   {
     ...AUTH,
     id: 'jwks',
-    rationale: 'Without keys that fit the algorithms no token is good, and weak or private ones must not be used.',
+    rationale:
+      'The gateway needs keys that fit the algorithms to verify tokens, and must not use weak or private keys.',
   },
   {
     ...AUTH,
     id: 'discovery',
-    rationale: 'Who answers there says by which keys tokens are verified: it must be the issuer for sure.',
+    rationale:
+      'The discovery document names the keys that verify tokens, so the gateway must fetch it from the issuer.',
   },
-  { ...AUTH, id: 'endpoint', rationale: 'Every token is shown to it: it must be the issuer for sure.' },
-  { ...AUTH, id: 'role-unknown', rationale: 'A role that the gate does not allow never gets to the route.' },
-  { ...AUTH, id: 'roles-public', rationale: 'Nobody is asked for a role where nobody is asked for a token.' },
-  { ...AUTH, id: 'login-token-path', rationale: 'The gate at login could not find what it is to judge.' },
-  { ...AUTH, id: 'login-websocket', rationale: 'What goes through a tunnel cannot be looked at.' },
+  {
+    ...AUTH,
+    id: 'endpoint',
+    rationale: 'The gateway sends every token to this endpoint, so its address must be exact.',
+  },
+  {
+    ...AUTH,
+    id: 'role-unknown',
+    rationale: 'The role gate refuses every role that it does not allow, so this role can never reach the route.',
+  },
+  { ...AUTH, id: 'roles-public', rationale: 'A public route requires no token, so the gateway has no role to check.' },
+  {
+    ...AUTH,
+    id: 'login-token-path',
+    rationale: 'The gateway could not find the token in the login response, so it could not check the role.',
+  },
+  { ...AUTH, id: 'login-websocket', rationale: 'The gateway cannot inspect messages inside a WebSocket tunnel.' },
   {
     ...AUTH,
     id: 'cors-origin',
-    rationale: 'An origin that is written otherwise than browsers write it never matches.',
+    rationale: 'An origin that is not written as browsers send it never matches.',
   },
-  { ...AUTH, id: 'cors-credentials', rationale: 'Any site could act for those who visit it.' },
-  { ...VALIDATION, id: 'body', rationale: 'A rule for a body that is never taken judges nothing.' },
+  {
+    ...AUTH,
+    id: 'cors-credentials',
+    rationale: 'Any site could send requests with the credentials of its visitors and read the responses.',
+  },
+  { ...VALIDATION, id: 'body', rationale: 'A body rule has no effect on a route that accepts no body.' },
   {
     ...VALIDATION,
     id: 'body-types',
-    rationale: 'A list of media types that nothing can fit, or that contradicts the schema, refuses every body.',
+    rationale: 'A list of media types that matches nothing, or that contradicts the schema, refuses every body.',
   },
-  { ...VALIDATION, id: 'parameters', rationale: 'A rule for a parameter that cannot come judges nothing.' },
+  { ...VALIDATION, id: 'parameters', rationale: 'A rule for a parameter that no request can contain has no effect.' },
   {
     ...VALIDATION,
     id: 'body-schema',
-    rationale: 'A schema that does not compile, judges nothing or never comes to an end protects from nothing.',
+    rationale: 'A schema that does not compile, checks nothing or never finishes offers no protection.',
   },
-  { ...UPSTREAMS, id: 'upstream-url', rationale: 'The request would have nowhere to go for sure.' },
+  {
+    ...UPSTREAMS,
+    id: 'upstream-url',
+    rationale: 'The gateway cannot forward requests to an ambiguous or invalid address.',
+  },
   {
     ...UPSTREAMS,
     id: 'upstream-tls',
-    rationale: 'The connection could not be made, or not with the one that was meant.',
+    rationale: 'The gateway could not connect, or could not verify that it reached the right upstream.',
   },
   {
     ...OPERATIONS,
     id: 'server-timeout',
-    rationale: 'Nothing is ever waited for so short, and to the server zero means for ever.',
+    rationale: 'A timeout this short fails every request, and zero disables the timeout.',
   },
-  { ...OPERATIONS, id: 'server-limit', rationale: 'A limit that no request could keep, or none at all, is a slip.' },
+  {
+    ...OPERATIONS,
+    id: 'server-limit',
+    rationale: 'A limit that refuses every request, or that never applies, is a mistake.',
+  },
   {
     ...OPERATIONS,
     id: 'trusted-proxy',
-    rationale: 'Who is trusted is believed what it says of its clients: it must be an address for sure.',
+    rationale:
+      'The gateway trusts the forwarding headers of these peers, so each entry must be an exact address or block.',
   },
   {
     ...OPERATIONS,
     id: 'admin-exposed',
-    rationale: "Whoever reaches the operators' side sees upstreams, routes and how they are.",
+    rationale: 'Anyone who reaches the admin API can see the routes, the upstreams and their health.',
   },
-  { ...OPERATIONS, id: 'admin-token', rationale: 'Whoever finds a short token by trying is an operator from then on.' },
+  { ...OPERATIONS, id: 'admin-token', rationale: 'Anyone who guesses a short token has full access to the admin API.' },
   {
     ...OPERATIONS,
     id: 'self-test',
-    rationale: 'What was written to keep a mistake out of service must be there, be read, and pass.',
+    rationale: 'Tests that a manifest must pass before the gateway activates it must exist and be readable.',
   },
   {
     ...OPERATIONS,
     id: 'tls',
-    rationale: 'Clients would be shown no certificate, or one that the key does not belong to.',
+    rationale: 'Clients would receive no certificate, or one that does not match the key.',
   },
 ];

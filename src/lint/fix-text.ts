@@ -1,39 +1,39 @@
 import type { Problem, TextEdit } from '../problem/problem.ts';
 
-/** What one edit mends may uncover the next; no chain is as long as this. */
-const ROUNDS = 10;
+/** An edit may reveal another problem. No known chain of problems is this long. */
+const MAX_ROUNDS = 10;
 
 export interface FixedText {
   readonly text: string;
-  /** How many edits were made. */
+  /** The number of applied edits. */
   readonly editCount: number;
 }
 
 /**
- * Makes the edits that problems of a text come with, until none is left. All else of the text stays as it was,
- * comments and layout too.
+ * Applies the edits of problems until no problem has one. The rest of the text, with its comments and layout,
+ * does not change.
  */
 export function fixText(text: string, problemsOf: (text: string) => readonly Problem[]): FixedText {
   let fixed: FixedText = { text, editCount: 0 };
   let problems = problemsOf(text);
-  for (let round = 0; round < ROUNDS; round += 1) {
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const edits = withoutOverlaps(problems.flatMap(({ edit }) => edit ?? []));
     if (edits.length === 0) break;
     const next = applyEdits(fixed.text, edits);
     problems = problemsOf(next);
-    // Whatever an edit takes for granted, what can be read stays readable.
+    // An edit must never turn valid YAML into invalid YAML.
     if (problems.some(({ rule }) => rule === 'syntax')) break;
     fixed = { text: next, editCount: fixed.editCount + edits.length };
   }
   return fixed;
 }
 
-/** In their order, and of those that touch each other the first. */
+/** Returns the edits in text order, and drops each edit that overlaps an earlier one. */
 function withoutOverlaps(edits: readonly TextEdit[]): TextEdit[] {
-  const kept: TextEdit[] = [];
+  const selected: TextEdit[] = [];
   for (const edit of edits.toSorted((a, b) => a.start - b.start || a.end - b.end))
-    if (edit.start >= (kept.at(-1)?.end ?? 0)) kept.push(edit);
-  return kept;
+    if (edit.start >= (selected.at(-1)?.end ?? 0)) selected.push(edit);
+  return selected;
 }
 
 function applyEdits(text: string, edits: readonly TextEdit[]): string {

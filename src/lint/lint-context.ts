@@ -8,7 +8,7 @@ import type { Finding, Path } from '../problem/finding.ts';
 import { type SchemaNode, schemaNodes } from './schema-nodes.ts';
 import { WitnessSearch } from './witness-search.ts';
 
-/** A manifest that loads, with what the stages of `load` made of it. */
+/** A manifest that loads, with the results of the stages of `load`. */
 export interface ValidManifest {
   readonly document: Document;
   readonly manifest: Manifest;
@@ -17,26 +17,26 @@ export interface ValidManifest {
   readonly secrets: Secrets;
 }
 
-/** What rules look at. */
+/** The input of the rules. */
 export interface LintContext extends ValidManifest {
-  /** In the manifest's order. */
+  /** In the order of the manifest. */
   readonly routes: readonly LintRoute[];
-  /** Every JSON Schema of the manifest, those inside of others too. */
+  /** Every JSON Schema of the manifest, including nested ones. */
   readonly schemas: readonly SchemaNode[];
   readonly witnessSearch: WitnessSearch;
 }
 
-/** A route as it was written and as it runs. */
+/** A route as written and as compiled. */
 export interface LintRoute {
-  /** `['routes', 3]` */
+  /** For example `['routes', 3]`. */
   readonly path: Path;
   readonly entry: RouteEntry;
   readonly route: Route;
   readonly pattern: Pattern;
 }
 
-export function createLintContext(sound: ValidManifest): LintContext {
-  const { manifest, plan } = sound;
+export function createLintContext(checked: ValidManifest): LintContext {
+  const { manifest, plan } = checked;
   const routes = plan.routes.map((route, index) => ({
     path: ['routes', index],
     entry: manifest.routes[index] as RouteEntry,
@@ -44,7 +44,7 @@ export function createLintContext(sound: ValidManifest): LintContext {
     pattern: parsePattern(route.path),
   }));
   return {
-    ...sound,
+    ...checked,
     routes,
     schemas: [...schemaNodes(manifest)],
     witnessSearch: new WitnessSearch(routes, plan.router),

@@ -4,60 +4,62 @@ import type { YamlValue } from '../manifest/yaml-values.ts';
 import type { Finding, Severity } from '../problem/finding.ts';
 import { type Problem, toProblems } from '../problem/problem.ts';
 import { type Directive, directiveFinding, readDirectives } from './directives.ts';
-import { createLintContext, type ValidManifest } from './lint-context.ts';
+import { createLintContext, type LintContext, type ValidManifest } from './lint-context.ts';
 import { ONLINE_RULES } from './online-checks.ts';
 import { PRESETS, type Preset, type Rule, type RuleFinding } from './rule.ts';
 import { RULES } from './rule-table.ts';
 
-/** What `read` makes of a text: a manifest that loads, or what keeps it from loading. */
+/** The result of checking a text: a manifest that loads, or the findings that prevent it. */
 export type LintInput = ValidManifest | (Pick<ValidManifest, 'document' | 'findings'> & { readonly plan: undefined });
 
 export interface LintOptions {
-  /** In place of the manifest's. */
+  /** Overrides the preset of the manifest. */
   readonly preset?: Preset | undefined;
-  /** What was found outside of the manifest, for the same settings and directives. */
+  /** Findings of the online checks. The settings and directives of the manifest apply to them too. */
   readonly extraFindings?: readonly Finding[];
 }
 
 /**
- * Everything to tell the author, in reading order: what keeps the manifest from being served or, if nothing does,
- * what the rules advise. Deterministic, and without any look at the network.
+ * Returns the problems of a manifest in text order: its errors or, if it has none, the findings of the rules.
+ * Deterministic; uses no network.
  */
 export function lint(checked: LintInput, { preset, extraFindings = [] }: LintOptions = {}): Problem[] {
   const { document, findings } = checked;
   if (checked.plan === undefined) return toProblems(findings, document);
   const { lint: settings } = checked.manifest;
   const severityOf = (rule: Rule) => effectiveSeverity({ ...settings, preset: preset ?? settings.preset }, rule);
-  const active = new Map(RULES.map((rule) => [rule.id, severityOf(rule)]));
-  const subject = createLintContext(checked);
-  const advice = RULES.flatMap((rule) => (active.get(rule.id) === 'off' ? [] : runRule(rule, subject)));
-  const written = readDirectives(document, RULES);
-  const { heard, unused } = applyDirectives([...advice, ...extraFindings], written.directives, checked);
-  // What was asked outside of the manifest may be otherwise the next time.
-  const isRun = (id: string) => active.get(id) !== 'off' && !ONLINE_RULES.some((rule) => rule.id === id);
-  const told = [...heard, ...written.findings, ...unusedDirectiveFindings(unused, isRun)].flatMap((finding) => {
-    const severity = active.get(finding.rule);
+  const severities = new Map(RULES.map((rule) => [rule.id, severityOf(rule)]));
+  const context = createLintContext(checked);
+  const ruleFindings = RULES.flatMap((rule) => (severities.get(rule.id) === 'off' ? [] : runRule(rule, context)));
+  const parsed = readDirectives(document, RULES);
+  const { remaining, unused } = applyDirectives([...ruleFindings, ...extraFindings], parsed.directives, checked);
+  // An online rule may find something again the next time, so its directives are never unused.
+  const isRun = (id: string) => severities.get(id) !== 'off' && !ONLINE_RULES.some((rule) => rule.id === id);
+  const active = [...remaining, ...parsed.findings, ...unusedDirectiveFindings(unused, isRun)].flatMap((finding) => {
+    const severity = severities.get(finding.rule);
     return severity === undefined || severity === 'off' ? [] : [{ ...finding, severity }];
   });
-  return toProblems([...findings, ...told], document);
+  return toProblems([...findings, ...active], document);
 }
 
 type LintSettings = Manifest['lint'];
 
-/** What the manifest says of a rule, or else whether its preset has it. */
+/** Returns the severity that the manifest or the preset gives a rule. */
 function effectiveSeverity({ preset, rules }: LintSettings, rule: Rule): Severity | 'off' {
-  const isIn = PRESETS.indexOf(rule.preset) <= PRESETS.indexOf(preset);
-  return rules[rule.id] ?? (isIn ? rule.severity : 'off');
+  const isInPreset = PRESETS.indexOf(rule.preset) <= PRESETS.indexOf(preset);
+  return rules[rule.id] ?? (isInPreset ? rule.severity : 'off');
 }
 
-function runRule({ id, severity, find }: Rule, subject: ReturnType<typeof createLintContext>): Finding[] {
-  return [...(find?.(subject) ?? [])].map((advice) => {
-    const message = redactMessage(advice, subject);
-    return { ...advice, message, rule: id, severity };
-  });
+function runRule({ id, severity, find }: Rule, context: LintContext): Finding[] {
+  return [...(find?.(context) ?? [])].map((finding) => ({
+    ...finding,
+    message: redactMessage(finding, context),
+    rule: id,
+    severity,
+  }));
 }
 
-/** A rule may quote a value, of its own place or of another: a value from the environment is shown as it is written. */
+/** Replaces each quoted value that comes from the environment by its reference in the manifest. */
 function redactMessage({ location, message }: RuleFinding, { manifest, secrets }: ValidManifest): string {
   const value = 'path' in location ? valueAt(manifest as unknown as YamlValue, location.path) : null;
   if (!('path' in location) || typeof value !== 'string' || !secrets.isSecret(location.path))
@@ -70,27 +72,31 @@ interface UnusedDirective {
   readonly rule: string;
 }
 
-/** Parts what is heard from what directives silence, and tells which of them silenced nothing. */
+/** Removes the findings that directives disable, and returns the directives that matched no finding. */
 function applyDirectives(findings: readonly Finding[], directives: readonly Directive[], { document }: LintInput) {
-  if (directives.length === 0) return { heard: findings, unused: [] };
+  if (directives.length === 0) return { remaining: findings, unused: [] };
   const byLine = new Map<string, UnusedDirective>();
   for (const directive of directives)
     for (const rule of directive.rules)
       byLine.set(`${directive.file}:${directive.targetLine} ${rule}`, { directive, rule });
   const used = new Set<string>();
-  const heard = findings.filter(({ rule, location }) => {
-    const place = `${document.fileOf(location)}:${document.locate(location).line} ${rule}`;
-    if (byLine.has(place)) used.add(place);
-    return !byLine.has(place);
+  const remaining = findings.filter(({ rule, location }) => {
+    const key = `${document.fileOf(location)}:${document.locate(location).line} ${rule}`;
+    if (byLine.has(key)) used.add(key);
+    return !byLine.has(key);
   });
-  return { heard, unused: [...byLine].filter(([place]) => !used.has(place)).map(([, unused]) => unused) };
+  return { remaining, unused: [...byLine].filter(([key]) => !used.has(key)).map(([, unused]) => unused) };
 }
 
-/** Of a rule that did not run nothing is known. */
+/** Reports unused directives. A rule that did not run may still need its directive. */
 function unusedDirectiveFindings(unused: readonly UnusedDirective[], isRun: (id: string) => boolean): Finding[] {
   return unused
     .filter(({ rule }) => isRun(rule))
     .map(({ directive, rule }) =>
-      directiveFinding('directive-unused', directive, `"${rule}" finds nothing on the next line; remove it here`),
+      directiveFinding(
+        'directive-unused',
+        directive,
+        `"${rule}" finds nothing on the next line; remove it from this comment`,
+      ),
     );
 }

@@ -5,77 +5,91 @@ import { findingAt, type Rule } from './rule.ts';
 import { tokenMethods } from './token-methods.ts';
 import { type LintUpstream, upstreamsOf } from './upstreams.ts';
 
-const ANY = { category: 'online', severity: 'warning', preset: 'minimal' } as const;
+const DEFAULTS = { category: 'online', severity: 'warning', preset: 'minimal' } as const;
 
-/** What only those can tell who are behind the gateway: it is found with `--online` alone. */
+/** The rules that need the network. They run only with `--online`. */
 export const ONLINE_RULES: readonly Rule[] = [
-  { ...ANY, id: 'online-upstream', rationale: 'What is not reached now will not be when the first request comes.' },
-  { ...ANY, id: 'online-health', rationale: 'A target whose health check fails gets no requests.' },
-  { ...ANY, id: 'online-tokens', rationale: 'While the issuer gives no answer no new token is good.' },
+  {
+    ...DEFAULTS,
+    id: 'online-upstream',
+    rationale: 'An endpoint that cannot be reached now cannot serve the first request either.',
+  },
+  {
+    ...DEFAULTS,
+    id: 'online-health',
+    rationale: 'The gateway sends no requests to an endpoint whose health check fails.',
+  },
+  {
+    ...DEFAULTS,
+    id: 'online-tokens',
+    rationale: 'While the issuer is unavailable the gateway cannot verify new tokens.',
+  },
 ];
 
 const TIMEOUT_MS = 3_000;
-const AT_ONCE = 16;
-const MAX_BYTES = 65_536;
+const MAX_CONCURRENT = 16;
+const MAX_RESPONSE_BYTES = 65_536;
 
-/** Asks every target of every upstream with one GET, and the issuer about a token that nobody has. */
-export async function checkOnline(sound: ValidManifest): Promise<Finding[]> {
-  const targets = upstreamsOf(sound).flatMap((subject) => subject.endpoints.map((target) => ({ subject, target })));
-  const findings: Finding[] = await checkIssuer(sound);
-  while (targets.length > 0) {
-    const now = targets.splice(0, AT_ONCE);
-    const found = await Promise.all(now.map(({ subject, target }) => checkEndpoint(subject, target)));
-    findings.push(...found.flat());
+/** Sends one GET to every endpoint of every upstream, and verifies a token with an invalid signature at the issuer. */
+export async function checkOnline(checked: ValidManifest): Promise<Finding[]> {
+  const checks = upstreamsOf(checked).flatMap((upstream) =>
+    upstream.endpoints.map((endpoint) => ({ upstream, endpoint })),
+  );
+  const findings: Finding[] = await checkIssuer(checked);
+  while (checks.length > 0) {
+    const batch = checks.splice(0, MAX_CONCURRENT);
+    const results = await Promise.all(batch.map(({ upstream, endpoint }) => checkEndpoint(upstream, endpoint)));
+    findings.push(...results.flat());
   }
   return findings;
 }
 
 async function checkEndpoint(
   { upstream }: LintUpstream,
-  target: LintUpstream['endpoints'][number],
+  endpoint: LintUpstream['endpoints'][number],
 ): Promise<Finding[]> {
   const finding = (rule: string, message: string) => [
-    { ...findingAt(target.path, message), rule, severity: 'warning' } as const,
+    { ...findingAt(endpoint.path, message), rule, severity: 'warning' } as const,
   ];
   try {
-    const status = await fetchStatus(upstream, target.url);
+    const status = await fetchStatus(upstream, endpoint.url);
     if (upstream.health === undefined || (status >= 200 && status < 300)) return [];
     return finding(
       'online-health',
-      `the health check is answered ${status}, and 2xx alone is well; correct health.path, or the service`,
+      `the health check returned status ${status} instead of 2xx; correct health.path, or fix the service`,
     );
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error);
     return finding(
       'online-upstream',
-      `no answer comes from here (${reason}); start the service, or correct the address`,
+      `this endpoint does not respond (${reason}); start the service, or correct the address`,
     );
   }
 }
 
-/** The status of the response, whatever its body; no redirect is followed. */
+/** Returns the status of the response, and follows no redirects. */
 async function fetchStatus({ health, tls, endpoints }: Upstream, url: URL): Promise<number> {
   const { UpstreamConnection, createDial, fetchResponse, ResponseTooLargeError } = await importHttp1();
-  const serverName = endpoints.find((target) => target.url === url)?.serverName;
+  const serverName = endpoints.find((endpoint) => endpoint.url === url)?.serverName;
   const dial = createDial({ url, serverName }, { connectTimeoutMs: TIMEOUT_MS, tls });
   const limits = { responseTimeoutMs: TIMEOUT_MS, idleTimeoutMs: TIMEOUT_MS };
   const connection = new UpstreamConnection({ dial, ...limits, isForTunnel: false, onClosed: () => undefined });
-  const late = setTimeout(() => connection.abort(timeoutError()), TIMEOUT_MS);
+  const timer = setTimeout(() => connection.abort(timeoutError()), TIMEOUT_MS);
   const headers = ['Host', url.host, 'User-Agent', 'signing-gateway'];
   try {
     const request = { method: 'GET', path: health?.path ?? '/', headers, body: null };
-    const { status } = await fetchResponse(connection, request, MAX_BYTES);
+    const { status } = await fetchResponse(connection, request, MAX_RESPONSE_BYTES);
     return status;
   } catch (error) {
     if (error instanceof ResponseTooLargeError) return error.status;
     throw error;
   } finally {
-    clearTimeout(late);
+    clearTimeout(timer);
     connection.destroy();
   }
 }
 
-/** A lint without `--online` reads nothing of TLS. */
+/** Imports the HTTP client lazily, so that a lint without `--online` does not load TLS. */
 async function importHttp1() {
   const [{ UpstreamConnection }, { createDial }, { fetchResponse, ResponseTooLargeError }] = await Promise.all([
     import('../http1/upstream-connection.ts'),
@@ -89,17 +103,17 @@ function timeoutError(): Error {
   return Object.assign(new Error('no response in time'), { code: 'timeout' });
 }
 
-/** By the very verifier that serves: all that can be known of a token that nobody signed is whether it could be judged. */
+/** Verifies an unsigned token with the verifier of the plan: only the code `keys_unavailable` shows that the issuer failed. */
 async function checkIssuer({ manifest, plan }: ValidManifest): Promise<Finding[]> {
-  const [asked] = tokenMethods(manifest);
-  const verdict = asked && (await plan.auth?.verifier.verify(probeToken(manifest)));
-  if (asked === undefined || verdict === undefined || !('code' in verdict) || verdict.code !== 'keys_unavailable')
+  const [method] = tokenMethods(manifest);
+  const verdict = method && (await plan.auth?.verifier.verify(probeToken(manifest)));
+  if (method === undefined || verdict === undefined || !('code' in verdict) || verdict.code !== 'keys_unavailable')
     return [];
-  const message = `the issuer gives no answer that serves (${verdict.cause ?? 'no reason is known'}); correct its address, or start it`;
-  return [{ ...errorAtKey(asked.path, 'online-tokens', message), severity: 'warning' }];
+  const message = `the issuer is unavailable (${verdict.cause ?? 'unknown cause'}); correct its address, or start it`;
+  return [{ ...errorAtKey(method.path, 'online-tokens', message), severity: 'warning' }];
 }
 
-/** A token that is well formed and good in all but its signature: only the issuer's keys can tell that it is not. */
+/** Creates a token that is valid except for its signature, so that the verifier needs the keys of the issuer. */
 function probeToken({ auth }: ValidManifest['manifest']): string {
   const jwt = auth?.tokens.jwt;
   if (jwt === undefined) return 'lint-online-probe';

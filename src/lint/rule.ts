@@ -1,50 +1,50 @@
 import type { Finding, Path, Severity } from '../problem/finding.ts';
 import type { LintContext } from './lint-context.ts';
 
-/** Each has the rules of those before it, and more. */
+/** From the smallest to the largest: each preset contains the rules of the presets before it. */
 export const PRESETS = ['minimal', 'recommended', 'strict'] as const;
 
 export type Preset = (typeof PRESETS)[number];
 
-/** In the order in which they are told of. */
+/** The titles of the categories, in the order of the docs. */
 export const CATEGORIES = {
-  manifest: 'The manifest',
+  manifest: 'Manifest',
   routes: 'Routes',
-  auth: 'Tokens, roles and logins',
+  auth: 'Authentication',
   validation: 'Validation',
   upstreams: 'Upstreams',
   operations: 'Operations',
-  secrets: 'Secrets in the file',
+  secrets: 'Secrets',
   directives: 'Directives',
-  online: 'Asked with --online',
+  online: 'Online checks',
 } as const;
 
-/** One thing that `lint` tells of. */
+/** One rule of `lint`. */
 export interface Rule {
   /** Kebab-case, stable across versions. */
   readonly id: string;
   readonly category: keyof typeof CATEGORIES;
-  /** An error keeps the manifest from being served: it is found by a stage of `load`, and no setting changes it. */
+  /** A stage of `load` reports the errors, and no setting changes them: a manifest with an error is not served. */
   readonly severity: Severity;
-  /** The smallest preset that has it. */
+  /** The smallest preset that contains the rule. */
   readonly preset: Preset;
-  /** Why it matters: one sentence. */
+  /** The reason for the rule, in one sentence. */
   readonly rationale: string;
-  /** What it finds in a manifest that loads. Absent where another stage finds it. */
-  readonly find?: (subject: LintContext) => Iterable<RuleFinding>;
+  /** Yields the findings in a manifest that loads. Absent if another stage reports the rule. */
+  readonly find?: (context: LintContext) => Iterable<RuleFinding>;
 }
 
-/** What a rule finds: a finding, less what the rule and the settings say. */
+/** A finding before the rule and the settings add its id and severity. */
 export type RuleFinding = Omit<Finding, 'rule' | 'severity'>;
 
 type RuleFindingExtras = Omit<RuleFinding, 'location' | 'message'>;
 
-/** Advice about a value. */
-export function findingAt(path: Path, message: string, more: RuleFindingExtras = {}): RuleFinding {
-  return { location: { path, at: 'value' }, message, ...more };
+/** Returns a finding about a value. */
+export function findingAt(path: Path, message: string, extras: RuleFindingExtras = {}): RuleFinding {
+  return { location: { path, at: 'value' }, message, ...extras };
 }
 
-/** Advice about the key that holds a value. */
-export function findingAtKey(path: Path, message: string, more: RuleFindingExtras = {}): RuleFinding {
-  return { location: { path, at: 'key' }, message, ...more };
+/** Returns a finding about the key of a value. */
+export function findingAtKey(path: Path, message: string, extras: RuleFindingExtras = {}): RuleFinding {
+  return { location: { path, at: 'key' }, message, ...extras };
 }

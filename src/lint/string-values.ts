@@ -1,7 +1,7 @@
 import type { YamlValue } from '../manifest/yaml-values.ts';
 import type { Path } from '../problem/finding.ts';
 
-/** Every string value of a manifest as it was written, before anything was put in. */
+/** Yields every string of a manifest as written, before substitution. */
 export function* stringValues(
   value: YamlValue,
   path: Path = [],

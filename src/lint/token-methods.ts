@@ -4,7 +4,9 @@ import type { Path } from '../problem/finding.ts';
 type TokensEntry = NonNullable<Manifest['auth']>['tokens'];
 type TokenMethodEntry = NonNullable<TokensEntry['jwt'] | TokensEntry['introspection'] | TokensEntry['userinfo']>;
 
-/** The one way in which a manifest verifies tokens, and its place; nothing when it has none. */
-export function* tokenMethods({ auth }: Manifest): Generator<{ readonly way: TokenMethodEntry; readonly path: Path }> {
-  for (const [name, way] of Object.entries(auth?.tokens ?? {})) yield { way, path: ['auth', 'tokens', name] };
+/** Yields the token method of a manifest with its path, or nothing if there is none. The schema allows only one. */
+export function* tokenMethods({
+  auth,
+}: Manifest): Generator<{ readonly entry: TokenMethodEntry; readonly path: Path }> {
+  for (const [name, entry] of Object.entries(auth?.tokens ?? {})) yield { entry, path: ['auth', 'tokens', name] };
 }

@@ -1,15 +1,22 @@
-const CONTEXT = 3;
+import { diff } from 'node:util';
 
-/** A run of lines that only one of the texts has, or that both have. */
+const CONTEXT_LINES = 3;
+
+/** Maps the operations of `diff(before, after)` to the first character of a line. */
+const MARKS = { '1': '-', '0': ' ', '-1': '+' } as const;
+
 interface DiffLine {
-  readonly kind: ' ' | '-' | '+';
+  readonly mark: '-' | ' ' | '+';
   readonly text: string;
 }
 
-/** The change of a text as a unified diff, as `patch` and `git apply` take it; empty when there is none. */
+/** Returns the changes as a unified diff that `patch` and `git apply` accept; empty if the texts are equal. */
 export function unifiedDiff(path: string, before: string, after: string): string {
   if (before === after) return '';
-  const lines = compareLines(splitLines(before), splitLines(after));
+  const lines = diff(splitLines(before), splitLines(after)).map(([operation, text]) => ({
+    mark: MARKS[operation],
+    text,
+  }));
   return `--- a/${path}\n+++ b/${path}\n${formatHunks(lines).join('')}`;
 }
 
@@ -21,76 +28,25 @@ function splitLines(text: string): string[] {
 }
 
 function formatHunks(lines: readonly DiffLine[]): string[] {
-  const changed = lines.flatMap(({ kind }, index) => (kind === ' ' ? [] : [index]));
+  const changed = lines.flatMap(({ mark }, index) => (mark === ' ' ? [] : [index]));
   const hunks: string[] = [];
-  let from = Math.max(0, (changed[0] ?? 0) - CONTEXT);
-  for (const [at, index] of changed.entries()) {
-    const next = changed[at + 1];
-    if (next !== undefined && next - index <= 2 * CONTEXT) continue;
-    hunks.push(formatHunk(lines, from, Math.min(lines.length, index + CONTEXT + 1)));
-    from = (next ?? 0) - CONTEXT;
+  let start = Math.max(0, (changed[0] ?? 0) - CONTEXT_LINES);
+  for (const [position, index] of changed.entries()) {
+    const next = changed[position + 1];
+    if (next !== undefined && next - index <= 2 * CONTEXT_LINES) continue;
+    hunks.push(formatHunk(lines, start, index + CONTEXT_LINES + 1));
+    start = (next ?? 0) - CONTEXT_LINES;
   }
   return hunks;
 }
 
-function formatHunk(lines: readonly DiffLine[], from: number, to: number): string {
-  const shown = lines.slice(from, to);
-  const side = (other: DiffLine['kind']) => {
-    const start = lines.slice(0, from).filter(({ kind }) => kind !== other).length;
-    const length = shown.filter(({ kind }) => kind !== other).length;
-    return `${length === 0 ? start : start + 1},${length}`;
+function formatHunk(lines: readonly DiffLine[], start: number, end: number): string {
+  const hunk = lines.slice(start, end);
+  const lineRange = (otherSide: '-' | '+') => {
+    const skipped = lines.slice(0, start).filter(({ mark }) => mark !== otherSide).length;
+    const length = hunk.filter(({ mark }) => mark !== otherSide).length;
+    return `${length === 0 ? skipped : skipped + 1},${length}`;
   };
-  return `@@ -${side('+')} +${side('-')} @@\n${shown.map(({ kind, text }) => `${kind}${text}\n`).join('')}`;
-}
-
-/** The fewest lines that go and come (Myers, "An O(ND) difference algorithm", 1986). */
-function compareLines(before: readonly string[], after: readonly string[]): DiffLine[] {
-  const trace: Map<number, number>[] = [];
-  let furthest = new Map([[1, 0]]);
-  for (let steps = 0; ; steps += 1) {
-    trace.push(furthest);
-    const next = new Map(furthest);
-    for (let diagonal = -steps; diagonal <= steps; diagonal += 2) {
-      let x = pathStart(furthest, diagonal, steps);
-      while (x < before.length && before[x] === after[x - diagonal]) x += 1;
-      next.set(diagonal, x);
-      if (x >= before.length && x - diagonal >= after.length) return backtrack(trace, before, after);
-    }
-    furthest = next;
-  }
-}
-
-/** Where a path on a diagonal begins: one line further, by coming or by going. */
-function pathStart(furthest: ReadonlyMap<number, number>, diagonal: number, steps: number): number {
-  return isInsertion(furthest, diagonal, steps)
-    ? (furthest.get(diagonal + 1) ?? 0)
-    : (furthest.get(diagonal - 1) ?? 0) + 1;
-}
-
-function isInsertion(furthest: ReadonlyMap<number, number>, diagonal: number, steps: number): boolean {
-  if (diagonal === -steps) return true;
-  return diagonal !== steps && (furthest.get(diagonal - 1) ?? 0) < (furthest.get(diagonal + 1) ?? 0);
-}
-
-function backtrack(
-  trace: readonly ReadonlyMap<number, number>[],
-  before: readonly string[],
-  after: readonly string[],
-): DiffLine[] {
-  const lines: DiffLine[] = [];
-  let x = before.length;
-  let y = after.length;
-  for (let steps = trace.length - 1; steps >= 0; steps -= 1) {
-    const furthest = trace[steps] as ReadonlyMap<number, number>;
-    const diagonal = x - y;
-    const start = pathStart(furthest, diagonal, steps);
-    for (; x > start; x -= 1) lines.push({ kind: ' ', text: before[x - 1] ?? '' });
-    y = x - diagonal;
-    if (steps === 0) break;
-    const isNew = isInsertion(furthest, diagonal, steps);
-    lines.push(isNew ? { kind: '+', text: after[y - 1] ?? '' } : { kind: '-', text: before[x - 1] ?? '' });
-    if (isNew) y -= 1;
-    else x -= 1;
-  }
-  return lines.reverse();
+  const text = hunk.map((line) => `${line.mark}${line.text}\n`).join('');
+  return `@@ -${lineRange('+')} +${lineRange('-')} @@\n${text}`;
 }

@@ -3,7 +3,7 @@ import type { Upstream } from '../plan/settings/upstream-definition.ts';
 import type { Path } from '../problem/finding.ts';
 import type { ValidManifest } from './lint-context.ts';
 
-/** An upstream as it was written and as it runs, with the place of each of its targets. */
+/** An upstream as written and as compiled, with the path of each endpoint in the manifest. */
 export interface LintUpstream {
   readonly path: Path;
   readonly entry: UpstreamEntry;
@@ -15,8 +15,8 @@ export function upstreamsOf({ manifest, plan }: ValidManifest): LintUpstream[] {
   return plan.upstreams.map((upstream) => {
     const path = ['upstreams', upstream.id];
     const entry = manifest.upstreams[upstream.id] as UpstreamEntry;
-    const placeOf = (index: number) => (entry.url === undefined ? [...path, 'urls', index] : [...path, 'url']);
-    const targets = upstream.endpoints.map(({ url }, index) => ({ url, path: placeOf(index) }));
-    return { path, entry, upstream, endpoints: targets };
+    const endpointPath = (index: number) => (entry.url === undefined ? [...path, 'urls', index] : [...path, 'url']);
+    const endpoints = upstream.endpoints.map(({ url }, index) => ({ url, path: endpointPath(index) }));
+    return { path, entry, upstream, endpoints };
   });
 }

@@ -8,17 +8,17 @@ import type { RouteWitness } from '../problem/finding.ts';
 import type { LintRoute } from './lint-context.ts';
 
 /**
- * Finds requests that show what a manifest does. It proposes paths, and the router that serves decides: what is
- * said of a request is what would happen to it.
+ * Finds requests that demonstrate a finding. It generates sample paths and matches them with the router of the plan,
+ * so every witness behaves in the running gateway as reported.
  */
 export class WitnessSearch {
   readonly #routes: readonly LintRoute[];
   readonly #router: Router;
-  /** Paths of a pattern: if a route gets none of them, it gets no path of this pattern. */
+  /** Yields sample paths of a pattern: a route that matches none of them matches no path of the pattern. */
   readonly samplePaths: (pattern: Pattern) => Generator<string>;
-  #plain: Router | undefined;
-  /** Patterns, by what they are folded. */
-  #folded: PatternTree<Pattern> | undefined;
+  #plainRouter: Router | undefined;
+  /** The patterns of the routes, by their folded form. */
+  #foldedTree: PatternTree<Pattern> | undefined;
 
   constructor(routes: readonly LintRoute[], router: Router) {
     this.#routes = routes;
@@ -26,68 +26,68 @@ export class WitnessSearch {
     this.samplePaths = createSamplePaths(routes.map(({ pattern }) => pattern));
   }
 
-  /** What happens to a request. */
+  /** Returns a request with the route that the plan matches for it. */
   match(method: string, path: string): RouteWitness {
     return { method, path, route: this.#router.match(method, path)?.id };
   }
 
-  /** A request that a route gets, among those with these methods and a path of this pattern. */
+  /** Finds a request with one of these methods, and a path of the pattern `within`, that goes to the route. */
   findRequest({ route, pattern }: LintRoute, methods: readonly string[], within = pattern): RouteWitness | undefined {
-    const sent = sortMethods(methods);
+    const sorted = sortMethods(methods);
     let isRefused = false;
     for (const path of this.samplePaths(within))
-      for (const method of sent) {
+      for (const method of sorted) {
         const winner = this.#router.match(method, path);
         if (winner === route) return { method, path, route: route.id };
         isRefused ||= winner === undefined;
       }
     if (!isRefused) return undefined;
     for (const path of this.#otherSpellings(within))
-      for (const method of sent)
+      for (const method of sorted)
         if (this.#router.match(method, path) === route) return { method, path, route: route.id };
     return undefined;
   }
 
   /**
-   * Paths of a pattern that are some route's but for their spelling. Where that route asks for no more, such a path is
-   * let by though the others, which are one's that does, are refused.
+   * Yields paths of a pattern that also match another route after folding. If that route is not stricter, the router
+   * accepts such a path although it refuses the sample paths, which fold to the paths of a stricter route.
    */
   *#otherSpellings(pattern: Pattern): Generator<string> {
     const folded = pattern.map(foldLiteral);
-    for (const twin of this.#foldedTree().overlapping(folded, overlapSearchBudget(this.#routes))) {
-      const met = intersect(folded, twin.map(foldLiteral)) ?? [];
-      const spelled = met.map((segment, index) => {
-        const [own, other] = [pattern[index], twin[index]];
-        if (own?.kind === 'literal') return own;
+    for (const twin of this.#getFoldedTree().overlapping(folded, overlapSearchBudget(this.#routes))) {
+      const intersection = intersect(folded, twin.map(foldLiteral)) ?? [];
+      const respelled = intersection.map((segment, index) => {
+        const [original, other] = [pattern[index], twin[index]];
+        if (original?.kind === 'literal') return original;
         return other?.kind === 'literal' ? { ...other, text: `${other.text};x` } : segment;
       });
-      yield* this.samplePaths(spelled);
+      yield* this.samplePaths(respelled);
     }
   }
 
-  #foldedTree(): PatternTree<Pattern> {
-    if (this.#folded === undefined) {
-      this.#folded = new PatternTree();
-      for (const { pattern } of this.#routes) this.#folded.add(pattern.map(foldLiteral), pattern);
+  #getFoldedTree(): PatternTree<Pattern> {
+    if (this.#foldedTree === undefined) {
+      this.#foldedTree = new PatternTree();
+      for (const { pattern } of this.#routes) this.#foldedTree.add(pattern.map(foldLiteral), pattern);
     }
-    return this.#folded;
+    return this.#foldedTree;
   }
 
-  /** Whether a route gets no request with this method: other routes take all of them. */
+  /** True if other routes receive every request with this method. */
   isShadowed({ route, pattern }: LintRoute, method: string): boolean {
-    return this.samplePaths(pattern).every((path) => this.#plainRouter().match(method, path)?.key !== route.key);
+    return this.samplePaths(pattern).every((path) => this.#getPlainRouter().match(method, path)?.key !== route.key);
   }
 
-  /** The router without what it does for servers that fold letter case: where no route asks for more than another. */
-  #plainRouter(): Router {
-    const nothing = {
+  /** Returns a router without the protection for folding servers: no route is stricter than another. */
+  #getPlainRouter(): Router {
+    const unprotected = {
       access: 'public',
       auth: undefined,
       login: undefined,
       body: undefined,
       parameters: undefined,
     } as const;
-    this.#plain ??= createRouter(this.#routes.map(({ route }) => ({ ...route, ...nothing })));
-    return this.#plain;
+    this.#plainRouter ??= createRouter(this.#routes.map(({ route }) => ({ ...route, ...unprotected })));
+    return this.#plainRouter;
   }
 }

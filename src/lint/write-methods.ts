@@ -1,7 +1,11 @@
 import { CONTENT_METHODS } from '../http-methods.ts';
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 
-/** Whether a route says that it takes bodies. @param any whether `any` says so too */
-export function hasWriteMethod({ method }: RouteEntry, any: boolean): boolean {
-  return method === 'any' ? any : [method].flat().some((name) => CONTENT_METHODS.has(name));
+/**
+ * True if a route lists a method that sends a body.
+ *
+ * @param matchesAny the result for the method `any`
+ */
+export function hasWriteMethod({ method }: RouteEntry, matchesAny: boolean): boolean {
+  return method === 'any' ? matchesAny : [method].flat().some((name) => CONTENT_METHODS.has(name));
 }

@@ -1,20 +1,20 @@
 // Made from schema/gateway.schema.json by `npm run generate`. Do not edit.
 /**
- * Host and port; port 0 takes any free one.
+ * Host and port. Port 0 selects any free port.
  */
 export type Address = string
 /**
- * Scheme, host and port; no path and no credentials.
+ * Scheme, host and port, without a path and credentials.
  */
 export type UpstreamUrl = string
 /**
- * In place of `url`: several targets that serve the same.
+ * Several endpoints of one service, in place of `url`.
  * 
  * @minItems 1
  */
 export type UpstreamUrls = UpstreamUrl[]
 /**
- * Claims that must be there, beside those that are checked anyway.
+ * Claims that a token must have, in addition to those that are always checked.
  */
 export type ClaimNames = string[]
 /**
@@ -22,11 +22,11 @@ export type ClaimNames = string[]
  */
 export type EndpointUrl = string
 /**
- * Claims that must be there, beside those that are checked anyway.
+ * Claims that a token must have, in addition to those that are always checked.
  */
 export type ClaimNames1 = string[]
 /**
- * Claims that must be there, beside those that are checked anyway.
+ * Claims that a token must have, in addition to those that are always checked.
  */
 export type ClaimNames2 = string[]
 /**
@@ -39,16 +39,16 @@ export type Method = ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OP
 export type HeaderName = string
 export type JsonSchema = boolean | Readonly<Record<string, unknown>>
 /**
- * A place in a JSON value: a JSON Pointer (RFC 6901).
+ * A location in a JSON value: a JSON Pointer (RFC 6901).
  */
 export type Pointer = string
 /**
- * A media type without parameters (RFC 9110 section 8.3.1), or all of a kind.
+ * A media type without parameters (RFC 9110 section 8.3.1), or a range such as image/*.
  */
 export type MediaType = string
 
 /**
- * What the signing gateway serves: its upstream services, how tokens are verified, and every route. Version 1 of the language.
+ * The configuration of the signing gateway: upstream services, token verification and routes. Version 1 of the language.
  */
 export interface Manifest {
 /**
@@ -56,21 +56,21 @@ export interface Manifest {
  */
 version: 1
 /**
- * Files that belong to this manifest: their `routes`, `upstreams` and `schemas` are taken in. A path or pattern relative to the manifest, or a list of them.
+ * Files that are part of this manifest. The gateway adds their `routes`, `upstreams` and `schemas` to those of the manifest. A path or glob pattern relative to the manifest, or a list of them.
  */
 include?: (string | string[])
 /**
- * The address on which clients are served.
+ * The address on which the gateway accepts clients.
  */
 listen: string
 /**
- * The operators' side, which docs/operations.md tells of: its address, or its address and who may ask. Off loopback it needs a token or client certificates. Left out: no such side.
+ * The admin API: its address, or its address and the credentials that it requires. Outside of loopback it requires a token or client certificates. By default the gateway has no admin API. See docs/operations.md.
  */
 admin?: (Address | Admin)
 server: Server
 reload: Reload
 /**
- * The services behind the gateway, by the name that routes use.
+ * The upstream services, by the names that routes use.
  */
 upstreams: {
 [k: string]: Upstream
@@ -80,225 +80,225 @@ cors?: Cors
 log: Log
 tracing: Tracing
 /**
- * JSON Schemas (2020-12) that bodies and parameters share, by name; referred to as `#/schemas/Name`.
+ * JSON Schemas (2020-12) for bodies and parameters, by name. Refer to one as `#/schemas/Name`.
  */
 schemas: {
 [k: string]: JsonSchema
 }
 lint: Lint
 /**
- * Every route that is served. What no route matches is answered 404.
+ * The routes. A request that matches no route gets 404.
  * 
  * @minItems 1
  */
 routes: RouteEntry[]
 }
 /**
- * The operators' side. What is stated of `token` and `tls.clientCa` is asked for, except by /livez and /readyz.
+ * The admin API. Callers must satisfy every one of `token` and `tls.clientCa` that is set, except on /livez and /readyz. Outside of loopback at least one is required.
  */
 export interface Admin {
 /**
- * Host and port; port 0 takes any free one.
+ * Host and port. Port 0 selects any free port.
  */
 listen: string
 /**
- * What operators send as `Authorization: Bearer …`, or as the password of HTTP Basic: 16 characters or more, from the environment.
+ * The token that callers send as `Authorization: Bearer …`, or as the password of HTTP Basic. At least 16 characters, from the environment.
  */
 token?: string
 /**
- * The operators' side speaks TLS 1.2 or 1.3. Left out: plain HTTP.
+ * TLS 1.2 or 1.3 for the admin API. By default it uses plain HTTP.
  */
 tls?: {
 /**
- * The certificate and the chain that goes with it, in PEM: a path relative to the manifest.
+ * The certificate with its chain: a PEM file, relative to the manifest.
  */
 certificate: string
 /**
- * The certificate's private key in PEM, without a passphrase: a path relative to the manifest.
+ * The private key of the certificate, without a passphrase: a PEM file, relative to the manifest.
  */
 key: string
 /**
- * Operators show a certificate that one of these authorities has signed: a PEM file, by a path relative to the manifest. Left out: none is asked for.
+ * The authorities that sign client certificates: a PEM file, relative to the manifest. Callers must then present a certificate of one of them. By default no client certificate is required.
  */
 clientCa?: string
 }
 }
 /**
- * How clients are served, whatever they ask for: TLS, trusted proxies, time limits and sizes.
+ * Settings of the listener for all clients: TLS, trusted proxies, timeouts and limits.
  */
 export interface Server {
 /**
- * Clients are served over TLS 1.2 or 1.3. Left out: plain HTTP.
+ * TLS 1.2 or 1.3 for clients. By default the gateway uses plain HTTP.
  */
 tls?: {
 /**
- * The certificate and the chain that goes with it, in PEM: a path relative to the manifest.
+ * The certificate with its chain: a PEM file, relative to the manifest.
  */
 certificate: string
 /**
- * The certificate's private key in PEM, without a passphrase: a path relative to the manifest.
+ * The private key of the certificate, without a passphrase: a PEM file, relative to the manifest.
  */
 key: string
 }
 /**
- * Addresses and CIDR blocks of the proxies that are believed what they say of their clients.
+ * The proxies whose forwarding headers (`X-Forwarded-*`, `X-Request-Id`) are trusted: IP addresses and CIDR blocks.
  */
 trustedProxies: string[]
 /**
- * How long clients may take.
+ * Timeouts for clients.
  */
 timeouts: {
 /**
- * Until the head of a request has come: from its first byte, or of the first request from the connection's opening.
+ * The time for the head of a request, from its first byte; for the first request of a connection, from the start of the connection.
  */
 headers: string
 /**
- * Until the whole request has come, its body too: what the slowest upload may take.
+ * The time for a complete request with its body. Set it to the duration of the slowest upload.
  */
 request: string
 /**
- * How long a connection is kept between two requests: longer than the load balancer before the gateway keeps it.
+ * The idle time after which the gateway closes a client connection. Set it higher than the idle timeout of the load balancer in front of the gateway.
  */
 keepAlive: string
 /**
- * How long a client may take nothing of its answer, or send nothing of its body.
+ * The time after which the gateway disconnects a client that reads nothing of its response, or sends nothing of its body.
  */
 stalled: string
 }
 /**
- * How much clients may send, and how often.
+ * Limits for clients.
  */
 limits: {
 /**
- * How long the head of a request may be.
+ * The maximum size of a request head.
  */
 headerBytes: string
 /**
- * How many headers a request may have.
+ * The maximum number of headers of a request.
  */
 headers: number
 /**
- * How many connections may be open at once; one more is closed as it opens. Fewer are accepted where `ulimit -n` is too low for them.
+ * The maximum number of open client connections. The gateway closes further connections at once. It accepts fewer if `ulimit -n` is too low for them.
  */
 connections: number
 /**
- * How many requests a connection may carry; the last one's answer closes it.
+ * The maximum number of requests on one client connection. The last response closes it.
  */
 requestsPerConnection: number
 /**
- * How many bytes of bodies the gateway holds in memory at once, for all clients together: request bodies with a schema, and responses of login routes. A request that needs more is refused with 503.
+ * The maximum size of all bodies in memory together: request bodies with a schema, and responses of login routes. A request that needs more gets 503.
  */
 bufferedBodies: string
 }
 /**
- * What happens on SIGTERM; docs/operations.md tells of it.
+ * The shutdown after SIGTERM. See docs/operations.md.
  */
 stopping: {
 /**
- * How long new connections are still taken, so that who sends requests learns from /readyz that it should send no more.
+ * The time during which the gateway still accepts connections while /readyz is 503, so that load balancers stop sending requests.
  */
 delay: string
 /**
- * How long, from then on, requests in flight and WebSockets may take to end before they are cut.
+ * The time, after the delay, for open requests and WebSockets to end before the gateway closes them.
  */
 grace: string
 }
 }
 /**
- * How a saved manifest is put in force.
+ * Settings for the reload of a changed manifest.
  */
 export interface Reload {
 /**
- * A test file, as `signing-gateway test` runs it, that the manifest must pass before it is put in force, at the start too: a path relative to the manifest. Left out: none.
+ * A test file, as for `signing-gateway test`, relative to the manifest. The gateway activates a manifest only if it passes these tests, also at startup. By default there is no self-test.
  */
 selfTest?: string
 /**
- * How long WebSockets and event streams go on when a reload has changed their route, or who may use it.
+ * The time that WebSockets and event streams have to end after a reload changed their route or its authorization.
  */
 grace: string
 }
 /**
- * A service behind the gateway: one target by `url`, or several by `urls`.
+ * A service behind the gateway, with one endpoint (`url`) or several (`urls`).
  */
 export interface Upstream {
 /**
- * The one target of this upstream: scheme, host and port; no path and no credentials.
+ * The only endpoint of this upstream: scheme, host and port, without a path and credentials.
  */
 url?: string
 urls?: UpstreamUrls
 /**
- * Which target takes the next request: each in turn, or the one with the fewest requests in flight.
+ * The method that selects the endpoint of a request: `round-robin` uses them in turn, `least-pending` uses the one with the fewest open requests.
  */
 balance: ("round-robin" | "least-pending")
 /**
- * How long each step of an exchange with this upstream may take.
+ * Timeouts for the steps of an exchange with this upstream.
  */
 timeouts: {
 /**
- * Until the connection stands, TLS included; and how long a request may wait for a free one.
+ * The time to open a connection, including name resolution and TLS, and the time that a request may wait for a free connection.
  */
 connect: string
 /**
- * From the whole request sent until the answer's head has come.
+ * The time from the last byte of the request to the head of the response.
  */
 response: string
 /**
- * Between two pieces of the answer's body.
+ * The time between two chunks of the response body.
  */
 idle: string
 /**
- * The whole exchange, from the request's turn to the answer's last byte. Left out: no such limit.
+ * The time for the complete exchange, from the start of the request to the last byte of the response. By default there is no limit.
  */
 total?: string
 }
 /**
- * How many requests this upstream is given at once.
+ * Limits of the connection pool of this upstream.
  */
 connections: {
 /**
- * How many connections may be open to each target.
+ * The maximum number of connections to each endpoint.
  */
 limit: number
 /**
- * How many requests may wait for a free connection; one more is answered 503 with `Retry-After`.
+ * The maximum number of requests that wait for a free connection. Further requests get 503 with `Retry-After`.
  */
 queue: number
 }
 /**
- * Whether a request is sent once more when that is safe: nothing of it was sent, or its kept-alive connection died without a byte of an answer and the method is idempotent (RFC 9110 section 9.2.2).
+ * If `true`, the gateway sends a request once more when that is safe: nothing of it was sent, or its reused connection closed before the response and the method is idempotent (RFC 9110 section 9.2.2).
  */
 retry: boolean
 /**
- * Asks each target by itself whether it is well. Left out: a target is taken for well.
+ * Active health checks: the gateway requests a path of each endpoint at an interval. By default endpoints count as healthy.
  */
 health?: {
 /**
- * What is asked for with GET; an answer of 2xx is well.
+ * The path of the GET request. A 2xx response is a success.
  */
 path: string
 /**
- * From one question to the next.
+ * The time between two checks.
  */
 interval: string
 /**
- * How long the whole answer may take.
+ * The time for a complete response.
  */
 timeout: string
 /**
- * After so many good answers in a row a target is taken for well again.
+ * Consecutive successful checks after which an endpoint is healthy again.
  */
 healthy: number
 /**
- * After so many bad ones in a row it gets no requests.
+ * Consecutive failed checks after which an endpoint gets no more requests.
  */
 unhealthy: number
 /**
- * Whether /readyz says 503 while no target is well. Otherwise it says `degraded`.
+ * If `true`, /readyz is 503 while this upstream has no healthy endpoint. If `false`, it is 200 with the status `degraded`.
  */
 required: boolean
 }
 /**
- * A circuit breaker for each endpoint: an endpoint that fails several times in a row gets no requests for a pause, and then one as a trial. A failure is an exchange without a complete response; a response of any status is not a failure, and neither is anything that the client caused. Default: on with several endpoints, where requests still go to all of them while every breaker is open; off with one endpoint.
+ * A circuit breaker for each endpoint. After several consecutive failures an endpoint gets no requests for a pause, then one request as a trial. A failure is an exchange without a complete response; a response of any status is not a failure, and neither is anything that the client caused. By default an upstream with several endpoints has a breaker, and requests still go to all of them while every breaker is open; an upstream with one endpoint has none.
  */
 breaker?: {
 /**
@@ -310,20 +310,20 @@ enabled: boolean
  */
 failures: number
 /**
- * How long the breaker stays open before the endpoint is tried again.
+ * The time that the breaker stays open before the endpoint gets a trial request.
  */
 pause: string
 }
 /**
- * TLS to this upstream; its targets are `https` then. The certificate of a target is always verified.
+ * TLS settings for this upstream. Its URLs must be `https`. The gateway always verifies the certificate.
  */
 tls?: {
 /**
- * The authorities that may have signed the target's certificate, in place of the usual ones: a PEM file.
+ * The authorities for the certificate of the upstream, in place of those of the system: a PEM file.
  */
 ca?: string
 /**
- * The certificate by which the gateway says who it is: a PEM file, the chain included.
+ * The client certificate of the gateway with its chain: a PEM file.
  */
 certificate?: string
 /**
@@ -331,17 +331,17 @@ certificate?: string
  */
 key?: string
 /**
- * The name that is asked for (SNI, RFC 6066 section 3) and that the certificate must have. Left out: the host of the URL.
+ * The host name for SNI (RFC 6066 section 3) and for the verification of the certificate. By default the host of the URL.
  */
 serverName?: string
 }
 }
 /**
- * How protected routes know their callers. Required as soon as one route is protected or has a login gate.
+ * Authentication and authorization for protected routes. Required if a route is protected or has `login`.
  */
 export interface Auth {
 /**
- * How a bearer token is verified: exactly one way.
+ * The method of token verification: exactly one of `jwt`, `introspection` and `userinfo`.
  */
 tokens: {
 jwt?: Jwt
@@ -350,55 +350,55 @@ userinfo?: Userinfo
 }
 role: Role
 /**
- * The realm in the challenges of 401 and 403 (RFC 6750, section 3).
+ * The realm in the challenges of 401 and 403 responses (RFC 6750 section 3).
  */
 realm: string
 }
 /**
- * Tokens are signed JWTs (RFC 7519), verified here: by the issuer's public keys, or by a secret shared with it. Exactly one of `jwks`, `discovery` and `secret` says by which.
+ * Verification of signed JWTs (RFC 7519) with the public keys of the issuer or a shared secret. Set exactly one of `jwks`, `discovery` and `secret`.
  */
 export interface Jwt {
 /**
- * The issuer's public keys (RFC 7517): a URL, a file by a path relative to the manifest, or the set itself.
+ * The public keys of the issuer (RFC 7517): a URL, a file relative to the manifest, or the key set itself.
  */
 jwks?: (string | KeySet)
 /**
- * The issuer's address, whose metadata (OpenID Connect Discovery, RFC 8414) says where its keys are. https, or http on loopback.
+ * The URL of the issuer. The gateway gets the location of the keys from its metadata (OpenID Connect Discovery, RFC 8414). https, or http on loopback.
  */
 discovery?: string
 /**
- * The secret of HS256, HS384 or HS512, from the environment: its UTF-8 bytes, at least as many as the hash has.
+ * The secret for HS256, HS384 or HS512, from the environment. It needs at least as many UTF-8 bytes as the hash.
  */
 secret?: string
 /**
- * The only signature algorithms that are accepted, whatever a token says of itself.
+ * The accepted signature algorithms. Tokens with another algorithm are invalid.
  * 
  * @minItems 1
  */
 algorithms: ("ES256" | "ES384" | "ES512" | "RS256" | "RS384" | "RS512" | "PS256" | "PS384" | "PS512" | "EdDSA" | "Ed25519" | "HS256" | "HS384" | "HS512")[]
 /**
- * What the token's `iss` must be, to the letter.
+ * The required value of `iss`.
  */
 issuer: string
 /**
- * What the token's `aud` must be or hold, to the letter.
+ * The required value of `aud`; if `aud` is a list, one of its members.
  */
 audience: string
 /**
- * What the `typ` of the token's header must be (RFC 8725 section 3.11). Left out: it is not looked at.
+ * The required `typ` in the header of the token (RFC 8725 section 3.11). By default the gateway does not check it.
  */
 type?: string
 requiredClaims: ClaimNames
 /**
- * How far the issuer's clock may differ from this machine's.
+ * The accepted difference between the clock of the issuer and the clock of this machine.
  */
 clockTolerance: string
 /**
- * How long asking for keys may take, discovery included.
+ * The time to get the keys, including discovery.
  */
 timeout: string
 /**
- * How long the last keys serve beyond their ten minutes while no new ones can be had.
+ * The time for which the gateway uses keys that are older than ten minutes while it cannot get newer ones.
  */
 staleIfError: string
 cache: TokenCache
@@ -408,7 +408,7 @@ cache: TokenCache
  */
 export interface KeySet {
 /**
- * The keys, their public members alone.
+ * The keys, with their public members only.
  * 
  * @minItems 1
  */
@@ -417,20 +417,20 @@ keys: {
 }[]
 }
 /**
- * How long a verified token is trusted without looking at it again.
+ * The cache of verified tokens.
  */
 export interface TokenCache {
 /**
- * For at most this long, and never beyond its `exp`. Where the issuer is asked about tokens, a user who was just blocked may go on for so long.
+ * The maximum time that a token stays in the cache, never beyond its `exp`. With introspection and userinfo, a blocked user keeps access for at most this time.
  */
 maxAge: string
 /**
- * How many tokens are remembered; beyond that, those that were not used for the longest time are verified anew.
+ * The maximum number of cached tokens. The gateway removes the least recently used ones first.
  */
 maxEntries: number
 }
 /**
- * Tokens are of any form; the issuer is asked about each (RFC 7662).
+ * Verification of tokens of any format by a request to the issuer for each token (RFC 7662).
  */
 export interface Introspection {
 /**
@@ -438,42 +438,42 @@ export interface Introspection {
  */
 endpoint: (EndpointUrl | UpstreamEndpoint)
 /**
- * As whom the gateway asks.
+ * The client id of the gateway.
  */
 clientId: string
 /**
- * Its secret, from the environment.
+ * The client secret of the gateway, from the environment.
  */
 clientSecret: string
 /**
- * How both are sent (RFC 6749 section 2.3.1): `basic`, in the header; `post`, in the form.
+ * The method to send both (RFC 6749 section 2.3.1): `basic` in a header, `post` in the form.
  */
 clientAuthentication: ("basic" | "post")
 /**
- * What the answer's `iss` must be, to the letter. Left out: it is not looked at.
+ * The required `iss` of the introspection response. By default the gateway does not check it.
  */
 issuer?: string
 /**
- * What the answer's `aud` must be or hold, to the letter. Left out: it is not looked at.
+ * The required `aud` of the introspection response; if it is a list, one of its members. By default the gateway does not check it.
  */
 audience?: string
 requiredClaims: ClaimNames1
 /**
- * How far the issuer's clock may differ from this machine's.
+ * The accepted difference between the clock of the issuer and the clock of this machine.
  */
 clockTolerance: string
 /**
- * How long one question may take, from connecting to the last byte; of an upstream no longer than its own `connect` and `response` allow together.
+ * The time for one request to the identity service, from connecting to the last byte. For an upstream the limit is at most the sum of its `connect` and `response` timeouts.
  */
 timeout: string
 /**
- * How long a token that was good is taken for good beyond `cache.maxAge` while its issuer gives no answer; never beyond its `exp`. `0s`: not at all.
+ * The time for which a verified token stays valid beyond `cache.maxAge` while its issuer does not respond, never beyond its `exp`. `0s` disables this.
  */
 staleIfError: string
 cache: TokenCache1
 }
 /**
- * A path of an upstream, which is reached as its definition says.
+ * A path of an upstream. The gateway connects to it with the settings of that upstream.
  */
 export interface UpstreamEndpoint {
 /**
@@ -481,94 +481,94 @@ export interface UpstreamEndpoint {
  */
 upstream: string
 /**
- * Path and query, as they are sent.
+ * Path and query, sent unchanged.
  */
 path: string
 }
 /**
- * How long a verified token is trusted without looking at it again.
+ * The cache of verified tokens.
  */
 export interface TokenCache1 {
 /**
- * For at most this long, and never beyond its `exp`. Where the issuer is asked about tokens, a user who was just blocked may go on for so long.
+ * The maximum time that a token stays in the cache, never beyond its `exp`. With introspection and userinfo, a blocked user keeps access for at most this time.
  */
 maxAge: string
 /**
- * How many tokens are remembered; beyond that, those that were not used for the longest time are verified anew.
+ * The maximum number of cached tokens. The gateway removes the least recently used ones first.
  */
 maxEntries: number
 }
 /**
- * Tokens are of any form; each is sent to a route of the identity service that answers with who its user is.
+ * Verification of tokens of any format by a request to a route that returns the user of the token.
  */
 export interface Userinfo {
 /**
- * What is asked, by a GET with the caller's own token: a URL, or a path of an upstream. 200 and a JSON object is a valid token and its claims, 401 or 403 is no valid token.
+ * The endpoint to which the gateway sends a GET request with the token of the caller: a URL, or a path of an upstream. 200 with a JSON object means a valid token with these claims; 401 and 403 mean an invalid token.
  */
 endpoint: (EndpointUrl | UpstreamEndpoint)
 requiredClaims: ClaimNames2
 /**
- * How far the issuer's clock may differ from this machine's.
+ * The accepted difference between the clock of the issuer and the clock of this machine.
  */
 clockTolerance: string
 /**
- * How long one question may take, from connecting to the last byte; of an upstream no longer than its own `connect` and `response` allow together.
+ * The time for one request to the identity service, from connecting to the last byte. For an upstream the limit is at most the sum of its `connect` and `response` timeouts.
  */
 timeout: string
 /**
- * How long a token that was good is taken for good beyond `cache.maxAge` while its issuer gives no answer; never beyond its `exp`. `0s`: not at all.
+ * The time for which a verified token stays valid beyond `cache.maxAge` while its issuer does not respond, never beyond its `exp`. `0s` disables this.
  */
 staleIfError: string
 cache: TokenCache2
 }
 /**
- * How long a verified token is trusted without looking at it again.
+ * The cache of verified tokens.
  */
 export interface TokenCache2 {
 /**
- * For at most this long, and never beyond its `exp`. Where the issuer is asked about tokens, a user who was just blocked may go on for so long.
+ * The maximum time that a token stays in the cache, never beyond its `exp`. With introspection and userinfo, a blocked user keeps access for at most this time.
  */
 maxAge: string
 /**
- * How many tokens are remembered; beyond that, those that were not used for the longest time are verified anew.
+ * The maximum number of cached tokens. The gateway removes the least recently used ones first.
  */
 maxEntries: number
 }
 /**
- * The role gate: checked on every protected request, and at login on routes with `login`.
+ * The allowed roles. The gateway checks the role of every protected request, and of the tokens in responses of routes with `login`.
  */
 export interface Role {
 /**
- * Where the role stands in the verified claims: a JSON Pointer (RFC 6901).
+ * The location of the role in the verified claims: a JSON Pointer (RFC 6901).
  */
 claim: string
 /**
- * Whether the claim is a list of roles, one of which must be allowed. With it a claim that is no list never passes; without it a list never does.
+ * If `true`, the claim must be a list of roles, and one of them must be allowed. If `false`, a list is never allowed.
  */
 array: boolean
 /**
- * The roles that may pass, to the letter.
+ * The allowed roles, compared exactly.
  * 
  * @minItems 1
  */
 allow: string[]
 /**
- * The `message` of the 403 that anyone else gets, word for word.
+ * The `message` of the 403 response for other roles.
  */
 message: string
 }
 /**
- * What pages of other origins may do in a browser (the CORS protocol of the Fetch standard). Left out: nothing is done about it, and OPTIONS goes by the routes.
+ * The web origins whose pages may read responses in a browser (the CORS protocol of the Fetch standard). By default the gateway adds no CORS headers, and the routes decide about OPTIONS requests.
  */
 export interface Cors {
 /**
- * The origins whose pages may read answers, as browsers write them: scheme, host and port. `*` alone is any origin, `null` too; in a list `null` is allowed only where it is written.
+ * The origins whose pages may read responses, as browsers send them: scheme, host and port. `*` alone allows every origin, `null` too; a list allows `null` only if it contains it.
  * 
  * @minItems 1
  */
 origins: string[]
 /**
- * The methods that a preflight allows. Left out: those that the routes of its path take.
+ * The methods that a preflight allows. By default the methods of the routes of its path.
  * 
  * @minItems 1
  */
@@ -578,53 +578,53 @@ methods?: Method[]
  */
 headers: HeaderName[]
 /**
- * The answer's headers that a page may read, besides those that it always may.
+ * The response headers that a page may read, in addition to those that are always readable.
  */
 exposedHeaders: HeaderName[]
 /**
- * Whether pages may send cookies and TLS client certificates along. A bearer token that a page adds itself needs none of this. Never together with `*`.
+ * If `true`, pages may send cookies and TLS client certificates. A bearer token that a page adds itself does not need this. Not allowed together with `*`.
  */
 credentials: boolean
 /**
- * How long a browser may keep what a preflight allowed.
+ * The time for which a browser may cache the result of a preflight.
  */
 maxAge: string
 }
 /**
- * What the log of requests holds.
+ * Settings of the access log.
  */
 export interface Log {
 /**
- * The share of requests answered 2xx that have a line. All others have one: refusals, errors, redirects, what was cut short or only reported.
+ * The share of requests with a 2xx response that are logged. All others are always logged: refusals, errors, redirects, incomplete responses and reported violations.
  */
 sample2xx: number
 }
 /**
- * How requests are traced (W3C Trace Context): a trace is continued where the client sends `traceparent`, and begun where it does not.
+ * Settings of distributed tracing (W3C Trace Context). The gateway continues the trace of a client that sends `traceparent`, and starts a new trace for other requests.
  */
 export interface Tracing {
 /**
- * The share of the traces begun here that are marked as sampled, which upstreams mostly follow. Where an OpenTelemetry SDK is loaded, its sampler decides.
+ * The share of new traces that the gateway marks as sampled. Most upstreams follow this mark. If an OpenTelemetry SDK is loaded, its sampler decides.
  */
 sample: number
 }
 /**
- * What `signing-gateway lint` advises on. What is served does not depend on it.
+ * Settings of `signing-gateway lint`. They do not affect requests.
  */
 export interface Lint {
 /**
- * The rules that advise unless `rules` says otherwise: `minimal`, what is most likely a hole or a mistake; `recommended`, what most should heed too; `strict`, all of them.
+ * The set of enabled rules. `minimal`: likely security holes and mistakes. `recommended`: also rules that suit most manifests. `strict`: all rules. `rules` overrides it.
  */
 preset: ("minimal" | "recommended" | "strict")
 /**
- * How severely single rules judge, by their ids: see rules.md. `off`: not at all.
+ * The severity of single rules, by their ids. `off` disables a rule. See docs/rules.
  */
 rules: {
 [k: string]: "off" | "info" | "warning" | "error"
 }
 }
 /**
- * One route: what it matches, who may call it, and where it goes.
+ * A route: the requests that it matches, the allowed callers, and the upstream.
  */
 export interface RouteEntry {
 /**
@@ -632,11 +632,11 @@ export interface RouteEntry {
  */
 id: string
 /**
- * One method, a list of methods, or `any`. A GET route answers HEAD too.
+ * One method, a list of methods, or `any`. A route with GET accepts HEAD too.
  */
 method: (("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "any") | Method[])
 /**
- * The path that is matched, still encoded: `{name}` stands for one segment, a final `/**` for any rest, none included. The most specific path wins.
+ * The path pattern, matched without decoding. `{name}` matches one segment; `/**` at the end matches any number of segments, also none. The most specific pattern wins.
  */
 path: string
 /**
@@ -644,55 +644,55 @@ path: string
  */
 upstream: string
 /**
- * Who may call: `public`, anyone; `protected`, a caller with a valid token and an allowed role. Never left out.
+ * `public`: everybody. `protected`: callers with a valid token and an allowed role. There is no default.
  */
 access: ("public" | "protected")
 /**
- * How long an exchange of this route may take from the request's turn to the answer's last byte, in place of the upstream's `response` and `total`.
+ * The time for a complete exchange of this route, from the start of the request to the last byte of the response. It replaces `response` and `total` of the upstream.
  */
 timeout?: string
 /**
- * What becomes of `%2F` in a path. `refuse`: 400, as for everything that can be read in two ways; `keep`: it stays inside of its segment, for an upstream that tells it from a slash.
+ * The handling of `%2F` in the path. `refuse`: 400, as for every path with two readings. `keep`: the encoded slash stays part of its segment, for upstreams that distinguish it from a slash.
  */
 encodedSlash: ("refuse" | "keep")
 /**
- * A prefix of the path that is another one at the upstream. Left out: the upstream gets the path as it was sent.
+ * Replaces a prefix of the path in requests to the upstream. By default the upstream gets the path unchanged.
  */
 upstreamPath?: {
 /**
- * The prefix: whole segments that `path` begins with, none of them `{name}`; `/` is none at all.
+ * The prefix to replace: complete segments at the start of `path`, without `{name}`. `/` is the empty prefix.
  */
 replace: string
 /**
- * What stands in its place; `/` strips the prefix.
+ * The new prefix. `/` removes the prefix.
  */
 with: string
 }
 requestHeaders?: RequestHeaderRules
 responseHeaders?: HeaderRules
 /**
- * The roles that may pass here, some of `auth.role.allow`; also at login, on a route with `login`. Left out: all of them.
+ * The roles that may use this route, a subset of `auth.role.allow`. On a route with `login` also the roles that may log in. By default all of `auth.role.allow`.
  * 
  * @minItems 1
  */
 roles?: string[]
 /**
- * True if a WebSocket handshake (RFC 6455) may turn the connection into a tunnel, by the same path, token and role as any request; or the same with a list of origins. By default an upgrade is a plain request.
+ * `true` allows WebSocket handshakes (RFC 6455) on this route, with the same path, token and role checks as for other requests. A map with `origins` also restricts the web origins. By default an upgrade is handled as a plain request.
  */
 websocket: (boolean | {
 /**
- * The origins whose pages may open a WebSocket, as browsers write them; `*` alone is any origin. Without a list, pages of the same host and of `cors.origins` may. A handshake without `Origin` passes, since browsers always send it.
+ * The origins whose pages may open a WebSocket, as browsers send them; `*` alone allows every origin. Without a list, pages of the same host and of `cors.origins` may. The gateway accepts a handshake without `Origin`, because browsers always send it.
  * 
  * @minItems 1
  */
 origins: string[]
 })
 /**
- * The role gate at login: the gateway examines every response of the route. A token at the stated place leaves only if it verifies and its role is allowed, and a JWT anywhere else only if its role is allowed or the gateway would never accept it. With `{}` every JWT in the response must verify.
+ * Role checks at login: the gateway examines every response of the route. It forwards a token at a configured location only if the token verifies and its role is allowed, and a JWT at another location only if its role is allowed or the gateway would never accept it. With `{}` every JWT in the response must verify.
  */
 login?: {
 /**
- * Where the token stands in a JSON response: a JSON Pointer (RFC 6901), or a list of them. A response without it, an MFA challenge say, passes unchanged.
+ * The location of the token in a JSON response: a JSON Pointer (RFC 6901), or a list of them. A response without a token there, such as an MFA challenge, is forwarded unchanged.
  */
 token?: (Pointer | Pointer[])
 /**
@@ -700,94 +700,94 @@ token?: (Pointer | Pointer[])
  */
 header?: string
 /**
- * How long the response may be, as sent and decoded.
+ * The maximum size of the response, as sent and decoded.
  */
 maxBytes: string
 }
 /**
- * What becomes of a request whose parameters or body do not fit: `enforce`, it is refused; `report`, it goes on, and its line in the log says what would have been refused. `maxBytes` holds in both.
+ * The handling of requests with invalid parameters or an invalid body. `enforce`: refuse them. `report`: forward them, and log the violations. `maxBytes` applies in both modes.
  */
 validation: ("enforce" | "report")
 /**
- * What the `{name}` segments of the path may be.
+ * Schemas for the `{name}` segments of the path.
  */
 params?: {
 /**
- * A JSON Schema for each name, which judges the decoded segment: a string, read as a number or boolean where the schema asks for one.
+ * A JSON Schema for each name. It validates the decoded segment, a string. If the schema requires a number or a boolean, the gateway converts the string for the validation.
  */
 properties: {
 [k: string]: JsonSchema
 }
 }
 /**
- * What the query may hold. It goes on as it was sent.
+ * Schemas for the query parameters. The gateway forwards the query unchanged.
  */
 query?: {
 /**
- * A JSON Schema for each name, which judges every value of it: a decoded string, read as a number or boolean where the schema asks for one.
+ * A JSON Schema for each name. It validates every decoded value, a string. If the schema requires a number or a boolean, the gateway converts the string for the validation.
  */
 properties: {
 [k: string]: JsonSchema
 }
 /**
- * The names that must be there.
+ * The names of the required parameters.
  */
 required: string[]
 /**
- * What becomes of names that are not among the properties: `allow`, they go on; `refuse`, 400.
+ * The handling of parameters without a schema. `allow`: forward them. `refuse`: 400.
  */
 unknown: ("allow" | "refuse")
 /**
- * What becomes of names that stand there more than once: `allow`, each value is judged; `refuse`, 400; a list: only the names in it may be repeated.
+ * The handling of parameters that occur more than once. `allow`: validate each value. `refuse`: 400. A list: only these parameters may occur more than once.
  */
 repeated: (("allow" | "refuse") | string[])
 }
 /**
- * What single headers may be. Others go on unjudged.
+ * Schemas for single request headers. Other headers are not validated.
  */
 headers?: {
 /**
- * A JSON Schema for each name, in any letter case, which judges every line of that header: a string, read as a number or boolean where the schema asks for one.
+ * A JSON Schema for each name. Names match in any letter case. The schema validates every line of that header, a string. If the schema requires a number or a boolean, the gateway converts the string for the validation.
  */
 properties: {
 [k: string]: JsonSchema
 }
 /**
- * The names that must be there.
+ * The names of the required headers.
  */
 required: string[]
 }
 /**
- * What the request's body may be. Left out: any body, streamed through.
+ * Rules for the request body. By default the gateway streams any body.
  */
 body?: {
 /**
- * The media types that the body may have, with any parameters; `image/*` stands for all of a kind. Another one, or a content encoding, is 415. Left out: any; with a schema: application/json and all that end in +json.
+ * The accepted media types, with any parameters; `image/*` accepts every image type. Other types and content encodings get 415. By default every type; with a schema, application/json and types that end in +json.
  * 
  * @minItems 1
  */
 types?: MediaType[]
 /**
- * The JSON Schema (2020-12) of a JSON body. The whole body is read and checked before a byte of it goes on.
+ * The JSON Schema (2020-12) of a JSON body. The gateway reads and validates the complete body before it forwards any of it.
  */
 schema?: boolean | Readonly<Record<string, unknown>>
 /**
- * The parts that a multipart/form-data (RFC 7578) has, and no others; looked at while they go by.
+ * The parts of a multipart/form-data body (RFC 7578). Other parts are refused. The gateway validates them while it streams the body.
  */
 multipart?: {
 /**
- * What each part may be, by its name.
+ * The rules for each part, by its name.
  */
 parts: {
 [k: string]: Part
 }
 }
 /**
- * What a text/csv (RFC 4180) begins with; looked at while it goes by.
+ * The format of a text/csv body (RFC 4180). The gateway validates it while it streams the body.
  */
 csv?: {
 /**
- * The columns of the first row, to the letter and in this order.
+ * The columns of the first row, exactly and in this order.
  * 
  * @minItems 1
  */
@@ -798,65 +798,65 @@ header: string[]
 delimiter: string
 }
 /**
- * How long the body may be.
+ * The maximum size of the body.
  */
 maxBytes: string
 }
 }
 /**
- * Headers of the request that the gateway sets, removes or keeps on their way to the upstream.
+ * Request headers that the gateway sets, removes or keeps before it forwards a request.
  */
 export interface RequestHeaderRules {
 /**
- * Names and values; each takes the place of whatever was sent under its name.
+ * Headers to set, with their values. They replace all existing values.
  */
 set: {
 [k: string]: string
 }
 /**
- * Names of headers that go no further.
+ * Headers to remove.
  */
 remove: string[]
 /**
- * Names of headers that may override the method, path, host or scheme of a request. The gateway drops all of these headers unless they are named here.
+ * Headers that may override the method, path, host or scheme of a request. The gateway removes all such headers unless they are listed here.
  */
 keep: string[]
 }
 /**
- * Headers of the answer that are set or removed on their way to the client. What the gateway itself answers is not touched.
+ * Response headers that the gateway sets or removes. Responses of the gateway itself are not changed.
  */
 export interface HeaderRules {
 /**
- * Names and values; each takes the place of whatever was sent under its name.
+ * Headers to set, with their values. They replace all existing values.
  */
 set: {
 [k: string]: string
 }
 /**
- * Names of headers that go no further.
+ * Headers to remove.
  */
 remove: string[]
 }
 /**
- * A part of a multipart/form-data.
+ * A part of a multipart/form-data body.
  */
 export interface Part {
 /**
- * The media types that it may have; a part that says none is text/plain. Left out: any.
+ * The accepted media types. A part without a type is text/plain. By default every type.
  * 
  * @minItems 1
  */
 types?: MediaType[]
 /**
- * How long one part may be; the whole body has its own limit.
+ * The maximum size of one part. The limit of the complete body applies too.
  */
 maxBytes: string
 /**
- * How many parts of this name there may be.
+ * The maximum number of parts with this name.
  */
 maxCount: number
 /**
- * Whether there must be one.
+ * If `true`, the body must have this part.
  */
 required: boolean
 }

@@ -2,7 +2,7 @@
 export type HeaderValue = (string | string[])
 
 /**
- * Requests to a manifest's gateway and what is to become of each. Run by `signing-gateway test`, without a network. Version 1 of the language.
+ * Test cases for a manifest: requests and their expected results. `signing-gateway test` runs them offline. Version 1 of the language.
  */
 export interface TestFile {
 /**
@@ -10,23 +10,23 @@ export interface TestFile {
  */
 version: 1
 /**
- * The manifest whose gateway is asked, by a path relative to this file.
+ * The manifest to test, by a path relative to this file.
  */
 manifest: string
 /**
- * The environment variables that the manifest sees; those of the process it does not see.
+ * The environment variables for the manifest. It does not see those of the process.
  */
 environment: {
 [k: string]: string
 }
 /**
- * What the tokens are that stand in headers of requests and in answers to logins, by their text. Any other token verifies never.
+ * The tokens in request headers and login responses, by their text, and how they verify. All other tokens are invalid.
  */
 tokens: {
 [k: string]: TestToken
 }
 /**
- * Each request with what is expected.
+ * The test cases.
  * 
  * @minItems 1
  */
@@ -34,23 +34,23 @@ cases: TestCase[]
 }
 export interface TestToken {
 /**
- * The token verifies, and its role is this one.
+ * The token is valid and has this role.
  */
 role?: string
 /**
- * The token verifies, and these are its claims.
+ * The token is valid and has these claims.
  */
 claims?: {
 
 }
 /**
- * The token does not verify, for this reason.
+ * The token is invalid, for this reason.
  */
 error?: ("token_malformed" | "token_inactive" | "token_expired" | "token_not_yet_valid" | "type_wrong" | "issuer_wrong" | "audience_wrong" | "algorithm_not_allowed" | "key_unknown" | "signature_wrong" | "claims_wrong" | "keys_unavailable")
 }
 export interface TestCase {
 /**
- * What the case says, in the report.
+ * The name of the case in reports.
  */
 name: string
 request: CaseRequest
@@ -58,47 +58,47 @@ response?: CaseResponse
 expect: Expectation
 }
 /**
- * What is asked.
+ * The request.
  */
 export interface CaseRequest {
 /**
- * The method, to the letter.
+ * The method, sent unchanged.
  */
 method: string
 /**
- * Path and query, to the letter: nothing is encoded or tidied.
+ * Path and query, sent unchanged.
  */
 url: string
 headers: CaseHeaders
 /**
- * The caller sends a token that verifies and has this role; a list makes a case of each.
+ * The role of the caller, who sends a valid token. A list makes one case of each role.
  */
 role?: (string | string[])
 /**
- * The caller sends a token that verifies and has these claims.
+ * The claims of the caller, who sends a valid token.
  */
 claims?: {
 
 }
 /**
- * The body: a text as it is; a map or a list as JSON, with its Content-Type unless `headers` has one.
+ * The body: a string as it is; a map or a list as JSON, with its Content-Type unless `headers` sets one.
  */
 body?: (string | {
 
 } | unknown[])
 /**
- * In place of `body`: so many blanks.
+ * The size of a body of blanks, in place of `body`.
  */
 bodyBytes?: number
 }
 /**
- * The request's headers, as they are sent; several of one name as a list.
+ * The request headers. Several values of one header are a list.
  */
 export interface CaseHeaders {
 [k: string]: HeaderValue
 }
 /**
- * What the upstream answers, if it is asked. Left out: 200 without a body.
+ * The response of the upstream. By default 200 without a body.
  */
 export interface CaseResponse {
 /**
@@ -114,68 +114,68 @@ body?: (string | {
 } | unknown[])
 }
 /**
- * The answer's headers, as they are sent; several of one name as a list.
+ * The response headers. Several values of one header are a list.
  */
 export interface CaseHeaders1 {
 [k: string]: HeaderValue
 }
 /**
- * What is to become of it. What is left out is not looked at, but for `refusal`.
+ * The expected result. Members that are not set are not checked, except `refusal`.
  */
 export interface Expectation {
 /**
- * The code of the gateway's refusal, as in docs/errors.md. Left out: the gateway refuses nothing.
+ * The code of the expected refusal; see docs/errors.md. By default the gateway must not refuse the request.
  */
 refusal?: ("message_malformed" | "path_ambiguous" | "parameter_invalid" | "body_invalid" | "token_missing" | "token_invalid" | "origin_not_allowed" | "role_not_allowed" | "route_unknown" | "method_not_allowed" | "request_timeout" | "body_too_large" | "media_type_unsupported" | "expectation_failed" | "headers_too_large" | "internal_error" | "upstream_unreachable" | "upstream_error" | "login_response_refused" | "gateway_busy" | "upstream_unavailable" | "upstream_busy" | "keys_unavailable" | "upstream_timeout")
 /**
- * The codes of what would have been refused, where the route only reports: in any order.
+ * The codes of the expected reported violations, in any order, for a route in `report` mode.
  */
 reported?: ("parameter_invalid" | "body_invalid" | "media_type_unsupported")[]
 /**
- * What exactly was wrong, as the log says it.
+ * The exact reason of the refusal, as in the access log.
  */
 reason?: string
 /**
- * What the refusal says to the client, word for word.
+ * The exact message of the refusal.
  */
 message?: string
 /**
- * Where the request is at fault: JSON Pointers (RFC 6901) into the body, or to parameters, in any order.
+ * The locations of the violations, in any order: JSON Pointers (RFC 6901) into the body, or to parameters.
  */
 errors?: string[]
 /**
- * The status that the client gets.
+ * The status of the response to the client.
  */
 status?: number
 /**
- * The id of the route that has the request; `null`: none has it.
+ * The id of the matched route. `null`: no route matches.
  */
 route?: (string | null)
 headers?: ExpectedHeaders
 /**
- * The body that the client gets: a text to the letter; a map or a list as the value of the JSON.
+ * The body of the response to the client: a string exactly; a map or a list as the value of the JSON.
  */
 body?: (string | {
 
 } | unknown[])
 /**
- * What the upstream gets; `null`: no upstream is asked.
+ * The request that the upstream gets. `null`: the upstream gets no request.
  */
 upstream?: (ExpectedUpstream | null)
 }
 /**
- * Headers that the client gets; `null`: there is none of this name.
+ * Headers of the response to the client. `null`: the header is absent.
  */
 export interface ExpectedHeaders {
 [k: string]: HeaderValue | null
 }
 export interface ExpectedUpstream {
 /**
- * The upstream's name in the manifest.
+ * The name of the upstream in the manifest.
  */
 id?: string
 /**
- * Path and query that it is asked for, to the letter; or all of the URL, the chosen target before them.
+ * The path and query, or the complete URL with the selected endpoint.
  */
 url?: string
 /**
@@ -184,14 +184,14 @@ url?: string
 method?: string
 headers?: ExpectedHeaders1
 /**
- * The body that it gets, as in `expect`.
+ * The body of the request, as in `expect`.
  */
 body?: (string | {
 
 } | unknown[])
 }
 /**
- * Headers that it gets; `null`: there is none of this name.
+ * Headers of the request. `null`: the header is absent.
  */
 export interface ExpectedHeaders1 {
 [k: string]: HeaderValue | null

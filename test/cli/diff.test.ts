@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../support/cli.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const OLD = `version: 1
 upstreams: { up: { url: '\${UP:-http://127.0.0.1:7002}' } }
@@ -14,20 +14,16 @@ routes:
 const NEW = OLD.replace('  - { id: one, method: GET, path: /one, upstream: up, access: public }\n', '');
 const SCHEMA = '{"type":"object","required":["a"]}';
 
-function folderWith(files: Record<string, string>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'diff-'));
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), text);
-  }
-  return folder;
-}
+const folder = temporaryFolder('diff', {
+  'old.yaml': OLD,
+  'new.yaml': NEW,
+  'two.json': SCHEMA,
+  'broken.yaml': 'version: 2\n',
+});
 
-const folder = folderWith({ 'old.yaml': OLD, 'new.yaml': NEW, 'two.json': SCHEMA, 'broken.yaml': 'version: 2\n' });
-
-/** A repository with the old manifest committed, in a folder of its own, and the new one saved. */
-function repository(): string {
-  const root = folderWith({ 'deploy/gateway.yaml': OLD, 'deploy/two.json': SCHEMA });
+/** Creates a git repository with the old manifest committed and the new one in the work tree. */
+function createRepository(): string {
+  const root = temporaryFolder('diff', { 'deploy/gateway.yaml': OLD, 'deploy/two.json': SCHEMA });
   const git = (...args: string[]) =>
     execFileSync(
       'git',
@@ -43,12 +39,12 @@ function repository(): string {
 }
 
 describe('diff', () => {
-  it('exits with 0 where nothing differs', async () => {
+  it('exits with 0 if the manifests behave alike', async () => {
     const { code, out, err } = await runCli(['diff', 'old.yaml', 'old.yaml'], folder);
-    expect({ code, out, err }).toEqual({ code: 0, out: 'nothing differs in what it means\n', err: '' });
+    expect({ code, out, err }).toEqual({ code: 0, out: 'no differences in behaviour\n', err: '' });
   });
 
-  it('exits by the least severity that fails', async () => {
+  it('exits with 1 from the severity of --fail-on on', async () => {
     const exit = async (...args: string[]) => (await runCli(['diff', 'old.yaml', 'new.yaml', ...args], folder)).code;
     expect(await exit()).toBe(1);
     expect(await exit('--fail-on', 'error')).toBe(0);
@@ -56,10 +52,10 @@ describe('diff', () => {
     expect(await exit('--fail-on', 'never')).toBe(0);
   });
 
-  it('prints text, JSON and Markdown', async () => {
+  it('prints text, JSON or Markdown', async () => {
     const print = async (...args: string[]) => (await runCli(['diff', 'old.yaml', 'new.yaml', ...args], folder)).out;
     expect(await print()).toBe(
-      'old.yaml:4:5 warning the route "one" is no more [route-removed]\n  GET /one\n1 warning\n',
+      'old.yaml:4:5 warning the route "one" was removed [route-removed]\n  GET /one\n1 warning\n',
     );
     expect(JSON.parse(await print('-f', 'json'))).toEqual({
       version: 1,
@@ -69,7 +65,7 @@ describe('diff', () => {
         {
           rule: 'route-removed',
           severity: 'warning',
-          message: 'the route "one" is no more',
+          message: 'the route "one" was removed',
           file: 'old.yaml',
           line: 4,
           column: 5,
@@ -78,18 +74,18 @@ describe('diff', () => {
       ],
     });
     expect(await print('-f', 'markdown')).toContain(
-      '| warning | the route "one" is no more (route-removed) | `old.yaml:4` | `GET /one` |\n',
+      '| warning | the route "one" was removed (route-removed) | `old.yaml:4` | `GET /one` |\n',
     );
   });
 
-  it('reads a revision of git, and the files that it names there', async () => {
-    const root = repository();
+  it('reads a git revision and the files that the manifest names at the same revision', async () => {
+    const root = createRepository();
     const { code, out, err } = await runCli(['diff', 'main:deploy/gateway.yaml', 'deploy/gateway.yaml'], root);
     expect({ code, err }).toEqual({ code: 1, err: '' });
-    expect(out).toBe(`main:deploy/gateway.yaml:4:5 warning the route "one" is no more [route-removed]
+    expect(out).toBe(`main:deploy/gateway.yaml:4:5 warning the route "one" was removed [route-removed]
   GET /one
-deploy/gateway.yaml:4:78 warning the route "two" lets bodies through that it refused [body-loosened]
-  a body: {}
+deploy/gateway.yaml:4:78 warning the route "two" accepts bodies that it refused [body-loosened]
+  body: {}
 2 warnings
 `);
     const inside = await runCli(['diff', 'HEAD:./gateway.yaml', 'gateway.yaml'], join(root, 'deploy'));
@@ -97,26 +93,30 @@ deploy/gateway.yaml:4:78 warning the route "two" lets bodies through that it ref
     expect(inside.out).toContain('2 warnings\n');
   });
 
-  it('says what git says of a revision that is not there', async () => {
+  it('reports the message of git for an unknown revision', async () => {
     const { code, out, err } = await runCli(
       ['diff', 'nowhere:deploy/gateway.yaml', 'deploy/gateway.yaml'],
-      repository(),
+      createRepository(),
     );
     expect([code, out]).toEqual([2, '']);
-    expect(err).toMatch(/^signing-gateway: nowhere:deploy\/gateway\.yaml: there is no such file, and git says: \S/);
+    expect(err).toMatch(/^signing-gateway: nowhere:deploy\/gateway\.yaml: no such file, and git reports: \S/);
   });
 
-  it('never prints what came from the environment', async () => {
-    const moved = folderWith({ 'old.yaml': OLD, 'new.yaml': OLD.replace('${UP:-', '${UQ:-'), 'two.json': SCHEMA });
+  it('never prints values from the environment', async () => {
+    const moved = temporaryFolder('diff', {
+      'old.yaml': OLD,
+      'new.yaml': OLD.replace('${UP:-', '${UQ:-'),
+      'two.json': SCHEMA,
+    });
     const { out } = await runCli(['diff', 'old.yaml', 'new.yaml'], moved, {
       UP: 'http://10.9.8.7:6',
       UQ: 'http://10.9.8.7:7',
     });
-    expect(out).toContain('is at ${UQ:-http://127.0.0.1:7002}, before at ${UP:-http://127.0.0.1:7002}');
+    expect(out).toContain('is now at ${UQ:-http://127.0.0.1:7002} (was at ${UP:-http://127.0.0.1:7002})');
     expect(out).not.toContain('10.9.8.7');
   });
 
-  it('exits with 2 for a manifest with problems, and tells them', async () => {
+  it('exits with 2 for a manifest with problems and prints them', async () => {
     const { code, out, err } = await runCli(['diff', 'old.yaml', 'broken.yaml'], folder);
     expect([code, out]).toEqual([2, '']);
     expect(err).toMatch(/^broken\.yaml:1:/);
@@ -125,11 +125,11 @@ deploy/gateway.yaml:4:78 warning the route "two" lets bodies through that it ref
   it.each([
     ['one manifest', ['old.yaml']],
     ['three manifests', ['old.yaml', 'new.yaml', 'old.yaml']],
-    ['a file that is not there', ['old.yaml', 'nothing.yaml']],
+    ['a missing file', ['old.yaml', 'nothing.yaml']],
     ['an unknown severity', ['old.yaml', 'new.yaml', '--fail-on', 'fatal']],
     ['an unknown format', ['old.yaml', 'new.yaml', '-f', 'html']],
-    ['what looks like an option to git', ['old.yaml', '--', '--output=x:y']],
-  ])('exits with 2 for %s', async (_what, args) => {
+    ['a name that git would read as an option', ['old.yaml', '--', '--output=x:y']],
+  ])('exits with 2 for %s', async (_case, args) => {
     const { code, out, err } = await runCli(['diff', ...args], folder);
     expect([code, out]).toEqual([2, '']);
     expect(err).toMatch(/^signing-gateway: \S/);

@@ -1,27 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import {
-  closeSync,
-  constants,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, constants, openSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPair } from '../support/certificate.ts';
 import { runCli, type Started, startCli } from '../support/cli.ts';
 import { eventually } from '../support/site.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/** A file system that is slow, hangs, or holds files that are too large. */
 let folder: string;
 const started: Started[] = [];
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'file-system-'));
+  folder = temporaryFolder('file-system');
   for (let file = 0; file < 20; file += 1) save(`routes/r${file}.yaml`, `routes:\n${route(`r${file}`)}`);
   const { certificate, key } = createPair();
   save('a.crt', certificate);
@@ -34,7 +24,6 @@ afterEach(async () => {
     child.kill('SIGKILL');
     await ended;
   }
-  rmSync(folder, { recursive: true });
 });
 
 function save(name: string, text: string): void {
@@ -53,26 +42,27 @@ routes:
 ${route(id)}  - { id: checked, method: POST, path: /checked, upstream: up, access: public, body: { schema: { $ref: schema.json } } }
 `;
 
-interface Run {
+interface RunningGateway {
   readonly cli: Started;
-  readonly ask: (path: string, method?: string) => Promise<{ status: number; body: Record<string, unknown> }>;
+  /** Requests an endpoint of the admin API. */
+  readonly request: (path: string, method?: string) => Promise<{ status: number; body: Record<string, unknown> }>;
 }
 
-/** @param preload a module that is loaded before the gateway, in each of its threads */
-async function start(preload: string): Promise<Run> {
+/** Starts the gateway. Each of its threads loads the module `preload` first. */
+async function start(preload: string): Promise<RunningGateway> {
   writeFileSync(join(folder, 'preload.mjs'), PRELOAD + preload);
   const env = { NODE_OPTIONS: `--import ${join(folder, 'preload.mjs')}` };
   const cli = startCli(['run'], folder, env);
   started.push(cli);
   const [, admin = ''] = await cli.seen(/"admin":"([^"]+)".*"msg":"serving"/);
-  const ask = async (path: string, method = 'GET') => {
+  const request = async (path: string, method = 'GET') => {
     const response = await fetch(admin + path, { method });
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   };
-  return { cli, ask };
+  return { cli, request };
 }
 
-/** Functions of `node:fs` may be wrapped with `around(name, wrap)`, for those who import them by name too. */
+/** `around(holder, name, wrap)` wraps a function of `node:fs`, also for modules that import it by name. */
 const PRELOAD = `
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -81,24 +71,24 @@ const around = (holder, name, wrap) => { holder[name] = wrap(holder[name]); sync
 const folder = import.meta.dirname;
 `;
 
-/** Notes every call on the serving thread that names a file of the manifest, from the file \`begin\` on. */
-const NOTE_CALLS = `
+/** Records every file system call of the main thread on a file of the manifest, once the file `begin` exists. */
+const RECORD_CALLS = `
 const appendFileSync = fs.appendFileSync;
 const existsSync = fs.existsSync;
-const note = (holder, name) => around(holder, name, (original) => function (...args) {
+const record = (holder, name) => around(holder, name, (original) => function (...args) {
   if (String(args[0]).startsWith(folder) && existsSync(folder + '/begin')) appendFileSync(folder + '/calls', name + ' ' + args[0] + '\\n');
   return Reflect.apply(original, this, args);
 });
 const NAMES = ['open', 'openSync', 'readFile', 'readFileSync', 'stat', 'statSync', 'lstat', 'lstatSync', 'readdir', 'readdirSync',
   'opendir', 'opendirSync', 'realpath', 'realpathSync', 'watch', 'watchFile', 'access', 'createReadStream'];
 if (isMainThread) {
-  for (const name of NAMES) note(fs, name);
-  for (const name of ['open', 'readFile', 'stat', 'lstat', 'readdir', 'opendir', 'realpath']) note(fs.promises, name);
+  for (const name of NAMES) record(fs, name);
+  for (const name of ['open', 'readFile', 'stat', 'lstat', 'readdir', 'opendir', 'realpath']) record(fs.promises, name);
 }
 `;
 
-/** Notes every call that waits on a thread of the pool, which verifies tokens, compresses and writes the log as well. */
-const NOTE_POOL_CALLS = `
+/** Records every call that uses the thread pool, which also verifies tokens, compresses and writes the log. */
+const RECORD_POOL_CALLS = `
 for (const name of ['open', 'readFile', 'stat', 'lstat', 'readdir', 'opendir', 'realpath', 'readlink', 'access'])
   around(fs.promises, name, (original) => function (...args) {
     if (String(args[0]).startsWith(folder)) fs.appendFileSync(folder + '/pool-calls', name + ' ' + args[0] + '\\n');
@@ -106,7 +96,7 @@ for (const name of ['open', 'readFile', 'stat', 'lstat', 'readdir', 'opendir', '
   });
 `;
 
-/** No folder can be watched, and each attempt is noted. */
+/** Makes every attempt to watch a folder fail and records it. */
 const NO_WATCH = `
 around(fs, 'watch', () => (path) => {
   fs.appendFileSync(folder + '/attempts', path + '\\n');
@@ -114,7 +104,7 @@ around(fs, 'watch', () => (path) => {
 });
 `;
 
-/** As long as a file of this name is there, opening a file of the manifest never returns: it opens a pipe without a writer. */
+/** While the pipe `hang` exists, opening one file of the manifest opens the pipe instead, which blocks without a writer. */
 const HANG = `
 const existsSync = fs.existsSync;
 const realOpen = fs.openSync;
@@ -126,7 +116,7 @@ function hang(): void {
   execFileSync('mkfifo', [join(folder, 'hang')]);
 }
 
-/** Ends the hang: whoever opened the pipe gets it, and finds its end. */
+/** Ends the hang: opening the pipe returns, and reading it finds its end. */
 function release(): void {
   const pipe = join(folder, 'hang');
   const writer = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
@@ -135,8 +125,8 @@ function release(): void {
 }
 
 describe('the serving thread', () => {
-  it('touches no file after the start, whatever changes', async () => {
-    const { cli, ask } = await start(NOTE_CALLS);
+  it('never reads a file after startup, whatever file changes', async () => {
+    const { cli, request } = await start(RECORD_CALLS);
     save('begin', '');
     save('gateway.yaml', manifest('two'));
     await cli.seen(/"msg":"manifest reloaded"/);
@@ -148,16 +138,16 @@ describe('the serving thread', () => {
     save('routes/more.yaml', `routes:\n${route('more')}`);
     await cli.seen(/"added":\["more"\]/);
     save('gateway.yaml', 'version: 2');
-    expect((await ask('/-/reload', 'POST')).status).toBe(422);
-    // Longer than it takes the poll to come.
+    expect((await request('/-/reload', 'POST')).status).toBe(422);
+    // Longer than the polling interval.
     await new Promise((resolve) => setTimeout(resolve, 6_000));
     expect(() => readFileSync(join(folder, 'calls'), 'utf8')).toThrow('ENOENT');
   }, 60_000);
 });
 
 describe('the thread that watches files', () => {
-  it('uses no thread of the pool, and sees a change at once', async () => {
-    const { cli } = await start(NOTE_POOL_CALLS);
+  it('does not use the thread pool and notices a change at once', async () => {
+    const { cli } = await start(RECORD_POOL_CALLS);
     save('gateway.yaml', manifest('two'));
     await cli.seen(/"msg":"manifest reloaded"/);
     rmSync(join(folder, 'routes'), { recursive: true });
@@ -168,50 +158,52 @@ describe('the thread that watches files', () => {
     expect(() => readFileSync(join(folder, 'pool-calls'), 'utf8')).toThrow('ENOENT');
   }, 30_000);
 
-  it('does not try again without end what cannot be watched', async () => {
-    const { cli, ask } = await start(NO_WATCH);
-    await cli.seen(/"reason":"ENOSPC".*"msg":"the files of the manifest cannot be watched; they are polled"/);
+  it('does not retry forever if files cannot be watched', async () => {
+    const { cli, request } = await start(NO_WATCH);
+    await cli.seen(
+      /"reason":"ENOSPC".*"msg":"the files of the manifest cannot be watched; the gateway polls them instead"/,
+    );
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     const attempts = readFileSync(join(folder, 'attempts'), 'utf8').trim().split('\n');
-    // The manifest's folder, and that of the routes.
+    // One attempt for the manifest's folder, one for the folder of the routes.
     expect(attempts.length).toBe(2);
-    expect((await ask('/status')).body).toMatchObject({ watch_error: 'ENOSPC', status: 'ready' });
+    expect((await request('/status')).body).toMatchObject({ watch_error: 'ENOSPC', status: 'ready' });
   });
 });
 
 describe('a file system that hangs', () => {
-  it('stops no request and no reload for ever, is reported, and is forgotten once it responds', async () => {
-    const { cli, ask } = await start(HANG);
+  it('blocks no request or reload forever, is reported, and recovers when it responds', async () => {
+    const { cli, request } = await start(HANG);
     hang();
     save('gateway.yaml', manifest('two'));
     await cli.seen(/"reason":"the file system does not respond[^"]*".*"msg":"manifest cannot be read/);
-    expect((await ask('/readyz')).body).toMatchObject({ status: 'degraded' });
-    expect((await ask('/status')).body).toMatchObject({ last_reload: { kind: 'unreadable' }, hung_threads: 1 });
-    const { status, body } = await ask('/-/reload', 'POST');
+    expect((await request('/readyz')).body).toMatchObject({ status: 'degraded' });
+    expect((await request('/status')).body).toMatchObject({ last_reload: { kind: 'unreadable' }, hung_threads: 1 });
+    const { status, body } = await request('/-/reload', 'POST');
     expect([status, body['kind'], body['reason']]).toEqual([
       503,
       'unreadable',
       expect.stringContaining('does not respond'),
     ]);
-    // No more threads hang than are allowed to, and the log has one line for them and one for the request.
+    // The number of hung threads is limited, and the log has one line for the change and one for the request.
     await new Promise((resolve) => setTimeout(resolve, 8_000));
-    expect((await ask('/status')).body['hung_threads']).toBeLessThanOrEqual(4);
+    expect((await request('/status')).body['hung_threads']).toBeLessThanOrEqual(4);
     expect(cli.out().match(/manifest cannot be read/g)?.length).toBeLessThanOrEqual(3);
     release();
     await cli.seen(/"msg":"manifest reloaded"/);
-    await eventually('no thread hangs', async () => (await ask('/status')).body['hung_threads'] === 0, 20_000);
-    expect((await ask('/readyz')).body).toMatchObject({ status: 'ready' });
+    await eventually('no thread hangs', async () => (await request('/status')).body['hung_threads'] === 0, 20_000);
+    expect((await request('/readyz')).body).toMatchObject({ status: 'ready' });
     cli.child.kill('SIGTERM');
     expect((await cli.ended).code).toBe(0);
   }, 90_000);
 
   it.each(['SIGTERM', 'SIGTERM twice'])(
-    'holds no end up: %s',
+    'does not delay the exit after %s',
     async (signals) => {
-      const { cli, ask } = await start(HANG);
+      const { cli, request } = await start(HANG);
       hang();
       save('gateway.yaml', manifest('two'));
-      const reload = ask('/-/reload', 'POST');
+      const reload = request('/-/reload', 'POST');
       await cli.seen(/"msg":"manifest cannot be read/);
       cli.child.kill('SIGTERM');
       if (signals === 'SIGTERM twice') cli.child.kill('SIGINT');
@@ -225,29 +217,29 @@ describe('a file system that hangs', () => {
 });
 
 describe('a file that is too large', () => {
-  /** Sparse, of 60 MB. */
+  /** Makes a sparse file of 60 MB. */
   const grow = (name: string) => {
     save(name, '# large\n');
     truncateSync(join(folder, name), 60_000_000);
   };
-  const MESSAGE = /gateway\.yaml: it is larger than 5000000 bytes; split it into several files/;
+  const MESSAGE = /gateway\.yaml: larger than 5000000 bytes; split it into several files/;
 
-  it.each(['lint', 'run', 'fmt', 'routes'])('is refused unread by %s', async (verb) => {
+  it.each(['lint', 'run', 'fmt', 'routes'])('is rejected by %s before it is read', async (verb) => {
     grow('gateway.yaml');
     const { code, err } = await runCli([verb], folder, { NODE_OPTIONS: '--max-old-space-size=64' });
     expect([code, err]).toEqual([2, expect.stringMatching(MESSAGE)]);
   });
 
-  it('is no text without an end either', async () => {
+  it('is rejected if it is an endless device', async () => {
     const { code, err } = await runCli(['lint', '/dev/zero'], folder);
-    expect([code, err]).toEqual([2, expect.stringContaining('/dev/zero: it is larger than 5000000 bytes')]);
+    expect([code, err]).toEqual([2, expect.stringContaining('/dev/zero: larger than 5000000 bytes')]);
   });
 
-  it('leaves the active manifest in place, whichever file it is, and no memory is spent on it', async () => {
-    const { cli, ask } = await start('');
-    const rssOf = () =>
+  it('keeps the active manifest and uses no memory for the file', async () => {
+    const { cli, request } = await start('');
+    const peakMemoryMb = () =>
       Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${cli.child.pid}/status`, 'utf8'))?.[1]) / 1_024;
-    const before = rssOf();
+    const before = peakMemoryMb();
     for (const [name, kind, message] of [
       ['gateway.yaml', 'unreadable', 'larger than 5000000 bytes'],
       ['routes/r7.yaml', 'rejected', 'cannot be read'],
@@ -256,28 +248,28 @@ describe('a file that is too large', () => {
     ] as const) {
       const old = readFileSync(join(folder, name));
       grow(name);
-      const { body } = await ask('/-/reload', 'POST');
+      const { body } = await request('/-/reload', 'POST');
       expect([name, body['kind']]).toEqual([name, kind]);
       expect(JSON.stringify(body)).toContain(message);
       writeFileSync(join(folder, name), old);
-      expect((await ask('/-/reload', 'POST')).status).toBe(200);
+      expect((await request('/-/reload', 'POST')).status).toBe(200);
     }
-    expect(rssOf() - before).toBeLessThan(200);
+    expect(peakMemoryMb() - before).toBeLessThan(200);
   }, 60_000);
 });
 
 describe('a gateway that stops', () => {
-  it('reloads nothing when it is asked to, and says so', async () => {
+  it('refuses to reload on request', async () => {
     save('gateway.yaml', manifest('one').replace('delay: 0s', 'delay: 3s'));
-    const { cli, ask } = await start('');
+    const { cli, request } = await start('');
     cli.child.kill('SIGTERM');
     await cli.seen(/"msg":"stopping"/);
     save('gateway.yaml', manifest('two'));
-    expect(await ask('/-/reload', 'POST')).toEqual({
+    expect(await request('/-/reload', 'POST')).toEqual({
       status: 503,
       body: { status: 503, detail: expect.stringContaining('the gateway is stopping') },
     });
-    expect((await ask('/readyz')).status).toBe(503);
+    expect((await request('/readyz')).status).toBe(503);
     expect((await cli.ended).out).not.toContain('manifest reloaded');
   });
 });

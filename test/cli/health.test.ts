@@ -1,4 +1,3 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Operating, startOperating } from '../support/admin.ts';
 import { createPair } from '../support/certificate.ts';
 import { runCli } from '../support/cli.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const REST = `upstreams: { up: { url: 'http://127.0.0.1:9' } }
 routes:
@@ -17,13 +17,9 @@ admin: ${admin}
 ${rest}`;
 const TOKEN = '7mWq2vXc9RtLkP4zGhN8';
 
-function folderWith(text: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'health-'));
-  writeFileSync(join(folder, 'gateway.yaml'), text);
-  return folder;
-}
+const folderWith = (text: string) => temporaryFolder('health', { 'gateway.yaml': text });
 
-/** Asks the listener on this port, by a manifest that is written so. */
+/** Runs `health` with a manifest that has this value of `admin`. */
 const health = (admin: string, args: string[] = [], env: Record<string, string> = {}, rest = REST) =>
   runCli(['health', ...args], folderWith(manifestOf(admin, rest)), env);
 
@@ -35,16 +31,16 @@ beforeAll(async () => {
 afterAll(() => site.close());
 
 describe('health', () => {
-  it('exits with 0 while the gateway is ready, and says so', async () => {
+  it('exits with 0 while the gateway is ready', async () => {
     expect(await health(`127.0.0.1:${site.admin.port}`)).toEqual({ code: 0, out: 'ready\n', err: '' });
     const folder = folderWith(manifestOf(`127.0.0.1:${site.admin.port}`));
     expect((await runCli(['health', '-c', join(folder, 'gateway.yaml')], tmpdir())).out).toBe('ready\n');
   });
 
-  it('exits with 1 while it is not, but for who asks whether it lives', async () => {
+  it('exits with 1 while the gateway is stopping, but with 0 for --live', async () => {
     isStopping = true;
-    const told = await health(`127.0.0.1:${site.admin.port}`);
-    expect(told).toEqual({ code: 1, out: 'stopping: the process was asked to stop\n', err: '' });
+    const ready = await health(`127.0.0.1:${site.admin.port}`);
+    expect(ready).toEqual({ code: 1, out: 'stopping: the process was asked to stop\n', err: '' });
     const live = await health(`127.0.0.1:${site.admin.port}`, ['--live']);
     expect(live).toEqual({ code: 0, out: 'alive\n', err: '' });
     isStopping = false;
@@ -53,69 +49,74 @@ describe('health', () => {
   it.each([
     ['a route is wrong', REST.replace('access: public', 'acess: public')],
     ['a variable is missing', REST.replace('http://127.0.0.1:9', '${NOT_THERE}')],
-    ['it is cut off', REST.slice(0, -30)],
-    ['it is no YAML', `${REST}\t- {`],
-  ])('does not mind what else is saved, since the last good manifest serves on: %s', async (_name, rest) => {
+    ['the file is truncated', REST.slice(0, -30)],
+    ['the file is not YAML', `${REST}\t- {`],
+  ])('ignores other errors in the manifest, because the last good one stays active: %s', async (_name, rest) => {
     const { code, out } = await health(`127.0.0.1:${site.admin.port}`, [], {}, rest);
     expect([code, out]).toEqual([0, 'ready\n']);
   });
 
   it.each([
-    ['by a variable', () => ["'${ADMIN}'", { ADMIN: `127.0.0.1:${site.admin.port}` }] as const],
+    ['as a variable', () => ["'${ADMIN}'", { ADMIN: `127.0.0.1:${site.admin.port}` }] as const],
     ['as a map', () => [`{ listen: 'localhost:${site.admin.port}' }`, {}] as const],
     [
-      'over lines, with a token that a probe has not',
+      'over several lines, with a token that the probe does not send',
       () =>
         [
-          `\n\n  # whoever asks\n# is asked\n  listen: '0.0.0.0:${site.admin.port}'\n  token: '\${TOKEN}'`,
+          `\n\n  # comment\n# comment\n  listen: '0.0.0.0:${site.admin.port}'\n  token: '\${TOKEN}'`,
           { TOKEN },
         ] as const,
     ],
     ['as an alias', () => [`&here 127.0.0.1:${site.admin.port}\n"listen": *here`, {}] as const],
-  ])('reads the address that is written %s', async (_name, written) => {
-    const [admin, env] = written();
+  ])('reads an address that is written %s', async (_name, createArguments) => {
+    const [admin, env] = createArguments();
     const { code, out, err } = await health(admin, [], env);
     expect([code, out], err).toEqual([0, 'ready\n']);
   });
 
-  it('asks by TLS, and of whom a certificate is asked', async () => {
-    const [own, client] = [createPair(), createPair({ name: 'operator' })];
-    const files = { 's.crt': own.certificate, 's.key': own.key, 'ca.crt': client.certificate };
+  it('connects over TLS, also to a listener that requires client certificates', async () => {
+    const [server, client] = [createPair(), createPair({ name: 'operator' })];
+    const files = { 's.crt': server.certificate, 's.key': server.key, 'ca.crt': client.certificate };
     const tls = '{ certificate: s.crt, key: s.key, clientCa: ca.crt }';
-    const closed = await startOperating(manifestOf(`{ listen: '127.0.0.1:0', tls: ${tls} }`), {}, files);
-    const { code, out } = await health(`{ listen: '127.0.0.1:${closed.admin.port}', tls: ${tls} }`);
+    const restricted = await startOperating(manifestOf(`{ listen: '127.0.0.1:0', tls: ${tls} }`), {}, files);
+    const { code, out } = await health(`{ listen: '127.0.0.1:${restricted.admin.port}', tls: ${tls} }`);
     expect([code, out]).toEqual([0, 'ready\n']);
-    await closed.close();
+    await restricted.close();
   });
 
-  it('exits with 1 when nobody listens there, or what listens says nothing in time', async () => {
-    const silent = await listening();
+  it('exits with 1 if nothing listens or the response does not arrive in time', async () => {
+    const silent = await startSilentServer();
     const { port } = silent.address() as { port: number };
     const late = await health(`127.0.0.1:${port}`, ['--timeout', '50ms']);
     const url = `http://127.0.0.1:${port}/readyz`;
-    expect(late).toEqual({ code: 1, out: `no answer from ${url}: not within 50 ms\n`, err: '' });
+    expect(late).toEqual({ code: 1, out: `no response from ${url}: timed out after 50 ms\n`, err: '' });
     await new Promise((resolve) => silent.close(resolve));
     expect(await health(`127.0.0.1:${port}`)).toEqual({
       code: 1,
-      out: `no answer from ${url}: ECONNREFUSED\n`,
+      out: `no response from ${url}: ECONNREFUSED\n`,
       err: '',
     });
   });
 
   it.each([
-    ['a time limit of nothing', '127.0.0.1:9', ['--timeout', '2'], '"2" is no time limit; write 500ms, or 2s'],
-    ['no port', '127.0.0.1:0', [], '"admin" has port 0'],
-    ['a faulty address', 'here', [], 'no "admin" can be read; write admin: 127.0.0.1:9901'],
-    ['two manifests', '127.0.0.1:9', ['a.yaml', 'b.yaml'], 'one manifest at a time'],
-    ['a manifest that is not there', '127.0.0.1:9', ['a.yaml'], 'a.yaml: there is no such file'],
+    [
+      'a timeout without a unit',
+      '127.0.0.1:9',
+      ['--timeout', '2'],
+      '"2" is not a valid timeout; write for example 500ms or 2s',
+    ],
+    ['port 0', '127.0.0.1:0', [], '"admin" has port 0'],
+    ['an invalid address', 'here', [], '"admin" is missing or invalid; write admin: 127.0.0.1:9901'],
+    ['two manifests', '127.0.0.1:9', ['a.yaml', 'b.yaml'], 'expected one manifest, got 2'],
+    ['a missing manifest', '127.0.0.1:9', ['a.yaml'], 'a.yaml: no such file'],
   ])('exits with 2 for %s', async (_name, admin, args, message) => {
     const { code, out, err } = await health(admin, args);
     expect([code, out, err]).toEqual([2, '', expect.stringContaining(message)]);
   });
 });
 
-/** What takes connections, and says nothing. */
-function listening(): Promise<Server> {
+/** Starts a server that accepts connections and never responds. */
+function startSilentServer(): Promise<Server> {
   return new Promise((resolve) => {
     const server = createServer((socket) => void socket.resume().on('error', () => undefined));
     server.listen(0, '127.0.0.1', () => resolve(server));

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runCli } from '../support/cli.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
-/** Every verb takes a manifest of several files for one, and shows places in the files that they are in. */
+/** Every verb reads a manifest with included files as one manifest, and reports each problem in its own file. */
 const FILES = {
   'gateway.yaml': `version: 1
 include: [routes/*.yaml, part-*.yaml]
@@ -27,19 +27,12 @@ cases:
 `,
 };
 
-function folderWith(others: Readonly<Record<string, string>> = {}): string {
-  const folder = mkdtempSync(join(tmpdir(), 'include-'));
-  for (const [name, text] of Object.entries({ ...FILES, ...others })) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), text);
-  }
-  return folder;
-}
+const folderWith = (files: Readonly<Record<string, string>> = {}) => temporaryFolder('include', { ...FILES, ...files });
 
-const FAULTY = { 'routes/b.yaml': FILES['routes/b.yaml'].replace('GET', 'get') };
+const INVALID = { 'routes/b.yaml': FILES['routes/b.yaml'].replace('GET', 'get') };
 
-it('lint names the file, in every format, and mends it', async () => {
-  const folder = folderWith(FAULTY);
+it('lint reports and fixes a problem in the included file', async () => {
+  const folder = folderWith(INVALID);
   const { code, out } = await runCli(['lint', '-f', 'json'], folder);
   const { files, problems } = JSON.parse(out);
   expect([code, files]).toEqual([1, ['gateway.yaml', 'routes/a.yaml', 'routes/b.yaml', 'part-upstreams.yaml']]);
@@ -47,11 +40,11 @@ it('lint names the file, in every format, and mends it', async () => {
   expect((await runCli(['lint', '-f', 'github'], folder)).out).toContain('::error file=routes/b.yaml,line=2,');
   expect((await runCli(['lint', '--fix', '--dry-run'], folder)).out).toMatch(/^--- a\/routes\/b\.yaml\n/);
   const fixed = await runCli(['lint', '--fix'], folder);
-  expect([fixed.code, fixed.err]).toEqual([0, expect.stringContaining('1 problem mended in routes/b.yaml\n')]);
+  expect([fixed.code, fixed.err]).toEqual([0, expect.stringContaining('1 problem fixed in routes/b.yaml\n')]);
   expect(readFileSync(join(folder, 'routes/b.yaml'), 'utf8')).toBe(FILES['routes/b.yaml']);
 });
 
-it('routes, explain and test take it for one', async () => {
+it('routes, explain and test read the included files', async () => {
   const folder = folderWith();
   expect((await runCli(['routes'], folder)).out.match(/^GET,HEAD .*$/gm)).toHaveLength(2);
   const { out } = await runCli(['explain', 'GET', '/b/1', '--json'], folder);
@@ -60,13 +53,13 @@ it('routes, explain and test take it for one', async () => {
   expect((await runCli(['test'], folder)).out).toContain('gateway.test.yaml: 1 passed\n');
 });
 
-it('routes tells what is wrong where it stands, with the lines around it', async () => {
-  const { code, err } = await runCli(['routes'], folderWith(FAULTY));
+it('routes reports a problem in the included file, with a code frame', async () => {
+  const { code, err } = await runCli(['routes'], folderWith(INVALID));
   expect(code).toBe(1);
   expect(err).toMatch(/^routes\/b\.yaml:2:22 error .*\n {2}1 │ routes:\n {2}2 │ .*get/);
 });
 
-it('diff compares it with one that git keeps', async () => {
+it('diff compares the included files with those of a git revision', async () => {
   const folder = folderWith();
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], {
@@ -86,13 +79,13 @@ it('diff compares it with one that git keeps', async () => {
   expect(err).toContain('main:routes/c.yaml:1:9 error');
 });
 
-it('fmt lays out the file that it is given', async () => {
+it('fmt formats an included file', async () => {
   const folder = folderWith({ 'routes/b.yaml': FILES['routes/b.yaml'].replace('id: b', 'id:   b') });
   expect((await runCli(['fmt', 'routes/b.yaml'], folder)).code).toBe(0);
   expect(readFileSync(join(folder, 'routes/b.yaml'), 'utf8')).toBe(FILES['routes/b.yaml']);
 });
 
-it('lint hears the directives of an included file, and shows no secret that stands in one', async () => {
+it('lint follows the directives of an included file and does not print its secrets', async () => {
   const extra = `upstreams:
   # gateway-disable-next-line upstream-unused -- comes with the next release
   next: { url: http://127.0.0.1:8 }
@@ -101,7 +94,7 @@ it('lint hears the directives of an included file, and shows no secret that stan
   const folder = folderWith({ 'routes/c.yaml': `${extra}  # ${token}\n  other: { url: http://127.0.0.1:7 }\n` });
   const { out } = await runCli(['lint'], folder);
   expect(out).toContain('routes/c.yaml:4:5 warning this looks like a JSON Web Token');
-  expect(out).toContain('routes/c.yaml:5:3 warning no route goes to "other"');
+  expect(out).toContain('routes/c.yaml:5:3 warning no route uses the upstream "other"');
   expect(out).not.toContain('"next"');
   expect(out).not.toContain('bbbb');
 });

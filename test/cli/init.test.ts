@@ -1,14 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../support/cli.ts';
-
-const emptyFolder = () => mkdtempSync(join(tmpdir(), 'init-'));
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 describe('init', () => {
-  it('writes a manifest that lints clean and is laid out, and tests of it', async () => {
-    const folder = emptyFolder();
+  it('writes a formatted manifest without problems, and tests that cover it', async () => {
+    const folder = temporaryFolder('init');
     const { code, out, err } = await runCli(['init'], folder);
     expect([code, out]).toEqual([0, 'gateway.yaml\ngateway.test.yaml\n']);
     expect(err).toContain('signing-gateway lint gateway.yaml');
@@ -25,8 +24,8 @@ describe('init', () => {
     expect([routes.match(/ public /g)?.length, routes.match(/ protected /g)?.length]).toEqual([1, 1]);
   });
 
-  it('names the schema for editors, wherever it is written', async () => {
-    const folder = emptyFolder();
+  it('refers editors to the schema from any folder', async () => {
+    const folder = temporaryFolder('init');
     mkdirSync(join(folder, 'deploy'));
     expect((await runCli(['init', 'deploy/edge.yaml'], folder)).out).toBe('deploy/edge.yaml\ndeploy/edge.test.yaml\n');
     const file = join(folder, 'deploy/edge.yaml');
@@ -35,20 +34,18 @@ describe('init', () => {
     expect(readFileSync(join(folder, 'deploy/edge.test.yaml'), 'utf8')).toContain('\nmanifest: edge.yaml\n');
   });
 
-  it.each(['gateway.yaml', 'gateway.test.yaml'])('leaves a %s as it is, and writes nothing', async (name) => {
-    const folder = emptyFolder();
+  it.each(['gateway.yaml', 'gateway.test.yaml'])('does not replace an existing %s and writes nothing', async (name) => {
+    const folder = temporaryFolder('init');
     writeFileSync(join(folder, name), 'mine');
     const { code, out, err } = await runCli(['init'], folder);
     expect([code, out]).toEqual([2, '']);
-    expect(err).toBe(
-      `signing-gateway: ${name} exists already and is left as it is; name another file, or remove this one\n`,
-    );
+    expect(err).toBe(`signing-gateway: ${name} already exists; name another file, or remove this one\n`);
     expect(readdirSync(folder)).toEqual([name]);
     expect(readFileSync(join(folder, name), 'utf8')).toBe('mine');
   });
 
-  it('does not write through a link that leads nowhere', async () => {
-    const folder = emptyFolder();
+  it('does not write through a broken symbolic link', async () => {
+    const folder = temporaryFolder('init');
     symlinkSync('elsewhere.yaml', join(folder, 'gateway.yaml'));
     expect((await runCli(['init'], folder)).code).toBe(2);
     expect(readdirSync(folder)).toEqual(['gateway.yaml']);
@@ -60,7 +57,7 @@ describe('schema', () => {
     [[], 'gateway.schema.json'],
     [['--tests'], 'gateway-test.schema.json'],
     [['--report'], 'lint-report.schema.json'],
-  ])('%j prints %s', async (args, name) => {
+  ])('prints the schema for %j: %s', async (args, name) => {
     const { code, out } = await runCli(['schema', ...args], tmpdir());
     expect([code, out]).toEqual([0, readFileSync(new URL(`../../schema/${name}`, import.meta.url), 'utf8')]);
   });

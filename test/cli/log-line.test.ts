@@ -3,8 +3,8 @@ import { formatLogLine } from '../../src/cli/run/log-line.ts';
 
 const line = (members: object) => JSON.stringify({ level: 30, time: 1_767_225_600_000, ...members });
 
-describe('a line of the log for a person', () => {
-  it('tells of a request what was asked, what came of it and where to look further', () => {
+describe('formatLogLine', () => {
+  it('formats the method, path, status and cause of a request', () => {
     const request = {
       msg: 'request',
       id: 'i-1',
@@ -25,18 +25,18 @@ describe('a line of the log for a person', () => {
     );
   });
 
-  it('tells of the process what is told', () => {
+  it('formats the level, message and members of other lines', () => {
     expect(formatLogLine(line({ level: 50, msg: 'it broke', problems: ['a'] }), false)).toBe(
       '00:00:00.000 error: it broke problems=["a"]',
     );
   });
 
-  it('holds nothing that steers the terminal, whoever wrote it', () => {
-    const shown = formatLogLine(
+  it('removes the control characters of clients', () => {
+    const text = formatLogLine(
       line({ msg: 'request', method: 'GET', path: '/\u001b[2J', reason: '\u009b31m', ms: 1 }),
       false,
     );
-    expect(shown).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
+    expect(text).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
     expect(formatLogLine(line({ msg: 'x', level: 40 }), true)).toContain('\u001b[33m');
   });
 });

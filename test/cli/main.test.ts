@@ -1,19 +1,15 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../support/cli.ts';
 import { manifest } from '../support/gateway.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
-function folderWith(text: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'cli-'));
-  writeFileSync(join(folder, 'gateway.yaml'), text);
-  return folder;
-}
+const folderWith = (text: string) => temporaryFolder('cli', { 'gateway.yaml': text });
 
 const GOOD = `version: 1
 upstreams: { up: { url: http://127.0.0.1:7002 } }
@@ -23,38 +19,40 @@ routes:
 `;
 
 describe('the command line', () => {
-  it('prints version and help with exit code 0', async () => {
+  it('prints its version and help and exits with 0', async () => {
     expect(await runCli(['--version'], root)).toEqual({ code: 0, out: `${version}\n`, err: '' });
     const { code, out } = await runCli(['--help'], root);
-    expect([code, out]).toEqual([0, expect.stringContaining('Usage: signing-gateway VERB')]);
+    expect([code, out]).toEqual([0, expect.stringContaining('Usage: signing-gateway COMMAND')]);
   });
 
-  it('shows usage, options and two examples of each verb', async () => {
+  it('prints the usage, summary and at least two examples of each verb', async () => {
     const { out: help } = await runCli(['--help'], root);
     const verbs = [...help.matchAll(/^ {2}(\w+) {2,}(\S.*)$/gm)];
     expect(verbs.length).toBeGreaterThanOrEqual(8);
     for (const [, verb = '', summary] of verbs) {
       const { code, out } = await runCli([verb, '--help'], root);
       expect([code, out]).toEqual([0, expect.stringContaining(`signing-gateway ${verb}`)]);
-      expect(out).toContain(`\n  ${summary}\n`);
+      expect(out.toLowerCase()).toContain(`\n\n${summary?.toLowerCase()}\n\n`);
       expect(out.split('Examples:\n')[1]?.match(/^ {2}\S*.*signing-gateway /gm)?.length, verb).toBeGreaterThanOrEqual(
         2,
       );
     }
   });
 
-  it('shows what each option of a verb is for', async () => {
+  it('prints the summary of each option of a verb', async () => {
     const { out } = await runCli(['dev', '--help'], root);
-    expect(out).toBe(`signing-gateway dev [FILE] [--reset]
-  serve a manifest in front of the sandbox, a local stand-in for the upstream services
+    expect(out).toBe(`Usage: signing-gateway dev [FILE] [--reset]
+
+Serve a manifest with the sandbox, a local stand-in for the upstream services
 
 Options:
-  -c, --config FILE  the manifest, as FILE alone says it
-      --reset        begin with fresh sandbox data
+  -c, --config FILE  the manifest; the same as FILE (default gateway.yaml)
+      --reset        delete the sandbox data and start with fresh data
+  -h, --help         print this help
 
 Examples:
   signing-gateway dev
-  signing-gateway dev --reset    begins with fresh sandbox data
+  signing-gateway dev --reset
 `);
   });
 
@@ -64,41 +62,41 @@ Examples:
     ['an unknown option', ['lint', '--fast']],
     ['two files', ['lint', 'a.yaml', 'b.yaml']],
     ['two manifests', ['run', 'gateway.yaml', '-c', 'other.yaml']],
-    ['a file that is not there', ['lint', 'nothing.yaml']],
-    ['a name that every object has', ['constructor']],
-  ])('says what is wrong and exits with 2: %s', async (_name, args) => {
+    ['a missing file', ['lint', 'nothing.yaml']],
+    ['a property name of every object', ['constructor']],
+  ])('exits with 2 and an error message for %s', async (_name, args) => {
     const { code, out, err } = await runCli(args, root);
     expect([code, out]).toEqual([2, '']);
     expect(err).toMatch(/^signing-gateway: \S/);
     expect(err).not.toMatch(/\n\s+at /);
   });
 
-  it('says so when Node is too old', async () => {
+  it('refuses to run on an old version of Node', async () => {
     const old = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.1.0' } })`;
     const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(old)}`;
     expect(await runCli(['lint'], root, { NODE_OPTIONS })).toEqual({
       code: 2,
       out: '',
-      err: 'signing-gateway: this is Node 20.1.0; it needs Node 26 or later\n',
+      err: 'signing-gateway: Node 20.1.0 is too old; use Node 26 or later\n',
     });
   });
 });
 
 describe('lint', () => {
-  it('exits with 0 and prints nothing to stdout for a clean manifest', async () => {
+  it('exits with 0 and writes nothing to standard output for a manifest without problems', async () => {
     const [clean = ''] = GOOD.split('  - { id: rest');
     const { code, out, err } = await runCli(['lint'], folderWith(clean));
     expect([code, out]).toEqual([0, '']);
     expect(err).toBe('no problems in gateway.yaml: 1 route\n');
   });
 
-  it('exits with 0 where there is advice alone', async () => {
+  it('exits with 0 if there are only infos', async () => {
     const { code, out } = await runCli(['lint'], folderWith(GOOD));
     expect(code).toBe(0);
     expect(out).toMatch(/^gateway\.yaml:5:\d+ info .*\[public-write-without-schema\]$/m);
   });
 
-  it('exits with 1 and begins each problem with file:line:column', async () => {
+  it('exits with 1 for errors and begins each problem with file:line:column', async () => {
     const { code, out, err } = await runCli(['lint'], folderWith(GOOD.replace('GET', 'get').replace('1KB', '1kb')));
     expect(code).toBe(1);
     expect(out.match(/^gateway\.yaml:\d+:\d+ error /gm)).toEqual([
@@ -108,14 +106,14 @@ describe('lint', () => {
     expect(err).toBe('2 problems in gateway.yaml: 2 errors\n');
   });
 
-  it('never colours what is not read on a terminal', async () => {
+  it('writes no colour codes to a pipe', async () => {
     const { out } = await runCli(['lint'], folderWith('version: 2\n'), { TERM: 'xterm-256color' });
     expect(out).not.toContain('\u001b');
   });
 });
 
 describe('routes', () => {
-  it('prints the compiled table', async () => {
+  it('prints the compiled routes as a table', async () => {
     const { code, out } = await runCli(['routes'], folderWith(GOOD));
     expect(code).toBe(0);
     expect(out).toBe(
@@ -128,7 +126,7 @@ describe('routes', () => {
     );
   });
 
-  it('shows the roles of a route that asks for fewer', async () => {
+  it('prints the roles of a route that allows fewer than the manifest', async () => {
     const routes = `  - { id: one, method: GET, path: /one, upstream: up, access: protected, roles: [admin] }
   - { id: two, method: GET, path: /two, upstream: up, access: protected }
 `;

@@ -1,13 +1,4 @@
-import {
-  chmodSync,
-  lstatSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -16,6 +7,7 @@ import { OUTPUT_OPTIONS, readOutputs } from '../../src/cli/lint/outputs.ts';
 import { UsageError } from '../../src/cli/terminal.ts';
 import { writeFileAtomic } from '../../src/cli/write-file-atomic.ts';
 import { runCli } from '../support/cli.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const BROKEN = 'version: 2\nupstreams: { up: { url: http://127.0.0.1:7002 } }\nroutes: []\n';
 const GOOD = `version: 1
@@ -23,18 +15,14 @@ upstreams: { up: { url: http://127.0.0.1:7002 } }
 routes: [{ id: one, method: GET, path: /one, upstream: up, access: public }]
 `;
 
-function folderWith(files: Readonly<Record<string, string>>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'outputs-'));
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-  return folder;
-}
+const folderWith = (files: Readonly<Record<string, string>>) => temporaryFolder('outputs', files);
 
 function outputsOf(...args: string[]) {
   const { tokens } = parseArgs({ args, options: OUTPUT_OPTIONS, tokens: true });
   return readOutputs(tokens, ['gateway.yaml']);
 }
 
-describe('the outputs', () => {
+describe('readOutputs', () => {
   it.each([
     [[], [{ format: 'pretty' }]],
     [['-f', 'json'], [{ format: 'json' }]],
@@ -47,25 +35,31 @@ describe('the outputs', () => {
       ['--format=junit', '--format=gitlab', '--output=q.json'],
       [{ format: 'junit' }, { format: 'gitlab', file: 'q.json' }],
     ],
-  ])('%j', (args, outputs) => expect(outputsOf(...args)).toEqual(outputs));
+  ])('parses %j', (args, outputs) => expect(outputsOf(...args)).toEqual(outputs));
 
   it.each([
-    [['-f', 'sarfi'], 'there is no format "sarfi"; did you mean "sarif"?'],
-    [['-f', 'constructor'], /^there is no format "constructor"/],
+    [['-f', 'sarfi'], 'unknown format "sarfi"; did you mean "sarif"?'],
+    [['-f', 'constructor'], /^unknown format "constructor"/],
     [['-o', 'x.json', '-f', 'json'], 'write -f FORMAT before "-o x.json"'],
-    [['-f', 'json', '-o', 'a', '-o', 'b'], 'json goes to a already; write -f FORMAT before "-o b"'],
+    [['-f', 'json', '-o', 'a', '-o', 'b'], 'json already goes to a; write -f FORMAT before "-o b"'],
     [['-f', 'json', '-o', ''], 'name a file after -o for json'],
-    [['-f', 'json', '-f', 'sarif'], 'one format at most goes to the standard output, not json and sarif; add -o FILE'],
-    [['-f', 'json', '-o', 'a', '-f', 'sarif', '-o', './a'], './a is taken already; write another file after -o'],
-    [['-f', 'json', '-o', './gateway.yaml'], './gateway.yaml is taken already; write another file after -o'],
-  ])('refuses %j', (args, message) => {
+    [['-f', 'json', '-f', 'sarif'], 'only one format can go to standard output, not json and sarif; add -o FILE'],
+    [
+      ['-f', 'json', '-o', 'a', '-f', 'sarif', '-o', './a'],
+      './a is already an input or an output; name another file after -o',
+    ],
+    [
+      ['-f', 'json', '-o', './gateway.yaml'],
+      './gateway.yaml is already an input or an output; name another file after -o',
+    ],
+  ])('rejects %j', (args, message) => {
     expect(() => outputsOf(...args)).toThrow(UsageError);
     expect(() => outputsOf(...args)).toThrow(message);
   });
 });
 
 describe('lint', () => {
-  it('writes several formats at once, the last of them to the standard output', async () => {
+  it('writes several formats, the one without a file to standard output', async () => {
     const folder = folderWith({ 'gateway.yaml': BROKEN, 'good.yaml': GOOD });
     const args = ['./gateway.yaml', join(folder, 'good.yaml'), '-f', 'sarif', '-o', 'out.sarif', '-f', 'github'];
     const { code, out, err } = await runCli(['lint', ...args], folder);
@@ -76,7 +70,7 @@ describe('lint', () => {
     expect(readdirSync(folder).sort()).toEqual(['gateway.yaml', 'good.yaml', 'out.sarif']);
   });
 
-  it('prints nothing where every format has its file, and writes clean reports too', async () => {
+  it('prints nothing if every format has a file, and writes reports without problems too', async () => {
     const folder = folderWith({ 'gateway.yaml': GOOD });
     const { code, out } = await runCli(['lint', '-f', 'json', '-o', 'report.json'], folder);
     expect([code, out]).toEqual([0, '']);
@@ -86,25 +80,25 @@ describe('lint', () => {
     });
   });
 
-  it('names a manifest by its path from the folder, and one outside of it as it was called', async () => {
+  it('names a manifest by its relative path, and one outside the working folder as given', async () => {
     const folder = folderWith({ 'gateway.yaml': BROKEN });
-    const shown = async (file: string, cwd: string) =>
+    const firstLineFor = async (file: string, cwd: string) =>
       (await runCli(['lint', file, '-f', 'stylish'], cwd)).out.split('\n')[0];
     const file = join(folder, 'gateway.yaml');
-    expect(await shown(file, tmpdir())).toBe(`${basename(folder)}/gateway.yaml`);
-    expect(await shown(file, mkdtempSync(join(tmpdir(), 'outputs-')))).toBe(file);
+    expect(await firstLineFor(file, tmpdir())).toBe(`${basename(folder)}/gateway.yaml`);
+    expect(await firstLineFor(file, folderWith({}))).toBe(file);
   });
 
-  it('exits with 2 where a report cannot be written, and says why', async () => {
+  it('exits with 2 if a report cannot be written, and prints the reason', async () => {
     const folder = folderWith({ 'gateway.yaml': GOOD });
     const { code, out, err } = await runCli(['lint', '-f', 'json', '-o', 'no/such/report.json'], folder);
     expect([code, out]).toEqual([2, '']);
-    expect(err).toMatch(/^signing-gateway: no\/such\/report\.json cannot be written: ENOENT/);
+    expect(err).toMatch(/^signing-gateway: cannot write no\/such\/report\.json: ENOENT/);
   });
 });
 
-describe('a file that is written', () => {
-  it('keeps its mode, and the link that leads to it', () => {
+describe('writeFileAtomic', () => {
+  it('keeps the mode of a file and the symbolic link to it', () => {
     const folder = folderWith({ target: 'old' });
     chmodSync(join(folder, 'target'), 0o640);
     symlinkSync('target', join(folder, 'link'));
@@ -116,15 +110,15 @@ describe('a file that is written', () => {
     ]);
   });
 
-  it('leaves a device a device', () => {
+  it('writes to a device without replacing it', () => {
     writeFileAtomic('/dev/null', 'x');
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
   });
 
-  it('leaves the old one, and nothing beside it, when it cannot be written', () => {
+  it('leaves no temporary file if the write fails', () => {
     const folder = folderWith({});
-    expect(() => writeFileAtomic(join(folder, 'x\0y'), 'new')).toThrow(/cannot be written/);
-    expect(() => writeFileAtomic(folder, 'new')).toThrow(/cannot be written/);
+    expect(() => writeFileAtomic(join(folder, 'x\0y'), 'new')).toThrow(/cannot write/);
+    expect(() => writeFileAtomic(folder, 'new')).toThrow(/cannot write/);
     expect(readdirSync(folder)).toEqual([]);
   });
 });

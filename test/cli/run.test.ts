@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -9,6 +8,7 @@ import { createPair } from '../support/certificate.ts';
 import { type Started, startCli } from '../support/cli.ts';
 import { freePort } from '../support/free-port.ts';
 import { MANIFEST } from '../support/platform.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const manifest = readFileSync(MANIFEST, 'utf8');
@@ -24,8 +24,7 @@ afterEach(async () => {
 });
 
 function start(args: string[], files: Record<string, string>, env: Record<string, string> = {}) {
-  const folder = mkdtempSync(join(tmpdir(), 'run-'));
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  const folder = temporaryFolder('run', files);
   const cli = startCli(args, folder, { LISTEN: '127.0.0.1:0', ADMIN: '127.0.0.1:0', ...env });
   started.push(cli);
   return { folder, ...cli };
@@ -42,7 +41,7 @@ server: { stopping: { delay: 0s } }
 const SERVING = /"url":"(http:[^"]+)".*"msg":"serving"/;
 
 describe('dev', () => {
-  it('serves the platform in front of the sandbox; the lines it shows work when pasted', async () => {
+  it('serves the platform with the sandbox, and prints commands that work when pasted', async () => {
     const cli = start(['dev'], { 'gateway.yaml': manifest });
     await cli.seen(/Try:\n(.*\n){3}/);
     const lines = cli.err().split('Try:\n')[1]?.trimEnd() ?? '';
@@ -54,36 +53,35 @@ describe('dev', () => {
     expect((await cli.ended).code).toBe(0);
   });
 
-  it('keeps the sandbox data over a restart, and --reset begins anew', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'run-'));
-    writeFileSync(join(folder, 'gateway.yaml'), manifest);
-    const mails = async (args: string[], act: (url: string) => Promise<void>) => {
+  it('keeps the sandbox data after a restart and deletes it with --reset', async () => {
+    const folder = temporaryFolder('run', { 'gateway.yaml': manifest });
+    const countEmails = async (args: string[], act: (url: string) => Promise<void>) => {
       const cli = startCli(['dev', ...args], folder, { LISTEN: '127.0.0.1:0', ADMIN: '127.0.0.1:0' });
       started.push(cli);
-      const [, url = ''] = await cli.seen(/served at (\S+) by/);
-      const [, outbox = ''] = await cli.seen(/mails (\S+)/);
+      const [, url = ''] = await cli.seen(/served at (\S+)\. Edit/);
+      const [, outbox = ''] = await cli.seen(/emails (\S+)/);
       await act(url);
       const { data } = (await (await fetch(outbox)).json()) as { data: unknown[] };
       cli.child.kill('SIGINT');
       await cli.ended;
       return data.length;
     };
-    const forgot = async (url: string) => {
+    const requestPasswordReset = async (url: string) => {
       await fetch(`${url}/api/v1/password/forgot`, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json' },
         body: '{"email":"user@acme.example"}',
       });
     };
-    const nothing = async () => undefined;
-    expect(await mails([], forgot)).toBe(1);
-    expect(await mails([], nothing)).toBe(1);
-    expect(await mails(['--reset'], nothing)).toBe(0);
+    const doNothing = async () => undefined;
+    expect(await countEmails([], requestPasswordReset)).toBe(1);
+    expect(await countEmails([], doNothing)).toBe(1);
+    expect(await countEmails(['--reset'], doNothing)).toBe(0);
   });
 });
 
 describe('run', () => {
-  it('takes over a saved manifest, and keeps the last good one when a save is faulty', async () => {
+  it('activates a saved manifest, and keeps the last good one if the saved one has errors', async () => {
     const upstream = await startUpstream();
     upstreams.push(upstream);
     const cli = start(['run'], { 'gateway.yaml': GOOD(upstream.url) });
@@ -94,7 +92,7 @@ describe('run', () => {
 
     writeFileSync(file, GOOD(upstream.url).replace('/one', '/two'));
     await cli.seen(/manifest reloaded/);
-    await cli.seen(/^the saved manifest is in force; changed: one$/m);
+    await cli.seen(/^the saved manifest is active; changed: one$/m);
     expect([await status('/one'), await status('/two')]).toEqual([404, 200]);
 
     writeFileSync(file, GOOD(upstream.url).replace('access', 'acess'));
@@ -107,20 +105,20 @@ describe('run', () => {
     expect(await status('/two')).toBe(200);
   });
 
-  it('serves TLS, and takes over a renewed certificate without a word of its key', async () => {
-    const [one, two] = [createPair(), createPair()];
+  it('serves TLS, reloads a renewed certificate and never prints its key', async () => {
+    const [oldPair, newPair] = [createPair(), createPair()];
     const tls = 'tls: { certificate: a.crt, key: a.key }';
     const text = GOOD('http://127.0.0.1:9').replace('server: {', `server: { ${tls},`);
-    const cli = start(['run'], { 'gateway.yaml': text, 'a.crt': one.certificate, 'a.key': one.key });
+    const cli = start(['run'], { 'gateway.yaml': text, 'a.crt': oldPair.certificate, 'a.key': oldPair.key });
     await cli.seen(/"url":"https:[^"]+".*"msg":"serving"/);
-    writeFileSync(join(cli.folder, 'a.key'), two.key);
+    writeFileSync(join(cli.folder, 'a.key'), newPair.key);
     await cli.seen(/gateway\.yaml:6:\d+ error this key does not belong to the certificate/);
-    writeFileSync(join(cli.folder, 'a.crt'), two.certificate);
-    await cli.seen(/^the saved manifest is in force; server: tls$/m);
-    for (const { key } of [one, two]) expect(cli.out() + cli.err()).not.toContain(key.split('\n')[1]);
+    writeFileSync(join(cli.folder, 'a.crt'), newPair.certificate);
+    await cli.seen(/^the saved manifest is active; server: tls$/m);
+    for (const { key } of [oldPair, newPair]) expect(cli.out() + cli.err()).not.toContain(key.split('\n')[1]);
   });
 
-  it('reads its files on SIGHUP, and logs both hashes and what the change means', async () => {
+  it('reloads on SIGHUP and logs both hashes and a summary of the change', async () => {
     const cli = start(['run'], { 'gateway.yaml': GOOD('http://127.0.0.1:9') });
     const [, hash = ''] = await cli.seen(/"hash":"([0-9a-f]{64})".*"msg":"serving"/);
     cli.child.kill('SIGHUP');
@@ -128,67 +126,67 @@ describe('run', () => {
     writeFileSync(join(cli.folder, 'gateway.yaml'), GOOD('http://127.0.0.1:9').replaceAll('one', 'two'));
     cli.child.kill('SIGHUP');
     const [line] = await cli.seen(/.*"msg":"manifest reloaded"/);
-    const told = JSON.parse(`${line}}`);
-    expect(told).toMatchObject({ old_hash: hash, files: ['gateway.yaml'], added: ['two'], removed: ['one'] });
-    expect(told.summary).toBe('1 route added, 1 route removed, 1 now public');
-    expect(told.hash).not.toBe(hash);
+    const entry = JSON.parse(`${line}}`);
+    expect(entry).toMatchObject({ old_hash: hash, files: ['gateway.yaml'], added: ['two'], removed: ['one'] });
+    expect(entry.summary).toBe('1 route added, 1 route removed, 1 now public');
+    expect(entry.hash).not.toBe(hash);
   });
 
-  it('says what takes a restart, and takes the rest over', async () => {
+  it('logs the keys that need a restart and activates the other changes', async () => {
     const cli = start(['run'], { 'gateway.yaml': GOOD('http://127.0.0.1:9') });
     await cli.seen(SERVING);
     const moved = GOOD('http://127.0.0.1:9').replace('127.0.0.1:0', '127.0.0.1:1').replaceAll('one', 'two');
     writeFileSync(join(cli.folder, 'gateway.yaml'), moved);
+    await cli.seen(/"keys":\["listen"\],"msg":"these keys take effect only after a restart; restart the gateway"/);
     await cli.seen(
-      /"keys":\["listen"\],"msg":"these keys take a restart; until then they stay as they were at the start"/,
-    );
-    await cli.seen(
-      /^the saved manifest is in force; added: two; removed: one; now public: two; needs a restart: listen$/m,
+      /^the saved manifest is active; added: two; removed: one; now public: two; needs a restart: listen$/m,
     );
   });
 
-  it('names the file that changed where nothing else did', async () => {
+  it('prints the changed file if no route or upstream changed', async () => {
     const text = `${GOOD('http://127.0.0.1:9')}reload: { selfTest: self.test.yaml }\n`;
-    const suite = 'version: 1\ncases:\n  - { name: a, request: { method: GET, url: /one }, expect: { status: 200 } }\n';
-    const cli = start(['run'], { 'gateway.yaml': text, 'self.test.yaml': suite });
+    const selfTest =
+      'version: 1\ncases:\n  - { name: a, request: { method: GET, url: /one }, expect: { status: 200 } }\n';
+    const cli = start(['run'], { 'gateway.yaml': text, 'self.test.yaml': selfTest });
     await cli.seen(SERVING);
-    writeFileSync(join(cli.folder, 'self.test.yaml'), `${suite}# again\n`);
-    await cli.seen(/^the saved manifest is in force; routes and upstreams are as they were; saved: self\.test\.yaml$/m);
+    writeFileSync(join(cli.folder, 'self.test.yaml'), `${selfTest}# again\n`);
+    await cli.seen(/^the saved manifest is active; routes and upstreams are unchanged; saved: self\.test\.yaml$/m);
   });
 
-  it('exits with 1 when the manifest does not pass its self test at the start', async () => {
+  it('exits with 1 if the manifest fails its self-test at startup', async () => {
     const text = `${GOOD('http://127.0.0.1:9')}reload: { selfTest: self.test.yaml }\n`;
-    const suite = 'version: 1\ncases:\n  - { name: a, request: { method: GET, url: /one }, expect: { status: 404 } }\n';
-    const { code, out, err } = await start(['run'], { 'gateway.yaml': text, 'self.test.yaml': suite }).ended;
+    const selfTest =
+      'version: 1\ncases:\n  - { name: a, request: { method: GET, url: /one }, expect: { status: 404 } }\n';
+    const { code, out, err } = await start(['run'], { 'gateway.yaml': text, 'self.test.yaml': selfTest }).ended;
     expect([code, out]).toEqual([1, '']);
     expect(err).toContain('self.test.yaml:3:71 error "a" fails: status is 200, not 404 [self-test]\n  1 │ version: 1');
   });
 
-  it('exits with 1 and the problems when there is no good manifest at the start', async () => {
+  it('exits with 1 and prints the problems if the manifest has errors at startup', async () => {
     const cli = start(['run'], { 'gateway.yaml': 'version: 2\n' });
     const { code, out, err } = await cli.ended;
     expect([code, out]).toEqual([1, '']);
     expect(err).toMatch(/^gateway\.yaml:1:10 error 2 is not known here; write 1/m);
   });
 
-  it('exits with 2 when its port is taken, and says what to write', async () => {
-    const taken = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => taken.once('listening', resolve));
-    const { port } = taken.address() as { port: number };
+  it('exits with 2 if its port is in use, and prints which key to change', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => other.once('listening', resolve));
+    const { port } = other.address() as { port: number };
     const cli = start(['run'], { 'gateway.yaml': GOOD('http://127.0.0.1:9').replace(':0\n', `:${port}\n`) });
     const { code, err } = await cli.ended;
-    taken.close();
+    other.close();
     expect(code).toBe(2);
     expect(err).toBe(
-      `signing-gateway: cannot listen on 127.0.0.1:${port}: another process listens there; write another address at "listen" in the manifest\n`,
+      `signing-gateway: cannot listen on 127.0.0.1:${port}: another process listens there; change "listen" in the manifest\n`,
     );
   });
 
-  it('lets a request in flight end on SIGTERM, and exits with 0', async () => {
-    let answer: () => void = () => undefined;
-    const asked = new Promise<void>((resolve) => {
+  it('finishes a request in flight on SIGTERM and exits with 0', async () => {
+    let respond: () => void = () => undefined;
+    const received = new Promise<void>((resolve) => {
       void startUpstream((_request, response) => {
-        answer = () => response.end('late');
+        respond = () => response.end('late');
         resolve();
       }).then((upstream) => upstreams.push(upstream));
     });
@@ -196,17 +194,17 @@ describe('run', () => {
     while (upstreams.length === 0) await new Promise((resolve) => setImmediate(resolve));
     const cli = start(['run'], { 'gateway.yaml': GOOD(upstreams[0]?.url ?? '') });
     const [, url = ''] = await cli.seen(SERVING);
-    const response = fetch(`${url}/one`).then((each) => each.text());
-    await asked;
+    const response = fetch(`${url}/one`).then((received) => received.text());
+    await received;
     cli.child.kill('SIGTERM');
     await cli.seen(/"msg":"stopping"/);
-    answer();
+    respond();
     expect(await response).toBe('late');
     expect((await cli.ended).code).toBe(0);
     expect(cli.out()).toMatch(/"msg":"stopped"/);
   });
 
-  it('ends at once on a second signal', async () => {
+  it('exits at once on a second signal', async () => {
     const upstream = await startUpstream(() => undefined);
     upstreams.push(upstream);
     const cli = start(['run'], { 'gateway.yaml': GOOD(upstream.url) });
@@ -221,41 +219,41 @@ describe('run', () => {
   });
 });
 
-describe('the admin side', () => {
-  it('answers liveness, readiness and status, and says when a save was refused', async () => {
+describe('the admin API', () => {
+  it('reports liveness, readiness, status and a rejected manifest', async () => {
     const port = await freePort();
     const text = `${GOOD('http://127.0.0.1:9')}admin: 127.0.0.1:${port}\n`;
     const cli = start(['run'], { 'gateway.yaml': text });
     await cli.seen(SERVING);
-    const ask = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).json();
-    expect(await ask('/livez')).toEqual({ status: 'alive' });
-    expect(await ask('/readyz')).toEqual({ status: 'ready', why: [] });
-    expect(await ask('/status')).toMatchObject({ manifest: { routes: 1 }, last_reload: null });
+    const getJson = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).json();
+    expect(await getJson('/livez')).toEqual({ status: 'alive' });
+    expect(await getJson('/readyz')).toEqual({ status: 'ready', why: [] });
+    expect(await getJson('/status')).toMatchObject({ manifest: { routes: 1 }, last_reload: null });
     writeFileSync(join(cli.folder, 'gateway.yaml'), text.replace('method: GET', 'method: get'));
     await cli.seen(/manifest rejected/);
-    expect(await ask('/readyz')).toEqual({ status: 'degraded', why: ['the saved manifest was rejected'] });
-    expect(await ask('/status')).toMatchObject({
+    expect(await getJson('/readyz')).toEqual({ status: 'degraded', why: ['the saved manifest was rejected'] });
+    expect(await getJson('/status')).toMatchObject({
       last_reload: { kind: 'rejected', problems: [{ line: 5, column: 24 }] },
     });
   });
 
-  it('reloads when it is asked to, and answers only when it is known what came of it', async () => {
+  it('reloads on request and responds with the outcome', async () => {
     const port = await freePort();
     const text = `${GOOD('http://127.0.0.1:9')}admin: 127.0.0.1:${port}\n`;
     const cli = start(['run'], { 'gateway.yaml': text });
     const [, url = ''] = await cli.seen(SERVING);
-    const ask = async () => {
+    const requestReload = async () => {
       const response = await fetch(`http://127.0.0.1:${port}/-/reload`, { method: 'POST' });
       return { status: response.status, body: (await response.json()) as Record<string, unknown> };
     };
-    expect(await ask()).toMatchObject({ status: 200, body: { kind: 'unchanged', cause: 'request' } });
+    expect(await requestReload()).toMatchObject({ status: 200, body: { kind: 'unchanged', cause: 'request' } });
     writeFileSync(join(cli.folder, 'gateway.yaml'), text.replace('access: public', 'access: publik'));
-    expect(await ask()).toMatchObject({
+    expect(await requestReload()).toMatchObject({
       status: 422,
       body: { kind: 'rejected', problems: [{ line: 5, rule: 'schema', frame: expect.stringContaining('^^^^^^') }] },
     });
     writeFileSync(join(cli.folder, 'gateway.yaml'), text.replaceAll('one', 'two'));
-    const { status, body } = await ask();
+    const { status, body } = await requestReload();
     expect([status, body['kind'], body['summary']]).toEqual([
       200,
       'accepted',
@@ -263,7 +261,7 @@ describe('the admin side', () => {
     ]);
     expect((await fetch(`${url}/one`)).status).toBe(404);
     rmSync(join(cli.folder, 'gateway.yaml'));
-    expect(await ask()).toMatchObject({ status: 503, body: { kind: 'unreadable', hash: body['hash'] } });
+    expect(await requestReload()).toMatchObject({ status: 503, body: { kind: 'unreadable', hash: body['hash'] } });
     const report = await (await fetch(`http://127.0.0.1:${port}/status`)).json();
     expect(report).toMatchObject({ last_reload: { kind: 'unreadable' }, needs_restart: [] });
     expect((await fetch(`http://127.0.0.1:${port}/-/reload`)).status).toBe(405);

@@ -1,18 +1,17 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MAIN, runCli, type Started, startCli } from '../support/cli.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 let folder: string;
 const started: Started[] = [];
 const inContainer: ChildProcess[] = [];
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'signals-'));
-  writeFileSync(join(folder, 'gateway.yaml'), manifest('0s'));
+  folder = temporaryFolder('signals', { 'gateway.yaml': manifest('0s') });
 });
 afterEach(async () => {
   for (const { child, ended } of started.splice(0)) {
@@ -20,7 +19,6 @@ afterEach(async () => {
     await ended;
   }
   for (const child of inContainer.splice(0)) child.kill('SIGKILL');
-  rmSync(folder, { recursive: true });
 });
 
 const manifest = (delay: string) => `version: 1
@@ -39,7 +37,7 @@ function start(args: string[], env: Record<string, string> = {}): Started {
   return cli;
 }
 
-/** Sends the process a signal as it loads its first module of the project. */
+/** Returns an environment in which the process sends itself signals when it imports its first module. */
 function signalAtFirstImport(...signals: string[]): Record<string, string> {
   const kills = signals.map((signal) => `process.kill(process.pid, '${signal}');`).join('');
   const hooks = `import { registerHooks } from 'node:module';
@@ -53,29 +51,29 @@ function signalAtFirstImport(...signals: string[]): Record<string, string> {
   return { NODE_OPTIONS: `--import ${join(folder, 'hooks.mjs')}` };
 }
 
-describe('a signal while the gateway is loading', () => {
-  it.each(['SIGTERM', 'SIGINT', 'SIGQUIT'])('%s ends it before it serves', async (signal) => {
+describe('while the gateway is loading', () => {
+  it.each(['SIGTERM', 'SIGINT', 'SIGQUIT'])('%s stops it before it serves', async (signal) => {
     expect(await runCli(['run'], folder, signalAtFirstImport(signal))).toEqual({ code: 0, out: '', err: '' });
   });
 
-  it('ends it with the exit code of the signal when it comes twice', async () => {
+  it('a second signal ends it with the exit code of that signal', async () => {
     const { code } = await runCli(['run'], folder, signalAtFirstImport('SIGTERM', 'SIGINT'));
     expect([128 + 2, 128 + 15]).toContain(code);
   });
 
-  it('SIGHUP reloads once it serves', async () => {
+  it('SIGHUP reloads the manifest as soon as the gateway serves', async () => {
     const cli = start(['run'], signalAtFirstImport('SIGHUP'));
     await cli.seen(/"cause":"signal","msg":"manifest unchanged; nothing was reloaded"/);
   });
 
-  it('SIGUSR1 opens no inspector, and is logged', async () => {
+  it('SIGUSR1 is logged and does not open the inspector', async () => {
     const cli = start(['run'], signalAtFirstImport('SIGUSR1'));
     await cli.seen(/"signal":"SIGUSR1","msg":"signal ignored"/);
     expect(cli.err()).toBe('');
   });
 });
 
-describe('a signal while the gateway serves', () => {
+describe('while the gateway serves', () => {
   const others = [
     'SIGUSR1',
     'SIGUSR2',
@@ -98,7 +96,7 @@ describe('a signal while the gateway serves', () => {
     expect(cli.err()).toBe('');
   });
 
-  it('SIGQUIT stops it as SIGTERM does', async () => {
+  it('SIGQUIT stops it like SIGTERM', async () => {
     const cli = start(['run']);
     await cli.seen(SERVING);
     cli.child.kill('SIGQUIT');
@@ -107,8 +105,8 @@ describe('a signal while the gateway serves', () => {
   });
 });
 
-describe('a signal while the gateway stops', () => {
-  it('SIGHUP is logged and reloads nothing', async () => {
+describe('while the gateway stops', () => {
+  it('SIGHUP is logged and does not reload', async () => {
     writeFileSync(join(folder, 'gateway.yaml'), manifest('2s'));
     const cli = start(['run']);
     await cli.seen(SERVING);
@@ -119,7 +117,7 @@ describe('a signal while the gateway stops', () => {
     expect((await cli.ended).code).toBe(0);
   });
 
-  it('SIGHUP never ends it, up to the last moment', async () => {
+  it('SIGHUP never kills it before its exit', async () => {
     const cli = start(['run']);
     await cli.seen(SERVING);
     cli.child.kill('SIGTERM');
@@ -129,18 +127,18 @@ describe('a signal while the gateway stops', () => {
   });
 });
 
-describe('a signal to another verb', () => {
+describe('while another verb runs', () => {
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
-  ])('%s ends it, even while it waits for the standard input, with %i', async (signal, code) => {
+  ])('%s ends it with exit code %i, even while it waits for standard input', async (signal, code) => {
     const shell = `"$1" "$2" lint - & pid=$!; read line; kill -${signal.slice(3)} $pid; wait $pid; echo $?`;
     const child = spawn(
       'bash',
       ['-c', `exec 3<&0; ${shell.replace('lint -', 'lint - <&4')}`, '-', process.execPath, MAIN],
       {
         cwd: folder,
-        // An own pipe that nobody writes to is what the verb reads.
+        // The verb reads a pipe of its own that nobody writes to.
         stdio: ['pipe', 'pipe', 'inherit', 'pipe', 'pipe'],
       },
     );
@@ -163,10 +161,10 @@ const canUnshare = (() => {
   }
 })();
 
-/** The kernel gives PID 1 of a container no default action: a signal without a handler is lost. Needs the right to make namespaces. */
+/** PID 1 of a container has no default actions: a signal without a handler is lost. The test needs the right to create namespaces. */
 describe.skipIf(!canUnshare)('SIGTERM as PID 1', () => {
   it.each([20, 60, 100, 150, 250, 400])(
-    '%i ms after the start ends the process',
+    '%i ms after startup stops the process',
     async (delayMs) => {
       const args = ['--fork', '--pid', '--mount-proc', '--kill-child', process.execPath, MAIN, 'run'];
       const child = spawn('unshare', args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
@@ -174,7 +172,7 @@ describe.skipIf(!canUnshare)('SIGTERM as PID 1', () => {
       const inner = () => Number(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim());
       while (inner() === 0) await new Promise((resolve) => setTimeout(resolve, 1));
       const pid = inner();
-      // `unshare` becomes the gateway once it is Node that runs.
+      // `unshare` replaces itself with Node.
       while (!readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(process.execPath))
         await new Promise((resolve) => setTimeout(resolve, 1));
       await new Promise((resolve) => setTimeout(resolve, delayMs));

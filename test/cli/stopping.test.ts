@@ -1,9 +1,8 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Started, startCli } from '../support/cli.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const started: Started[] = [];
@@ -19,13 +18,12 @@ afterEach(async () => {
 
 const SLOW_MS = 5_000;
 
-/** A gateway in a process of its own, and where its two sides are. */
+/** Starts a gateway in its own process and returns its URL and that of its admin API. */
 async function start(stopping: string, env: Record<string, string> = {}) {
   const upstream = await startUpstream((request, response) => {
     setTimeout(() => response.end('ok'), request.url === '/slow' ? SLOW_MS : 0);
   });
   upstreams.push(upstream);
-  const folder = mkdtempSync(join(tmpdir(), 'stopping-'));
   const text = `version: 1
 listen: 127.0.0.1:0
 admin: 127.0.0.1:0
@@ -34,15 +32,15 @@ upstreams: { up: { url: '${upstream.url}' } }
 routes:
   - { id: all, method: any, path: /**, upstream: up, access: public, websocket: true }
 `;
-  writeFileSync(join(folder, 'gateway.yaml'), text);
+  const folder = temporaryFolder('stopping', { 'gateway.yaml': text });
   const cli = startCli(['run'], folder, env);
   started.push(cli);
   const [, url = '', admin = ''] = await cli.seen(/"url":"([^"]+)","admin":"([^"]+)".*"msg":"serving"/);
   return { cli, url, admin, upstream };
 }
 
-/** The status of the answer, and whether it is the last one of its connection; a text when there was none. */
-function ask(url: string, agent: Agent): Promise<string | { status: number | undefined; isLast: boolean }> {
+/** Returns the status of the response and whether the connection closes after it, or the error message. */
+function send(url: string, agent: Agent): Promise<string | { status: number | undefined; isLast: boolean }> {
   return new Promise((resolve) => {
     get(url, { agent }, (response) => {
       response.resume();
@@ -55,19 +53,19 @@ function ask(url: string, agent: Agent): Promise<string | { status: number | und
 }
 
 describe('SIGTERM', () => {
-  it('fails no request of 200 a second, slow ones among them, for who asks whether it is ready', async () => {
+  it('fails none of 200 requests per second, even slow ones, for a client that checks readiness', async () => {
     const { cli, url, admin } = await start('{ delay: 1s, grace: 20s }');
     const agent = new Agent({ keepAlive: true, maxSockets: 400 });
-    const answers: ReturnType<typeof ask>[] = [];
+    const responses: ReturnType<typeof send>[] = [];
     let isReady = true;
     let turn = 0;
-    const begin = performance.now();
+    const startedAt = performance.now();
     const sending = setInterval(() => {
-      // The clock of a busy machine skips: what is due by now is sent now.
-      for (const due = (performance.now() - begin) / 5; isReady && turn < due; turn += 1)
-        answers.push(ask(`${url}/${turn % 50 === 0 ? 'slow' : 'quick'}`, agent));
+      // Timers run late on a busy machine, so send all requests that are due.
+      for (const due = (performance.now() - startedAt) / 5; isReady && turn < due; turn += 1)
+        responses.push(send(`${url}/${turn % 50 === 0 ? 'slow' : 'quick'}`, agent));
     }, 5);
-    const looking = setInterval(async () => {
+    const checking = setInterval(async () => {
       const { status } = await fetch(`${admin}/readyz`);
       if (status !== 200) isReady = false;
     }, 100);
@@ -75,36 +73,36 @@ describe('SIGTERM', () => {
     cli.child.kill('SIGTERM');
     while (isReady) await new Promise((resolve) => setTimeout(resolve, 20));
     clearInterval(sending);
-    clearInterval(looking);
-    const came = await Promise.all(answers);
+    clearInterval(checking);
+    const results = await Promise.all(responses);
     agent.destroy();
-    expect(came.filter((answer) => typeof answer === 'string' || answer.status !== 200)).toEqual([]);
-    expect(came.length).toBeGreaterThanOrEqual(400);
-    expect(came.filter((answer) => typeof answer !== 'string' && answer.isLast).length).toBeGreaterThan(0);
+    expect(results.filter((result) => typeof result === 'string' || result.status !== 200)).toEqual([]);
+    expect(results.length).toBeGreaterThanOrEqual(400);
+    expect(results.filter((result) => typeof result !== 'string' && result.isLast).length).toBeGreaterThan(0);
     expect((await cli.ended).code).toBe(0);
   });
 
-  it('is not ready at once, serves for the delay, then takes no connections', async () => {
+  it('makes the gateway unready at once, keeps serving for the delay, then closes the listener', async () => {
     const { cli, url, admin } = await start('{ delay: 2s, grace: 20s }');
     const agent = new Agent({ keepAlive: false });
-    const slow = ask(`${url}/slow`, agent);
+    const slow = send(`${url}/slow`, agent);
     cli.child.kill('SIGTERM');
     await cli.seen(/"delay_ms":2000,"grace_ms":20000,"msg":"stopping"/);
     const readiness = await fetch(`${admin}/readyz`);
     expect([readiness.status, await readiness.text()]).toEqual([503, expect.stringContaining('"status":"stopping"')]);
-    expect(await ask(`${url}/quick`, agent)).toEqual({ status: 200, isLast: true });
-    let last: Awaited<ReturnType<typeof ask>> = '';
-    do last = await ask(`${url}/quick`, agent);
+    expect(await send(`${url}/quick`, agent)).toEqual({ status: 200, isLast: true });
+    let last: Awaited<ReturnType<typeof send>> = '';
+    do last = await send(`${url}/quick`, agent);
     while (typeof last !== 'string');
-    // A connection that waits to be taken when the listener closes is reset.
+    // The kernel resets connections that the listener has not accepted when it closes.
     expect(last).toMatch(/ECONNREFUSED|ECONNRESET|hang up/);
     expect(await slow).toMatchObject({ status: 200 });
     expect((await cli.ended).code).toBe(0);
   });
 
-  it('cuts what the grace leaves', async () => {
+  it('cuts the requests that are in flight after the grace period', async () => {
     const { cli, url, upstream } = await start('{ delay: 0s, grace: 200ms }');
-    const slow = ask(`${url}/slow`, new Agent());
+    const slow = send(`${url}/slow`, new Agent());
     while (upstream.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
     cli.child.kill('SIGTERM');
     await cli.seen(/"connections":1,"msg":"grace period expired/);
@@ -112,7 +110,7 @@ describe('SIGTERM', () => {
     expect((await cli.ended).code).toBe(0);
   });
 
-  it('a second time ends at once, the log written', async () => {
+  it('exits at once on a second signal, after the log is written', async () => {
     const { cli } = await start('{ delay: 1m, grace: 1m }');
     cli.child.kill('SIGTERM');
     await cli.seen(/"msg":"stopping"/);
@@ -122,7 +120,7 @@ describe('SIGTERM', () => {
 });
 
 describe('SIGINT', () => {
-  it('waits for nobody to learn of it', async () => {
+  it('stops without the delay', async () => {
     const { cli } = await start('{ delay: 1m, grace: 1m }');
     cli.child.kill('SIGINT');
     await cli.seen(/"delay_ms":0,"grace_ms":60000,"msg":"stopping"/);
@@ -130,18 +128,17 @@ describe('SIGINT', () => {
   });
 });
 
-describe('a fault that nobody caught', () => {
+describe('an uncaught error', () => {
   it.each([
     ['an error', 'setTimeout(() => { throw new Error("boom of the test"); }, 50)'],
     ['a rejection', 'setTimeout(() => Promise.reject(new Error("boom of the test")), 50)'],
-  ])('is written, and ends the process: %s', async (_what, code) => {
-    const folder = mkdtempSync(join(tmpdir(), 'crash-'));
-    // What is loaded before the command line stands in for a fault of its own.
-    writeFileSync(join(folder, 'fault.mjs'), `process.on('SIGUSR2', () => ${code});`);
-    const { cli } = await start('{ delay: 1m }', { NODE_OPTIONS: `--import ${join(folder, 'fault.mjs')}` });
+  ])('is logged and ends the process: %s', async (_case, code) => {
+    // A module that the process loads first throws the error.
+    const folder = temporaryFolder('crash', { 'crash.mjs': `process.on('SIGUSR2', () => ${code});` });
+    const { cli } = await start('{ delay: 1m }', { NODE_OPTIONS: `--import ${join(folder, 'crash.mjs')}` });
     cli.child.kill('SIGUSR2');
     const { code: exit, out } = await cli.ended;
     expect(exit).toBe(1);
-    expect(out).toMatch(/"level":60,.*boom of the test.*"msg":"the process ends by a fault of its own"/);
+    expect(out).toMatch(/"level":60,.*boom of the test.*"msg":"the process exits after an unexpected error"/);
   });
 });

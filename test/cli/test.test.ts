@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli, startCli } from '../support/cli.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const MANIFEST = `version: 1
 upstreams: { up: { url: '\${UP:-http://127.0.0.1:7002}' } }
@@ -11,24 +12,20 @@ routes:
   - { id: two, method: GET, path: /two, upstream: up, access: public }
 `;
 
-const SUITE = `version: 1
+const TEST_FILE = `version: 1
 cases:
   - name: one & "only" <one>
     request: { method: GET, url: /one }
     expect: { route: one, upstream: { url: 'http://127.0.0.1:7002/one' } }
 `;
 
-function folderWith(files: Record<string, string>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'test-'));
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-  return folder;
-}
+const folderWith = (files: Record<string, string>) => temporaryFolder('test', files);
 
-const files = { 'gateway.yaml': MANIFEST, 'gateway.test.yaml': SUITE };
-const failing = SUITE.replace('route: one', 'route: two');
+const files = { 'gateway.yaml': MANIFEST, 'gateway.test.yaml': TEST_FILE };
+const failing = TEST_FILE.replace('route: one', 'route: two');
 
 describe('test', () => {
-  it('exits with 0 when all cases pass, whatever the environment of the process holds', async () => {
+  it('exits with 0 if all cases pass, and ignores the environment of the process', async () => {
     const { code, out, err } = await runCli(['test'], folderWith(files), { UP: 'http://10.9.8.7:6' });
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toBe(`gateway.test.yaml: 1 passed
@@ -38,7 +35,7 @@ coverage 20 %: 1 of 2 routes, 0 of 0 roles by route, 0 of 3 refusals
 `);
   });
 
-  it('exits with 1 when a case fails, and shows what was expected and what came', async () => {
+  it('exits with 1 if a case fails, and prints the expected and the actual value', async () => {
     const { code, out } = await runCli(['test'], folderWith({ ...files, 'gateway.test.yaml': failing }));
     expect(code).toBe(1);
     expect(out).toContain(`✗ one & "only" <one>
@@ -48,13 +45,13 @@ coverage 20 %: 1 of 2 routes, 0 of 0 roles by route, 0 of 3 refusals
 `);
   });
 
-  it('exits with 1 when less is covered than was asked for', async () => {
+  it('exits with 1 if the coverage is below --fail-under', async () => {
     const { code, err } = await runCli(['test', '--fail-under', '20.1'], folderWith(files));
-    expect([code, err]).toEqual([1, 'coverage is under 20.1 %\n']);
+    expect([code, err]).toEqual([1, 'coverage is below 20.1 %; add test cases or lower --fail-under\n']);
     expect((await runCli(['test', '--fail-under', '20'], folderWith(files))).code).toBe(0);
   });
 
-  it('prints the XML of JUnit', async () => {
+  it('prints JUnit XML', async () => {
     const { out, err } = await runCli(['test', '-f', 'junit'], folderWith({ ...files, 'gateway.test.yaml': failing }));
     expect(err).toMatch(/^coverage 20 %/);
     expect(out.replaceAll(/ time="[\d.]+"/g, '')).toBe(`<?xml version="1.0" encoding="UTF-8"?>
@@ -66,73 +63,73 @@ coverage 20 %: 1 of 2 routes, 0 of 0 roles by route, 0 of 3 refusals
 `);
   });
 
-  it('shows of long values the lines that differ', async () => {
+  it('prints only the lines of long values that differ', async () => {
     const body = (value: number) => `{ a: [1, 2, 3], b: ${value}, c: [4, 5, 6] }`;
-    const suite = `version: 1
+    const testFile = `version: 1
 cases:
   - name: body
     request: { method: GET, url: /one }
     response: { body: ${body(1)} }
     expect: { body: ${body(2)} }
 `;
-    const { out } = await runCli(['test'], folderWith({ ...files, 'gateway.test.yaml': suite }));
+    const { out } = await runCli(['test'], folderWith({ ...files, 'gateway.test.yaml': testFile }));
     expect(out).toContain('body\n    -   "b": 2,\n    +   "b": 1,\n\n');
   });
 
-  it('takes another manifest with -c', async () => {
+  it('tests another manifest with -c', async () => {
     const folder = folderWith({ ...files, 'other.yaml': MANIFEST.replaceAll('one', 'three') });
     const { code, out, err } = await runCli(['test', '-c', 'other.yaml'], folder);
     expect([code, out]).toEqual([1, '']);
     expect(err).toContain('gateway.test.yaml:5:22 error the manifest has no route "one"');
   });
 
-  it('finds the manifest beside the test file', async () => {
+  it('resolves the manifest relative to the test file', async () => {
     const folder = folderWith(files);
     const { code, out } = await runCli(['test', join(folder, 'gateway.test.yaml')], tmpdir());
     expect([code, out.split('\n')[0]]).toEqual([0, `${folder}/gateway.test.yaml: 1 passed`]);
   });
 
-  it('exits with 1 for a mistake in the test file or the manifest', async () => {
-    const mistaken = await runCli(
+  it('exits with 1 for an error in the test file or the manifest', async () => {
+    const invalid = await runCli(
       ['test'],
-      folderWith({ ...files, 'gateway.test.yaml': SUITE.replace('url: /one', 'uri: /one') }),
+      folderWith({ ...files, 'gateway.test.yaml': TEST_FILE.replace('url: /one', 'uri: /one') }),
     );
-    expect([mistaken.code, mistaken.out]).toEqual([1, '']);
-    expect(mistaken.err).toMatch(/^gateway\.test\.yaml:4:\d+ error unknown key "uri"; did you mean "url"\?/);
+    expect([invalid.code, invalid.out]).toEqual([1, '']);
+    expect(invalid.err).toMatch(/^gateway\.test\.yaml:4:\d+ error unknown key "uri"; did you mean "url"\?/);
     const broken = await runCli(['test'], folderWith({ ...files, 'gateway.yaml': 'version: 2\n' }));
     expect([broken.code, broken.out]).toEqual([1, '']);
     expect(broken.err).toMatch(/^gateway\.yaml:1:/);
   });
 
   it.each([
-    ['a file that is not there', ['nothing.yaml']],
+    ['a missing file', ['nothing.yaml']],
     ['two files', ['gateway.test.yaml', 'gateway.yaml']],
-    ['no percentage', ['--fail-under', 'all']],
-    ['more than all', ['--fail-under', '101']],
+    ['a coverage that is not a number', ['--fail-under', 'all']],
+    ['a coverage above 100', ['--fail-under', '101']],
     ['an unknown format', ['-f', 'tap']],
-    ['a manifest that is not there', ['-c', 'nothing.yaml']],
-  ])('exits with 2 for %s', async (_what, args) => {
+    ['a missing manifest', ['-c', 'nothing.yaml']],
+  ])('exits with 2 for %s', async (_case, args) => {
     const { code, out, err } = await runCli(['test', ...args], folderWith(files));
     expect([code, out]).toEqual([2, '']);
     expect(err).toMatch(/^signing-gateway: \S/);
   });
 
-  it('runs again when the test file or the manifest is saved, until it is asked to stop', async () => {
+  it('runs again with --watch when the test file or the manifest changes, until a signal stops it', async () => {
     const folder = folderWith(files);
     const { child, seen, ended } = startCli(['test', '--watch'], folder);
-    await seen(/1 passed[\s\S]*waiting for a change\n$/);
+    await seen(/1 passed[\s\S]*waiting for changes\n$/);
     writeFileSync(join(folder, 'gateway.test.yaml'), failing);
-    await seen(/1 failed[\s\S]*waiting for a change\n$/);
+    await seen(/1 failed[\s\S]*waiting for changes\n$/);
     writeFileSync(
       join(folder, 'gateway.yaml'),
       MANIFEST.replace('id: one', 'id: first').replace('id: two', 'id: one').replace('id: first', 'id: two'),
     );
     await seen(/1 failed[\s\S]*1 passed/);
     rmSync(join(folder, 'gateway.yaml'));
-    await seen(/there is no such file/);
+    await seen(/no such file/);
     writeFileSync(join(folder, 'gateway.yaml'), MANIFEST.replace('id: one', 'id: more'));
     await seen(/the manifest has no route "one"|has no route "two"|1 failed[\s\S]*1 failed/);
-    writeFileSync(join(folder, 'gateway.test.yaml'), SUITE.replace('route: one', 'route: more'));
+    writeFileSync(join(folder, 'gateway.test.yaml'), TEST_FILE.replace('route: one', 'route: more'));
     await seen(/1 passed[\s\S]*1 passed[\s\S]*1 passed/);
     child.kill('SIGTERM');
     expect((await ended).code).toBe(0);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { mountManifest, passed, readStages, runStages, wordsOf } from '../support/dockerfile.ts';
+import { contextNames, mountManifest, readStages, runStages, wordsOf } from '../support/dockerfile.ts';
 import { freePort } from '../support/free-port.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
@@ -30,7 +30,7 @@ describe('the Dockerfile', () => {
     expect(last.filter(({ name }) => name === 'RUN')).toEqual([]);
     const copied = stages.flat().filter(({ name, words }) => name === 'COPY' && !words.startsWith('--from'));
     const sources = copied.flatMap(({ words }) => words.split(' ').slice(0, -1));
-    expect([...new Set(sources)].sort()).toEqual(passed().sort());
+    expect([...new Set(sources)].sort()).toEqual(contextNames().sort());
     expect(sources.filter((source) => !existsSync(join(root, source)))).toEqual([]);
   });
 });

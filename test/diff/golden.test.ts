@@ -11,7 +11,7 @@ import { createPair } from '../support/certificate.ts';
 const CASES = new URL('cases/', import.meta.url);
 const PAIR = createPair();
 const OTHER = createPair();
-/** The same on both sides, but for those whose name says otherwise. */
+/** The certificates of the cases. Only the `renewed` ones differ between the sides. */
 const PEM = {
   'ca.pem': { old: PAIR.certificate, new: PAIR.certificate },
   'client.pem': { old: PAIR.certificate, new: PAIR.certificate },
@@ -23,7 +23,7 @@ const UPDATE = process.env['UPDATE_GOLDEN'] === '1';
 
 const names = readdirSync(CASES);
 
-/** What a manifest names stands beside it, or is a certificate made here. */
+/** Loads one side of a case. The files that it names are beside it, or in `PEM`. */
 function sideOf(name: string, side: 'old' | 'new'): DiffSide {
   const readFile = (path: string) => {
     const file = basename(path);
@@ -38,8 +38,8 @@ function sideOf(name: string, side: 'old' | 'new'): DiffSide {
   return createDiffSide(loaded, readFile);
 }
 
-describe('a difference', () => {
-  test.each(names)('%s', (name) => {
+describe('diff', () => {
+  test.each(names)('reports %s as in the golden file', (name) => {
     const [old, next] = [sideOf(name, 'old'), sideOf(name, 'new')];
     const differences = diff(old, next);
     const printed = formatDiffText({ old: 'old.yaml', next: 'new.yaml', differences }, false);
@@ -50,7 +50,7 @@ describe('a difference', () => {
     expect([diff(old, old), diff(next, next)]).toEqual([[], []]);
   });
 
-  test('of every kind has a case', () => {
+  test('has a case for every comparison', () => {
     expect(names.toSorted()).toEqual(COMPARISONS.map(({ id }) => id).sort());
   });
 });

@@ -6,19 +6,19 @@ import { createDiffSide, type DiffSide } from '../../src/diff/side.ts';
 import { load } from '../../src/load.ts';
 import { createPair } from '../support/certificate.ts';
 import { worldOf } from '../support/gateway.ts';
-import { manifestSchema, referredTo, type SchemaNode } from '../support/manifest-schema.ts';
+import { definitionOf, manifestSchema, type SchemaNode } from '../support/manifest-schema.ts';
 
-/** Every key of a manifest with the schema of its value, by the keys on the way to it: `*` is any name, or any index. */
+/** Yields every key of a manifest as a dotted path with its schema; `*` stands for any name or index. */
 function* keysOf(node: SchemaNode, path: readonly string[] = []): Generator<readonly [string, SchemaNode]> {
   const { properties = {}, additionalProperties, items, anyOf = [] } = node;
-  const target = referredTo(node);
-  for (const one of [...anyOf, ...(target === undefined ? [] : [target])]) yield* keysOf(one, path);
+  const target = definitionOf(node);
+  for (const schema of [...anyOf, ...(target === undefined ? [] : [target])]) yield* keysOf(schema, path);
   for (const [name, member] of Object.entries(properties)) {
     yield [[...path, name].join('.'), member];
     yield* keysOf(member, [...path, name]);
   }
-  for (const inside of [additionalProperties, items])
-    if (typeof inside === 'object') yield* keysOf(inside, [...path, '*']);
+  for (const child of [additionalProperties, items])
+    if (typeof child === 'object') yield* keysOf(child, [...path, '*']);
 }
 
 const PAIR = createPair();
@@ -118,7 +118,7 @@ const ROUTES = [
   },
 ];
 
-/** Every key stands in one of these at least. */
+/** Together these manifests contain every key. */
 const MANIFESTS = TOKENS.map((tokens) => ({
   version: 1,
   listen: '127.0.0.1:8080',
@@ -159,16 +159,16 @@ const MANIFESTS = TOKENS.map((tokens) => ({
   routes: ROUTES.map((route) => ({ ...route, upstream: 'contacts' })),
 }));
 
-/** What has no other value that loads, or none that matters. */
-const SILENT: Readonly<Record<string, string>> = {
-  version: 'there is only one',
-  include: 'what it takes in is told of as what it is',
-  schemas: 'what no route refers to judges nothing; what one does is told of with its route',
-  'upstreams.*.tls.certificate': 'it changes with its key; a case of upstream-certificate has both',
-  'upstreams.*.tls.key': 'it changes with its certificate',
+/** Keys without a reported change, with the reason. */
+const IGNORED: Readonly<Record<string, string>> = {
+  version: 'only one version exists',
+  include: 'the included keys are compared',
+  schemas: 'only a schema that a route uses matters, and it is reported for the route',
+  'upstreams.*.tls.certificate': 'it changes only together with its key; a case of upstream-certificate changes both',
+  'upstreams.*.tls.key': 'it changes only together with its certificate',
 };
 
-/** Where no value that is shown or near loads. */
+/** Values for keys whose examples and similar values do not load. */
 const SAMPLES: Readonly<Record<string, unknown>> = {
   'routes.*.upstream': 'identity',
   'routes.*.upstreamPath.replace': '/',
@@ -177,18 +177,18 @@ const SAMPLES: Readonly<Record<string, unknown>> = {
   'routes.*.headers.properties': { 'X-Page': { type: 'integer', minimum: 2 } },
 };
 
-describe('a change is told of as what it is', () => {
+describe('a change of any key is reported by its own comparison', () => {
   test('in manifests that load', () => {
     for (const manifest of MANIFESTS) expect(loaded(manifest).problems).toEqual([]);
   });
 
-  test.each([...new Map(keysOf(manifestSchema))])('%s', (key, node) => {
-    if (key in SILENT) return;
+  test.each([...new Map(keysOf(manifestSchema))])('for the key %s', (key, node) => {
+    if (key in IGNORED) return;
     const changes = changesOf(key, node);
     expect(changes.length, 'no manifest here has this key, or no other value of it loads').toBeGreaterThan(0);
     for (const { old, next, value } of changes) {
-      const told = diff(old, next).filter(({ rule }) => rule !== 'other-changed');
-      expect([value, told.length > 0]).toEqual([value, true]);
+      const differences = diff(old, next).filter(({ rule }) => rule !== 'other-changed');
+      expect([value, differences.length > 0]).toEqual([value, true]);
     }
   });
 });
@@ -199,14 +199,14 @@ interface Change {
   readonly value: unknown;
 }
 
-/** Manifests with another value of a key, or without it, as far as they load and mean something else. */
+/** Returns manifests with other values of a key, or without it, if they load and differ. */
 function changesOf(key: string, node: SchemaNode): Change[] {
   const path = key.split('.');
-  const manifest = MANIFESTS.find((one) => placesOf(one, path).length > 0);
+  const manifest = MANIFESTS.find((one) => holdersOf(one, path).length > 0);
   const old = manifest && sideOf(manifest);
   if (old === undefined) return [];
-  return placesOf(manifest, path).flatMap(([holder, name]) =>
-    [undefined, SAMPLES[key], ...samplesOf(node), ...near(holder[name], node)].flatMap((value) => {
+  return holdersOf(manifest, path).flatMap(([holder, name]) =>
+    [undefined, SAMPLES[key], ...samplesOf(node), ...similarValues(holder[name], node)].flatMap((value) => {
       const before = holder[name];
       if (value === undefined) delete holder[name];
       else holder[name] = value;
@@ -219,27 +219,27 @@ function changesOf(key: string, node: SchemaNode): Change[] {
 
 type Holder = Record<string, unknown>;
 
-/** What holds a key, wherever that is in a manifest. */
-function placesOf(value: unknown, [first = '', ...rest]: readonly string[]): [Holder, string][] {
+/** Returns the maps and lists that contain a key, with the name of the key. */
+function holdersOf(value: unknown, [first = '', ...rest]: readonly string[]): [Holder, string][] {
   if (value === null || typeof value !== 'object') return [];
   const holder = value as Holder;
   const names = first === '*' ? Object.keys(holder) : Object.hasOwn(holder, first) ? [first] : [];
-  return names.flatMap((name) => (rest.length === 0 ? [[holder, name]] : placesOf(holder[name], rest)));
+  return names.flatMap((name) => (rest.length === 0 ? [[holder, name]] : holdersOf(holder[name], rest)));
 }
 
 function samplesOf(node: SchemaNode): readonly unknown[] {
   const { examples = [], enum: words = [] } = node;
-  const target = referredTo(node);
+  const target = definitionOf(node);
   return [...examples, ...words, ...(target === undefined ? [] : samplesOf(target))];
 }
 
-/** Values like this one. */
-function near(value: unknown, { items = {} }: SchemaNode = {}): unknown[] {
+/** Returns values that are similar to this one. */
+function similarValues(value: unknown, { items = {} }: SchemaNode = {}): unknown[] {
   if (typeof value === 'boolean') return [!value];
   if (typeof value === 'number') return [value - 1, value + 1];
   if (typeof value === 'string') return [value.replace(/\d+/, (digits) => String(Number(digits) + 1)), `${value}x`];
   if (!Array.isArray(value)) return [];
-  const others = [...samplesOf(items), ...near(value[0])].filter((other) => !value.includes(other));
+  const others = [...samplesOf(items), ...similarValues(value[0])].filter((other) => !value.includes(other));
   return [value.slice(1), ...others.map((other) => [...value, other])];
 }
 

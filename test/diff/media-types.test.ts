@@ -17,8 +17,8 @@ const LISTS: readonly (object | undefined)[] = [
   { schema: true, types: ['application/json'] },
   { schema: true, types: ['application/x+json'] },
 ];
-/** One of each that some list tells apart from the others. */
-const SENT = [
+/** One type of each group that a list distinguishes. */
+const TYPES = [
   'application/json',
   'application/x+json',
   'application/y+json',
@@ -29,14 +29,14 @@ const SENT = [
   'text/plain',
 ];
 
-describe('media types are more or fewer by what a route takes', () => {
+describe('the comparison of media types agrees with the plan', () => {
   const pairs = LISTS.flatMap((old) => LISTS.map((next) => [old, next] as const));
-  test.each(pairs)('%j, then %j', (old, next) => {
+  test.each(pairs)('for %j before and %j after', (old, next) => {
     const [before, now] = [manifestWith(old), manifestWith(next)];
-    const told = differencesOf(before, now).map(({ rule }) => rule);
-    const isMore = SENT.some((type) => takes(now, type) && !takes(before, type));
-    const isFewer = SENT.some((type) => takes(before, type) && !takes(now, type));
-    expect([told.includes('media-types-widened'), told.includes('media-types-narrowed')]).toEqual([isMore, isFewer]);
+    const rules = differencesOf(before, now).map(({ rule }) => rule);
+    const isMore = TYPES.some((type) => accepts(now, type) && !accepts(before, type));
+    const isFewer = TYPES.some((type) => accepts(before, type) && !accepts(now, type));
+    expect([rules.includes('media-types-widened'), rules.includes('media-types-narrowed')]).toEqual([isMore, isFewer]);
   });
 });
 
@@ -48,7 +48,7 @@ function manifestWith(body: object | undefined) {
   };
 }
 
-function takes(manifest: object, type: string): boolean {
+function accepts(manifest: object, type: string): boolean {
   const [route] = sideOf(manifest)?.plan.routes ?? [];
   if (route === undefined) throw new Error('a manifest does not load');
   return route.body?.types?.includes(type) ?? true;

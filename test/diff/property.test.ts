@@ -8,23 +8,23 @@ import type { Route } from '../../src/plan/route-definition.ts';
 import { type AnyManifest, aimedUrl, anyManifest } from '../support/any-manifest.ts';
 import { sideOf } from './support.ts';
 
-/** How many pairs are compared; DIFF_RUNS asks for more. */
+/** The number of compared pairs; the environment variable DIFF_RUNS overrides it. */
 const RUNS = Number(process.env['DIFF_RUNS'] ?? 100);
 
-/** A manifest and another one that has some of its routes, and some of a third one's in their places. */
+/** Generates a manifest, and another one that retains some of its routes. */
 const pair = fc
   .tuple(anyManifest, anyManifest, fc.array(fc.boolean(), { minLength: 7, maxLength: 7 }))
-  .map(([old, other, keeps]): [AnyManifest, AnyManifest] => {
-    const kept = old.routes.filter((_, index) => keeps[index]);
-    const taken = new Set(kept.map(({ id }) => id));
-    const others = other.routes.filter(({ id }) => !taken.has(id));
-    return [old, { ...other, routes: [...kept, ...others] }];
+  .map(([old, other, isRetained]): [AnyManifest, AnyManifest] => {
+    const retained = old.routes.filter((_, index) => isRetained[index]);
+    const ids = new Set(retained.map(({ id }) => id));
+    const others = other.routes.filter(({ id }) => !ids.has(id));
+    return [old, { ...other, routes: [...retained, ...others] }];
   });
 
-/** A path that every server reads alike. */
+/** A path that has the same meaning for every server. */
 const PLAIN = /^(?:\/(?:Admin|[a-z0-9]+(?:\.[a-z0-9]+)*))*\/?$/;
 
-function isPassed(path: string): boolean {
+function isAccepted(path: string): boolean {
   try {
     readRequestTarget(path, undefined, true);
     return true;
@@ -35,8 +35,8 @@ function isPassed(path: string): boolean {
 
 const METHOD = fc.constantFrom(...HTTP_METHODS);
 
-/** What must be told where a request went from the one route to the other: one at least of each list. */
-function owed(from: Route | undefined, to: Route | undefined): string[][] {
+/** Returns lists of rules: at least one rule of each list must report a request that moved between these routes. */
+function expectedRules(from: Route | undefined, to: Route | undefined): string[][] {
   if (from === undefined)
     return to === undefined ? [] : [[to.access === 'public' ? 'route-added-public' : 'route-added']];
   if (to === undefined) return [['route-removed', 'route-narrowed']];
@@ -53,7 +53,7 @@ function owed(from: Route | undefined, to: Route | undefined): string[][] {
 }
 
 describe('the differences of two manifests', () => {
-  it('are none where they are the same', () => {
+  it('are empty if the manifests are equal', () => {
     fc.assert(
       fc.property(anyManifest, (manifest) => {
         const side = sideOf(manifest);
@@ -64,24 +64,24 @@ describe('the differences of two manifests', () => {
     );
   });
 
-  it('tell of every request that another route has, above all of one that needs no token any more', () => {
+  it('include every request that goes to another route, or no longer requires a token', () => {
     let opened = 0;
     fc.assert(
       fc.property(
         pair,
         fc.array(fc.tuple(METHOD, aimedUrl), { minLength: 40, maxLength: 40 }),
-        ([old, next], asked) => {
+        ([old, next], requests) => {
           const [before, now] = [sideOf(old, 'old.yaml'), sideOf(next)];
           fc.pre(before !== undefined && now !== undefined);
           if (before === undefined || now === undefined) return;
           const differences = diff(before, now);
-          const told = new Set(differences.map(({ rule }) => rule));
-          for (const [method, url] of asked) {
+          const reported = new Set(differences.map(({ rule }) => rule));
+          for (const [method, url] of requests) {
             const path = url({ ...next, routes: [...old.routes, ...next.routes] }).replace(/\?.*/, '');
-            if (!isPassed(path)) continue;
+            if (!isAccepted(path)) continue;
             const [from, to] = [before, now].map(({ plan }) => plan.router.match(method, path));
             if (from?.access === 'protected' && to?.access === 'public') opened += 1;
-            // A path that only some servers take for another one has a route as long as that one's asks for no more.
+            // The router matches a path that some servers fold only if the folded path belongs to no stricter route.
             const isTwin = !PLAIN.test(path) && (from === undefined) !== (to === undefined);
             if (isTwin)
               expect(
@@ -89,9 +89,9 @@ describe('the differences of two manifests', () => {
                 `${method} ${path}`,
               ).not.toEqual([]);
             else
-              for (const rules of owed(from, to))
+              for (const rules of expectedRules(from, to))
                 expect(
-                  [...told].filter((rule) => rules.includes(rule)),
+                  [...reported].filter((rule) => rules.includes(rule)),
                   `${method} ${path}: ${rules}`,
                 ).not.toEqual([]);
           }
@@ -102,7 +102,7 @@ describe('the differences of two manifests', () => {
     expect(opened).toBeGreaterThan(RUNS / 10);
   }, 120_000);
 
-  it('show only requests for which they are true', () => {
+  it('have witnesses that the routers match as reported', () => {
     fc.assert(
       fc.property(pair, ([old, next]) => {
         const [before, now] = [sideOf(old, 'old.yaml'), sideOf(next)];
@@ -113,7 +113,7 @@ describe('the differences of two manifests', () => {
           if (request === undefined) continue;
           const path = request.url.replace(/\?.*/, '');
           const [from, to] = [before, now].map(({ plan }) => plan.router.match(request.method, path));
-          const rules = [...owed(from, to).flat(), ...ALSO];
+          const rules = [...expectedRules(from, to).flat(), ...OTHER_RULES];
           expect(rules, JSON.stringify(difference)).toContain(difference.rule);
         }
       }),
@@ -122,8 +122,8 @@ describe('the differences of two manifests', () => {
   }, 120_000);
 });
 
-/** What is told of requests beside what is looked at here. */
-const ALSO = [
+/** Rules with witnesses that `expectedRules` does not cover. */
+const OTHER_RULES = [
   'role-narrowed',
   'login-added',
   'login-changed',

@@ -3,13 +3,13 @@ import { describe, expect, it, test } from 'vitest';
 import { compareSchemas, type SchemaLocation } from '../../src/diff/schemas/compare-schemas.ts';
 import { createSchemaValidators } from '../../src/plan/schema/value-validator.ts';
 
-function placed(schema: unknown, side: SchemaLocation['side'] = 'old'): SchemaLocation {
+function locate(schema: unknown, side: SchemaLocation['side'] = 'old'): SchemaLocation {
   const root = { schemas: { it: schema }, routes: [], files: {} } as unknown as SchemaLocation['root'];
   return { side, root, path: ['schemas', 'it'], validatorAt: createSchemaValidators(root).validatorAt };
 }
 
-function compared(old: unknown, next: unknown) {
-  const { looser, tighter, isSame } = compareSchemas(placed(old), placed(next, 'new'));
+function compare(old: unknown, next: unknown) {
+  const { looser, tighter, isSame } = compareSchemas(locate(old), locate(next, 'new'));
   return { isSame, looser: looser?.value, tighter: tighter?.value };
 }
 
@@ -19,49 +19,49 @@ const A = {
   properties: { a: { type: 'string', maxLength: 5 }, b: { enum: ['x', 'y'] } },
 };
 
-describe('a body that shows a loosened schema', () => {
+describe('the smallest body that shows a loosened schema', () => {
   test.each<[string, unknown, unknown, unknown]>([
-    ['a member that may be left out', A, { ...A, required: ['a'] }, { a: '' }],
+    ['lacks a member that became optional', A, { ...A, required: ['a'] }, { a: '' }],
     [
-      'a longer text',
+      'contains a longer text',
       A,
       { ...A, properties: { ...A.properties, a: { type: 'string', maxLength: 6 } } },
       { a: 'xxxxxx', b: 'x' },
     ],
     [
-      'one more word',
+      'contains a new value of an enum',
       A,
       { ...A, properties: { ...A.properties, b: { enum: ['x', 'y', 'z'] } } },
       { a: 'xxxxx', b: 'z' },
     ],
-    ['a member that is not known', { ...A, additionalProperties: false }, A, { a: 'xxxxx', b: 'x', other: 1 }],
+    ['contains an unknown member', { ...A, additionalProperties: false }, A, { a: 'xxxxx', b: 'x', other: 1 }],
     [
-      'another type',
+      'contains a value of a new type',
       A,
       { ...A, properties: { ...A.properties, a: { type: ['string', 'null'], maxLength: 5 } } },
       { a: null, b: 'x' },
     ],
-    ['a member without any rule', A, { ...A, properties: { b: A.properties.b } }, { a: 1, b: 'x' }],
-    ['a number beyond a bound', { maximum: 9 }, { maximum: 99 }, 10],
-    ['a fraction', { type: 'integer' }, { type: 'number' }, 0.5],
-    ['one more item', { type: 'array', maxItems: 1 }, { type: 'array', maxItems: 2 }, ['x', 'x']],
-    ['an item of another kind', { items: { type: 'string' } }, { items: { type: ['string', 'null'] } }, [null]],
+    ['contains a member without a schema', A, { ...A, properties: { b: A.properties.b } }, { a: 1, b: 'x' }],
+    ['is a number above the old maximum', { maximum: 9 }, { maximum: 99 }, 10],
+    ['is a fraction', { type: 'integer' }, { type: 'number' }, 0.5],
+    ['has one more item', { type: 'array', maxItems: 1 }, { type: 'array', maxItems: 2 }, ['x', 'x']],
+    ['contains an item of a new type', { items: { type: 'string' } }, { items: { type: ['string', 'null'] } }, [null]],
     [
-      'what is deep inside',
+      'contains a nested change',
       { properties: { a: { items: A } } },
       { properties: { a: { items: { ...A, required: ['b'] } } } },
       { a: [{ b: 'x' }] },
     ],
-    ['a branch of several', { anyOf: [{ type: 'string' }] }, { anyOf: [{ type: 'string' }, { type: 'null' }] }, null],
-    ['all of two branches', { allOf: [A, { required: ['c'] }] }, { allOf: [A] }, { a: '', b: 'x' }],
-  ])('%s', (_what, old, next, body) => {
-    expect(compared(old, next).looser).toEqual(body);
-    expect(compared(next, old).tighter).toBeDefined();
+    ['matches a new branch', { anyOf: [{ type: 'string' }] }, { anyOf: [{ type: 'string' }, { type: 'null' }] }, null],
+    ['lacks the member of a removed branch', { allOf: [A, { required: ['c'] }] }, { allOf: [A] }, { a: '', b: 'x' }],
+  ])('%s', (_title, old, next, body) => {
+    expect(compare(old, next).looser).toEqual(body);
+    expect(compare(next, old).tighter).toBeDefined();
   });
 
-  test('is none where only the words differ', () => {
+  test('does not exist if only annotations and the order differ', () => {
     const described = { ...A, title: 'a', description: 'something', required: ['b', 'a'] };
-    expect(compared(A, described)).toEqual({ isSame: true, looser: undefined, tighter: undefined });
+    expect(compare(A, described)).toEqual({ isSame: true, looser: undefined, tighter: undefined });
   });
 });
 
@@ -121,12 +121,12 @@ const value = fc.constantFrom<unknown>(
 );
 const body = fc.record({ a: value, b: value, c: value }, { requiredKeys: [] });
 
-it('never calls a schema tighter alone, or the same, that lets a body through which was refused', () => {
+it('finds a body for every schema that accepts a refused body', () => {
   fc.assert(
     fc.property(schema, schema, fc.array(body, { minLength: 60, maxLength: 60 }), (old, next, bodies) => {
-      const [before, now] = [old, next].map((one) => placed(one).validatorAt(['schemas', 'it']));
+      const [before, now] = [old, next].map((one) => locate(one).validatorAt(['schemas', 'it']));
       const opened = bodies.find((one) => before?.(one, 0).length !== 0 && now?.(one, 0).length === 0);
-      if (opened !== undefined) expect(compared(old, next).looser, JSON.stringify(opened)).toBeDefined();
+      if (opened !== undefined) expect(compare(old, next).looser, JSON.stringify(opened)).toBeDefined();
     }),
     { numRuns: Number(process.env['SCHEMA_RUNS'] ?? 150) },
   );

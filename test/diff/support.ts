@@ -4,7 +4,7 @@ import { createDiffSide, type DiffSide } from '../../src/diff/side.ts';
 import { load } from '../../src/load.ts';
 import { worldOf } from '../support/gateway.ts';
 
-/** A manifest as one side of a comparison; `undefined` when it does not load. */
+/** Returns a manifest as one side of a comparison, or `undefined` if it does not load. */
 export function sideOf(manifest: unknown, name = 'new.yaml'): DiffSide | undefined {
   const loaded = load({ path: name, text: JSON.stringify(manifest) }, worldOf());
   return loaded.plan === undefined ? undefined : createDiffSide(loaded, worldOf().readFile);

@@ -106,7 +106,7 @@ describe('action.yml', () => {
       ...told,
       install: ran['Install signing-gateway'],
       lint: ran['Lint the manifest'],
-      diff: ran['Tell what changed'],
+      diff: ran['Report the changes'],
     };
   }
 

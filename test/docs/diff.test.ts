@@ -6,20 +6,20 @@ import { expectConsoles } from '../support/console.ts';
 import { expectSection } from '../support/section.ts';
 
 const MEMBERS: Readonly<Record<string, string>> = {
-  version: 'of this shape: `1`; members may be added',
-  old: 'as it was named',
-  new: 'as it was named',
+  version: 'the version of this format: `1`; members may be added',
+  old: 'the name of the old manifest',
+  new: 'the name of the new manifest',
   'differences[].rule': 'one of the kinds above',
   'differences[].severity': '`error`, `warning` or `info`',
-  'differences[].message': 'a sentence; its words may change',
-  'differences[].file': 'the new manifest, or the old one where it said what is gone',
-  'differences[].line': 'from 1',
-  'differences[].column': 'from 1, in UTF-16 code units',
+  'differences[].message': 'a sentence; the text may change',
+  'differences[].file': 'the new manifest, or the old one for removed values',
+  'differences[].line': 'the line, from 1',
+  'differences[].column': 'the column, from 1, in UTF-16 code units',
   'differences[].witness': '`{"request": {"method", "url", "headers"}}`, `{"body"}`, or `null`',
 };
 
 describe('docs/diff.md', () => {
-  it('shows what is printed', async () => {
+  it('shows the output of its commands', async () => {
     expect(await expectConsoles('docs/diff.md')).toBe(2);
   }, 60_000);
 
@@ -28,7 +28,7 @@ describe('docs/diff.md', () => {
     expectSection(
       'docs/diff.md',
       'differences',
-      `${['| kind | severity | what |', '|---|---|---|', ...rows].join('\n')}\n`,
+      `${['| kind | severity | description |', '|---|---|---|', ...rows].join('\n')}\n`,
     );
   });
 
@@ -36,12 +36,12 @@ describe('docs/diff.md', () => {
     const route = { id: 'r', method: 'GET', path: '/a', upstream: 'up', access: 'public' };
     const manifest = { version: 1, upstreams: { up: { url: 'http://127.0.0.1:9' } }, routes: [route] };
     const differences = differencesOf(manifest, { ...manifest, routes: [{ ...route, path: '/b' }] });
-    const { differences: told, ...rest } = JSON.parse(
+    const { differences: printed, ...rest } = JSON.parse(
       formatDiffJson({ old: 'old.yaml', next: 'new.yaml', differences }),
     );
-    const members = [...Object.keys(rest), ...Object.keys(told[0]).map((name) => `differences[].${name}`)];
+    const members = [...Object.keys(rest), ...Object.keys(printed[0]).map((name) => `differences[].${name}`)];
     expect(members).toEqual(Object.keys(MEMBERS));
-    const rows = Object.entries(MEMBERS).map(([name, what]) => `| \`${name}\` | ${what} |`);
-    expectSection('docs/diff.md', 'members', `${['| member | what |', '|---|---|', ...rows].join('\n')}\n`);
+    const rows = Object.entries(MEMBERS).map(([name, content]) => `| \`${name}\` | ${content} |`);
+    expectSection('docs/diff.md', 'members', `${['| member | content |', '|---|---|', ...rows].join('\n')}\n`);
   });
 });

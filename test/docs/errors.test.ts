@@ -9,7 +9,7 @@ import { AUTH, loadText, manifestOf, ROUTE } from '../manifest/support.ts';
 import { expectSection } from '../support/section.ts';
 
 describe('docs/errors.md', () => {
-  it('shows an answer as it is sent', () => {
+  it('shows a response as it is sent', () => {
     const refusal = new Refusal('body_invalid', {
       errors: [{ pointer: '/email', message: 'is missing', description: 'the recipient' }],
     });
@@ -24,35 +24,35 @@ describe('docs/errors.md', () => {
     expectSection(
       'docs/errors.md',
       'refusals',
-      `${['| status | code | when |', '|---|---|---|', ...rows].join('\n')}\n`,
+      `${['| status | code | meaning |', '|---|---|---|', ...rows].join('\n')}\n`,
     );
   });
 
-  it('shows the challenges', async () => {
+  it('shows the challenge of each refusal', async () => {
     const { plan } = loadText(manifestOf(AUTH, ROUTE.replace('public', 'protected')));
     const auth = plan?.auth;
     if (auth === undefined) throw new Error('the manifest does not load');
     const head = (authorization?: string) => ({ authorization }) as RequestHead;
     const exchange = {
-      waitingClient: () => ({ key: '', gone: new AbortController().signal }),
+      waitingClient: () => ({ key: '', signal: new AbortController().signal }),
     } as unknown as Exchange;
     const rows = [
       ['no token', () => authenticate(auth, head(), exchange)],
-      ['a token that is not good', () => authenticate(auth, head('Bearer x'), exchange)],
+      ['an invalid token', () => authenticate(auth, head('Bearer x'), exchange)],
       ['a role that is not allowed', () => authorize(auth, { claims: {} } as Principal)],
     ] as const;
-    const lines = ['| came | status | `WWW-Authenticate` |', '|---|---|---|'];
-    for (const [came, ask] of rows) {
-      const { status, headers } = await refusalOf(ask);
-      lines.push(`| ${came} | ${status} | \`${headers['WWW-Authenticate']}\` |`);
+    const lines = ['| request | status | `WWW-Authenticate` |', '|---|---|---|'];
+    for (const [request, check] of rows) {
+      const { status, headers } = await refusalOf(check);
+      lines.push(`| ${request} | ${status} | \`${headers['WWW-Authenticate']}\` |`);
     }
     expectSection('docs/errors.md', 'challenges', `${lines.join('\n')}\n`);
   });
 });
 
-async function refusalOf(ask: () => unknown): Promise<Refusal> {
+async function refusalOf(check: () => unknown): Promise<Refusal> {
   try {
-    await ask();
+    await check();
   } catch (error) {
     if (error instanceof Refusal) return error;
   }

@@ -6,66 +6,66 @@ import { expectConsoles } from '../support/console.ts';
 import { expectSection } from '../support/section.ts';
 import { planned } from '../testing/support.ts';
 
-/** Every member of an explanation; of lists, of what is in them. */
+/** Every member of an explanation; `[]` stands for the items of a list. */
 const MEMBERS: Readonly<Record<string, string>> = {
-  version: 'of this shape: `1`',
-  manifest: 'its file',
-  'request.method': 'as it was asked',
-  'request.target': 'what stands in the request line',
-  'request.claims': 'of the caller; `null`: no token was stated',
-  outcome: '`forwarded`, `refused`, or `responded` if the gateway itself responded, to a preflight for example',
-  refusal: '`null`: nothing was refused',
-  'refusal.status': 'of the answer',
-  'refusal.code': 'a `code` of [errors.md](errors.md)',
-  'refusal.reason': 'what exactly was wrong, as [the log](log.md) says it',
-  'refusal.detail': 'what the client is told',
-  'refusal.errors[]': 'where the request is at fault',
+  version: 'the version of this format: `1`',
+  manifest: 'the file of the manifest',
+  'request.method': 'the method',
+  'request.target': 'the request target',
+  'request.claims': 'the claims of the caller; `null`: no token',
+  outcome: '`forwarded`, `refused`, or `responded` by the gateway itself, as for preflights',
+  refusal: 'the refusal, or `null`',
+  'refusal.status': 'the status of the response',
+  'refusal.code': 'a `code` of [Errors](errors.md)',
+  'refusal.reason': 'the exact reason, as in the [access log](log.md)',
+  'refusal.detail': 'the message for the client',
+  'refusal.errors[]': 'the violations of the request',
   'refusal.errors[].pointer': 'a JSON Pointer into the body, or to a parameter',
-  'refusal.errors[].message': 'what is wrong there',
-  'reported[]': 'what would have been refused, where the route only reports',
-  'reported[].code': 'as that of a refusal',
-  'reported[].pointers[]': 'JSON Pointers, as those of errors',
-  'steps[]': 'in the order in which the gateway takes them, up to the one that ended it',
+  'refusal.errors[].message': 'the violation',
+  'reported[]': 'the refusals that a route in report mode only reports',
+  'reported[].code': 'a `code` as in `refusal`',
+  'reported[].pointers[]': 'JSON Pointers as in `errors`',
+  'steps[]': 'the steps of the gateway, in order, up to the last one',
   'steps[].step':
     '`message`, `path`, `preflight`, `route`, `origin` (of a WebSocket handshake), `token`, `role`, `parameters`, `body`, `forward`, `response`',
   'steps[].verdict': '`passed`, `refused`, `reported`, or `responded`',
-  'steps[].message': 'a sentence; its words may change',
-  'steps[].locations[]': 'what in the manifest says so',
-  'steps[].locations[].file': 'the included file that it stands in; left out: the manifest itself',
-  'steps[].locations[].line': 'from 1',
-  'steps[].locations[].column': 'from 1, in UTF-16 code units',
+  'steps[].message': 'a sentence; the text may change',
+  'steps[].locations[]': 'the values in the manifest that decide',
+  'steps[].locations[].file': 'the included file; absent for the manifest itself',
+  'steps[].locations[].line': 'the line, from 1',
+  'steps[].locations[].column': 'the column, from 1, in UTF-16 code units',
   'steps[].locations[].pointer': 'a JSON Pointer into the manifest',
-  route: 'the route that has the request; `null`: none has it',
-  'route.id': '',
-  'route.methods[]': '',
-  'route.path': 'as the manifest has it',
+  route: 'the matched route, or `null`',
+  'route.id': 'its id',
+  'route.methods[]': 'its methods',
+  'route.path': 'its path, as in the manifest',
   'route.access': '`public` or `protected`',
-  'route.parameters': 'by name, as sent',
-  'route.file': 'as that of a line',
-  'route.line': 'of the manifest',
-  'candidates[]': 'the other routes that know the path',
-  'candidates[].id': '',
-  'candidates[].methods[]': '',
-  'candidates[].path': '',
-  'candidates[].file': 'as that of a line',
-  'candidates[].line': '',
+  'route.parameters': 'the segments of `{name}`, by name, as sent',
+  'route.file': 'the included file',
+  'route.line': 'the line',
+  'candidates[]': 'the other routes for this path',
+  'candidates[].id': 'its id',
+  'candidates[].methods[]': 'its methods',
+  'candidates[].path': 'its path, as in the manifest',
+  'candidates[].file': 'the included file',
+  'candidates[].line': 'the line',
   'candidates[].reason':
-    '`less-specific`; `other-method`; `encoded-slash`: it keeps none; `other-reading`: some servers would read the path as one of a route that asks for more',
-  'candidates[].otherRoute': 'the route that takes precedence; `null` if the reason is not another route',
-  upstream: 'what the upstream gets; `null`: it is not asked',
-  'upstream.id': '',
-  'upstream.method': '',
-  'upstream.url': 'of the target that has its turn first',
-  'upstream.endpoints[]': 'all of them: scheme, host and port',
-  'upstream.headers[]': 'name and value, in the order in which they are sent',
-  'upstream.bodyBytes': '',
-  'upstream.timeoutsMs.connect': 'in milliseconds; `null`: no such limit',
-  'upstream.timeoutsMs.response': '',
-  'upstream.timeoutsMs.idle': '',
-  'upstream.timeoutsMs.total': '',
+    'why it was not matched: `less-specific`; `other-method`; `encoded-slash`: it does not keep encoded slashes; `other-reading`: some servers would read the path as one of a stricter route',
+  'candidates[].otherRoute': 'the route that was preferred, or `null`',
+  upstream: 'the request to the upstream; `null`: there is none',
+  'upstream.id': 'the name of the upstream',
+  'upstream.method': 'the method',
+  'upstream.url': 'the URL at the first selected endpoint',
+  'upstream.endpoints[]': 'all endpoints: scheme, host and port',
+  'upstream.headers[]': 'name and value, in order',
+  'upstream.bodyBytes': 'the length of the body',
+  'upstream.timeoutsMs.connect': 'the timeout in milliseconds; `null`: no limit',
+  'upstream.timeoutsMs.response': 'the same',
+  'upstream.timeoutsMs.idle': 'the same',
+  'upstream.timeoutsMs.total': 'the same',
 };
 
-/** Values with names of the author's own, and pairs. */
+/** Members with keys that users choose, and pairs. */
 const LEAVES = new Set(['request.claims', 'route.parameters', 'upstream.headers[]']);
 
 function* membersOf(value: unknown, name = ''): Generator<string> {
@@ -77,35 +77,36 @@ function* membersOf(value: unknown, name = ''): Generator<string> {
 }
 
 describe('docs/explain.md', () => {
-  it('shows what is printed', async () => {
+  it('shows the output of its commands', async () => {
     expect(await expectConsoles('docs/explain.md', { 'contact.json': '{"name":"Ada"}\n' })).toBe(3);
   }, 60_000);
 
   it('lists every member of an explanation', async () => {
     const loaded = planned();
     const reporting = planned(REPORTING);
-    const asked = (method: string, target: string, body?: string) => ({
+    const requestOf = (method: string, target: string, body?: string) => ({
       method,
       target,
       headers: ['Content-Type', 'application/json'],
       body: body === undefined ? undefined : Buffer.from(body),
     });
     const all: Explanation[] = [
-      await explain(loaded, asked('GET', '/contacts/7'), { company_role: 'user' }),
-      await explain(loaded, asked('POST', '/notes', '{}'), undefined),
-      await explain(loaded, asked('GET', '/notes'), undefined),
-      await explain(reporting, asked('POST', '/notes', '{}'), undefined),
-      await explain(included(), asked('GET', '/notes'), undefined),
+      await explain(loaded, requestOf('GET', '/contacts/7'), { company_role: 'user' }),
+      await explain(loaded, requestOf('POST', '/notes', '{}'), undefined),
+      await explain(loaded, requestOf('GET', '/notes'), undefined),
+      await explain(reporting, requestOf('POST', '/notes', '{}'), undefined),
+      await explain(included(), requestOf('GET', '/notes'), undefined),
     ];
     const members = new Set(all.flatMap((one) => [...membersOf(one)]));
-    const known = Object.keys(MEMBERS);
-    // A list is named by what is in it, and a map by its members, unless it may be null.
+    const documented = Object.keys(MEMBERS);
+    // A list is documented by its items, and a map by its members, unless it may be null.
     const named = [...members].filter(
-      (name) => !known.some((other) => other === `${name}[]` || other.startsWith(`${name}.`)) || known.includes(name),
+      (name) =>
+        !documented.some((other) => other === `${name}[]` || other.startsWith(`${name}.`)) || documented.includes(name),
     );
-    expect(named.sort()).toEqual(known.sort());
-    const rows = Object.entries(MEMBERS).map(([name, what]) => `| \`${name}\` | ${what} |`);
-    expectSection('docs/explain.md', 'members', `${['| member | what |', '|---|---|', ...rows].join('\n')}\n`);
+    expect(named.sort()).toEqual(documented.sort());
+    const rows = Object.entries(MEMBERS).map(([name, content]) => `| \`${name}\` | ${content} |`);
+    expectSection('docs/explain.md', 'members', `${['| member | content |', '|---|---|', ...rows].join('\n')}\n`);
   });
 });
 

@@ -1,48 +1,110 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readRequestTarget } from '../../src/gateway/request/request-target.ts';
 import { load } from '../../src/load.ts';
 import { AUTH, loadText, manifestOf, ROUTE } from '../manifest/support.ts';
-import { expectKeys } from '../support/schema-keys.ts';
+import { expectKeys, readSchema } from '../support/schema-keys.ts';
+import { expectSection } from '../support/section.ts';
 
-describe('docs/manifest.md', () => {
-  it('lists every key of the schema', () => {
-    expectKeys('docs/manifest.md', 'gateway.schema.json');
+const FOLDER = 'docs/manifest';
+const SCHEMA = 'gateway.schema.json';
+
+/** The top-level keys of each page. */
+const PAGES: Readonly<Record<string, readonly string[]>> = {
+  'include.md': ['include'],
+  'server.md': ['listen', 'server'],
+  'admin.md': ['admin'],
+  'reload.md': ['reload'],
+  'upstreams.md': ['upstreams'],
+  'auth.md': ['auth'],
+  'cors.md': ['cors'],
+  'log.md': ['log', 'tracing'],
+  'schemas.md': ['schemas'],
+  'lint.md': ['lint'],
+  'routes.md': ['routes'],
+};
+
+const ENVIRONMENT = { ADMIN_TOKEN: '7mWq2vXc9RtLkP4zGhN8', PLATFORM_KEY: 'k' };
+/** The rules that report a missing file; the examples name files that do not exist. */
+const FILE_RULES = ['tls', 'self-test'];
+
+const PAGE_NAMES = readdirSync(new URL(`../../${FOLDER}`, import.meta.url));
+const readPage = (name: string) => readFileSync(new URL(`../../${FOLDER}/${name}`, import.meta.url), 'utf8');
+
+/** The first example of a page as a complete manifest. */
+function completeManifest(example: string): string {
+  const parts = ['version: 1', example.trimEnd()];
+  if (!/^upstreams:/m.test(example)) parts.push('upstreams: { contacts: { url: http://127.0.0.1:7002 } }');
+  if (!/^auth:/m.test(example) && /protected|login:/.test(example)) parts.push(AUTH.trimEnd());
+  if (!/^routes:/m.test(example)) parts.push(`routes:\n${ROUTE.trimEnd()}`);
+  return `${parts.join('\n')}\n`;
+}
+
+/** The plan of a route in block style with additional keys. */
+function planOf(path: string, keys: string, environment = {}) {
+  const route = ['- id: r', '  method: GET', `  path: '${path}'`, '  upstream: contacts', '  access: public'];
+  const lines = keys.trimEnd().split('\n');
+  const text = [...route, ...lines.map((line) => `  ${line}`)].join('\n');
+  const { plan, problems } = loadText(manifestOf('', `${text}\n`), environment);
+  expect(problems).toEqual([]);
+  return plan;
+}
+
+describe('docs/manifest', () => {
+  it.each(Object.entries(PAGES))('%s lists every key of its part of the schema', (name, topLevel) => {
+    expectKeys(`${FOLDER}/${name}`, SCHEMA, { topLevel });
   });
 
-  const page = readFileSync(new URL('../../docs/manifest.md', import.meta.url), 'utf8');
-  /** The plan of a route in block style, with more keys as they are shown. */
-  const planOf = (path: string, more: string, env = {}) => {
-    const route = ['- id: r', '  method: GET', `  path: '${path}'`, '  upstream: contacts', '  access: public'];
-    const shown = more
-      .trimEnd()
-      .split('\n')
-      .map((line) => `  ${line}`);
-    const { plan, problems } = loadText(manifestOf('', `${[...route, ...shown].join('\n')}\n`), env);
-    expect(problems).toEqual([]);
-    return plan;
-  };
+  it('lists every top-level key with a link to its page', () => {
+    const { properties, required = [] } = readSchema(SCHEMA);
+    const rows = Object.entries(properties).map(([key, { description = '' }]) => {
+      const [page] = Object.entries(PAGES).find(([, keys]) => keys.includes(key)) ?? [];
+      const name = page === undefined ? `\`${key}\`` : `[\`${key}\`](${page})`;
+      return `| ${name} | ${required.includes(key) ? 'required' : 'optional'} | ${description} |`;
+    });
+    const table = ['| key | | description |', '|---|---|---|', ...rows].join('\n');
+    expectSection(`${FOLDER}/README.md`, 'pages', `${table}\n`);
+    expect(Object.values(PAGES).flat().sort()).toEqual(
+      Object.keys(properties)
+        .filter((key) => key !== 'version')
+        .sort(),
+    );
+  });
 
-  it('shows the paths at the upstream as they are', () => {
+  // The example of include.md needs files; a test below provides them.
+  it.each(PAGE_NAMES.filter((name) => name !== 'include.md'))('%s begins with an example that loads', (name) => {
+    const [, example = ''] = /^```yaml\n([\s\S]*?)^```$/m.exec(readPage(name)) ?? [];
+    const text = name === 'README.md' ? example : completeManifest(example);
+    const { problems } = loadText(text, ENVIRONMENT);
+    expect(problems.filter(({ rule }) => !FILE_RULES.includes(rule))).toEqual([]);
+  });
+});
+
+describe('docs/manifest/routes.md', () => {
+  const page = readPage('routes.md');
+
+  it('shows the path that the upstream gets', () => {
     const cells = /^\| `(.*)` \| `(\{ replace: .* \})` \| `(.*)` \| `(.*)` \|$/gm;
-    const rows = [...page.matchAll(cells)].map(([, path = '', rule, sent = '', asked]) => {
-      const target = readRequestTarget(sent, undefined);
+    const rows = [...page.matchAll(cells)].map(([, path = '', rule, requestTarget = '', expected]) => {
+      const target = readRequestTarget(requestTarget, undefined);
       const route = planOf(path, `upstreamPath: ${rule}`)?.router.match('GET', target.path);
-      return { asked, got: `${route?.upstreamPath?.(target.path)}${target.query}` };
+      return { expected, actual: `${route?.upstreamPath?.(target.path)}${target.query}` };
     });
     expect(rows.length).toBe(4);
-    for (const { asked, got } of rows) expect(got).toBe(asked);
+    for (const { expected, actual } of rows) expect(actual).toBe(expected);
   });
 
   it('shows header rules that load', () => {
     const [, block = ''] = /^```yaml\n(requestHeaders:[\s\S]*?)^```$/m.exec(page) ?? [];
-    const route = planOf('/x', block, { PLATFORM_KEY: 'k' })?.routes[0];
+    const route = planOf('/x', block, ENVIRONMENT)?.routes[0];
     expect(route?.requestHeaders?.set).toEqual(['X-Platform', 'signing', 'X-Key', 'k']);
     expect(route?.responseHeaders?.drops('server')).toBe(true);
   });
+});
 
-  it('shows files that are taken in', () => {
-    const [, block = ''] = /^```yaml\n(include:[\s\S]*?)^```$/m.exec(page) ?? [];
+describe('docs/manifest/include.md', () => {
+  it('shows an include that loads', () => {
+    const [, block = ''] = /^```yaml\n(include:[\s\S]*?)^```$/m.exec(readPage('include.md')) ?? [];
     const route = 'routes:\n  - { id: a, method: GET, path: /a, upstream: two, access: public }\n';
     const world = {
       env: {},
@@ -54,16 +116,15 @@ describe('docs/manifest.md', () => {
     expect(problems).toEqual([]);
     expect(plan?.routes.map(({ id }) => id)).toEqual(['contacts', 'a']);
   });
+});
 
-  it('shows logins and origins that load', () => {
-    const parts = [...page.matchAll(/^```yaml\n(cors:[\s\S]*?)^```$/gm)].map(([, text = '']) => manifestOf(text));
-    const logins = [...page.matchAll(/^\| `(\{.*?\})` \|/gm)].map(([, rule]) =>
-      manifestOf(
-        AUTH,
-        ROUTE.replace(' }', () => `, login: ${rule} }`),
-      ),
-    );
-    expect([parts.length, logins.length]).toEqual([1, 5]);
-    for (const text of [...parts, ...logins]) expect(loadText(text).problems).toEqual([]);
+describe('docs/manifest/logins.md', () => {
+  it('shows login rules that load', () => {
+    const rules = [...readPage('logins.md').matchAll(/^\| `(\{.*?\})` \|/gm)].map(([, rule]) => rule);
+    expect(rules.length).toBe(5);
+    for (const rule of rules) {
+      const route = ROUTE.replace(' }', () => `, login: ${rule} }`);
+      expect(loadText(manifestOf(AUTH, route)).problems).toEqual([]);
+    }
   });
 });

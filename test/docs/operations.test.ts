@@ -130,7 +130,7 @@ describe('docs/operations.md', () => {
     );
     expect(mounts.length).toBe(2);
     for (const mount of mounts) expect(image).toContain(`WORKDIR ${mount}\n`);
-    expect(image).toContain(`USER ${/as nobody \((\d+)\)/.exec(page)?.[1]}:`);
+    expect(image).toContain(`USER ${/non-root user \((\d+)\)/.exec(page)?.[1]}:`);
     const [, secret] = /create secret generic (\S+) --from-literal=token=/.exec(page) ?? [];
     expect(read('deploy/kubernetes/deployment.yaml')).toContain(`secretKeyRef: { name: ${secret}, key: token }`);
     const { delayMs = 0, graceMs = 0 } = loadText(MANIFEST).plan?.server.stopping ?? {};

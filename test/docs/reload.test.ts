@@ -8,14 +8,14 @@ const root = new URL('../../', import.meta.url);
 const page = readFileSync(new URL('docs/reload.md', root), 'utf8');
 
 describe('docs/reload.md', () => {
-  it('shows rules that load', () => {
+  it('begins with settings that load', () => {
     const [, block = ''] = /^```yaml\n(reload:[\s\S]*?)^```$/m.exec(page) ?? [];
     const { plan, problems } = load({ path: 'gateway.yaml', text: manifestOf(block) }, { env: {}, readFile: () => '' });
     expect(problems).toEqual([]);
     expect(plan?.reload).toEqual({ selfTest: 'gateway.test.yaml', graceMs: 10_000 });
   });
 
-  it('names the lines of the log as they are written', () => {
+  it('lists the log messages of a reload', () => {
     const [, section = ''] = /<!-- messages -->\n([\s\S]*?)<!-- \/messages -->/.exec(page) ?? [];
     const messages = [...section.matchAll(/^\| \w+ \| `(.*?)` \|/gm)].map(([, message]) => message ?? '').slice(1);
     const code = ['src/cli/run/run.ts', 'src/gateway/gateway.ts'].map((file) =>
@@ -25,7 +25,7 @@ describe('docs/reload.md', () => {
     expect(messages.filter((message) => !code.join('').includes(`'${message}'`))).toEqual([]);
   });
 
-  it('has a row for each way in which files change', () => {
+  it('has a row for each scenario of the stress test', () => {
     const rows = [...page.matchAll(/^\| (.+?) \| \d+ \| [\d,]+ \| 0 \| 0 \| 0 \|/gm)].map(([, name]) => name);
     expect([...new Set(rows)].filter((name) => SCENARIOS.some((scenario) => scenario.name === name))).toEqual(
       SCENARIOS.map(({ name }) => name),

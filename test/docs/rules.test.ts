@@ -6,10 +6,11 @@ import { lintCase, lintText } from '../lint/support.ts';
 import { AUTH, manifestOf, ROUTE } from '../manifest/support.ts';
 import { expectSection } from '../support/section.ts';
 
-const page = readFileSync(new URL('../../docs/rules.md', import.meta.url), 'utf8');
-const MISTAKES = new URL('../manifest/cases/', import.meta.url);
+const INDEX = 'docs/rules/README.md';
+const page = readFileSync(new URL(`../../${INDEX}`, import.meta.url), 'utf8');
+const CASES = new URL('../manifest/cases/', import.meta.url);
 
-/** The manifest with one mistake that shows an error, by the error's rule. */
+/** The manifest case that demonstrates each error, by rule id. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   syntax: 'yaml-colon-in-value',
   schema: 'key-route',
@@ -50,19 +51,24 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   'self-test': 'self-test-file',
   tls: 'server-tls-file',
 };
-/** What cannot be shown by a manifest alone: the environment has a part in it. */
+/** Errors that also depend on the environment, so a manifest alone cannot demonstrate them. */
 const WITHOUT_EXAMPLE = ['jwt-secret', 'admin-token'];
 
-describe('docs/rules.md', () => {
-  it('has a section for every rule, with its real output', () => {
-    const families = Object.entries(CATEGORIES).map(([family, title]) => {
-      const rules = RULES.filter((rule) => rule.category === family);
-      return `## ${title}\n\n${indexOf(rules)}\n${rules.map(sectionOf).join('\n')}`;
-    });
-    expectSection('docs/rules.md', 'rules', `${families.join('\n')}`);
+describe('docs/rules', () => {
+  it.each(Object.entries(CATEGORIES))('%s.md has a section with real output for every rule', (category) => {
+    const rules = RULES.filter((rule) => rule.category === category);
+    expectSection(`docs/rules/${category}.md`, 'rules', `${indexOf(rules)}\n${rules.map(sectionOf).join('\n')}`);
   });
 
-  it('shows settings and comments that do what it says', () => {
+  it('README.md lists every rule with a link to its section', () => {
+    const lists = Object.entries(CATEGORIES).map(([category, title]) => {
+      const rules = RULES.filter((rule) => rule.category === category);
+      return `### [${title}](${category}.md)\n\n${indexOf(rules, `${category}.md`)}`;
+    });
+    expectSection(INDEX, 'rules', lists.join('\n'));
+  });
+
+  it('README.md shows settings and comments that work as described', () => {
     const [settings = '', comment = ''] = [...page.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(
       ([, text = '']) => text,
     );
@@ -80,8 +86,8 @@ describe('docs/rules.md', () => {
   });
 });
 
-function indexOf(rules: readonly Rule[]): string {
-  const rows = rules.map((rule) => `| [${rule.id}](#${rule.id}) | ${rule.severity} | ${presetsOf(rule)} |\n`);
+function indexOf(rules: readonly Rule[], page = ''): string {
+  const rows = rules.map((rule) => `| [${rule.id}](${page}#${rule.id}) | ${rule.severity} | ${presetsOf(rule)} |\n`);
   return `| rule | severity | presets |\n|---|---|---|\n${rows.join('')}`;
 }
 
@@ -90,24 +96,24 @@ function presetsOf({ severity, preset }: Rule): string {
 }
 
 function sectionOf(rule: Rule): string {
-  const parts = [`### ${rule.id}\n`, `${rule.rationale}\n`];
+  const parts = [`## ${rule.id}\n`, `${rule.rationale}\n`];
   if (rule.severity === 'error') {
-    if (!WITHOUT_EXAMPLE.includes(rule.id)) parts.push(...shown(...mistakeOf(rule)));
+    if (!WITHOUT_EXAMPLE.includes(rule.id)) parts.push(...exampleBlocks(...errorExampleOf(rule)));
   } else if (rule.category !== 'online') {
     const { text, printed } = lintCase(rule, 'bad.yaml');
-    parts.push(...shown(text, printed), `In place of that:\n\n${block('yaml', lintCase(rule, 'good.yaml').text)}`);
+    parts.push(...exampleBlocks(text, printed), `Instead:\n\n${block('yaml', lintCase(rule, 'good.yaml').text)}`);
   }
   return parts.join('\n');
 }
 
-function mistakeOf({ id }: Rule): [string, string] {
+function errorExampleOf({ id }: Rule): [string, string] {
   const name = EXAMPLES[id];
-  const [text, out] = ['yaml', 'out'].map((end) => readFileSync(new URL(`${name}.${end}`, MISTAKES), 'utf8'));
+  const [text, out] = ['yaml', 'out'].map((end) => readFileSync(new URL(`${id}/${name}.${end}`, CASES), 'utf8'));
   expect([id, out]).toEqual([id, expect.stringContaining(`[${id}]`)]);
   return [text ?? '', (out ?? '').replaceAll(`${name}.yaml:`, 'bad.yaml:')];
 }
 
-function shown(text: string, printed: string): string[] {
+function exampleBlocks(text: string, printed: string): string[] {
   return [block('yaml', text), block('console', `$ signing-gateway lint bad.yaml\n${printed}`)];
 }
 

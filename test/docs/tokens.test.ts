@@ -65,7 +65,7 @@ describe('docs/tokens.md', () => {
       const bad = /jwt:/.test(text)
         ? tokenOf({ alg: 'ES256', kid: 'one' }, payload(), ecKey('one'))
         : 'no token at all';
-      expect(await verifier.verify(bad)).toHaveProperty('fault');
+      expect(await verifier.verify(bad)).toHaveProperty('code');
     },
   );
 });

@@ -4,35 +4,35 @@ import { describe, expect, test } from 'vitest';
 import { lint } from '../../src/lint/lint.ts';
 import { RULES } from '../../src/lint/rule-table.ts';
 import { AUTH, loadText, manifestOf, ROUTE } from '../manifest/support.ts';
-import { lintText, readText, said } from './support.ts';
+import { formatProblem, lintText, readText } from './support.ts';
 
 const GATEWAY = readFileSync(new URL('../../gateway.yaml', import.meta.url), 'utf8');
 const UNUSED = '  search: { url: http://127.0.0.1:7003 }\n';
 const GET = ROUTE.replace('POST', 'GET');
 
-/** A manifest with one upstream that no route names, at line 4. */
+/** Returns a manifest with an unused upstream in line 4. */
 function unusedUpstream(above = '', before = ''): string {
   return manifestOf(`${before}${UNUSED}${above}`, GET);
 }
 
-const rulesOf = (...call: Parameters<typeof lintText>) => lintText(...call).map(({ rule }) => rule);
+const rulesOf = (...args: Parameters<typeof lintText>) => lintText(...args).map(({ rule }) => rule);
 
-describe('severities', () => {
-  test('are those of the rules', () => {
+describe('the severity of a finding', () => {
+  test('is that of the rule by default', () => {
     expect(lintText(unusedUpstream()).map(({ severity }) => severity)).toEqual(['warning']);
   });
 
-  test.each(['off', 'info', 'warning', 'error'])('are set by the manifest: %s', (severity) => {
+  test.each(['off', 'info', 'warning', 'error'])('can be set to %s by the manifest', (severity) => {
     const settings = `lint: { rules: { upstream-unused: ${severity} } }\n`;
-    const told = lintText(unusedUpstream(settings)).map((problem) => problem.severity);
-    expect(told).toEqual(severity === 'off' ? [] : [severity]);
+    const severities = lintText(unusedUpstream(settings)).map((problem) => problem.severity);
+    expect(severities).toEqual(severity === 'off' ? [] : [severity]);
   });
 
-  test('a rule of a larger preset may be set by itself', () => {
+  test('enables a rule of a larger preset when the manifest sets it', () => {
     expect(rulesOf(manifestOf('lint: { rules: { admin-missing: warning } }\n', GET))).toEqual(['admin-missing']);
   });
 
-  test('presets hold more and more', () => {
+  test('depends on the preset, and each preset contains the smaller ones', () => {
     const counts = (['minimal', 'recommended', 'strict'] as const).map(
       (preset) => lintText(unusedUpstream(), { preset }).length,
     );
@@ -43,35 +43,35 @@ describe('severities', () => {
     ]);
   });
 
-  test('of a rule that is none are a mistake of the manifest, and it is not served', () => {
+  test('cannot be set for an unknown rule, which is an error of the manifest', () => {
     const { plan, problems } = loadText(unusedUpstream('lint: { rules: { upstream-unsed: off } }\n'));
     expect(plan).toBeUndefined();
-    expect(problems.map(said)).toEqual([
+    expect(problems.map(formatProblem)).toEqual([
       '5:18 "upstream-unsed" is not a rule that advises; did you mean "upstream-unused"? [schema]',
     ]);
   });
 
-  test('of an error cannot be set', () => {
+  test('cannot be set for an error', () => {
     expect(loadText(unusedUpstream('lint: { rules: { route-duplicate: off } }\n')).plan).toBeUndefined();
   });
 });
 
-describe('directives', () => {
+describe('a directive', () => {
   const silence = (words: string) => unusedUpstream('', `  # gateway-disable-next-line ${words}\n`);
 
-  test('silence the next line', () => {
+  test('disables rules on the next line', () => {
     expect(rulesOf(silence('upstream-unused -- it comes soon'))).toEqual([]);
     expect(rulesOf(silence('admin-plain, upstream-unused -- it comes soon'))).toEqual(['directive-unused']);
   });
 
-  test('stand above comments and empty lines too, and behind a value', () => {
+  test('may be followed by comments and empty lines, and may follow a value', () => {
     const above = '  # gateway-disable-next-line upstream-unused -- soon\n\n  # more\n';
     expect(rulesOf(unusedUpstream('', above))).toEqual([]);
     const behind = unusedUpstream().replace('7002 }', '7002 } # gateway-disable-next-line upstream-unused -- soon');
     expect(rulesOf(behind)).toEqual([]);
   });
 
-  test('silence no other line', () => {
+  test('disables rules on no other line', () => {
     expect(rulesOf(`# gateway-disable-next-line upstream-unused -- soon\n${unusedUpstream()}`)).toEqual([
       'directive-unused',
       'upstream-unused',
@@ -86,11 +86,11 @@ describe('directives', () => {
     ['upstream unused -- soon', ['directive-malformed', 'upstream-unused']],
     ['everything -- soon', ['directive-unknown-rule', 'upstream-unused']],
     ['schema -- soon', ['directive-unknown-rule', 'upstream-unused']],
-  ])('of another form silence nothing: %s', (words, expected) => {
+  ])('with invalid syntax disables no rule: %s', (words, expected) => {
     expect(rulesOf(silence(words))).toEqual(expected);
   });
 
-  test('are no errors, and silence none', () => {
+  test('cannot disable an error', () => {
     const text = manifestOf(
       '',
       `  # gateway-disable-next-line upstream-unknown -- soon\n${GET.replace('upstream: contacts', 'upstream: other')}`,
@@ -98,30 +98,30 @@ describe('directives', () => {
     expect(rulesOf(text)).toEqual(['upstream-unknown']);
   });
 
-  test('are comments alone', () => {
+  test('is only recognized in a comment', () => {
     const text = manifestOf(`schemas:\n  A: { description: "# gateway-disable-next-line nothing" }\n`, GET);
     expect(rulesOf(text)).toEqual(['schema-unused']);
     const block = manifestOf('schemas:\n  A:\n    description: |\n      # gateway-disable-next-line nothing\n', GET);
     expect(rulesOf(block)).toEqual(['schema-unused']);
   });
 
-  test('are not unused where their rule did not run', () => {
+  test('is not reported as unused if its rule did not run', () => {
     const text = manifestOf('', `  # gateway-disable-next-line admin-missing, online-upstream -- soon\n${GET}`);
     expect(rulesOf(text)).toEqual([]);
     expect(rulesOf(text, { preset: 'strict' })).toEqual(['admin-missing', 'directive-unused']);
   });
 });
 
-describe('secrets', () => {
+describe('a secret', () => {
   const token = `ghp_${'a1B2'.repeat(9)}`;
 
-  test('are found wherever they stand, in comments too', () => {
-    expect(lintText(`# ${token}\n${manifestOf('', GET)}`).map(said)).toEqual([
-      '1:3 this looks like a GitHub token; take it back where it was made, and write ${NAME} in its place [secret-token]',
+  test('is found anywhere in the file, also in a comment', () => {
+    expect(lintText(`# ${token}\n${manifestOf('', GET)}`).map(formatProblem)).toEqual([
+      '1:3 this looks like a GitHub token; revoke it at its issuer, and write ${NAME} instead [secret-token]',
     ]);
   });
 
-  test('of the environment are never said', () => {
+  test('from the environment is never printed', () => {
     const text = manifestOf('listen: ${LISTEN}\n', GET).replace('http://127.0.0.1:7002', "'${URL}'");
     const env = { LISTEN: '0.0.0.0:81', URL: 'http://inside.example:7002' };
     const problems = lintText(text, { preset: 'strict' }, env);
@@ -131,43 +131,41 @@ describe('secrets', () => {
     expect(JSON.stringify(problems)).not.toMatch(/inside|0\.0\.0\.0|81/);
   });
 
-  test('of the environment are not quoted: they are told as they are written', () => {
+  test('from the environment is quoted as its reference in the manifest', () => {
     const body = "body: { schema: { type: object, properties: {}, required: ['${NAME}'] } }";
     const text = manifestOf('', ROUTE.replace(' }', `, ${body} }`));
     const problems = lintText(text, {}, { NAME: 'hushed' });
-    expect(problems.map(({ message }) => message)).toContain(
-      '"${NAME}" is required, and "properties" does not describe it',
-    );
+    expect(problems.map(({ message }) => message)).toContain('"${NAME}" is required but missing from "properties"');
     expect(JSON.stringify(problems)).not.toContain('hushed');
   });
 });
 
 describe('gateway.yaml', () => {
-  test('has nothing that recommended rules would say', () => {
-    expect(lintText(GATEWAY).map(said)).toEqual([]);
+  test('has no problem under the recommended rules', () => {
+    expect(lintText(GATEWAY).map(formatProblem)).toEqual([]);
   });
 });
 
-describe('what lints without errors loads, and what loads has no errors', () => {
-  const raised = fc.subarray(
+describe('a manifest has lint errors if and only if it does not load', () => {
+  const errorRules = fc.subarray(
     RULES.filter(({ severity }) => severity !== 'error').map(({ id }) => id),
     { maxLength: 5 },
   );
-  const holdsFor = (text: string, errors: readonly string[]) => {
-    const read = readText(text);
-    const { plan } = read;
-    const problems = lint(read, { preset: 'strict' });
-    const told = problems.filter(({ severity }) => severity === 'error');
-    expect(told.every(({ rule }) => plan === undefined || errors.includes(rule))).toBe(true);
-    if (plan === undefined) expect(told.length).toBeGreaterThan(0);
-    const places = problems.map(({ range }) => [range.line, range.column] as const);
-    expect(places).toEqual(places.toSorted((a, b) => a[0] - b[0] || a[1] - b[1]));
-    expect(lint(read, { preset: 'strict' })).toEqual(problems);
+  const checkManifest = (text: string, errors: readonly string[]) => {
+    const checked = readText(text);
+    const { plan } = checked;
+    const problems = lint(checked, { preset: 'strict' });
+    const found = problems.filter(({ severity }) => severity === 'error');
+    expect(found.every(({ rule }) => plan === undefined || errors.includes(rule))).toBe(true);
+    if (plan === undefined) expect(found.length).toBeGreaterThan(0);
+    const positions = problems.map(({ range }) => [range.line, range.column] as const);
+    expect(positions).toEqual(positions.toSorted((a, b) => a[0] - b[0] || a[1] - b[1]));
+    expect(lint(checked, { preset: 'strict' })).toEqual(problems);
     return plan;
   };
   const settingsOf = (ids: readonly string[]) => `lint: { rules: { ${ids.map((id) => `${id}: error`).join(', ')} } }\n`;
 
-  test('whatever becomes of a line of gateway.yaml', () => {
+  test('after any change of a line of gateway.yaml', () => {
     const lines = GATEWAY.split('\n');
     const change = fc.tuple(
       fc.constantFrom('remove', 'double', 'swap'),
@@ -175,7 +173,7 @@ describe('what lints without errors loads, and what loads has no errors', () => 
       fc.nat(lines.length - 1),
     );
     fc.assert(
-      fc.property(change, raised, ([kind, one, other], ids) => {
+      fc.property(change, errorRules, ([kind, one, other], ids) => {
         const line = lines[one] ?? '';
         const changed =
           kind === 'remove'
@@ -183,18 +181,18 @@ describe('what lints without errors loads, and what loads has no errors', () => 
             : kind === 'double'
               ? lines.toSpliced(other, 0, line)
               : lines.with(one, lines[other] ?? '').with(other, line);
-        holdsFor(settingsOf(ids) + changed.join('\n'), ids);
+        checkManifest(settingsOf(ids) + changed.join('\n'), ids);
       }),
       { numRuns: 40 },
     );
   });
 
-  test('whatever manifest of this kind', () => {
+  test('for any generated manifest', () => {
     let loaded = 0;
     fc.assert(
-      fc.property(manifest(), raised, (value, ids) => {
+      fc.property(manifest(), errorRules, (value, ids) => {
         const settings = { rules: Object.fromEntries(ids.map((id) => [id, 'error'])) };
-        if (holdsFor(JSON.stringify({ ...value, lint: settings }, null, 1), ids) !== undefined) loaded += 1;
+        if (checkManifest(JSON.stringify({ ...value, lint: settings }, null, 1), ids) !== undefined) loaded += 1;
       }),
       { numRuns: 100 },
     );
@@ -202,7 +200,7 @@ describe('what lints without errors loads, and what loads has no errors', () => 
   });
 });
 
-/** Manifests that mostly load, with something of everything in them. */
+/** Generates manifests that use most keys, and of which most load. */
 function manifest(): fc.Arbitrary<object> {
   const schema = fc.letrec<{ schema: unknown }>((tie) => ({
     schema: fc.oneof(
@@ -273,22 +271,22 @@ function manifest(): fc.Arbitrary<object> {
       listen: fc.constantFrom('127.0.0.1:8080', '0.0.0.0:80'),
       admin: fc.constantFrom('127.0.0.1:8080', '127.0.0.1:9901', 'localhost:9901', '0.0.0.0:9901'),
       upstreams: fc.record({ one: upstream, two: upstream }),
-      auth: jwt.map((way) => ({ tokens: { jwt: way }, role })),
+      auth: jwt.map((entry) => ({ tokens: { jwt: entry }, role })),
       cors: fc.constantFrom({ origins: ['*'] }, { origins: ['http://app.example', 'null'] }),
       schemas: fc.record({ A: schema, B: fc.constant({ type: 'string' }) }),
-      routes: fc.uniqueArray(route, { minLength: 1, maxLength: 3, selector: ({ path }) => path }).map(named),
+      routes: fc.uniqueArray(route, { minLength: 1, maxLength: 3, selector: ({ path }) => path }).map(completeRoutes),
     },
     { requiredKeys: ['version', 'upstreams', 'routes', 'auth', 'schemas'] },
   );
 }
 
-/** A value that is wrong is rare: else hardly anything would load. */
-function mostly<T>(good: readonly T[], bad: T): fc.Arbitrary<T> {
-  return fc.oneof({ weight: 30, arbitrary: fc.constantFrom(...good) }, { weight: 1, arbitrary: fc.constant(bad) });
+/** Generates an invalid value rarely, because otherwise few manifests would load. */
+function mostly<T>(valid: readonly T[], invalid: T): fc.Arbitrary<T> {
+  return fc.oneof({ weight: 30, arbitrary: fc.constantFrom(...valid) }, { weight: 1, arbitrary: fc.constant(invalid) });
 }
 
-/** What of a route goes together with its method and access. */
-function named(routes: readonly { method: unknown; access: string; body?: unknown }[]): object[] {
+/** Adds the keys that depend on the method and the access of a route. */
+function completeRoutes(routes: readonly { method: unknown; access: string; body?: unknown }[]): object[] {
   return routes.map(({ body, ...route }, index) => ({
     ...route,
     id: `r-${index}`,
@@ -298,7 +296,7 @@ function named(routes: readonly { method: unknown; access: string; body?: unknow
   }));
 }
 
-test('a plan is needed to advise: errors come alone', () => {
+test('a manifest with errors gets no findings of other rules', () => {
   const text = unusedUpstream().replace('upstream: contacts', 'upstream: contats');
   expect(rulesOf(text)).toEqual(['upstream-unknown']);
   expect(rulesOf(`${AUTH}${text}`)).toEqual(['upstream-unknown']);

@@ -24,20 +24,20 @@ export interface Case {
   readonly printed: string;
 }
 
-/** One manifest of a rule's cases, as `lint` judges it with the smallest preset that has the rule. */
+/** Lints a case of a rule with the smallest preset that contains the rule. */
 export function lintCase({ id, preset }: Rule, name: 'bad.yaml' | 'good.yaml'): Case {
   const text = readFileSync(new URL(`${id}/${name}`, CASES), 'utf8');
   const problems = lintText(text, { preset: preset === 'minimal' ? 'recommended' : preset }, envOf(id), name);
   return { text, problems, printed: formatProblems(problems, text, false) };
 }
 
-/** The variables that a case is read with: lines of `NAME=value`. */
+/** Reads the environment of a case from lines of `NAME=value`. */
 function envOf(id: string): Env {
   const file = new URL(`${id}/env`, CASES);
   const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
   return Object.fromEntries(lines.map((line) => line.split('=', 2)));
 }
 
-export function said({ rule, range, message }: Problem): string {
+export function formatProblem({ rule, range, message }: Problem): string {
   return `${range.line}:${range.column} ${message} [${rule}]`;
 }

@@ -8,10 +8,10 @@ import { containsPattern, intersect, PatternTree, takesPrecedence } from '../../
 import type { Problem } from '../../src/problem/problem.ts';
 import { lintText } from './support.ts';
 
-/** Few words, so that paths meet; some that fold into others, and the one that stands for any text. */
+/** Few words, so that paths overlap. Some fold into others, and `x` is the sample of a parameter. */
 const WORDS = ['a', 'b', 'A', 'a.', 'x'];
-/** What requests may have beside them. */
-const SENT = [...WORDS, 'b;p', 'zz', '...'];
+/** The segments of requests. */
+const SEGMENTS = [...WORDS, 'b;p', 'zz', '...'];
 
 const word = fc.constantFrom(...WORDS);
 const segment = fc.oneof({ weight: 3, arbitrary: word }, { weight: 2, arbitrary: fc.constant('{}') });
@@ -34,13 +34,13 @@ const route = fc.record({
   isLogin: fc.boolean(),
 });
 
-/** Routes that load: of those that match the same requests the first. */
+/** Generates routes that load: without duplicates of the same requests. */
 const routes = fc.array(route, { minLength: 1, maxLength: 9 }).map((written) => {
-  const taken = new Set<string>();
+  const existing = new Set<string>();
   return written.filter(({ path: text, method }) => {
     const requests = [method].flat().map((name) => `${name} ${patternKey(parsePattern(text))}`);
-    if (requests.some((request) => taken.has(request))) return false;
-    for (const request of requests) taken.add(request);
+    if (requests.some((request) => existing.has(request))) return false;
+    for (const request of requests) existing.add(request);
     return true;
   });
 });
@@ -67,20 +67,20 @@ function planOf(text: string): Plan {
 const PATHS = (() => {
   const bySegments = [['']];
   for (let length = 1; length <= 4; length += 1)
-    bySegments.push((bySegments[length - 1] ?? []).flatMap((before) => SENT.map((text) => `${before}/${text}`)));
+    bySegments.push((bySegments[length - 1] ?? []).flatMap((before) => SEGMENTS.map((text) => `${before}/${text}`)));
   return ['/', ...bySegments.slice(1).flat()];
 })();
 
-/** The routes that some request reaches, by the router that serves. */
-function reached({ router, routes: all }: Plan): Set<string> {
+/** Returns the ids of routes that the router of the plan matches for some request. */
+function reachedRoutes({ router, routes: all }: Plan): Set<string> {
   const found = new Set<string>();
   const methods = [...new Set(all.flatMap((one) => one.methods))];
   for (const sent of PATHS) for (const method of methods) found.add(router.match(method, sent)?.id ?? '');
   return found;
 }
 
-/** The ids of routes whose paths a rule is told at. */
-function toldOf(
+/** Returns the ids of the routes at which the wanted problems are reported. */
+function reportedRoutes(
   problems: readonly Problem[],
   plan: Plan,
   text: string,
@@ -90,61 +90,64 @@ function toldOf(
   return problems.filter(isWanted).map(({ range }) => starts.findLast(({ start }) => start < range.column)?.id ?? '');
 }
 
-describe('the prover, held to the router that serves', () => {
-  test('says of a route that no request reaches it if and only if that is so', () => {
+describe('the witness search agrees with the router of the plan', () => {
+  test('reports a route as unreachable if and only if no request reaches it', () => {
     fc.assert(
       fc.property(routes, (written) => {
         const text = textOf(written);
         const plan = planOf(text);
         const problems = lintText(text, { preset: 'strict' });
-        const unreached = toldOf(problems, plan, text, ({ rule }) => rule === 'route-unreachable');
-        const really = reached(plan);
-        for (const id of unreached) expect([id, really.has(id)]).toEqual([id, false]);
-        // By folding, one route may lose some of its paths to one route and some to another: of that nothing is said.
+        const unreached = reportedRoutes(problems, plan, text, ({ rule }) => rule === 'route-unreachable');
+        const reached = reachedRoutes(plan);
+        for (const id of unreached) expect([id, reached.has(id)]).toEqual([id, false]);
+        // With folding, a route may lose its paths to several routes, which the rule does not report.
         if (written.some(({ path: sent }) => /[A.]/.test(sent))) return;
-        for (const { id } of plan.routes) expect([id, unreached.includes(id)]).toEqual([id, !really.has(id)]);
+        for (const { id } of plan.routes) expect([id, unreached.includes(id)]).toEqual([id, !reached.has(id)]);
       }),
       { numRuns: 100 },
     );
   });
 
-  test('shows requests that do what is said of them', () => {
-    let shown = 0;
+  test('returns requests that the router matches as the message says', () => {
+    let witnessCount = 0;
     fc.assert(
       fc.property(routes, (written) => {
         const text = textOf(written);
         const plan = planOf(text);
         for (const { witness, rule, message } of lintText(text, { preset: 'strict' })) {
           if (witness === undefined) continue;
-          shown += 1;
-          const got = plan.router.match(witness.method, witness.path);
-          expect([rule, got?.id]).toEqual([rule, witness.route]);
+          witnessCount += 1;
+          const matched = plan.router.match(witness.method, witness.path);
+          expect([rule, matched?.id]).toEqual([rule, witness.route]);
           expect(message).toContain(`${witness.method} ${witness.path}`);
-          if (rule.startsWith('public-')) expect([rule, got?.access]).toEqual([rule, 'public']);
+          if (rule.startsWith('public-')) expect([rule, matched?.access]).toEqual([rule, 'public']);
         }
       }),
       { numRuns: 300 },
     );
-    expect(shown).toBeGreaterThan(200);
+    expect(witnessCount).toBeGreaterThan(200);
   });
 
-  test('finds every protected path that a public route takes in', () => {
+  test('reports every public route that wins a path of a protected one', () => {
     fc.assert(
       fc.property(routes, (written) => {
         const text = textOf(written);
         const plan = planOf(text);
-        const told = toldOf(lintText(text), plan, text, ({ rule }) => rule === 'public-overlaps-protected');
-        const stolen = takeovers(plan);
-        for (const open of plan.routes.filter(({ access }) => access === 'public'))
-          expect([open.id, told.includes(open.id)]).toEqual([open.id, stolen.has(open)]);
+        const reported = reportedRoutes(lintText(text), plan, text, ({ rule }) => rule === 'public-overlaps-protected');
+        const expected = publicWinners(plan);
+        for (const publicRoute of plan.routes.filter(({ access }) => access === 'public'))
+          expect([publicRoute.id, reported.includes(publicRoute.id)]).toEqual([
+            publicRoute.id,
+            expected.has(publicRoute),
+          ]);
       }),
-      { numRuns: 60, examples: [[BY_SPELLING_ALONE]] },
+      { numRuns: 60, examples: [[SPELLING_TWINS]] },
     );
   });
 });
 
-/** /a/x has no route, since it could be /a./x; but /a/a;x has one, since it could only be /a/a. */
-const BY_SPELLING_ALONE = (
+/** The router refuses /a/x, which folds like /a./x, but matches /a/a;x, which folds only to /a/a. */
+const SPELLING_TWINS = (
   [
     ['/a/**', 'public'],
     ['/a./**', 'protected'],
@@ -153,19 +156,20 @@ const BY_SPELLING_ALONE = (
   ] as const
 ).map(([path, access]) => ({ path, access, method: 'GET', upstream: 'one' as const, isLogin: false }));
 
-/** The public routes that get a path of a protected one, where neither has all paths of the other. */
-function takeovers({ router, routes: all }: Plan): Set<Route> {
+/** Returns the public routes that win a path of a protected route, if neither pattern contains the other. */
+function publicWinners({ router, routes: all }: Plan): Set<Route> {
   const patterns = new Map(all.map((one) => [one, parsePattern(one.path)]));
   const patternOf = (one: Route) => patterns.get(one) ?? [];
-  const isCrossing = (open: Route, gate: Route) =>
-    !containsPattern(patternOf(gate), patternOf(open)) && !containsPattern(patternOf(open), patternOf(gate));
-  const gates = all.filter(({ access }) => access === 'protected');
+  const isCrossing = (publicRoute: Route, protectedRoute: Route) =>
+    !containsPattern(patternOf(protectedRoute), patternOf(publicRoute)) &&
+    !containsPattern(patternOf(publicRoute), patternOf(protectedRoute));
+  const protectedRoutes = all.filter(({ access }) => access === 'protected');
   const found = new Set<Route>();
   for (const sent of PATHS)
-    for (const gate of gates.filter((one) => isMatch(patternOf(one), sent)))
-      for (const method of gate.methods) {
+    for (const protectedRoute of protectedRoutes.filter((one) => isMatch(patternOf(one), sent)))
+      for (const method of protectedRoute.methods) {
         const winner = router.match(method, sent);
-        if (winner?.access === 'public' && isCrossing(winner, gate)) found.add(winner);
+        if (winner?.access === 'public' && isCrossing(winner, protectedRoute)) found.add(winner);
       }
   return found;
 }
@@ -178,12 +182,12 @@ function isMatch(pattern: Pattern, sent: string): boolean {
   return isLong && fixed.every((part, index) => part.kind !== 'literal' || part.text === segments[index]);
 }
 
-describe('patterns as sets of paths', () => {
+describe('a pattern, as a set of paths', () => {
   const pattern = path.map(parsePattern);
-  const few = PATHS.filter((sent) => sent.split('/').length <= 5 && !/;|X|zz|\.\.\./.test(sent));
-  const setOf = (one: Pattern) => new Set(few.filter((sent) => isMatch(one, sent)));
+  const samples = PATHS.filter((sent) => sent.split('/').length <= 5 && !/;|X|zz|\.\.\./.test(sent));
+  const setOf = (one: Pattern) => new Set(samples.filter((sent) => isMatch(one, sent)));
 
-  test('one contains another', () => {
+  test('contains another pattern if and only if the sets do', () => {
     fc.assert(
       fc.property(pattern, pattern, (wide, narrow) => {
         expect(containsPattern(wide, narrow)).toBe(setOf(narrow).isSubsetOf(setOf(wide)));
@@ -191,23 +195,23 @@ describe('patterns as sets of paths', () => {
     );
   });
 
-  test('two meet in what both have', () => {
+  test('intersects another pattern in the intersection of the sets', () => {
     fc.assert(
       fc.property(pattern, pattern, (one, other) => {
-        const met = intersect(one, other);
-        const both = setOf(one).intersection(setOf(other));
-        expect(met === undefined ? new Set() : setOf(met)).toEqual(both);
+        const intersection = intersect(one, other);
+        const common = setOf(one).intersection(setOf(other));
+        expect(intersection === undefined ? new Set() : setOf(intersection)).toEqual(common);
       }),
     );
   });
 
-  test('one of two that meet is first, unless they are the same', () => {
+  test('takes precedence over an overlapping pattern, or the other way round', () => {
     fc.assert(
       fc.property(pattern, pattern, (one, other) => {
         const both = intersect(one, other);
         fc.pre(both !== undefined && patternKey(one) !== patternKey(other));
         expect([takesPrecedence(one, other), takesPrecedence(other, one)].toSorted()).toEqual([false, true]);
-        const sent = few.find((candidate) => isMatch(one, candidate) && isMatch(other, candidate));
+        const sent = samples.find((candidate) => isMatch(one, candidate) && isMatch(other, candidate));
         const paths = [one, other].map((part) =>
           patternKey(part)
             .split('{}')
@@ -222,13 +226,13 @@ describe('patterns as sets of paths', () => {
     );
   });
 
-  test('the tree finds all that meet, and no other', () => {
+  test('is found in a tree by exactly the patterns that overlap it', () => {
     fc.assert(
-      fc.property(fc.array(pattern, { maxLength: 8 }), pattern, (added, asked) => {
+      fc.property(fc.array(pattern, { maxLength: 8 }), pattern, (added, searched) => {
         const tree = new PatternTree<Pattern>();
         for (const one of added) tree.add(one, one);
-        const expected = added.filter((one) => intersect(one, asked) !== undefined);
-        const found = [...tree.overlapping(asked, { remaining: 10_000 })];
+        const expected = added.filter((one) => intersect(one, searched) !== undefined);
+        const found = [...tree.overlapping(searched, { remaining: 10_000 })];
         expect(new Set(found)).toEqual(new Set(expected));
         expect(found).toHaveLength(expected.length);
       }),

@@ -84,8 +84,8 @@ describe('a layout', () => {
     expect(laidOut(text)).toBe(after);
   });
 
-  it('is as docs/manifest.md shows it', () => {
-    const [, section = ''] = readFileSync(new URL('docs/manifest.md', root), 'utf8').split('## Layout\n');
+  it('formats the example of docs/manifest/README.md', () => {
+    const [, section = ''] = readFileSync(new URL('docs/manifest/README.md', root), 'utf8').split('## Formatting\n');
     const [before = '', after] = [...section.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text);
     expect(laidOut(before)).toBe(after);
   });

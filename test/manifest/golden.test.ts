@@ -1,34 +1,40 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { formatProblems } from '../../src/cli/format.ts';
 import { load } from '../../src/load.ts';
+import { createPair } from '../support/certificate.ts';
 
 const CASES = new URL('cases/', import.meta.url);
 const UPDATE = process.env['UPDATE_GOLDEN'] === '1';
+const { certificate } = createPair();
 
-const world = { env: {}, readFile: (path: string) => readFileSync(new URL(path, CASES), 'utf8') };
-const names = readdirSync(CASES)
-  .filter((name) => name.endsWith('.yaml'))
-  .map((name) => name.slice(0, -'.yaml'.length));
+/** Each case is `<rule>/<case>`, with a manifest `.yaml` and a golden file `.out`; other files are fixtures. */
+const cases = globSync('*/*.yaml', { cwd: CASES })
+  .map((file) => file.slice(0, -'.yaml'.length))
+  .sort()
+  .map((path) => ({ path, rule: dirname(path), name: basename(path) }));
 
-function loadCase(name: string) {
-  const text = readFileSync(new URL(`${name}.yaml`, CASES), 'utf8');
-  return load({ path: `${name}.yaml`, text }, world);
+function loadCase(path: string) {
+  const manifest = new URL(`${path}.yaml`, CASES);
+  const readFile = (file: string) =>
+    basename(file) === 'certificate.pem' ? certificate : readFileSync(new URL(file, manifest), 'utf8');
+  return load({ path: basename(manifest.pathname), text: readFileSync(manifest, 'utf8') }, { env: {}, readFile });
 }
 
-describe('a manifest with one mistake', () => {
-  test.each(names)('%s', (name) => {
-    const { sources, plan, problems } = loadCase(name);
+describe('a manifest with one error', () => {
+  test.each(cases)('is rejected by the rule $rule: $name', ({ path, rule }) => {
+    const { sources, plan, problems } = loadCase(path);
     const printed = formatProblems(problems, sources, false);
-    const golden = new URL(`${name}.out`, CASES);
+    const golden = new URL(`${path}.out`, CASES);
     if (UPDATE) writeFileSync(golden, printed);
     expect(printed).toBe(readFileSync(golden, 'utf8'));
-    expect(problems).toHaveLength(1);
+    expect(problems.map((problem) => problem.rule)).toEqual([rule]);
     expect(plan).toBeUndefined();
   });
 
-  test('has a golden file each, and no golden file is left over', () => {
-    const goldens = readdirSync(CASES).filter((name) => name.endsWith('.out'));
-    expect(goldens).toEqual(names.map((name) => `${name}.out`));
+  test('has exactly one golden file', () => {
+    const goldens = globSync('*/*.out', { cwd: CASES });
+    expect(goldens.sort()).toEqual(cases.map(({ path }) => `${path}.out`).sort());
   });
 });

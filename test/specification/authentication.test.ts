@@ -18,7 +18,7 @@ async function mailedToken(email: string, subject: RegExp): Promise<string> {
 }
 
 describe('login', () => {
-  it('answers a bearer token at data.access_token, which opens protected routes', async () => {
+  it('returns a bearer token at data.access_token for protected routes', async () => {
     const body = { email: 'user@acme.example', password: 'demo-password' };
     const response = await platform.call('POST', '/api/v1/login', { body });
     expect(response.status).toBe(200);
@@ -27,14 +27,14 @@ describe('login', () => {
     expect((await platform.call('GET', '/api/contacts', { token: data.access_token })).status).toBe(200);
   });
 
-  it('lets the roles admin and user pass', async () => {
+  it('allows the roles admin and user', async () => {
     for (const email of ['admin@acme.example', 'user@acme.example']) {
       const token = await platform.login(email);
       expect((await platform.call('GET', '/api/workflows', { token })).status).toBe(200);
     }
   });
 
-  it('answers any other role 403 with the message, and the token does not leave', async () => {
+  it('refuses another role with 403 and the message, without the token', async () => {
     const body = { email: 'auditor@acme.example', password: 'demo-password' };
     const response = await platform.call('POST', '/api/v1/login', { body });
     expect(response.status).toBe(403);
@@ -43,14 +43,14 @@ describe('login', () => {
     expect(text).not.toContain('eyJ');
   });
 
-  it('passes the upstream 401 for wrong credentials unchanged', async () => {
+  it("forwards the upstream's 401 for wrong credentials unchanged", async () => {
     const body = { email: 'user@acme.example', password: 'wrong' };
     const response = await platform.call('POST', '/api/v1/login', { body });
     expect(response.status).toBe(401);
     expect(await response.json()).toEqual({ status: 'error', message: 'invalid credentials' });
   });
 
-  it('answers an MFA challenge in place of a token, completed by a code', async () => {
+  it('forwards an MFA challenge, which a code completes', async () => {
     const body = { email: 'mfa@acme.example', password: 'demo-password' };
     const challenge = await platform.call('POST', '/api/v1/login', { body });
     expect(challenge.status).toBe(200);
@@ -63,7 +63,7 @@ describe('login', () => {
     expect((await platform.call('GET', '/api/contacts', { token: result.access_token })).status).toBe(200);
   });
 
-  it('gates social login by the role too', async () => {
+  it('checks the role of a social login', async () => {
     const social = (access_token: string) =>
       platform.call('POST', '/api/v1/social-auth', { body: { provider: 'google', access_token } });
     expect((await social('google-demo-token-of-the-user')).status).toBe(200);
@@ -74,8 +74,8 @@ describe('login', () => {
   });
 });
 
-describe('the role gate on protected requests', () => {
-  it('answers a token of another role 403 with the message on every protected route', async () => {
+describe('the role check of protected requests', () => {
+  it('refuses another role with 403 and the message on every protected route', async () => {
     const token = await platform.tokenPastTheGateway('auditor@acme.example');
     const protectedRoutes = platform.gateway.plan.routes.filter(({ access }) => access === 'protected');
     expect(protectedRoutes.length).toBeGreaterThan(15);
@@ -87,7 +87,7 @@ describe('the role gate on protected requests', () => {
     }
   });
 
-  it('answers 401 with a Bearer challenge where no token, or no valid one, came', async () => {
+  it('refuses a missing or invalid token with 401 and a Bearer challenge', async () => {
     const none = await platform.call('GET', '/api/contacts');
     expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="signing-gateway"']);
     const invalid = await platform.call('GET', '/api/contacts', { token: 'not.a.token' });
@@ -95,7 +95,7 @@ describe('the role gate on protected requests', () => {
     expect(invalid.headers.get('www-authenticate')).toContain('error="invalid_token"');
   });
 
-  it('has no other credentials: no API key, no signature, no cookie', async () => {
+  it('accepts no other credentials: API keys, signatures, cookies', async () => {
     const token = await platform.login('user@acme.example');
     const others = { 'X-Api-Key': token, Cookie: `access_token=${token}`, 'X-Signature': token };
     expect((await platform.call('GET', '/api/contacts', { headers: others })).status).toBe(401);
@@ -104,7 +104,7 @@ describe('the role gate on protected requests', () => {
 });
 
 describe('factors', () => {
-  it('enrols further factors on the protected MFA routes', async () => {
+  it('enrols factors on the protected MFA routes', async () => {
     expect((await platform.call('POST', '/api/v1/mfa/totp/enroll')).status).toBe(401);
     const token = await platform.login('admin@globex.example');
     const enrolled = await platform.call('POST', '/api/v1/mfa/totp/enroll', { token });
@@ -117,7 +117,7 @@ describe('factors', () => {
 });
 
 describe('password reset and e-mail verification', () => {
-  it('resets a password by a mailed token, without a login', async () => {
+  it('resets a password with a mailed token, without a login', async () => {
     const email = 'user@acme.example';
     expect((await platform.call('POST', '/api/v1/password/forgot', { body: { email } })).status).toBe(202);
     const body = { token: await mailedToken(email, /password/i), password: 'another-password' };
@@ -126,7 +126,7 @@ describe('password reset and e-mail verification', () => {
     expect(login.status).toBe(200);
   });
 
-  it('verifies an e-mail address by a mailed token, without a login', async () => {
+  it('verifies an e-mail address with a mailed token, without a login', async () => {
     const email = 'admin@acme.example';
     expect((await platform.call('POST', '/api/v1/email/verification', { body: { email } })).status).toBe(202);
     const body = { token: await mailedToken(email, /verif|confirm/i) };

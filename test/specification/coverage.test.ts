@@ -15,26 +15,26 @@ const rows = page
   .map((line) => line.slice(2, -2).split(' | '));
 
 describe('docs/specification-coverage.md', () => {
-  it('has a row of three cells for each statement', () => {
+  it('has three cells in every row', () => {
     expect(rows.length).toBeGreaterThan(60);
     for (const row of rows) expect([row[0], row.length]).toEqual([row[0], 3]);
   });
 
-  it('names routes that the manifest has, and leaves out none', () => {
+  it('names all routes of the manifest and no others', () => {
     const named = new Set([...page.matchAll(/`route ([a-z-]+)`/g)].map(([, id]) => id));
-    const known = new Set(plan?.routes.map(({ id }) => id));
-    expect([...named].filter((id) => !known.has(id ?? ''))).toEqual([]);
-    const unnamed = [...known].filter((id) => !named.has(id));
-    // Each area's other routes are its own choice, not the specification's.
+    const ids = new Set(plan?.routes.map(({ id }) => id));
+    expect([...named].filter((id) => !ids.has(id ?? ''))).toEqual([]);
+    const unnamed = [...ids].filter((id) => !named.has(id));
+    // The specification does not state the routes of attachments other than the download.
     expect(unnamed).toEqual(['attachments']);
   });
 
-  it('names files that are there', () => {
+  it('names existing files', () => {
     const files = [...page.matchAll(/`((?:src|test|docs)\/[^`]+)`/g)].map(([, path]) => path ?? '');
     expect(files.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
   });
 
-  it('names tests that are there', () => {
+  it('names existing tests', () => {
     const missing = rows.filter(([, , shown = '']) => {
       const [, file, title] = /^(\w): (.+)$/.exec(shown) ?? [];
       return (

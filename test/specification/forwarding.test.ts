@@ -33,11 +33,11 @@ afterAll(async () => {
 
 const mail = '{ "email": "signer@partner.example", "subject": "s", "body": "b" }';
 
-describe('the routes that list a 500', () => {
+describe('forwarding', () => {
   it.each([
     ['GET', '/api/workflows/completed/documents/list', undefined],
     ['POST', '/api/notifications/email', mail],
-  ])("forward the upstream's own error: %s %s", async (method, path, body) => {
+  ])('forwards an error of the upstream unchanged: %s %s', async (method, path, body) => {
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
     const response = await fetch(gateway.url + path, { method, headers, ...(body === undefined ? {} : { body }) });
     expect([response.status, response.statusText]).toEqual([500, 'Broken']);
@@ -46,8 +46,8 @@ describe('the routes that list a 500', () => {
   });
 });
 
-describe('what a request carries', () => {
-  it('goes to the upstream as it came: token, query, Accept, Accept-Language and body', async () => {
+describe('a forwarded request', () => {
+  it('forwards token, query, Accept, Accept-Language and body unchanged', async () => {
     const query = '?page=1&page=2&search=%20a+b&empty=';
     const sent = { Authorization: `Bearer ${token}`, Accept: 'application/json', 'Accept-Language': 'et, en;q=0.5' };
     const headers = { ...sent, 'Content-Type': 'application/json' };

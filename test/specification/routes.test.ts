@@ -21,7 +21,7 @@ async function list(path: string): Promise<List> {
   return (await response.json()) as List;
 }
 
-/** Polls a job until it has ended. */
+/** Polls a job until it ends. */
 async function poll(path: string): Promise<Record<string, unknown>> {
   for (let tries = 0; tries < 200; tries += 1) {
     const response = await platform.call('GET', path, { token });
@@ -41,7 +41,7 @@ async function startJob(method: string, path: string, options: Parameters<Platfo
 }
 
 describe('public routes', () => {
-  it('download certificates, documents and attachments without a token', async () => {
+  it('downloads certificates, documents and attachments without a token', async () => {
     const { certificate, documentUuid, attachmentUuid } = platform.sandbox.samples;
     for (const path of [
       `/api/v1/certificates/${certificate}/download`,
@@ -54,7 +54,7 @@ describe('public routes', () => {
     }
   });
 
-  it('answer ranges and HEAD', async () => {
+  it('supports range requests and HEAD on downloads', async () => {
     const path = `/api/v4/documents/${platform.sandbox.samples.documentUuid}/download`;
     const part = await platform.call('GET', path, { headers: { Range: 'bytes=0-3' } });
     expect([part.status, await part.text()]).toEqual([206, '%PDF']);
@@ -62,7 +62,7 @@ describe('public routes', () => {
     expect(Number(head.headers.get('content-length'))).toBeGreaterThan(100);
   });
 
-  it('verify a signature by uuid, and tell a document that was altered', async () => {
+  it('verifies a signature by uuid, and detects an altered document', async () => {
     const verify = async (uuid: string) => {
       const response = await platform.call('GET', `/api/v4/verify/${uuid}`);
       return (await response.json()) as { data: { valid: boolean } };
@@ -71,9 +71,9 @@ describe('public routes', () => {
     expect((await verify(platform.sandbox.samples.tamperedDocumentUuid)).data.valid).toBe(false);
   });
 
-  it('are the only ones that need no token', () => {
-    const open = platform.gateway.plan.routes.filter(({ access }) => access === 'public').map(({ id }) => id);
-    expect(open).toEqual([
+  it('requires a token on all but the listed routes', () => {
+    const publicRoutes = platform.gateway.plan.routes.filter(({ access }) => access === 'public').map(({ id }) => id);
+    expect(publicRoutes).toEqual([
       'login',
       'social-auth',
       'login-mfa',
@@ -88,7 +88,7 @@ describe('public routes', () => {
 });
 
 describe('workflows', () => {
-  it('list completed documents with status and message', async () => {
+  it('lists completed documents with status and message', async () => {
     const response = await platform.call('GET', '/api/workflows/completed/documents/list', { token });
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({ status: 'success', message: expect.any(String) });
@@ -98,7 +98,7 @@ describe('workflows', () => {
 describe('notifications', () => {
   const mail = { email: 'signer@partner.example', subject: 'Please sign', body: '<p>Hello</p>' };
 
-  it('take an e-mail with 202, attachments included', async () => {
+  it('accepts an e-mail with attachments with 202', async () => {
     const attachments = [{ filename: 'a.txt', content: Buffer.from('hello').toString('base64') }];
     const response = await platform.call('POST', '/api/notifications/email', { token, body: { ...mail, attachments } });
     expect(response.status).toBe(202);
@@ -107,14 +107,17 @@ describe('notifications', () => {
     expect(await outbox.text()).toContain('Please sign');
   });
 
-  it.each(['email', 'subject', 'body'] as const)('refuse an e-mail without %s, naming it', async (member) => {
-    const { [member]: _left, ...body } = mail;
-    const response = await platform.call('POST', '/api/notifications/email', { token, body });
-    expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({ errors: [{ pointer: `/${member}`, message: 'is missing' }] });
-  });
+  it.each(['email', 'subject', 'body'] as const)(
+    'refuses an e-mail without %s and names the missing member',
+    async (member) => {
+      const { [member]: _omitted, ...body } = mail;
+      const response = await platform.call('POST', '/api/notifications/email', { token, body });
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({ errors: [{ pointer: `/${member}`, message: 'is missing' }] });
+    },
+  );
 
-  it('refuse another content type with 415', async () => {
+  it('refuses another content type with 415', async () => {
     const headers = { 'Content-Type': 'text/plain' };
     const response = await platform.call('POST', '/api/notifications/email', {
       token,
@@ -126,27 +129,27 @@ describe('notifications', () => {
 });
 
 describe('jobs', () => {
-  it('import contacts from CSV, polled to completion', async () => {
+  it('imports contacts from CSV in a job that completes', async () => {
     const body = 'name,email\nNew One,new.one@partner.example\nBroken,not-an-address\n';
     const id = await startJob('POST', '/api/contacts/imports/csv', { body, headers: { 'Content-Type': 'text/csv' } });
     expect(await poll(`/api/contacts/imports/${id}`)).toMatchObject({ status: 'completed', imported: 1, rejected: 1 });
     expect((await list('/api/contacts?search=new.one')).data).toHaveLength(1);
   });
 
-  it('analyse a document with async=true, polled to completion', async () => {
+  it('analyses a document with async=true in a job that completes', async () => {
     const body = { document_uuid: platform.sandbox.samples.documentUuid };
     const id = await startJob('POST', '/api/ai/analyses?async=true', { body });
     expect(await poll(`/api/ai/jobs/${id}`)).toMatchObject({ status: 'completed' });
   });
 
-  it('export EDM documents, polled to completion', async () => {
+  it('exports EDM documents in a job that completes', async () => {
     const id = await startJob('POST', '/api/edm/export', { body: { folder_id: platform.sandbox.samples.folderId } });
     expect(await poll(`/api/edm/export/${id}`)).toMatchObject({ status: 'completed' });
   });
 });
 
 describe('lists', () => {
-  it('carry data, meta and links, and read their query parameters', async () => {
+  it('returns lists with data, meta and links by their query parameters', async () => {
     const contacts = await list('/api/contacts?page=2&per_page=10&search=partner');
     expect(Object.keys(contacts).sort()).toEqual(['data', 'links', 'meta']);
     expect(contacts.meta).toMatchObject({ page: 2, per_page: 10 });
@@ -155,7 +158,7 @@ describe('lists', () => {
     await list(`/api/edm/documents?page=1&folder_id=${platform.sandbox.samples.folderId}&search=a`);
   });
 
-  it('hold their query parameters to bounds, and let any other name pass', async () => {
+  it('validates the query parameters of lists and ignores other ones', async () => {
     const queries = [
       'page=1&page=2',
       'other=%zz&b&=c&&',
@@ -166,7 +169,7 @@ describe('lists', () => {
     ];
     for (const query of queries) {
       const { status } = await platform.call('GET', `/api/contacts?${query}`, { token });
-      // The sandbox has bounds of its own; only what the gateway refuses is a problem of this form.
+      // The sandbox refuses page 0 itself.
       if (status !== 200) expect([query, status]).toEqual(['page=0', 400]);
     }
     for (const [path, name, value] of [
@@ -185,7 +188,7 @@ describe('lists', () => {
     }
   });
 
-  it('filter audit events by from and to; every write leaves one', async () => {
+  it('filters audit events by from and to, and records every write', async () => {
     const before = await list('/api/audit/events?from=2020-01-01&page=1');
     await platform.call('POST', '/api/contacts', { token, body: { name: 'Noted', email: 'noted@partner.example' } });
     const after = await list('/api/audit/events?from=2020-01-01&page=1');
@@ -194,19 +197,19 @@ describe('lists', () => {
   });
 });
 
-describe('every other route', () => {
+describe('other routes', () => {
   it.each([
     '/api/company/settings',
     '/api/company/users',
     '/api/company/license',
     '/api/v1/certificates',
     '/api/edm/folders',
-  ])('of an area is protected: %s', async (path) => {
+  ])('protects the other routes of an area: %s', async (path) => {
     expect((await platform.call('GET', path)).status).toBe(401);
     expect((await platform.call('GET', path, { token })).status).toBe(200);
   });
 
-  it('that no area has is 404', async () => {
+  it('responds with 404 to a path outside of all areas', async () => {
     expect((await platform.call('GET', '/api/nothing', { token })).status).toBe(404);
   });
 });

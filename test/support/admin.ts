@@ -6,39 +6,38 @@ import type { NameResolver } from '../../src/dns/name-resolver.ts';
 import { type Running, startGateway } from './gateway.ts';
 
 export interface Operating extends Running {
-  /** Where operators ask. */
+  /** The address of the admin API. */
   readonly admin: { readonly url: string; readonly port: number };
 }
 
-/** A gateway with its operators' side; the manifest has `admin`, on port 0. */
+/** Starts a gateway with its admin API. The manifest must have `admin`, on port 0. */
 export async function startOperating(
   manifest: string,
   env: Record<string, string> = {},
   files: Record<string, string> = {},
-  others: Partial<AdminContext> = {},
+  overrides: Partial<AdminContext> = {},
   stillMs?: number,
   resolver?: NameResolver,
 ): Promise<Operating> {
   const running = await startGateway(manifest, env, files, resolver);
   const { gateway } = running;
-  const rules = gateway.plan.admin;
-  if (rules === undefined) throw new Error('the manifest has no "admin"');
-  const since = new Date();
-  const operated = {
+  const settings = gateway.plan.admin;
+  if (settings === undefined) throw new Error('the manifest has no "admin"');
+  const context = {
     gateway,
     version: '1.2.3',
-    startedAt: since,
+    startedAt: new Date(),
     activeManifest: running.planned,
     reloader: noReloads(gateway.plan.hash),
     isStopping: () => false,
     descriptors: new DescriptorMonitor(gateway, running.log.logger, Number.POSITIVE_INFINITY),
     adminMetrics: new AdminMetrics(running.log.logger),
-    standardStreams: () => ({ stdout: WELL, stderr: WELL }),
-    ...others,
+    standardStreams: () => ({ stdout: WORKING, stderr: WORKING }),
+    ...overrides,
   };
-  const admin = createAdminServer(rules, operated, stillMs);
+  const admin = createAdminServer(settings, context, stillMs);
   const { port } = await admin.listen();
-  const url = `${rules.tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`;
+  const url = `${settings.tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`;
   return {
     ...running,
     admin: { url, port },
@@ -49,9 +48,9 @@ export async function startOperating(
   };
 }
 
-const WELL = { droppedLines: 0, waitingBytes: 0, error: undefined, errors: 0 };
+const WORKING = { droppedLines: 0, waitingBytes: 0, error: undefined, errors: 0 };
 
-/** Of a gateway whose manifest is no file. */
+/** The reload control of a gateway whose manifest is not a file. */
 export function noReloads(hash: string): ReloadControl {
   const lastActivatedAt = new Date();
   const unchanged = { kind: 'unchanged', cause: 'request', files: [], at: lastActivatedAt, ms: 0 } as const;

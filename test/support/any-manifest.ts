@@ -41,9 +41,9 @@ const headerRules = fc.constantFrom<Entry>(
   { requestHeaders: { set: { 'X-Platform': 'signing' }, remove: ['X-Debug'] } },
 );
 
-/** 80 %: nothing. */
-function seldom<T>(some: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
-  return fc.option(some, { nil: undefined, freq: 5 }).map((value) => value);
+/** Generates `undefined` in 80 % of the cases. */
+function rarely<T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
+  return fc.option(arbitrary, { nil: undefined, freq: 5 }).map((value) => value);
 }
 
 const route = fc
@@ -52,26 +52,26 @@ const route = fc
     methods,
     access: fc.constantFrom('public', 'protected'),
     isNarrow: fc.boolean(),
-    login: seldom(fc.constantFrom<unknown>({ token: '/token' }, {})),
+    login: rarely(fc.constantFrom<unknown>({ token: '/token' }, {})),
     body: fc.option(body, { nil: undefined, freq: 2 }),
     rules,
     headerRules,
     isReporting: fc.boolean(),
-    keeps: fc.boolean(),
+    keepsSlash: fc.boolean(),
     prefix: fc.constantFrom(undefined, '/v2', '/'),
   })
-  .map((made) => ({ ...made, key: made.path.map((text) => (text.startsWith('{') ? '{}' : text)).join('/') }));
+  .map((draft) => ({ ...draft, key: draft.path.map((text) => (text.startsWith('{') ? '{}' : text)).join('/') }));
 
 const cors = fc.constantFrom<unknown>({ origins: ['https://app.example'], credentials: true }, { origins: ['*'] });
 
 const server = fc.constantFrom<unknown>({ trustedProxies: ['127.0.0.1'] }, { limits: { headers: 6 } });
 
-/** A manifest of one upstream, `up`, in which anything may stand that a route can say. Nearly every one of them loads. */
+/** Generates manifests with the upstream `up` and routes that use any of their keys. Nearly all of them load. */
 export const anyManifest = fc
   .tuple(
     fc.uniqueArray(route, { selector: ({ key }) => key, minLength: 1, maxLength: 7 }),
-    seldom(cors),
-    seldom(server),
+    rarely(cors),
+    rarely(server),
   )
   .map(([routes, cors, server]) => ({
     version: 1,
@@ -89,26 +89,26 @@ export const anyManifest = fc
     routes: routes.map(entryOf),
   }));
 
-export type AnyManifest = typeof anyManifest extends fc.Arbitrary<infer Made> ? Made : never;
+export type AnyManifest = typeof anyManifest extends fc.Arbitrary<infer Value> ? Value : never;
 
-function entryOf(made: typeof route extends fc.Arbitrary<infer Made> ? Made : never, index: number): Entry {
-  const { access, login, prefix } = made;
-  const [first = ''] = made.path;
+function entryOf(draft: typeof route extends fc.Arbitrary<infer Value> ? Value : never, index: number): Entry {
+  const { access, login, prefix } = draft;
+  const [first = ''] = draft.path;
   const hasPrefix = LITERALS.includes(first) && prefix !== undefined;
   const isGate = access === 'protected' || login !== undefined;
   return {
     id: `r${index}`,
-    method: made.methods,
-    path: `/${made.path.join('/')}`,
+    method: draft.methods,
+    path: `/${draft.path.join('/')}`,
     upstream: 'up',
     access,
-    ...(isGate && made.isNarrow && { roles: ['admin'] }),
+    ...(isGate && draft.isNarrow && { roles: ['admin'] }),
     ...(login !== undefined && { login }),
-    ...(made.methods !== 'GET' && made.body !== undefined && { body: made.body }),
-    ...made.rules,
-    ...made.headerRules,
-    ...(made.isReporting && { validation: 'report' }),
-    ...(made.keeps && { encodedSlash: 'keep' }),
+    ...(draft.methods !== 'GET' && draft.body !== undefined && { body: draft.body }),
+    ...draft.rules,
+    ...draft.headerRules,
+    ...(draft.isReporting && { validation: 'report' }),
+    ...(draft.keepsSlash && { encodedSlash: 'keep' }),
     ...(hasPrefix && { upstreamPath: { replace: `/${first}`, with: prefix } }),
   };
 }
@@ -137,15 +137,15 @@ const segment = fc.oneof(
 
 const end = fc.constantFrom('', '', '', '/', '?page=1', '?page=x', '?page=1&page=2', '?other=1', '??"<>');
 
-/** Makes a path and query for some route of a manifest, if it is not taken by another one. */
+/** Generates a path and query that match a route of a manifest, unless another route is more specific. */
 export const aimedUrl: fc.Arbitrary<(manifest: AnyManifest) => string> = fc
   .tuple(fc.nat(), fc.array(segment, { maxLength: 2 }), fc.constantFrom('7', 'x', 'a'), end)
-  .map(([aim, rest, text, end]) => ({ routes }) => {
-    const path = String(routes[aim % routes.length]?.['path']);
-    return path.replaceAll(/\{\w+\}/g, text).replace(/\/\*\*$/, rest.map((one) => `/${one}`).join('')) + end;
+  .map(([index, rest, text, end]) => ({ routes }) => {
+    const path = String(routes[index % routes.length]?.['path']);
+    return path.replaceAll(/\{\w+\}/g, text).replace(/\/\*\*$/, rest.map((part) => `/${part}`).join('')) + end;
   });
 
-/** Path and query, of which many are those of some manifest's route. */
+/** Generates a path and query. Many of them match a route of some manifest. */
 export const anyUrl = fc
   .tuple(fc.array(segment, { maxLength: 4 }), end)
   .map(([segments, end]) => `/${segments.join('/')}${end}`);

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const executablePath = PLACES.find((place) => existsSync(place));
+const PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const executablePath = PATHS.find((path) => existsSync(path));
 
-/** Debian's package `chromium`: tests that need it are skipped where there is none. */
+/** True if Chromium is installed (Debian's package `chromium`). Tests that need it are skipped otherwise. */
 export const hasBrowser = executablePath !== undefined;
 
-/** A browser without a window. As root it has no sandbox of its own. */
+/** Starts a headless browser. Chromium's sandbox does not work as root. */
 export function startBrowser(): Promise<Browser> {
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
   return chromium.launch({ ...(executablePath && { executablePath }), args });
@@ -15,13 +15,13 @@ export function startBrowser(): Promise<Browser> {
 
 export interface Visited {
   readonly page: Page;
-  /** What the browser complained of. */
+  /** Errors of the page and of its console. */
   readonly complaints: string[];
-  /** All that was asked for, by address. */
+  /** The URLs of all requests. */
   readonly asked: string[];
 }
 
-/** A tab of its own, with nothing kept from another one. */
+/** Opens a page in a new browser context, without cookies or cache of other pages. */
 export async function openPage(
   browser: Browser,
   url: string,

@@ -1,19 +1,19 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto';
 
-/** PEM texts. */
+/** A certificate and its key in PEM. */
 export interface Pair {
   readonly certificate: string;
   readonly key: string;
 }
 
 /**
- * A certificate for a host, and for 127.0.0.1 where that is `localhost`, that is signed by its own key (RFC 5280), and that key.
+ * Creates a self-signed certificate (RFC 5280) for a host and its key. A certificate for `localhost` is also for 127.0.0.1.
  *
- * @param days until it expires; before today when negative
+ * @param days days until it expires; a negative number creates an expired one
  */
 export function createPair({ name = 'localhost', host = 'localhost', days = 30 } = {}): Pair {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
-  const certificate = signed(privateKey, publicKey, { name, host, days }).toString();
+  const certificate = signCertificate(privateKey, publicKey, { name, host, days }).toString();
   return { certificate, key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };
 }
 
@@ -23,13 +23,17 @@ const OID = {
   subjectAltName: '0603551d11',
 } as const;
 
-interface Wanted {
+interface CertificateSubject {
   readonly name: string;
   readonly host: string;
   readonly days: number;
 }
 
-function signed(privateKey: KeyObject, publicKey: KeyObject, { name, host, days }: Wanted): X509Certificate {
+function signCertificate(
+  privateKey: KeyObject,
+  publicKey: KeyObject,
+  { name, host, days }: CertificateSubject,
+): X509Certificate {
   const algorithm = der(0x30, hex(OID.ecdsaWithSha256));
   const issuer = der(0x30, der(0x31, der(0x30, hex(OID.commonName), der(0x0c, Buffer.from(name)))));
   const validity = der(0x30, time(Math.min(0, days) - 1), time(days));
@@ -44,7 +48,7 @@ function signed(privateKey: KeyObject, publicKey: KeyObject, { name, host, days 
   return new X509Certificate(der(0x30, body, algorithm, signature));
 }
 
-/** A value of DER (X.690): tag, length, content. */
+/** Encodes a value in DER (X.690): tag, length, content. */
 function der(tag: number, ...content: Buffer[]): Buffer {
   const bytes = Buffer.concat(content);
   const { length } = bytes;

@@ -12,15 +12,15 @@ export interface Ended {
 
 export interface Started {
   readonly child: ChildProcess;
-  /** What was printed so far. */
+  /** The output so far. */
   readonly out: () => string;
   readonly err: () => string;
-  /** Resolves once the output matches. Rejects when the process ends first. */
+  /** Resolves when the output matches. Rejects if the process ends first. */
   seen(pattern: RegExp): Promise<RegExpExecArray>;
   ended: Promise<Ended>;
 }
 
-/** Starts the command line as its own process, in a folder of its own. */
+/** Starts the command line as a process in this folder. */
 export function startCli(args: readonly string[], cwd: string, env: Record<string, string> = {}): Started {
   const { NO_COLOR: _no, FORCE_COLOR: _force, ...inherited } = process.env;
   const child = spawn(process.execPath, [MAIN, ...args], {
@@ -39,19 +39,19 @@ export function startCli(args: readonly string[], cwd: string, env: Record<strin
   const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, out, err }));
   const seen = (pattern: RegExp) =>
     new Promise<RegExpExecArray>((resolve, reject) => {
-      const look = () => {
-        const found = pattern.exec(out + err);
-        if (found !== null) resolve(found);
+      const check = () => {
+        const match = pattern.exec(out + err);
+        if (match !== null) resolve(match);
       };
-      child.stdout.on('data', look);
-      child.stderr.on('data', look);
+      child.stdout.on('data', check);
+      child.stderr.on('data', check);
       void ended.then(() => reject(new Error(`the process ended without ${pattern}:\n${out}${err}`)));
-      look();
+      check();
     });
   return { child, out: () => out, err: () => err, seen, ended };
 }
 
-/** Runs the command line to its end. */
+/** Runs the command line until it exits. */
 export function runCli(args: readonly string[], cwd: string, env: Record<string, string> = {}): Promise<Ended> {
   return startCli(args, cwd, env).ended;
 }

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** The texts that are seen with less contrast than WCAG 2.2 asks for at AA (1.4.3), each with how much it has. */
+/** Returns the visible texts with less contrast than WCAG 2.2 AA requires (1.4.3), each with its contrast. */
 export function poorContrasts(page: Page): Promise<string[]> {
   return page.evaluate(SCRIPT);
 }
@@ -20,22 +20,22 @@ const SCRIPT = `(() => {
     });
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
   };
-  const backOf = (element) => {
+  const backgroundOf = (element) => {
     for (let at = element; at !== null; at = at.parentElement) {
-      const back = getComputedStyle(at).backgroundColor;
-      if (channels(back)[3] === 255) return back;
+      const background = getComputedStyle(at).backgroundColor;
+      if (channels(background)[3] === 255) return background;
     }
     return 'white';
   };
   const hasText = (element) => [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== '');
-  const found = new Set();
+  const poor = new Set();
   for (const element of document.querySelectorAll('body *')) {
     if (!hasText(element) || !element.checkVisibility() || element.closest('.hidden, option, datalist, noscript')) continue;
     const style = getComputedStyle(element);
-    const [one, other] = [luminance(element instanceof SVGElement ? style.fill : style.color), luminance(backOf(element))];
-    const contrast = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+    const [text, background] = [luminance(element instanceof SVGElement ? style.fill : style.color), luminance(backgroundOf(element))];
+    const contrast = (Math.max(text, background) + 0.05) / (Math.min(text, background) + 0.05);
     const isLarge = parseFloat(style.fontSize) >= 24;
-    if (contrast < (isLarge ? 3 : 4.5)) found.add(contrast.toFixed(2) + ' ' + element.textContent.trim().slice(0, 40));
+    if (contrast < (isLarge ? 3 : 4.5)) poor.add(contrast.toFixed(2) + ' ' + element.textContent.trim().slice(0, 40));
   }
-  return [...found];
+  return [...poor];
 })()`;

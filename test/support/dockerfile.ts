@@ -10,7 +10,7 @@ export interface Instruction {
   readonly words: string;
 }
 
-/** The stages of the Dockerfile: each begins with FROM. */
+/** Reads the stages of the Dockerfile. Each one begins with FROM. */
 export function readStages(): Instruction[][] {
   const lines = readFileSync(join(root, 'Dockerfile'), 'utf8')
     .replaceAll(/^#.*\n/gm, '')
@@ -26,25 +26,26 @@ export function readStages(): Instruction[][] {
   return stages;
 }
 
-/** What .dockerignore lets pass: names at the top. */
-export function passed(): string[] {
+/** Returns the top-level names that .dockerignore includes in the build context. */
+export function contextNames(): string[] {
   const [all, ...names] = readFileSync(join(root, '.dockerignore'), 'utf8')
     .split('\n')
     .filter((line) => /^[^#]/.test(line));
-  if (all !== '*' || !names.every((name) => name.startsWith('!'))) throw new Error('.dockerignore is of another form');
+  if (all !== '*' || !names.every((name) => name.startsWith('!')))
+    throw new Error('.dockerignore does not consist of "*" and exceptions');
   return names.map((name) => name.slice(1));
 }
 
-/** The words that an instruction has as JSON. */
+/** Returns the words of an instruction in JSON form. */
 export function wordsOf(stage: readonly Instruction[], name: string): string[] {
   const { words = '[]' } = stage.findLast((instruction) => instruction.name === name) ?? {};
   return JSON.parse(words.slice(words.indexOf('[')));
 }
 
 /**
- * Does what the instructions say in plain folders, one for the root of each stage.
+ * Runs the instructions in plain folders. Each stage has a folder as its root.
  *
- * @returns the folders that stand for the roots of the last stage and of the first one, and what removes them
+ * @returns the root folders of the last and the first stage, and a function that removes all of them
  */
 export function runStages(stages: readonly (readonly Instruction[])[]): {
   image: string;
@@ -53,7 +54,7 @@ export function runStages(stages: readonly (readonly Instruction[])[]): {
 } {
   const folder = mkdtempSync(join(tmpdir(), 'image-'));
   const context = join(folder, 'context');
-  for (const name of passed()) cpSync(join(root, name), join(context, name), { recursive: true });
+  for (const name of contextNames()) cpSync(join(root, name), join(context, name), { recursive: true });
   const roots = stages.map((stage) => {
     const name = / AS (\w+)$/.exec(stage[0]?.words ?? '')?.[1] ?? 'image';
     runStage(stage, join(folder, name), (from) => (from === undefined ? context : join(folder, from)));
@@ -66,7 +67,7 @@ export function runStages(stages: readonly (readonly Instruction[])[]): {
   return { image: roots.at(-1) ?? '', first: roots[0] ?? '', remove };
 }
 
-function runStage(stage: readonly Instruction[], at: string, placeOf: (from: string | undefined) => string): void {
+function runStage(stage: readonly Instruction[], at: string, rootOf: (from: string | undefined) => string): void {
   let folder = at;
   for (const { name, words } of stage) {
     if (name === 'WORKDIR') {
@@ -76,9 +77,9 @@ function runStage(stage: readonly Instruction[], at: string, placeOf: (from: str
       const [, from, paths = ''] = /^(?:--from=(\w+) )?(.*)$/.exec(words) ?? [];
       const sources = paths.split(' ');
       const to = sources.pop() ?? '';
-      // A folder is copied with what is in it; a file into a folder, where that ends so.
+      // COPY copies the contents of a folder, and copies a file into a folder if the destination ends with a slash.
       for (const source of sources)
-        cpSync(join(placeOf(from), source), resolve(folder, to.endsWith('/') ? join(to, basename(source)) : to), {
+        cpSync(join(rootOf(from), source), resolve(folder, to.endsWith('/') ? join(to, basename(source)) : to), {
           recursive: true,
         });
     } else if (name === 'RUN') {
@@ -87,9 +88,9 @@ function runStage(stage: readonly Instruction[], at: string, placeOf: (from: str
   }
 }
 
-/** A manifest where the image looks for it. */
+/** Writes a manifest into the folder that the image reads. */
 export function mountManifest(image: string, folder: string, text: string): string {
-  const place = join(image, folder);
-  writeFileSync(join(place, 'gateway.yaml'), text);
-  return place;
+  const path = join(image, folder);
+  writeFileSync(join(path, 'gateway.yaml'), text);
+  return path;
 }

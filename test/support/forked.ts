@@ -5,14 +5,14 @@ import type { Usage } from './gateway-process.ts';
 export interface Forked {
   readonly port: number;
   usage(): Promise<Usage>;
-  /** Writes all that the process has in memory to a file. */
+  /** Writes a heap snapshot of the process to a file. */
   snapshot(file: string): Promise<void>;
-  /** Whether the process still runs. */
+  /** Returns true while the process runs. */
   isAlive(): boolean;
   close(): Promise<void>;
 }
 
-/** A gateway in a process of its own. */
+/** Starts a gateway in its own process. */
 export async function forkGateway(manifest: string): Promise<Forked> {
   const child = fork(new URL('./gateway-process.ts', import.meta.url), [manifest], { execArgv: [] });
   const [{ port }] = await once(child, 'message');

@@ -1,4 +1,4 @@
-/** A gateway in a process of its own, for tests that measure one: `fork` it with the manifest's text as its argument. */
+/** Runs a gateway in its own process, for tests that measure it. Its argument is the text of the manifest. */
 import { writeHeapSnapshot } from 'node:v8';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import { load } from '../../src/load.ts';
@@ -9,7 +9,7 @@ const { plan, problems } = load({ path: 'gateway.yaml', text: process.argv[2] ??
 if (plan === undefined) throw new Error(JSON.stringify(problems));
 const gateway = createGateway(plan, createProcessLog('/dev/null'));
 const { port } = await gateway.listen();
-process.on('message', ({ snapshot }: Asked) => {
+process.on('message', ({ snapshot }: UsageRequest) => {
   if (snapshot !== undefined) writeHeapSnapshot(snapshot);
   process.send?.(usage());
 });
@@ -23,16 +23,16 @@ function usage(): Usage {
   };
 }
 
-/** A message of the test. */
-export interface Asked {
-  /** The file that a heap snapshot is written to. */
+/** A message of the test, which asks for the usage. */
+export interface UsageRequest {
+  /** Write a heap snapshot to this file first. */
   readonly snapshot?: string;
 }
 
 export interface Usage {
-  /** The most that the process ever had. */
+  /** The peak of the process. */
   readonly maxRssBytes: number;
   readonly heapBytes: number;
-  /** Sockets, servers and timers that keep it alive. */
+  /** Sockets, servers and timers that keep the process alive. */
   readonly handles: number;
 }

@@ -10,18 +10,18 @@ export interface Running {
   readonly port: number;
   readonly gateway: Gateway;
   readonly log: Log;
-  /** The plan in force, with what it was made of. */
+  /** The active plan and the manifest that it was compiled from. */
   planned(): PlannedManifest;
-  /** The access lines so far, parsed. */
+  /** The lines of the access log so far, parsed. */
   readonly lines: Record<string, unknown>[];
-  /** What the logger was told so far, parsed. */
+  /** The other log lines so far, parsed. */
   readonly told: Record<string, unknown>[];
-  /** Puts another manifest in force. */
+  /** Activates another manifest. */
   swap(manifest: string): void;
   close(): Promise<void>;
 }
 
-/** A gateway on a free port that serves this manifest; its log is kept in memory. */
+/** Starts a gateway for this manifest on a free port. Its log stays in memory. */
 export async function startGateway(
   manifest: string,
   env: Record<string, string> = {},
@@ -60,7 +60,7 @@ export async function startGateway(
   };
 }
 
-/** @param files the text of each, by its name */
+/** Returns an environment for loading manifests. `files` has the text of each file by its name. */
 export function worldOf(env: Record<string, string> = {}, files: Record<string, string> = {}) {
   const readFile = (path: string) => {
     const text = files[path] ?? files[path.replace(/^\.\//, '')];
@@ -70,7 +70,7 @@ export function worldOf(env: Record<string, string> = {}, files: Record<string, 
   return { env, readFile };
 }
 
-/** A manifest whose routes are given; `up` is its one upstream, `jwks` the place of the keys. */
+/** Returns a manifest with these routes. `up` is the URL of its only upstream, `jwks` that of the keys. */
 export function manifest(
   routes: string,
   {

@@ -8,17 +8,17 @@ export const AUDIENCE = 'gateway-test';
 
 export interface Issuer {
   readonly jwksUrl: string;
-  /** The keys that are published now. */
+  /** The published keys. */
   keys: JWK[];
-  /** How often they were asked for. */
+  /** The number of requests for the keys. */
   fetches: number;
   readonly privateKey: CryptoKey;
-  /** A token for a role; claims given here win, `undefined` removes one. */
+  /** Signs a token. `claims` replace the default claims, and `undefined` removes one. */
   token(claims?: Record<string, unknown>, header?: Record<string, unknown>): Promise<string>;
   close(): Promise<void>;
 }
 
-/** An issuer of ES256 tokens with its keys behind a real HTTP server. */
+/** Starts an HTTP server with the keys of an issuer of ES256 tokens. */
 export async function startIssuer(): Promise<Issuer> {
   const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
   const published = { ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256', use: 'sig' };
@@ -36,8 +36,8 @@ export async function startIssuer(): Promise<Issuer> {
     privateKey,
     token: async (claims = {}, header = {}) => {
       const now = Math.floor(Date.now() / 1000);
-      const usual = { iss: ISSUER, aud: AUDIENCE, sub: 'someone', iat: now, exp: now + 600, company_role: 'user' };
-      const payload = JSON.parse(JSON.stringify({ ...usual, ...claims })) as JWTPayload;
+      const defaults = { iss: ISSUER, aud: AUDIENCE, sub: 'someone', iat: now, exp: now + 600, company_role: 'user' };
+      const payload = JSON.parse(JSON.stringify({ ...defaults, ...claims })) as JWTPayload;
       return new SignJWT(payload).setProtectedHeader({ alg: 'ES256', kid: 'one', ...header }).sign(privateKey);
     },
     close: async () => {

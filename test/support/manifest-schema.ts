@@ -19,6 +19,6 @@ export const manifestSchema: SchemaNode = JSON.parse(
 );
 
 /** Returns the definition that a node refers to. */
-export function referredTo({ $ref }: SchemaNode): SchemaNode | undefined {
+export function definitionOf({ $ref }: SchemaNode): SchemaNode | undefined {
   return $ref === undefined ? undefined : manifestSchema.$defs?.[$ref.replace('#/$defs/', '')];
 }

@@ -1,27 +1,27 @@
-/** An HTTP/1.1 message as it stood on the wire. */
+/** An HTTP/1.1 message as received. */
 export interface Message {
-  /** The first line, without its end. */
+  /** The first line, without its line break. */
   readonly line: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Without its framing. */
+  /** The body without its framing. */
   readonly body: Buffer;
   readonly trailers: readonly (readonly [name: string, value: string])[];
-  /** False when the connection ended before the message did. */
+  /** False if the connection ended in the middle of the message. */
   readonly isWhole: boolean;
-  /** How many bytes of the input it took. */
+  /** The size of the message in the input, in bytes. */
   readonly size: number;
 }
 
 export interface ReadOptions {
-  /** Whether the message has a body at all, by its first line; by default it has. */
+  /** Returns true if a message with this first line can have a body. Default: every message can. */
   readonly hasBody?: (line: string) => boolean;
-  /** No more bytes will come; a body without framing then ends here. */
+  /** True if no more bytes will follow. A body without framing then ends here. */
   readonly isClosed?: boolean;
-  /** A message without framing has no body: true of requests. */
+  /** True for requests, which have no body without framing. */
   readonly isRequest?: boolean;
 }
 
-/** The first message in these bytes, or `undefined` when more bytes are needed. Reads strictly: no bare LF, one framing. */
+/** Parses the first message strictly: no bare LF, one framing. Returns `undefined` if more bytes are needed. */
 export function readMessage(bytes: Buffer, options: ReadOptions = {}): Message | undefined {
   const { hasBody = () => true, isClosed = false, isRequest = false } = options;
   const end = bytes.indexOf('\r\n\r\n');
@@ -29,7 +29,7 @@ export function readMessage(bytes: Buffer, options: ReadOptions = {}): Message |
   const [line = '', ...fields] = bytes.subarray(0, end).toString('latin1').split('\r\n');
   const headers = fields.map(readField);
   const start = end + 4;
-  const done = (body: Buffer, size: number, isWhole = true, trailers: Message['trailers'] = []): Message => ({
+  const result = (body: Buffer, size: number, isWhole = true, trailers: Message['trailers'] = []): Message => ({
     line,
     headers,
     body,
@@ -37,32 +37,32 @@ export function readMessage(bytes: Buffer, options: ReadOptions = {}): Message |
     isWhole,
     size,
   });
-  if (!hasBody(line)) return done(Buffer.alloc(0), start);
+  if (!hasBody(line)) return result(Buffer.alloc(0), start);
   const lengths = valuesOf(headers, 'content-length');
   const encodings = valuesOf(headers, 'transfer-encoding');
   if (lengths.length + encodings.length > 1)
     throw new Error(`the message is framed more than once: ${fields.join(' | ')}`);
   if (encodings.length === 1) {
     const chunked = readChunks(bytes, start);
-    if (chunked.end !== undefined) return done(chunked.body, chunked.end, true, chunked.trailers);
-    return isClosed ? done(chunked.body, bytes.length, false) : undefined;
+    if (chunked.end !== undefined) return result(chunked.body, chunked.end, true, chunked.trailers);
+    return isClosed ? result(chunked.body, bytes.length, false) : undefined;
   }
   if (lengths.length === 1) {
     const length = Number(lengths[0]);
-    if (bytes.length >= start + length) return done(bytes.subarray(start, start + length), start + length);
-    return isClosed ? done(bytes.subarray(start), bytes.length, false) : undefined;
+    if (bytes.length >= start + length) return result(bytes.subarray(start, start + length), start + length);
+    return isClosed ? result(bytes.subarray(start), bytes.length, false) : undefined;
   }
-  if (isRequest) return done(Buffer.alloc(0), start);
-  return isClosed ? done(bytes.subarray(start), bytes.length) : undefined;
+  if (isRequest) return result(Buffer.alloc(0), start);
+  return isClosed ? result(bytes.subarray(start), bytes.length) : undefined;
 }
 
-/** All requests in these bytes; throws when something is left over that is none. */
+/** Parses all requests in these bytes. Throws if other bytes are left over. */
 export function readRequests(bytes: Buffer): Message[] {
   const messages: Message[] = [];
   let rest = bytes;
   while (rest.length > 0) {
     const message = readMessage(rest, { isRequest: true });
-    if (message === undefined) throw new Error(`no whole request: ${rest.toString('latin1').slice(0, 200)}`);
+    if (message === undefined) throw new Error(`not a complete request: ${rest.toString('latin1').slice(0, 200)}`);
     messages.push(message);
     rest = rest.subarray(message.size);
   }
@@ -70,7 +70,7 @@ export function readRequests(bytes: Buffer): Message[] {
 }
 
 export function valuesOf(headers: Message['headers'], name: string): string[] {
-  return headers.filter(([written]) => written.toLowerCase() === name.toLowerCase()).map(([, value]) => value);
+  return headers.filter(([fieldName]) => fieldName.toLowerCase() === name.toLowerCase()).map(([, value]) => value);
 }
 
 function readField(text: string): [string, string] {

@@ -5,22 +5,22 @@ import { type AddressInfo, createServer, isIPv6, type Socket } from 'node:net';
 export type RecordType = 'A' | 'AAAA' | 'CNAME';
 
 export interface NameRecord {
-  /** By default the name of the question. */
+  /** Default: the name of the question. */
   readonly name?: string;
   readonly type: RecordType;
   readonly ttl: number;
-  /** An address, or the name that a CNAME leads to. */
+  /** An address, or the target name of a CNAME. */
   readonly data: string;
 }
 
-/** `hang`: no response; `garbage`: bytes that are no DNS message. */
+/** `hang`: no response. `garbage`: bytes that are not a DNS message. */
 export type Zone = (name: string, type: string) => NameRecord[] | 'nxdomain' | 'servfail' | 'hang' | 'garbage';
 
 export interface NameServer {
-  /** As `Resolver.setServers` takes it. */
+  /** The address in the form of `Resolver.setServers`. */
   readonly address: string;
   zone: Zone;
-  /** Questions so far, as `A name`; also those over TCP, as `tcp A name`. */
+  /** The questions so far, as `A name`, or `tcp A name` over TCP. */
   readonly questions: string[];
   close(): Promise<void>;
 }
@@ -29,7 +29,7 @@ const TYPES: Readonly<Record<string, number>> = { A: 1, CNAME: 5, AAAA: 28 };
 const TYPE_NAMES = new Map(Object.entries(TYPES).map(([name, number]) => [number, name]));
 const MAX_UDP_BYTES = 1_200;
 
-/** A name server on loopback, over UDP and, for responses that are too long for it, TCP. */
+/** Starts a name server on loopback, over UDP, and over TCP for responses that are too long for UDP. */
 export async function startNameServer(zone: Zone): Promise<NameServer> {
   const { udp, tcp, port } = await bindBoth();
   const sockets = new Set<Socket>();
@@ -51,7 +51,7 @@ export async function startNameServer(zone: Zone): Promise<NameServer> {
     questions.push(`${prefix}${type} ${name}`);
     const result = server.zone(name, type);
     if (result === 'hang') return undefined;
-    return result === 'garbage' ? Buffer.from('no message of DNS') : responseTo(message, name, type, result);
+    return result === 'garbage' ? Buffer.from('not a DNS message') : responseTo(message, name, type, result);
   };
   udp.on('message', (message, { port: to, address }) => {
     const response = respond(message, '');
@@ -62,8 +62,8 @@ export async function startNameServer(zone: Zone): Promise<NameServer> {
     sockets.add(socket);
     let bytes: Buffer = Buffer.alloc(0);
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
-    socket.on('data', (more: Buffer) => {
-      bytes = Buffer.concat([bytes, more]);
+    socket.on('data', (chunk: Buffer) => {
+      bytes = Buffer.concat([bytes, chunk]);
       while (bytes.length >= 2 && bytes.length >= 2 + bytes.readUInt16BE(0)) {
         const end = 2 + bytes.readUInt16BE(0);
         const response = respond(bytes.subarray(2, end), 'tcp ');
@@ -75,7 +75,7 @@ export async function startNameServer(zone: Zone): Promise<NameServer> {
   return server;
 }
 
-/** The same port for both protocols; another process may hold one of the two. */
+/** Binds the same port for both protocols. Retries if another process uses one of the two. */
 async function bindBoth(): Promise<{ udp: UdpSocket; tcp: ReturnType<typeof createServer>; port: number }> {
   for (;;) {
     const tcp = createServer().listen(0, '127.0.0.1');
@@ -113,7 +113,7 @@ function responseTo(
   const code = result === 'nxdomain' ? 3 : result === 'servfail' ? 2 : 0;
   const head = Buffer.concat([
     message.subarray(0, 2),
-    // A response, recursion wanted and available.
+    // Flags: response, recursion desired, recursion available.
     number16(0x8180 | code),
     number16(1),
     number16(records.length),
@@ -131,11 +131,11 @@ function truncated(message: Buffer): Buffer {
   return response;
 }
 
-function recordBytes({ name, type, ttl, data }: NameRecord, asked: string): Buffer {
+function recordBytes({ name, type, ttl, data }: NameRecord, questionName: string): Buffer {
   const ttlBytes = Buffer.alloc(4);
   ttlBytes.writeUInt32BE(ttl);
   const bytes = type === 'CNAME' ? nameBytes(data) : addressBytes(data);
-  const head = [nameBytes(name ?? asked), number16(TYPES[type] as number), number16(1), ttlBytes];
+  const head = [nameBytes(name ?? questionName), number16(TYPES[type] as number), number16(1), ttlBytes];
   return Buffer.concat([...head, number16(bytes.length), bytes]);
 }
 

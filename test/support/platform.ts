@@ -4,18 +4,18 @@ import { type Running, startGateway } from './gateway.ts';
 
 export const MANIFEST = new URL('../../gateway.yaml', import.meta.url);
 
-/** The whole platform: the sandbox behind a gateway that serves the project's own gateway.yaml. */
+/** The sandbox behind a gateway that serves the project's own gateway.yaml. */
 export interface Platform extends Running {
   readonly sandbox: Sandbox;
-  /** Calls a path of the gateway; a body that is no string goes as JSON. */
+  /** Sends a request to the gateway. A body that is not a string is sent as JSON. */
   call(
     method: string,
     path: string,
     options?: { token?: string; body?: unknown; headers?: Record<string, string> },
   ): Promise<Response>;
-  /** Logs a demo account in through the gateway and answers its token. */
+  /** Logs a demo account in through the gateway and returns its token. */
   login(email: string): Promise<string>;
-  /** The token that the identity service gives when it is asked directly, past the gateway. */
+  /** Logs a demo account in at the identity service, without the gateway, and returns its token. */
   tokenPastTheGateway(email: string): Promise<string>;
 }
 

@@ -1,4 +1,4 @@
 import { spawnSync } from 'node:child_process';
 
-/** Prometheus' own checker, of Debian's package `prometheus`: tests that need it are skipped where there is none. */
+/** True if `promtool` is installed (Debian's package `prometheus`). Tests that need it are skipped otherwise. */
 export const hasPromtool = spawnSync('promtool', ['--version']).error === undefined;

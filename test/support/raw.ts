@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type Message, readMessage, valuesOf } from './message.ts';
 
-/** Opens a connection; its errors do not end the test. */
+/** Opens a connection. Its errors do not fail the test. */
 export async function openSocket(port: number): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1' });
   socket.on('error', () => undefined);
@@ -10,7 +10,7 @@ export async function openSocket(port: number): Promise<Socket> {
   return socket;
 }
 
-/** Sends bytes on a connection of their own and reads until the other side closes. */
+/** Sends bytes on a new connection and returns everything that the peer sends before it closes. */
 export async function exchangeBytes(port: number, bytes: string | Buffer): Promise<string> {
   const socket = await openSocket(port);
   const chunks: Buffer[] = [];
@@ -20,7 +20,7 @@ export async function exchangeBytes(port: number, bytes: string | Buffer): Promi
   return Buffer.concat(chunks).toString('latin1');
 }
 
-/** How the other side ends a connection: `a clean end`, or the code of an error. Somebody has to read it. */
+/** Resolves with `a clean end` or the error code when the peer ends a connection. Something must read the socket. */
 export function endOf(socket: Socket): Promise<string | undefined> {
   return new Promise((resolve) => {
     socket.on('end', () => resolve('a clean end'));
@@ -28,17 +28,17 @@ export function endOf(socket: Socket): Promise<string | undefined> {
   });
 }
 
-/** A request head with `Connection: close`. */
+/** Returns a request head with `Connection: close`. */
 export function head(line: string, ...headers: string[]): string {
   return [line, 'Host: gateway.test', 'Connection: close', ...headers, '', ''].join('\r\n');
 }
 
-/** A request head on a connection that is to be kept. */
+/** Returns a request head that keeps the connection open. */
 export function keptHead(line: string, ...headers: string[]): string {
   return [line, 'Host: gateway.test', ...headers, '', ''].join('\r\n');
 }
 
-/** A body in chunked framing, one chunk for each text. */
+/** Returns a body in chunked encoding, one chunk for each text. */
 export function chunked(...texts: string[]): string {
   return [...texts.map((text) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`), '0\r\n\r\n'].join('');
 }
@@ -46,30 +46,30 @@ export function chunked(...texts: string[]): string {
 export interface RawAnswer extends Message {
   readonly status: number;
   readonly reason: string;
-  /** All values of a header, in order. */
+  /** Returns all values of a header, in order. */
   values(name: string): string[];
-  /** The only value of a header; `undefined` when there is none or more than one. */
+  /** Returns the only value of a header, or `undefined` if there is none or more than one. */
   value(name: string): string | undefined;
-  // biome-ignore lint/suspicious/noExplicitAny: what a test expects of it is the test's own affair.
+  // biome-ignore lint/suspicious/noExplicitAny: each test knows the shape of the body that it expects.
   json(): any;
 }
 
-/** A client's connection on which every byte is the test's own. */
+/** A client connection on which the test writes and reads every byte. */
 export class Wire {
   readonly socket: Socket;
   #received = Buffer.alloc(0);
   #isClosed = false;
-  readonly #news = new EventEmitter();
+  readonly #events = new EventEmitter();
 
   constructor(socket: Socket) {
     this.socket = socket;
     socket.on('data', (chunk: Buffer) => {
       this.#received = Buffer.concat([this.#received, chunk]);
-      this.#news.emit('news');
+      this.#events.emit('change');
     });
     const close = () => {
       this.#isClosed = true;
-      this.#news.emit('news');
+      this.#events.emit('change');
     };
     socket.on('end', close);
     socket.on('close', close);
@@ -79,7 +79,7 @@ export class Wire {
     return new Wire(await openSocket(port));
   }
 
-  /** What came and was not yet taken as an answer. */
+  /** The received bytes that no message has consumed. */
   get rest(): string {
     return this.#received.toString('latin1');
   }
@@ -93,21 +93,21 @@ export class Wire {
     return this;
   }
 
-  /** The next message of the gateway, interim ones too. Rejects when the connection ends before a head came. */
+  /** Reads the next response, including interim ones. Rejects if the connection ends before its head. */
   async message(method = 'GET'): Promise<RawAnswer> {
     const hasBody = (line: string) => method !== 'HEAD' && !/^HTTP\/1\.1 (1..|204|304) /.test(line);
     for (;;) {
       const message = readMessage(this.#received, { hasBody, isClosed: this.#isClosed });
       if (message !== undefined) {
         this.#received = this.#received.subarray(message.size);
-        return toAnswer(message);
+        return toResponse(message);
       }
       if (this.#isClosed) throw new Error(`the connection closed after "${this.rest.slice(0, 200)}"`);
-      await once(this.#news, 'news');
+      await once(this.#events, 'change');
     }
   }
 
-  /** The next final answer. */
+  /** Reads the next final response. */
   async answer(method = 'GET'): Promise<RawAnswer> {
     for (;;) {
       const message = await this.message(method);
@@ -115,17 +115,17 @@ export class Wire {
     }
   }
 
-  /** Waits until this text has come. */
+  /** Waits until this text is received. */
   async until(text: string): Promise<void> {
     while (!this.rest.includes(text)) {
       if (this.#isClosed) throw new Error(`the connection closed after "${this.rest.slice(-200)}"`);
-      await once(this.#news, 'news');
+      await once(this.#events, 'change');
     }
   }
 
-  /** Waits until the other side has closed. */
+  /** Waits until the peer has closed the connection. */
   async closed(): Promise<void> {
-    while (!this.#isClosed) await once(this.#news, 'news');
+    while (!this.#isClosed) await once(this.#events, 'change');
   }
 
   end(): void {
@@ -133,7 +133,7 @@ export class Wire {
   }
 }
 
-/** One request on a connection of its own. */
+/** Sends a request on a new connection and returns the response. */
 export async function ask(port: number, bytes: string | Buffer): Promise<RawAnswer> {
   const wire = await Wire.open(port);
   wire.write(bytes);
@@ -144,7 +144,7 @@ export async function ask(port: number, bytes: string | Buffer): Promise<RawAnsw
   }
 }
 
-function toAnswer(message: Message): RawAnswer {
+function toResponse(message: Message): RawAnswer {
   const [, status = '', reason = ''] = /^HTTP\/1\.1 (\d{3}) (.*)$/.exec(message.line) ?? [];
   if (status === '') throw new Error(`no status line: ${message.line}`);
   const values = (name: string) => valuesOf(message.headers, name);

@@ -1,15 +1,15 @@
 export interface Sample {
-  /** Without `signing_gateway_`. */
+  /** The name without the prefix `signing_gateway_`. */
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** What a scrape answered. */
+/** The metrics of one scrape. */
 export interface Scraped {
   readonly text: string;
   readonly samples: readonly Sample[];
-  /** The value of the one sample with these labels at least; NaN when there is none. */
+  /** Returns the value of the only sample with at least these labels, or NaN if there is none. */
   value(name: string, labels?: Record<string, string>): number;
 }
 
@@ -19,7 +19,7 @@ export async function scrape(adminUrl: string, headers: Record<string, string> =
     ([, name = '', labels = '', value]) => ({
       name,
       labels: Object.fromEntries(
-        [...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, key = '', word = '']) => [key, word]),
+        [...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, key = '', label = '']) => [key, label]),
       ),
       value: Number(value),
     }),
@@ -28,11 +28,12 @@ export async function scrape(adminUrl: string, headers: Record<string, string> =
     text,
     samples,
     value(name, labels = {}) {
-      const found = samples.filter(
-        (sample) => sample.name === name && Object.entries(labels).every(([key, word]) => sample.labels[key] === word),
+      const matches = samples.filter(
+        (sample) =>
+          sample.name === name && Object.entries(labels).every(([key, label]) => sample.labels[key] === label),
       );
-      if (found.length > 1) throw new Error(`${found.length} samples of ${name}`);
-      return found[0]?.value ?? Number.NaN;
+      if (matches.length > 1) throw new Error(`${matches.length} samples of ${name}`);
+      return matches[0]?.value ?? Number.NaN;
     },
   };
 }

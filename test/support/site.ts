@@ -3,24 +3,24 @@ import { type Issuer, startIssuer } from './issuer.ts';
 import { ask, head, type RawAnswer } from './raw.ts';
 import { type Respond, startUpstream, type Upstream } from './upstream.ts';
 
-/** A gateway with everything around it: an upstream, an issuer of tokens. */
+/** A gateway with an upstream and a token issuer. */
 export interface Site {
   readonly port: number;
   readonly gateway: Running;
   readonly upstream: Upstream;
   readonly issuer: Issuer;
-  /** How the upstream answers from now on. */
+  /** The current response of the upstream. */
   respond: Respond;
-  /** A request without a body on a connection of its own. */
+  /** Sends a request without a body on a new connection. */
   get(path: string, ...headers: string[]): Promise<RawAnswer>;
-  /** A request with a counted body on a connection of its own. */
+  /** Sends a request with a body and `Content-Length` on a new connection. */
   post(path: string, body: string | Buffer, ...headers: string[]): Promise<RawAnswer>;
   close(): Promise<void>;
 }
 
 export const ANSWER_OK: Respond = (_request, response) => void response.end('ok');
 
-/** @param routes of the manifest, whose only upstream is `up` */
+/** Starts a gateway with these routes, whose only upstream is `up`. */
 export async function startSite(routes: string, options: { timeouts?: string } = {}): Promise<Site> {
   const issuer = await startIssuer();
   const upstream = await startUpstream((request, response, body) => site.respond(request, response, body));
@@ -45,11 +45,11 @@ export async function startSite(routes: string, options: { timeouts?: string } =
   return site;
 }
 
-/** Waits until something holds; fails after a while with what did not. */
-export async function eventually(what: string, holds: () => boolean | Promise<boolean>, withinMs = 5_000) {
+/** Waits until a condition is true. Fails with its description after a timeout. */
+export async function eventually(description: string, condition: () => boolean | Promise<boolean>, timeoutMs = 5_000) {
   const start = performance.now();
-  while (!(await holds())) {
-    if (performance.now() - start > withinMs) throw new Error(`not within ${withinMs} ms: ${what}`);
+  while (!(await condition())) {
+    if (performance.now() - start > timeoutMs) throw new Error(`not within ${timeoutMs} ms: ${description}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

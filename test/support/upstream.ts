@@ -12,14 +12,14 @@ export interface Recorded {
 
 export interface Upstream {
   readonly url: string;
-  /** Every request that came, in order. */
+  /** The received requests, in order. */
   readonly requests: Recorded[];
   close(): Promise<void>;
 }
 
 export type Respond = (request: IncomingMessage, response: ServerResponse, body: Buffer) => void;
 
-/** An upstream that records every request and answers as `respond` says, by default 200 with `ok`. */
+/** Starts an upstream that records every request and responds through `respond`. Default: status 200 and the body `ok`. */
 export async function startUpstream(
   respond: Respond = (_request, response) => void response.end('ok'),
 ): Promise<Upstream> {
@@ -31,7 +31,7 @@ export async function startUpstream(
     try {
       for await (const chunk of request) chunks.push(chunk as Buffer);
     } catch {
-      // The gateway has given the exchange up.
+      // The gateway has cancelled the exchange.
       return;
     }
     const body = Buffer.concat(chunks);
@@ -57,7 +57,7 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** An upstream that reads and answers as it likes, body and all. */
+/** Starts an upstream whose listener reads the request and writes the response itself. */
 export async function startListening(listener: RequestListener): Promise<Listening> {
   const server = createServer((request, response) => {
     request.on('error', () => undefined);
@@ -78,17 +78,17 @@ export async function startListening(listener: RequestListener): Promise<Listeni
 }
 
 export interface WireUpstream extends RawUpstream {
-  /** Every whole request that came, as it stood on the wire. */
+  /** The complete requests, as received. */
   readonly messages: Message[];
-  /** Every byte that came. */
+  /** All received bytes. */
   bytes(): Buffer;
 }
 
-/** What a wire upstream does with a request: bytes to answer with, or anything with the connection. */
+/** The bytes of a response, or a function that uses the connection itself. */
 export type WireAnswer = string | Buffer | ((socket: Socket, request: Message) => void);
 
-/** An upstream that reads requests strictly off the wire and answers each with the bytes it is told. */
-export async function startWireUpstream(answer: (request: Message) => WireAnswer, port = 0): Promise<WireUpstream> {
+/** Starts an upstream that parses requests strictly and responds to each with these bytes. */
+export async function startWireUpstream(respond: (request: Message) => WireAnswer, port = 0): Promise<WireUpstream> {
   const messages: Message[] = [];
   const received: Buffer[] = [];
   const upstream = await startRawUpstream((socket) => {
@@ -101,9 +101,9 @@ export async function startWireUpstream(answer: (request: Message) => WireAnswer
         if (message === undefined) return;
         rest = rest.subarray(message.size);
         messages.push(message);
-        const said = answer(message);
-        if (typeof said === 'function') said(socket, message);
-        else socket.write(said);
+        const response = respond(message);
+        if (typeof response === 'function') response(socket, message);
+        else socket.write(response);
       }
     });
   }, port);
@@ -116,13 +116,13 @@ export interface RawUpstream {
   close(): Promise<void>;
 }
 
-/** An upstream of bytes: `talk` does what it likes with each connection. */
-export async function startRawUpstream(talk: (socket: Socket) => void, port = 0): Promise<RawUpstream> {
+/** Starts a TCP server as an upstream. `handle` handles each connection. */
+export async function startRawUpstream(handle: (socket: Socket) => void, port = 0): Promise<RawUpstream> {
   const sockets: Socket[] = [];
   const server = createTcpServer((socket) => {
     sockets.push(socket);
     socket.on('error', () => undefined);
-    talk(socket);
+    handle(socket);
   });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');

@@ -1,4 +1,4 @@
-/** Started by large.ts: serves a manifest of many routes, reloads it, and says how long that took and held the loop. */
+/** The process of large.ts: serves a manifest with many routes, reloads it and reports how long that takes and blocks the loop. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { load } from '../../src/load.ts';
 import { createNullLog } from '../../src/log/log.ts';
 import { createFileEnvironment } from '../../src/manifest/file-environment.ts';
 import { Reloader } from '../../src/reload/reloader.ts';
-import type { Measured } from './large.ts';
+import type { ReloadMeasurement } from './large.ts';
 import { pause } from './site.ts';
 
 const RELOADS = 6;
@@ -20,42 +20,42 @@ if (first.plan === undefined) throw new Error(JSON.stringify(first.problems[0]))
 const gateway = createGateway(first.plan, createNullLog());
 await gateway.listen();
 const reloader = new Reloader({ path, env: {}, gateway, initial: first, onReload: () => undefined });
-const measured: Measured[] = [];
+const measurements: ReloadMeasurement[] = [];
 for (let version = 1; version <= RELOADS; version += 1) {
-  // Nobody measures how the manifest is made.
+  // Creates the text before the measurement begins.
   const text = textOf(version);
   await pause(1_000);
-  measured.push(await measure(text));
+  measurements.push(await measure(text));
 }
 await reloader.close();
 await gateway.close(0);
 rmSync(folder, { recursive: true });
-process.send?.(measured);
+process.send?.(measurements);
 process.disconnect?.();
 
-async function measure(text: string): Promise<Measured> {
+async function measure(text: string): Promise<ReloadMeasurement> {
   writeFileSync(path, text);
-  let last = { wall: performance.now(), own: ownMs() };
+  let last = { wall: performance.now(), own: threadMs() };
   let pauseMs = 0;
   let ownPauseMs = 0;
-  const look = setInterval(() => {
-    const now = { wall: performance.now(), own: ownMs() };
+  const sampling = setInterval(() => {
+    const now = { wall: performance.now(), own: threadMs() };
     pauseMs = Math.max(pauseMs, now.wall - last.wall);
     ownPauseMs = Math.max(ownPauseMs, now.own - last.own);
     last = now;
   }, 1);
   const start = performance.now();
-  const began = process.cpuUsage();
+  const startUsage = process.cpuUsage();
   const { kind } = await reloader.reload('request');
   const ms = performance.now() - start;
-  const { user, system } = process.cpuUsage(began);
-  clearInterval(look);
+  const { user, system } = process.cpuUsage(startUsage);
+  clearInterval(sampling);
   if (kind !== 'accepted') throw new Error(kind);
   return { ms, pauseMs, ownPauseMs, processorMs: (user + system) / 1_000 };
 }
 
-/** What this thread had of a processor, in milliseconds. */
-function ownMs(): number {
+/** Returns the processor time of this thread. */
+function threadMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
 }

@@ -2,30 +2,30 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-export interface Measured {
-  /** From the asking until it was in force. */
+export interface ReloadMeasurement {
+  /** Time from the request until the manifest is active. */
   readonly ms: number;
-  /** What all threads of the process had of the processors meanwhile: on a busy machine it says more than the time. */
+  /** Processor time of all threads meanwhile. On a busy machine it is more accurate than the elapsed time. */
   readonly processorMs: number;
-  /** The longest time in which no callback was called. */
+  /** The longest time without a callback. */
   readonly pauseMs: number;
-  /** What the serving thread itself had of a processor between two callbacks, at most. */
+  /** The most processor time that the main thread used between two callbacks. */
   readonly ownPauseMs: number;
 }
 
-/** Reloads a manifest of many routes, in a process that does nothing else. */
-export async function reportLarge(routes: number, say: (text: string) => void): Promise<boolean> {
+/** Measures reloads of a manifest with many routes, in a process that does nothing else. Returns true if they are too slow. */
+export async function reportLarge(routes: number, print: (text: string) => void): Promise<boolean> {
   const child = fork(fileURLToPath(new URL('large-process.ts', import.meta.url)), [String(routes)]);
-  const [measured] = (await once(child, 'message')) as [readonly Measured[]];
+  const [measurements] = (await once(child, 'message')) as [readonly ReloadMeasurement[]];
   await once(child, 'exit');
-  say(
-    `| reload of ${routes} routes | in force after | of processor time | longest pause | of its own making |\n|---|---|---|---|---|\n`,
+  print(
+    `| reload of ${routes} routes | active after | processor time | longest pause | of the main thread |\n|---|---|---|---|---|\n`,
   );
-  for (const [index, figures] of measured.entries()) {
-    const { ms, processorMs, pauseMs, ownPauseMs } = figures;
+  for (const [index, measurement] of measurements.entries()) {
+    const { ms, processorMs, pauseMs, ownPauseMs } = measurement;
     const cells = [ms, processorMs, pauseMs, ownPauseMs].map((figure) => `${Math.round(figure)} ms`);
-    say(`| ${index + 1} | ${cells.join(' | ')} |\n`);
+    print(`| ${index + 1} | ${cells.join(' | ')} |\n`);
   }
-  say('\n');
-  return measured.some(({ ms, pauseMs }) => ms > 1_000 || pauseMs > 50);
+  print('\n');
+  return measurements.some(({ ms, pauseMs }) => ms > 1_000 || pauseMs > 50);
 }

@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 
-/** An answer, or why there was none. */
-export interface Got {
+/** A response, or the reason for its absence. */
+export interface LoadResult {
   readonly path: string;
   readonly status: number;
   readonly version: number;
@@ -9,50 +9,50 @@ export interface Got {
 }
 
 export interface Load {
-  /** Ends it, once every request that was sent has its answer. */
+  /** Stops sending and waits for the responses to all requests in flight. */
   stop(): Promise<{ readonly sent: number }>;
 }
 
 /**
- * Sends requests at an even pace over kept-alive connections, however long the answers take.
+ * Sends requests at a constant rate over keep-alive connections, however slow the responses are.
  *
- * @param begin is called as each is sent, and answers what is to hear of its answer
+ * @param onSend called for each request; the function that it returns receives the result
  */
 export function startLoad(
   port: number,
   perSecond: number,
   paths: readonly string[],
-  begin: () => (got: Got) => void,
+  onSend: () => (result: LoadResult) => void,
 ): Load {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 });
   const start = performance.now();
-  const flying = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
   let sent = 0;
-  const send = () => {
+  const sendNext = () => {
     const path = paths[sent % paths.length] ?? '/';
     sent += 1;
-    const tell = begin();
-    const one = ask(agent, port, path).then(tell);
-    flying.add(one);
-    void one.finally(() => flying.delete(one));
+    const onResult = onSend();
+    const exchange = send(agent, port, path).then(onResult);
+    inFlight.add(exchange);
+    void exchange.finally(() => inFlight.delete(exchange));
   };
   const timer = setInterval(() => {
-    while (sent < ((performance.now() - start) / 1000) * perSecond) send();
+    while (sent < ((performance.now() - start) / 1000) * perSecond) sendNext();
   }, 1);
   return {
     async stop() {
       clearInterval(timer);
-      await Promise.all(flying);
+      await Promise.all(inFlight);
       agent.destroy();
       return { sent };
     },
   };
 }
 
-function ask(agent: Agent, port: number, path: string): Promise<Got> {
+function send(agent: Agent, port: number, path: string): Promise<LoadResult> {
   return new Promise((resolve) => {
     const fail = (error: Error) => resolve({ path, status: 0, version: Number.NaN, failure: error.message });
-    const asked = request({ agent, port, host: '127.0.0.1', path, timeout: 30_000 }, (response) => {
+    const outgoing = request({ agent, port, host: '127.0.0.1', path, timeout: 30_000 }, (response) => {
       response.resume();
       response.on('error', fail);
       response.on('end', () => {
@@ -60,7 +60,7 @@ function ask(agent: Agent, port: number, path: string): Promise<Got> {
         resolve({ path, status, version: Number(response.headers['x-version']), failure: undefined });
       });
     });
-    asked.on('error', fail).on('timeout', () => asked.destroy(new Error('no answer within 30 s')));
-    asked.end();
+    outgoing.on('error', fail).on('timeout', () => outgoing.destroy(new Error('no response within 30 s')));
+    outgoing.end();
   });
 }

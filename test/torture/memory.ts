@@ -3,11 +3,11 @@ import { startUpstream } from '../support/upstream.ts';
 import { startProcess } from './process.ts';
 import { pause, Site } from './site.ts';
 
-/** The first ones fill caches, compile what is hot, and let the heap find its size. */
-const WARM = 600;
+/** The first reloads fill caches, compile hot code and let the heap grow to its size. */
+const WARM_UP_RELOADS = 600;
 
-/** How much memory the process holds, after reload upon reload. */
-export async function reportMemory(reloads: number, say: (text: string) => void): Promise<boolean> {
+/** Measures the memory of the process over many reloads. Returns true if it grew by more than 5 %. */
+export async function reportMemory(reloads: number, print: (text: string) => void): Promise<boolean> {
   const upstream = await startUpstream();
   const site = new Site(upstream.url, await freePort());
   site.write('gateway.yaml', site.text(0));
@@ -15,12 +15,12 @@ export async function reportMemory(reloads: number, say: (text: string) => void)
   site.serving = serving;
   const rows: [number, number][] = [];
   try {
-    for (let version = 1; version <= WARM + reloads; version += 1) {
+    for (let version = 1; version <= WARM_UP_RELOADS + reloads; version += 1) {
       site.replace('gateway.yaml', site.text(version));
-      await serving.ask();
-      if (version >= WARM && (version - WARM) % Math.ceil(reloads / 5) === 0) {
+      await serving.reload();
+      if (version >= WARM_UP_RELOADS && (version - WARM_UP_RELOADS) % Math.ceil(reloads / 5) === 0) {
         await pause(500);
-        rows.push([version - WARM, serving.residentMb()]);
+        rows.push([version - WARM_UP_RELOADS, serving.residentMb()]);
       }
     }
   } finally {
@@ -28,8 +28,8 @@ export async function reportMemory(reloads: number, say: (text: string) => void)
     await upstream.close();
   }
   const [first, last] = [rows[0]?.[1] ?? 0, rows.at(-1)?.[1] ?? 0];
-  say('| reloads | resident |\n|---|---|\n');
-  for (const [count, megabytes] of rows) say(`| ${count} | ${megabytes.toFixed(0)} MB |\n`);
-  say(`\nfrom the first to the last: ${((last / first - 1) * 100).toFixed(1)} %\n\n`);
+  print('| reloads | resident |\n|---|---|\n');
+  for (const [count, megabytes] of rows) print(`| ${count} | ${megabytes.toFixed(0)} MB |\n`);
+  print(`\nfrom the first to the last: ${((last / first - 1) * 100).toFixed(1)} %\n\n`);
   return last > first * 1.05;
 }

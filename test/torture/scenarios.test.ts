@@ -7,9 +7,9 @@ import { createFileEnvironment } from '../../src/manifest/file-environment.ts';
 import { Reloader } from '../../src/reload/reloader.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { SCENARIOS } from './scenarios.ts';
-import { type Serving, Site, type Telling } from './site.ts';
+import { type ReloadEvent, type Serving, Site } from './site.ts';
 
-/** Each way in which files change, a few times; `npm run torture` does it under load, and more often. */
+/** Each scenario runs a few times here. `npm run torture` runs it more often and under load. */
 const TIMES = 2;
 
 let upstream: Upstream;
@@ -25,15 +25,15 @@ async function serve(site: Site): Promise<Serving> {
   const log = { logger: pino({ enabled: false }), writeLine: () => undefined, flush: () => undefined };
   const gateway = createGateway(initial.plan, log);
   const { port } = await gateway.listen();
-  const tellings: Telling[] = [];
+  const reloads: ReloadEvent[] = [];
   const onReload: ConstructorParameters<typeof Reloader>[0]['onReload'] = (reload) => {
-    if (reload.kind !== 'unchanged' && reload.kind !== 'cancelled') tellings.push(reload);
+    if (reload.kind !== 'unchanged' && reload.kind !== 'cancelled') reloads.push(reload);
   };
   const reloader = new Reloader({ path, env: {}, gateway, initial, onReload });
   return {
     port,
-    tellings,
-    ask: async () => void (await reloader.reload('request')),
+    reloads,
+    reload: async () => void (await reloader.reload('request')),
     close: async () => {
       await reloader.close();
       await gateway.close(0);
@@ -45,24 +45,24 @@ function hashOf(path: string): string | undefined {
   return load({ path, text: readFileSync(path, 'utf8') }, createFileEnvironment(path, {})).plan?.hash;
 }
 
-describe('a manifest', () => {
+describe('the gateway activates a manifest', () => {
   it.for(SCENARIOS)('$name', async ({ begin, change, end, isPossible }, { skip }) => {
-    if (isPossible?.() === false) skip('this machine does not let it be done');
+    if (isPossible?.() === false) skip('not possible on this machine');
     const site = new Site(upstream.url, 9);
-    (begin ?? ((place, version) => place.write('gateway.yaml', place.text(version))))(site, 1);
+    (begin ?? ((target, version) => target.write('gateway.yaml', target.text(version))))(site, 1);
     site.serving = await serve(site);
     try {
       await site.served(1);
-      const whole = [hashOf(site.path)];
+      const hashes = [hashOf(site.path)];
       for (let version = 2; version < 2 + TIMES; version += 1) {
         await change(site, version);
         await site.served(version);
-        whole.push(hashOf(site.path));
+        hashes.push(hashOf(site.path));
       }
-      // Whatever was put in force on the way was one of the versions, and in the end the last one.
-      const loaded = site.serving.tellings.filter(({ kind }) => kind === 'accepted').map(({ hash }) => hash);
-      expect(loaded.filter((hash) => !whole.includes(hash))).toEqual([]);
-      expect(loaded.at(-1)).toBe(whole.at(-1));
+      // Every activated plan is one of the versions, and the last one is active at the end.
+      const activated = site.serving.reloads.filter(({ kind }) => kind === 'accepted').map(({ hash }) => hash);
+      expect(activated.filter((hash) => !hashes.includes(hash))).toEqual([]);
+      expect(activated.at(-1)).toBe(hashes.at(-1));
     } finally {
       end?.(site);
       await site.close();

@@ -20,16 +20,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pause, routesOf, type Site } from './site.ts';
 
-/** A way in which files change: whatever happens on the way, in the end the version is in force. */
+/** A way of changing files. At the end of each change, the new version must be active. */
 export interface Scenario {
   readonly name: string;
-  /** Puts the files of the first version there, before the gateway begins. Left out: one file, written in place. */
+  /** Creates the files of the first version before the gateway starts. Default: writes one file in place. */
   readonly begin?: (site: Site, version: number) => void;
-  /** Changes the files to those of a version. */
+  /** Changes the files to a version. */
   readonly change: (site: Site, version: number) => void | Promise<void>;
-  /** Undoes what is more than files. */
+  /** Cleans up what removing the folder does not. */
   readonly end?: (site: Site) => void;
-  /** Only where the machine lets it be done. */
+  /** Returns false if the machine does not support the scenario. */
   readonly isPossible?: () => boolean;
 }
 
@@ -37,9 +37,9 @@ const MAIN = 'gateway.yaml';
 
 export const SCENARIOS: readonly Scenario[] = [
   { name: 'written in place', change: (site, version) => site.write(MAIN, site.text(version)) },
-  { name: 'written in place in 10 pieces, 20 ms apart', change: inPieces },
+  { name: 'written in place in 10 chunks, 20 ms apart', change: inChunks },
   {
-    name: 'cut to nothing and appended to, line by line',
+    name: 'truncated, then appended line by line',
     async change(site, version) {
       truncateSync(site.file(MAIN));
       for (const line of site.text(version).split(/(?<=\n)/)) {
@@ -50,7 +50,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   { name: 'renamed into place', change: (site, version) => site.replace(MAIN, site.text(version)) },
   {
-    name: 'vim: the old one becomes a backup, the new one is written',
+    name: 'vim: renames the old file to a backup and writes a new one',
     change(site, version) {
       renameSync(site.file(MAIN), site.file(`${MAIN}~`));
       site.write(MAIN, site.text(version));
@@ -58,7 +58,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'vim: swap file and probe beside it, written in place',
+    name: 'vim: creates a swap file and a probe, and writes in place',
     change(site, version) {
       site.write(`.${MAIN}.swp`, 'swap');
       site.write('4913', '');
@@ -68,7 +68,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'Emacs: a lock that links nowhere, a copy, written in place',
+    name: 'Emacs: creates a lock and a backup, and writes in place',
     change(site, version) {
       symlinkSync('user@host.1:2', site.file(`.#${MAIN}`));
       site.write(`${MAIN}~`, readFileSync(site.file(MAIN), 'utf8'));
@@ -86,16 +86,16 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'missing for a while',
     async change(site, version) {
-      await site.heard('unreadable', () => unlinkSync(site.file(MAIN)));
+      await site.expectReload('unreadable', () => unlinkSync(site.file(MAIN)));
       site.write(MAIN, site.text(version));
     },
   },
-  { name: 'empty for a while', change: faultyFirst(() => '') },
-  { name: 'cut in half for a while', change: faultyFirst((text) => `${text.slice(0, text.length / 2)}{`) },
-  { name: 'faulty for a while', change: faultyFirst((text) => text.replace('public', 'publik')) },
-  { name: 'binary for a while', change: faultyFirst(() => '\0\x01\x02\xff') },
+  { name: 'empty for a while', change: invalidFirst(() => '') },
+  { name: 'truncated for a while', change: invalidFirst((text) => `${text.slice(0, text.length / 2)}{`) },
+  { name: 'invalid for a while', change: invalidFirst((text) => text.replace('public', 'publik')) },
+  { name: 'binary for a while', change: invalidFirst(() => '\0\x01\x02\xff') },
   {
-    name: 'a link to another file, swapped',
+    name: 'a symbolic link to another file, replaced',
     begin: (site, version) => {
       site.write(`v${version}.yaml`, site.text(version));
       symlinkSync(`v${version}.yaml`, site.file(MAIN));
@@ -106,21 +106,21 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'a link, deleted and made again',
+    name: 'a symbolic link, deleted and created again',
     change(site, version) {
       site.write(`v${version}.yaml`, site.text(version));
       unlinkSync(site.file(MAIN));
       symlinkSync(`v${version}.yaml`, site.file(MAIN));
     },
   },
-  { name: 'Kubernetes: ..data swapped', begin: beginConfigMap(mainOnly), change: swapConfigMap(mainOnly) },
+  { name: 'Kubernetes: ..data replaced', begin: beginConfigMap(mainOnly), change: swapConfigMap(mainOnly) },
   {
-    name: 'Kubernetes: ..data swapped, the manifest and what it includes',
+    name: 'Kubernetes: ..data replaced, with included files',
     begin: beginConfigMap(withIncludes),
     change: swapConfigMap(withIncludes),
   },
   {
-    name: 'a folder that is a link, swapped',
+    name: 'a symbolic link to a folder, replaced',
     begin(site, version) {
       site.write(`release-${version}/${MAIN}`, site.text(version));
       symlinkSync(`release-${version}`, site.file('current'));
@@ -133,11 +133,11 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   { name: 'with a byte order mark', change: (site, version) => site.write(MAIN, `\uFEFF${site.text(version)}`) },
   {
-    name: 'with CRLF at the ends of lines',
+    name: 'with CRLF line endings',
     change: (site, version) => site.write(MAIN, site.text(version).replaceAll('\n', '\r\n')),
   },
   {
-    name: 'of the same time and size',
+    name: 'with the same modification time and size',
     change(site, version) {
       const { atime, mtime } = statSync(site.file(MAIN));
       site.write(`${MAIN}.new`, site.text(version));
@@ -146,7 +146,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'of the same content, then of another',
+    name: 'with the same content, then with other content',
     async change(site, version) {
       site.write(MAIN, readFileSync(site.file(MAIN), 'utf8'));
       await pause(80);
@@ -156,9 +156,9 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'unreadable, then readable',
     async change(site, version) {
-      await site.heard('unreadable', () => {
+      await site.expectReload('unreadable', () => {
         unlinkSync(site.file(MAIN));
-        // A link to itself: nobody can read that, whatever the rights.
+        // A link to itself cannot be read, even by root.
         symlinkSync(MAIN, site.file(MAIN));
       });
       unlinkSync(site.file(MAIN));
@@ -166,9 +166,9 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'a folder in its place for a while',
+    name: 'replaced by a folder for a while',
     async change(site, version) {
-      await site.heard('unreadable', () => {
+      await site.expectReload('unreadable', () => {
         unlinkSync(site.file(MAIN));
         mkdirSync(site.file(MAIN));
       });
@@ -177,14 +177,14 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'saved faulty and good, right after each other',
+    name: 'saved invalid, then valid, without a pause',
     change(site, version) {
       site.write(MAIN, 'version: [');
       site.write(MAIN, site.text(version));
     },
   },
   {
-    name: 'saved 20 times, right after each other',
+    name: 'saved 20 times without a pause',
     async change(site, version) {
       for (let save = 0; save < 20; save += 1) {
         site.replace(MAIN, save % 2 === 0 ? site.text(version - 1) : 'version: [');
@@ -194,7 +194,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'a hard link in its place',
+    name: 'replaced by a hard link',
     change(site, version) {
       site.write('other.yaml', site.text(version));
       rmSync(site.file(MAIN));
@@ -203,15 +203,15 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'three files that belong together, each renamed into place',
+    name: 'three files of one version, each renamed into place',
     begin: (site, version) => writeAll(site, withIncludes(site, version)),
     change: (site, version) => replaceAll(site, withIncludes(site, version)),
   },
   {
-    name: 'all files gone for a while',
+    name: 'all files missing for a while',
     begin: (site, version) => writeAll(site, withIncludes(site, version)),
     async change(site, version) {
-      await site.heard('unreadable', () => {
+      await site.expectReload('unreadable', () => {
         rmSync(site.file(MAIN));
         rmSync(site.file('routes'), { recursive: true });
       });
@@ -219,26 +219,26 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'an included file is faulty for a while',
+    name: 'an included file is invalid for a while',
     begin: (site, version) => writeAll(site, withIncludes(site, version)),
     async change(site, version) {
-      await site.heard('rejected', () => site.write('routes/b.yaml', 'routes: ['));
+      await site.expectReload('rejected', () => site.write('routes/b.yaml', 'routes: ['));
       replaceAll(site, withIncludes(site, version));
     },
   },
   {
-    name: 'an included file is missing for a while, which a pattern would pass over',
+    name: 'an included file is missing for a while, which a pattern would ignore',
     begin: (site, version) => writeAll(site, withIncludes(site, version, 'include: [routes/*.yaml, routes/b.yaml]\n')),
     async change(site, version) {
-      await site.heard('rejected', () => unlinkSync(site.file('routes/b.yaml')));
+      await site.expectReload('rejected', () => unlinkSync(site.file('routes/b.yaml')));
       replaceAll(site, withIncludes(site, version, 'include: [routes/*.yaml, routes/b.yaml]\n'));
     },
   },
   {
-    name: 'an included file comes under another name',
+    name: 'an included file gets another name',
     begin: (site, version) => writeAll(site, withIncludes(site, version)),
     change(site, version) {
-      // One rename takes a name away and gives another one.
+      // One rename removes a name and adds another one.
       const last = nameOfLast(site);
       site.write('.next', routesText(version, 'last'));
       renameSync(site.file(last), site.file(`routes/z${version}.yaml`));
@@ -250,11 +250,11 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'a test file that it does not pass, for a while',
+    name: 'with a failing self-test for a while',
     begin: (site, version) => writeAll(site, withSelfTest(site, version)),
     async change(site, version) {
       const files = withSelfTest(site, version);
-      await site.heard('rejected', () => site.replace(MAIN, files[MAIN] ?? ''));
+      await site.expectReload('rejected', () => site.replace(MAIN, files[MAIN] ?? ''));
       writeAll(site, files);
     },
   },
@@ -264,15 +264,15 @@ export const SCENARIOS: readonly Scenario[] = [
     change: (site, version) => site.replace('elsewhere/real.yaml', site.text(version)),
   },
   {
-    name: 'behind such a link, and the gateway is asked to reload',
+    name: 'behind a link into another folder, reloaded on request',
     begin: beginElsewhere,
     async change(site, version) {
       site.replace('elsewhere/real.yaml', site.text(version));
-      await site.serving?.ask();
+      await site.serving?.reload();
     },
   },
   {
-    name: 'a bind mount of one file, mounted anew',
+    name: 'a bind mount of one file, mounted again',
     begin(site, version) {
       site.write('source.yaml', site.text(version));
       site.write(MAIN, '');
@@ -292,7 +292,7 @@ export const SCENARIOS: readonly Scenario[] = [
 
 type Files = Readonly<Record<string, string>>;
 
-async function inPieces(site: Site, version: number): Promise<void> {
+async function inChunks(site: Site, version: number): Promise<void> {
   const text = site.text(version);
   const size = Math.ceil(text.length / 10);
   writeFileSync(site.file(MAIN), '');
@@ -302,9 +302,9 @@ async function inPieces(site: Site, version: number): Promise<void> {
   }
 }
 
-function faultyFirst(faulty: (text: string) => string): Scenario['change'] {
+function invalidFirst(invalidate: (text: string) => string): Scenario['change'] {
   return async (site, version) => {
-    await site.heard('rejected', () => site.write(MAIN, faulty(site.text(version))));
+    await site.expectReload('rejected', () => site.write(MAIN, invalidate(site.text(version))));
     site.write(MAIN, site.text(version));
   };
 }
@@ -328,14 +328,14 @@ function routesText(version: number, part: 'first' | 'last'): string {
 }
 
 function withSelfTest(site: Site, version: number): Files {
-  const wanted = `version: 1
+  const testFile = `version: 1
 cases:
-  - name: the version is told
+  - name: the response has the version
     request: { method: GET, url: /last }
     expect: { status: 200, headers: { X-Version: '${version}' } }
 `;
   const main = site.text(version).replace('upstreams:', 'reload: { selfTest: self.test.yaml }\nupstreams:');
-  return { [MAIN]: main, 'self.test.yaml': wanted };
+  return { [MAIN]: main, 'self.test.yaml': testFile };
 }
 
 function writeAll(site: Site, files: Files): void {
@@ -346,13 +346,13 @@ function replaceAll(site: Site, files: Files): void {
   for (const [name, text] of Object.entries(files)) site.replace(name, text);
 }
 
-/** The file that holds the last routes now. */
+/** Returns the name of the file that has the last routes. */
 function nameOfLast(site: Site): string {
   const names = [`routes/z${site.acknowledged}.yaml`, 'routes/b.yaml'];
   return names.find((name) => lstatSync(site.file(name), { throwIfNoEntry: false }) !== undefined) ?? '';
 }
 
-/** As the kubelet does it: a folder for each version, a link to the last one, and links through that. */
+/** Creates the files like the kubelet: a folder for each version, a link to the current one, and links through it. */
 function beginConfigMap(filesOf: (site: Site, version: number) => Files): NonNullable<Scenario['begin']> {
   return (site, version) => {
     const files = filesOf(site, version);
@@ -379,7 +379,7 @@ function mount(source: string, target: string): void {
   execFileSync('mount', ['--bind', source, target], { stdio: 'ignore' });
 }
 
-/** A user of a machine may seldom mount anything. */
+/** Returns true if this user may mount. */
 function canMount(): boolean {
   const folder = mkdtempSync(join(tmpdir(), 'mount-'));
   try {

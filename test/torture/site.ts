@@ -3,31 +3,32 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** What a gateway told of an attempt to take the files over. */
-export interface Telling {
+/** A reload that the gateway reported. */
+export interface ReloadEvent {
   readonly kind: 'accepted' | 'rejected' | 'unreadable';
   readonly hash?: string;
 }
 
-/** A gateway that watches the files of a site, in this process or in one of its own. */
+/** A gateway that watches the files of a site, in this process or another one. */
 export interface Serving {
   readonly port: number;
-  readonly tellings: readonly Telling[];
-  /** Has the files read now; resolves once it is known what came of it. */
-  ask(): Promise<void>;
+  readonly reloads: readonly ReloadEvent[];
+  /** Reloads the files now. Resolves when the reload is done. */
+  reload(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The files of a gateway, in a folder of its own, and what is served by them. */
+/** The files of a gateway in a temporary folder, and the gateway that serves them. */
 export class Site {
   readonly folder = mkdtempSync(join(tmpdir(), 'torture-'));
   readonly upstream: string;
   readonly admin: number;
-  /** The manifest's path: a scenario may have it elsewhere. */
+  /** The path of the manifest. A scenario may move it. */
   path = this.file('gateway.yaml');
   serving: Serving | undefined;
-  /** The last version that was written anywhere, and the last one that is known to be in force. */
+  /** The last version that was written. */
   written = 0;
+  /** The last version that was seen to be active. */
   acknowledged = 0;
 
   constructor(upstream: string, admin: number) {
@@ -45,51 +46,51 @@ export class Site {
     writeFileSync(this.file(name), text);
   }
 
-  /** Writes a file beside, and renames it into place. */
+  /** Writes a temporary file and renames it into place. */
   replace(name: string, text: string): void {
     this.write(`${name}.new`, text);
     renameSync(this.file(`${name}.new`), this.file(name));
   }
 
-  /** A manifest whose first route and whose last one say its version; cut short anywhere, it is another one. */
+  /** Returns a manifest whose first and last routes send its version. Truncated text is never the same manifest. */
   text(version: number, routes = routesOf(version, 'all')): string {
     return `${this.head()}routes:\n${routes}`;
   }
 
-  /** All of a manifest but its routes. */
+  /** Returns a manifest without routes. */
   head(include = ''): string {
     return `version: 1\nlisten: 127.0.0.1:0\nadmin: 127.0.0.1:${this.admin}\n${include}upstreams:\n  up: { url: ${this.upstream} }\n`;
   }
 
-  /** Waits until the gateway has told of an attempt that ended like this, after `act`. */
-  async heard(kind: Telling['kind'], act: () => void): Promise<void> {
-    const before = this.serving?.tellings.length ?? 0;
-    act();
-    await until(`the gateway tells: ${kind}`, async () =>
-      (this.serving?.tellings ?? []).slice(before).some((telling) => telling.kind === kind),
+  /** Calls `change` and waits until the gateway reports a reload with this outcome. */
+  async expectReload(kind: ReloadEvent['kind'], change: () => void): Promise<void> {
+    const before = this.serving?.reloads.length ?? 0;
+    change();
+    await until(`the gateway reports: ${kind}`, async () =>
+      (this.serving?.reloads ?? []).slice(before).some((reload) => reload.kind === kind),
     );
   }
 
-  /** Waits until both ends of a version are served. */
+  /** Waits until the first and the last route of a version are served. */
   async served(version: number): Promise<void> {
     await until(`version ${version} is served`, async () => {
-      const answers = [await this.get('/first'), await this.get('/last')];
-      return answers.every(({ status, version: got }) => status === 200 && got === version);
+      const responses = [await this.get('/first'), await this.get('/last')];
+      return responses.every((response) => response.status === 200 && response.version === version);
     });
     this.acknowledged = version;
   }
 
   get(path: string): Promise<{ status: number; version: number }> {
     return new Promise((resolve, reject) => {
-      const asked = request({ port: this.serving?.port, host: '127.0.0.1', path, agent: false }, (response) => {
+      const outgoing = request({ port: this.serving?.port, host: '127.0.0.1', path, agent: false }, (response) => {
         response.resume();
         response.on('error', reject);
         response.on('end', () => {
           resolve({ status: response.statusCode ?? 0, version: Number(response.headers['x-version']) });
         });
       });
-      asked.on('error', reject);
-      asked.end();
+      outgoing.on('error', reject);
+      outgoing.end();
     });
   }
 
@@ -99,24 +100,24 @@ export class Site {
   }
 }
 
-const BETWEEN = 30;
+const MIDDLE_ROUTES = 30;
 
-/** The routes of a version: all of them, or those of one half. */
+/** Returns the routes of a version: all of them, or one half. */
 export function routesOf(version: number, part: 'all' | 'first' | 'last'): string {
   const route = (id: string) =>
     `  - { id: ${id}, method: GET, path: /${id}, upstream: up, access: public, responseHeaders: { set: { X-Version: '${version}' } } }\n`;
-  const between = Array.from({ length: BETWEEN }, (_, index) => route(`between-${part}-${index}`)).join('');
-  if (part === 'first') return route('first') + between;
-  return part === 'last' ? between + route('last') : route('first') + between + route('last');
+  const middle = Array.from({ length: MIDDLE_ROUTES }, (_, index) => route(`between-${part}-${index}`)).join('');
+  if (part === 'first') return route('first') + middle;
+  return part === 'last' ? middle + route('last') : route('first') + middle + route('last');
 }
 
-/** The slow poll finds within 5 s what nothing else tells of. */
-const PATIENCE_MS = 15_000;
+/** Longer than the polling interval of 5 s, which finds changes that the file system does not report. */
+const TIMEOUT_MS = 15_000;
 
-export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + PATIENCE_MS;
-  while (!(await holds())) {
-    if (performance.now() > end) throw new Error(`not within ${PATIENCE_MS} ms: ${what}`);
+export async function until(description: string, condition: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + TIMEOUT_MS;
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error(`not within ${TIMEOUT_MS} ms: ${description}`);
     await pause(10);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Changes the files of a gateway that serves under load in every way in which files change, and holds every single answer to
- * what was in force. It prints the tables of docs/reload.md.
+ * Changes the files of a gateway under load in every way that editors and deployment tools do, and checks every response against
+ * the manifests that were active during its request. Prints the tables of docs/reload.md.
  *
  *     npm run torture
  *     npm run torture -- --times 5 --swaps 100 --seconds 30 --reloads 200
@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { startUpstream } from '../support/upstream.ts';
 import { reportLarge } from './large.ts';
 import { reportMemory } from './memory.ts';
-import { runScenario, tableOf } from './run-scenario.ts';
+import { runScenario, TABLE } from './run-scenario.ts';
 import { SCENARIOS } from './scenarios.ts';
 import { reportSoak } from './soak.ts';
 
@@ -27,39 +27,40 @@ const { values } = parseArgs({
 });
 const only = new Set(values.only.split(','));
 const rate = Number(values.rate);
-const say = (text: string) => void process.stdout.write(text);
+const print = (text: string) => void process.stdout.write(text);
 
 const upstream = await startUpstream();
 const other = await startUpstream();
-let failed = false;
+let isFailed = false;
 try {
-  if (only.has('scenarios')) await scenarios(SCENARIOS, Number(values.times));
+  if (only.has('scenarios')) await runScenarios(SCENARIOS, Number(values.times));
   if (only.has('swaps'))
-    await scenarios(
-      SCENARIOS.filter(({ name }) => name === 'Kubernetes: ..data swapped'),
+    await runScenarios(
+      SCENARIOS.filter(({ name }) => name === 'Kubernetes: ..data replaced'),
       Number(values.swaps),
     );
-  if (only.has('soak')) failed = (await reportSoak([upstream.url, other.url], Number(values.seconds), say)) || failed;
-  if (only.has('memory')) failed = (await reportMemory(Number(values.reloads), say)) || failed;
-  if (only.has('large')) failed = (await reportLarge(10_000, say)) || failed;
+  if (only.has('soak'))
+    isFailed = (await reportSoak([upstream.url, other.url], Number(values.seconds), print)) || isFailed;
+  if (only.has('memory')) isFailed = (await reportMemory(Number(values.reloads), print)) || isFailed;
+  if (only.has('large')) isFailed = (await reportLarge(10_000, print)) || isFailed;
 } finally {
   await upstream.close();
   await other.close();
 }
-process.exitCode = failed ? 1 : 0;
+process.exitCode = isFailed ? 1 : 0;
 
-async function scenarios(all: typeof SCENARIOS, times: number): Promise<void> {
+async function runScenarios(all: typeof SCENARIOS, times: number): Promise<void> {
   const chosen = all.filter(({ name }) => name.includes(values.name));
-  say(tableOf.head);
+  print(TABLE.head);
   for (const scenario of chosen) {
     if (scenario.isPossible?.() === false) {
-      say(tableOf.skipped(scenario));
+      print(TABLE.skipped(scenario));
       continue;
     }
     const result = await runScenario(scenario, { times, rate, upstream: upstream.url });
-    failed ||= result.failed.length > 0 || result.missed.length > 0 || result.half > 0;
-    say(tableOf.row(scenario, result));
-    for (const what of [...result.failed, ...result.missed].slice(0, 5)) say(`    ${what}\n`);
+    isFailed ||= result.failed.length > 0 || result.missed.length > 0 || result.partialManifests > 0;
+    print(TABLE.row(scenario, result));
+    for (const message of [...result.failed, ...result.missed].slice(0, 5)) print(`    ${message}\n`);
   }
-  say('\n');
+  print('\n');
 }

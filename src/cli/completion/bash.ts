@@ -1,12 +1,12 @@
 import { COMMAND, type CompletionScript, type CompletionVerb, flagsOf } from './completion-script.ts';
 
-/** Where nothing is offered, bash offers files by itself. */
+/** Bash completes file names by itself where the script offers no words. */
 export const bash: CompletionScript = (
   verbs,
 ) => `# bash completion of ${COMMAND}; in ~/.bashrc: source <(${COMMAND} completion bash)
 _signing_gateway() {
   local word=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD - 1]} options= words=
-  # "--name=value" comes in three parts.
+  # Bash splits "--name=value" into three words.
   if [[ $word == = ]]; then word=; elif [[ $previous == = ]]; then previous=\${COMP_WORDS[COMP_CWORD - 2]}; fi
   if ((COMP_CWORD == 1)); then
     words='${[...verbs.map(({ name }) => name), '--help', '--version'].join(' ')}'
@@ -23,13 +23,13 @@ complete -o default -F _signing_gateway ${COMMAND}
 `;
 
 function verbCase({ name, options, choices = [] }: CompletionVerb): string {
-  const spellings = Object.entries(options).flatMap(([option, { short }]) => flagsOf(option, short));
-  return `      ${name}) options='${[...spellings, '--help'].join(' ')}' words='${choices.join(' ')}' ;;\n`;
+  const flags = Object.entries(options).flatMap(([option, { short }]) => flagsOf(option, short));
+  return `      ${name}) options='${[...flags, '--help'].join(' ')}' words='${choices.join(' ')}' ;;\n`;
 }
 
 function valueCases({ name, options }: CompletionVerb): string[] {
   return Object.entries(options).flatMap(([option, { short, choices }]) => {
-    const patterns = flagsOf(option, short).map((spelling) => `'${name} ${spelling}'`);
+    const patterns = flagsOf(option, short).map((flag) => `'${name} ${flag}'`);
     return choices === undefined ? [] : [`      ${patterns.join(' | ')}) words='${choices.join(' ')}' ;;\n`];
   });
 }

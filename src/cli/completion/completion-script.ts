@@ -1,20 +1,20 @@
 import type { Options } from '../terminal.ts';
 
-/** What a shell is told of a verb. */
+/** The part of a verb that a completion script needs. */
 export interface CompletionVerb {
   readonly name: string;
   readonly summary: string;
   readonly options: Options;
-  /** What its arguments may be; left out: files. */
+  /** The words that are valid as arguments. Default: file names. */
   readonly choices?: readonly string[];
 }
 
-/** The script that makes a shell complete the calls of the command. */
+/** Returns the script that completes the command line in one shell. */
 export type CompletionScript = (verbs: readonly CompletionVerb[]) => string;
 
 export const COMMAND = 'signing-gateway';
 
-/** An option in each of its spellings. */
+/** Returns an option's short and long flags. */
 export function flagsOf(name: string, short: string | undefined): string[] {
   return short === undefined ? [`--${name}`] : [`-${short}`, `--${name}`];
 }

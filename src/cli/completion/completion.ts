@@ -1,33 +1,41 @@
 import { parseArgs } from 'node:util';
 import { suggestion } from '../../problem/did-you-mean.ts';
 import { UsageError, type Verb } from '../terminal.ts';
+import type { CompletionVerb } from './completion-script.ts';
 import { SHELLS } from './shells.ts';
 
 const NAMES = Object.keys(SHELLS) as (keyof typeof SHELLS)[];
 
-/** The verbs of the command line by their names, as `command-line.ts` lists them. */
-type Verbs = Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Verb> }>>;
+/** The verbs of the command line by name, as `command-line.ts` lists them. */
+type VerbTable = Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Verb> }>>;
 
-/** The verb that prints a shell's completion of these verbs, itself among them. */
-export function createCompletionVerb(verbs: Verbs): Verb {
+/**
+ * Creates the verb that prints a shell's completion script for these verbs, itself included.
+ *
+ * The scripts are our own because they are static. omelette 0.4, tabtab 3.0, @pnpm/tabtab 0.5 and @bomb.sh/tab 0.0.22 print a
+ * script that starts the program at every press of the Tab key, and only the last one completes the values of options.
+ */
+export function createCompletionVerb(verbs: VerbTable): Verb {
   return {
     usage: `signing-gateway completion ${NAMES.join('|')}`,
     choices: NAMES,
     examples: ['source <(signing-gateway completion bash)', 'signing-gateway completion fish | source'],
     async run({ args, out }) {
       const { positionals } = parseArgs({ args: [...args], allowPositionals: true });
-      const [word = ''] = positionals;
-      const shell = NAMES.find((name) => name === word);
-      if (shell === undefined || positionals.length > 1)
-        throw new UsageError(
-          word === '' ? `name a shell: ${NAMES.join(', ')}` : `there is no shell "${word}"${suggestion(word, NAMES)}`,
-        );
-      const told = Object.entries(verbs).map(async ([name, { summary, load }]) => {
-        const { options = {}, choices: words } = await load();
-        return { name, summary, options, ...(words && { words }) };
+      const shell = parseShell(positionals);
+      const entries = Object.entries(verbs).map(async ([name, { summary, load }]): Promise<CompletionVerb> => {
+        const { options = {}, choices } = await load();
+        return choices === undefined ? { name, summary, options } : { name, summary, options, choices };
       });
-      out(SHELLS[shell](await Promise.all(told)));
+      out(SHELLS[shell](await Promise.all(entries)));
       return 0;
     },
   };
+}
+
+function parseShell([name = '', ...others]: readonly string[]): keyof typeof SHELLS {
+  if (name === '' || others.length > 0) throw new UsageError(`name one shell: ${NAMES.join(', ')}`);
+  const shell = NAMES.find((candidate) => candidate === name);
+  if (shell === undefined) throw new UsageError(`unknown shell "${name}"${suggestion(name, NAMES)}`);
+  return shell;
 }

@@ -1,7 +1,7 @@
 import type { Option } from '../terminal.ts';
 import { COMMAND, type CompletionScript, type CompletionVerb } from './completion-script.ts';
 
-/** Files are offered by fish itself, where nothing says otherwise. */
+/** Fish completes file names by itself unless `-f` or `-x` turns this off. */
 export const fish: CompletionScript = (verbs) =>
   [
     `# fish completion of ${COMMAND}; in config.fish: ${COMMAND} completion fish | source`,
@@ -20,9 +20,9 @@ function linesOf({ name, options, choices }: CompletionVerb): string[] {
 }
 
 function optionOf([name, { type, short, choices, summary }]: [string, Option]): string {
-  const spelt = short === undefined ? `-l ${name}` : `-s ${short} -l ${name}`;
-  const taken = type === 'boolean' ? '' : choices === undefined ? ' -r -F' : ` -x -a ${quote(choices.join(' '))}`;
-  return `${spelt}${taken} -d ${quote(summary)}`;
+  const flags = short === undefined ? `-l ${name}` : `-s ${short} -l ${name}`;
+  const value = type === 'boolean' ? '' : choices === undefined ? ' -r -F' : ` -x -a ${quote(choices.join(' '))}`;
+  return `${flags}${value} -d ${quote(summary)}`;
 }
 
 function quote(text: string): string {

@@ -23,22 +23,22 @@ fi
 `;
 
 function verbCase({ name, options, choices }: CompletionVerb): string {
-  const rest = choices === undefined ? "'*:file:_files'" : quote(`1:word:(${choices.join(' ')})`);
+  const rest = choices === undefined ? "'*:file:_files'" : quote(`1:argument:(${choices.join(' ')})`);
   const specs = [...Object.entries(options).flatMap(specsOf), "'--help[show options and examples]'", rest];
   return `    ${name}) _arguments -s -S ${specs.join(' ')} ;;\n`;
 }
 
 function specsOf([name, option]: [string, Option]): string[] {
   const { type, short, multiple, valueName = '', choices } = option;
-  const spellings = flagsOf(name, short);
-  const others = multiple ? '*' : `(${spellings.join(' ')})`;
-  const told = `[${option.summary.replaceAll(/[[\]:\\]/g, '\\$&')}]`;
-  const taken =
+  const flags = flagsOf(name, short);
+  const exclusions = multiple ? '*' : `(${flags.join(' ')})`;
+  const summary = `[${option.summary.replaceAll(/[[\]:\\]/g, '\\$&')}]`;
+  const value =
     type === 'boolean' ? '' : `:${valueName}:${choices === undefined ? '_files' : `(${choices.join(' ')})`}`;
-  return spellings.map((spelling) => {
-    // "-f x", "-fx"; "--format x", "--format=x".
-    const join = type === 'boolean' ? '' : spelling.startsWith('--') ? '=' : '+';
-    return quote(`${others}${spelling}${join}${told}${taken}`);
+  return flags.map((flag) => {
+    // Allows both forms of a value: "-f x" and "-fx", "--format x" and "--format=x".
+    const join = type === 'boolean' ? '' : flag.startsWith('--') ? '=' : '+';
+    return quote(`${exclusions}${flag}${join}${summary}${value}`);
   });
 }
 

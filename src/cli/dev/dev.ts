@@ -9,20 +9,20 @@ import { welcome } from './welcome.ts';
 const DATA = '.sandbox/sandbox.db';
 
 const OPTIONS = {
-  reset: { type: 'boolean', summary: 'begin with fresh sandbox data' },
+  reset: { type: 'boolean', summary: 'delete the sandbox data and start with fresh data' },
 } as const satisfies Options;
 
 export const dev: Verb = {
   usage: 'signing-gateway dev [FILE] [--reset]',
   options: { ...MANIFEST_OPTIONS, ...OPTIONS },
-  examples: ['signing-gateway dev', 'signing-gateway dev --reset    begins with fresh sandbox data'],
+  examples: ['signing-gateway dev', 'signing-gateway dev --reset'],
   async run(terminal) {
     const { file, given } = parseSingleManifestArguments(terminal.args, OPTIONS);
     if (given.has('reset')) for (const data of [DATA, `${DATA}-wal`, `${DATA}-shm`]) rmSync(data, { force: true });
-    makeFolder(dirname(DATA));
+    createFolder(dirname(DATA));
     const sandbox = await createSandbox({ file: DATA });
     try {
-      // The sandbox is found through the manifest alone; what the caller has set wins.
+      // The manifest reads the sandbox's addresses from these variables. Variables that the caller set win.
       const env = { ...sandbox.environment, ...terminal.env };
       return await serveFile(file, { ...terminal, env }, (url, adminUrl) =>
         welcome({ url, adminUrl, manifest: file }, sandbox),
@@ -33,12 +33,12 @@ export const dev: Verb = {
   },
 };
 
-function makeFolder(path: string): void {
+function createFolder(path: string): void {
   try {
     mkdirSync(path, { recursive: true });
   } catch (error) {
     throw new CommandError(
-      `the sandbox keeps its data in ${path}, which cannot be made here: ${(error as Error).message}`,
+      `cannot create ${path} for the sandbox data: ${(error as Error).message}; run the command in a folder you can write to`,
     );
   }
 }

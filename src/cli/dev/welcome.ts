@@ -4,12 +4,12 @@ type SandboxInfo = Pick<Sandbox, 'identityUrl' | 'platformUrl' | 'accounts'>;
 
 interface ServingInfo {
   readonly url: string;
-  /** `undefined`: the manifest has no operators' side. */
+  /** Undefined if the manifest has no `admin`. */
   readonly adminUrl: string | undefined;
   readonly manifest: string;
 }
 
-/** What a newcomer reads first: where everything is, who can log in, and three lines that work when pasted. */
+/** Returns the text for a newcomer: the addresses, the accounts, and commands that work when pasted. */
 export function welcome(
   { url, adminUrl, manifest }: ServingInfo,
   { identityUrl, platformUrl, accounts }: SandboxInfo,
@@ -19,16 +19,16 @@ export function welcome(
     const body = JSON.stringify({ email, password: accounts[0]?.password });
     return `curl -s ${url}/api/v1/login -H 'Content-Type: application/json' -d '${body}'`;
   };
-  const shown = accounts.map(({ email, password, role, totpSecret }) => {
+  const rows = accounts.map(({ email, password, role, totpSecret }) => {
     const factor = totpSecret === undefined ? '' : `, TOTP secret ${totpSecret}`;
     return `  ${email.padEnd(23)}${password}   ${role}${factor}`;
   });
   return `
-The signing platform is served at ${url} by ${manifest}: edit it, save, and it is in force.
-Behind it stands the sandbox: identity ${identityUrl}, platform ${platformUrl}, mails ${identityUrl}/outbox${adminUrl === undefined ? '' : `\nOperators see it at ${adminUrl}`}
+The signing platform is served at ${url}. Edit ${manifest} and save it: the gateway reloads it.
+The sandbox behind it: identity ${identityUrl}, platform ${platformUrl}, emails ${identityUrl}/outbox${adminUrl === undefined ? '' : `\nAdmin page: ${adminUrl}`}
 
 Accounts:
-${shown.join('\n')}
+${rows.join('\n')}
 
 Try:
   TOKEN=$(${login(emailOf('user'))} | grep -o 'eyJ[^"]*')

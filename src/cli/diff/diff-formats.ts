@@ -3,26 +3,26 @@ import { SEVERITY_RANKS, type Severity } from '../../problem/finding.ts';
 import { printable } from '../../problem/printable.ts';
 import { paint, pluralize, STYLES } from '../format.ts';
 
-/** Two manifests by the names that they were given, and what differs: the gravest first. */
+/** The names of two manifests and their differences, most severe first. */
 export interface DiffReport {
   readonly old: string;
   readonly next: string;
   readonly differences: readonly Difference[];
 }
 
-/** As a person reads it; each difference begins with `file:line:column`. */
+/** Formats a report for a person. Each difference begins with `file:line:column`. */
 export function formatDiffText({ differences }: DiffReport, colour: boolean): string {
   const parts = differences.map(({ file, range, severity, rule, message, witness }) => {
-    const place = paint(`${printable(file)}:${range.line}:${range.column}`, 'bold', colour);
-    const line = `${place} ${paint(severity, STYLES[severity], colour)} ${printable(message)} ${paint(`[${rule}]`, 'dim', colour)}\n`;
+    const location = paint(`${printable(file)}:${range.line}:${range.column}`, 'bold', colour);
+    const line = `${location} ${paint(severity, STYLES[severity], colour)} ${printable(message)} ${paint(`[${rule}]`, 'dim', colour)}\n`;
     return witness === undefined ? line : `${line}  ${printable(exampleOf(witness))}\n`;
   });
   return `${parts.join('')}${summaryOf(differences)}\n`;
 }
 
-/** docs/diff.md says what each member is. */
+/** Formats a report as JSON. docs/diff.md describes the members. */
 export function formatDiffJson({ old, next, differences }: DiffReport): string {
-  const told = differences.map(({ range: { line, column }, rule, severity, message, file, witness }) => ({
+  const entries = differences.map(({ range: { line, column }, rule, severity, message, file, witness }) => ({
     rule,
     severity,
     message,
@@ -31,23 +31,23 @@ export function formatDiffJson({ old, next, differences }: DiffReport): string {
     column,
     witness: witness ?? null,
   }));
-  return `${JSON.stringify({ version: 1, old, new: next, differences: told }, null, 2)}\n`;
+  return `${JSON.stringify({ version: 1, old, new: next, differences: entries }, null, 2)}\n`;
 }
 
-/** A comment for a pull request. */
+/** Formats a report as a comment for a pull request. */
 export function formatDiffMarkdown({ old, next, differences }: DiffReport): string {
   const title = `### ${inlineCode(old)} → ${inlineCode(next)}: ${summaryOf(differences)}\n`;
   if (differences.length === 0) return title;
   const rows = differences.map(({ severity, message, rule, file, range, witness }) => {
     const example = witness === undefined ? '' : inlineCode(exampleOf(witness));
-    const shown = severity === 'error' ? `**${severity}**` : severity;
-    return `| ${shown} | ${cell(message)} (${rule}) | ${inlineCode(`${file}:${range.line}`)} | ${example} |\n`;
+    const level = severity === 'error' ? `**${severity}**` : severity;
+    return `| ${level} | ${cell(message)} (${rule}) | ${inlineCode(`${file}:${range.line}`)} | ${example} |\n`;
   });
-  return `${title}\n| severity | what | where | for example |\n|---|---|---|---|\n${rows.join('')}`;
+  return `${title}\n| severity | difference | location | example |\n|---|---|---|---|\n${rows.join('')}`;
 }
 
 function summaryOf(differences: readonly Difference[]): string {
-  if (differences.length === 0) return 'nothing differs in what it means';
+  if (differences.length === 0) return 'no differences in behaviour';
   const severities = Object.keys(SEVERITY_RANKS) as Severity[];
   const counts = severities.map(
     (severity) => [severity, differences.filter((one) => one.severity === severity).length] as const,
@@ -60,9 +60,9 @@ function summaryOf(differences: readonly Difference[]): string {
 
 const MAX_CHARACTERS = 60;
 
-/** A request or a body on one line; what makes a text long is its length, not its characters. */
+/** Formats a request or a body on one line. Shortens long texts and adds their length. */
 function exampleOf(witness: DiffWitness): string {
-  if ('body' in witness) return `a body: ${JSON.stringify(witness.body, shortenStrings)}`;
+  if ('body' in witness) return `body: ${JSON.stringify(witness.body, shortenStrings)}`;
   const { method, url, headers = [] } = witness.request;
   const lines = headers.flatMap((text, index) => (index % 2 === 0 ? [`${text}: ${headers[index + 1]}`] : []));
   return [`${method} ${shorten(url)}`, ...lines].join(', ');
@@ -76,13 +76,13 @@ function shorten(text: string): string {
   return text.length <= MAX_CHARACTERS ? text : `${text.slice(0, 20)}… (${text.length} characters)`;
 }
 
-/** Text of a manifest must not become a part of the table, or markup. */
+/** Escapes text of a manifest so that it cannot add cells or markup to the table. */
 function cell(text: string): string {
   return text.replaceAll(/[\\`*_{}[\]<>()#+!|~@]/g, '\\$&').replaceAll(/\s+/g, ' ');
 }
 
 function inlineCode(text: string): string {
-  const ticks = '`'.repeat(1 + Math.max(0, ...[...text.matchAll(/`+/g)].map(([found]) => found.length)));
+  const ticks = '`'.repeat(1 + Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length)));
   const padding = /^`|`$/.test(text) ? ' ' : '';
   return `${ticks}${padding}${text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ')}${padding}${ticks}`;
 }

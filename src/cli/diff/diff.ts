@@ -16,14 +16,14 @@ const OPTIONS = {
     type: 'string',
     valueName: 'SEVERITY',
     choices: ['error', 'warning', 'info', 'never'],
-    summary: 'the least that fails the run: error, warning (the usual), info, or never',
+    summary: 'exit with 1 from this severity on: error, warning (default), info or never',
   },
   format: {
     type: 'string',
     short: 'f',
     valueName: 'FORMAT',
     choices: Object.keys(FORMATS),
-    summary: 'text, json, or markdown for a pull request',
+    summary: 'text (default), json, or markdown for a pull request',
   },
 } as const satisfies Options;
 
@@ -37,14 +37,12 @@ export const diff: Verb = {
   async run(terminal) {
     const { values, positionals } = parseArgs({ args: [...terminal.args], allowPositionals: true, options: OPTIONS });
     const [old, next, ...more] = positionals;
-    if (old === undefined || next === undefined || more.length > 0)
-      throw new UsageError('name the old manifest and the new one: OLD NEW');
+    if (old === undefined || next === undefined || more.length > 0) throw new UsageError('name two manifests: OLD NEW');
     const failOn = parseChoice(values['fail-on'], 'warning', OPTIONS['fail-on'].choices, '--fail-on');
     const format = parseChoice(values.format, 'text', Object.keys(FORMATS) as (keyof typeof FORMATS)[], '--format');
-    const sides = [old, next].map((name) => readSide(name, terminal));
-    const [before, now] = sides;
-    if (before === undefined || now === undefined) return 2;
-    const differences = differencesBetween(before, now);
+    const [oldSide, newSide] = [old, next].map((name) => readSide(name, terminal));
+    if (oldSide === undefined || newSide === undefined) return 2;
+    const differences = differencesBetween(oldSide, newSide);
     terminal.out(FORMATS[format]({ old, next, differences }, terminal.outColour));
     return failOn !== 'never' && differences.some((difference) => isAtLeast(difference, failOn)) ? 1 : 0;
   },
@@ -54,7 +52,7 @@ function isAtLeast({ severity }: Difference, least: Severity): boolean {
   return SEVERITY_RANKS[severity] >= SEVERITY_RANKS[least];
 }
 
-/** `undefined` for a manifest that does not load, whose problems were told. */
+/** Loads one manifest. Prints the problems and returns `undefined` if it has errors. */
 function readSide(name: string, { env, err, errColour }: Terminal): DiffSide | undefined {
   const { source, environment } = readRevision(name, env);
   const loaded = load(source, environment);
@@ -65,11 +63,11 @@ function readSide(name: string, { env, err, errColour }: Terminal): DiffSide | u
 
 function parseChoice<Word extends string>(
   text: string | undefined,
-  usual: Word,
+  defaultWord: Word,
   words: readonly Word[],
   option: string,
 ): Word {
-  const word = words.find((known) => known === (text ?? usual));
+  const word = words.find((candidate) => candidate === (text ?? defaultWord));
   if (word === undefined) throw new UsageError(`${option} takes one of ${words.join(', ')}, not "${text}"`);
   return word;
 }

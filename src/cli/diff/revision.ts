@@ -6,15 +6,15 @@ import type { Environment, Source } from '../../manifest/source.ts';
 import { unreadableFileError } from '../manifest-file.ts';
 import { CommandError } from '../terminal.ts';
 
-/** A manifest by the name that `diff` was given, and the world that it sees. */
+/** A manifest that an argument of `diff` names, and the environment that it is loaded in. */
 export interface ManifestRevision {
   readonly source: Source;
   readonly environment: Environment;
 }
 
 /**
- * Reads a manifest that is a file, or that is kept by git: `main:gateway.yaml`, as `git show` takes it. Files that such a one
- * names are read at the same revision. Throws a `WorkError` when it cannot be read.
+ * Reads a manifest from a file or from a git revision: `main:gateway.yaml`, the syntax of `git show`. Files that the manifest
+ * names are read at the same revision. Throws a `CommandError` if it cannot be read.
  */
 export function readRevision(name: string, env: Environment['env']): ManifestRevision {
   const [, revision = '', path = ''] = /^([^:]+):(.+)$/.exec(name) ?? [];
@@ -22,34 +22,35 @@ export function readRevision(name: string, env: Environment['env']): ManifestRev
     return { source: readFile(name), environment: createFileEnvironment(name, env) };
   const text = readBlob(name);
   const folder = posix.dirname(path);
-  // `git` takes a path from the folder it runs in only with a dot before it.
+  // To git, a path is relative to its working folder only if it begins with a dot.
   const start = path.startsWith('.') ? './' : '';
-  const readFileThere = (file: string) =>
+  const readFileAtRevision = (file: string) =>
     posix.isAbsolute(file) ? readText(file) : readBlob(`${revision}:${start}${posix.join(folder, file)}`);
-  const listFolder = (inside: string) => {
-    const path = posix.join(folder, inside);
+  const listFolder = (relativePath: string) => {
+    const path = posix.join(folder, relativePath);
     const tree = `${revision}:${path === '.' ? start : start + path}`;
     return git('ls-tree', '--full-tree', '-z', '--name-only', tree).split('\0').filter(Boolean);
   };
-  return { source: { path: name, text }, environment: { env, readFile: readFileThere, listFolder } };
+  return { source: { path: name, text }, environment: { env, readFile: readFileAtRevision, listFolder } };
 }
 
 function readFile(path: string): Source {
   try {
     return { path, text: readText(path) };
   } catch (error) {
-    throw unreadableFileError(path, error, 'name a manifest, or one at a git revision as in main:gateway.yaml');
+    throw unreadableFileError(path, error, 'name a file, or REVISION:PATH as in main:gateway.yaml');
   }
 }
 
-/** Bytes as they were committed: no filter, pager or driver of the user's has a part in it. */
+/** Returns the committed text. Unlike `git show`, `cat-file` applies no filter, pager or diff driver of the user. */
 function readBlob(name: string): string {
   return git('cat-file', 'blob', name);
 }
 
 function git(...args: readonly string[]): string {
   const name = args.at(-1) ?? '';
-  if (name.startsWith('-')) throw new CommandError(`${name}: no git revision begins with a hyphen`);
+  if (name.startsWith('-'))
+    throw new CommandError(`${name}: a git revision cannot begin with a hyphen; name a file, or REVISION:PATH`);
   try {
     return execFileSync('git', [...args], {
       encoding: 'utf8',
@@ -65,12 +66,10 @@ const MAX_BYTES = 64 * 1024 * 1024;
 
 function reasonOf(error: unknown): string {
   const { code, stderr } = error as { code?: unknown; stderr?: unknown };
-  if (code === 'ENOENT') return 'there is no such file, and git is not installed';
+  if (code === 'ENOENT') return 'no such file, and git is not installed';
   const [line = ''] = String(stderr ?? '')
     .trim()
     .split('\n');
-  const said = line.replace(/^(?:fatal|error): /, '').replace(/\.$/, '');
-  return said === ''
-    ? 'there is no such file, and git does not have it'
-    : `there is no such file, and git says: ${said}`;
+  const reason = line.replace(/^(?:fatal|error): /, '').replace(/\.$/, '');
+  return reason === '' ? 'no such file, and git does not have it' : `no such file, and git reports: ${reason}`;
 }

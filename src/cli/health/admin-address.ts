@@ -7,35 +7,36 @@ import { readSource } from '../manifest-file.ts';
 import { CommandError } from '../terminal.ts';
 
 /**
- * Where the operators' side of a manifest is asked on this machine: an address without a path. What else is wrong with
- * the file does not matter here: the last good manifest serves on, and no probe may end it for a mistake that was saved.
+ * Returns the base URL of a manifest's admin API on this machine. Ignores errors in the rest of the file: the gateway keeps
+ * serving the last good manifest, and a probe must not kill it because of a mistake that somebody saved.
  */
 export function adminAddress(file: string, env: Environment['env']): string {
   const source = readSource(file);
-  const world = createFileEnvironment(file, env);
-  const admin = readAdminKey(extractAdminSection(source), world) ?? readAdminKey(source, world);
-  if (admin === undefined) throw new CommandError(`${file}: no "admin" can be read; write admin: 127.0.0.1:9901`);
+  const environment = createFileEnvironment(file, env);
+  const admin = readAdminKey(extractAdminSection(source), environment) ?? readAdminKey(source, environment);
+  if (admin === undefined)
+    throw new CommandError(`${file}: "admin" is missing or invalid; write admin: 127.0.0.1:9901`);
   const { listen, tls } = typeof admin === 'string' ? { listen: admin, tls: undefined } : admin;
   const { host, port } = compileAddress(listen, ['admin'], []);
   if (port === 0)
-    throw new CommandError(`${file}: "admin" has port 0, which is another one at each start; write a port`);
-  const asked = LOOPBACK_FOR[host] ?? host;
-  return `${tls === undefined ? 'http' : 'https'}://${asked.includes(':') ? `[${asked}]` : asked}:${port}`;
+    throw new CommandError(`${file}: "admin" has port 0, which is a different port at each start; write a fixed port`);
+  const probedHost = LOOPBACK_FOR[host] ?? host;
+  return `${tls === undefined ? 'http' : 'https'}://${probedHost.includes(':') ? `[${probedHost}]` : probedHost}:${port}`;
 }
 
-/** A listener on all addresses is asked on loopback. */
+/** A listener on all addresses is probed on loopback. */
 const LOOPBACK_FOR: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
-/** `undefined` where there is none, or a faulty one. */
-function readAdminKey(source: Source | undefined, world: Environment) {
+/** Returns the value of `admin`, or `undefined` if it is missing or invalid. */
+function readAdminKey(source: Source | undefined, environment: Environment) {
   if (source === undefined) return undefined;
-  const { checked, findings } = readManifest(source, trackDependencies(world).world);
-  const isFaulty = findings.some(({ location }) => 'path' in location && location.path[0] === 'admin');
-  return isFaulty ? undefined : checked?.manifest.admin;
+  const { checked, findings } = readManifest(source, trackDependencies(environment).world);
+  const isInvalid = findings.some(({ location }) => 'path' in location && location.path[0] === 'admin');
+  return isInvalid ? undefined : checked?.manifest.admin;
 }
 
-/** The key alone: who asks every few seconds does not read ten thousand routes each time. */
+/** Returns a manifest with only the `admin` key: a probe every few seconds must not parse ten thousand routes each time. */
 function extractAdminSection({ path, text }: Source): Source | undefined {
-  const [found] = /^admin:.*\n?(?:(?:[ \t\r#].*)?\n)*(?:[ \t#].*)?/m.exec(text) ?? [];
-  return found === undefined ? undefined : { path, text: `${found}\nversion: 1\n` };
+  const [section] = /^admin:.*\n?(?:(?:[ \t\r#].*)?\n)*(?:[ \t#].*)?/m.exec(text) ?? [];
+  return section === undefined ? undefined : { path, text: `${section}\nversion: 1\n` };
 }

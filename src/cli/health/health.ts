@@ -2,7 +2,7 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import { parseArgs } from 'node:util';
 import { durationMs } from '../../manifest/units.ts';
-import { chooseManifest } from '../manifest-file.ts';
+import { chooseManifest, DEFAULT_MANIFEST } from '../manifest-file.ts';
 import { type ExitCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
 import { adminAddress } from './admin-address.ts';
 
@@ -11,14 +11,19 @@ const DEFAULT_TIMEOUT = '2s';
 const OPTIONS = {
   live: {
     type: 'boolean',
-    summary: 'ask whether it answers at all (/livez), not whether it should get requests (/readyz)',
+    summary: 'check that the process responds (/livez) instead of that it is ready for requests (/readyz)',
   },
   timeout: {
     type: 'string',
     valueName: 'DURATION',
-    summary: `how long it may take to answer; ${DEFAULT_TIMEOUT} when left out`,
+    summary: `time limit for the response, for example 500ms (default ${DEFAULT_TIMEOUT})`,
   },
-  config: { type: 'string', short: 'c', valueName: 'FILE', summary: 'the manifest, as FILE alone says it' },
+  config: {
+    type: 'string',
+    short: 'c',
+    valueName: 'FILE',
+    summary: `the manifest; the same as FILE (default ${DEFAULT_MANIFEST})`,
+  },
 } as const satisfies Options;
 
 export const health: Verb = {
@@ -39,7 +44,8 @@ export const health: Verb = {
 };
 
 function readTimeout(text: string): number {
-  if (!/^[1-9]\d{0,5}(?:ms|s|m)$/.test(text)) throw new UsageError(`"${text}" is no time limit; write 500ms, or 2s`);
+  if (!/^[1-9]\d{0,5}(?:ms|s|m)$/.test(text))
+    throw new UsageError(`"${text}" is not a valid timeout; write for example 500ms or 2s`);
   return durationMs(text);
 }
 
@@ -48,27 +54,27 @@ interface ProbeResult {
   readonly message: string;
 }
 
-/** Never rejects: no answer is one as well. */
+/** Requests a health endpoint. Never rejects: a missing response is an unhealthy result. */
 async function probe(url: string, timeoutMs: number): Promise<ProbeResult> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
-    const answer = await get(url, signal);
+    const response = await get(url, signal);
     const chunks: Buffer[] = [];
-    for await (const chunk of answer) chunks.push(chunk as Buffer);
+    for await (const chunk of response) chunks.push(chunk as Buffer);
     return {
-      isHealthy: answer.statusCode === 200,
-      message: messageOf(Buffer.concat(chunks).toString(), answer.statusCode),
+      isHealthy: response.statusCode === 200,
+      message: messageOf(Buffer.concat(chunks).toString(), response.statusCode),
     };
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    const why = signal.aborted ? `not within ${timeoutMs} ms` : code;
-    return { isHealthy: false, message: `no answer from ${url}: ${why}` };
+    const reason = signal.aborted ? `timed out after ${timeoutMs} ms` : code;
+    return { isHealthy: false, message: `no response from ${url}: ${reason}` };
   }
 }
 
 function get(url: string, signal: AbortSignal): Promise<http.IncomingMessage> {
   return new Promise((resolve, reject) => {
-    // It is this machine that is asked, it is told no secret, and its certificate is for other names.
+    // The peer is this machine, the request carries no secret, and the certificate names other hosts.
     const options = { signal, agent: false, rejectUnauthorized: false } as const;
     (url.startsWith('https:') ? https : http).get(url, options, resolve).on('error', reject);
   });
@@ -77,9 +83,9 @@ function get(url: string, signal: AbortSignal): Promise<http.IncomingMessage> {
 function messageOf(body: string, status: number | undefined): string {
   try {
     const { status: word, why = [], detail } = JSON.parse(body);
-    if (typeof detail === 'string') return `answered ${status}: ${detail}`;
+    if (typeof detail === 'string') return `status ${status}: ${detail}`;
     return why.length === 0 ? String(word) : `${word}: ${why.join('; ')}`;
   } catch {
-    return `answered ${status}, and what no gateway says`;
+    return `status ${status}, and the response is not from a gateway; check the address of "admin"`;
   }
 }

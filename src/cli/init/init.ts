@@ -14,27 +14,26 @@ export const init: Verb = {
     const { file } = parseSingleManifestArguments(args, {});
     const tests = join(dirname(file), `${basename(file, extname(file))}.test.yaml`);
     for (const path of [file, tests])
-      if (existsSync(path))
-        throw new CommandError(`${path} exists already and is left as it is; name another file, or remove this one`);
-    writeNew(file, starterManifest(schemaFrom(file, 'gateway.schema.json')));
-    writeNew(tests, starterTestFile(schemaFrom(file, 'gateway-test.schema.json'), basename(file)));
+      if (existsSync(path)) throw new CommandError(`${path} already exists; name another file, or remove this one`);
+    writeNew(file, starterManifest(schemaPathFrom(file, 'gateway.schema.json')));
+    writeNew(tests, starterTestFile(schemaPathFrom(file, 'gateway-test.schema.json'), basename(file)));
     out(`${file}\n${tests}\n`);
-    err(`next: signing-gateway lint ${file}, and signing-gateway test ${tests}\n`);
+    err(`Next: run "signing-gateway lint ${file}" and "signing-gateway test ${tests}"\n`);
     return 0;
   },
 };
 
-/** How an editor that shows a file beside this one finds a schema. */
-function schemaFrom(file: string, schema: string): string {
+/** Returns the relative path to a schema, for editors that open a file in the same folder. */
+function schemaPathFrom(file: string, schema: string): string {
   const path = relative(resolve(dirname(file)), fileURLToPath(new URL(schema, SCHEMA_FOLDER))).replaceAll(sep, '/');
   return path.startsWith('.') ? path : `./${path}`;
 }
 
-/** Fails where the file has come to be in the meantime. */
+/** Writes a new file. Fails if the file exists by now. */
 function writeNew(path: string, text: string): void {
   try {
     writeFileSync(path, text, { flag: 'wx' });
   } catch (error) {
-    throw new CommandError(`${path} cannot be written: ${(error as Error).message}`);
+    throw new CommandError(`cannot write ${path}: ${(error as Error).message}`);
   }
 }

@@ -1,4 +1,4 @@
-/** A manifest to begin with: a public route, and a protected one. */
+/** Returns a starter manifest with a public and a protected route. */
 export function starterManifest(schema: string): string {
   return `# yaml-language-server: $schema=${schema}
 version: 1
@@ -10,7 +10,7 @@ upstreams:
     url: \${API_URL:-http://127.0.0.1:7000}
     timeouts: { connect: 2s, response: 30s, idle: 60s }
 
-# How the callers of protected routes are known.
+# How callers of protected routes are authenticated.
 auth:
   tokens:
     jwt:
@@ -25,14 +25,14 @@ auth:
     message: admins and users only
 
 routes:
-  # Anyone may ask for this.
+  # Anyone may request the status.
   - id: status
     method: GET
     path: /status
     upstream: api
     access: public
 
-  # Everything of the API takes a token with an allowed role.
+  # All of the API requires a token with an allowed role.
   - id: api
     method: any
     path: /api/**
@@ -41,38 +41,38 @@ routes:
 `;
 }
 
-/** A test file for it, which covers all of it. */
+/** Returns a test file that covers the complete starter manifest. */
 export function starterTestFile(schema: string, manifest: string): string {
   return `# yaml-language-server: $schema=${schema}
 version: 1
 manifest: ${manifest}
 
 cases:
-  - name: anyone may ask for the status
+  - name: anyone may request the status
     request: { method: GET, url: /status }
     expect: { route: status, status: 200, upstream: { id: api, url: /status } }
 
-  - name: the API takes a token
+  - name: the API requires a token
     request: { method: GET, url: /api/contacts }
     expect: { route: api, refusal: token_missing, status: 401, upstream: null }
 
-  - name: admins and users pass
+  - name: admins and users may call the API
     request: { method: GET, url: '/api/contacts?page=2', role: [admin, user] }
     expect: { route: api, status: 200, upstream: { id: api, url: '/api/contacts?page=2' } }
 
-  - name: other roles do not pass
+  - name: other roles may not call the API
     request: { method: GET, url: /api/contacts, role: guest }
     expect: { route: api, refusal: role_not_allowed, status: 403, message: admins and users only, upstream: null }
 
-  - name: other paths are unknown
+  - name: other paths are refused
     request: { method: GET, url: /other }
     expect: { route: null, refusal: route_unknown, status: 404, upstream: null }
 
-  - name: the status is not written
+  - name: other methods are refused
     request: { method: POST, url: /status }
     expect: { refusal: method_not_allowed, status: 405, upstream: null }
 
-  - name: a path that can be read in two ways is refused
+  - name: an ambiguous path is refused
     request: { method: GET, url: /status/../api/contacts }
     expect: { refusal: path_ambiguous, status: 400, upstream: null }
 `;

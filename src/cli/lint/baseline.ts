@@ -7,14 +7,14 @@ import { type LintReport, toJson, withFingerprints } from './reporters/lint-repo
 
 interface Baseline {
   readonly version: 1;
-  /** What is known, and not told of again. */
+  /** The problems that are not reported again. */
   readonly problems: readonly { readonly rule: string; readonly file: string; readonly fingerprint: string }[];
 }
 
-/** Errors keep the manifest from being served: nobody can agree to live with them. */
+/** Errors are never in a baseline: the gateway does not serve a manifest with errors. */
 const ERRORS = new Set(RULES.filter(({ severity }) => severity === 'error').map(({ id }) => id));
 
-/** Writes down what is told of now. */
+/** Writes the problems of a report into a baseline file. */
 export function writeBaseline(path: string, report: LintReport): void {
   const problems = withFingerprints(report)
     .filter(({ problem }) => !ERRORS.has(problem.rule))
@@ -23,22 +23,22 @@ export function writeBaseline(path: string, report: LintReport): void {
   writeFileAtomic(path, toJson(baseline));
 }
 
-/** The problems that a baseline does not know. */
+/** Returns the problems that are not in a baseline. */
 export function newProblems(path: string, report: LintReport): Problem[] {
-  const known = new Set(readBaseline(path).problems.map(({ fingerprint }) => fingerprint));
+  const baseline = new Set(readBaseline(path).problems.map(({ fingerprint }) => fingerprint));
   return withFingerprints(report)
-    .filter(({ problem, fingerprint }) => ERRORS.has(problem.rule) || !known.has(fingerprint))
+    .filter(({ problem, fingerprint }) => ERRORS.has(problem.rule) || !baseline.has(fingerprint))
     .map(({ problem }) => problem);
 }
 
 function readBaseline(path: string): Baseline {
   try {
     const baseline: Baseline = JSON.parse(readText(path));
-    if (baseline.version !== 1 || !Array.isArray(baseline.problems)) throw new Error('it is no baseline of version 1');
+    if (baseline.version !== 1 || !Array.isArray(baseline.problems)) throw new Error('not a baseline of version 1');
     return baseline;
   } catch (error) {
     throw new CommandError(
-      `${path} cannot be used: ${(error as Error).message}; write it with --write-baseline ${path}`,
+      `cannot use ${path} as a baseline: ${(error as Error).message}; create it with --write-baseline ${path}`,
     );
   }
 }

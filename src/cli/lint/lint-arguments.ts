@@ -12,26 +12,33 @@ const OWN_OPTIONS = {
     type: 'string',
     valueName: 'PRESET',
     choices: PRESETS,
-    summary: `in place of the manifest's: ${PRESETS.join(', ')}`,
+    summary: `use this preset instead of the manifest's: ${PRESETS.join(', ')}`,
   },
   'fail-on': {
     type: 'string',
     valueName: 'SEVERITY',
     choices: SEVERITIES,
-    summary: 'exit with 1 from this severity on: error (if left out), warning, info',
+    summary: 'exit with 1 from this severity on: error (default), warning, info',
   },
-  'max-warnings': { type: 'string', valueName: 'N', summary: 'exit with 1 if there are more warnings' },
-  fix: { type: 'boolean', summary: 'mend in the file what can be mended safely' },
-  'dry-run': { type: 'boolean', summary: 'with --fix: print the patch, and write nothing' },
-  baseline: { type: 'string', valueName: 'FILE', summary: 'tell only of what this file does not know' },
-  'write-baseline': { type: 'string', valueName: 'FILE', summary: 'write down what is told of now, for --baseline' },
-  online: { type: 'boolean', summary: 'ask the upstreams and the issuer too; without it nobody is asked' },
-  explain: { type: 'string', valueName: 'RULE', summary: 'say why there is a rule, with examples' },
+  'max-warnings': { type: 'string', valueName: 'N', summary: 'exit with 1 if there are more warnings than N' },
+  fix: { type: 'boolean', summary: 'fix the problems that have a safe fix, in the files' },
+  'dry-run': { type: 'boolean', summary: 'with --fix: print the patch and write nothing' },
+  baseline: { type: 'string', valueName: 'FILE', summary: 'report only problems that are not in this file' },
+  'write-baseline': {
+    type: 'string',
+    valueName: 'FILE',
+    summary: 'write the current problems to this file, for --baseline',
+  },
+  online: {
+    type: 'boolean',
+    summary: 'also connect to the upstreams and the token issuer; no other check uses the network',
+  },
+  explain: { type: 'string', valueName: 'RULE', summary: 'explain a rule, with examples' },
 } as const satisfies Options;
 
 export const LINT_OPTIONS = { ...MANIFEST_OPTIONS, ...OUTPUT_OPTIONS, ...OWN_OPTIONS };
 
-/** What `lint` was called for. */
+/** The parsed arguments of `lint`. */
 export interface LintArguments {
   readonly files: readonly string[];
   readonly outputs: readonly Output[];
@@ -45,16 +52,16 @@ export interface LintArguments {
   readonly explain: string | undefined;
 }
 
-/** @throws UsageError */
+/** Parses the arguments. Throws a `UsageError` if they are invalid or exclude each other. */
 export function parseLintArguments(args: readonly string[]): LintArguments {
   const { files, tokens } = parseManifestArguments(args, { ...OUTPUT_OPTIONS, ...OWN_OPTIONS });
   const given = new Map(tokens.map((token) => (token.kind === 'option' ? [token.name, token.value ?? ''] : ['', ''])));
   const isFix = given.has('fix');
-  if (given.has('dry-run') && !isFix) throw new UsageError('--dry-run goes with --fix');
+  if (given.has('dry-run') && !isFix) throw new UsageError('--dry-run works only with --fix; add --fix');
   if (isFix && !given.has('dry-run') && files.includes('-'))
-    throw new UsageError('what comes by the standard input cannot be mended in place; add --dry-run');
+    throw new UsageError('--fix cannot write to standard input; add --dry-run');
   if (given.has('baseline') && given.has('write-baseline'))
-    throw new UsageError('write one of --baseline and --write-baseline');
+    throw new UsageError('--baseline and --write-baseline exclude each other; remove one');
   return {
     files,
     outputs: readOutputs(tokens, files),
@@ -71,17 +78,17 @@ export function parseLintArguments(args: readonly string[]): LintArguments {
 
 function parseChoice<Word extends string>(
   option: string,
-  written: string | undefined,
+  text: string | undefined,
   words: readonly Word[],
 ): Word | undefined {
-  const word = words.find((known) => known === written);
-  if (written !== undefined && word === undefined)
-    throw new UsageError(`--${option} ${written} is not known${suggestion(written, words)}`);
+  const word = words.find((candidate) => candidate === text);
+  if (text !== undefined && word === undefined)
+    throw new UsageError(`unknown --${option} "${text}"${suggestion(text, words)}`);
   return word;
 }
 
-function parseMaxWarnings(written: string | undefined): number {
-  if (written === undefined) return Number.POSITIVE_INFINITY;
-  if (!/^\d{1,9}$/.test(written)) throw new UsageError(`--max-warnings takes a whole number, not "${written}"`);
-  return Number(written);
+function parseMaxWarnings(text: string | undefined): number {
+  if (text === undefined) return Number.POSITIVE_INFINITY;
+  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`--max-warnings takes an integer, not "${text}"`);
+  return Number(text);
 }

@@ -1,5 +1,5 @@
 import { fixText } from '../../lint/fix-text.ts';
-import { lint as advise } from '../../lint/lint.ts';
+import { lint as lintManifest } from '../../lint/lint.ts';
 import { checkOnline } from '../../lint/online-checks.ts';
 import { RULES } from '../../lint/rule-table.ts';
 import { unifiedDiff } from '../../lint/unified-diff.ts';
@@ -21,79 +21,78 @@ import { countOf, isFailing, type LintReport } from './reporters/lint-report.ts'
 const RULES_BY_ID = new Map(RULES.map((rule) => [rule.id, rule]));
 
 export const lint: Verb = {
-  usage: 'signing-gateway lint [FILE …] [OPTIONS]',
+  usage: 'signing-gateway lint [FILE...] [OPTIONS]',
   options: LINT_OPTIONS,
   examples: [
     'signing-gateway lint deploy/gateway.yaml --fail-on warning',
-    'signing-gateway lint -f sarif -o lint.sarif -f github    for code scanning, and as annotations',
-    'signing-gateway lint --fix --dry-run                     the patch of what can be mended',
-    'signing-gateway lint - < gateway.yaml                    what comes by the standard input',
+    'signing-gateway lint -f sarif -o lint.sarif -f github',
+    'signing-gateway lint --fix --dry-run | git apply',
+    'signing-gateway lint - < gateway.yaml',
   ],
   async run(terminal) {
-    const call = parseLintArguments(terminal.args);
-    if (call.explain !== undefined) {
-      terminal.out(explainRule(call.explain));
+    const options = parseLintArguments(terminal.args);
+    if (options.explain !== undefined) {
+      terminal.out(explainRule(options.explain));
       return 0;
     }
-    const written = call.files.map((file) => (file === '-' ? readStandardInput() : readSource(file)));
-    if (call.fix === 'show') return showPatches(written, call, terminal);
-    const sources = call.fix === 'write' ? written.map((source) => fixFiles(source, call, terminal)) : written;
-    const checks = await Promise.all(sources.map((source) => check(source, call, terminal)));
-    const all = {
-      sources: checks.flatMap((checked) => checked.sources),
-      problems: checks.flatMap(({ problems }) => problems),
-      failOn: call.failOn,
-      rules: RULES_BY_ID,
-      version,
-    };
-    if (call.isBaselineWrite) writeBaseline(call.baseline ?? '', all);
-    const report = call.baseline === undefined ? all : { ...all, problems: newProblems(call.baseline, all) };
-    writeOutputs(call.outputs, report, terminal);
-    const isFailed = report.problems.some((problem) => isFailing(problem, report)) || exceedsMaxWarnings(report, call);
-    terminal.err(
-      formatSummary(
-        report,
-        all,
-        checks.reduce((sum, { routes }) => sum + routes, 0),
-        isFailed,
-        terminal,
-      ),
-    );
+    const inputs = options.files.map((file) => (file === '-' ? readStandardInput() : readSource(file)));
+    if (options.fix === 'show') return showPatches(inputs, options, terminal);
+    const sources = options.fix === 'write' ? inputs.map((source) => fixFiles(source, options, terminal)) : inputs;
+    const { all, routes } = await lintSources(sources, options, terminal);
+    if (options.isBaselineWrite) writeBaseline(options.baseline ?? '', all);
+    const report = options.baseline === undefined ? all : { ...all, problems: newProblems(options.baseline, all) };
+    writeOutputs(options.outputs, report, terminal);
+    const isFailed =
+      report.problems.some((problem) => isFailing(problem, report)) || countOf(report, 'warning') > options.maxWarnings;
+    const hiddenCount = all.problems.length - report.problems.length;
+    terminal.err(formatSummary({ report, hiddenCount, routes, isFailed }, terminal.errColour));
     return isFailed ? 1 : 0;
   },
 };
 
-async function check(source: Source, { preset, isOnline }: LintArguments, { env }: Terminal) {
-  const checked = loadWithFindings(source, createFileEnvironment(source.path, env));
-  const extraFindings = isOnline && checked.plan !== undefined ? await checkOnline(checked) : [];
-  const routes = checked.plan?.routes.length ?? 0;
-  return { sources: checked.sources, problems: advise(checked, { preset, extraFindings }), routes };
+async function lintSources(sources: readonly Source[], options: LintArguments, terminal: Terminal) {
+  const results = await Promise.all(sources.map((source) => lintSource(source, options, terminal)));
+  const all: LintReport = {
+    sources: results.flatMap((result) => result.sources),
+    problems: results.flatMap(({ problems }) => problems),
+    failOn: options.failOn,
+    rules: RULES_BY_ID,
+    version,
+  };
+  return { all, routes: results.reduce((sum, { routes }) => sum + routes, 0) };
 }
 
-/** A manifest and what it includes, before and after what can be mended was. */
+async function lintSource(source: Source, { preset, isOnline }: LintArguments, { env }: Terminal) {
+  const loaded = loadWithFindings(source, createFileEnvironment(source.path, env));
+  const extraFindings = isOnline && loaded.plan !== undefined ? await checkOnline(loaded) : [];
+  const routes = loaded.plan?.routes.length ?? 0;
+  return { sources: loaded.sources, problems: lintManifest(loaded, { preset, extraFindings }), routes };
+}
+
+/** Yields a manifest and each file that it includes, before and after the safe fixes. */
 function* fixSources(source: Source, { preset }: LintArguments, { env }: Terminal) {
   const { path } = source;
-  const world = createFileEnvironment(path, env);
+  const environment = createFileEnvironment(path, env);
   const texts = new Map([[path, source.text]]);
-  const readFile = (name: string) => texts.get(displayPathBeside(path, name)) ?? world.readFile(name);
-  const readNow = () => loadWithFindings({ path, text: texts.get(path) ?? '' }, { ...world, readFile });
-  for (const before of readNow().sources) {
+  const readFile = (name: string) => texts.get(displayPathBeside(path, name)) ?? environment.readFile(name);
+  const loadFixed = () => loadWithFindings({ path, text: texts.get(path) ?? '' }, { ...environment, readFile });
+  for (const before of loadFixed().sources) {
     const { text, editCount: edits } = fixText(before.text, (next) => {
       texts.set(before.path, next);
-      return advise(readNow(), { preset }).filter(({ file }) => file === before.path);
+      return lintManifest(loadFixed(), { preset }).filter(({ file }) => file === before.path);
     });
     texts.set(before.path, text);
     yield { before, text, edits };
   }
 }
 
-/** Answers the manifest as it is now. */
-function fixFiles(source: Source, call: LintArguments, terminal: Terminal): Source {
-  const [own = { text: source.text }] = [...fixSources(source, call, terminal)].map(
+/** Writes the fixed files and returns the fixed manifest. */
+function fixFiles(source: Source, options: LintArguments, terminal: Terminal): Source {
+  const [own = { text: source.text }] = [...fixSources(source, options, terminal)].map(
     ({ before: { path }, text, edits }) => {
       if (edits > 0) {
         writeFileAtomic(path, text);
-        terminal.err(`${pluralize(edits, 'problem')} mended in ${path}\n`);
+        terminal.err(`${pluralize(edits, 'problem')} fixed in ${path}\n`);
       }
       return { text };
     },
@@ -101,35 +100,32 @@ function fixFiles(source: Source, call: LintArguments, terminal: Terminal): Sour
   return { ...source, ...own };
 }
 
-/** Exits with 1 when there is something to mend, so that a check can be made of it. */
-function showPatches(sources: readonly Source[], call: LintArguments, terminal: Terminal): 0 | 1 {
+/** Prints the fixes as patches. Exits with 1 if there are any, so that CI can check for them. */
+function showPatches(sources: readonly Source[], options: LintArguments, terminal: Terminal): 0 | 1 {
   const patches = sources.flatMap((source) =>
-    [...fixSources(source, call, terminal)].map(({ before, text }) => unifiedDiff(before.path, before.text, text)),
+    [...fixSources(source, options, terminal)].map(({ before, text }) => unifiedDiff(before.path, before.text, text)),
   );
   terminal.out(patches.join(''));
   return patches.some((patch) => patch !== '') ? 1 : 0;
 }
 
-function exceedsMaxWarnings(report: LintReport, { maxWarnings }: LintArguments): boolean {
-  return countOf(report, 'warning') > maxWarnings;
+interface LintSummary {
+  readonly report: LintReport;
+  /** The number of problems that the baseline hides. */
+  readonly hiddenCount: number;
+  readonly routes: number;
+  readonly isFailed: boolean;
 }
 
-function formatSummary(
-  report: LintReport,
-  all: LintReport,
-  routes: number,
-  isFailed: boolean,
-  { errColour }: Terminal,
-): string {
+function formatSummary({ report, hiddenCount, routes, isFailed }: LintSummary, colour: boolean): string {
   const names = report.sources.map(({ path }) => path).join(', ');
-  const known = all.problems.length - report.problems.length;
-  const aside = known === 0 ? '' : `; ${pluralize(known, 'known problem')} not shown`;
+  const note = hiddenCount === 0 ? '' : `; ${pluralize(hiddenCount, 'problem')} in the baseline`;
   if (report.problems.length === 0)
-    return `${paint('no problems', 'green', errColour)} in ${names}: ${pluralize(routes, 'route')}${aside}\n`;
+    return `${paint('no problems', 'green', colour)} in ${names}: ${pluralize(routes, 'route')}${note}\n`;
   const counts = (['error', 'warning', 'info'] as const)
     .map((severity) => [countOf(report, severity), severity] as const)
     .filter(([number]) => number > 0)
     .map(([number, severity]) => pluralize(number, severity));
-  const total = paint(pluralize(report.problems.length, 'problem'), isFailed ? 'red' : 'yellow', errColour);
-  return `${total} in ${names}: ${counts.join(', ')}${aside}\n`;
+  const total = paint(pluralize(report.problems.length, 'problem'), isFailed ? 'red' : 'yellow', colour);
+  return `${total} in ${names}: ${counts.join(', ')}${note}\n`;
 }

@@ -5,10 +5,10 @@ import { writeFileAtomic } from '../write-file-atomic.ts';
 import type { LintReport } from './reporters/lint-report.ts';
 import { REPORTERS, type ReportFormat } from './reporters/reporters.ts';
 
-/** One way in which a report is written down. */
+/** A format of the report and where to write it. */
 export interface Output {
   readonly format: ReportFormat;
-  /** Left out: the standard output. */
+  /** Default: standard output. */
   readonly file?: string;
 }
 
@@ -21,18 +21,18 @@ export const OUTPUT_OPTIONS = {
     multiple: true,
     valueName: 'FORMAT',
     choices: FORMATS,
-    summary: `one of ${FORMATS.join(', ')}; several at once with -o`,
+    summary: `one of ${FORMATS.join(', ')}; repeat it with -o for several`,
   },
   output: {
     type: 'string',
     short: 'o',
     multiple: true,
     valueName: 'FILE',
-    summary: 'the file for the format before it, in place of the standard output',
+    summary: 'write the preceding format to this file instead of standard output',
   },
 } as const satisfies Options;
 
-/** What `parseArgs` tells of each argument with `tokens: true`. */
+/** An argument as `parseArgs` reports it with `tokens: true`. */
 interface ArgumentToken {
   readonly kind: string;
   readonly name?: string;
@@ -40,9 +40,9 @@ interface ArgumentToken {
 }
 
 /**
- * The outputs that were asked for: each `-o` belongs to the `-f` before it, and `pretty` is what is left without any.
+ * Returns the outputs: each `-o` belongs to the `-f` before it. Without any `-f`, the format is `pretty`.
  *
- * @param inputs files that are read, and so are never written to
+ * @param inputs the files that are linted, which must not be overwritten
  */
 export function readOutputs(tokens: readonly ArgumentToken[], inputs: readonly string[]): Output[] {
   const outputs: Output[] = [];
@@ -55,7 +55,7 @@ export function readOutputs(tokens: readonly ArgumentToken[], inputs: readonly s
   return outputs.length === 0 ? [{ format: 'pretty' }] : outputs;
 }
 
-/** Writes the files first: what reads the standard output may well end the run. */
+/** Writes files before standard output, because a closed pipe on standard output ends the process. */
 export function writeOutputs(outputs: readonly Output[], report: LintReport, { out, outColour }: Terminal): void {
   for (const { format, file } of outputs)
     if (file !== undefined) writeFileAtomic(file, REPORTERS[format](report, false));
@@ -63,8 +63,8 @@ export function writeOutputs(outputs: readonly Output[], report: LintReport, { o
 }
 
 function formatOf(word: string): ReportFormat {
-  const format = FORMATS.find((known) => known === word);
-  if (format === undefined) throw new UsageError(`there is no format "${word}"${suggestion(word, FORMATS)}`);
+  const format = FORMATS.find((candidate) => candidate === word);
+  if (format === undefined) throw new UsageError(`unknown format "${word}"${suggestion(word, FORMATS)}`);
   return format;
 }
 
@@ -72,18 +72,19 @@ function withFile(output: Output | undefined, file: string): Output {
   if (output === undefined) throw new UsageError(`write -f FORMAT before "-o ${file}"`);
   if (file === '') throw new UsageError(`name a file after -o for ${output.format}`);
   if (output.file !== undefined)
-    throw new UsageError(`${output.format} goes to ${output.file} already; write -f FORMAT before "-o ${file}"`);
+    throw new UsageError(`${output.format} already goes to ${output.file}; write -f FORMAT before "-o ${file}"`);
   return { ...output, file };
 }
 
 function rejectDuplicateOutputs(outputs: readonly Output[], inputs: readonly string[]): void {
-  const loose = outputs.filter(({ file }) => file === undefined).map(({ format }) => format);
-  if (loose.length > 1)
-    throw new UsageError(`one format at most goes to the standard output, not ${loose.join(' and ')}; add -o FILE`);
-  const taken = new Set(inputs.map((file) => resolve(file)));
+  const unredirected = outputs.filter(({ file }) => file === undefined).map(({ format }) => format);
+  if (unredirected.length > 1)
+    throw new UsageError(`only one format can go to standard output, not ${unredirected.join(' and ')}; add -o FILE`);
+  const usedPaths = new Set(inputs.map((file) => resolve(file)));
   for (const { file } of outputs) {
     if (file === undefined) continue;
-    if (taken.has(resolve(file))) throw new UsageError(`${file} is taken already; write another file after -o`);
-    taken.add(resolve(file));
+    if (usedPaths.has(resolve(file)))
+      throw new UsageError(`${file} is already an input or an output; name another file after -o`);
+    usedPaths.add(resolve(file));
   }
 }

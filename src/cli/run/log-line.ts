@@ -3,14 +3,14 @@ import { paint } from '../format.ts';
 
 const LEVELS: Readonly<Record<number, string>> = { 40: 'warning', 50: 'error', 60: 'fatal' };
 
-/** A line of the log as a person reads it: the time of day, what was asked and answered, and what else it tells. */
+/** Formats a log line for a person: the time of day, the request and its status or the message, then other members. */
 export function formatLogLine(json: string, colour: boolean): string {
   const { time, level, msg, ...others } = JSON.parse(json);
   const clock = paint(new Date(time).toISOString().slice(11, 23), 'dim', colour);
   if (msg === 'request') return `${clock} ${formatRequest(others, colour)}`;
   const rank = LEVELS[level];
-  const told = rank === undefined ? msg : paint(`${rank}: ${msg}`, level > 40 ? 'red' : 'yellow', colour);
-  return `${clock} ${told}${membersOf(others, colour)}`;
+  const message = rank === undefined ? msg : paint(`${rank}: ${msg}`, level > 40 ? 'red' : 'yellow', colour);
+  return `${clock} ${message}${membersOf(others, colour)}`;
 }
 
 function formatRequest(
@@ -19,10 +19,10 @@ function formatRequest(
 ): string {
   const style = Number(status) >= 500 ? 'red' : Number(status) >= 400 ? 'yellow' : 'green';
   const code = status === undefined ? paint('---', 'red', colour) : paint(String(status), style, colour);
-  const asked = `${String(method).padEnd(7)} ${printable(String(path))}`;
-  // Where to look further; the rest repeats itself from line to line.
+  const request = `${String(method).padEnd(7)} ${printable(String(path))}`;
+  // Only the members that help to find a cause.
   const { route, refusal, reason, reported, aborted, retries, id } = others;
-  return `${code} ${asked} ${ms} ms${membersOf({ route, refusal, reason, reported, aborted, retries, id }, colour)}`;
+  return `${code} ${request} ${ms} ms${membersOf({ route, refusal, reason, reported, aborted, retries, id }, colour)}`;
 }
 
 function membersOf(members: Record<string, unknown>, colour: boolean): string {

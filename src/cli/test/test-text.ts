@@ -4,7 +4,7 @@ import type { CheckedTestFile } from '../../testing/read-test-file.ts';
 import type { TestResult } from '../../testing/run-test-file.ts';
 import { paint, pluralize } from '../format.ts';
 
-/** What a run has shown, for a report of any form. */
+/** The results of a test run, for every format. */
 export interface TestReport {
   readonly path: string;
   readonly testFile: CheckedTestFile;
@@ -12,7 +12,7 @@ export interface TestReport {
   readonly coverage: CoverageSummary;
 }
 
-/** The cases that failed, each with what was expected and what came; then what was covered. */
+/** Formats the failed cases with expected and actual values, then the summary and the coverage. */
 export function formatTestText(report: TestReport, colour: boolean): string {
   const failed = report.results.filter(({ mismatches }) => mismatches.length > 0);
   const passed = paint(`${report.results.length - failed.length} passed`, 'green', colour);
@@ -30,7 +30,7 @@ function formatFailure(result: TestResult, report: TestReport, colour: boolean):
   return `${lines.join('\n')}\n`;
 }
 
-/** Where the case says what was expected; where it says nothing of it, where it says what it expects. */
+/** Returns the location of the expected value in the test file, or of the nearest key above it. */
 export function formatMismatchLocation(
   { index }: TestResult,
   { path: at }: Mismatch,
@@ -42,14 +42,14 @@ export function formatMismatchLocation(
 
 const MAX_LINES = 20;
 
-/** What was expected after `-`, what came after `+`: of long values only the lines in which they differ. */
+/** Formats the expected value after `-` and the actual one after `+`. Omits the lines that both begin or end with. */
 export function formatMismatch({ expected, actual }: Mismatch, colour: boolean): string[] {
   const [old, next] = [linesOf(expected), linesOf(actual)];
   let start = 0;
   while (start < old.length && start < next.length && old[start] === next[start]) start += 1;
   let end = 0;
-  const most = Math.min(old.length, next.length) - start;
-  while (end < most && old.at(-1 - end) === next.at(-1 - end)) end += 1;
+  const maxEnd = Math.min(old.length, next.length) - start;
+  while (end < maxEnd && old.at(-1 - end) === next.at(-1 - end)) end += 1;
   return [
     ...truncateLines(old.slice(start, old.length - end)).map((line) => paint(`- ${line}`, 'red', colour)),
     ...truncateLines(next.slice(start, next.length - end)).map((line) => paint(`+ ${line}`, 'green', colour)),
@@ -66,8 +66,10 @@ function linesOf(value: unknown): string[] {
 }
 
 export function formatCoverage({ percent, routes, roles, refusals, uncovered }: CoverageSummary): string {
-  const of = ({ covered, total }: CoverageCount, what: string) => `${covered} of ${pluralize(total, what)}`;
-  const figures = [of(routes, 'route'), `${of(roles, 'role')} by route`, of(refusals, 'refusal')].join(', ');
+  const format = ({ covered, total }: CoverageCount, noun: string) => `${covered} of ${pluralize(total, noun)}`;
+  const figures = [format(routes, 'route'), `${format(roles, 'role')} by route`, format(refusals, 'refusal')].join(
+    ', ',
+  );
   const lines = uncovered.map(({ route, what }) => `  not covered: ${route ?? 'any route'}: ${what.join(', ')}\n`);
   return `coverage ${percent} %: ${figures}\n${lines.join('')}`;
 }

@@ -20,15 +20,21 @@ const OPTIONS = {
   'fail-under': {
     type: 'string',
     valueName: 'PERCENT',
-    summary: 'fail when less of the manifest is covered than this',
+    summary: 'exit with 1 if the coverage of the manifest is below this',
   },
-  format: { type: 'string', short: 'f', valueName: 'FORMAT', choices: Object.keys(FORMATS), summary: 'text or junit' },
-  watch: { type: 'boolean', summary: 'run again whenever the test file or its manifest is saved' },
+  format: {
+    type: 'string',
+    short: 'f',
+    valueName: 'FORMAT',
+    choices: Object.keys(FORMATS),
+    summary: 'text (default) or junit',
+  },
+  watch: { type: 'boolean', summary: 'run again when the test file or its manifest changes' },
   config: {
     type: 'string',
     short: 'c',
     valueName: 'FILE',
-    summary: 'the manifest, in place of the one that the test file names',
+    summary: 'use this manifest instead of the one that the test file names',
   },
 } as const satisfies Options;
 
@@ -42,7 +48,8 @@ export const test: Verb = {
   async run(terminal) {
     const { values, positionals } = parseArgs({ args: [...terminal.args], allowPositionals: true, options: OPTIONS });
     const [path = DEFAULT_TEST_FILE, ...more] = positionals;
-    if (more.length > 0) throw new UsageError(`one test file at a time: ${positionals.join(', ')}`);
+    if (more.length > 0)
+      throw new UsageError(`expected one test file, got ${positionals.length}: ${positionals.join(', ')}`);
     const options = {
       path,
       manifest: values.config,
@@ -55,7 +62,7 @@ export const test: Verb = {
 
 interface TestOptions {
   readonly path: string;
-  /** In place of the one that the test file names. */
+  /** Replaces the manifest that the test file names. */
   readonly manifest: string | undefined;
   readonly failUnder: number;
   readonly format: keyof typeof FORMATS;
@@ -68,10 +75,14 @@ function parsePercent(text = '0'): number {
 
 function parseFormat(text = 'text'): keyof typeof FORMATS {
   if (Object.hasOwn(FORMATS, text)) return text as keyof typeof FORMATS;
-  throw new UsageError(`there is no format "${text}"; write one of: ${Object.keys(FORMATS).join(', ')}`);
+  throw new UsageError(`unknown format "${text}"; use one of: ${Object.keys(FORMATS).join(', ')}`);
 }
 
-/** @param files takes what is read from each file, by its path; `undefined` until it was read */
+/**
+ * Runs the test file once.
+ *
+ * @param files receives the text of each file by its path, or `undefined` if the file could not be read
+ */
 async function runOnce(
   options: TestOptions,
   terminal: Terminal,
@@ -105,22 +116,22 @@ async function runOnce(
   out(FORMATS[format]({ path, testFile, results, coverage }, outColour));
   if (format !== 'text') err(formatCoverage(coverage));
   const isLow = coverage.percent < failUnder;
-  if (isLow) err(`coverage is under ${failUnder} %\n`);
+  if (isLow) err(`coverage is below ${failUnder} %; add test cases or lower --fail-under\n`);
   return isLow || results.some(({ mismatches }) => mismatches.length > 0) ? 1 : 0;
 }
 
-/** Runs again at each save, until it is asked to stop. */
+/** Runs the test file again after each change, until the process must stop. */
 async function watch(options: TestOptions, terminal: Terminal): Promise<ExitCode> {
   for (;;) {
     const files = new Map<string, string | undefined>();
     const code = await runOnce(options, terminal, files).catch((error: unknown): ExitCode => {
-      // A file that is not there may come back.
+      // A missing file may come back, so keep watching.
       if (!(error instanceof CommandError)) throw error;
       terminal.err(`${error.message}\n`);
       return 2;
     });
     if (terminal.stop.aborted) return code;
-    terminal.err('waiting for a change\n');
+    terminal.err('waiting for changes\n');
     await waitForChange(files, terminal.stop);
     if (terminal.stop.aborted) return code;
   }
@@ -130,6 +141,10 @@ function readText(path: string): string {
   try {
     return readBytes(path).toString('utf8');
   } catch (error) {
-    throw unreadableFileError(path, error, `name a test file, or run where ${DEFAULT_TEST_FILE} is`);
+    throw unreadableFileError(
+      path,
+      error,
+      `name a test file, or run the command in the folder of ${DEFAULT_TEST_FILE}`,
+    );
   }
 }

@@ -1,35 +1,35 @@
 import { readBytes } from '../../manifest/file-environment.ts';
 import { watchFiles } from '../../reload/file-watcher.ts';
 
-/** Editors write in several steps: what follows within this time belongs to one save. */
+/** Editors save in several steps. Changes within this time belong to one save. */
 const SETTLE_MS = 50;
-/** A change in the moment in which the watch begins may be told by nobody; this finds it. */
+/** Polling finds a change that happened while the watch was starting. */
 const POLL_MS = 1_000;
 
 /**
- * Resolves when one of the files holds something else, or `stop` is aborted.
+ * Resolves when the text of a file changes or `stop` is aborted.
  *
- * @param files what was read from each, by its path; `undefined`: it was not there
+ * @param files the last text of each file by its path, or `undefined` if the file was missing
  */
 export function waitForChange(files: ReadonlyMap<string, string | undefined>, stop: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     let timer: NodeJS.Timeout | undefined;
-    const end = () => {
+    const finish = () => {
       clearTimeout(timer);
       clearInterval(poll);
-      stop.removeEventListener('abort', end);
+      stop.removeEventListener('abort', finish);
       watch.close();
       resolve();
     };
-    const look = () => {
-      if ([...files].some(([path, text]) => readText(path) !== text)) end();
+    const check = () => {
+      if ([...files].some(([path, text]) => readText(path) !== text)) finish();
     };
     const watch = watchFiles([...files.keys()], () => {
       clearTimeout(timer);
-      timer = setTimeout(look, SETTLE_MS);
+      timer = setTimeout(check, SETTLE_MS);
     });
-    const poll = setInterval(look, POLL_MS);
-    stop.addEventListener('abort', end);
+    const poll = setInterval(check, POLL_MS);
+    stop.addEventListener('abort', finish);
   });
 }
 

@@ -4,21 +4,21 @@ import { findingAtKey, matchedRoutes } from './matched-routes.ts';
 export const routePublic: Comparison = {
   id: 'route-public',
   severity: 'error',
-  description: 'Requests that needed a token need none any more.',
+  description: 'Requests that required a token no longer require one.',
   *find(sides) {
     for (const pair of matchedRoutes(sides))
       if (pair.from.entry.access === 'protected' && pair.to.entry.access === 'public')
-        yield findingAtKey(pair, 'access', 'is public: no token is asked for any more');
+        yield findingAtKey(pair, 'access', 'is now public: it no longer requires a token');
   },
 };
 
 export const routeProtected: Comparison = {
   id: 'route-protected',
   severity: 'warning',
-  description: 'Requests that needed no token need one now.',
+  description: 'Requests that required no token now require one.',
   *find(sides) {
     for (const pair of matchedRoutes(sides))
       if (pair.from.entry.access === 'public' && pair.to.entry.access === 'protected')
-        yield findingAtKey(pair, 'access', 'is protected: a token is asked for now');
+        yield findingAtKey(pair, 'access', 'is now protected: it requires a token');
   },
 };

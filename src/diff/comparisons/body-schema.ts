@@ -6,13 +6,13 @@ import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-ro
 export const bodyLoosened: Comparison = {
   id: 'body-loosened',
   severity: 'warning',
-  description: 'A body that was refused goes on: its schema says less, or there is none any more.',
+  description: 'The gateway accepts a body that it refused: the schema is less strict, or was removed.',
   *find(sides) {
     for (const [pair, { looser }] of bodyComparisons(sides)) {
       if (pair.to.entry.body?.schema === undefined)
-        yield findingAtKey(pair, 'body', 'has no schema for bodies any more', looser && { body: looser.value });
+        yield findingAtKey(pair, 'body', 'no longer has a schema for bodies', looser && { body: looser.value });
       else if (looser !== undefined)
-        yield findingAtSchema(pair, 'lets bodies through that it refused', { body: looser.value });
+        yield findingAtSchema(pair, 'accepts bodies that it refused', { body: looser.value });
     }
   },
 };
@@ -20,13 +20,13 @@ export const bodyLoosened: Comparison = {
 export const bodyTightened: Comparison = {
   id: 'body-tightened',
   severity: 'info',
-  description: 'A body that went on is refused: its schema says more, or there was none before.',
+  description: 'The gateway refuses a body that it accepted: the schema is stricter, or new.',
   *find(sides) {
     for (const [pair, { tighter }] of bodyComparisons(sides)) {
       if (pair.from.entry.body?.schema === undefined)
-        yield findingAtKey(pair, 'body', 'has a schema for bodies now', tighter && { body: tighter.value });
+        yield findingAtKey(pair, 'body', 'now has a schema for bodies', tighter && { body: tighter.value });
       else if (tighter !== undefined)
-        yield findingAtSchema(pair, 'refuses bodies that it let through', { body: tighter.value });
+        yield findingAtSchema(pair, 'refuses bodies that it accepted', { body: tighter.value });
     }
   },
 };
@@ -34,51 +34,51 @@ export const bodyTightened: Comparison = {
 export const bodyChanged: Comparison = {
   id: 'body-changed',
   severity: 'warning',
-  description: 'The schema of a body is written otherwise, and no body was found that shows what it means.',
+  description: 'The schema of a body changed, and no sample body shows the effect.',
   *find(sides): Generator<DiffFinding> {
     for (const [pair, { looser, tighter }] of bodyComparisons(sides)) {
       const hasBoth = [pair.from, pair.to].every(({ entry }) => entry.body?.schema !== undefined);
       if (hasBoth && looser === undefined && tighter === undefined)
-        yield findingAtSchema(pair, 'has another schema for bodies; whether it lets more through is not known');
+        yield findingAtSchema(pair, 'has a different schema for bodies, and no sample body shows the effect');
     }
   },
 };
 
-/** Told at the shared schema, where the route says what it said. */
+/** Places the finding at the shared schema if the body of the route itself did not change. */
 function findingAtSchema(pair: MatchedRoutePair, message: string, witness?: DiffWitness): DiffFinding {
-  const found = findingAtKey(pair, 'body', message, witness);
+  const finding = findingAtKey(pair, 'body', message, witness);
   const { from, to } = pair;
   const schema = to.entry.body?.schema;
-  const name = typeof schema === 'object' ? SHARED.exec(String(schema['$ref']))?.[1] : undefined;
-  const isElsewhere = name !== undefined && isDeepStrictEqual(from.entry.body, to.entry.body);
-  return isElsewhere ? { ...found, path: ['schemas', name] } : found;
+  const name = typeof schema === 'object' ? SHARED_REFERENCE.exec(String(schema['$ref']))?.[1] : undefined;
+  const isSharedChange = name !== undefined && isDeepStrictEqual(from.entry.body, to.entry.body);
+  return isSharedChange ? { ...finding, path: ['schemas', name] } : finding;
 }
 
-const SHARED = /^#\/schemas\/([^/]+)$/;
+const SHARED_REFERENCE = /^#\/schemas\/([^/]+)$/;
 
 const comparisonCache = new WeakMap<DiffContext, readonly (readonly [MatchedRoutePair, SchemaComparison])[]>();
 
-/** The pairs whose schemas differ, compared once for all who ask. */
+/** Returns the pairs whose schemas differ. The three comparisons share the result. */
 function bodyComparisons(sides: DiffContext): readonly (readonly [MatchedRoutePair, SchemaComparison])[] {
-  const before = comparisonCache.get(sides);
-  if (before !== undefined) return before;
-  const compared = [...matchedRoutes(sides)].flatMap((pair) => {
-    const one = compareBodies(sides, pair);
-    return one.isSame ? [] : [[pair, one] as const];
+  const cached = comparisonCache.get(sides);
+  if (cached !== undefined) return cached;
+  const comparisons = [...matchedRoutes(sides)].flatMap((pair) => {
+    const comparison = compareBodies(sides, pair);
+    return comparison.isSame ? [] : [[pair, comparison] as const];
   });
-  comparisonCache.set(sides, compared);
-  return compared;
+  comparisonCache.set(sides, comparisons);
+  return comparisons;
 }
 
 function compareBodies({ old, next }: DiffContext, { from, to }: MatchedRoutePair): SchemaComparison {
-  const placed = (name: 'old' | 'new', side: DiffContext['old'], { path, entry }: MatchedRoutePair['from']) =>
+  const locate = (name: 'old' | 'new', side: DiffContext['old'], { path, entry }: MatchedRoutePair['from']) =>
     entry.body?.schema === undefined
       ? { ...ANYTHING, side: name }
       : { side: name, root: side.schemas, path: [...path, 'body', 'schema'], validatorAt: side.validatorAt };
-  return compareSchemas(placed('old', old, from), placed('new', next, to));
+  return compareSchemas(locate('old', old, from), locate('new', next, to));
 }
 
-/** What a route without a schema holds bodies to. */
+/** The schema of a route without a schema: it accepts every body. */
 const ANYTHING = {
   root: { schemas: { anything: true }, routes: [], files: {} },
   path: ['schemas', 'anything'],

@@ -8,7 +8,7 @@ export const upstreamChanged: Comparison = {
   *find(sides) {
     for (const pair of matchedRoutes(sides)) {
       const [old, next] = [pair.from.entry.upstream, pair.to.entry.upstream];
-      if (old !== next) yield findingAtKey(pair, 'upstream', `goes to the upstream "${next}", before to "${old}"`);
+      if (old !== next) yield findingAtKey(pair, 'upstream', `now goes to the upstream "${next}" (was "${old}")`);
     }
   },
 };
@@ -16,7 +16,7 @@ export const upstreamChanged: Comparison = {
 export const upstreamPathChanged: Comparison = {
   id: 'upstream-path-changed',
   severity: 'warning',
-  description: 'The upstream is asked for another path.',
+  description: 'The upstream receives requests for another path.',
   *find(sides) {
     for (const pair of matchedRoutes(sides)) {
       if (pair.request === undefined) continue;
@@ -26,9 +26,7 @@ export const upstreamPathChanged: Comparison = {
       const isSecret = [pair.from, pair.to].some(
         ({ entry, redactedEntry }) => entry.upstreamPath?.with !== redactedEntry.upstreamPath?.with,
       );
-      const message = isSecret
-        ? 'asks its upstream for another path'
-        : `asks its upstream for ${next}, before for ${old}`;
+      const message = isSecret ? 'forwards to another path' : `now forwards to the path ${next} (was ${old})`;
       yield findingAtKey(pair, 'upstreamPath', message, requestWitness(pair));
     }
   },

@@ -17,7 +17,7 @@ import { validationEnforced, validationReported } from './validation.ts';
 import { valueComparisons } from './values.ts';
 import { websocketOriginsNarrowed, websocketOriginsWidened } from './websocket-origins.ts';
 
-/** Everything that two manifests are compared by. */
+/** All comparisons, in the order in which the docs list them. */
 export const COMPARISONS: readonly Comparison[] = [
   routePublic,
   routeProtected,

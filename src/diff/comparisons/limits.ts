@@ -5,31 +5,35 @@ import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-ro
 export const limitRaised: Comparison = {
   id: 'limit-raised',
   severity: 'warning',
-  description: 'A body may be longer: of a request, or of the answer to a login.',
-  find: (sides) => changedLimits(sides, (old, next) => next > old),
+  description: 'The size limit of a request body or of a login response was raised.',
+  find: (sides) => changedLimits(sides, 'higher', (old, next) => next > old),
 };
 
 export const limitLowered: Comparison = {
   id: 'limit-lowered',
   severity: 'info',
-  description: 'A body must be shorter: of a request, or of the answer to a login.',
-  find: (sides) => changedLimits(sides, (old, next) => next < old),
+  description: 'The size limit of a request body or of a login response was lowered.',
+  find: (sides) => changedLimits(sides, 'lower', (old, next) => next < old),
 };
 
 const KEYS = ['body', 'login'] as const;
-const WHOSE = { body: 'a body', login: 'the answer to a login' } as const;
+const MESSAGES = { body: 'request bodies', login: 'login responses' } as const;
 
-function* changedLimits(sides: DiffContext, isTold: (old: number, next: number) => boolean): Generator<DiffFinding> {
+function* changedLimits(
+  sides: DiffContext,
+  direction: string,
+  isMatch: (old: number, next: number) => boolean,
+): Generator<DiffFinding> {
   for (const pair of matchedRoutes(sides))
     for (const key of KEYS) {
       const [old, next] = [limitOf(pair.from, key), limitOf(pair.to, key)];
-      // A gate that came or went is told of as such.
+      // `login-added` and `login-removed` report these.
       if (key === 'login' && (old === undefined || next === undefined)) continue;
-      if (!isTold(limitBytes(old), limitBytes(next))) continue;
+      if (!isMatch(limitBytes(old), limitBytes(next))) continue;
       yield findingAtKey(
         pair,
         key,
-        `lets ${WHOSE[key]} be ${formatLimit(pair.to, key)}, before ${formatLimit(pair.from, key)}`,
+        `has a ${direction} size limit for ${MESSAGES[key]}: ${formatLimit(pair.to, key)} (was ${formatLimit(pair.from, key)})`,
       );
     }
 }
@@ -39,7 +43,7 @@ function limitOf({ entry }: MatchedRoutePair['from'], key: (typeof KEYS)[number]
 }
 
 function formatLimit({ redactedEntry }: MatchedRoutePair['from'], key: (typeof KEYS)[number]): string {
-  return redactedEntry[key] === undefined ? 'as long as it is' : `${redactedEntry[key].maxBytes} long`;
+  return redactedEntry[key]?.maxBytes ?? 'unlimited';
 }
 
 function limitBytes(limit: string | undefined): number {

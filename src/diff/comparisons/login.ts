@@ -5,27 +5,31 @@ import { findingAtKey, matchedRoutes } from './matched-routes.ts';
 export const loginRemoved: Comparison = {
   id: 'login-removed',
   severity: 'error',
-  description: 'Answers of a login are not held to the role gate any more.',
+  description: 'The role gate no longer checks login responses.',
   *find(sides) {
     for (const pair of matchedRoutes(sides))
       if (pair.from.entry.login !== undefined && pair.to.entry.login === undefined)
-        yield findingAtKey(pair, 'login', 'has no login gate any more: tokens in its answers go out unchecked');
+        yield findingAtKey(
+          pair,
+          'login',
+          'no longer has a login gate: the gateway does not check the tokens in its responses',
+        );
   },
 };
 
 export const loginChanged: Comparison = {
   id: 'login-changed',
   severity: 'warning',
-  description: 'The tokens of a login are looked for elsewhere in its answers.',
+  description: 'The gateway reads the tokens of login responses from another location.',
   *find(sides) {
     for (const pair of matchedRoutes(sides)) {
       const [old, next] = [pair.from.entry.login, pair.to.entry.login];
       if (old === undefined || next === undefined) continue;
       if (isDeepStrictEqual(tokenLocations(old), tokenLocations(next))) continue;
       const [before, now] = [pair.from, pair.to].map(
-        ({ redactedEntry }) => tokenLocations(redactedEntry.login ?? {}).join(', ') || 'everywhere',
+        ({ redactedEntry }) => tokenLocations(redactedEntry.login ?? {}).join(', ') || 'the complete response',
       );
-      yield findingAtKey(pair, 'login', `looks for tokens elsewhere: ${now}; before: ${before}`);
+      yield findingAtKey(pair, 'login', `reads tokens from another location: ${now} (was ${before})`);
     }
   },
 };
@@ -33,11 +37,11 @@ export const loginChanged: Comparison = {
 export const loginAdded: Comparison = {
   id: 'login-added',
   severity: 'info',
-  description: 'Answers of a login are held to the role gate now.',
+  description: 'The role gate now checks login responses.',
   *find(sides) {
     for (const pair of matchedRoutes(sides))
       if (pair.from.entry.login === undefined && pair.to.entry.login !== undefined)
-        yield findingAtKey(pair, 'login', 'has a login gate now');
+        yield findingAtKey(pair, 'login', 'now has a login gate');
   },
 };
 

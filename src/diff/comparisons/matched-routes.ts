@@ -2,26 +2,26 @@ import type { DiffContext, DiffFinding, DiffWitness } from '../difference.ts';
 import type { RoutePair } from '../route-pairs.ts';
 import type { DiffRoute } from '../side.ts';
 
-/** A pair of which both are there. */
+/** A pair that has both an old and a new route. */
 export interface MatchedRoutePair extends RoutePair {
   readonly from: DiffRoute;
   readonly to: DiffRoute;
 }
 
-/** What has changed for the requests that a route has now. */
+/** Yields the pairs with a route on both sides. */
 export function* matchedRoutes({ pairs }: DiffContext): Generator<MatchedRoutePair> {
   for (const pair of pairs) if (pair.from !== undefined && pair.to !== undefined) yield pair as MatchedRoutePair;
 }
 
-/** A route as the subject of a sentence; one that has another's requests now says so. */
+/** Describes a route as the subject of a sentence, with the previous route of the requests if that is another one. */
 export function describeRoute({ from, to }: MatchedRoutePair): string {
   const { id } = to.route;
   return id === from.route.id
     ? `the route "${id}"`
-    : `the route "${id}", which has requests of "${from.route.id}" now,`;
+    : `the route "${id}", which now receives requests of "${from.route.id}",`;
 }
 
-/** Told at a key of the route that has the requests now; at the route itself where it has not the key. */
+/** Returns a finding at a key of the new route, or at the route itself if it lacks the key. */
 export function findingAtKey(
   pair: MatchedRoutePair,
   key: string,

@@ -7,36 +7,36 @@ import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-ro
 export const parametersLoosened: Comparison = {
   id: 'parameters-loosened',
   severity: 'warning',
-  description: 'A request that was refused for its path, its query or a header goes on.',
+  description: 'The gateway accepts a request that it refused for its path, query or headers.',
   *find(sides) {
     for (const { pair, looser } of parameterComparisons(sides))
       if (looser !== undefined)
-        yield findingAtKey(pair, keyOf(pair), 'lets parameters through that it refused', { request: looser });
+        yield findingAtKey(pair, keyOf(pair), 'accepts parameters that it refused', { request: looser });
   },
 };
 
 export const parametersTightened: Comparison = {
   id: 'parameters-tightened',
   severity: 'info',
-  description: 'A request that went on is refused for its path, its query or a header.',
+  description: 'The gateway refuses a request for its path, query or headers that it accepted.',
   *find(sides) {
     for (const { pair, tighter } of parameterComparisons(sides))
       if (tighter !== undefined)
-        yield findingAtKey(pair, keyOf(pair), 'refuses parameters that it let through', { request: tighter });
+        yield findingAtKey(pair, keyOf(pair), 'refuses parameters that it accepted', { request: tighter });
   },
 };
 
 export const parametersChanged: Comparison = {
   id: 'parameters-changed',
   severity: 'warning',
-  description: 'What parameters must be is written otherwise, and no request was found that shows what it means.',
+  description: 'The rules for parameters changed, and no sample request shows the effect.',
   *find(sides) {
     for (const { pair, looser, tighter } of parameterComparisons(sides))
       if (looser === undefined && tighter === undefined)
         yield findingAtKey(
           pair,
           keyOf(pair),
-          'has other rules for parameters; whether they let more through is not known',
+          'has different rules for parameters, and no sample request shows the effect',
         );
   },
 };
@@ -51,25 +51,25 @@ interface ParameterComparison {
 
 const comparisonCache = new WeakMap<DiffContext, readonly ParameterComparison[]>();
 
-/** The pairs whose rules differ, with requests that show it, compared once for all who ask. */
+/** Returns the pairs whose rules differ, with sample requests that show it. The three comparisons share the result. */
 function parameterComparisons(sides: DiffContext): readonly ParameterComparison[] {
-  const before = comparisonCache.get(sides);
-  if (before !== undefined) return before;
-  const compared = [...matchedRoutes(sides)]
-    .filter((pair) => hasOtherRules(sides, pair))
+  const cached = comparisonCache.get(sides);
+  if (cached !== undefined) return cached;
+  const comparisons = [...matchedRoutes(sides)]
+    .filter((pair) => hasDifferentRules(sides, pair))
     .map((pair) => compareParameters(sides, pair));
-  comparisonCache.set(sides, compared);
-  return compared;
+  comparisonCache.set(sides, comparisons);
+  return comparisons;
 }
 
-/** The key that differs, where it can be told. */
+/** Returns the key that differs, or `path` if only referenced schemas differ. */
 function keyOf({ from, to }: MatchedRoutePair): string {
   return KEYS.find((key) => !isDeepStrictEqual(from.entry[key], to.entry[key])) ?? 'path';
 }
 
-function hasOtherRules({ old, next }: DiffContext, { from, to }: MatchedRoutePair): boolean {
+function hasDifferentRules({ old, next }: DiffContext, { from, to }: MatchedRoutePair): boolean {
   return KEYS.some((key) => {
-    const text = (side: DiffContext['old'], { entry, path }: MatchedRoutePair['from']) => {
+    const serialize = (side: DiffContext['old'], { entry, path }: MatchedRoutePair['from']) => {
       const { properties = {}, ...rest } = entry[key] ?? {};
       const schemas = Object.keys(properties).map((name) => [
         name,
@@ -77,12 +77,12 @@ function hasOtherRules({ old, next }: DiffContext, { from, to }: MatchedRoutePai
       ]);
       return JSON.stringify([entry[key] === undefined, rest, schemas.sort()]);
     };
-    return text(old, from) !== text(next, to);
+    return serialize(old, from) !== serialize(next, to);
   });
 }
 
 function compareParameters(sides: DiffContext, pair: MatchedRoutePair): ParameterComparison {
-  const fits = ({ route }: MatchedRoutePair['from'], { url, headers = [] }: DiffRequest) => {
+  const isValid = ({ route }: MatchedRoutePair['from'], { url, headers = [] }: DiffRequest) => {
     const [path = '', query = ''] = url.split(/(?=\?)/, 2);
     return (route.parameters?.validate(path, query, headers) ?? []).length === 0;
   };
@@ -90,7 +90,7 @@ function compareParameters(sides: DiffContext, pair: MatchedRoutePair): Paramete
   let tighter: DiffRequest | undefined;
   const requests = sampleRequests(sides, pair).sort((a, b) => a.url.length - b.url.length);
   for (const request of requests) {
-    const [before, now] = [fits(pair.from, request), fits(pair.to, request)];
+    const [before, now] = [isValid(pair.from, request), isValid(pair.to, request)];
     if (now && !before) looser ??= request;
     if (before && !now) tighter ??= request;
   }

@@ -5,13 +5,13 @@ import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-ro
 export const roleWidened: Comparison = {
   id: 'role-widened',
   severity: 'error',
-  description: 'A role passes that did not: on every route, or on one that says so itself.',
+  description: 'A role is now allowed, on every route or on a route with its own list.',
   *find(sides) {
     const roles = hasAuth(sides) ? missingFrom(allowedRoles(sides.old), allowedRoles(sides.next)) : [];
-    if (roles.length > 0) yield { message: `these roles pass now: ${roles.join(', ')}`, path: ALLOW };
+    if (roles.length > 0) yield { message: `these roles are now allowed: ${roles.join(', ')}`, path: ALLOW };
     for (const pair of pairsWithOwnRoles(sides)) {
       const more = missingFrom(requiredRoles(pair.from, sides.old), requiredRoles(pair.to, sides.next));
-      if (more.length > 0) yield findingAtKey(pair, 'roles', `lets these roles pass now: ${more.join(', ')}`);
+      if (more.length > 0) yield findingAtKey(pair, 'roles', `now allows these roles: ${more.join(', ')}`);
     }
   },
 };
@@ -19,24 +19,24 @@ export const roleWidened: Comparison = {
 export const roleNarrowed: Comparison = {
   id: 'role-narrowed',
   severity: 'warning',
-  description: 'A role does not pass any more: on every route, or on one that says so itself.',
+  description: 'A role is no longer allowed, on every route or on a route with its own list.',
   *find(sides) {
     const roles = hasAuth(sides) ? missingFrom(allowedRoles(sides.next), allowedRoles(sides.old)) : [];
-    if (roles.length > 0) yield { message: `these roles pass no more: ${roles.join(', ')}`, path: ALLOW };
+    if (roles.length > 0) yield { message: `these roles are no longer allowed: ${roles.join(', ')}`, path: ALLOW };
     for (const pair of pairsWithOwnRoles(sides)) {
       const less = missingFrom(requiredRoles(pair.to, sides.next), requiredRoles(pair.from, sides.old));
-      if (less.length > 0) yield findingAtKey(pair, 'roles', `lets these roles pass no more: ${less.join(', ')}`);
+      if (less.length > 0) yield findingAtKey(pair, 'roles', `no longer allows these roles: ${less.join(', ')}`);
     }
   },
 };
 
 const ALLOW = ['auth', 'role', 'allow'];
 
-/** With neither of the two saying anything of roles, what changed is told where all of them are listed. */
+/** Yields the pairs with an own list of roles. A change of the default list is reported once, at that list. */
 function* pairsWithOwnRoles(sides: DiffContext): Generator<MatchedRoutePair> {
   for (const pair of matchedRoutes(sides)) {
-    const isGate = pair.from.route.auth !== undefined && pair.to.route.auth !== undefined;
-    if (isGate && (pair.from.entry.roles ?? pair.to.entry.roles) !== undefined) yield pair;
+    const isProtected = pair.from.route.auth !== undefined && pair.to.route.auth !== undefined;
+    if (isProtected && (pair.from.entry.roles ?? pair.to.entry.roles) !== undefined) yield pair;
   }
 }
 
@@ -52,6 +52,7 @@ function requiredRoles({ redactedEntry }: DiffRoute, side: DiffSide): readonly s
   return redactedEntry.roles ?? allowedRoles(side);
 }
 
-function missingFrom(some: readonly string[], others: readonly string[]): readonly string[] {
-  return others.filter((other) => !some.includes(other));
+/** Returns the roles that the list lacks. */
+function missingFrom(list: readonly string[], roles: readonly string[]): readonly string[] {
+  return roles.filter((role) => !list.includes(role));
 }

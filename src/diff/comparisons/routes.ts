@@ -5,7 +5,7 @@ import { requestWitness } from './matched-routes.ts';
 export const routeRemoved: Comparison = {
   id: 'route-removed',
   severity: 'warning',
-  description: 'A route is no more, and no other one has all that it had.',
+  description: 'A route was removed, and no other route receives all of its requests.',
   *find(sides) {
     yield* lostRequests(sides, false);
     for (const { route, path } of unreachedRoutes(
@@ -13,28 +13,28 @@ export const routeRemoved: Comparison = {
       sides.next,
       sides.pairs.map(({ from }) => from),
     ))
-      yield { message: `the route "${route.id}" is no more; it had no requests`, path, side: 'old' };
+      yield { message: `the route "${route.id}" was removed; it received no requests`, path, side: 'old' };
   },
 };
 
 export const routeNarrowed: Comparison = {
   id: 'route-narrowed',
   severity: 'warning',
-  description: 'Requests have no route any more, though the route that had them is still there.',
+  description: 'A route that still exists no longer receives some requests, and no other route does.',
   find: (sides) => lostRequests(sides, true),
 };
 
 export const routeShadowed: Comparison = {
   id: 'route-shadowed',
   severity: 'warning',
-  description: 'Requests go to another route than before.',
+  description: 'Requests go to another route.',
   *find({ pairs, next }) {
     for (const { from, to, request } of pairs) {
       if (from === undefined || to === undefined || from.route.id === to.route.id) continue;
-      const isThere = next.routeById.has(from.route.id);
-      const message = isThere
-        ? `the route "${to.route.id}" has requests now that went to "${from.route.id}"`
-        : `the route "${to.route.id}" has requests now of "${from.route.id}", which is no more`;
+      const isRetained = next.routeById.has(from.route.id);
+      const message = isRetained
+        ? `the route "${to.route.id}" now receives requests that went to "${from.route.id}"`
+        : `the route "${to.route.id}" now receives requests of "${from.route.id}", which was removed`;
       yield { message, path: [...to.path, 'path'], witness: request && { request } };
     }
   },
@@ -43,14 +43,14 @@ export const routeShadowed: Comparison = {
 export const routeAddedPublic: Comparison = {
   id: 'route-added-public',
   severity: 'warning',
-  description: 'Requests that had no route have one, and need no token.',
+  description: 'Requests that matched no route now go to a public route.',
   find: (sides) => gainedRequests(sides, 'public'),
 };
 
 export const routeAdded: Comparison = {
   id: 'route-added',
   severity: 'info',
-  description: 'Requests that had no route have one, and need a token; or a new route has no requests at all.',
+  description: 'Requests that matched no route now go to a protected route, or a new route receives no requests.',
   *find(sides) {
     yield* gainedRequests(sides, 'protected');
     for (const { route, path } of unreachedRoutes(
@@ -58,20 +58,25 @@ export const routeAdded: Comparison = {
       sides.old,
       sides.pairs.map(({ to }) => to),
     ))
-      yield { message: `the route "${route.id}" is new; it has no requests`, path };
+      yield { message: `the route "${route.id}" is new and receives no requests`, path };
   },
 };
 
-function* lostRequests({ pairs, next }: DiffContext, isThere: boolean): Generator<DiffFinding> {
+function* lostRequests({ pairs, next }: DiffContext, isRetained: boolean): Generator<DiffFinding> {
   for (const pair of pairs) {
     const { from, to } = pair;
     if (from === undefined || to !== undefined) continue;
-    const now = next.routeById.get(from.route.id);
-    if ((now !== undefined) !== isThere) continue;
+    const retained = next.routeById.get(from.route.id);
+    if ((retained !== undefined) !== isRetained) continue;
     const { id } = from.route;
-    if (now === undefined)
-      yield { message: `the route "${id}" is no more`, path: from.path, side: 'old', witness: requestWitness(pair) };
-    else yield { message: `the route "${id}" has fewer requests`, path: now.path, witness: requestWitness(pair) };
+    if (retained === undefined)
+      yield { message: `the route "${id}" was removed`, path: from.path, side: 'old', witness: requestWitness(pair) };
+    else
+      yield {
+        message: `the route "${id}" receives fewer requests`,
+        path: retained.path,
+        witness: requestWitness(pair),
+      };
   }
 }
 
@@ -79,13 +84,13 @@ function* gainedRequests({ pairs, old }: DiffContext, access: 'public' | 'protec
   for (const pair of pairs) {
     const { from, to } = pair;
     if (from !== undefined || to?.entry.access !== access) continue;
-    const what = old.routeById.has(to.route.id) ? 'has more requests' : 'is new';
-    yield { message: `the ${access} route "${to.route.id}" ${what}`, path: to.path, witness: requestWitness(pair) };
+    const change = old.routeById.has(to.route.id) ? 'receives more requests' : 'is new';
+    yield { message: `the ${access} route "${to.route.id}" ${change}`, path: to.path, witness: requestWitness(pair) };
   }
 }
 
-/** The routes of the one side alone that no request goes to. */
-function unreachedRoutes(side: DiffSide, other: DiffSide, active: readonly (DiffRoute | undefined)[]): DiffRoute[] {
-  const busy = new Set(active);
-  return side.routes.filter((route) => !other.routeById.has(route.route.id) && !busy.has(route));
+/** Returns the routes that only this side has, and that receive no requests. */
+function unreachedRoutes(side: DiffSide, other: DiffSide, matched: readonly (DiffRoute | undefined)[]): DiffRoute[] {
+  const reached = new Set(matched);
+  return side.routes.filter((route) => !other.routeById.has(route.route.id) && !reached.has(route));
 }

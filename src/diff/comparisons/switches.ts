@@ -5,40 +5,40 @@ import { findingAtKey, matchedRoutes } from './matched-routes.ts';
 export const websocketOpened: Comparison = {
   id: 'websocket-opened',
   severity: 'warning',
-  description: 'A handshake may turn the connection into a tunnel.',
-  find: (sides) => changedSwitches(sides, OPEN, true, 'takes WebSocket handshakes now'),
+  description: 'A route now accepts WebSocket handshakes.',
+  find: (sides) => changedSwitches(sides, WEBSOCKET, true, 'now accepts WebSocket handshakes'),
 };
 
 export const websocketClosed: Comparison = {
   id: 'websocket-closed',
   severity: 'info',
-  description: 'A handshake turns no connection into a tunnel any more.',
-  find: (sides) => changedSwitches(sides, OPEN, false, 'takes no WebSocket handshakes any more'),
+  description: 'A route no longer accepts WebSocket handshakes.',
+  find: (sides) => changedSwitches(sides, WEBSOCKET, false, 'no longer accepts WebSocket handshakes'),
 };
 
 export const encodedSlashKept: Comparison = {
   id: 'encoded-slash-kept',
   severity: 'warning',
-  description: 'Paths with an encoded slash are let through.',
-  find: (sides) => changedSwitches(sides, KEEPING, true, 'lets encoded slashes through now'),
+  description: 'A route now accepts paths with an encoded slash.',
+  find: (sides) => changedSwitches(sides, ENCODED_SLASH, true, 'now accepts encoded slashes'),
 };
 
 export const encodedSlashRefused: Comparison = {
   id: 'encoded-slash-refused',
   severity: 'info',
-  description: 'Paths with an encoded slash are refused.',
-  find: (sides) => changedSwitches(sides, KEEPING, false, 'refuses encoded slashes now'),
+  description: 'A route now refuses paths with an encoded slash.',
+  find: (sides) => changedSwitches(sides, ENCODED_SLASH, false, 'now refuses encoded slashes'),
 };
 
-const OPEN = { key: 'websocket', of: ({ websocket }: RouteEntry) => websocket !== false };
-const KEEPING = { key: 'encodedSlash', of: ({ encodedSlash }: RouteEntry) => encodedSlash === 'keep' };
+const WEBSOCKET = { key: 'websocket', isOn: ({ websocket }: RouteEntry) => websocket !== false };
+const ENCODED_SLASH = { key: 'encodedSlash', isOn: ({ encodedSlash }: RouteEntry) => encodedSlash === 'keep' };
 
 function* changedSwitches(
   sides: DiffContext,
-  { key, of }: { readonly key: string; readonly of: (entry: RouteEntry) => boolean },
+  { key, isOn }: { readonly key: string; readonly isOn: (entry: RouteEntry) => boolean },
   to: boolean,
   message: string,
 ): Generator<DiffFinding> {
   for (const pair of matchedRoutes(sides))
-    if (of(pair.from.entry) !== to && of(pair.to.entry) === to) yield findingAtKey(pair, key, message);
+    if (isOn(pair.from.entry) !== to && isOn(pair.to.entry) === to) yield findingAtKey(pair, key, message);
 }

@@ -6,12 +6,15 @@ import type { DiffSide } from '../side.ts';
 export const upstreamHost: Comparison = {
   id: 'upstream-host',
   severity: 'warning',
-  description: 'An upstream is somewhere else.',
+  description: 'An upstream has other endpoints.',
   *find(sides) {
     for (const [old, next] of commonUpstreams(sides))
       if (endpointUrls(old) !== endpointUrls(next)) {
         const [before, now] = [redactedUrls(sides.old, next.id), redactedUrls(sides.next, next.id)];
-        yield { message: `the upstream "${next.id}" is at ${now}, before at ${before}`, path: ['upstreams', next.id] };
+        yield {
+          message: `the upstream "${next.id}" is now at ${now} (was at ${before})`,
+          path: ['upstreams', next.id],
+        };
       }
   },
 };
@@ -19,23 +22,23 @@ export const upstreamHost: Comparison = {
 export const upstreamPlain: Comparison = {
   id: 'upstream-plain',
   severity: 'error',
-  description: 'An upstream is reached without TLS.',
+  description: 'The gateway no longer connects to an upstream over TLS.',
   *find(sides) {
     for (const [old, next] of commonUpstreams(sides))
       if (isSecure(old) && !isSecure(next))
-        yield { message: `the upstream "${next.id}" is reached without TLS`, path: ['upstreams', next.id] };
+        yield { message: `the upstream "${next.id}" no longer uses TLS`, path: ['upstreams', next.id] };
   },
 };
 
 export const upstreamCa: Comparison = {
   id: 'upstream-ca',
   severity: 'warning',
-  description: 'Other authorities may have signed the certificate of an upstream.',
+  description: 'Other authorities may sign the certificate of an upstream.',
   *find(sides) {
     for (const { id, next, toFinding } of tlsChanges(sides, 'ca'))
       yield toFinding(
         next.tls().ca === undefined
-          ? `the certificate of "${id}" may be signed by any of the usual authorities, no more by those of "ca" alone`
+          ? `the certificate of "${id}" may be signed by any default authority, not only by those of "ca"`
           : `the certificate of "${id}" must be signed by other authorities`,
       );
   },
@@ -44,11 +47,11 @@ export const upstreamCa: Comparison = {
 export const upstreamCertificate: Comparison = {
   id: 'upstream-certificate',
   severity: 'info',
-  description: 'The gateway shows an upstream another certificate of its own, or none.',
+  description: 'The gateway presents another client certificate to an upstream, or none.',
   *find(sides) {
     for (const { id, next, toFinding } of tlsChanges(sides, 'cert'))
       yield toFinding(
-        `the upstream "${id}" is shown ${next.tls().cert === undefined ? 'no certificate' : 'another certificate'}`,
+        `the gateway presents ${next.tls().cert === undefined ? 'no' : 'another'} certificate to the upstream "${id}"`,
       );
   },
 };
@@ -56,12 +59,12 @@ export const upstreamCertificate: Comparison = {
 export const upstreamName: Comparison = {
   id: 'upstream-name',
   severity: 'warning',
-  description: 'The certificate of an upstream that is where it was must have another name.',
+  description: 'The certificate of an upstream must have another name, although its endpoints did not change.',
   *find(sides) {
     for (const [old, next] of commonUpstreams(sides)) {
-      const isElsewhere = endpointUrls(old) !== endpointUrls(next);
+      const hasMoved = endpointUrls(old) !== endpointUrls(next);
       const names = [old, next].map(({ endpoints }) => endpoints.map(({ serverName }) => serverName).join());
-      if (isElsewhere || names[0] === names[1]) continue;
+      if (hasMoved || names[0] === names[1]) continue;
       const message = `the certificate of "${next.id}" must have another name`;
       yield { message, path: ['upstreams', next.id, 'tls', 'serverName'] };
     }
@@ -83,10 +86,10 @@ function* tlsChanges(sides: DiffContext, part: keyof UpstreamTls): Generator<Tls
 }
 
 function* commonUpstreams({ old, next }: DiffContext): Generator<[Upstream, Upstream]> {
-  const before = new Map(old.plan.upstreams.map((upstream) => [upstream.id, upstream]));
+  const oldById = new Map(old.plan.upstreams.map((upstream) => [upstream.id, upstream]));
   for (const upstream of next.plan.upstreams) {
-    const was = before.get(upstream.id);
-    if (was !== undefined) yield [was, upstream];
+    const previous = oldById.get(upstream.id);
+    if (previous !== undefined) yield [previous, upstream];
   }
 }
 

@@ -5,17 +5,17 @@ import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
 import { type DiffSide, formatRedactedValue } from '../side.ts';
 import { VALUE_RULES, type ValueRule } from './value-rules.ts';
 
-/** A comparison of each id of the rows: values that stand where they stood, and are others. */
+/** One comparison for each id of the value rules. It reports values that changed at the same path. */
 export const valueComparisons: readonly Comparison[] = [...Map.groupBy(VALUE_RULES, ({ id }) => id).values()].map(
-  (rows) => {
-    const [{ id, severity, description: what }] = rows as [ValueRule];
-    return { id, severity, description: what, find: (sides) => findChanges(rows, sides) };
+  (rules) => {
+    const [{ id, severity, description }] = rules as [ValueRule];
+    return { id, severity, description, find: (sides) => findChanges(rules, sides) };
   },
 );
 
-/** What other comparisons tell of: what comes of routes and of upstreams' files is no matter of single values. */
-const ELSEWHERE = new Set(['include', 'routes', 'schemas']);
-const ROUTE_KEYS = new Set([
+/** The keys that other comparisons report. */
+const EXCLUDED_KEYS = new Set(['include', 'routes', 'schemas']);
+const EXCLUDED_ROUTE_KEYS = new Set([
   'access',
   'encodedSlash',
   'headers',
@@ -34,14 +34,14 @@ const ROUTE_KEYS = new Set([
   'websocket',
 ]);
 
-function* findChanges(rows: readonly ValueRule[], sides: DiffContext): Generator<DiffFinding> {
-  for (const change of changesOf(sides)) if (rows.includes(ruleFor(change))) yield findingFor(change, sides);
+function* findChanges(rules: readonly ValueRule[], sides: DiffContext): Generator<DiffFinding> {
+  for (const change of changesOf(sides)) if (rules.includes(ruleFor(change))) yield findingFor(change, sides);
 }
 
-const BODY_KEYS = new Set(['maxBytes', 'schema', 'types']);
+const EXCLUDED_BODY_KEYS = new Set(['maxBytes', 'schema', 'types']);
 
 interface Change {
-  /** In the old and in the new manifest: routes may have moved. */
+  /** The path in the old manifest. It differs from `path` if a route moved. */
   readonly oldPath: Path;
   readonly path: Path;
   readonly old: unknown;
@@ -49,24 +49,25 @@ interface Change {
 }
 
 function ruleFor({ path, old, next }: Change): ValueRule {
-  const found = VALUE_RULES.find(
+  const rule = VALUE_RULES.find(
     ({ pathPattern, when }) =>
       pathPattern.every((key, index) => key === '*' || key === String(path[index])) &&
       (when === undefined || when(old, next)),
   );
-  // The last row is for whatever is left.
-  return found as ValueRule;
+  // The last rule matches everything.
+  return rule as ValueRule;
 }
 
 function findingFor({ oldPath, path, old, next }: Change, sides: DiffContext): DiffFinding {
   const name = nameOf(path, sides.next);
-  const before = old === undefined || isMap(old) ? '' : `, before ${formatRedactedValue(sides.old, oldPath)}`;
-  if (next === undefined) return { message: `${name} is left out now${before}`, path: oldPath, side: 'old' };
-  if (isMap(next)) return { message: `${name} is written ${isMap(old) ? 'otherwise' : `now${before}`}`, path };
-  return { message: `${name} is ${formatRedactedValue(sides.next, path)} now${before || ', before left out'}`, path };
+  const previous = old === undefined || isMap(old) ? '' : ` (was ${formatRedactedValue(sides.old, oldPath)})`;
+  if (next === undefined) return { message: `${name} was removed${previous}`, path: oldPath, side: 'old' };
+  if (isMap(next)) return { message: `${name} ${old === undefined ? 'was added' : `has changed${previous}`}`, path };
+  const value = formatRedactedValue(sides.next, path);
+  return { message: `${name} is now ${value}${previous || (old === undefined ? ' (was not set)' : '')}`, path };
 }
 
-/** A path as people write it; a route by its id. */
+/** Formats a path for a message, with the id of a route instead of its index. */
 function nameOf([first, second, ...rest]: Path, { manifest }: DiffSide): string {
   if (first !== 'routes') return [first, second, ...rest].filter((step) => step !== undefined).join('.');
   return `${rest.join('.')} of the route "${manifest.routes[Number(second)]?.id}"`;
@@ -75,8 +76,8 @@ function nameOf([first, second, ...rest]: Path, { manifest }: DiffSide): string 
 const changeCache = new WeakMap<DiffContext, readonly Change[]>();
 
 function changesOf(sides: DiffContext): readonly Change[] {
-  const before = changeCache.get(sides);
-  if (before !== undefined) return before;
+  const cached = changeCache.get(sides);
+  if (cached !== undefined) return cached;
   const changes = [...topChanges(sides), ...routeChanges(sides)];
   changeCache.set(sides, changes);
   return changes;
@@ -90,13 +91,13 @@ function* topChanges({ old, next }: DiffContext): Generator<Change> {
   }
 }
 
-/** Whether others tell of what stands at a path. */
+/** True if another comparison reports changes at this path. */
 function isReportedElsewhere([first, second, third]: Path, { old, next }: Pick<DiffContext, 'old' | 'next'>): boolean {
-  if (ELSEWHERE.has(String(first))) return true;
+  if (EXCLUDED_KEYS.has(String(first))) return true;
   if (first === 'upstreams') return ['tls', 'url', 'urls'].includes(String(third));
   if (first !== 'auth') return false;
   if (second === 'role') return third === 'allow';
-  // Another way to verify tokens is told of as a whole.
+  // `token-method` reports a change of the token method.
   const has = ({ manifest }: DiffSide) =>
     manifest.auth === undefined || Object.hasOwn(manifest.auth.tokens, String(third));
   return second === 'tokens' && !(has(old) && has(next));
@@ -107,11 +108,11 @@ function* routeChanges({ old, next, pairs }: DiffContext): Generator<Change> {
     if (from === undefined || to?.route.id !== from.route.id) continue;
     const keys = new Set([...Object.keys(from.entry), ...Object.keys(to.entry)]);
     const entries = [from.entry, to.entry];
-    const others = [...keys].filter((key) => !ROUTE_KEYS.has(key)).sort();
-    for (const inside of others.flatMap((key) => otherPaths(entries, key))) {
+    const names = [...keys].filter((key) => !EXCLUDED_ROUTE_KEYS.has(key)).sort();
+    for (const suffix of names.flatMap((key) => otherPaths(entries, key))) {
       const [oldPath, path] = [
-        [...from.path, ...inside],
-        [...to.path, ...inside],
+        [...from.path, ...suffix],
+        [...to.path, ...suffix],
       ];
       const [before, now] = [valueAt(old.manifest, oldPath), valueAt(next.manifest, path)];
       if (!isDeepStrictEqual(before, now)) yield { oldPath, path, old: before, next: now };
@@ -119,18 +120,18 @@ function* routeChanges({ old, next, pairs }: DiffContext): Generator<Change> {
   }
 }
 
-/** The paths in a route's entry that nobody else tells of. */
+/** Returns the paths below a key of a route that no other comparison reports. */
 function otherPaths(entries: readonly object[], key: string): Path[] {
   if (key !== 'body') return [[key]];
   const bodies = entries.map((entry) => valueAt(entry, [key]) ?? {});
   const names = new Set(bodies.flatMap((body) => Object.keys(body as object)));
   return [...names]
-    .filter((name) => !BODY_KEYS.has(name))
+    .filter((name) => !EXCLUDED_BODY_KEYS.has(name))
     .sort()
     .map((name) => [key, name]);
 }
 
-/** The paths to what is no map, in one of the values at least. Of a map that only one of them has, the path to all of it. */
+/** Yields the paths at which at least one of the values is not a map. */
 function* leafPaths(values: readonly unknown[], path: Path): Generator<Path> {
   if (!values.every(isMap)) {
     yield path;

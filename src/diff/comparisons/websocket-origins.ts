@@ -5,30 +5,38 @@ import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-ro
 export const websocketOriginsWidened: Comparison = {
   id: 'websocket-origins-widened',
   severity: 'warning',
-  description: 'Pages of more origins may open a WebSocket.',
+  description: 'A route accepts WebSockets from pages of more origins.',
   find: (sides) =>
-    changedOrigins(sides, ({ before, now }) => isMore(before, now), 'lets pages of more origins open a WebSocket now'),
+    changedOrigins(
+      sides,
+      ({ before, now }) => isMore(before, now),
+      'now accepts WebSockets from pages of more origins',
+    ),
 };
 
 export const websocketOriginsNarrowed: Comparison = {
   id: 'websocket-origins-narrowed',
   severity: 'info',
-  description: 'Pages of fewer origins may open a WebSocket.',
+  description: 'A route accepts WebSockets from pages of fewer origins.',
   find: (sides) =>
-    changedOrigins(sides, ({ before, now }) => isMore(now, before), 'lets pages of fewer origins open a WebSocket now'),
+    changedOrigins(
+      sides,
+      ({ before, now }) => isMore(now, before),
+      'now accepts WebSockets from pages of fewer origins',
+    ),
 };
 
 type Origins = Readonly<Record<'before' | 'now', readonly string[]>>;
 
-/** Of routes that take handshakes on both sides: `websocket-opened` and `websocket-closed` report the others. */
+/** Compares routes that accept handshakes on both sides. `websocket-opened` and `websocket-closed` report the others. */
 function* changedOrigins(
   sides: DiffContext,
-  isFound: (origins: Origins) => boolean,
+  isMatch: (origins: Origins) => boolean,
   message: string,
 ): Generator<DiffFinding> {
   for (const pair of matchedRoutes(sides)) {
     if (pair.from.entry.websocket === false || pair.to.entry.websocket === false) continue;
-    if (isFound(originsOf(pair, sides))) yield findingAtKey(pair, 'websocket', message);
+    if (isMatch(originsOf(pair, sides))) yield findingAtKey(pair, 'websocket', message);
   }
 }
 

@@ -4,37 +4,37 @@ import type { Path } from '../../problem/finding.ts';
 import { normalizeSchema } from './normalize-schema.ts';
 import { sampleValues } from './sample-values.ts';
 
-/** A schema where it stands. */
+/** A schema with its location. */
 export interface SchemaLocation {
   readonly side: 'old' | 'new';
   readonly root: SchemaRoot;
   readonly path: Path;
-  /** Of the schemas in the root. */
+  /** Returns a validator for a schema of the root. */
   readonly validatorAt: (path: Path) => ValueValidator;
 }
 
-/** How two schemas differ, each with the smallest value that was found to show it. */
+/** The differences of two schemas, each with the smallest sample value that shows it. */
 export interface SchemaComparison {
-  /** They say the same in the same words. */
+  /** True if the schemas are equal after normalization. */
   readonly isSame: boolean;
-  /** Fits the new one alone. */
+  /** A value that only the new schema accepts. */
   readonly looser: { readonly value: unknown } | undefined;
-  /** Fitted the old one alone. */
+  /** A value that only the old schema accepts. */
   readonly tighter: { readonly value: unknown } | undefined;
 }
 
-/** Compares schemas by values that are made of both: what both judge alike may be judged otherwise beyond them. */
+/** Compares two schemas by sample values of both. Differences that no sample reaches remain undetected. */
 export function compareSchemas(old: SchemaLocation, next: SchemaLocation): SchemaComparison {
   if (normalizeSchema(old.root, old.path) === normalizeSchema(next.root, next.path))
     return { isSame: true, looser: undefined, tighter: undefined };
-  const [fitted, fits] = [old, next].map(({ path, validatorAt }) => validatorAt(path)) as [
+  const [validateOld, validateNext] = [old, next].map(({ path, validatorAt }) => validatorAt(path)) as [
     ValueValidator,
     ValueValidator,
   ];
   let looser: SchemaComparison['looser'];
   let tighter: SchemaComparison['tighter'];
   for (const value of sampleValues([old, next]).toSorted((a, b) => sizeOf(a) - sizeOf(b))) {
-    const [before, now] = [fitted(value, 0).length === 0, fits(value, 0).length === 0];
+    const [before, now] = [validateOld(value, 0).length === 0, validateNext(value, 0).length === 0];
     if (now && !before) looser ??= { value };
     if (before && !now) tighter ??= { value };
   }

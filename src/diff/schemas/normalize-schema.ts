@@ -2,7 +2,7 @@ import type { SchemaRoot } from '../../plan/schema/schema-bundle.ts';
 import { isMap, referencePath, valueAt } from '../../plan/schema/schema-walk.ts';
 import type { Path } from '../../problem/finding.ts';
 
-/** What says nothing of which values fit. */
+/** Keywords that do not affect validation. */
 const ANNOTATIONS = new Set([
   '$comment',
   '$schema',
@@ -15,11 +15,11 @@ const ANNOTATIONS = new Set([
   'title',
   'writeOnly',
 ]);
-const DATA = new Set(['const', 'enum']);
-const NAMED = new Set(['$defs', 'definitions', 'dependentSchemas', 'patternProperties', 'properties']);
-const SETS = new Set(['enum', 'required', 'type']);
+const VALUE_KEYWORDS = new Set(['const', 'enum']);
+const MAP_KEYWORDS = new Set(['$defs', 'definitions', 'dependentSchemas', 'patternProperties', 'properties']);
+const SET_KEYWORDS = new Set(['enum', 'required', 'type']);
 
-/** A text that is equal for schemas that say the same in the same words: what they refer to is put in. */
+/** Serializes a schema without annotations, with its references resolved. Two equal results mean equal schemas. */
 export function normalizeSchema(root: SchemaRoot, path: Path): string {
   return JSON.stringify(normalizeNode(root, valueAt(root, path), []));
 }
@@ -32,13 +32,13 @@ function normalizeNode(root: SchemaRoot, schema: unknown, open: readonly string[
     .map(([key, value]): [string, unknown] => {
       if (isNames) return [key, normalizeNode(root, value, open)];
       if (key === '$ref' && typeof value === 'string') return [key, normalizeReference(root, value, open)];
-      if (SETS.has(key) && Array.isArray(value)) return [key, value.map((item) => JSON.stringify(item)).sort()];
-      return [key, DATA.has(key) ? value : normalizeNode(root, value, open, NAMED.has(key))];
+      if (SET_KEYWORDS.has(key) && Array.isArray(value)) return [key, value.map((item) => JSON.stringify(item)).sort()];
+      return [key, VALUE_KEYWORDS.has(key) ? value : normalizeNode(root, value, open, MAP_KEYWORDS.has(key))];
     });
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** A circle ends where it began. */
+/** Resolves a reference. A circular one becomes the number of levels up to its target schema. */
 function normalizeReference(root: SchemaRoot, reference: string, open: readonly string[]): unknown {
   const path = referencePath(reference);
   if (path === undefined || open.includes(reference)) return `${open.length - open.indexOf(reference)} up`;

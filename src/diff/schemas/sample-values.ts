@@ -2,13 +2,13 @@ import { inPlaceSchemasOf, isMap, valueAt } from '../../plan/schema/schema-walk.
 import type { SchemaLocation } from './compare-schemas.ts';
 import { BASIC_VALUES, boundaryLengths, numberSamples, textSamples } from './scalar-samples.ts';
 
-/** For the values of one place; those inside of them are as many again. */
-const MOST = 600;
-const MOST_DEPTH = 5;
+/** The maximum number of samples for one location. */
+const MAX_SAMPLES = 600;
+const MAX_DEPTH = 5;
 
 /**
- * Makes values for schemas that judge the same: some that fit and some that just do not, at each of the bounds that one of
- * them names. Each value differs in one thing from a usual one, of which all else fits them all, if such a one was found.
+ * Creates sample values for schemas of the same value: valid and invalid ones around every bound in the schemas. Each
+ * sample differs in one respect from a typical value, which is valid for all schemas if such a value was found.
  */
 export function sampleValues(schemas: readonly SchemaLocation[]): readonly unknown[] {
   return samplesAt(schemas, 0, new Map());
@@ -17,34 +17,35 @@ export function sampleValues(schemas: readonly SchemaLocation[]): readonly unkno
 type SampleCache = Map<string, readonly unknown[]>;
 type Schema = Readonly<Record<string, unknown>>;
 
-function samplesAt(schemas: readonly SchemaLocation[], depth: number, known: SampleCache): readonly unknown[] {
+function samplesAt(schemas: readonly SchemaLocation[], depth: number, cache: SampleCache): readonly unknown[] {
   const key = JSON.stringify(schemas.map(({ side, path }) => [side, path]));
-  const before = known.get(key);
-  if (before !== undefined) return before;
-  // A schema that refers to itself meets this.
-  known.set(key, BASIC_VALUES);
+  const cached = cache.get(key);
+  if (cached !== undefined) return cached;
+  // A recursive schema gets these samples for its inner values.
+  cache.set(key, BASIC_VALUES);
   const parts = schemas.flatMap(inPlaceSchemas);
-  const inside: InnerSamples = (places) => (depth < MOST_DEPTH ? samplesAt(places, depth + 1, known) : BASIC_VALUES);
-  const each = parts.flatMap(({ schema }) => [
+  const inside: InnerSamples = (locations) =>
+    depth < MAX_DEPTH ? samplesAt(locations, depth + 1, cache) : BASIC_VALUES;
+  const declared = parts.flatMap(({ schema }) => [
     ...declaredSamples(schema),
     ...textSamples(schema),
     ...numberSamples(schema),
   ]);
-  const samples = [...each, ...BASIC_VALUES, ...objectSamples(parts, inside), ...listSamples(parts, inside)];
-  const distinct = [...new Map(samples.map((value) => [JSON.stringify(value), value])).values()].slice(0, MOST);
-  known.set(key, distinct);
+  const samples = [...declared, ...BASIC_VALUES, ...objectSamples(parts, inside), ...listSamples(parts, inside)];
+  const distinct = [...new Map(samples.map((value) => [JSON.stringify(value), value])).values()].slice(0, MAX_SAMPLES);
+  cache.set(key, distinct);
   return distinct;
 }
 
 type InnerSamples = (schemas: readonly SchemaLocation[]) => readonly unknown[];
 
-/** A schema, or one that judges the same value: what it refers to, and its branches. */
+/** A schema, or one that applies to the same value: a referenced schema or a branch. */
 interface InPlaceSchema {
   readonly location: SchemaLocation;
   readonly schema: Schema;
 }
 
-function inPlaceSchemas(placed: SchemaLocation): InPlaceSchema[] {
+function inPlaceSchemas(start: SchemaLocation): InPlaceSchema[] {
   const parts = new Map<string, InPlaceSchema>();
   const visit = (location: SchemaLocation) => {
     const key = JSON.stringify(location.path);
@@ -53,80 +54,89 @@ function inPlaceSchemas(placed: SchemaLocation): InPlaceSchema[] {
     parts.set(key, { location, schema });
     for (const { path } of inPlaceSchemasOf(location.root, location.path)) visit({ ...location, path });
   };
-  visit(placed);
+  visit(start);
   return [...parts.values()];
 }
 
-function declaredSamples({ const: only, enum: some, examples, default: usual }: Schema): unknown[] {
-  return [only, usual, ...toList(some), ...toList(examples)].filter((value) => value !== undefined);
+function declaredSamples({ const: constant, enum: values, examples, default: standard }: Schema): unknown[] {
+  return [constant, standard, ...toList(values), ...toList(examples)].filter((value) => value !== undefined);
 }
 
 function objectSamples(parts: readonly InPlaceSchema[], inside: InnerSamples): unknown[] {
   const names = [...new Set(parts.flatMap(({ schema }) => Object.keys(toMap(schema['properties']))))];
-  const placesOf = (name: string) =>
+  const locationsOf = (name: string) =>
     parts.flatMap((part) =>
       Object.hasOwn(toMap(part.schema['properties']), name) ? [childLocation(part, 'properties', name)] : [],
     );
   const bases = SIDES.flatMap((side) =>
-    [side, undefined].map((asking) => {
-      const some = parts.filter(({ location }) => asking === undefined || location.side === asking);
-      const required = some
+    [side, undefined].map((requiredBy) => {
+      const required = parts
+        .filter(({ location }) => requiredBy === undefined || location.side === requiredBy)
         .flatMap(({ schema }) => toList(schema['required']))
         .filter((name) => typeof name === 'string');
-      return Object.fromEntries(required.map((name) => [name, typicalValue(placesOf(name), side, inside)]));
+      return Object.fromEntries(required.map((name) => [name, typicalValue(locationsOf(name), side, inside)]));
     }),
   );
-  const whole = SIDES.map((side) =>
-    Object.fromEntries(names.map((name) => [name, typicalValue(placesOf(name), side, inside)])),
+  const complete = SIDES.map((side) =>
+    Object.fromEntries(names.map((name) => [name, typicalValue(locationsOf(name), side, inside)])),
   );
-  const unknown = parts.filter(({ schema }) => 'additionalProperties' in schema);
-  const others = [...BASIC_VALUES, ...inside(unknown.map((part) => childLocation(part, 'additionalProperties')))];
+  const open = parts.filter(({ schema }) => 'additionalProperties' in schema);
+  const others = [...BASIC_VALUES, ...inside(open.map((part) => childLocation(part, 'additionalProperties')))];
   return bases.flatMap((base) => [
     base,
     ...Object.keys(base).map((name) => Object.fromEntries(Object.entries(base).filter(([key]) => key !== name))),
-    ...names.flatMap((name) => inside(placesOf(name)).map((value) => ({ ...base, [name]: value }))),
-    ...others.map((value) => ({ ...base, [UNKNOWN]: value })),
-    ...whole.map((all) => ({ ...base, ...all })),
+    ...names.flatMap((name) => inside(locationsOf(name)).map((value) => ({ ...base, [name]: value }))),
+    ...others.map((value) => ({ ...base, [UNKNOWN_NAME]: value })),
+    ...complete.map((members) => ({ ...base, ...members })),
   ]);
 }
 
-/** No author calls a member like this. */
-const UNKNOWN = 'other';
+/** A name that no schema is expected to use for a member. */
+const UNKNOWN_NAME = 'other';
 
-const LIST_WORDS = ['contains', 'items', 'maxItems', 'minItems', 'prefixItems', 'uniqueItems'];
+const LIST_KEYWORDS = ['contains', 'items', 'maxItems', 'minItems', 'prefixItems', 'uniqueItems'];
 
 function listSamples(parts: readonly InPlaceSchema[], inside: InnerSamples): unknown[] {
-  if (!parts.some(({ schema }) => LIST_WORDS.some((word) => word in schema))) return [];
-  const places = parts.flatMap((part) => ('items' in part.schema ? [childLocation(part, 'items')] : []));
+  if (!parts.some(({ schema }) => LIST_KEYWORDS.some((keyword) => keyword in schema))) return [];
+  const locations = parts.flatMap((part) => ('items' in part.schema ? [childLocation(part, 'items')] : []));
   const lengths = [1, 2, ...parts.flatMap(({ schema }) => boundaryLengths(schema, ['minItems', 'maxItems']))];
-  const few = lengths.filter((length) => length <= MOST_ITEMS);
-  const least = Math.max(0, ...few.filter((length) => parts.some(({ schema }) => schema['minItems'] === length)));
+  const shortLengths = lengths.filter((length) => length <= MAX_ITEMS);
+  const minLength = Math.max(
+    0,
+    ...shortLengths.filter((length) => parts.some(({ schema }) => schema['minItems'] === length)),
+  );
   return SIDES.flatMap((side) => {
-    const item = typicalValue(places, side, inside);
-    const others = Array(Math.max(0, least - 1)).fill(item);
+    const item = typicalValue(locations, side, inside);
+    const others = Array(Math.max(0, minLength - 1)).fill(item);
     return [
-      ...few.map((length) => Array(length).fill(item)),
-      ...few.map((length) => Array.from({ length }, (_, at) => (typeof item === 'string' ? `${item}${at}` : at))),
-      ...inside(places).map((value) => [value, ...others]),
+      ...shortLengths.map((length) => Array(length).fill(item)),
+      ...shortLengths.map((length) =>
+        Array.from({ length }, (_, index) => (typeof item === 'string' ? `${item}${index}` : index)),
+      ),
+      ...inside(locations).map((value) => [value, ...others]),
     ];
   });
 }
 
-const MOST_ITEMS = 1_000;
+const MAX_ITEMS = 1_000;
 
 const SIDES = ['old', 'new'] as const;
 
-/** One that fits all of these schemas, or all of this side, or as many as one was found for. */
-function typicalValue(places: readonly SchemaLocation[], side: SchemaLocation['side'], inside: InnerSamples): unknown {
+/** Returns the sample that is valid for the most schemas. Schemas of this side count more. */
+function typicalValue(
+  locations: readonly SchemaLocation[],
+  side: SchemaLocation['side'],
+  inside: InnerSamples,
+): unknown {
   let best: unknown = 'x';
-  let most = -1;
-  for (const value of inside(places)) {
-    const fitting = places.filter(({ validatorAt, path }) => validatorAt(path)(value, 0).length === 0);
-    const score = fitting.length + places.length * fitting.filter((place) => place.side === side).length;
-    if (score <= most) continue;
+  let bestScore = -1;
+  for (const value of inside(locations)) {
+    const accepting = locations.filter(({ validatorAt, path }) => validatorAt(path)(value, 0).length === 0);
+    const score = accepting.length + locations.length * accepting.filter((location) => location.side === side).length;
+    if (score <= bestScore) continue;
     best = value;
-    most = score;
-    if (fitting.length === places.length) break;
+    bestScore = score;
+    if (accepting.length === locations.length) break;
   }
   return best;
 }

@@ -1,19 +1,23 @@
 type Schema = Readonly<Record<string, unknown>>;
 
-/** One of each type. */
+/** At least one value of each type. */
 export const BASIC_VALUES: readonly unknown[] = ['x', '', 1, 0, -1, 0.5, true, null, [], {}];
 
-/** A longer text is no example that anybody would read. */
-const MOST_CHARACTERS = 100_000;
+/** The maximum length of a sample text. A longer one is not readable as a witness. */
+const MAX_CHARACTERS = 100_000;
 
-/** Texts of the lengths that a schema names, and of the usual formats. */
+/** Returns texts with the lengths around the bounds of a schema, and texts of common formats. */
 export function textSamples(schema: Schema): string[] {
-  const lengths = boundaryLengths(schema, ['minLength', 'maxLength']).filter((length) => length <= MOST_CHARACTERS);
-  const forms = 'format' in schema || 'pattern' in schema || 'contentEncoding' in schema ? FORMS : [];
-  return [...forms, ...lengths.map((length) => 'x'.repeat(length)), ...(forms.length > 0 ? lengths.map(digits) : [])];
+  const lengths = boundaryLengths(schema, ['minLength', 'maxLength']).filter((length) => length <= MAX_CHARACTERS);
+  const formatted = 'format' in schema || 'pattern' in schema || 'contentEncoding' in schema ? FORMATTED_TEXTS : [];
+  return [
+    ...formatted,
+    ...lengths.map((length) => 'x'.repeat(length)),
+    ...(formatted.length > 0 ? lengths.map(digits) : []),
+  ];
 }
 
-const FORMS = [
+const FORMATTED_TEXTS = [
   'a@example.com',
   '2026-01-02',
   '2026-01-02T03:04:05Z',
@@ -37,16 +41,16 @@ function digits(length: number): string {
   return '1'.repeat(length);
 }
 
-/** Numbers at and beside the bounds that a schema names. */
+/** Returns numbers at and next to the bounds of a schema. */
 export function numberSamples(schema: Schema): number[] {
-  const near = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'].flatMap((name) => {
+  const candidates = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'].flatMap((name) => {
     const bound = schema[name];
     return typeof bound === 'number' ? [bound, bound - 1, bound + 1, bound + 0.5] : [];
   });
-  return near.filter((number) => Number.isSafeInteger(Math.round(number)));
+  return candidates.filter((number) => Number.isSafeInteger(Math.round(number)));
 }
 
-/** Each bound, one less, and one more. */
+/** Returns each bound, and the numbers one below and one above it. */
 export function boundaryLengths(schema: Schema, names: readonly string[]): number[] {
   return names.flatMap((name) => {
     const bound = schema[name];

@@ -5,8 +5,10 @@ export const adminMissing: Rule = {
   category: 'operations',
   severity: 'info',
   preset: 'strict',
-  rationale: 'Without it nobody can ask whether the gateway is alive and ready, and which manifest is in force.',
+  rationale:
+    'Without the admin API, probes cannot check whether the gateway is ready, and operators cannot see which manifest is active.',
   *find({ plan }) {
-    if (plan.admin === undefined) yield findingAt([], 'nobody can ask how the gateway is; add admin: 127.0.0.1:9901');
+    if (plan.admin === undefined)
+      yield findingAt([], 'the gateway has no admin API for health checks and metrics; add admin: 127.0.0.1:9901');
   },
 };

@@ -6,9 +6,10 @@ export const adminPlain: Rule = {
   category: 'operations',
   severity: 'warning',
   preset: 'recommended',
-  rationale: 'Whoever is on the way reads the token of the operators, and is one of them from then on.',
+  rationale:
+    'Anyone who can read the network traffic obtains the admin token, and with it full access to the admin API.',
   *find({ plan: { admin } }) {
     if (admin === undefined || admin.tls !== undefined || isLoopback(admin.host)) return;
-    yield findingAt(['admin'], 'operators send their token through the network in plain text here; add tls:');
+    yield findingAt(['admin'], 'the admin token crosses the network in plain text; add tls:');
   },
 };

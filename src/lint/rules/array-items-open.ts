@@ -6,12 +6,12 @@ export const arrayItemsOpen: Rule = {
   category: 'validation',
   severity: 'info',
   preset: 'strict',
-  rationale: 'Without "items" the list is judged and nothing in it is.',
+  rationale: 'Without "items" the gateway validates the list but none of its items.',
   *find({ schemas }) {
     for (const { schema, path, isInPlace } of schemas)
-      if (!isInPlace && allowsType(schema, 'array') && !SAYING.some((keyword) => Object.hasOwn(schema, keyword)))
-        yield findingAt(path, 'items of this list may be anything; add items: with what they may be');
+      if (!isInPlace && allowsType(schema, 'array') && !ITEM_KEYWORDS.some((keyword) => Object.hasOwn(schema, keyword)))
+        yield findingAt(path, 'this schema accepts any items; add items: with their schema');
   },
 };
 
-const SAYING = ['items', 'prefixItems', 'enum', 'const', '$ref', 'allOf', 'anyOf', 'oneOf'];
+const ITEM_KEYWORDS = ['items', 'prefixItems', 'enum', 'const', '$ref', 'allOf', 'anyOf', 'oneOf'];

@@ -7,11 +7,11 @@ export const arrayUnbounded: Rule = {
   severity: 'info',
   preset: 'recommended',
   rationale:
-    'A short body can hold very many short items, and the upstream may do something for each: send a mail, ask a database.',
+    'A small body can hold a very large number of items, and the upstream may send a mail or query a database for each.',
   *find({ schemas }) {
     for (const { schema, path, isInPlace } of schemas)
       if (!isInPlace && allowsType(schema, 'array') && !BOUNDS.some((keyword) => Object.hasOwn(schema, keyword)))
-        yield findingAt(path, 'this list may have any number of items; add maxItems:');
+        yield findingAt(path, 'this list has no limit on the number of items; add maxItems:');
   },
 };
 

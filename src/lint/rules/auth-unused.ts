@@ -6,7 +6,7 @@ export const authUnused: Rule = {
   severity: 'warning',
   preset: 'recommended',
   rationale:
-    'Tokens are described and none is ever asked for: either a route should be protected, or this describes nothing.',
+    'The manifest configures tokens that no route requires: either a route lacks protection, or the configuration is dead.',
   *find({ manifest, routes }) {
     if (manifest.auth === undefined || routes.some(({ route }) => route.auth !== undefined)) return;
     yield findingAtKey(['auth'], 'no route is protected and none has "login"; protect one, or remove "auth"');

@@ -7,13 +7,13 @@ export const bodyWithoutRule: Rule = {
   severity: 'warning',
   preset: 'recommended',
   rationale:
-    'Without "body" anything of any length goes on: the upstream is the first to look at it, and pays for all of it.',
+    'Without "body" the gateway forwards bodies of any content and length, and the upstream has to handle all of them.',
   *find({ routes }) {
     for (const { entry, path } of routes)
       if (entry.access === 'protected' && entry.body === undefined && hasWriteMethod(entry, false))
         yield findingAtKey(
           [...path, 'method'],
-          'any body of any length goes on; add body: with a schema, or with maxBytes at least',
+          'this route forwards bodies of any content and length; add body: with a schema, or at least with maxBytes',
         );
   },
 };

@@ -6,10 +6,11 @@ export const breakerFailuresLow: Rule = {
   category: 'upstreams',
   severity: 'info',
   preset: 'strict',
-  rationale: 'One lost connection, as happens at every deployment, shuts the target out for the whole pause.',
-  *find(subject) {
-    for (const { path, upstream } of upstreamsOf(subject))
+  rationale:
+    'A single lost connection, common during deployments, ejects the endpoint for the full duration of the pause.',
+  *find(context) {
+    for (const { path, upstream } of upstreamsOf(context))
       if (upstream.breaker?.failures === 1)
-        yield findingAt([...path, 'breaker', 'failures'], 'one failure shuts the target out; write 3 or more');
+        yield findingAt([...path, 'breaker', 'failures'], 'one failure ejects the endpoint; write 3 or more');
   },
 };

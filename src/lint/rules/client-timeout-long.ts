@@ -1,7 +1,7 @@
 import { durationMs } from '../../manifest/units.ts';
 import { findingAt, type Rule } from '../rule.ts';
 
-const MOST = { headers: '60s', stalled: '5m' } as const;
+const LIMITS = { headers: '60s', stalled: '5m' } as const;
 
 export const clientTimeoutLong: Rule = {
   id: 'client-timeout-long',
@@ -9,14 +9,14 @@ export const clientTimeoutLong: Rule = {
   severity: 'warning',
   preset: 'recommended',
   rationale:
-    'A client that sends a byte now and then, or takes none, holds a connection for so long: a few thousand of them hold all there are.',
+    'A client that sends or reads almost nothing holds its connection for this long, and a few thousand of them exhaust the connection limit.',
   *find({ manifest }) {
-    for (const [step, most] of Object.entries(MOST)) {
-      const written = manifest.server.timeouts[step as keyof typeof MOST];
-      if (durationMs(written) > durationMs(most))
+    for (const [step, limit] of Object.entries(LIMITS)) {
+      const configured = manifest.server.timeouts[step as keyof typeof LIMITS];
+      if (durationMs(configured) > durationMs(limit))
         yield findingAt(
           ['server', 'timeouts', step],
-          `a slow client holds its connection for ${written}; write ${most} or less`,
+          `a slow client holds its connection for ${configured}; write ${limit} or less`,
         );
     }
   },

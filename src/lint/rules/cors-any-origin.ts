@@ -6,13 +6,13 @@ export const corsAnyOrigin: Rule = {
   severity: 'info',
   preset: 'recommended',
   rationale:
-    'Every page that a user opens may read what this gateway answers there, so an address that is reached from inside alone is read from outside.',
+    'Every page that a user visits may read the responses of this gateway, so an internal gateway becomes readable from outside.',
   *find({ manifest }) {
     for (const [index, origin] of (manifest.cors?.origins ?? []).entries())
       if (origin === '*')
         yield findingAt(
           ['cors', 'origins', index],
-          'pages of every origin may read answers; list the origins that are meant',
+          'pages of every origin may read responses; list the origins that need access',
         );
   },
 };

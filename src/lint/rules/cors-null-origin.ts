@@ -5,10 +5,13 @@ export const corsNullOrigin: Rule = {
   category: 'auth',
   severity: 'warning',
   preset: 'minimal',
-  rationale: 'Any page can have the origin null, by a sandboxed frame: who allows it allows everybody.',
+  rationale: 'Any page can obtain the origin null with a sandboxed frame, so allowing it allows every page.',
   *find({ manifest }) {
     for (const [index, origin] of (manifest.cors?.origins ?? []).entries())
       if (origin === 'null')
-        yield findingAt(['cors', 'origins', index], 'any page can have this origin; list the origins that are meant');
+        yield findingAt(
+          ['cors', 'origins', index],
+          'any page can obtain this origin; list the origins that need access',
+        );
   },
 };

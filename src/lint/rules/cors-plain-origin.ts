@@ -6,14 +6,18 @@ export const corsPlainOrigin: Rule = {
   category: 'auth',
   severity: 'warning',
   preset: 'recommended',
-  rationale: "A page that comes over plain HTTP is whoever's is on the way to it: its origin vouches for nothing.",
+  rationale:
+    'Anyone on the network path can change a page that is loaded over plain HTTP, so its origin cannot be trusted.',
   *find({ manifest, secrets }) {
     for (const [index, origin] of (manifest.cors?.origins ?? []).entries()) {
       const path = ['cors', 'origins', index];
       const url = URL.parse(origin);
       if (url?.protocol !== 'http:' || isLoopback(url.hostname)) continue;
-      const meant = secrets.isSecret(path) ? 'https://' : `https://${url.host}`;
-      yield findingAt(path, `anyone on the way to this page can change it, and read answers as it; write ${meant}`);
+      const suggested = secrets.isSecret(path) ? 'https://' : `https://${url.host}`;
+      yield findingAt(
+        path,
+        `an attacker on the network can change pages of this origin and read responses through them; write ${suggested}`,
+      );
     }
   },
 };

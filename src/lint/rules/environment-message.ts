@@ -6,7 +6,8 @@ export const environmentMessage: Rule = {
   category: 'manifest',
   severity: 'warning',
   preset: 'minimal',
-  rationale: 'A value from the environment is never printed, so clients get the usual text in place of this one.',
+  rationale:
+    'The gateway never prints values from the environment, so clients get the default text instead of this one.',
   *find({ schemas, secrets }) {
     const texts: Path[] = [
       ['auth', 'role', 'message'],
@@ -15,6 +16,6 @@ export const environmentMessage: Rule = {
     ];
     for (const path of texts)
       if (secrets.isSecret(path))
-        yield findingAt(path, 'clients do not see a text from the environment; write the text itself');
+        yield findingAt(path, 'clients do not receive a text from the environment; write the text in the manifest');
   },
 };

@@ -7,7 +7,7 @@ export const headerOverrideKept: Rule = {
   severity: 'warning',
   preset: 'minimal',
   rationale:
-    'An upstream that follows such a header serves another path or method than the one that the gateway matched and authorized.',
+    'An upstream that obeys such a header serves another path or method than the one that the gateway matched and authorized.',
   *find({ routes }) {
     for (const { entry, route, path } of routes) {
       const [name] = entry.requestHeaders?.keep ?? [];
@@ -16,9 +16,9 @@ export const headerOverrideKept: Rule = {
         (other) => other.route.upstream === route.upstream && isStricter(other.route, route),
       );
       if (stricter === undefined) continue;
-      const message = `by this header a request could reach a path that "${stricter.route.id}" protects; remove it, or make sure that the upstream ignores it`;
+      const message = `with this header a request could reach a path that "${stricter.route.id}" protects; remove it, or make sure that the upstream ignores it`;
       yield findingAt([...path, 'requestHeaders', 'keep', 0], message, {
-        related: { path: [...stricter.path, 'path'], message: 'the route that asks for more' },
+        related: { path: [...stricter.path, 'path'], message: 'the stricter route' },
       });
     }
   },

@@ -1,4 +1,4 @@
-/** The rules that advise on a manifest: one line a rule. */
+/** The rules for a manifest that loads, one line for each rule. */
 export { adminMissing } from './admin-missing.ts';
 export { adminPlain } from './admin-plain.ts';
 export { arrayItemsOpen } from './array-items-open.ts';

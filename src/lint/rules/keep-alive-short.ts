@@ -1,7 +1,7 @@
 import { findingAt, type Rule } from '../rule.ts';
 
-/** What load balancers keep a connection for at least: an AWS ALB for 60 s, nginx for 60 s, Envoy for an hour. */
-const LEAST_MS = 61_000;
+/** Longer than the default idle timeouts of an AWS ALB (60 s) and of nginx (60 s); that of Envoy is one hour. */
+const MIN_MS = 61_000;
 
 export const keepAliveShort: Rule = {
   id: 'keep-alive-short',
@@ -9,11 +9,11 @@ export const keepAliveShort: Rule = {
   severity: 'warning',
   preset: 'recommended',
   rationale:
-    'Who closes first decides: a load balancer that sends on a connection which is being closed here answers its client 502.',
+    'If the gateway closes an idle connection while a load balancer sends a request on it, the client of the load balancer gets a 502 response.',
   *find({ manifest, plan }) {
-    if (plan.server.keepAliveTimeoutMs >= LEAST_MS) return;
+    if (plan.server.keepAliveTimeoutMs >= MIN_MS) return;
     const { keepAlive } = manifest.server.timeouts;
-    const message = `a load balancer keeps its connections longer than ${keepAlive}, and would send on one that is closed; write more than it does, 620s say`;
+    const message = `a load balancer keeps idle connections longer than ${keepAlive} and would send a request on a closed one; write more than its own timeout, for example 620s`;
     yield findingAt(['server', 'timeouts', 'keepAlive'], message);
   },
 };

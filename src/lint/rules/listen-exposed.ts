@@ -7,12 +7,12 @@ export const listenExposed: Rule = {
   severity: 'info',
   preset: 'recommended',
   rationale:
-    'Without TLS, tokens and passwords can be read on the way from another machine, unless something before the gateway ends TLS.',
+    'Without TLS anyone on the network path can read tokens and passwords, unless a proxy in front of the gateway terminates TLS.',
   *find({ plan }) {
     if (isLoopback(plan.listen.host) || plan.server.tls !== undefined) return;
     yield findingAt(
       ['listen'],
-      'other machines reach this in plain HTTP; add server: { tls: … }, or listen on 127.0.0.1 beside what ends TLS',
+      'other machines reach this address over plain HTTP; add server: { tls: … }, or listen on 127.0.0.1 behind a local TLS proxy',
     );
   },
 };

@@ -5,14 +5,14 @@ export const listenTwice: Rule = {
   category: 'operations',
   severity: 'warning',
   preset: 'minimal',
-  rationale: 'Two servers cannot have one address: the gateway would not start.',
+  rationale: 'Two servers cannot bind the same address, so the gateway would not start.',
   *find({ plan: { listen, admin } }) {
     if (admin === undefined || admin.port === 0 || admin.port !== listen.port) return;
     const isShared =
       admin.host === listen.host || [admin.host, listen.host].some((host) => /^(?:0\.0\.0\.0|::)$/.test(host));
     if (isShared)
-      yield findingAt(['admin'], 'clients are served at this port already; write another one', {
-        related: { path: ['listen'], message: 'there' },
+      yield findingAt(['admin'], '"listen" already uses this port; write another one', {
+        related: { path: ['listen'], message: 'the same port' },
       });
   },
 };

@@ -6,7 +6,7 @@ export const patternUnanchored: Rule = {
   severity: 'warning',
   preset: 'recommended',
   rationale:
-    'A pattern is looked for anywhere in the text: without ^ and $ whatever stands before and behind what is meant passes too.',
+    'A pattern may match anywhere in a text, so without ^ and $ it also accepts arbitrary text before and after the match.',
   *find({ schemas }) {
     for (const { schema, path, isCondition } of schemas) {
       const pattern = schema['pattern'];
@@ -20,18 +20,18 @@ export const patternUnanchored: Rule = {
 function unanchoredReason(pattern: string): string | undefined {
   const starts = /^(?:\(\?[a-z]+\))?(?:\^|\\A)/.test(pattern);
   const ends = /(?:^|[^\\])(?:\\\\)*(?:\$|\\z)$/.test(pattern);
-  if (!starts && !ends) return 'this passes wherever in the text it is found; write ^ before it and $ behind it';
-  if (!starts) return 'whatever stands before this in the text passes too; write ^ before it';
-  if (!ends) return 'whatever stands behind this in the text passes too; write $ behind it';
-  if (hasBranches(pattern)) return 'the ^ belongs to the first branch alone, and the $ to the last; write ^(?:…|…)$';
+  if (!starts && !ends) return 'this pattern accepts any text that contains a match; start it with ^ and end it with $';
+  if (!starts) return 'this pattern accepts any text before the match; start it with ^';
+  if (!ends) return 'this pattern accepts any text after the match; end it with $';
+  if (hasBranches(pattern)) return '^ applies only to the first branch, and $ only to the last; write ^(?:…|…)$';
   return undefined;
 }
 
-/** Whether a `|` stands outside of all brackets. */
+/** True if the pattern contains a `|` outside of all brackets. */
 function hasBranches(pattern: string): boolean {
-  const bare = pattern.replaceAll(/\\[\s\S]/g, '').replaceAll(/\[\^?\]?[^\]]*\]/g, '');
+  const simplified = pattern.replaceAll(/\\[\s\S]/g, '').replaceAll(/\[\^?\]?[^\]]*\]/g, '');
   let depth = 0;
-  for (const character of bare) {
+  for (const character of simplified) {
     if (character === '(') depth += 1;
     else if (character === ')') depth -= 1;
     else if (character === '|' && depth === 0) return true;

@@ -5,16 +5,15 @@ export const proxyTrustWide: Rule = {
   category: 'operations',
   severity: 'warning',
   preset: 'minimal',
-  rationale:
-    'Whoever is trusted says for itself whose address a request comes from: the log and the upstreams believe it.',
+  rationale: 'A trusted peer can claim any client address, and the log and the upstreams believe it.',
   *find({ manifest }) {
     for (const [index, block] of manifest.server.trustedProxies.entries()) {
       const [address = '', bits] = block.split('/');
-      const least = address.includes(':') ? 16 : 8;
-      if (bits !== undefined && Number(bits) < least)
+      const minBits = address.includes(':') ? 16 : 8;
+      if (bits !== undefined && Number(bits) < minBits)
         yield findingAt(
           ['server', 'trustedProxies', index],
-          'almost anybody is trusted here; write the addresses of the proxies themselves',
+          'this block trusts almost every client; write the addresses of the proxies',
         );
     }
   },

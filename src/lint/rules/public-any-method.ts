@@ -5,10 +5,11 @@ export const publicAnyMethod: Rule = {
   category: 'routes',
   severity: 'info',
   preset: 'strict',
-  rationale: 'Whoever needs no token should have no method that the upstream does not mean to offer, DELETE say.',
+  rationale:
+    'A client without a token should not be able to use methods that the upstream does not mean to offer, for example DELETE.',
   *find({ routes }) {
     for (const { entry, path } of routes)
       if (entry.access === 'public' && entry.method === 'any')
-        yield findingAt([...path, 'method'], 'anyone may send any method here; list those that are meant');
+        yield findingAt([...path, 'method'], 'anyone may use any method here; list the methods that the route needs');
   },
 };

@@ -9,27 +9,27 @@ export const publicMethodGap: Rule = {
   severity: 'warning',
   preset: 'minimal',
   rationale:
-    'A route that has not the method of a request is passed over for a less specific one that has: a path that is protected for GET may be public for POST.',
+    'If a route does not accept the method of a request, a less specific route may: a path that is protected for GET can be public for POST.',
   *find({ routes, witnessSearch }) {
-    const told = new Set<LintRoute>();
+    const reported = new Set<LintRoute>();
     for (const overlaps of publicOverlaps(routes))
       for (const { publicRoute, protectedRoute } of overlaps) {
-        if (told.has(protectedRoute) || publicRoute.route.upstream !== protectedRoute.route.upstream) continue;
+        if (reported.has(protectedRoute) || publicRoute.route.upstream !== protectedRoute.route.upstream) continue;
         const gap = publicRoute.route.methods.filter(
           (method) => !(protectedRoute.route.methods.includes(method) || HARMLESS.has(method)),
         );
-        const both = gap.length > 0 ? intersect(publicRoute.pattern, protectedRoute.pattern) : undefined;
-        const witness = both && witnessSearch.findRequest(publicRoute, gap, both);
+        const intersection = gap.length > 0 ? intersect(publicRoute.pattern, protectedRoute.pattern) : undefined;
+        const witness = intersection && witnessSearch.findRequest(publicRoute, gap, intersection);
         if (witness === undefined) continue;
-        told.add(protectedRoute);
-        const message = `${witness.method} ${witness.path} needs no token: this route does not take ${witness.method}, and "${publicRoute.route.id}", which is public, does; protect the other methods of this path too`;
+        reported.add(protectedRoute);
+        const message = `${witness.method} ${witness.path} requires no token: this route does not accept ${witness.method}, but the public route "${publicRoute.route.id}" does; protect the other methods of this path too`;
         yield findingAt([...protectedRoute.path, 'method'], message, {
           witness,
-          related: { path: [...publicRoute.path, 'path'], message: 'the public one' },
+          related: { path: [...publicRoute.path, 'path'], message: 'the public route' },
         });
       }
   },
 };
 
-/** They change nothing, and tell nothing that GET does not. */
+/** Methods that change nothing and reveal nothing beyond GET. */
 const HARMLESS = new Set(['HEAD', 'OPTIONS']);

@@ -8,19 +8,19 @@ export const publicOverlapsProtected: Rule = {
   severity: 'warning',
   preset: 'minimal',
   rationale:
-    'Where both paths match, the public route is the more specific one and wins: a request that the protected route should have had needs no token.',
+    'Where both paths match, the public route wins because it is more specific, so a request that belongs to the protected route requires no token.',
   *find({ routes, witnessSearch }) {
     for (const overlaps of publicOverlaps(routes))
       for (const overlap of overlaps) {
         const { publicRoute, protectedRoute, isComplete } = overlap;
-        const isWon = !isComplete && takesPrecedence(publicRoute.pattern, protectedRoute.pattern);
-        const both = isWon ? intersect(publicRoute.pattern, protectedRoute.pattern) : undefined;
-        const witness = both && witnessSearch.findRequest(publicRoute, sharedMethods(overlap), both);
+        const isPreferred = !isComplete && takesPrecedence(publicRoute.pattern, protectedRoute.pattern);
+        const intersection = isPreferred ? intersect(publicRoute.pattern, protectedRoute.pattern) : undefined;
+        const witness = intersection && witnessSearch.findRequest(publicRoute, sharedMethods(overlap), intersection);
         if (witness === undefined) continue;
-        const message = `${witness.method} ${witness.path} is a path of "${protectedRoute.route.id}" too, which is protected, and needs no token here; narrow one of the two paths`;
+        const message = `${witness.method} ${witness.path} requires no token here, although it also matches the protected route "${protectedRoute.route.id}"; narrow one of the two paths`;
         yield findingAt([...publicRoute.path, 'path'], message, {
           witness,
-          related: { path: [...protectedRoute.path, 'path'], message: 'the protected one' },
+          related: { path: [...protectedRoute.path, 'path'], message: 'the protected route' },
         });
         break;
       }

@@ -6,13 +6,13 @@ export const publicWriteUnbounded: Rule = {
   category: 'auth',
   severity: 'warning',
   preset: 'recommended',
-  rationale: 'Whoever needs no token may send bodies without end, and the upstream gets all of it.',
+  rationale: 'Clients without a token may send bodies of unlimited length, and the upstream receives all of it.',
   *find({ routes }) {
     for (const { entry, path } of routes) {
       if (entry.access === 'protected' || entry.body !== undefined || !hasWriteMethod(entry, true)) continue;
       yield findingAt(
         [...path, 'access'],
-        'anyone may send a body of any length here; add body: with a schema, or with maxBytes at least',
+        'anyone may send a body of any length here; add body: with a schema, or at least with maxBytes',
       );
     }
   },

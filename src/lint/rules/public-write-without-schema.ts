@@ -7,14 +7,14 @@ export const publicWriteWithoutSchema: Rule = {
   severity: 'info',
   preset: 'recommended',
   rationale:
-    'What anyone may send reaches the upstream unjudged: a schema is the first look at it, and costs an attacker most of the tries.',
+    'The upstream receives bodies from anyone without validation; a schema rejects most malformed and hostile input first.',
   *find({ routes }) {
     for (const { entry, path } of routes) {
       if (entry.access === 'protected' || entry.body === undefined || !hasWriteMethod(entry, true)) continue;
       if (entry.body.schema === undefined)
         yield findingAtKey(
           [...path, 'body'],
-          'anyone may send any body here that is short enough; add schema: with what it may be',
+          'anyone may send any body within the size limit here; add schema: to validate it',
         );
     }
   },

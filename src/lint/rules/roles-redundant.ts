@@ -6,14 +6,14 @@ export const rolesRedundant: Rule = {
   severity: 'info',
   preset: 'recommended',
   rationale:
-    'A list of all roles narrows nothing today, and will when a role is added: whoever reads it cannot tell which was meant.',
+    'A list of all roles restricts nothing today but excludes roles that are added later, and readers cannot know which was intended.',
   *find({ manifest, routes }) {
     const allowed = manifest.auth?.role.allow ?? [];
     for (const { entry, path } of routes)
       if (entry.roles !== undefined && allowed.length > 1 && allowed.every((role) => entry.roles?.includes(role)))
         yield findingAtKey(
           [...path, 'roles'],
-          'these are all the roles there are; leave "roles" out, or name those that are meant',
+          'this lists every role; remove "roles", or list only the roles that need access',
         );
   },
 };

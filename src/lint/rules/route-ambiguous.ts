@@ -9,42 +9,42 @@ export const routeAmbiguous: Rule = {
   severity: 'warning',
   preset: 'recommended',
   rationale:
-    'Of two paths that cross, the one whose first segments are literal wins; a reader of the manifest may well expect the other.',
+    'Where two paths overlap, the one that has a literal segment first wins, which readers of the manifest may not expect.',
   *find({ routes, witnessSearch }) {
-    const before = new PatternTree<LintRoute>();
+    const earlierRoutes = new PatternTree<LintRoute>();
     const steps = overlapSearchBudget(routes);
     for (const subject of routes) {
-      const other = before.overlapping(subject.pattern, steps).find((earlier) => isCrossing(subject, earlier));
-      before.add(subject.pattern, subject);
-      const both = other && intersect(subject.pattern, other.pattern);
-      if (other === undefined || both === undefined) continue;
+      const other = earlierRoutes.overlapping(subject.pattern, steps).find((earlier) => isCrossing(subject, earlier));
+      earlierRoutes.add(subject.pattern, subject);
+      const intersection = other && intersect(subject.pattern, other.pattern);
+      if (other === undefined || intersection === undefined) continue;
       const [method = ''] = sortMethods(sharedMethods(subject, other));
       const path = witnessSearch
-        .samplePaths(both)
-        .find((sent) => witnessSearch.match(method, sent).route !== undefined);
+        .samplePaths(intersection)
+        .find((candidate) => witnessSearch.match(method, candidate).route !== undefined);
       if (path === undefined) continue;
       const witness = witnessSearch.match(method, path);
-      const message = `${method} ${path} is a path of "${other.route.id}" too, and goes to "${witness.route}"; narrow one of the two paths`;
+      const message = `${method} ${path} matches this route and "${other.route.id}", and goes to "${witness.route}"; narrow one of the two paths`;
       yield findingAt([...subject.path, 'path'], message, {
         witness,
-        related: { path: [...other.path, 'path'], message: 'the other one' },
+        related: { path: [...other.path, 'path'], message: 'the other route' },
       });
     }
   },
 };
 
-/** Whether both have paths that the other has not, and it makes a difference which of them gets those that both have. */
+/** True if each route has paths that the other lacks, and their common paths are handled differently by the two. */
 function isCrossing(one: LintRoute, other: LintRoute): boolean {
   if (sharedMethods(one, other).length === 0 || !hasDifferentEffect(one, other)) return false;
   return !containsPattern(one.pattern, other.pattern) && !containsPattern(other.pattern, one.pattern);
 }
 
-/** Of a public one and a protected one others tell. */
+/** True if the routes handle a request differently. Other rules report a public and a protected route. */
 function hasDifferentEffect({ entry: one }: LintRoute, { entry: other }: LintRoute): boolean {
   if (one.access !== other.access) return false;
-  const matter = ({ upstream, roles, login, upstreamPath }: typeof one) =>
+  const effectOf = ({ upstream, roles, login, upstreamPath }: typeof one) =>
     JSON.stringify([upstream, roles, login, upstreamPath]);
-  return matter(one) !== matter(other);
+  return effectOf(one) !== effectOf(other);
 }
 
 function sharedMethods(one: LintRoute, other: LintRoute): readonly string[] {

@@ -12,50 +12,49 @@ export const routeCaseTwin: Rule = {
   severity: 'warning',
   preset: 'minimal',
   rationale:
-    'Some servers fold letter case, trailing dots and `;` parameters, so a path that would there be one that asks for more is answered 404.',
+    'Some servers ignore letter case, trailing dots and `;` parameters, so the gateway responds with 404 to a path that such a server would treat as the path of a stricter route.',
   *find({ routes, witnessSearch }) {
     const twins = new Map<string, LintRoute[]>();
     for (const subject of routes) {
       const key = patternKey(subject.pattern.map(foldLiteral));
-      const before = twins.get(key) ?? [];
-      twins.set(key, [...before, subject]);
+      twins.set(key, [...(twins.get(key) ?? []), subject]);
     }
-    for (const alike of twins.values())
-      for (const [index, subject] of alike.entries()) {
-        const twin = alike.find((other) => patternKey(other.pattern) !== patternKey(subject.pattern));
+    for (const group of twins.values())
+      for (const [index, subject] of group.entries()) {
+        const twin = group.find((other) => patternKey(other.pattern) !== patternKey(subject.pattern));
         if (twin === undefined) break;
-        const told = shadowedFinding(subject, twin, witnessSearch);
-        if (told !== undefined) yield told;
-        else if (alike.indexOf(twin) < index) yield spellingFinding(subject, twin, witnessSearch);
+        const finding = shadowedFinding(subject, twin, witnessSearch);
+        if (finding !== undefined) yield finding;
+        else if (group.indexOf(twin) < index) yield spellingFinding(subject, twin, witnessSearch);
       }
   },
 };
 
-/** A route that gets no request, since in the other spelling it is one that asks for more. */
-function shadowedFinding(subject: LintRoute, twin: LintRoute, prover: WitnessSearch): RuleFinding | undefined {
+/** Reports a route that receives no request, because another spelling of its path belongs to a stricter route. */
+function shadowedFinding(subject: LintRoute, twin: LintRoute, witnessSearch: WitnessSearch): RuleFinding | undefined {
   const { route, path } = subject;
-  if (prover.findRequest(subject, route.methods) !== undefined) return undefined;
-  const witness = sampleWitness(subject, prover);
+  if (witnessSearch.findRequest(subject, route.methods) !== undefined) return undefined;
+  const witness = sampleWitness(subject, witnessSearch);
   if (witness.route !== undefined) return undefined;
-  const { method, path: sent } = witness;
-  const message = `${method} ${sent} is answered 404: but for its spelling it is a path of "${twin.route.id}", which asks for more; give one of the two another path`;
+  const { method, path: requestPath } = witness;
+  const message = `${method} ${requestPath} gets a 404 response: its path differs only in spelling from that of the stricter route "${twin.route.id}"; give one of the two another path`;
   return findingAt([...path, 'path'], message, { witness, related: relatedRoute(twin) });
 }
 
-function spellingFinding(subject: LintRoute, twin: LintRoute, prover: WitnessSearch): RuleFinding {
-  const witness = sampleWitness(subject, prover);
-  const { method, path: sent, route } = witness;
-  const goes = route === undefined ? 'is answered 404' : `goes to "${route}"`;
-  const message = `only its spelling tells this path from that of "${twin.route.id}": ${method} ${sent} ${goes}; write one spelling`;
+function spellingFinding(subject: LintRoute, twin: LintRoute, witnessSearch: WitnessSearch): RuleFinding {
+  const witness = sampleWitness(subject, witnessSearch);
+  const { method, path: requestPath, route } = witness;
+  const outcome = route === undefined ? 'gets a 404 response' : `goes to "${route}"`;
+  const message = `this path differs only in spelling from that of "${twin.route.id}": ${method} ${requestPath} ${outcome}; use one spelling`;
   return findingAt([...subject.path, 'path'], message, { witness, related: relatedRoute(twin) });
 }
 
-function sampleWitness({ route, pattern }: LintRoute, prover: WitnessSearch): RouteWitness {
+function sampleWitness({ route, pattern }: LintRoute, witnessSearch: WitnessSearch): RouteWitness {
   const [method = ''] = sortMethods(route.methods);
-  const [sent = ''] = prover.samplePaths(pattern);
-  return prover.match(method, sent);
+  const [path = ''] = witnessSearch.samplePaths(pattern);
+  return witnessSearch.match(method, path);
 }
 
 function relatedRoute({ path }: LintRoute) {
-  return { path: [...path, 'path'], message: 'that one' };
+  return { path: [...path, 'path'], message: 'the other route' };
 }

@@ -6,13 +6,13 @@ export const routeIdNumber: Rule = {
   severity: 'info',
   preset: 'strict',
   rationale:
-    'The id names the route in logs, metrics and tables; a number there tells nobody anything, and moves when routes are added.',
+    'Logs, metrics and tables identify a route by its id; a number has no meaning there, and shifts when routes are added.',
   *find({ routes }) {
     for (const { entry, path } of routes)
       if (/^(?:route|r|test|todo|path|endpoint)?-?\d+$|^(?:route|test|todo|foo|bar)$/.test(entry.id))
         yield findingAt(
           [...path, 'id'],
-          `"${entry.id}" says nothing of the route; name what it does, such as contacts-list`,
+          `the id "${entry.id}" does not describe the route; name its purpose, for example contacts-list`,
         );
   },
 };

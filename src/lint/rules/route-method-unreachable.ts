@@ -5,19 +5,20 @@ export const routeMethodUnreachable: Rule = {
   category: 'routes',
   severity: 'info',
   preset: 'recommended',
-  rationale: 'A method that more specific routes take on every path of this one only looks as if it were served here.',
+  rationale:
+    'If more specific routes receive every request with this method, this route never serves it, although the manifest suggests that it does.',
   *find({ routes, witnessSearch }) {
     for (const subject of routes) {
       const { entry, route, path, pattern } = subject;
       if (typeof entry.method === 'string') continue;
       const isReached = (method: string) => witnessSearch.findRequest(subject, [method]) !== undefined;
-      const taken = entry.method.map((method) => !isReached(method) && witnessSearch.isShadowed(subject, method));
-      if (taken.every((isTaken) => isTaken)) continue;
-      const [sent = ''] = witnessSearch.samplePaths(pattern);
+      const shadowed = entry.method.map((method) => !isReached(method) && witnessSearch.isShadowed(subject, method));
+      if (shadowed.every((isShadowed) => isShadowed)) continue;
+      const [samplePath = ''] = witnessSearch.samplePaths(pattern);
       for (const [index, method] of entry.method.entries()) {
-        if (!taken[index]) continue;
-        const witness = witnessSearch.match(method, sent);
-        const message = `${method} never reaches "${route.id}": ${method} ${sent} goes to "${witness.route}"; leave it out`;
+        if (!shadowed[index]) continue;
+        const witness = witnessSearch.match(method, samplePath);
+        const message = `${method} never reaches "${route.id}": ${method} ${samplePath} goes to "${witness.route}"; remove ${method}`;
         yield findingAt([...path, 'method', index], message, { witness });
       }
     }

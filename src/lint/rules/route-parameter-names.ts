@@ -7,19 +7,19 @@ export const routeParameterNames: Rule = {
   category: 'routes',
   severity: 'info',
   preset: 'strict',
-  rationale: 'One segment that has two names in two routes reads as if it were two things.',
+  rationale: 'Readers take a segment that has different names in two routes for two different parameters.',
   *find({ routes }) {
     const names = new Map<string, { name: string; first: LintRoute }>();
     for (const subject of routes) {
       for (const [index, segment] of subject.pattern.entries()) {
         if (segment.kind !== 'parameter') continue;
-        const place = patternKey(subject.pattern.slice(0, index + 1));
-        const known = names.get(place);
-        if (known === undefined) names.set(place, { name: segment.name, first: subject });
-        if (known === undefined || known.name === segment.name) continue;
-        const message = `{${segment.name}} is {${known.name}} in the path of "${known.first.route.id}"; write one name`;
+        const prefix = patternKey(subject.pattern.slice(0, index + 1));
+        const previous = names.get(prefix);
+        if (previous === undefined) names.set(prefix, { name: segment.name, first: subject });
+        if (previous === undefined || previous.name === segment.name) continue;
+        const message = `{${segment.name}} is called {${previous.name}} in the path of "${previous.first.route.id}"; use one name`;
         yield findingAt([...subject.path, 'path'], message, {
-          related: { path: [...known.first.path, 'path'], message: 'there' },
+          related: { path: [...previous.first.path, 'path'], message: 'the other name' },
         });
         break;
       }

@@ -8,7 +8,7 @@ export const routeSlashTwin: Rule = {
   severity: 'info',
   preset: 'recommended',
   rationale:
-    'One trailing slash does not matter to the match, so the path with a slash at its end belongs to the shorter route, though it looks like the beginning of the longer one.',
+    'Matching ignores one trailing slash, so a path that ends with a slash belongs to the shorter route, although it looks like a prefix of the longer one.',
   *find({ routes, witnessSearch }) {
     const rests = new Map(
       routes
@@ -20,14 +20,14 @@ export const routeSlashTwin: Rule = {
       if (rest === undefined || (rest.route.access === route.access && rest.route.upstream === route.upstream))
         continue;
       const [method] = sortMethods(route.methods.filter((name) => rest.route.methods.includes(name)));
-      const [bare = ''] = witnessSearch.samplePaths(pattern);
+      const [samplePath = ''] = witnessSearch.samplePaths(pattern);
       if (method === undefined) continue;
-      const witness = witnessSearch.match(method, `${bare}/`);
+      const witness = witnessSearch.match(method, `${samplePath}/`);
       if (witness.route !== route.id) continue;
-      const message = `${method} ${bare}/ goes here as well, and not to "${rest.route.id}": a trailing slash does not matter; make sure that this is meant`;
+      const message = `${method} ${samplePath}/ goes to this route, not to "${rest.route.id}", because matching ignores a trailing slash; make sure that this is intended`;
       yield findingAt([...path, 'path'], message, {
         witness,
-        related: { path: [...rest.path, 'path'], message: 'that one' },
+        related: { path: [...rest.path, 'path'], message: 'the longer route' },
       });
     }
   },

@@ -6,7 +6,7 @@ export const routeUnreachable: Rule = {
   category: 'routes',
   severity: 'warning',
   preset: 'minimal',
-  rationale: 'Whoever wrote the route believes that it does something; a check that stands on it is never made.',
+  rationale: 'A route that receives no requests does nothing, and the checks that it configures never run.',
   *find({ routes, witnessSearch }) {
     const byId = new Map(routes.map((subject) => [subject.route.id, subject]));
     for (const subject of routes) {
@@ -14,12 +14,12 @@ export const routeUnreachable: Rule = {
       if (witnessSearch.findRequest(subject, route.methods) !== undefined) continue;
       if (!route.methods.every((method) => witnessSearch.isShadowed(subject, method))) continue;
       const [method = ''] = sortMethods(route.methods);
-      const [sent = ''] = witnessSearch.samplePaths(pattern);
-      const witness = witnessSearch.match(method, sent);
+      const [samplePath = ''] = witnessSearch.samplePaths(pattern);
+      const witness = witnessSearch.match(method, samplePath);
       const winner = byId.get(witness.route ?? '');
-      const goes = winner === undefined ? 'is answered 404' : `goes to "${winner.route.id}"`;
-      const message = `no request reaches this route: ${method} ${sent} ${goes}; remove it, or change its path`;
-      const related = winner && { path: [...winner.path, 'path'], message: 'that one' };
+      const outcome = winner === undefined ? 'gets a 404 response' : `goes to "${winner.route.id}"`;
+      const message = `no request reaches this route: ${method} ${samplePath} ${outcome}; remove it, or change its path`;
+      const related = winner && { path: [...winner.path, 'path'], message: 'the route that wins' };
       yield findingAt([...path, 'path'], message, { witness, ...(related && { related }) });
     }
   },

@@ -6,7 +6,7 @@ export const schemaAnything: Rule = {
   severity: 'info',
   preset: 'recommended',
   rationale:
-    'The body is read whole and parsed, and then anything passes: that costs time and memory, and protects from nothing but broken JSON.',
+    'The gateway buffers and parses the body but accepts any content: this costs time and memory, and rejects only malformed JSON.',
   *find({ routes }) {
     for (const { entry, path } of routes) {
       const schema = entry.body?.schema;
@@ -14,7 +14,7 @@ export const schemaAnything: Rule = {
       if (isEmpty)
         yield findingAt(
           [...path, 'body', 'schema'],
-          'any JSON fits this; say what the body may be, or leave "schema" out',
+          'this schema accepts any JSON; describe the body, or remove "schema"',
         );
     }
   },

@@ -6,27 +6,27 @@ export const schemaEnumType: Rule = {
   category: 'validation',
   severity: 'warning',
   preset: 'minimal',
-  rationale: 'A value of another type than "type" says can never be sent; in YAML it mostly lacks its quotes.',
+  rationale: 'A value whose type is not in "type" can never match; in YAML it usually lacks quotes.',
   *find({ schemas }) {
     for (const { schema, path } of schemas) {
       const types = [schema['type']].flat().filter((type) => typeof type === 'string');
       if (types.length === 0) continue;
-      for (const { value, at: place } of enumValues(schema)) {
+      for (const { value, steps } of enumValues(schema)) {
         if (types.some((type) => hasType(value, type))) continue;
-        const quotes = types.includes('string') && value !== null ? '; put it in quotes' : '; correct it, or remove it';
+        const remedy = types.includes('string') && value !== null ? 'quote it' : 'correct it, or remove it';
         yield findingAt(
-          [...path, ...place],
-          `${JSON.stringify(value)} is no ${types.join(' and no ')}, and can never be sent${quotes}`,
+          [...path, ...steps],
+          `${JSON.stringify(value)} is not of type ${types.join(' or ')}, so it can never match; ${remedy}`,
         );
       }
     }
   },
 };
 
-function* enumValues(schema: Schema): Generator<{ value: unknown; at: (string | number)[] }> {
+function* enumValues(schema: Schema): Generator<{ value: unknown; steps: (string | number)[] }> {
   const { enum: values } = schema;
-  if (Array.isArray(values)) for (const [index, value] of values.entries()) yield { value, at: ['enum', index] };
-  if (Object.hasOwn(schema, 'const')) yield { value: schema['const'], at: ['const'] };
+  if (Array.isArray(values)) for (const [index, value] of values.entries()) yield { value, steps: ['enum', index] };
+  if (Object.hasOwn(schema, 'const')) yield { value: schema['const'], steps: ['const'] };
 }
 
 function hasType(value: unknown, type: string): boolean {

@@ -5,15 +5,15 @@ export const schemaImpossible: Rule = {
   category: 'validation',
   severity: 'warning',
   preset: 'minimal',
-  rationale: 'No value fits, so every request that sends one is refused.',
+  rationale: 'No value is valid, so the gateway refuses every request that contains one.',
   *find({ schemas }) {
     for (const { schema, path, isCondition } of schemas)
       for (const [low, high] of BOUNDS) {
-        const [least, most] = [schema[low], schema[high]];
-        if (isCondition || typeof least !== 'number' || typeof most !== 'number' || least <= most) continue;
+        const [lower, upper] = [schema[low], schema[high]];
+        if (isCondition || typeof lower !== 'number' || typeof upper !== 'number' || lower <= upper) continue;
         yield findingAt(
           [...path, low],
-          `nothing is as much as ${least} and at most ${most}; exchange ${low} and ${high}, or correct one`,
+          `no value satisfies ${low} ${lower} and ${high} ${upper}; swap the two, or correct one`,
           {
             related: { path: [...path, high], message: 'the other bound' },
           },

@@ -7,14 +7,14 @@ export const schemaOpen: Rule = {
   severity: 'info',
   preset: 'recommended',
   rationale:
-    'Members that the schema does not know go on to the upstream unjudged: "is_admin" say, where a framework fills in whatever is sent.',
+    'The gateway forwards members that the schema does not list without validation, for example "is_admin" to a framework that assigns every member it receives.',
   *find({ schemas }) {
     for (const { schema, path, isInPlace } of schemas) {
       const isOpen = !CLOSING.some((keyword) => Object.hasOwn(schema, keyword));
       if (isInPlace || !isOpen || !allowsType(schema, 'object') || !isMap(schema['properties'])) continue;
       yield findingAt(
         path,
-        'members that are not listed here pass unjudged; add additionalProperties: false, or true if that is meant',
+        'unlisted members pass without validation; add additionalProperties: false, or true if that is intended',
       );
     }
   },

@@ -8,18 +8,18 @@ export const schemaRequiredUnknown: Rule = {
   severity: 'warning',
   preset: 'minimal',
   rationale:
-    'A required member that the schema does not describe is mostly a misspelt one: every good body is refused, or the real one is not judged.',
+    'A required member that the schema does not describe is usually misspelled: the gateway refuses every valid body, or does not validate the intended member.',
   *find({ schemas }) {
     for (const { schema, path, isInPlace, isCondition } of schemas) {
       const { properties, required, patternProperties } = schema;
       if (isInPlace || isCondition || !isMap(properties) || !Array.isArray(required) || patternProperties !== undefined)
         continue;
-      const known = Object.keys(properties);
+      const names = Object.keys(properties);
       for (const [index, name] of required.entries())
-        if (!known.includes(name))
+        if (!names.includes(name))
           yield findingAt(
             [...path, 'required', index],
-            `"${name}" is required, and "properties" does not describe it${suggestion(name, known)}`,
+            `"${name}" is required but missing from "properties"${suggestion(name, names)}`,
           );
     }
   },

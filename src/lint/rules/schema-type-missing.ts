@@ -6,20 +6,23 @@ export const schemaTypeMissing: Rule = {
   severity: 'warning',
   preset: 'recommended',
   rationale:
-    'A keyword judges values of its own type and lets all others pass: { maxLength: 5 } takes any number, any list and any object.',
+    'A keyword applies only to values of its own type: { maxLength: 5 } accepts every number, list and object.',
   *find({ schemas }) {
     for (const { schema, path, isInPlace } of schemas) {
       const isParameter = path[2] === 'params' || path[2] === 'query' || path[2] === 'headers';
-      if (isInPlace || isParameter || SAYING.some((keyword) => Object.hasOwn(schema, keyword))) continue;
+      if (isInPlace || isParameter || TYPE_KEYWORDS.some((keyword) => Object.hasOwn(schema, keyword))) continue;
       const keyword = Object.keys(schema).find((name) => Object.hasOwn(TYPES, name)) ?? '';
       const type = TYPES[keyword];
       if (type !== undefined)
-        yield findingAt(path, `"${keyword}" judges ${type}s alone, and anything else passes here; add type: ${type}`);
+        yield findingAt(
+          path,
+          `"${keyword}" applies only to type ${type}, so this schema accepts every other type; add type: ${type}`,
+        );
     }
   },
 };
 
-const SAYING = ['type', 'enum', 'const', '$ref', 'allOf', 'anyOf', 'oneOf'];
+const TYPE_KEYWORDS = ['type', 'enum', 'const', '$ref', 'allOf', 'anyOf', 'oneOf'];
 const TYPES: Readonly<Record<string, string>> = {
   ...{ maxLength: 'string', minLength: 'string', pattern: 'string', format: 'string' },
   ...{

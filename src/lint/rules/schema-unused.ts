@@ -7,7 +7,7 @@ export const schemaUnused: Rule = {
   severity: 'warning',
   preset: 'recommended',
   rationale:
-    'A schema that nothing refers to judges nothing: either a body is not checked that should be, or this is left over.',
+    'A schema without references validates nothing: either a body that should be validated is not, or the schema is obsolete.',
   *find({ manifest, schemas }) {
     const used = new Set<string>();
     const usedBy = new Map<string, string[]>();
@@ -18,7 +18,7 @@ export const schemaUnused: Rule = {
       if (path[0] === 'schemas') usedBy.set(user, [...(usedBy.get(user) ?? []), nameOf(name)]);
       else used.add(nameOf(name));
     }
-    // The set grows while it is walked: what is used by a used one is used.
+    // The loop also visits names that it adds: a schema that a used schema refers to is used.
     for (const name of used) for (const other of usedBy.get(name) ?? []) used.add(other);
     for (const name of Object.keys(manifest.schemas))
       if (!used.has(name))
@@ -26,7 +26,7 @@ export const schemaUnused: Rule = {
   },
 };
 
-/** A step of a JSON Pointer in a URI fragment (RFC 6901 section 6). */
+/** Decodes a step of a JSON Pointer in a URI fragment (RFC 6901 section 6). */
 function nameOf(step: string): string {
   return unescapePointerStep(decodeURIComponent(step));
 }

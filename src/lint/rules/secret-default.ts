@@ -6,17 +6,17 @@ export const secretDefault: Rule = {
   category: 'secrets',
   severity: 'warning',
   preset: 'minimal',
-  rationale: 'The default of a secret is the secret of everybody who forgot to set one, and everybody knows it.',
+  rationale: 'Every deployment that does not set the variable uses the same public secret.',
   *find({ document }) {
     for (const { text, path } of stringValues(document.value)) {
       const [, name] = REFERENCE.exec(text) ?? [];
       if (name === undefined) continue;
-      const message = `whoever does not set ${name} is served with a secret that stands in the file; write \${${name}}`;
+      const message = `if ${name} is not set, the gateway uses the secret that this file contains; write \${${name}} without a default`;
       yield findingAt(path, message, { isSecret: true });
     }
   },
 };
 
-/** A variable that is named for a secret, with a default. */
+/** A reference to a variable that is named like a secret, with a default. */
 const REFERENCE =
   /(?<!\$)\$\{([A-Za-z_][A-Za-z0-9_]*(?:SECRET|PASSWORD|PASSWD|_TOKEN|API_?KEY|PRIVATE_?KEY|_KEY)):-[^}]+\}/i;

@@ -7,7 +7,7 @@ export const secretEntropy: Rule = {
   category: 'secrets',
   severity: 'warning',
   preset: 'recommended',
-  rationale: 'Text that looks drawn by chance is mostly a key or a password, and whoever can read the file has it.',
+  rationale: 'Random-looking text is usually a key or a password, and anyone who can read the file has it.',
   *find({ document }) {
     for (const { text, path } of stringValues(document.value)) {
       if (text.length < 24 || isExempt(path)) continue;
@@ -17,7 +17,7 @@ export const secretEntropy: Rule = {
   },
 };
 
-/** Schemas say what values may be, paths and ids are everybody's, and keys that verify are public. */
+/** True for schemas, paths, ids and public keys, which may look random without being secret. */
 function isExempt([first, , third, fourth]: Path): boolean {
   if (first === 'routes')
     return ['body', 'params', 'query', 'headers', 'path', 'id', 'upstreamPath'].includes(String(third));
@@ -33,7 +33,7 @@ function isRandom(word: string): boolean {
   return BASE64.test(word) && kinds === 3 && !/[/_-].*[/_-].*[/_-]/.test(word) && entropyBits(word) > 4;
 }
 
-/** Shannon's entropy of a text, in bits to a character. */
+/** Returns the Shannon entropy of a text in bits per character. */
 function entropyBits(text: string): number {
   const counts = new Map<string, number>();
   for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);

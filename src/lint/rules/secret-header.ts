@@ -7,11 +7,11 @@ export const secretHeader: Rule = {
   severity: 'warning',
   preset: 'minimal',
   rationale:
-    'A key that the gateway shows to an upstream is as good as a password, and here everybody has it who can read the file.',
+    'A key that the gateway sends to an upstream works like a password, and anyone who can read the file has it.',
   *find({ document }) {
     for (const { text, path } of stringValues(document.value)) {
-      const [, , key, change, name] = path;
-      if (key !== 'requestHeaders' || change !== 'set' || text.includes('${')) continue;
+      const [, , key, operation, name] = path;
+      if (key !== 'requestHeaders' || operation !== 'set' || text.includes('${')) continue;
       const isSecret = NAME.test(String(name)) ? text.length >= 8 : VALUE.test(text);
       if (isSecret)
         yield findingAt(path, 'this looks like a secret; write ${NAME}, and set the variable NAME', { isSecret });

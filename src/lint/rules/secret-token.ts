@@ -6,20 +6,20 @@ export const secretToken: Rule = {
   severity: 'warning',
   preset: 'minimal',
   rationale:
-    'The file is in a repository, in images and in backups: whoever can read any of them has the secret, and it cannot be taken back.',
+    'The file is copied to repositories, images and backups, and anyone who can read one of them has the secret until it is revoked.',
   *find({ document }) {
     for (const { text, file } of [document, ...document.included])
       for (const [kind, pattern] of Object.entries(KINDS))
-        for (const { index, 0: found } of text.matchAll(pattern))
+        for (const { index, 0: match } of text.matchAll(pattern))
           yield {
-            location: { start: index, end: index + found.length, file },
-            message: `this looks like ${kind}; take it back where it was made, and write \${NAME} in its place`,
+            location: { start: index, end: index + match.length, file },
+            message: `this looks like ${kind}; revoke it at its issuer, and write \${NAME} instead`,
             isSecret: true,
           };
   },
 };
 
-/** What the issuers of secrets let them begin with, so that they can be found. */
+/** The formats of well-known secrets, most of which have a prefix so that scanners can find them. */
 const KINDS: Readonly<Record<string, RegExp>> = {
   'a private key': /-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----(?:[\s\S]*?-----END (?:[A-Z]+ )*PRIVATE KEY-----)?/g,
   'a JSON Web Token': /\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}/g,

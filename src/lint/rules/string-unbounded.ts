@@ -7,16 +7,16 @@ export const stringUnbounded: Rule = {
   severity: 'info',
   preset: 'recommended',
   rationale:
-    'Only the length of the whole body bounds it: a name may be a megabyte, and reach a column, a log line or a mail of the upstream.',
+    'Only the size limit of the body bounds this string: a name of a megabyte may reach a database column, a log line or a mail of the upstream.',
   *find({ schemas }) {
     for (const { schema, path, isInPlace } of schemas)
-      if (!isInPlace && isBodyPlace(path) && allowsType(schema, 'string') && !isBounded(schema))
-        yield findingAt(path, 'this string may be as long as the whole body; add maxLength:');
+      if (!isInPlace && isInBody(path) && allowsType(schema, 'string') && !isBounded(schema))
+        yield findingAt(path, 'this string may be as long as the body; add maxLength:');
   },
 };
 
-/** The head of a request bounds its parameters. */
-function isBodyPlace(path: readonly (string | number)[]): boolean {
+/** True for schemas of bodies. The size limit of the request head bounds parameters. */
+function isInBody(path: readonly (string | number)[]): boolean {
   return path[0] === 'schemas' || path[2] === 'body';
 }
 
@@ -38,7 +38,7 @@ const SHORT_FORMATS = new Set([
 function isBounded(schema: Schema): boolean {
   const { format, pattern } = schema;
   const isShort = typeof format === 'string' && SHORT_FORMATS.has(format);
-  // A pattern that is anchored and repeats nothing without end bounds the length too.
+  // An anchored pattern without unbounded repetition also limits the length.
   const isFixed = typeof pattern === 'string' && /^\^.*\$$/s.test(pattern) && !/[*+|]|,\}/.test(pattern);
   return isShort || isFixed || BOUNDS.some((keyword) => Object.hasOwn(schema, keyword));
 }

@@ -7,12 +7,12 @@ export const tokenCacheLong: Rule = {
   category: 'auth',
   severity: 'warning',
   preset: 'recommended',
-  rationale: 'So long may a user who was just blocked, or whose role was taken, go on as before.',
+  rationale: 'A user who was blocked, or who lost a role, keeps access for this long.',
   *find({ manifest }) {
-    for (const { way, path } of tokenMethods(manifest)) {
-      const { maxAge } = way.cache;
+    for (const { entry, path } of tokenMethods(manifest)) {
+      const { maxAge } = entry.cache;
       if (durationMs(maxAge) <= 60_000) continue;
-      const message = `a blocked user goes on for ${maxAge}; write 60s or less`;
+      const message = `a blocked user keeps access for up to ${maxAge}; write 60s or less`;
       yield findingAt([...path, 'cache', 'maxAge'], message);
     }
   },

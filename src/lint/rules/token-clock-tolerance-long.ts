@@ -8,11 +8,11 @@ export const tokenClockToleranceLong: Rule = {
   severity: 'warning',
   preset: 'recommended',
   rationale:
-    'Every token lives longer by this much, expired ones too; clocks that are kept by NTP differ by less than a second.',
+    'The gateway accepts every token for this long after it expires; clocks that NTP synchronizes differ by less than a second.',
   *find({ manifest }) {
-    for (const { way, path } of tokenMethods(manifest)) {
-      if (durationMs(way.clockTolerance) <= 60_000) continue;
-      const message = `every token is good ${way.clockTolerance} longer than its issuer said; write 60s or less, and set the clocks right`;
+    for (const { entry, path } of tokenMethods(manifest)) {
+      if (durationMs(entry.clockTolerance) <= 60_000) continue;
+      const message = `every token stays valid for ${entry.clockTolerance} after it expires; write 60s or less, and synchronize the clocks`;
       yield findingAt([...path, 'clockTolerance'], message);
     }
   },

@@ -8,15 +8,14 @@ export const tokenKeysPlain: Rule = {
   severity: 'warning',
   preset: 'minimal',
   rationale:
-    "Over plain HTTP anyone on the way can answer in the issuer's place, with keys of their own: they can be any user.",
+    'Over plain HTTP an attacker on the network path can respond instead of the issuer, with other keys, and impersonate any user.',
   *find({ manifest }) {
-    for (const { way, path } of tokenMethods(manifest)) {
-      const key = 'endpoint' in way ? 'endpoint' : 'jwks';
-      const text: unknown = 'endpoint' in way ? way.endpoint : way.jwks;
+    for (const { entry, path } of tokenMethods(manifest)) {
+      const key = 'endpoint' in entry ? 'endpoint' : 'jwks';
+      const text: unknown = 'endpoint' in entry ? entry.endpoint : entry.jwks;
       const url = typeof text === 'string' && /^https?:/i.test(text) ? URL.parse(text) : null;
       if (url === null || isProtectedInTransit(url)) continue;
-      const message =
-        'what the issuer says comes over plain HTTP here, and anyone on the way can change it; write https://';
+      const message = 'an attacker on the network can change what the issuer sends over plain HTTP; write https://';
       yield findingAt([...path, key], message);
     }
   },

@@ -6,11 +6,11 @@ export const tokenSecretShared: Rule = {
   severity: 'warning',
   preset: 'recommended',
   rationale:
-    "Whoever can verify by a shared secret can sign by it: everybody who reads the gateway's environment can be any user.",
+    'Anyone who can verify tokens with a shared secret can also sign them, so access to the environment of the gateway allows an attacker to impersonate any user.',
   *find({ manifest }) {
     if (manifest.auth?.tokens.jwt?.secret === undefined) return;
     const message =
-      'whoever knows this secret can make tokens; let the issuer sign with a private key, and write jwks: or discovery:';
+      'anyone who knows this secret can create tokens; let the issuer sign with a private key, and write jwks: or discovery:';
     yield findingAt(['auth', 'tokens', 'jwt', 'secret'], message);
   },
 };

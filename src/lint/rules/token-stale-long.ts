@@ -2,7 +2,7 @@ import { durationMs } from '../../manifest/units.ts';
 import { findingAt, type Rule } from '../rule.ts';
 import { tokenMethods } from '../token-methods.ts';
 
-/** Keys change rarely, and a stale one verifies nothing that was not signed by it. */
+/** Keys rarely change, and a stale key still verifies only the tokens that it signed. */
 const KEYS_MS = 24 * 3_600_000;
 const TOKENS_MS = 300_000;
 
@@ -12,12 +12,12 @@ export const tokenStaleLong: Rule = {
   severity: 'warning',
   preset: 'recommended',
   rationale:
-    'While the issuer does not answer nobody can be shut out: an attacker who keeps it from answering keeps what was taken away.',
+    'While the issuer is unavailable the gateway cannot see revocations, so an attacker who blocks the issuer keeps revoked access.',
   *find({ manifest }) {
-    for (const { way, path } of tokenMethods(manifest)) {
+    for (const { entry, path } of tokenMethods(manifest)) {
       const isKeys = path.at(-1) === 'jwt';
-      if (durationMs(way.staleIfError) <= (isKeys ? KEYS_MS : TOKENS_MS)) continue;
-      const message = `nothing that the issuer takes back is noticed for ${way.staleIfError} while it does not answer; write ${isKeys ? '24h' : '5m'} or less`;
+      if (durationMs(entry.staleIfError) <= (isKeys ? KEYS_MS : TOKENS_MS)) continue;
+      const message = `while the issuer is unavailable, revocations have no effect for up to ${entry.staleIfError}; write ${isKeys ? '24h' : '5m'} or less`;
       yield findingAt([...path, 'staleIfError'], message);
     }
   },

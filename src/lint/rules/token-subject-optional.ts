@@ -6,10 +6,10 @@ export const tokenSubjectOptional: Rule = {
   category: 'auth',
   severity: 'info',
   preset: 'strict',
-  rationale: `A token without "sub" is nobody's: the log cannot tell whose requests belong together.`,
+  rationale: 'A token without "sub" identifies no user, so the log cannot group requests by user.',
   *find({ manifest }) {
-    for (const { way, path } of tokenMethods(manifest))
-      if (!way.requiredClaims.includes('sub'))
-        yield findingAtKey(path, 'a token need not say whose it is; add requiredClaims: [sub]');
+    for (const { entry, path } of tokenMethods(manifest))
+      if (!entry.requiredClaims.includes('sub'))
+        yield findingAtKey(path, 'tokens without a subject are accepted; add requiredClaims: [sub]');
   },
 };

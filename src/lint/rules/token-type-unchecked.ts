@@ -6,13 +6,13 @@ export const tokenTypeUnchecked: Rule = {
   severity: 'info',
   preset: 'strict',
   rationale:
-    'Without it an ID token, which every page may hold, passes for an access token if issuer and audience are the same (RFC 8725 section 3.11).',
+    'Without "type" the gateway accepts an ID token, which pages can read, as an access token if issuer and audience match (RFC 8725 section 3.11).',
   *find({ manifest }) {
     const jwt = manifest.auth?.tokens.jwt;
     if (jwt === undefined || jwt.type !== undefined) return;
     yield findingAtKey(
       ['auth', 'tokens', 'jwt'],
-      'a token of any kind is taken; add type: at+jwt, if the issuer writes it (RFC 9068)',
+      'tokens of every type are accepted; add type: at+jwt if the issuer sets it (RFC 9068)',
     );
   },
 };

@@ -6,11 +6,11 @@ export const tokenWithoutAudience: Rule = {
   severity: 'warning',
   preset: 'minimal',
   rationale:
-    'A token that the issuer gave out for another service is good here as well, so that service can act for its users.',
+    'The gateway also accepts tokens that the issuer created for another service, so that service can impersonate its users here.',
   *find({ manifest }) {
     const entry = manifest.auth?.tokens.introspection;
     if (entry === undefined || entry.audience !== undefined) return;
-    const message = 'tokens for any service are taken; add audience: with the name that the issuer has for this one';
+    const message = 'tokens for any service are accepted; add audience: with the name of this service at the issuer';
     yield findingAtKey(['auth', 'tokens', 'introspection'], message);
   },
 };

@@ -6,17 +6,18 @@ export const upstreamEndpointTwice: Rule = {
   category: 'upstreams',
   severity: 'warning',
   preset: 'minimal',
-  rationale: 'One machine that counts as two gets twice its share, and takes two places down when it fails.',
-  *find(subject) {
-    for (const { endpoints } of upstreamsOf(subject)) {
+  rationale:
+    'An endpoint that is listed twice receives twice its share of requests, and counts as two failed endpoints when it fails.',
+  *find(context) {
+    for (const { endpoints } of upstreamsOf(context)) {
       const seen = new Map<string, (typeof endpoints)[number]>();
-      for (const target of endpoints) {
-        const twin = seen.get(target.url.origin);
-        if (twin === undefined) seen.set(target.url.origin, target);
+      for (const endpoint of endpoints) {
+        const first = seen.get(endpoint.url.origin);
+        if (first === undefined) seen.set(endpoint.url.origin, endpoint);
         else
-          yield findingAt(target.path, 'this target stands in the list already, in another spelling; remove one', {
-            related: { path: twin.path, message: 'the first one' },
-            fix: { change: 'remove', path: target.path },
+          yield findingAt(endpoint.path, 'this endpoint is already in the list, in another spelling; remove one', {
+            related: { path: first.path, message: 'the first entry' },
+            fix: { change: 'remove', path: endpoint.path },
           });
       }
     }

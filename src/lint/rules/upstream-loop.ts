@@ -8,18 +8,18 @@ export const upstreamLoop: Rule = {
   severity: 'warning',
   preset: 'minimal',
   rationale:
-    'The gateway would be its own client: each request becomes another one, until no connection is left; and by the admin address, clients reach what is for operators.',
-  *find(subject) {
-    const { listen, admin } = subject.plan;
-    for (const { endpoints } of upstreamsOf(subject))
+    'The gateway would send requests to itself until no connection is left, or expose the admin API to clients.',
+  *find(context) {
+    const { listen, admin } = context.plan;
+    for (const { endpoints } of upstreamsOf(context))
       for (const { url, path } of endpoints) {
         const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
-        const own = port === listen.port ? 'listen' : port === admin?.port ? 'admin' : undefined;
-        const host = (own === 'admin' ? admin?.host : listen.host) ?? '';
+        const key = port === listen.port ? 'listen' : port === admin?.port ? 'admin' : undefined;
+        const host = (key === 'admin' ? admin?.host : listen.host) ?? '';
         const isHere = isLoopback(url.hostname) && (isLoopback(host) || isWildcardHost(host));
-        if (own !== undefined && port !== 0 && isHere)
-          yield findingAt(path, `this is the gateway's own "${own}" address; write that of the service behind it`, {
-            related: { path: [own], message: 'that one' },
+        if (key !== undefined && port !== 0 && isHere)
+          yield findingAt(path, `this is the "${key}" address of the gateway; write the address of the service`, {
+            related: { path: [key], message: 'the address of the gateway' },
           });
       }
   },

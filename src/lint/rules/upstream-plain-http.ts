@@ -8,13 +8,13 @@ export const upstreamPlainHttp: Rule = {
   severity: 'warning',
   preset: 'recommended',
   rationale:
-    'Every token that was checked goes on to the upstream: over plain HTTP, whoever is on the way can read it and use it.',
-  *find(subject) {
-    for (const { endpoints } of upstreamsOf(subject))
+    'The gateway forwards tokens to the upstream, and over plain HTTP anyone on the network path can read and use them.',
+  *find(context) {
+    for (const { endpoints } of upstreamsOf(context))
       for (const { url, path } of endpoints) {
         if (isProtectedInTransit(url)) continue;
-        const meant = subject.secrets.isSecret(path) ? 'https://' : `https://${url.host}`;
-        yield findingAt(path, `tokens go to another machine in plain text here; write ${meant}`);
+        const suggested = context.secrets.isSecret(path) ? 'https://' : `https://${url.host}`;
+        yield findingAt(path, `tokens cross the network in plain text; write ${suggested}`);
       }
   },
 };

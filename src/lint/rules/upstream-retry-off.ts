@@ -7,13 +7,13 @@ export const upstreamRetryOff: Rule = {
   severity: 'info',
   preset: 'recommended',
   rationale:
-    'With several targets a refused connection can go to the next one, and nothing was sent yet: without it the client gets 502 while another target serves.',
-  *find(subject) {
-    for (const { path, entry, endpoints } of upstreamsOf(subject))
+    'If an endpoint refuses a connection, nothing was sent and another endpoint could serve the request; without "retry" the client gets a 502 response.',
+  *find(context) {
+    for (const { path, entry, endpoints } of upstreamsOf(context))
       if (endpoints.length > 1 && !entry.retry)
         yield findingAt(
           [...path, 'retry'],
-          'a request is lost though another target could have taken it; leave "retry" out: no write is ever sent twice',
+          'requests fail although another endpoint could serve them; remove "retry": the gateway never sends a write twice',
         );
   },
 };

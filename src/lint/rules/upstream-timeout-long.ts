@@ -2,7 +2,7 @@ import { durationMs } from '../../manifest/units.ts';
 import { findingAt, type Rule } from '../rule.ts';
 import { upstreamsOf } from '../upstreams.ts';
 
-const MOST = { connect: '10s', response: '2m', idle: '5m' } as const;
+const LIMITS = { connect: '10s', response: '2m', idle: '5m' } as const;
 
 export const upstreamTimeoutLong: Rule = {
   id: 'upstream-timeout-long',
@@ -10,16 +10,16 @@ export const upstreamTimeoutLong: Rule = {
   severity: 'warning',
   preset: 'recommended',
   rationale:
-    'While an upstream hangs each request holds a connection for so long: the slots are gone before anybody is told.',
-  *find(subject) {
-    for (const { path, entry } of upstreamsOf(subject))
-      for (const [step, most] of Object.entries(MOST)) {
-        const written = entry.timeouts[step as keyof typeof MOST];
-        if (durationMs(written) <= durationMs(most)) continue;
-        const remedy = step === 'response' ? ', and give the routes that need more a timeout: of their own' : '';
+    'While an upstream hangs, each request holds a connection for this long, so all connections are in use before the failure is visible.',
+  *find(context) {
+    for (const { path, entry } of upstreamsOf(context))
+      for (const [step, limit] of Object.entries(LIMITS)) {
+        const configured = entry.timeouts[step as keyof typeof LIMITS];
+        if (durationMs(configured) <= durationMs(limit)) continue;
+        const remedy = step === 'response' ? ', and add timeout: to the routes that need more' : '';
         yield findingAt(
           [...path, 'timeouts', step],
-          `${written} is longer than a client waits; write ${most} or less${remedy}`,
+          `${configured} is longer than clients wait; write ${limit} or less${remedy}`,
         );
       }
   },

@@ -6,13 +6,13 @@ export const upstreamUnused: Rule = {
   category: 'upstreams',
   severity: 'warning',
   preset: 'recommended',
-  rationale:
-    'An upstream that no route names is left over, or its routes were forgotten; its health is asked for all the same.',
+  rationale: 'An upstream without routes is obsolete, or its routes are missing; the gateway still checks its health.',
   *find({ manifest, routes }) {
     const used = new Set(routes.map(({ entry }) => entry.upstream));
-    for (const { way } of tokenMethods(manifest))
-      if ('endpoint' in way && typeof way.endpoint === 'object') used.add(way.endpoint.upstream);
+    for (const { entry } of tokenMethods(manifest))
+      if ('endpoint' in entry && typeof entry.endpoint === 'object') used.add(entry.endpoint.upstream);
     for (const id of Object.keys(manifest.upstreams))
-      if (!used.has(id)) yield findingAtKey(['upstreams', id], `no route goes to "${id}"; give it one, or remove it`);
+      if (!used.has(id))
+        yield findingAtKey(['upstreams', id], `no route uses the upstream "${id}"; add one, or remove it`);
   },
 };

@@ -7,8 +7,8 @@ export const upstreamWithoutBreaker: Rule = {
   severity: 'info',
   preset: 'recommended',
   rationale: 'Only a breaker ejects an endpoint that passes its health check and fails every request.',
-  *find(subject) {
-    for (const { path, entry, endpoints } of upstreamsOf(subject))
+  *find(context) {
+    for (const { path, entry, endpoints } of upstreamsOf(context))
       if (endpoints.length > 1 && entry.breaker?.enabled === false)
         yield findingAt(
           [...path, 'breaker', 'enabled'],

@@ -6,10 +6,11 @@ export const upstreamWithoutHealth: Rule = {
   category: 'upstreams',
   severity: 'warning',
   preset: 'recommended',
-  rationale: 'A target that is down goes on getting its share of the requests, and each of them waits until it fails.',
-  *find(subject) {
-    for (const { path, entry, endpoints } of upstreamsOf(subject))
+  rationale:
+    'Without health checks a failed endpoint still receives its share of the requests, and each of them waits until it fails.',
+  *find(context) {
+    for (const { path, entry, endpoints } of upstreamsOf(context))
       if (endpoints.length > 1 && entry.health === undefined)
-        yield findingAtKey([...path, 'urls'], 'no target is asked whether it is well; add health: { path: /healthz }');
+        yield findingAtKey([...path, 'urls'], 'these endpoints have no health check; add health: { path: /healthz }');
   },
 };

@@ -5,13 +5,13 @@ export const validationReport: Rule = {
   category: 'validation',
   severity: 'info',
   preset: 'recommended',
-  rationale: 'What does not fit goes on all the same; it is a step on the way, and easily forgotten.',
+  rationale: 'The gateway still forwards invalid requests; this is meant for a transition and is easily forgotten.',
   *find({ routes }) {
     for (const { entry, path } of routes)
       if (entry.validation === 'report')
         yield findingAt(
           [...path, 'validation'],
-          'what does not fit is logged and goes on; write enforce once the log is quiet',
+          'the gateway logs invalid requests but forwards them; write enforce when the log shows no more violations',
         );
   },
 };

@@ -7,18 +7,18 @@ export const websocketAnyOrigin: Rule = {
   severity: 'warning',
   preset: 'recommended',
   rationale:
-    'Any page on the web can open a tunnel from the browsers of those who visit it, with the network and the cookies that they have.',
+    'Any page on the web can open a WebSocket from the browsers of its visitors, with their cookies and their network access.',
   *find({ routes, manifest }) {
-    const shared: Path[] = manifest.cors?.origins.includes('*') ? [['cors', 'origins', 0]] : [];
+    const corsPath: Path[] = manifest.cors?.origins.includes('*') ? [['cors', 'origins', 0]] : [];
     for (const { entry, path } of routes) {
-      const own = typeof entry.websocket === 'object' ? entry.websocket.origins : undefined;
-      const isAny = own === undefined ? entry.websocket === true && shared.length > 0 : own.includes('*');
+      const origins = typeof entry.websocket === 'object' ? entry.websocket.origins : undefined;
+      const isAny = origins === undefined ? entry.websocket === true && corsPath.length > 0 : origins.includes('*');
       if (!isAny) continue;
-      const [related] = own === undefined ? shared : [];
+      const [related] = origins === undefined ? corsPath : [];
       yield findingAt(
         [...path, 'websocket'],
-        'pages of any origin may open a tunnel here; write websocket: { origins: [...] } with those that may',
-        related && { related: { path: related, message: 'the list that holds here' } },
+        'pages of any origin may open a WebSocket here; write websocket: { origins: [...] } with the origins that need access',
+        related && { related: { path: related, message: 'the list that applies here' } },
       );
     }
   },

@@ -6,14 +6,14 @@ export const websocketOriginsMissing: Rule = {
   severity: 'info',
   preset: 'recommended',
   rationale:
-    'Browsers let every page open a WebSocket to any server, and without a list only pages of the same host may open one here.',
+    'Browsers let every page open a WebSocket to any server, so the gateway accepts only pages of its own host unless origins are listed.',
   *find({ routes, manifest }) {
     if (manifest.cors !== undefined) return;
     for (const { entry, path } of routes)
       if (entry.websocket === true && entry.access === 'public')
         yield findingAt(
           [...path, 'websocket'],
-          'the origins whose pages may open a tunnel here are not listed; write websocket: { origins: [https://app.example] }',
+          'no origins are listed, so only pages of the same host may open a WebSocket here; write websocket: { origins: [https://app.example] }',
         );
   },
 };

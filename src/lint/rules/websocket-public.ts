@@ -5,13 +5,14 @@ export const websocketPublic: Rule = {
   category: 'auth',
   severity: 'info',
   preset: 'recommended',
-  rationale: 'What goes through a tunnel is not looked at, and here nobody is asked who opened it.',
+  rationale:
+    'The gateway does not inspect WebSocket messages, and on a public route it does not authenticate the client either.',
   *find({ routes }) {
     for (const { entry, path } of routes)
       if (entry.websocket !== false && entry.access === 'public')
         yield findingAtKey(
           [...path, 'websocket'],
-          'anyone may open a tunnel to the upstream here; write access: protected, or make sure that the upstream asks',
+          'anyone may open a WebSocket to the upstream here; write access: protected, or make sure that the upstream authenticates clients',
         );
   },
 };

@@ -11,7 +11,7 @@ const ajv = new Ajv2020({ strict: true, allErrors: true });
 addFormats.default(ajv);
 const schemaIn = (path: string) => ajv.compile(JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8')));
 
-/** Names and messages of any characters, those with a meaning in some format above all. */
+/** Generates names and messages, mostly of characters that have a meaning in a format. */
 const anyText = fc.oneof(
   fc.string({ unit: 'binary', minLength: 1 }),
   fc
@@ -63,22 +63,22 @@ const reports = Object.entries(REPORTS).map(([name, report]) => ({ name, report 
 
 function membersOf(schema: unknown): string[] {
   if (schema === null || typeof schema !== 'object') return [];
-  const own = 'properties' in schema ? Object.keys(schema.properties as object) : [];
-  return [...own, ...Object.values(schema).flatMap(membersOf)];
+  const names = 'properties' in schema ? Object.keys(schema.properties as object) : [];
+  return [...names, ...Object.values(schema).flatMap(membersOf)];
 }
 
 describe('json', () => {
   const isReport = schemaIn('../../../schema/lint-report.schema.json');
 
-  it.each(reports)('fits its published schema: $name', ({ report }) => {
+  it.each(reports)('matches its published schema: $name', ({ report }) => {
     expect(isReport(JSON.parse(REPORTERS.json(report, false))), JSON.stringify(isReport.errors)).toBe(true);
   });
 
-  it('shows each member of the schema, and none besides', () => {
-    const written = reports.map(({ report }) => REPORTERS.json(report, false)).join();
+  it('writes every member of the schema and no other', () => {
+    const output = reports.map(({ report }) => REPORTERS.json(report, false)).join();
     const names = membersOf(isReport.schema);
     expect(names.length).toBeGreaterThan(15);
-    expect(names.filter((name) => !written.includes(`"${name}":`))).toEqual([]);
+    expect(names.filter((name) => !output.includes(`"${name}":`))).toEqual([]);
     const [problem] = JSON.parse(REPORTERS.json(REPORTS['broken'] as LintReport, false)).problems;
     const clean = JSON.parse(REPORTERS.json(REPORTS['clean'] as LintReport, false));
     expect([
@@ -87,7 +87,7 @@ describe('json', () => {
     ]).toEqual([true, false]);
   });
 
-  it('holds what was written, whatever it is', () => {
+  it('preserves any file name and message', () => {
     fc.assert(
       fc.property(anyReport, (report) => {
         const { files, problems } = JSON.parse(REPORTERS.json(report, false));
@@ -103,11 +103,11 @@ describe('json', () => {
 describe('sarif', () => {
   const isSarif = schemaIn('sarif.schema.json');
 
-  it.each(reports)('fits the schema: $name', ({ report }) => {
+  it.each(reports)('matches the schema: $name', ({ report }) => {
     expect(isSarif(JSON.parse(REPORTERS.sarif(report, false))), JSON.stringify(isSarif.errors)).toBe(true);
   });
 
-  it('fits it whatever was written, and names the file', () => {
+  it('matches the schema and encodes the file name for any text', () => {
     fc.assert(
       fc.property(anyReport, (report) => {
         const log = JSON.parse(REPORTERS.sarif(report, false));
@@ -119,12 +119,12 @@ describe('sarif', () => {
     );
   });
 
-  it('points each result at its rule', () => {
+  it('refers each result to its rule', () => {
     const [run] = JSON.parse(REPORTERS.sarif(REPORTS['broken'] as LintReport, false)).runs;
     for (const { ruleId, ruleIndex } of run.results) expect(run.tool.driver.rules[ruleIndex].id).toBe(ruleId);
   });
 
-  it('names a file elsewhere by its whole address', () => {
+  it('writes an absolute URI for a file outside the working folder', () => {
     const log = REPORTERS.sarif(
       reportOf([problemOf('/etc/my gateway.yaml', 'x')], { '/etc/my gateway.yaml': '' }),
       false,
@@ -134,8 +134,8 @@ describe('sarif', () => {
   });
 });
 
-describe('fingerprints', () => {
-  const found = (text: string, line: number, indent: number) => {
+describe('a fingerprint', () => {
+  const fingerprintsOf = (text: string, line: number, indent: number) => {
     const range = { line, column: 9 + indent, endLine: line, endColumn: 13 + indent };
     const problems = [problemOf('gateway.yaml', 'm', { range }), problemOf('gateway.yaml', 'm', { range })];
     const report = reportOf(problems, { 'gateway.yaml': text });
@@ -150,30 +150,31 @@ describe('fingerprints', () => {
     expect(quality).toEqual(sarif);
     return sarif;
   };
-  const before = found('  - id: here # note\n', 1, 0);
+  const before = fingerprintsOf('  - id: here # note\n', 1, 0);
 
-  it('are never shared by two', () => expect(new Set(before).size).toBe(2));
-  it('survive lines that move and are indented anew', () =>
-    expect(found('\n\n#\n    -  id: here # note\n', 4, 3)).toEqual(before));
-  it('change with the words beside the culprit', () =>
-    expect(found('  - no: here # note\n', 1, 0)).not.toEqual(before));
-  it('do not tell the culprit itself', () => expect(found('  - id: s3cr # note\n', 1, 0)).toEqual(before));
+  it('is unique for each problem', () => expect(new Set(before).size).toBe(2));
+  it('does not change if the line moves or its indentation changes', () =>
+    expect(fingerprintsOf('\n\n#\n    -  id: here # note\n', 4, 3)).toEqual(before));
+  it('changes with the text beside the reported value', () =>
+    expect(fingerprintsOf('  - no: here # note\n', 1, 0)).not.toEqual(before));
+  it('does not depend on the reported value itself', () =>
+    expect(fingerprintsOf('  - id: s3cr # note\n', 1, 0)).toEqual(before));
 });
 
 describe('github', () => {
-  /** As the runner reads a line: the command, its properties, its data. */
+  /** Parses a line like the runner of GitHub Actions. */
   function read(line: string) {
     const [, command, properties = '', data = ''] = /^::(\w+) (.*?)::(.*)$/.exec(line) ?? [];
-    const undo = (text: string) => text.replaceAll('%0D', '\r').replaceAll('%0A', '\n');
-    const value = (text: string) => undo(text).replaceAll('%3A', ':').replaceAll('%2C', ',').replaceAll('%25', '%');
+    const decode = (text: string) => text.replaceAll('%0D', '\r').replaceAll('%0A', '\n');
+    const value = (text: string) => decode(text).replaceAll('%3A', ':').replaceAll('%2C', ',').replaceAll('%25', '%');
     const named = properties.split(',').map((property) => {
       const at = property.indexOf('=');
       return [property.slice(0, at), value(property.slice(at + 1))] as const;
     });
-    return { command, properties: Object.fromEntries(named), data: undo(data).replaceAll('%25', '%') };
+    return { command, properties: Object.fromEntries(named), data: decode(data).replaceAll('%25', '%') };
   }
 
-  it('is read back as it was written, whatever was written', () => {
+  it('survives a round trip through the runner for any text', () => {
     fc.assert(
       fc.property(anyReport, (report) => {
         const [first = '', second, ...more] = REPORTERS.github(report, false).trimEnd().split('\n');
@@ -205,9 +206,9 @@ describe('junit', () => {
     '#10': '\n',
     '#13': '\r',
   };
-  const undo = (text: string) => text.replaceAll(/&([^;]*);/g, (_all, name) => ENTITIES[name] ?? `?${name}?`);
+  const decode = (text: string) => text.replaceAll(/&([^;]*);/g, (_all, name) => ENTITIES[name] ?? `?${name}?`);
 
-  it('is well-formed whatever was written, and holds it without its control characters', () => {
+  it('is well-formed for any text and omits only control characters', () => {
     const name = '[a-z][a-z-]*';
     const tag = `</?${name}(?: ${name}="[^<&"]*(?:&[^;&"]+;[^<&"]*)*")*/?>`;
     const document = new RegExp(`^<\\?xml version="1.0" encoding="UTF-8"\\?>\n(?:${tag}|[^<&>]|&[^;&<>]+;)*$`);
@@ -225,12 +226,12 @@ describe('junit', () => {
         const plain = (report.problems[0]?.message ?? '')
           .toWellFormed()
           .replaceAll(/[^\t\n\r\u0020-\u007E\u00A0-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, '');
-        expect(undo(message)).toBe(plain);
+        expect(decode(message)).toBe(plain);
       }),
     );
   });
 
-  it('fails what fails the run, and nothing else', () => {
+  it('marks only the problems that fail the run as failures', () => {
     const several = REPORTS['several'] as LintReport;
     const failures = (failOn: LintReport['failOn']) =>
       REPORTERS.junit({ ...several, failOn }, false).match(/<failure /g)?.length;
@@ -239,7 +240,7 @@ describe('junit', () => {
 });
 
 describe('markdown', () => {
-  it('is a table of four cells a row, whatever was written', () => {
+  it('is a table with four cells in each row for any text', () => {
     fc.assert(
       fc.property(anyReport, (report) => {
         const lines = REPORTERS.markdown(report, false).trimEnd().split('\n');
@@ -250,9 +251,9 @@ describe('markdown', () => {
   });
 });
 
-describe('what terminals show', () => {
+describe('the output for terminals', () => {
   it.each(['pretty', 'stylish', 'github', 'markdown', 'junit'] as const)(
-    'never holds what steers a terminal: %s',
+    'contains no control characters: %s',
     (format) => {
       const report = reportOf([problemOf(HOSTILE_FILE, `${HOSTILE_MESSAGE}\u009b31m`)], {
         [HOSTILE_FILE]: '\u001b[2J\n\u001b]0;x\u0007',

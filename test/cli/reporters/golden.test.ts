@@ -10,22 +10,22 @@ const FORMATS = Object.keys(REPORTERS) as ReportFormat[];
 const cases = Object.keys(REPORTS).flatMap((name) => FORMATS.map((format) => ({ name, format })));
 
 describe('a report', () => {
-  it.each(cases)('$name as $format', ({ name, format }) => {
+  it.each(cases)('matches its golden file: $name as $format', ({ name, format }) => {
     const report = REPORTS[name];
     if (report === undefined) throw new Error(name);
-    const printed = REPORTERS[format](report, false);
+    const output = REPORTERS[format](report, false);
     const golden = new URL(`${name}.${format}.out`, CASES);
-    if (UPDATE) writeFileSync(golden, printed);
-    expect(printed).toBe(readFileSync(golden, 'utf8'));
-    expect(printed).toMatch(/^$|\n$/);
-    expect(printed).not.toContain('\u001b');
+    if (UPDATE) writeFileSync(golden, output);
+    expect(output).toBe(readFileSync(golden, 'utf8'));
+    expect(output).toMatch(/^$|\n$/);
+    expect(output).not.toContain('\u001b');
   });
 
-  it('has no golden file left over', () => {
+  it('has no unused golden file', () => {
     expect(readdirSync(CASES).sort()).toEqual(cases.map(({ name, format }) => `${name}.${format}.out`).sort());
   });
 
-  it.each(FORMATS)('is coloured only for a person: %s', (format) => {
+  it.each(FORMATS)('has colour only in formats for a person: %s', (format) => {
     const hasColour = Object.values(REPORTS).some((report) => REPORTERS[format](report, true).includes('\u001b['));
     expect(hasColour).toBe(['pretty', 'stylish'].includes(format));
   });

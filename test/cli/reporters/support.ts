@@ -3,7 +3,7 @@ import { load } from '../../../src/load.ts';
 import type { Severity } from '../../../src/problem/finding.ts';
 import type { Problem } from '../../../src/problem/problem.ts';
 
-/** A report of these problems; the texts are those of the files that they name. */
+/** Creates a report of these problems. `texts` has the text of each file that they name. */
 export function reportOf(problems: readonly Problem[], texts: Readonly<Record<string, string>>): LintReport {
   const sources = Object.entries(texts).map(([path, text]) => ({ path, text }));
   const rules = new Map([
@@ -38,7 +38,7 @@ function broken(): LintReport {
   return reportOf(problems, { 'gateway.yaml': BROKEN });
 }
 
-/** Of three manifests one is clean; there is one problem of each severity, the last of them over two lines. */
+/** Returns a report on three manifests, one of them without problems. There is one problem of each severity, and one spans two lines. */
 function several(): LintReport {
   const texts = { 'a/gateway.yaml': 'one\ntwo three\n', 'b/gateway.yaml': 'clean\n', 'c/gateway.yaml': 'four\nfive\n' };
   const at = (severity: Severity, file: string, line: number) =>

@@ -5,21 +5,21 @@ import { fullMessage, type Reporter } from './lint-report.ts';
 
 const COMMANDS = { error: 'error', warning: 'warning', info: 'notice' } as const satisfies Record<Severity, string>;
 
-/** Workflow commands of GitHub Actions: each problem becomes an annotation of the line that it is in. */
+/** Formats problems as workflow commands of GitHub Actions, which annotate the lines of a change. */
 export const github: Reporter = ({ problems }) => problems.map(toCommand).join('');
 
 function toCommand(problem: Problem): string {
   const properties = Object.entries({ file: problem.file, ...positionOf(problem.range), title: problem.rule });
-  const written = properties.map(([name, value]) => `${name}=${escapeProperty(String(value))}`).join(',');
-  return `::${COMMANDS[problem.severity]} ${written}::${escapeData(fullMessage(problem))}\n`;
+  const list = properties.map(([name, value]) => `${name}=${escapeProperty(String(value))}`).join(',');
+  return `::${COMMANDS[problem.severity]} ${list}::${escapeData(fullMessage(problem))}\n`;
 }
 
-/** The runner refuses columns where the lines are two. */
+/** The runner rejects columns if a problem spans several lines. */
 function positionOf({ line, endLine, column, endColumn }: Range): object {
   return line === endLine ? { line, endLine, col: column, endColumn } : { line, endLine };
 }
 
-/** The runner reads a command up to the line's end, and undoes these escapes. */
+/** Escapes line ends, which would end the command. The runner decodes these escapes. */
 function escapeData(text: string): string {
   return printable(text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A'));
 }

@@ -1,10 +1,10 @@
 import type { Severity } from '../../../problem/finding.ts';
 import { fullMessage, type Reporter, toJson, withFingerprints } from './lint-report.ts';
 
-/** An error keeps the manifest from being served at all. */
+/** An error is critical because the gateway does not serve the manifest. */
 const SEVERITIES = { error: 'critical', warning: 'minor', info: 'info' } as const satisfies Record<Severity, string>;
 
-/** A Code Quality report of GitLab CI/CD. */
+/** Formats a Code Quality report for GitLab CI/CD. */
 export const gitlab: Reporter = (report) =>
   toJson(
     withFingerprints(report).map(({ problem, fingerprint }) => ({

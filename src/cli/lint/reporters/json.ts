@@ -1,7 +1,7 @@
 import type { Problem } from '../../../problem/problem.ts';
 import { countOf, type Reporter, toJson, withFingerprints } from './lint-report.ts';
 
-/** For programs; `schema/lint-report.schema.json` says what each member is. */
+/** Formats a report for programs. `schema/lint-report.schema.json` describes the members. */
 export const json: Reporter = (report) =>
   toJson({
     version: 1,

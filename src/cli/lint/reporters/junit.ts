@@ -3,8 +3,8 @@ import { escapeXml, xmlAttributes } from '../../xml.ts';
 import { formatLocation, fullMessage, isFailing, type LintReport, type Reporter } from './lint-report.ts';
 
 /**
- * JUnit XML: a suite for each manifest, a case for each problem. One that does not fail the run is a case that passes
- * and says so; a manifest without problems is one case that passes.
+ * Formats JUnit XML: a test suite for each manifest, a test case for each problem. A problem that does not fail the run is a
+ * passing case with output. A manifest without problems is one passing case.
  */
 export const junit: Reporter = (report) => {
   const failures = report.problems.filter((problem) => isFailing(problem, report)).length;
@@ -28,13 +28,13 @@ function suiteOf(path: string, report: LintReport): { open: string; cases: strin
   return { open, cases };
 }
 
-function caseOf(problem: Problem, fails: boolean): string {
+function caseOf(problem: Problem, isFailure: boolean): string {
   const { rule, severity, file, range, message } = problem;
-  // Two cases of one name would be taken for one that ran twice.
+  // JUnit readers take two cases with the same name for two runs of one case.
   const name = `${rule} at ${range.line}:${range.column}: ${message}`;
   const text = escapeXml(`${formatLocation(problem)} ${severity} ${fullMessage(problem)} [${rule}]`);
-  const said = fails
+  const outcome = isFailure
     ? `<failure${xmlAttributes({ type: severity, message })}>${text}</failure>`
     : `<system-out>${text}</system-out>`;
-  return `    <testcase${xmlAttributes({ name, classname: file, file, line: range.line })}>${said}</testcase>\n`;
+  return `    <testcase${xmlAttributes({ name, classname: file, file, line: range.line })}>${outcome}</testcase>\n`;
 }

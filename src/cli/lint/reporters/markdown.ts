@@ -2,28 +2,28 @@ import { printable } from '../../../problem/printable.ts';
 import { pluralize } from '../../format.ts';
 import { countOf, formatLocation, fullMessage, type LintReport, type Reporter, ruleUri } from './lint-report.ts';
 
-/** A table for the summary of a job, or for a comment on a change. */
+/** Formats a table for a job summary or a pull request comment. */
 export const markdown: Reporter = (report) => {
   const head = `### Manifest: ${headline(report)}\n`;
   if (report.problems.length === 0) return head;
   const rows = report.problems.map((problem) => {
     const rule = `[${escapeMarkdown(problem.rule)}](${ruleUri(problem.rule)})`;
-    const told = fullMessage(problem).split('\n').map(escapeMarkdown).join('<br>');
-    return `| ${escapeMarkdown(formatLocation(problem))} | ${problem.severity} | ${told} | ${rule} |\n`;
+    const message = fullMessage(problem).split('\n').map(escapeMarkdown).join('<br>');
+    return `| ${escapeMarkdown(formatLocation(problem))} | ${problem.severity} | ${message} | ${rule} |\n`;
   });
-  return `${head}\n| place | severity | problem | rule |\n| --- | --- | --- | --- |\n${rows.join('')}`;
+  return `${head}\n| location | severity | problem | rule |\n| --- | --- | --- | --- |\n${rows.join('')}`;
 };
 
 function headline(report: LintReport): string {
-  const told = (['error', 'warning', 'info'] as const)
+  const counts = (['error', 'warning', 'info'] as const)
     .map((severity) => ({ severity, number: countOf(report, severity) }))
     .filter(({ number }) => number > 0)
     .map(({ severity, number }) => pluralize(number, severity));
   const files = report.sources.map(({ path }) => escapeMarkdown(path)).join(', ');
-  return `${told.join(', ') || 'no problems'} in ${files}`;
+  return `${counts.join(', ') || 'no problems'} in ${files}`;
 }
 
-/** Text as it is, in one cell: a backslash takes the meaning from every character that may have one. */
+/** Escapes every character that Markdown may interpret in a table cell. */
 function escapeMarkdown(text: string): string {
   return printable(text).replaceAll(/[\\`*_[\]<>#|~&$]/g, '\\$&');
 }

@@ -1,7 +1,7 @@
 import { formatProblems } from '../../format.ts';
 import type { Reporter } from './lint-report.ts';
 
-/** Each problem with the lines around it, for a person at a terminal. */
+/** Formats each problem with a code frame, for a terminal. */
 export const pretty: Reporter = ({ sources, problems }, colour) =>
   sources
     .map(({ path, text }) =>

@@ -7,7 +7,7 @@ import { type LintReport, type Reporter, ruleUri, toJson, withFingerprints } fro
 const LEVELS = { error: 'error', warning: 'warning', info: 'note' } as const satisfies Record<Severity, string>;
 const ROOT = '%SRCROOT%';
 
-/** SARIF 2.1.0 (OASIS), as code scanning reads it. */
+/** Formats SARIF 2.1.0 (OASIS) for code scanning. */
 export const sarif: Reporter = (report) => {
   const rules = [...new Set(report.problems.map(({ rule }) => rule))].sort();
   const results = withFingerprints(report).map(({ problem, fingerprint }) =>
@@ -19,7 +19,7 @@ export const sarif: Reporter = (report) => {
     runs: [
       {
         tool: { driver: driverOf(report, rules) },
-        originalUriBaseIds: { [ROOT]: { description: { text: 'the folder that lint was run in' } } },
+        originalUriBaseIds: { [ROOT]: { description: { text: 'the folder that lint ran in' } } },
         columnKind: 'utf16CodeUnits',
         results,
       },
@@ -27,15 +27,15 @@ export const sarif: Reporter = (report) => {
   });
 };
 
-function driverOf({ rules: known, version }: LintReport, rules: readonly string[]): object {
+function driverOf({ rules: entries, version }: LintReport, rules: readonly string[]): object {
   return {
     name: 'signing-gateway',
     semanticVersion: version,
-    rules: rules.map((id) => ({ id, helpUri: ruleUri(id), ...helpOf(known.get(id)?.rationale, ruleUri(id)) })),
+    rules: rules.map((id) => ({ id, helpUri: ruleUri(id), ...helpOf(entries.get(id)?.rationale, ruleUri(id)) })),
   };
 }
 
-/** Code scanning shows the help, and not the address of a page that has more of it. */
+/** Returns a rule's help. The help includes the address of its page because code scanning does not show `helpUri`. */
 function helpOf(rationale: string | undefined, uri: string): object {
   if (rationale === undefined) return {};
   const help = { text: `${rationale} See ${uri}`, markdown: `${rationale} See [the rule's page](${uri}).` };
@@ -49,17 +49,21 @@ function resultOf({ rule, severity, file, range, message, related }: Problem, ru
     level: LEVELS[severity],
     message: { text: escapeLinks(message) },
     locations: [{ physicalLocation: physicalLocationOf(file, range) }],
-    // The one name that code scanning looks for.
+    // The only fingerprint that code scanning reads.
     partialFingerprints: { primaryLocationLineHash: fingerprint },
   };
   if (related === undefined) return result;
-  const words = escapeLinks(related.message);
+  const relatedText = escapeLinks(related.message);
   return {
     ...result,
-    // A related location is shown where the message links to it (section 3.11.6).
-    message: { text: `${escapeLinks(message)} ([${words.replaceAll(/[[\]\\]/g, '\\$&')}](1))` },
+    // Viewers show a related location where the message links to it (section 3.11.6).
+    message: { text: `${escapeLinks(message)} ([${relatedText.replaceAll(/[[\]\\]/g, '\\$&')}](1))` },
     relatedLocations: [
-      { id: 1, physicalLocation: physicalLocationOf(related.file ?? file, related.range), message: { text: words } },
+      {
+        id: 1,
+        physicalLocation: physicalLocationOf(related.file ?? file, related.range),
+        message: { text: relatedText },
+      },
     ],
   };
 }
@@ -71,7 +75,7 @@ function physicalLocationOf(file: string, { line, column, endLine, endColumn }: 
   return { artifactLocation, region: { startLine: line, startColumn: column, endLine, endColumn } };
 }
 
-/** What was quoted from a manifest is no link of ours. Braces stay as they are: without arguments nothing is filled in. */
+/** Breaks up link syntax that the message quotes from a manifest. Braces need no escape: a message without arguments has no placeholders. */
 function escapeLinks(text: string): string {
   return text.replaceAll('](', '] (');
 }

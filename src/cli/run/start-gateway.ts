@@ -1,0 +1,133 @@
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AdminContext } from '../../admin/admin-endpoint.ts';
+import { AdminMetrics } from '../../admin/admin-metrics.ts';
+import { createAdminServer } from '../../admin/admin-server.ts';
+import { DescriptorMonitor, descriptorLimit } from '../../admin/descriptor-monitor.ts';
+import { createGateway, type Gateway } from '../../gateway/gateway.ts';
+import { findRequestTracer } from '../../gateway/telemetry/opentelemetry.ts';
+import { ThrottledWarning } from '../../gateway/telemetry/throttled-warning.ts';
+import type { PlannedManifest } from '../../load.ts';
+import type { Log } from '../../log/log.ts';
+import type { AdminSettings } from '../../plan/settings/admin.ts';
+import { Reloader, type ReloadOutcome } from '../../reload/reloader.ts';
+import { CommandError, type Terminal } from '../terminal.ts';
+import { version } from '../version.ts';
+import { logReload, logUnchanged } from './reload-log.ts';
+import type { Streams } from './streams.ts';
+
+/** A gateway that serves requests, with its reloader and its admin API. */
+interface RunningGateway {
+  readonly url: string;
+  /** Undefined if the manifest has no `admin`. */
+  readonly adminUrl: string | undefined;
+  /** Drains the gateway and closes everything. `signal` names the signal that asked for it. */
+  readonly stop: (signal: unknown) => Promise<void>;
+}
+
+/** Listens, watches the manifest and serves the admin API. Throws a `CommandError` if an address is not available. */
+export async function startGateway(
+  file: string,
+  initial: PlannedManifest,
+  terminal: Terminal,
+  { log, notes }: Streams,
+): Promise<RunningGateway> {
+  const { plan } = initial;
+  const maxDescriptors = descriptorLimit();
+  const gateway = createGateway(plan, log, findRequestTracer(version), undefined, maxDescriptors);
+  const bound = await gateway.listen().catch((error) => Promise.reject(listenError(error, 'listen', plan.listen)));
+  const { reloader, activeManifest } = startReloader(file, initial, gateway, terminal, { log, notes });
+  const descriptors = new DescriptorMonitor(gateway, log.logger, maxDescriptors);
+  void descriptors.start();
+  const admin = await startAdmin(plan.admin, {
+    gateway,
+    version,
+    startedAt: new Date(),
+    activeManifest,
+    reloader,
+    isStopping: () => terminal.stop.aborted,
+    adminMetrics: new AdminMetrics(log.logger),
+    descriptors,
+    standardStreams: () => ({ stdout: log.status(), stderr: notes.status() }),
+  }).catch(async (error) => {
+    await reloader.close();
+    await gateway.close(0);
+    throw error;
+  });
+  fetchSigningKeys(activeManifest());
+  terminal.onSignal((signal) => handleSignal(signal, reloader, terminal.stop, log));
+  return {
+    url: urlOf(bound, plan.server.tls !== undefined),
+    adminUrl: admin && urlOf(admin.bound, plan.admin?.tls !== undefined),
+    stop: async (signal) => {
+      descriptors.close();
+      await Promise.all([reloader.close(), drainAndClose(gateway, log, signal).then(() => admin?.close())]);
+    },
+  };
+}
+
+function startReloader(
+  path: string,
+  initial: PlannedManifest,
+  gateway: Gateway,
+  { env, errColour, setHungThreadCheck }: Terminal,
+  streams: Streams,
+) {
+  let active = initial;
+  const onReload = (reload: ReloadOutcome) => {
+    if (reload.kind === 'accepted') {
+      active = reload.planned;
+      fetchSigningKeys(active);
+    }
+    logReload(reload, streams, errColour);
+  };
+  const watchWarning = new ThrottledWarning(
+    streams.log.logger,
+    'the files of the manifest cannot be watched; the gateway polls them instead',
+  );
+  const onWatchError = (reason: string) => watchWarning.add({ reason });
+  const reloader = new Reloader({ path, env, gateway, initial, onReload, onWatchError });
+  setHungThreadCheck(() => reloader.isThreadBlocked);
+  return { reloader, activeManifest: () => active };
+}
+
+/** Fetches the keys that verify tokens before the first request needs them. */
+function fetchSigningKeys({ plan }: PlannedManifest): void {
+  void plan.auth?.verifier.prepare();
+}
+
+function handleSignal(signal: string, reloader: Reloader, stop: AbortSignal, log: Log): void {
+  const isReload = signal === 'SIGHUP';
+  if (isReload && !stop.aborted) void reloader.reload('signal').then((reload) => logUnchanged(reload, log));
+  else log.logger.info({ signal }, isReload ? 'the gateway is stopping; SIGHUP is ignored' : 'signal ignored');
+}
+
+/** Ctrl+C at a terminal: no load balancer has to notice that the gateway is not ready, so nothing is waited for. */
+const IMMEDIATE_STOP_SIGNAL = 'SIGINT';
+
+/** Keeps serving until load balancers have noticed that the gateway is not ready, then lets requests in flight finish. */
+async function drainAndClose(gateway: Gateway, { logger }: Log, signal: unknown): Promise<void> {
+  const { delayMs, graceMs } = gateway.plan.server.stopping;
+  const waitMs = signal === IMMEDIATE_STOP_SIGNAL ? 0 : delayMs;
+  logger.info({ signal, delay_ms: waitMs, grace_ms: graceMs }, 'stopping');
+  gateway.drain();
+  await sleep(waitMs);
+  await gateway.close(graceMs);
+}
+
+async function startAdmin(settings: AdminSettings | undefined, context: AdminContext) {
+  if (settings === undefined) return undefined;
+  const admin = createAdminServer(settings, context);
+  const bound = await admin.listen().catch((error) => Promise.reject(listenError(error, 'admin', settings)));
+  return { bound, close: () => admin.close() };
+}
+
+function urlOf({ family, address, port }: AddressInfo, isSecure: boolean): string {
+  return `${isSecure ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
+
+function listenError(error: unknown, key: string, { host, port }: { host: string; port: number }): CommandError {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  const reason = code === 'EADDRINUSE' ? 'another process listens there' : code;
+  return new CommandError(`cannot listen on ${host}:${port}: ${reason}; change "${key}" in the manifest`);
+}
