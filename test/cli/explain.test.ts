@@ -33,12 +33,12 @@ async function explained(args: readonly string[], env: Record<string, string> = 
 }
 
 describe('explain', () => {
-  it('exits with 0 whatever becomes of the request', async () => {
+  it('exits with 0 whether the request is forwarded or refused', async () => {
     expect((await explained(['GET', '/open'])).outcome).toBe('forwarded');
     expect((await explained(['GET', '/nowhere'])).refusal.code).toBe('route_unknown');
   });
 
-  it('takes a role, claims, headers and a body', async () => {
+  it('accepts a role, claims, headers and a body', async () => {
     const role = await explained(['POST', '/notes', '--role', 'user', '--body', 'note.json']);
     expect([role.outcome, role.request.claims]).toEqual(['forwarded', { company: { role: 'user' } }]);
     expect(role.upstream.headers).toContainEqual(['Content-Type', 'application/json']);
@@ -53,19 +53,19 @@ describe('explain', () => {
     );
   });
 
-  it('cuts a URL up as a client does, and tidies nothing', async () => {
+  it('splits a URL as a client does, without normalizing it', async () => {
     const { request, upstream } = await explained(['GET', 'https://gateway.example/open?a=b']);
     expect([request.target, upstream.headers[0]]).toEqual(['/open?a=b', ['Host', 'gateway.example']]);
     expect((await explained(['GET', 'https://gateway.example/../open'])).refusal.reason).toBe('path_dot_segment');
     expect((await explained(['GET', 'https://gateway.example'])).request.target).toBe('/');
   });
 
-  it('takes the manifest in both ways', async () => {
+  it('accepts the manifest as an argument or an option', async () => {
     expect((await explained(['GET', '/open', 'other.yaml'])).route.id).toBe('other');
     expect((await explained(['GET', '/open', '-c', 'other.yaml'])).route.id).toBe('other');
   });
 
-  it('never prints what came from the environment', async () => {
+  it('never prints a value from the environment', async () => {
     const { out } = await runCli(['explain', 'GET', '/open'], folder, { UP: 'http://10.9.8.7:6', KEY: 'hidden' });
     expect(out).not.toMatch(/10\.9\.8\.7|hidden/);
     expect(out).toContain('${UP:-http://127.0.0.1:7002}/open');
@@ -96,7 +96,7 @@ describe('explain', () => {
     expect(err).toMatch(/^signing-gateway: \S/);
   });
 
-  it('has no role to give where nobody has one', async () => {
+  it('refuses --role if the manifest has no "auth"', async () => {
     const open = folderWith({
       'gateway.yaml': `version: 1
 upstreams: { up: { url: http://127.0.0.1:9 } }

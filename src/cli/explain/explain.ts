@@ -11,19 +11,19 @@ import { type Options, UsageError, type Verb } from '../terminal.ts';
 import { formatExplanation } from './explain-text.ts';
 
 const OPTIONS = {
-  role: { type: 'string', valueName: 'ROLE', summary: 'the caller sends a token that verifies and has this role' },
-  claims: { type: 'string', valueName: 'JSON', summary: 'the caller sends a token that verifies and has these claims' },
-  anonymous: { type: 'boolean', summary: 'the caller sends no token, as when none of these is given' },
+  role: { type: 'string', valueName: 'ROLE', summary: 'send a valid token with this role' },
+  claims: { type: 'string', valueName: 'JSON', summary: 'send a valid token with these claims' },
+  anonymous: { type: 'boolean', summary: 'send no token (the default)' },
   header: {
     type: 'string',
     multiple: true,
     short: 'H',
     valueName: "'NAME: VALUE'",
-    summary: 'a header of the request',
+    summary: 'add a header to the request',
   },
-  body: { type: 'string', valueName: 'FILE', summary: 'the body of the request' },
+  body: { type: 'string', valueName: 'FILE', summary: 'send the content of this file as the body' },
   json: { type: 'boolean', summary: 'print JSON' },
-  config: { type: 'string', short: 'c', valueName: 'FILE', summary: 'the manifest, as FILE alone says it' },
+  config: { type: 'string', short: 'c', valueName: 'FILE', summary: 'the manifest, like the argument FILE' },
 } as const satisfies Options;
 
 export const explain: Verb = {
@@ -37,15 +37,16 @@ export const explain: Verb = {
   async run({ args, env, out, err, outColour, errColour }) {
     const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS });
     const [method, url, ...files] = positionals;
-    if (method === undefined || url === undefined) throw new UsageError('say what is asked for: METHOD URL');
+    if (method === undefined || url === undefined)
+      throw new UsageError('the method and the URL are missing; write METHOD URL');
     const file = chooseManifest([values.config, ...files]);
-    const asked = readRequest(method, url, values.header ?? [], values.body);
+    const request = readRequest(method, url, values.header ?? [], values.body);
     const loaded = loadFile(file, env);
     if (loaded.plan === undefined) {
       err(formatProblems(loaded.problems, loaded.sources, errColour));
       return 1;
     }
-    const explanation = await explainRequest(loaded, asked, claimsOf(values, loaded.manifest));
+    const explanation = await explainRequest(loaded, request, claimsOf(values, loaded.manifest));
     out(values.json ? `${JSON.stringify(explanation, null, 2)}\n` : formatExplanation(explanation, outColour));
     return 0;
   },
@@ -58,7 +59,7 @@ function readRequest(
   bodyFile: string | undefined,
 ): OfflineRequest {
   if (/[\r\n]/.test([method, url, ...lines].join('')))
-    throw new UsageError('a line break ends a line of a request; write it without');
+    throw new UsageError('the method, URL or header contains a line break; remove it');
   const headers = lines.flatMap(readHeader);
   if (bodyFile?.endsWith('.json') && headerValue(headers, 'content-type') === undefined)
     headers.push('Content-Type', 'application/json');
@@ -67,7 +68,7 @@ function readRequest(
 
 function readHeader(line: string): string[] {
   const colon = line.indexOf(':');
-  if (colon < 1) throw new UsageError(`"${line}" is no header; write 'Name: value'`);
+  if (colon < 1) throw new UsageError(`"${line}" is not a header; write 'Name: value'`);
   return [line.slice(0, colon), line.slice(colon + 1).trim()];
 }
 
@@ -75,7 +76,7 @@ function readBody(path: string): Buffer {
   try {
     return readBytes(path);
   } catch (error) {
-    throw unreadableFileError(path, error, 'name a file that holds the body');
+    throw unreadableFileError(path, error, 'name a readable file for the body');
   }
 }
 
@@ -86,11 +87,11 @@ interface Caller {
 }
 
 function claimsOf({ role, claims, anonymous }: Caller, { auth }: Manifest): CallerClaims | undefined {
-  if ([role, claims, anonymous].filter((given) => given !== undefined).length > 1)
-    throw new UsageError('say who calls once: --role, --claims or --anonymous');
+  if ([role, claims, anonymous].filter((option) => option !== undefined).length > 1)
+    throw new UsageError('several callers are given; use only one of --role, --claims and --anonymous');
   if (claims !== undefined) return readClaims(claims);
   if (role === undefined) return undefined;
-  if (auth === undefined) throw new UsageError('the manifest has no "auth", so nobody has a role; leave --role out');
+  if (auth === undefined) throw new UsageError('the manifest has no "auth", so no caller has a role; remove --role');
   return claimsOfRole(auth.role, role);
 }
 
@@ -99,7 +100,7 @@ function readClaims(text: string): CallerClaims {
     const claims: unknown = JSON.parse(text);
     if (claims !== null && typeof claims === 'object' && !Array.isArray(claims)) return claims as CallerClaims;
   } catch {
-    // Told below.
+    // The error below covers this case.
   }
-  throw new UsageError(`--claims is no JSON object; write for example '{"company_role":"user"}'`);
+  throw new UsageError(`--claims is not a JSON object; write for example '{"company_role":"user"}'`);
 }
