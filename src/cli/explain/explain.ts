@@ -23,7 +23,7 @@ const OPTIONS = {
   },
   body: { type: 'string', valueName: 'FILE', summary: 'send the content of this file as the body' },
   json: { type: 'boolean', summary: 'print JSON' },
-  config: { type: 'string', short: 'c', valueName: 'FILE', summary: 'the manifest, like the argument FILE' },
+  config: { type: 'string', short: 'c', valueName: 'FILE', summary: 'the manifest; the same as FILE' },
 } as const satisfies Options;
 
 export const explain: Verb = {
