@@ -19,14 +19,14 @@ COPY schema schema
 COPY docs docs
 COPY --from=dependencies /dependencies/node_modules node_modules
 COPY --from=build /build/dist dist
-# The mount point of the manifest and its files.
+# The manifest and the files that it names are mounted here.
 WORKDIR /etc/signing-gateway
-# Kubernetes can verify a number, but not a name, against runAsNonRoot.
+# Kubernetes can verify only a numeric user as non-root.
 USER 65532:65532
 EXPOSE 8080 9901
 STOPSIGNAL SIGTERM
-# Checks the process only: a restart does not help against a failing upstream.
+# Checks liveness only: a restart does not repair an unhealthy upstream.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=15s CMD ["node", "--disable-sigusr1", "/opt/signing-gateway/dist/cli/main.js", "health", "--live"]
-# SIGUSR1 opens the inspector while Node itself starts.
+# Without this flag SIGUSR1 opens the inspector while Node starts.
 ENTRYPOINT ["node", "--disable-sigusr1", "/opt/signing-gateway/dist/cli/main.js"]
 CMD ["run"]

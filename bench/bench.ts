@@ -1,15 +1,15 @@
 /**
- * Compares the gateway with other proxies on one processor; see README.md in this folder.
+ * Compares the gateway with other proxies on one CPU. README.md in this folder describes the method.
  *
  *     npm run bench -- --rounds 5 --seconds 4
  *     npm run bench -- --only get --subjects gateway,http-proxy-3
  */
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { generator, type Load, type Measured, measure } from './load.ts';
-import { makeKeys, notificationBody } from './manifest.ts';
+import { generator, type Load, type Measurement, measure } from './load.ts';
+import { createKeys, notificationBody } from './manifest.ts';
 import { type Bench, type Subject, startSubject, startUpstream, stopAll, subjectNames } from './subjects.ts';
 
 interface Scenario {
@@ -30,7 +30,7 @@ const { values } = parseArgs({
 });
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-'));
-const keys = await makeKeys(folder);
+const keys = await createKeys(folder);
 const authorization = { Authorization: `Bearer ${keys.token}` };
 const OTHERS = ['http-proxy-3', '@fastify/http-proxy', 'undici.request', 'tcp pipe', 'nginx', 'haproxy', 'caddy'];
 const ROUTES = ['gateway, 10 routes', 'gateway, 10,000 routes'];
@@ -94,52 +94,53 @@ const SCENARIOS: readonly Scenario[] = [
 ];
 
 const WARM_UP_SECONDS = 3;
-const wanted = new Set(values.subjects === '' ? subjectNames : values.subjects.split(','));
-const chosen = SCENARIOS.filter(({ id }) => id.startsWith(values.only));
+const selectedSubjects = new Set(values.subjects === '' ? subjectNames : values.subjects.split(','));
+const selected = SCENARIOS.filter(({ id }) => id.startsWith(values.only));
 const bench: Bench = { folder, keys, children: [], upstream: '' };
 try {
   await main();
 } finally {
   await stopAll(bench);
+  rmSync(folder, { recursive: true });
 }
 
 async function main(): Promise<void> {
   const running: Bench = { ...bench, upstream: await startUpstream(bench) };
   const subjects = new Map<string, Subject>();
-  for (const name of new Set(chosen.flatMap((scenario) => scenario.subjects)).intersection(wanted)) {
+  for (const name of new Set(selected.flatMap((scenario) => scenario.subjects)).intersection(selectedSubjects)) {
     const subject = await startSubject(name, running);
     if (subject !== undefined) subjects.set(name, subject);
   }
-  say(`${generator}, ${values.rounds} rounds of ${values.seconds} s, ${cpus()[0]?.model}, Node ${process.version}\n`);
-  const results: Record<string, Record<string, Measured[]>> = {};
-  for (const scenario of chosen) results[scenario.id] = await runScenario(scenario, subjects);
+  print(`${generator}, ${values.rounds} rounds of ${values.seconds} s, ${cpus()[0]?.model}, Node ${process.version}\n`);
+  const results: Record<string, Record<string, Measurement[]>> = {};
+  for (const scenario of selected) results[scenario.id] = await runScenario(scenario, subjects);
   writeFileSync(
     values.json,
     JSON.stringify({ node: process.version, cpu: cpus()[0]?.model, generator, results }, null, 2),
   );
-  say(`every figure: ${values.json}\n`);
+  print(`all measurements: ${values.json}\n`);
 }
 
-/** Runs the subjects in turn in each round, so that a slower machine affects all of them. The first round is a warm-up. */
+/** Subjects take turns in each round, so a machine that slows down affects all of them. The first round warms up. */
 async function runScenario({ title, subjects: names, load }: Scenario, subjects: Map<string, Subject>) {
-  const measured: Record<string, Measured[]> = {};
-  const present = names.flatMap((name) => subjects.get(name) ?? []);
+  const measurements: Record<string, Measurement[]> = {};
+  const available = names.flatMap((name) => subjects.get(name) ?? []);
   for (let round = 0; round <= Number(values.rounds); round += 1) {
-    for (const { name, url } of present) {
+    for (const { name, url } of available) {
       const { path, ...rest } = load(name);
       const seconds = round === 0 ? WARM_UP_SECONDS : Number(values.seconds);
       const result = await measure({ ...rest, url: url + path, seconds }, folder);
-      if (round > 0) measured[name] = [...(measured[name] ?? []), result];
+      if (round > 0) measurements[name] = [...(measurements[name] ?? []), result];
     }
   }
-  say(table(title, measured));
-  return measured;
+  print(table(title, measurements));
+  return measurements;
 }
 
-function table(title: string, measured: Record<string, Measured[]>): string {
-  const rate = (name: string) => median((measured[name] ?? []).map(({ requestsPerSecond }) => requestsPerSecond));
-  const base = 'http-proxy-3' in measured ? 'http-proxy-3' : Object.keys(measured)[0];
-  const lines = Object.entries(measured).map(([name, rounds]) => {
+function table(title: string, measurements: Record<string, Measurement[]>): string {
+  const rate = (name: string) => median((measurements[name] ?? []).map(({ requestsPerSecond }) => requestsPerSecond));
+  const base = 'http-proxy-3' in measurements ? 'http-proxy-3' : Object.keys(measurements)[0];
+  const lines = Object.entries(measurements).map(([name, rounds]) => {
     const failed = rounds.reduce((sum, round) => sum + round.failed, 0);
     const p99 = median(rounds.map(({ p99Ms }) => p99Ms)).toFixed(2);
     const ratio = (rate(name) / rate(base ?? name)).toFixed(2);
@@ -153,6 +154,6 @@ function median(numbers: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
-function say(text: string): void {
+function print(text: string): void {
   process.stdout.write(text);
 }

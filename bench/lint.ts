@@ -16,20 +16,20 @@ const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '9' }, routes: { type: 'string', default: '200,10000' } },
 });
 
-/** Makes the process print its processor time in microseconds as the last line of its standard error. */
-const METER =
+/** Makes the process print its CPU time in microseconds as the last line of standard error. */
+const CPU_TIME_PRINTER =
   'data:text/javascript,process.on("exit",()=>{const{user,system}=process.cpuUsage();process.stderr.write("\\n"+(user+system))})';
 
 const folder = mkdtempSync(join(tmpdir(), 'lint-'));
 const entries = ['dist/cli/main.js', 'src/cli/main.ts'].filter((entry) => existsSync(pathOf(entry)));
 
-say(`${cpus()[0]?.model}, ${cpus().length} processors, Node ${process.version}, ${values.rounds} rounds\n\n`);
-say('| routes | from | start | wall ms, least | wall ms, median | processor ms, median |\n|---|---|---|---|---|---|\n');
+print(`${cpus()[0]?.model}, ${cpus().length} processors, Node ${process.version}, ${values.rounds} rounds\n\n`);
+print('| routes | from | start | wall ms, min | wall ms, median | CPU ms, median |\n|---|---|---|---|---|---|\n');
 for (const count of values.routes.split(',').map(Number)) {
   const manifest = join(folder, `${count}.yaml`);
   writeFileSync(manifest, manifestText(8080, 'http://127.0.0.1:7001', 'http://127.0.0.1:7001/keys', count));
   for (const entry of entries) {
-    // The first start compiles and fills the compile cache for later ones.
+    // The first start compiles the code and caches it for later starts.
     row([count, entry, 'first'], () => run(entry, manifest, mkdtempSync(join(folder, 'cache-'))));
     const cache = mkdtempSync(join(folder, 'cache-'));
     run(entry, manifest, cache);
@@ -48,18 +48,22 @@ function row(names: readonly (string | number)[], measure: () => Cost): void {
   const walls = costs.map(({ wallMs }) => wallMs).sort((a, b) => a - b);
   const processor = costs.map(({ processorMs }) => processorMs).sort((a, b) => a - b);
   const figures = [walls[0], median(walls), median(processor)].map((ms) => ms?.toFixed(0));
-  say(`| ${[...names, ...figures].join(' | ')} |\n`);
+  print(`| ${[...names, ...figures].join(' | ')} |\n`);
 }
 
 function run(entry: string, manifest: string, cache: string): Cost {
   const start = performance.now();
-  const { status, stderr } = spawnSync(process.execPath, ['--import', METER, pathOf(entry), 'lint', manifest], {
-    env: { ...process.env, NODE_COMPILE_CACHE: cache },
-    encoding: 'utf8',
-    maxBuffer: 100 * 1024 * 1024,
-  });
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ['--import', CPU_TIME_PRINTER, pathOf(entry), 'lint', manifest],
+    {
+      env: { ...process.env, NODE_COMPILE_CACHE: cache },
+      encoding: 'utf8',
+      maxBuffer: 100 * 1024 * 1024,
+    },
+  );
   const wallMs = performance.now() - start;
-  if (status !== 0) throw new Error(`lint ended with ${status}: ${stderr}`);
+  if (status !== 0) throw new Error(`lint exited with ${status}: ${stderr}`);
   return { wallMs, processorMs: Number(stderr.split('\n').at(-1)) / 1000 };
 }
 
@@ -71,6 +75,6 @@ function pathOf(entry: string): string {
   return fileURLToPath(new URL(`../${entry}`, import.meta.url));
 }
 
-function say(text: string): void {
+function print(text: string): void {
   process.stdout.write(text);
 }

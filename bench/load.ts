@@ -14,23 +14,23 @@ export interface Load {
   readonly body?: string;
 }
 
-export interface Measured {
+export interface Measurement {
   readonly requestsPerSecond: number;
   readonly p99Ms: number;
-  /** Responses other than 2xx, and failed connections. */
+  /** Responses other than 2xx, and broken connections. */
   readonly failed: number;
 }
 
 export const generator = spawnSync('which', ['wrk']).status === 0 ? 'wrk' : 'autocannon';
 
-/** Generates load for one round on the second processor. */
-export function measure(load: Load, folder: string): Promise<Measured> {
+/** Runs one round of load on the other CPU. */
+export function measure(load: Load, folder: string): Promise<Measurement> {
   return generator === 'wrk' ? measureByWrk(load, folder) : measureByAutocannon(load);
 }
 
 const run = promisify(execFile);
 
-async function measureByWrk(load: Load, folder: string): Promise<Measured> {
+async function measureByWrk(load: Load, folder: string): Promise<Measurement> {
   const script = join(folder, 'load.lua');
   const done = `done = function(s, l) io.write(string.format("RESULT %f %f %d\\n", s.requests / s.duration * 1e6, l:percentile(99) / 1000, s.errors.status + s.errors.connect + s.errors.read + s.errors.timeout)) end`;
   const body = load.body === undefined ? '' : `wrk.body = ${JSON.stringify(load.body)}\n`;
@@ -42,7 +42,7 @@ async function measureByWrk(load: Load, folder: string): Promise<Measured> {
   return { requestsPerSecond: Number(rate), p99Ms: Number(p99), failed: Number(failed) };
 }
 
-async function measureByAutocannon(load: Load): Promise<Measured> {
+async function measureByAutocannon(load: Load): Promise<Measurement> {
   const file = createRequire(import.meta.url).resolve('autocannon');
   const headers = Object.entries(load.headers).flatMap(([name, value]) => ['-H', `${name}=${value}`]);
   const body = load.body === undefined ? [] : ['-b', load.body];

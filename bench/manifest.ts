@@ -9,8 +9,8 @@ export interface Keys {
   readonly jwks: string;
 }
 
-/** Writes an ES256 key to the folder of the manifests, and returns a token with an allowed role. */
-export async function makeKeys(folder: string): Promise<Keys> {
+/** Writes one ES256 key into the folder and signs a token with an allowed role. */
+export async function createKeys(folder: string): Promise<Keys> {
   const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
   const jwks = join(folder, 'keys.json');
   writeFileSync(jwks, JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256' }] }));
@@ -25,7 +25,7 @@ export async function makeKeys(folder: string): Promise<Keys> {
   return { token, jwks };
 }
 
-/** Returns a manifest with `count` routes: four for the benchmark requests, and others. */
+/** Returns a manifest of `count` routes: four that the benchmarks use, and others like those of a platform. */
 export function manifestText(port: number, upstream: string, jwks: string, count: number): string {
   const others = Array.from({ length: Math.max(0, count - 4) }, (_, index) => {
     const area = `area-${index % 40}`;
@@ -58,7 +58,7 @@ ${others.join('\n')}
 `;
 }
 
-/** A valid body of 1 kB. */
+/** Returns a body of 1 kB that is valid against the schema. */
 export function notificationBody(): string {
   const mail = {
     email: 'signer@partner.example',

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Keys, manifestText } from './manifest.ts';
 
-/** The processor of the subject; the load generator and the upstream share the other one. */
+/** The subject has one CPU alone. The load and the upstream share the other one. */
 const SUBJECT_CPU = '0';
 const LOAD_CPU = '1';
 
@@ -29,7 +29,7 @@ interface Command {
   readonly env?: Record<string, string>;
 }
 
-/** Commands that start each subject on a port; `undefined` if it is not installed. */
+/** Returns the command that starts a subject on a port, or `undefined` if it is not installed. */
 const SUBJECTS: Readonly<Record<string, (bench: Bench, port: number) => Command | undefined>> = {
   gateway: (bench, port) => gateway(bench, port, 200),
   'gateway, 10 routes': (bench, port) => gateway(bench, port, 10),
@@ -51,11 +51,11 @@ export async function startUpstream(bench: Omit<Bench, 'upstream'>): Promise<str
   bench.children.push(
     spawn('taskset', ['-c', LOAD_CPU, command, ...args], { env: { ...process.env, ...env }, stdio: 'ignore' }),
   );
-  await listening(port);
+  await waitForListener(port);
   return `http://127.0.0.1:${port}`;
 }
 
-/** Starts a subject on its own processor, with its output in a file. */
+/** Starts a subject on its own CPU. Its output, mainly the access log, goes to a file. */
 export async function startSubject(name: string, bench: Bench): Promise<Subject | undefined> {
   const port = await freePort();
   const command = SUBJECTS[name]?.(bench, port);
@@ -66,7 +66,7 @@ export async function startSubject(name: string, bench: Bench): Promise<Subject 
     stdio: ['ignore', log, log],
   });
   bench.children.push(child);
-  await listening(port);
+  await waitForListener(port);
   return { name, url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0 };
 }
 
@@ -174,14 +174,14 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-async function listening(port: number): Promise<void> {
+async function waitForListener(port: number): Promise<void> {
   for (let tries = 0; tries < 200; tries += 1) {
     const socket = connect(port, '127.0.0.1');
-    const isThere = await new Promise<boolean>((resolve) => {
+    const isListening = await new Promise<boolean>((resolve) => {
       socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
     });
     socket.destroy();
-    if (isThere) return;
+    if (isListening) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   throw new Error(`nothing listens on port ${port}`);

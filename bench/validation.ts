@@ -1,12 +1,12 @@
 /**
- * Measures the memory and the event loop delay of a body with a schema.
+ * Measures the memory and the event loop delay that the validation of a body costs.
  *
  *     npm run bench:validation
  *     npm run bench:validation -- --mb 20 --only strings --rounds 1
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { cpus, tmpdir } from 'node:os';
@@ -14,10 +14,10 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { HOSTILE, type Make } from './hostile.ts';
+import { type CreateBody, HOSTILE } from './hostile.ts';
 
 const MB = 1024 * 1024;
-/** The length of the longest body that the serving thread validates. */
+/** Longer bodies are validated in a thread. */
 const LOOP_BYTES = 32_768;
 const PORT = 18_080;
 
@@ -30,9 +30,9 @@ const { values } = parseArgs({
 });
 const bytes = Number(values.mb) * MB;
 
-const FITTING: Readonly<Record<string, Make>> = {
+const VALID: Readonly<Record<string, CreateBody>> = {
   'a mail with an attachment': (size) => mail(size),
-  'orders, as many as pass': (size) => JSON.stringify(Array(Math.floor(size / 430)).fill(order(430))),
+  'orders, up to the limit': (size) => JSON.stringify(Array(Math.floor(size / 430)).fill(order(430))),
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'validation-'));
@@ -42,63 +42,64 @@ const upstream = createServer((incoming, response) => {
 upstream.listen(0, '127.0.0.1');
 await once(upstream, 'listening');
 
-say(`${cpus()[0]?.model}, ${cpus().length} processors, Node ${process.version}\n`);
-say(
-  `\n### Bodies of ${values.mb} MB\n\n| body | status | memory, in times its size | event loop held, ms | response after, ms |\n|---|---|---|---|---|\n`,
+print(`${cpus()[0]?.model}, ${cpus().length} processors, Node ${process.version}\n`);
+print(
+  `\n### Bodies of ${values.mb} MB\n\n| body | status | memory / body size | event loop delay, ms | response after, ms |\n|---|---|---|---|---|\n`,
 );
-for (const [name, make] of kinds()) {
-  const rounds = await inRounds(() => measure(make(bytes)));
-  const [status, times, holdMs, ms] = rounds;
-  say(`| ${name} | ${status} | ${times?.toFixed(1)} | ${holdMs?.toFixed(0)} | ${ms?.toFixed(0)} |\n`);
+for (const [name, createBody] of selectedBodies()) {
+  const rounds = await medianOfRounds(() => measure(createBody(bytes)));
+  const [status, times, delay, ms] = rounds;
+  print(`| ${name} | ${status} | ${times?.toFixed(1)} | ${delay?.toFixed(0)} | ${ms?.toFixed(0)} |\n`);
 }
-say(
-  `\n### Bodies of ${LOOP_BYTES} bytes, validated on the event loop\n\n| body | status | event loop held, ms |\n|---|---|---|\n`,
+print(
+  `\n### Bodies of ${LOOP_BYTES} bytes, validated on the event loop\n\n| body | status | event loop delay, ms |\n|---|---|---|\n`,
 );
-for (const [name, make] of kinds()) {
-  const [status, holdMs] = await inRounds(() => measureOnLoop(make(LOOP_BYTES)));
-  say(`| ${name} | ${status} | ${holdMs?.toFixed(0)} |\n`);
+for (const [name, createBody] of selectedBodies()) {
+  const [status, delay] = await medianOfRounds(() => measureOnLoop(createBody(LOOP_BYTES)));
+  print(`| ${name} | ${status} | ${delay?.toFixed(0)} |\n`);
 }
 upstream.close();
+rmSync(folder, { recursive: true });
 
-/** Returns the median of each figure. */
-async function inRounds(once: () => Promise<number[]>): Promise<number[]> {
+/** Returns the median of each figure over all rounds. */
+async function medianOfRounds(once: () => Promise<number[]>): Promise<number[]> {
   const rounds: number[][] = [];
   for (let round = 0; round < Number(values.rounds); round += 1) rounds.push(await once());
   const [first = []] = rounds;
   return first.map((_, at) => rounds.map((figures) => figures[at] ?? 0).sort((a, b) => a - b)[rounds.length >> 1] ?? 0);
 }
 
-function kinds() {
-  return Object.entries({ ...FITTING, ...HOSTILE }).filter(([name]) => name.includes(values.only));
+function selectedBodies() {
+  return Object.entries({ ...VALID, ...HOSTILE }).filter(([name]) => name.includes(values.only));
 }
 
-/** Measures each body in a new process, so that one does not affect the next. */
+/** Starts a new process for each body, so that garbage of one does not affect the next. */
 async function measure(body: string): Promise<number[]> {
   const gateway = await startGateway();
-  // The validation thread starts with the first body that needs it.
+  // Starts the validation thread, which begins with the first long body.
   await post('/any', JSON.stringify(['a'.repeat(2 * LOOP_BYTES)]));
   await pause(300);
   writeFileSync(`/proc/${gateway.pid}/clear_refs`, '5');
   const before = kilobytes(gateway, 'VmRSS');
-  await longestHold(gateway);
+  await maxDelayMs(gateway);
   const start = performance.now();
   const status = await post('/any', body);
   const ms = performance.now() - start;
-  const holdMs = await longestHold(gateway);
+  const delay = await maxDelayMs(gateway);
   const times = ((kilobytes(gateway, 'VmHWM') - before) * 1024) / Buffer.byteLength(body);
   await stop(gateway);
-  return [status, times, holdMs, ms];
+  return [status, times, delay, ms];
 }
 
 async function measureOnLoop(body: string): Promise<number[]> {
   const gateway = await startGateway();
-  await longestHold(gateway);
+  await maxDelayMs(gateway);
   let status = 0;
   for (let round = 0; round < 5; round += 1) status = await post('/any', body);
   await pause(20);
-  const holdMs = await longestHold(gateway);
+  const delay = await maxDelayMs(gateway);
   await stop(gateway);
-  return [status, holdMs];
+  return [status, delay];
 }
 
 async function startGateway(): Promise<ChildProcess> {
@@ -134,9 +135,9 @@ async function stop(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
-/** Returns the value since the previous call. */
-async function longestHold(child: ChildProcess): Promise<number> {
-  child.send('held?');
+/** Returns the longest event loop delay since the last call. */
+async function maxDelayMs(child: ChildProcess): Promise<number> {
+  child.send('report');
   const [ms] = (await once(child, 'message')) as [number];
   return ms;
 }
@@ -144,7 +145,7 @@ async function longestHold(child: ChildProcess): Promise<number> {
 async function post(path: string, body: string): Promise<number> {
   const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) };
   const outgoing = request({ port: PORT, host: '127.0.0.1', path, method: 'POST', headers, agent: false });
-  // A refusal may arrive before the body is sent.
+  // The gateway may refuse the request before the body is sent.
   outgoing.on('error', () => undefined);
   outgoing.end(body);
   const [response] = await Promise.race([once(outgoing, 'response'), once(outgoing, 'close')]);
@@ -152,10 +153,10 @@ async function post(path: string, body: string): Promise<number> {
   return response?.statusCode ?? Promise.reject(new Error('no response'));
 }
 
-/** Reads the value from `/proc`. */
-function kilobytes({ pid }: ChildProcess, what: 'VmRSS' | 'VmHWM'): number {
+/** Returns a memory figure of the process, as the kernel reports it. */
+function kilobytes({ pid }: ChildProcess, field: 'VmRSS' | 'VmHWM'): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(new RegExp(`^${what}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]);
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]);
 }
 
 function mail(size: number): string {
@@ -175,6 +176,6 @@ function order(size: number): object {
   return { ...empty, item: 'x'.repeat(Math.max(0, Math.floor(size) - JSON.stringify(empty).length - 1)) };
 }
 
-function say(text: string): void {
+function print(text: string): void {
   process.stdout.write(text);
 }

@@ -45,15 +45,16 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   'json-pointer': [],
   'header-names': [],
   'http-methods': [],
+  'raw-headers': [],
   log: [],
   fairness: [],
   dns: [],
-  http1: ['dns', 'http-methods'],
+  http1: ['dns', 'http-methods', 'raw-headers'],
   manifest: ['json-pointer', 'problem'],
-  plan: ['fairness', 'header-names', 'http1', 'http-methods', 'json-pointer', 'manifest', 'problem'],
+  plan: ['fairness', 'header-names', 'http1', 'http-methods', 'json-pointer', 'manifest', 'problem', 'raw-headers'],
   lint: ['http1', 'http-methods', 'json-pointer', 'manifest', 'plan', 'problem'],
   load: ['manifest', 'plan', 'problem'],
-  gateway: ['dns', 'fairness', 'header-names', 'http1', 'http-methods', 'json-pointer', 'log', 'plan'],
+  gateway: ['dns', 'fairness', 'header-names', 'http1', 'http-methods', 'json-pointer', 'log', 'plan', 'raw-headers'],
   offline: ['gateway', 'json-pointer', 'log', 'manifest', 'plan'],
   explain: ['gateway', 'http-methods', 'json-pointer', 'load', 'manifest', 'offline', 'plan', 'problem'],
   testing: ['gateway', 'http-methods', 'json-pointer', 'load', 'manifest', 'offline', 'plan', 'problem'],
@@ -109,7 +110,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   rou3: ['src/plan/routing/router.ts'],
   jose: ['src/plan/tokens/signature.ts', 'src/sandbox/tokens.ts'],
   'lru-cache': ['src/plan/tokens/caching-verifier.ts'],
-  'http-proxy-3': ['src/gateway/upstream/forwarder.ts'],
+  'http-proxy-3': ['src/gateway/upstream/http-proxy.ts'],
   '@opentelemetry/api': ['src/gateway/telemetry/opentelemetry.ts'],
   pino: ['src/log/log.ts'],
   chokidar: ['src/reload/file-watcher.ts'],
@@ -128,7 +129,16 @@ describe('the doors between the rooms', () => {
   });
 
   it('let only the types of the plan and of the log into the hot path', () => {
-    const leaves = ['dns', 'fairness', 'gateway', 'header-names', 'http-methods', 'http1', 'json-pointer'];
+    const leaves = [
+      'dns',
+      'fairness',
+      'gateway',
+      'header-names',
+      'http-methods',
+      'http1',
+      'json-pointer',
+      'raw-headers',
+    ];
     const outside = imports.filter(
       ({ file, target }) => room(file) === 'gateway' && target.startsWith('src/') && !leaves.includes(room(target)),
     );

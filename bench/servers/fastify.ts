@@ -1,4 +1,4 @@
-/** @fastify/http-proxy with default settings. */
+/** @fastify/http-proxy with its defaults. */
 import proxy from '@fastify/http-proxy';
 import fastify from 'fastify';
 

@@ -1,4 +1,4 @@
-/** http-proxy-3 with default settings and a keep-alive agent. */
+/** http-proxy-3 with its defaults and a keep-alive agent. */
 import { Agent, createServer } from 'node:http';
 import { ProxyServer } from 'http-proxy-3';
 

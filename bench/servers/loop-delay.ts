@@ -1,4 +1,4 @@
-/** Preloaded into a process; reports its longest event loop delay over IPC. */
+/** A process loads this module before its program. It reports the longest event loop delay over IPC. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 const delay = monitorEventLoopDelay({ resolution: 1 });

@@ -1,4 +1,4 @@
-/** Copies bytes in both directions without reading them: the maximum of Node's sockets. */
+/** Pipes bytes in both directions without parsing them, as the upper bound for Node's sockets. */
 import { connect, createServer } from 'node:net';
 
 const { hostname, port } = new URL(process.env['UPSTREAM'] ?? '');

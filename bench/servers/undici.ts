@@ -1,4 +1,4 @@
-/** A minimal proxy with `request` of undici that pipes the response. */
+/** A minimal proxy with undici's `request`, which pipes the response through. */
 import { createServer } from 'node:http';
 import { type Dispatcher, Pool } from 'undici';
 

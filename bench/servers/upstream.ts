@@ -1,16 +1,16 @@
 /**
- * The upstream of every subject. It responds with fixed bytes as fast as Node can, so that the benchmark measures the subject.
- * It parses only enough to separate requests.
+ * The upstream of every subject. It sends prepared responses as fast as Node can, so that the subject is the bottleneck, and
+ * parses requests only as far as needed to find their ends.
  */
 import { createServer } from 'node:net';
 
 const BODY = Buffer.from(JSON.stringify({ data: [{ id: 'a'.repeat(36), name: 'x'.repeat(220) }] }));
-const OK = encodeResponse(BODY);
-const ANSWERS: Readonly<Record<string, Buffer>> = {
+const OK = createResponse(BODY);
+const RESPONSES: Readonly<Record<string, Buffer>> = {
   '/small': OK,
-  '/64k': encodeResponse(Buffer.alloc(65_536, 'x')),
-  '/1m': encodeResponse(Buffer.alloc(1_048_576, 'x')),
-  '/100m': encodeResponse(Buffer.alloc(104_857_600, 'x')),
+  '/64k': createResponse(Buffer.alloc(65_536, 'x')),
+  '/1m': createResponse(Buffer.alloc(1_048_576, 'x')),
+  '/100m': createResponse(Buffer.alloc(104_857_600, 'x')),
 };
 
 createServer((socket) => {
@@ -29,15 +29,15 @@ createServer((socket) => {
         missing = Number(length ?? 0);
         rest = rest.subarray(end + 4);
       }
-      const length = Math.min(missing, rest.length);
-      missing -= length;
-      rest = rest.subarray(length);
-      if (missing === 0) socket.write(ANSWERS[path.slice(path.lastIndexOf('/'))] ?? OK);
+      const consumed = Math.min(missing, rest.length);
+      missing -= consumed;
+      rest = rest.subarray(consumed);
+      if (missing === 0) socket.write(RESPONSES[path.slice(path.lastIndexOf('/'))] ?? OK);
     }
   });
 }).listen(Number(process.env['PORT']), '127.0.0.1');
 
-function encodeResponse(body: Buffer): Buffer {
+function createResponse(body: Buffer): Buffer {
   const head = [
     'HTTP/1.1 200 OK',
     'Content-Type: application/json',

@@ -4,57 +4,62 @@ import { isLoopback } from '../plan/settings/address.ts';
 import type { AdminSettings } from '../plan/settings/admin.ts';
 import { type AdminResponse, problemDetails } from './admin-endpoint.ts';
 
-/** What stands between a request and the operators' side; `undefined`: it may pass. */
+/** Returns the refusal of a request to the admin API, or `undefined` if the request is allowed. */
 export function accessRefusal(
   rules: AdminSettings,
   request: IncomingMessage,
-  isOpen: boolean,
+  isPublic: boolean,
 ): AdminResponse | undefined {
   return (
     hostRefusal(rules, request) ??
     originRefusal(request) ??
-    (isOpen ? undefined : authenticationRefusal(rules, request))
+    (isPublic ? undefined : authenticationRefusal(rules, request))
   );
 }
 
 /**
- * A page of any site may have its own name lead to this machine, and its scripts ask here as if it were that site
- * (DNS rebinding): who reaches a loopback address by a name that is not this machine's is not answered.
+ * Refuses requests to a loopback address under a foreign host name. A web page can resolve its own name to this machine
+ * and then send requests here as if to its own site (DNS rebinding).
  */
-function hostRefusal({ host: own }: AdminSettings, { headers }: IncomingMessage): AdminResponse | undefined {
+function hostRefusal({ host: ownHost }: AdminSettings, { headers }: IncomingMessage): AdminResponse | undefined {
   const host = hostNameOf(headers.host ?? '');
-  if (!isLoopback(own) || isLoopback(host) || host === own) return undefined;
-  return problemDetails(421, 'this is asked for by another name; ask localhost, or the address itself');
+  if (!isLoopback(ownHost) || isLoopback(host) || host === ownHost) return undefined;
+  return problemDetails(421, 'unknown host name; use localhost or the address of the admin API');
 }
 
 /**
- * Refuses requests that a page of another origin makes, whatever the method: the page cannot read the response, but the work
- * would be done, and a stream would stay open. Tools that are not browsers send none of these headers.
+ * Refuses requests from pages of another origin, with any method. The page could not read the response, but the gateway
+ * would do the work, and a stream would stay open. Only browsers send these headers.
  */
 function originRefusal({ headers }: IncomingMessage): AdminResponse | undefined {
   const { origin, 'sec-fetch-site': site = 'same-origin' } = headers;
-  const isOwn = origin === undefined || URL.parse(origin)?.host === headers.host;
-  return isOwn && (site === 'same-origin' || site === 'none')
+  const isOwnOrigin = origin === undefined || URL.parse(origin)?.host === headers.host;
+  return isOwnOrigin && (site === 'same-origin' || site === 'none')
     ? undefined
     : problemDetails(
         403,
-        'pages of other origins are refused; type the address into the browser instead of following a link',
+        'requests from pages of other origins are refused; enter the address in the browser instead of following a link',
       );
 }
 
-/** What the caller has not shown. */
+/** Returns the refusal of a caller without a valid certificate or token, or `undefined` if the caller is authenticated. */
 export function authenticationRefusal(
   { tls, acceptsToken }: AdminSettings,
   { socket, headers }: IncomingMessage,
 ): AdminResponse | undefined {
   if (tls?.pem().ca !== undefined && !(socket as TLSSocket).authorized)
-    return problemDetails(403, 'show a certificate that admin.tls.clientCa has signed');
+    return problemDetails(403, 'a client certificate is required; use one that admin.tls.clientCa has signed');
   if (acceptsToken === undefined || acceptsToken(tokenOf(headers.authorization ?? ''))) return undefined;
-  // Prometheus sends the first. For the second a browser asks whoever goes to an address; the page asks by itself.
+  // Prometheus uses Bearer. Basic makes a browser show its password dialog when a person opens an endpoint; the admin
+  // page has its own form.
   const basic = headers.accept?.includes('text/html') ? `, Basic realm="${REALM}", charset="UTF-8"` : '';
-  return problemDetails(401, 'send the token of admin.token, as a bearer token or as the password of HTTP Basic', {
-    'WWW-Authenticate': `Bearer realm="${REALM}"${basic}`,
-  });
+  return problemDetails(
+    401,
+    'a token is required; send admin.token as a bearer token or as the password of HTTP Basic',
+    {
+      'WWW-Authenticate': `Bearer realm="${REALM}"${basic}`,
+    },
+  );
 }
 
 const REALM = 'signing-gateway admin';
@@ -66,9 +71,9 @@ function tokenOf(authorization: string): string {
   return pair.slice(pair.indexOf(':') + 1);
 }
 
-/** Without the port. */
-function hostNameOf(written: string): string {
-  return written
+/** Returns a host without its port and brackets. */
+function hostNameOf(host: string): string {
+  return host
     .toLowerCase()
     .replace(/:\d*$/, '')
     .replace(/^\[|\]$/g, '');

@@ -3,15 +3,15 @@ import type { Socket } from 'node:net';
 import { clientKey } from '../fairness/client-key.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
 
-/** Requests of one connection that wait for the responses before them. No tool for operators sends requests ahead. */
+/** Requests of one connection that wait for earlier responses. Clients of the admin API do not pipeline. */
 const MAX_PIPELINED = 8;
 
 interface AdminConnection {
   readonly key: string;
-  /** Below TLS. */
+  /** The TCP socket, below TLS. */
   readonly socket: Socket;
   readonly client: string;
-  /** Requests that have no whole response yet. */
+  /** Requests without a complete response. */
   requests: number;
   last: Promise<void>;
   /** Ends the wait for the response that is being written. */
@@ -19,24 +19,24 @@ interface AdminConnection {
 }
 
 /**
- * The connections of the admin API. A new connection is always accepted, so that a probe is answered: beyond the limit the
- * client that holds the most connections loses one, an idle one first, else the one that has been active least recently.
+ * The connections of the admin API. It accepts every new connection, so that probes always get a response. Beyond the
+ * limit it closes a connection of the client that holds the most: an idle one, or else the least recently active one.
  */
 export class AdminConnections {
-  /** By the address and port of the peer; the least recently active one first. */
-  readonly #all = new Map<string, AdminConnection>();
-  readonly #counts: AdminMetrics;
+  /** By the address and port of the peer, the least recently active first. */
+  readonly #connections = new Map<string, AdminConnection>();
+  readonly #metrics: AdminMetrics;
   readonly #limit: number;
 
-  constructor(server: Server, counts: AdminMetrics, limit: number) {
-    this.#counts = counts;
+  constructor(server: Server, metrics: AdminMetrics, limit: number) {
+    this.#metrics = metrics;
     this.#limit = limit;
     server.on('connection', (socket: Socket) => this.#add(socket));
   }
 
-  /** Serves the requests of one connection one after the other, in their order. */
+  /** Serves the requests of one connection in order, one at a time. */
   serve(request: IncomingMessage, response: ServerResponse, serve: () => Promise<void>): void {
-    const connection = this.#all.get(keyOf(request.socket));
+    const connection = this.#connections.get(keyOf(request.socket));
     if (connection === undefined || connection.requests >= MAX_PIPELINED) return void request.socket.destroy();
     connection.requests += 1;
     this.#touch(connection);
@@ -46,7 +46,7 @@ export class AdminConnections {
       response.once('close', resolve);
       connection.abandon = resolve;
       await serve().catch((error: Error) => {
-        this.#counts.recordResponseError(error);
+        this.#metrics.recordResponseError(error);
         connection.socket.destroy();
       });
       await ended;
@@ -56,7 +56,7 @@ export class AdminConnections {
   }
 
   close(): void {
-    for (const { socket } of this.#all.values()) socket.destroy();
+    for (const { socket } of this.#connections.values()) socket.destroy();
   }
 
   #add(socket: Socket): void {
@@ -69,35 +69,35 @@ export class AdminConnections {
       last: Promise.resolve(),
       abandon: undefined,
     };
-    this.#all.set(key, connection);
-    this.#counts.connections = this.#all.size;
+    this.#connections.set(key, connection);
+    this.#metrics.connections = this.#connections.size;
     socket.on('close', () => {
       connection.abandon?.();
-      if (this.#all.get(key) === connection) this.#all.delete(key);
-      this.#counts.connections = this.#all.size;
+      if (this.#connections.get(key) === connection) this.#connections.delete(key);
+      this.#metrics.connections = this.#connections.size;
     });
-    if (this.#all.size > this.#limit) this.#evict(connection);
+    if (this.#connections.size > this.#limit) this.#evict(connection);
   }
 
   #touch(connection: AdminConnection): void {
-    if (this.#all.get(connection.key) !== connection) return;
-    this.#all.delete(connection.key);
-    this.#all.set(connection.key, connection);
+    if (this.#connections.get(connection.key) !== connection) return;
+    this.#connections.delete(connection.key);
+    this.#connections.set(connection.key, connection);
   }
 
   #evict(newest: AdminConnection): void {
-    const others = [...this.#all.values()].filter((other) => other !== newest);
+    const others = [...this.#connections.values()].filter((other) => other !== newest);
     const byClient = [...Map.groupBy(others, ({ client }) => client).values()];
     const most = byClient.reduce((one, other) => (other.length > one.length ? other : one));
     const victim = most.find(({ requests }) => requests === 0) ?? most[0];
     if (victim === undefined) return;
-    this.#all.delete(victim.key);
-    this.#counts.recordEviction(victim.socket.remoteAddress ?? '');
+    this.#connections.delete(victim.key);
+    this.#metrics.recordEviction(victim.socket.remoteAddress ?? '');
     victim.socket.destroy();
   }
 }
 
-/** A TLS socket and the socket that carries it have the same peer. */
+/** Identifies a connection by its peer, because requests over TLS name the TLS socket instead of the TCP socket. */
 function keyOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }

@@ -9,32 +9,32 @@ import type { DescriptorMonitor } from './descriptor-monitor.ts';
 import type { RequestEventStreams } from './request-event-streams.ts';
 import type { TrafficHistory } from './traffic-history.ts';
 
-/** What the operators' side tells of. */
+/** The parts of the process that the admin API reports and controls. */
 export interface AdminContext {
   readonly gateway: Gateway;
   readonly version: string;
   readonly startedAt: Date;
-  /** The plan in force, with what it was made of. */
+  /** Returns the active plan with its manifest. */
   readonly activeManifest: () => PlannedManifest;
   readonly reloader: ReloadControl;
-  /** The process was asked to stop: it still serves, and wants no more requests. */
+  /** True while the process stops: it still serves requests, but should get no more. */
   readonly isStopping: () => boolean;
   /** Counts requests that the admin API could not serve. */
   readonly adminMetrics: AdminMetrics;
   readonly descriptors: Pick<DescriptorMonitor, 'status' | 'limit'>;
-  /** How writing to the standard streams goes. */
+  /** Returns the state of the writes to the standard streams. */
   readonly standardStreams: () => Readonly<Record<'stdout' | 'stderr', LogStatus>>;
 }
 
-/** Shared by the endpoints of one listener. */
+/** Resources that the endpoints of one listener share. */
 export interface AdminResources {
   readonly traffic: TrafficHistory;
-  /** For all work but probes and the files of the page. */
+  /** Bounds all work except probes and the files of the admin page. */
   readonly cpuBudget: CpuBudget;
   readonly eventStreams: RequestEventStreams;
 }
 
-/** What is told of reloads, and who makes one. */
+/** The part of the reloader that the admin API uses. */
 export type ReloadControl = Pick<
   Reloader,
   | 'lastOutcome'
@@ -48,48 +48,48 @@ export type ReloadControl = Pick<
 >;
 
 export interface AdminEndpoint {
-  /** HEAD is answered where GET is. */
+  /** An endpoint with GET also responds to HEAD. */
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** Answers those too who show no token and no certificate. */
+  /** True if callers need no token and no certificate. */
   readonly isPublic?: boolean;
   readonly respond: (
-    call: AdminRequest,
-    operated: AdminContext,
-    serving: AdminResources,
+    request: AdminRequest,
+    context: AdminContext,
+    resources: AdminResources,
   ) => AdminResponse | Promise<AdminResponse>;
 }
 
 export interface AdminRequest {
-  /** The caller showed all that is asked for; of those whom an open endpoint answers, not all have. */
+  /** True if the caller sent every required credential. Callers of a public endpoint may not have. */
   readonly isAuthenticated: boolean;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
-  /** Empty when there is none. */
+  /** Empty if there is no body. */
   readonly body: Buffer;
-  /** The address that the connection came from. */
+  /** The remote address of the connection. */
   readonly peerAddress: string;
 }
 
 export interface AdminResponse {
   readonly status: number;
-  /** `Content-Type` among them where there is a body. */
+  /** Includes `Content-Type` if there is a body. */
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * A generator makes a body that may be large, in small pieces, each when the client has taken those before it. A function
-   * writes for as long as the client listens; it ends what it began when the response closes.
+   * A generator yields a large body in small chunks, each when the client has received the previous ones. A function
+   * writes to the response until the client disconnects, and frees its resources when the response closes.
    */
   readonly body: string | Buffer | Generator<string> | ((response: ServerResponse) => void);
 }
 
-/** What a value is to those who are sent it as JSON. A member that is `undefined` is left out. */
+/** The type of a value after a round trip through JSON. */
 export type Json<Value> = Value extends { toJSON(): infer Written }
   ? Written
   : Value extends ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>
     ? Record<string, never>
     : { readonly [Key in keyof Value]: Json<Value[Key]> };
 
-/** A response with a body that may be large. */
+/** Returns a response with a body that may be large. */
 export function largeJsonResponse(body: Generator<string>): AdminResponse {
   return { status: 200, headers: { 'Content-Type': 'application/json' }, body };
 }
@@ -98,7 +98,7 @@ export function jsonResponse(value: unknown, status = 200): AdminResponse {
   return { status, headers: { 'Content-Type': 'application/json' }, body: `${JSON.stringify(value)}\n` };
 }
 
-/** What the operators' side refuses (RFC 9457). */
+/** Returns an error response with problem details (RFC 9457). */
 export function problemDetails(status: number, detail: string, headers: AdminResponse['headers'] = {}): AdminResponse {
   const { body } = jsonResponse({ status, detail });
   return { status, headers: { ...headers, 'Content-Type': 'application/problem+json' }, body };

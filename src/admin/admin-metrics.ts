@@ -1,11 +1,11 @@
 import { ThrottledWarning } from '../gateway/telemetry/throttled-warning.ts';
 import type { Log } from '../log/log.ts';
 
-/** Counts what the admin API could not serve. Each kind has a metric, and a line in the log at most once a minute. */
+/** Counts failures of the admin API. Each kind has a metric, and a log line at most once a minute. */
 export class AdminMetrics {
   /** Open connections. */
   connections = 0;
-  /** Decisions that matched, or might have, and were not sent because there were too many. */
+  /** Decisions that were not sent to a stream because there were too many. */
   skippedEvents = 0;
   readonly #evicted: ThrottledWarning;
   readonly #refused: ThrottledWarning;
@@ -14,12 +14,12 @@ export class AdminMetrics {
 
   constructor(logger: Log['logger']) {
     this.#evicted = new ThrottledWarning(logger, 'admin connections were closed to make room for new ones');
-    this.#refused = new ThrottledWarning(logger, 'admin requests were refused: too many at one time');
+    this.#refused = new ThrottledWarning(logger, 'admin requests were refused: too many at the same time');
     this.#unaccepted = new ThrottledWarning(logger, 'admin connections could not be accepted');
     this.#failed = new ThrottledWarning(logger, 'admin responses failed');
   }
 
-  /** An error in the middle of a response, for which no status can be sent. */
+  /** Records an error in the middle of a response, when the status has been sent. */
   recordResponseError(error: Error): void {
     this.#failed.add({ reason: error.message });
   }
@@ -34,7 +34,7 @@ export class AdminMetrics {
     return this.#refused.total;
   }
 
-  /** Connections that could not be accepted, when no file descriptor was free for example. */
+  /** Connections that could not be accepted, for example because no file descriptor was free. */
   get acceptErrors(): number {
     return this.#unaccepted.total;
   }

@@ -26,48 +26,48 @@ export interface AdminServer {
 
 const REQUEST_TIMEOUT_MS = 10_000;
 /**
- * How long a connection may stand on which nothing moves: who does not read its answer would keep it for ever, and once all
- * are kept no probe is answered. No reload takes as long.
+ * Closes a connection without progress. Clients that do not read their responses could otherwise hold all connections,
+ * and probes would fail. No reload takes this long.
  */
 const IDLE_TIMEOUT_MS = 180_000;
-/** How often Node looks for what is late. */
+/** How often Node checks the timeouts. */
 const CHECK_INTERVAL_MS = 1_000;
 
-/** The operators' listener: is the process alive, may it get traffic, how is it, and what is in force. */
+/** Creates the server of the admin API and the admin page. */
 export function createAdminServer(
-  rules: AdminSettings,
-  operated: AdminContext,
-  stillMs = IDLE_TIMEOUT_MS,
+  settings: AdminSettings,
+  context: AdminContext,
+  idleTimeoutMs = IDLE_TIMEOUT_MS,
 ): AdminServer {
-  const { adminMetrics } = operated;
+  const { adminMetrics } = context;
   const cpuBudget = new CpuBudget();
-  const traffic = createTrafficHistory(operated.gateway);
-  const serving: AdminResources = {
+  const traffic = createTrafficHistory(context.gateway);
+  const resources: AdminResources = {
     traffic,
     cpuBudget,
-    eventStreams: new RequestEventStreams(operated.gateway, adminMetrics),
+    eventStreams: new RequestEventStreams(context.gateway, adminMetrics),
   };
-  const bodies = new AdminBodyReader();
-  // Probes do not wait for other work; a flood of them is bounded by itself.
-  const probes = new CpuBudget();
+  const bodyReader = new AdminBodyReader();
+  // Probes have their own budget, so that they do not wait for other work.
+  const probeBudget = new CpuBudget();
   const writer = new ResponseWriter(cpuBudget, adminMetrics);
-  const server = createServer(rules);
-  const connections = new AdminConnections(server, adminMetrics, adminConnectionLimit(operated.descriptors.limit));
+  const server = createServer(settings);
+  const connections = new AdminConnections(server, adminMetrics, adminConnectionLimit(context.descriptors.limit));
   server.on('request', (request, response) =>
     connections.serve(request, response, () =>
-      respond(request, { rules, operated, serving, probes, bodies })
+      respond(request, { settings, context, resources, probeBudget, bodyReader })
         .catch((error: unknown) => problemDetails(500, error instanceof Error ? error.message : String(error)))
-        .then((answer) => writer.send(response, answer)),
+        .then((adminResponse) => writer.send(response, adminResponse)),
     ),
   );
-  server.timeout = stillMs;
+  server.timeout = idleTimeoutMs;
   return {
     listen: () =>
       new Promise((resolve, reject) => {
         server.once('error', reject);
-        server.listen(rules.port, rules.host, () => {
+        server.listen(settings.port, settings.host, () => {
           server.off('error', reject);
-          // Without a listener an error of `accept`, no free file descriptor say, would end the process.
+          // Without a listener, an error of `accept` would end the process, for example when no file descriptor is free.
           server.on('error', (error) => adminMetrics.recordAcceptError(error));
           resolve(server.address() as AddressInfo);
         });
@@ -89,56 +89,59 @@ function createServer({ tls }: AdminSettings): http.Server | https.Server {
   };
   if (tls === undefined) return http.createServer(options);
   const pem = tls.pem();
-  // Who shows none is turned away behind the handshake: probes show none.
-  const asks = pem.ca === undefined ? {} : { requestCert: true, rejectUnauthorized: false };
+  // The handshake accepts clients without a certificate, because probes have none. `authenticationRefusal` refuses the others.
+  const clientAuth = pem.ca === undefined ? {} : { requestCert: true, rejectUnauthorized: false };
   return https.createServer({
     ...options,
     ...pem,
-    ...asks,
+    ...clientAuth,
     minVersion: 'TLSv1.2',
     handshakeTimeout: REQUEST_TIMEOUT_MS,
   });
 }
 
 interface RequestDependencies {
-  readonly rules: AdminSettings;
-  readonly operated: AdminContext;
-  readonly serving: AdminResources;
-  readonly probes: CpuBudget;
-  readonly bodies: AdminBodyReader;
+  readonly settings: AdminSettings;
+  readonly context: AdminContext;
+  readonly resources: AdminResources;
+  readonly probeBudget: CpuBudget;
+  readonly bodyReader: AdminBodyReader;
 }
 
-async function respond(request: http.IncomingMessage, listening: RequestDependencies): Promise<AdminResponse> {
-  const { rules, operated, serving, probes, bodies } = listening;
-  const endpoint = findEndpoint(request, rules);
-  // A flood of requests that are refused is work as well.
-  if ('status' in endpoint) return serving.cpuBudget.run(() => endpoint);
-  const body = await bodies.read(request);
+async function respond(request: http.IncomingMessage, dependencies: RequestDependencies): Promise<AdminResponse> {
+  const { settings, context, resources, probeBudget, bodyReader } = dependencies;
+  const endpoint = findEndpoint(request, settings);
+  // A flood of refused requests costs processor time too.
+  if ('status' in endpoint) return resources.cpuBudget.run(() => endpoint);
+  const body = await bodyReader.read(request);
   if (!Buffer.isBuffer(body)) return body;
-  const isKnown = authenticationRefusal(rules, request) === undefined;
-  const peer = request.socket.remoteAddress ?? '';
+  const isAuthenticated = authenticationRefusal(settings, request) === undefined;
+  const peerAddress = request.socket.remoteAddress ?? '';
   const query = new URLSearchParams((request.url ?? '').split('?', 2)[1]);
-  const call = { isAuthenticated: isKnown, query, headers: request.headers, body, peerAddress: peer };
-  const share = endpoint.isPublic ? probes : serving.cpuBudget;
-  return share.run(() => endpoint.respond(call, operated, serving));
+  const adminRequest = { isAuthenticated, query, headers: request.headers, body, peerAddress };
+  const budget = endpoint.isPublic ? probeBudget : resources.cpuBudget;
+  return budget.run(() => endpoint.respond(adminRequest, context, resources));
 }
 
 /** Returns the endpoint of a request, or the refusal of the request. */
-function findEndpoint(request: http.IncomingMessage, rules: AdminSettings): AdminEndpoint | AdminResponse {
+function findEndpoint(request: http.IncomingMessage, settings: AdminSettings): AdminEndpoint | AdminResponse {
   const [path = ''] = (request.url ?? '').split('?', 1);
-  const known = ADMIN_ENDPOINTS.filter((endpoint) => endpoint.path === path);
+  const candidates = ADMIN_ENDPOINTS.filter((endpoint) => endpoint.path === path);
   const method = request.method === 'HEAD' ? 'GET' : request.method;
-  const endpoint = known.find((candidate) => candidate.method === method);
-  const refusal = accessRefusal(rules, request, (endpoint ?? known[0])?.isPublic ?? false);
+  const endpoint = candidates.find((candidate) => candidate.method === method);
+  const refusal = accessRefusal(settings, request, (endpoint ?? candidates[0])?.isPublic ?? false);
   if (refusal !== undefined) return refusal;
-  if (known.length === 0) return problemDetails(404, `there is no ${path}; there are ${PATHS}`);
-  return endpoint ?? problemDetails(405, 'this takes another method', { Allow: allowHeader(known) });
+  if (candidates.length === 0) return problemDetails(404, `there is no ${path}; the paths are ${PATHS}`);
+  return (
+    endpoint ??
+    problemDetails(405, 'the method is not allowed; see the Allow header', { Allow: allowHeader(candidates) })
+  );
 }
 
 const PATHS = ADMIN_ENDPOINTS.map(({ path }) => path)
   .filter((path) => !path.startsWith('/page/'))
   .join(', ');
 
-function allowHeader(known: readonly AdminEndpoint[]): string {
-  return known.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
+function allowHeader(endpoints: readonly AdminEndpoint[]): string {
+  return endpoints.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
 }

@@ -2,26 +2,29 @@ import type { IncomingMessage } from 'node:http';
 import { type AdminResponse, problemDetails } from './admin-endpoint.ts';
 
 const MAX_BODY_BYTES = 1024 ** 2;
-/** The limit for all bodies that are being read at one time. */
+/** The limit for all bodies that are being read at the same time. */
 const MAX_HELD_BYTES = 8 * 1024 ** 2;
 
-/** Reads request bodies, within a limit for each and one for all that are being read. */
+/** Reads request bodies, with a limit for each body and a limit for all of them. */
 export class AdminBodyReader {
   #heldBytes = 0;
 
   async read(request: IncomingMessage): Promise<Buffer | AdminResponse> {
-    const pieces: Buffer[] = [];
+    const chunks: Buffer[] = [];
     let bytes = 0;
     try {
-      for await (const piece of request as AsyncIterable<Buffer>) {
-        bytes += piece.length;
-        this.#heldBytes += piece.length;
-        if (bytes > MAX_BODY_BYTES) return problemDetails(413, `a body has no more than ${MAX_BODY_BYTES} bytes here`);
+      for await (const chunk of request as AsyncIterable<Buffer>) {
+        bytes += chunk.length;
+        this.#heldBytes += chunk.length;
+        if (bytes > MAX_BODY_BYTES)
+          return problemDetails(413, `the body is too large; send at most ${MAX_BODY_BYTES} bytes`);
         if (this.#heldBytes > MAX_HELD_BYTES)
-          return problemDetails(503, 'too many bodies are being read', { 'Retry-After': '1' });
-        pieces.push(piece);
+          return problemDetails(503, 'too many request bodies are being read; send the request again later', {
+            'Retry-After': '1',
+          });
+        chunks.push(chunk);
       }
-      return Buffer.concat(pieces);
+      return Buffer.concat(chunks);
     } finally {
       this.#heldBytes -= bytes;
     }

@@ -1,62 +1,62 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import type { SlicedWork } from '../plan/sliced-work.ts';
 
-/** Each millisecond of work uses up four: one for the work, three for everything else. */
-const REST_FACTOR = 4;
-/** Work that may be done before the thread rests: small responses do not wait. */
+/** After each millisecond of work, the admin API leaves three to the rest of the process. */
+const PAUSE_FACTOR = 4;
+/** Work before the first pause, so that small responses do not wait. */
 const BURST_MS = 4;
-/** Parsing a request and writing its response takes about so long, which nobody can measure from inside. */
+/** The estimated time to parse a request and write its response, which cannot be measured here. */
 const OVERHEAD_MS = 0.05;
-/** Work that can be interrupted holds the event loop for so long. */
+/** The time after which work in slices yields to the event loop. */
 export const SLICE_MS = 1;
 
 /**
- * Bounds the share of the serving thread that the admin API takes: a quarter, in slices, however many callers there are and
- * however much they request. Pieces of work run one after the other, in the order in which they were requested.
+ * Bounds the share of the serving thread that the admin API uses to a quarter, in slices, for any number of callers and
+ * requests. Work runs one item at a time, in the order of the calls.
  */
 export class CpuBudget {
   #last: Promise<unknown> = Promise.resolve();
-  /** When the thread has rested from all work done so far. */
-  #restedAt = 0;
+  /** When the pause for all work so far ends, by `performance.now()`. */
+  #pauseEndMs = 0;
 
-  /** Runs work that holds the event loop for a few milliseconds at most. */
+  /** Runs work that blocks the event loop for at most a few milliseconds. */
   async run<T>(work: () => T): Promise<T> {
-    const before = this.#last;
+    const previous = this.#last;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#last = promise;
-    await before;
+    await previous;
     try {
-      const restMs = this.#restedAt - performance.now() - BURST_MS * REST_FACTOR;
-      await (restMs > 0 ? sleep(restMs) : turn());
-      return this.#charged(work);
+      const pauseMs = this.#pauseEndMs - performance.now() - BURST_MS * PAUSE_FACTOR;
+      await (pauseMs > 0 ? sleep(pauseMs) : turn());
+      return this.#runAndCharge(work);
     } finally {
       resolve();
     }
   }
 
   /** Runs work of any length, slice by slice. */
-  async runInSlices<Made>(steps: SlicedWork<Made>): Promise<Made> {
+  async runInSlices<Result>(work: SlicedWork<Result>): Promise<Result> {
     for (;;) {
-      const slice = await this.run(() => sliceOf(steps));
+      const slice = await this.run(() => runSlice(work));
       if (slice.done) return slice.value;
     }
   }
 
-  #charged<T>(work: () => T): T {
+  #runAndCharge<T>(work: () => T): T {
     const start = performance.now();
     try {
       return work();
     } finally {
       const end = performance.now();
-      this.#restedAt = Math.max(this.#restedAt, start) + (end - start + OVERHEAD_MS) * REST_FACTOR;
+      this.#pauseEndMs = Math.max(this.#pauseEndMs, start) + (end - start + OVERHEAD_MS) * PAUSE_FACTOR;
     }
   }
 }
 
-function sliceOf<Made>(steps: SlicedWork<Made>): IteratorResult<undefined, Made> {
+function runSlice<Result>(work: SlicedWork<Result>): IteratorResult<undefined, Result> {
   const endMs = performance.now() + SLICE_MS;
   for (;;) {
-    const step = steps.next();
+    const step = work.next();
     if (step.done || performance.now() >= endMs) return step;
   }
 }

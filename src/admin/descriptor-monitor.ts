@@ -6,32 +6,32 @@ import { ThrottledWarning } from '../gateway/telemetry/throttled-warning.ts';
 import type { Log } from '../log/log.ts';
 import type { Plan } from '../plan/plan.ts';
 
-/** How often the process looks whether it can open a file. */
+/** How often the monitor tries to open a file. */
 const CHECK_INTERVAL_MS = 1_000;
 
-/** The file descriptors of the process. Where the system does not say, a number is `null`. */
+/** The file descriptors of the process; `null` on systems that do not report a number. */
 export interface DescriptorStatus {
   /** The soft limit, `ulimit -n`. */
   readonly limit: number | null;
   readonly open: number | null;
-  /** How many the limits of the manifest allow to be needed. */
+  /** The most descriptors that the gateway can need with the limits of the manifest. */
   readonly wanted: number;
-  /** How often the process found that it could open no more. */
+  /** How often the monitor could not open a file. */
   readonly shortages: number;
 }
 
 /**
- * Watches the file descriptors of the process. The runtime closes connections without a word when it has no descriptor to
- * accept them with, so somebody has to look.
+ * Monitors the file descriptors of the process. Without a free descriptor the runtime closes new connections and
+ * reports nothing, so the monitor tries to open a file every second.
  */
 export class DescriptorMonitor {
   readonly #gateway: Pick<Gateway, 'plan'>;
   readonly #logger: Log['logger'];
   readonly #shortages: ThrottledWarning;
-  /** The soft limit, `ulimit -n`; infinite where the system does not say. */
+  /** The soft limit, `ulimit -n`; infinite on systems that do not report it. */
   readonly limit: number;
   #open: number | null = null;
-  #checked: Plan | undefined;
+  #checkedPlan: Plan | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(gateway: Pick<Gateway, 'plan'>, logger: Log['logger'], limit: number) {
@@ -40,7 +40,7 @@ export class DescriptorMonitor {
     this.#logger = logger;
     this.#shortages = new ThrottledWarning(
       logger,
-      'no file descriptor is free: connections are closed as they come; raise "ulimit -n" or lower server.limits.connections',
+      'no file descriptor is free, so new connections are closed; raise "ulimit -n" or lower server.limits.connections',
     );
   }
 
@@ -54,7 +54,7 @@ export class DescriptorMonitor {
     };
   }
 
-  /** Looks now, and every second from then on. */
+  /** Checks now, and then every second. */
   async start(): Promise<void> {
     await this.#check();
   }
@@ -65,13 +65,13 @@ export class DescriptorMonitor {
   }
 
   async #check(): Promise<void> {
-    this.#warnOf(this.#gateway.plan);
+    this.#checkLimits(this.#gateway.plan);
     this.#open = await countOpenDescriptors();
-    await this.#try();
+    await this.#tryOpen();
     this.#timer = setTimeout(() => void this.#check(), CHECK_INTERVAL_MS).unref();
   }
 
-  async #try(): Promise<void> {
+  async #tryOpen(): Promise<void> {
     try {
       const file = await open('/dev/null');
       await file.close();
@@ -81,21 +81,21 @@ export class DescriptorMonitor {
     }
   }
 
-  /** Each plan has limits of its own. */
-  #warnOf(plan: Plan): void {
-    if (plan === this.#checked) return;
-    this.#checked = plan;
+  /** Warns once for each plan whose limits exceed the descriptors. */
+  #checkLimits(plan: Plan): void {
+    if (plan === this.#checkedPlan) return;
+    this.#checkedPlan = plan;
     const { limit } = this;
     const wanted = requiredDescriptors(plan);
     if (wanted <= limit) return;
     this.#logger.warn(
       { limit, wanted, accepted: descriptorLimits(plan, limit).clients },
-      'the limits of the manifest allow more connections than there are file descriptors; raise "ulimit -n" or lower server.limits.connections',
+      'server.limits.connections exceeds the file descriptors of the process; lower it or raise "ulimit -n"',
     );
   }
 }
 
-/** Returns the soft limit, `ulimit -n`; infinite where the system does not say. */
+/** Returns the soft limit, `ulimit -n`; infinite on systems that do not report it. */
 export function descriptorLimit(): number {
   try {
     const [, soft] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
@@ -107,7 +107,7 @@ export function descriptorLimit(): number {
 
 async function countOpenDescriptors(): Promise<number | null> {
   try {
-    // Since Linux 6.2 the folder's size says how many there are.
+    // Since Linux 6.2 the size of this folder is the number of descriptors.
     const { size } = await stat('/proc/self/fd');
     return size > 0 ? size : (await readdir('/proc/self/fd')).length - 1;
   } catch {

@@ -10,9 +10,9 @@ import { status } from './endpoints/status.ts';
 import { recentTraffic, trafficHistory } from './endpoints/traffic.ts';
 import { PAGE_ENDPOINTS } from './page.ts';
 
-/** All that the operators' side answers: one line an endpoint. */
+/** The endpoints of the admin API. */
 export const ADMIN_ENDPOINTS: readonly AdminEndpoint[] = [
-  // Whoever restarts containers has no token.
+  // Probes of container platforms have no token.
   { method: 'GET', path: '/livez', isPublic: true, respond: livez },
   { method: 'GET', path: '/readyz', isPublic: true, respond: readyz },
   { method: 'GET', path: '/status', respond: status },

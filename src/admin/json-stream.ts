@@ -1,7 +1,7 @@
 /**
- * The JSON of an object with a long list as its last member, piece by piece.
+ * Yields the JSON of an object in chunks, with a long list as its last member.
  *
- * @param head the members before it; at least one
+ * @param head the members before the list; at least one
  */
 export function* streamJsonWithList(head: object, name: string, items: Iterable<unknown>): Generator<string> {
   yield `${openJsonObject(head)}"${name}":[`;
@@ -13,7 +13,7 @@ export function* streamJsonWithList(head: object, name: string, items: Iterable<
   yield ']}\n';
 }
 
-/** The JSON of an object without its end; further members follow. */
+/** Returns the JSON of an object without its closing brace, so that more members can follow. */
 export function openJsonObject(head: object): string {
   const text = JSON.stringify(head).slice(0, -1);
   return text === '{' ? text : `${text},`;

@@ -2,35 +2,35 @@ import type { Plan } from '../plan/plan.ts';
 import { isMap, isSchema, mapSchemas, referencePath, valueAt } from '../plan/schema/schema-walk.ts';
 import type { Path } from '../problem/finding.ts';
 
-/** The schemas of a plan as an OpenAPI document has them: all that is referred to stands in its components. */
+/** The schemas of a plan for an OpenAPI document. Every referenced schema becomes a component. */
 export interface OpenApiComponents {
-  /** The schema at a path of the root. */
+  /** Returns the schema at a path of the manifest. */
   readonly schemaAt: (path: Path) => unknown;
-  /** The schemas referred to, by the names that references give them. */
+  /** Returns the referenced schemas, by component name. */
   readonly schemas: () => Iterable<readonly [string, unknown]>;
 }
 
 export function createOpenApiComponents(root: Plan['schemas']): OpenApiComponents {
   const schemas = new Map<string, unknown>();
-  const taken = new Set(['Refusal']);
+  const usedNames = new Set(['Refusal']);
   const names = new Map<string, string>();
   const nameOf = (path: readonly string[]): string => {
     const key = JSON.stringify(path);
-    const known = names.get(key);
-    if (known !== undefined) return known;
-    // The names that OpenAPI has for components are of these characters.
-    const plain = (path[0] === 'schemas' ? path.slice(1) : path).join('.').replace(/[^A-Za-z0-9._-]/g, '_');
-    let name = plain;
-    for (let turn = 2; taken.has(name); turn += 1) name = `${plain}_${turn}`;
-    taken.add(name);
+    const cached = names.get(key);
+    if (cached !== undefined) return cached;
+    // OpenAPI allows only these characters in component names.
+    const base = (path[0] === 'schemas' ? path.slice(1) : path).join('.').replace(/[^A-Za-z0-9._-]/g, '_');
+    let name = base;
+    for (let number = 2; usedNames.has(name); number += 1) name = `${base}_${number}`;
+    usedNames.add(name);
     names.set(key, name);
-    schemas.set(name, rewritten(valueAt(root, path)));
+    schemas.set(name, rewriteReferences(valueAt(root, path)));
     return name;
   };
-  const rewritten = (schema: unknown) =>
+  const rewriteReferences = (schema: unknown) =>
     mapSchemas(schema, (inner) => {
       const path = typeof inner['$ref'] === 'string' ? referencePath(inner['$ref']) : undefined;
-      // A reference from the environment leads nowhere here: it is shown as it is written.
+      // A reference that comes from the environment resolves to nothing here. It stays as written.
       return path === undefined || !isSchema(valueAt(root, path))
         ? inner
         : { ...inner, $ref: `#/components/schemas/${nameOf(path)}` };
@@ -38,7 +38,7 @@ export function createOpenApiComponents(root: Plan['schemas']): OpenApiComponent
   return {
     schemaAt: (path) => {
       const schema = valueAt(root, path);
-      return isMap(schema) || typeof schema === 'boolean' ? rewritten(schema) : {};
+      return isMap(schema) || typeof schema === 'boolean' ? rewriteReferences(schema) : {};
     },
     schemas: () => schemas.entries(),
   };

@@ -1,17 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import type { AdminEndpoint, AdminResponse } from './admin-endpoint.ts';
 
-/** The files of the page: what a browser may ask for before it has a token, and nothing of the gateway's. */
+/** The files of the admin page. They are public and contain no data of the gateway. */
 const FILES = [
   'index.html',
   'page.css',
   'icon.svg',
   'page.js',
-  'ask.js',
+  'api.js',
   'decisions.js',
   'element.js',
   'explain.js',
-  'numbers.js',
+  'format.js',
   'overview.js',
   'plot.js',
   'routes.js',
@@ -24,7 +24,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 };
 
-/** Nothing of elsewhere is read, nothing is sent elsewhere, no text becomes markup, and no other page shows this one. */
+/** The page loads and sends nothing across origins, never parses text as markup, and cannot be framed. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -38,7 +38,7 @@ const CONTENT_SECURITY_POLICY = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** The page and its parts: each is read when it is asked for the first time. */
+/** The endpoints of the admin page. The first request for a file reads it from disk. */
 export const PAGE_ENDPOINTS: readonly AdminEndpoint[] = FILES.map((file) => {
   let response: Promise<AdminResponse> | undefined;
   return {

@@ -2,27 +2,27 @@ import type { RequestEvent } from '../gateway/telemetry/request-event.ts';
 
 const MAX_WORDS = 8;
 const MAX_LENGTH = 200;
-/** Filters search at most so many characters of a path. */
+/** The searched part of a path. */
 const MAX_PATH_LENGTH = 1_000;
 
 export interface RequestEventFilter {
   readonly isRefusedOnly: boolean;
-  /** Words in lower case that must all be found in a decision, or be its whole id. */
+  /** Lower-case words. A decision must contain each of them, or have it as its id. */
   readonly words: readonly string[];
 }
 
 /** Returns a message if the query is not a filter. */
 export function parseFilter(query: URLSearchParams): RequestEventFilter | string {
   const only = query.get('only');
-  if (only !== null && only !== 'refused') return 'write only=refused, or leave it out';
+  if (only !== null && only !== 'refused') return `unknown value "${only}" of "only"; write only=refused or remove it`;
   const text = query.get('filter') ?? '';
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (text.length > MAX_LENGTH || words.length > MAX_WORDS)
-    return `a filter has at most ${MAX_WORDS} words and ${MAX_LENGTH} characters`;
+    return `the filter is too long; use at most ${MAX_WORDS} words and ${MAX_LENGTH} characters`;
   return { isRefusedOnly: only === 'refused', words };
 }
 
-/** The characters that `isWanted` may have to search. */
+/** Returns the number of characters that `isMatch` searches. */
 export function searchCost({ words, isRefusedOnly }: RequestEventFilter, decision: RequestEvent): number {
   if (words.length === 0 || (isRefusedOnly && decision.refusal === null)) return 0;
   return searchTextOf(decision).length * words.length;
@@ -30,11 +30,11 @@ export function searchCost({ words, isRefusedOnly }: RequestEventFilter, decisio
 
 export function isMatch({ words, isRefusedOnly }: RequestEventFilter, decision: RequestEvent): boolean {
   if (isRefusedOnly && decision.refusal === null) return false;
-  // A number is meant as a status, and would be found in most ids.
+  // An id matches only completely: most ids contain the digits of any status code.
   return words.every((word) => searchTextOf(decision).includes(word) || word === decision.id);
 }
 
-/** All streams see one decision after the other: the text of the latest one is made once for all of them. */
+/** Caches the text of the latest decision, which every stream searches. */
 let latest: { readonly decision: RequestEvent; readonly text: string } | undefined;
 
 function searchTextOf(decision: RequestEvent): string {

@@ -7,70 +7,71 @@ import type { AdminMetrics } from './admin-metrics.ts';
 import { type RequestEventFilter, searchCost } from './request-event-filter.ts';
 import { RequestEventStream } from './request-event-stream.ts';
 
-/** Events are written in one piece every so often. */
+/** How often pending events are written. */
 const FLUSH_INTERVAL_MS = 250;
 const MAX_STREAMS = 16;
 const MAX_STREAMS_PER_CLIENT = 8;
-/** Characters of decisions that filters search between two writes, for all streams: one or two milliseconds of work. */
+/** The characters that the filters of all streams search between two writes: one or two milliseconds of work. */
 const MAX_SEARCH_COST = 500_000;
 
 /**
- * The streams of decisions that are open. While there is one, every request costs a little; the filters of all streams
- * together cost no more than a bounded time, whatever the traffic: decisions beyond it are counted and not searched.
+ * The open streams of decisions. The gateway publishes decisions only while a stream is open. The filters of all
+ * streams together use a bounded time, whatever the traffic: decisions beyond it are counted as skipped and not
+ * searched.
  */
 export class RequestEventStreams {
   readonly #gateway: Pick<Gateway, 'subscribe'>;
-  readonly #counts: AdminMetrics;
-  readonly #all = new Set<RequestEventStream>();
+  readonly #metrics: AdminMetrics;
+  readonly #streams = new Set<RequestEventStream>();
   readonly #clients = new UsageByKey<string>();
-  #searched = 0;
+  #searchedCharacters = 0;
   #timer: NodeJS.Timeout | undefined;
-  #stop = () => {};
+  #unsubscribe = () => {};
 
-  constructor(gateway: Pick<Gateway, 'subscribe'>, counts: AdminMetrics) {
+  constructor(gateway: Pick<Gateway, 'subscribe'>, metrics: AdminMetrics) {
     this.#gateway = gateway;
-    this.#counts = counts;
+    this.#metrics = metrics;
   }
 
   hasCapacityFor(address: string): boolean {
-    return this.#all.size < MAX_STREAMS && this.#clients.of(clientKey(address)) < MAX_STREAMS_PER_CLIENT;
+    return this.#streams.size < MAX_STREAMS && this.#clients.of(clientKey(address)) < MAX_STREAMS_PER_CLIENT;
   }
 
-  /** Streams decisions until the client leaves. */
+  /** Streams decisions until the client disconnects. */
   open(filter: RequestEventFilter, address: string, response: ServerResponse): void {
     const stream = new RequestEventStream(filter, response);
-    if (this.#all.size === 0) this.#begin();
+    if (this.#streams.size === 0) this.#start();
     const client = clientKey(address);
-    this.#all.add(stream);
+    this.#streams.add(stream);
     this.#clients.add(client, 1);
     response.on('close', () => {
-      this.#all.delete(stream);
+      this.#streams.delete(stream);
       this.#clients.add(client, -1);
-      if (this.#all.size === 0) this.#end();
+      if (this.#streams.size === 0) this.#stop();
     });
   }
 
-  #begin(): void {
-    this.#stop = this.#gateway.subscribe((record) => this.#publish(requestEventOf(record)));
+  #start(): void {
+    this.#unsubscribe = this.#gateway.subscribe((record) => this.#publish(requestEventOf(record)));
     this.#timer = setInterval(() => this.#write(), FLUSH_INTERVAL_MS);
   }
 
-  #end(): void {
-    this.#stop();
+  #stop(): void {
+    this.#unsubscribe();
     clearInterval(this.#timer);
   }
 
   #publish(decision: RequestEvent): void {
-    for (const stream of this.#all) {
+    for (const stream of this.#streams) {
       const cost = searchCost(stream.filter, decision);
-      if (this.#searched + cost > MAX_SEARCH_COST) stream.countSkipped();
+      if (this.#searchedCharacters + cost > MAX_SEARCH_COST) stream.countSkipped();
       else stream.add(decision);
-      this.#searched += cost;
+      this.#searchedCharacters += cost;
     }
   }
 
   #write(): void {
-    this.#searched = 0;
-    for (const stream of this.#all) this.#counts.skippedEvents += stream.flush();
+    this.#searchedCharacters = 0;
+    for (const stream of this.#streams) this.#metrics.skippedEvents += stream.flush();
   }
 }

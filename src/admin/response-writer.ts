@@ -6,42 +6,45 @@ import type { AdminMetrics } from './admin-metrics.ts';
 import type { CpuBudget } from './cpu-budget.ts';
 import { LargeResponseWriter } from './large-response-writer.ts';
 
-/** Compressing a shorter body takes longer than sending it. */
+/** Compressing a shorter body takes longer than sending it uncompressed. */
 const MIN_COMPRESSED_BYTES = 1_024;
 
 const compress = promisify(gzip);
 
-/** Writes responses of the admin API: compressed where the client accepts it, in slices where they may be large. */
+/** Writes responses of the admin API: compressed if the client accepts it, and in slices if they may be large. */
 export class ResponseWriter {
   readonly #large: LargeResponseWriter;
-  readonly #counts: AdminMetrics;
+  readonly #metrics: AdminMetrics;
 
-  constructor(share: CpuBudget, counts: AdminMetrics) {
-    this.#large = new LargeResponseWriter(share, counts);
-    this.#counts = counts;
+  constructor(cpuBudget: CpuBudget, metrics: AdminMetrics) {
+    this.#large = new LargeResponseWriter(cpuBudget, metrics);
+    this.#metrics = metrics;
   }
 
-  async send(response: ServerResponse, answer: AdminResponse): Promise<void> {
+  async send(response: ServerResponse, content: AdminResponse): Promise<void> {
     if (response.destroyed) return;
-    const { body } = answer;
-    if (typeof body === 'string' || Buffer.isBuffer(body)) return this.#sendWhole(response, answer, Buffer.from(body));
-    if (response.req.method === 'HEAD') return void writeHead(response, answer).end();
-    if (typeof body === 'function') return body(writeHead(response, answer));
+    const { body } = content;
+    if (typeof body === 'string' || Buffer.isBuffer(body))
+      return this.#sendBuffered(response, content, Buffer.from(body));
+    if (response.req.method === 'HEAD') return void writeHead(response, content).end();
+    if (typeof body === 'function') return body(writeHead(response, content));
     if (!this.#large.makeRoom()) {
-      this.#counts.recordRefusal(response.req.url?.split('?', 1)[0] ?? '');
+      this.#metrics.recordRefusal(response.req.url?.split('?', 1)[0] ?? '');
       return this.send(
         response,
-        problemDetails(503, 'too many large responses are being written', { 'Retry-After': '1' }),
+        problemDetails(503, 'too many large responses are being sent; send the request again later', {
+          'Retry-After': '1',
+        }),
       );
     }
     const isCompressed = acceptsGzip(response);
-    return this.#large.write(writeHead(response, answer, isCompressed), body, isCompressed);
+    return this.#large.write(writeHead(response, content, isCompressed), body, isCompressed);
   }
 
-  async #sendWhole(response: ServerResponse, answer: AdminResponse, body: Buffer): Promise<void> {
+  async #sendBuffered(response: ServerResponse, content: AdminResponse, body: Buffer): Promise<void> {
     const isCompressed = body.length >= MIN_COMPRESSED_BYTES && acceptsGzip(response);
     const bytes = isCompressed ? await compress(body, { level: constants.Z_BEST_SPEED }) : body;
-    if (!response.destroyed) writeHead(response, answer, isCompressed, bytes.length).end(bytes);
+    if (!response.destroyed) writeHead(response, content, isCompressed, bytes.length).end(bytes);
   }
 }
 
@@ -51,7 +54,7 @@ function writeHead(
   isCompressed = false,
   length?: number,
 ) {
-  // The body of a request that was refused unread must not be taken for the next request.
+  // Unread bytes of a refused request would corrupt the next request on this connection.
   if (!response.req.complete) response.shouldKeepAlive = false;
   return response.writeHead(status, {
     'Cache-Control': 'no-store',

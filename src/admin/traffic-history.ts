@@ -9,114 +9,114 @@ import {
 import { runInSlices, type SlicedWork } from '../plan/sliced-work.ts';
 import { SLICE_MS } from './cpu-budget.ts';
 
-/** One of the last hour's steps. */
+/** The traffic of all routes in one interval of the last hour. */
 export interface TrafficInterval {
-  /** When it ended. */
+  /** The end of the interval. */
   readonly at: Date;
   readonly seconds: number;
   readonly requests: number;
   readonly client_errors: number;
   readonly server_errors: number;
-  /** By their codes, those that there were. */
+  /** Refused requests by code, without codes that did not occur. */
   readonly refusals: Readonly<Record<string, number>>;
-  /** `null`: there were no requests. */
+  /** `null` without requests. */
   readonly p50_ms: number | null;
   readonly p95_ms: number | null;
   readonly p99_ms: number | null;
 }
 
-/** Of a route with requests, in the time that `Lately` says. */
+/** The recent traffic of a route with requests. */
 export interface RouteTraffic extends Omit<TrafficInterval, 'at' | 'seconds' | 'refusals'> {
-  /** `null`: those that no route matched. */
+  /** `null` for requests that no route matched. */
   readonly id: string | null;
 }
 
 export interface RecentTraffic {
-  /** How long ago what is counted here began: half a minute to a minute, once the gateway has served as long. */
+  /** The counted time: half a minute to a minute, or less if the gateway started later. */
   readonly seconds: number;
-  /** Each is computed when it is read. */
+  /** Computes each entry when it is read. */
   readonly routes: IteratorObject<RouteTraffic>;
 }
 
-/** What the meters counted, by time: for as long as somebody may ask, and in a bounded number of numbers. */
+/** The traffic over time: the last hour in total, and the last minute by route. The memory is bounded. */
 export interface TrafficHistory {
   recent(): RecentTraffic;
-  /** The oldest one first. */
+  /** Returns the intervals, oldest first. */
   lastHour(): readonly TrafficInterval[];
   close(): void;
 }
 
 const INTERVAL_MS = 10_000;
 const MAX_INTERVALS = 360;
-/** After how many steps the window over which routes are counted begins anew. */
+/** Intervals after which the window for the traffic by route moves. */
 const WINDOW_INTERVALS = 3;
 
-/** What a meter had counted at the begin of the window, and at the begin of the next one. */
+/** The sums of a route at the start of the window, and at the start of the next window. */
 interface WindowSums {
   window: Float64Array;
   next: Float64Array;
 }
 
-export function createTrafficHistory({ metrics }: Pick<Gateway, 'metrics'>, stepMs = INTERVAL_MS): TrafficHistory {
-  const moments: TrafficInterval[] = [];
+export function createTrafficHistory({ metrics }: Pick<Gateway, 'metrics'>, intervalMs = INTERVAL_MS): TrafficHistory {
+  const intervals: TrafficInterval[] = [];
   let last = { at: performance.now(), sums: metrics.totals(), refusals: new Map(metrics.refusals) };
-  // A meter that a reload took away takes its marks along.
-  const marks = new WeakMap<RouteMetrics, WindowSums>();
+  // A weak map, so that routes that a reload removes are freed.
+  const windowSums = new WeakMap<RouteMetrics, WindowSums>();
   let [windowAt, nextAt] = [last.at, last.at];
-  let steps = 0;
+  let intervalCount = 0;
 
-  const turnWindow = function* (now: number): SlicedWork<void> {
-    for (const meter of metrics.routes.values()) {
-      const mark = marks.get(meter);
-      if (mark === undefined)
-        marks.set(meter, {
+  const moveWindow = function* (now: number): SlicedWork<void> {
+    for (const route of metrics.routes.values()) {
+      const sums = windowSums.get(route);
+      if (sums === undefined)
+        windowSums.set(route, {
           window: new Float64Array(TOTALS_LENGTH),
-          next: sumsOf(meter, new Float64Array(TOTALS_LENGTH)),
+          next: sumsOf(route, new Float64Array(TOTALS_LENGTH)),
         });
-      else [mark.window, mark.next] = [mark.next, sumsOf(meter, mark.window)];
+      else [sums.window, sums.next] = [sums.next, sumsOf(route, sums.window)];
       yield;
     }
     [windowAt, nextAt] = [nextAt, now];
   };
-  const step = () => {
+  const endInterval = () => {
     const now = performance.now();
     const current = { at: now, sums: metrics.totals(), refusals: new Map(metrics.refusals) };
     const refusals = [...current.refusals]
       .map(([code, count]) => [code, count - (last.refusals.get(code) ?? 0)] as const)
       .filter(([, count]) => count > 0);
-    const counted = countsBetween(last.sums, current.sums);
+    const counts = countsBetween(last.sums, current.sums);
     const seconds = rounded((now - last.at) / 1_000);
-    moments.push({ at: new Date(), seconds, ...counted, refusals: Object.fromEntries(refusals) });
-    if (moments.length > MAX_INTERVALS) moments.shift();
+    intervals.push({ at: new Date(), seconds, ...counts, refusals: Object.fromEntries(refusals) });
+    if (intervals.length > MAX_INTERVALS) intervals.shift();
     last = current;
-    steps += 1;
-    if (steps % WINDOW_INTERVALS === 0) void runInSlices(turnWindow(now), SLICE_MS);
+    intervalCount += 1;
+    if (intervalCount % WINDOW_INTERVALS === 0) void runInSlices(moveWindow(now), SLICE_MS);
   };
-  const timer = setInterval(step, stepMs).unref();
+  const timer = setInterval(endInterval, intervalMs).unref();
 
   return {
     recent() {
-      const routes = metrics.routes.entries().flatMap(([id, meter]) => {
-        const counted = countsBetween(marks.get(meter)?.window ?? ZERO_SUMS, sumsOf(meter, SCRATCH));
-        return counted.requests === 0 ? [] : [{ id: id === NO_ROUTE ? null : id, ...counted }];
+      const routes = metrics.routes.entries().flatMap(([id, route]) => {
+        const counts = countsBetween(windowSums.get(route)?.window ?? ZERO_SUMS, sumsOf(route, SCRATCH));
+        return counts.requests === 0 ? [] : [{ id: id === NO_ROUTE ? null : id, ...counts }];
       });
       return { seconds: rounded((performance.now() - windowAt) / 1_000), routes };
     },
-    lastHour: () => moments,
+    lastHour: () => intervals,
     close: () => clearInterval(timer),
   };
 }
 
 const ZERO_SUMS = new Float64Array(TOTALS_LENGTH);
-/** Of ten thousand routes each is summed up in turn: in the same numbers, and without closures. */
+/** Reused for each of up to ten thousand routes, to avoid allocations. */
 const SCRATCH = new Float64Array(TOTALS_LENGTH);
 const COUNTS = new Float64Array(TOTALS_LENGTH);
 
-/** @param into is written over */
-function sumsOf(meter: RouteMetrics, into: Float64Array): Float64Array {
-  into.fill(0);
-  meter.addTo(into);
-  return into;
+/** Overwrites and returns `sums`. */
+function sumsOf(route: RouteMetrics, sums: Float64Array): Float64Array {
+  sums.fill(0);
+  route.addTo(sums);
+  return sums;
 }
 
 function countsBetween(before: Float64Array, after: Float64Array): Omit<RouteTraffic, 'id'> {
@@ -138,19 +138,21 @@ function countsBetween(before: Float64Array, after: Float64Array): Omit<RouteTra
 const BUCKETS = COUNTS.subarray(TOTALS_INDEX.classes);
 
 /**
- * As evenly spread within a bucket; no more than the highest bound, above which nothing is known.
+ * Estimates a quantile, as if values were spread evenly within each bucket. Returns at most the highest bound, because
+ * the last bucket has none.
  *
- * @param total of all buckets
+ * @param total the sum of all buckets
+ * @param share the quantile, between 0 and 1
  */
 export function quantile(buckets: Float64Array, total: number, share: number): number | null {
   if (total === 0) return null;
-  const wanted = share * total;
+  const rank = share * total;
   let below = 0;
   for (let index = 0; index < BUCKET_BOUNDS_MS.length; index += 1) {
     const count = buckets[index] as number;
-    if (count > 0 && below + count >= wanted) {
+    if (count > 0 && below + count >= rank) {
       const lower = BUCKET_BOUNDS_MS[index - 1] ?? 0;
-      return rounded(lower + (((BUCKET_BOUNDS_MS[index] as number) - lower) * (wanted - below)) / count);
+      return rounded(lower + (((BUCKET_BOUNDS_MS[index] as number) - lower) * (rank - below)) / count);
     }
     below += count;
   }

@@ -8,10 +8,10 @@ const PAGES = new URL('../../docs/rules/', import.meta.url);
 
 /** Returns the documentation of a rule, and how to disable it. */
 export function explainRule(id: string): string {
-  const rule = RULES.find((known) => known.id === id);
+  const rule = RULES.find((candidate) => candidate.id === id);
   if (rule === undefined) {
-    const ids = RULES.map((known) => known.id);
-    throw new UsageError(`there is no rule "${id}"${suggestion(id, ids)}`);
+    const ids = RULES.map((candidate) => candidate.id);
+    throw new UsageError(`unknown rule "${id}"${suggestion(id, ids)}`);
   }
   const how =
     rule.severity === 'error'

@@ -14,7 +14,7 @@ export interface DiffSide extends Omit<PlannedManifest, 'problems' | 'files' | '
   /** The manifest with its references to the environment instead of their values, safe to print. */
   readonly redacted: Manifest;
   readonly routes: readonly DiffRoute[];
-  /** The routes by id. */
+  /** The routes, by id. */
   readonly routeById: ReadonlyMap<string, DiffRoute>;
   /** The redacted JSON Schemas, including those of other files. */
   readonly schemas: SchemaRoot;

@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { clientKey } from '../fairness/client-key.ts';
+import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
 import type { Cors } from '../plan/settings/cors.ts';
-import type { ServerSettings } from '../plan/settings/server.ts';
 import type { Principal } from '../plan/tokens/verification-result.ts';
 import type { VerificationClient } from '../plan/tokens/verifier.ts';
+import type { RawHeaders } from '../raw-headers.ts';
 import { type ForwardedInfo, readForwardedInfo } from './request/forwarded-info.ts';
 import type { RequestHead } from './request/request-head.ts';
 import type { RequestTarget } from './request/request-target.ts';
@@ -15,93 +16,96 @@ import { gatewayBusy, type Refusal } from './response/refusal.ts';
 import type { BufferBudget } from './server/buffer-budget.ts';
 import type { ClientConnection } from './server/client-connection.ts';
 import type { EndReason, LongLivedExchanges } from './server/long-lived-exchanges.ts';
+import type { RequestRecorder } from './telemetry/request-recorder.ts';
 import type { RequestTrace, RequestTracer } from './telemetry/trace.ts';
+import type { LiveUpstreams } from './upstream/live-upstreams.ts';
 import { ClientDisconnected } from './upstream/upstream-error.ts';
 
 export interface WebSocketHandshake {
   readonly socket: Duplex;
-  /** What the client sent too early, once; from then on the socket is the tunnel's. */
+  /** Returns the data that the client sent early. From then on the tunnel reads the socket. */
   readonly takeEarlyData: () => Buffer;
 }
 
-export interface ExchangeOptions {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly expectsContinue?: boolean;
-  readonly handshake?: WebSocketHandshake;
-  readonly cors: Cors | undefined;
-  readonly connection: ClientConnection;
-  /** Who is believed what he says of the request. */
-  readonly trustedProxies: ServerSettings['trustedProxies'];
-  readonly serverState: ServerState;
-}
+/** `continue`: the client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1). */
+export type Expectation = 'continue' | 'unknown';
 
-/** What all exchanges of a server share. */
+/** The parts of a server that its exchanges share. */
 export interface ServerState {
-  /** Answers are the last ones of their connections. */
+  /** The active plan. */
+  readonly plan: Plan;
+  /** True if each response closes its connection. */
   readonly isDraining: boolean;
-  /** No connections are taken any more, and tunnels end. */
+  /** True once the server accepts no connections and long-lived exchanges end. */
   readonly isClosing: boolean;
   readonly tracer: RequestTracer;
+  readonly recorder: RequestRecorder;
+  readonly upstreams: LiveUpstreams;
   readonly longLived: LongLivedExchanges;
   readonly bufferBudget: BufferBudget;
 }
 
-/** One request and its answer, with what became known of them on the way; the access log reads it at the end. */
+export interface ExchangeOptions {
+  readonly server: ServerState;
+  readonly connection: ClientConnection;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly expectation?: Expectation | undefined;
+  readonly handshake?: WebSocketHandshake;
+}
+
+/** One request and its response, end to end, with everything that its log line and metrics need. */
 export class Exchange {
-  /** A trusted proxy's, or one of its own. */
+  /** The request id of a trusted proxy, or a new one. */
   readonly id: string;
+  /** The active plan when the request began. */
+  readonly plan: Plan;
   readonly startedAt = performance.now();
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly connection: ClientConnection;
-  /** What the proxy before the gateway says; `undefined`: its peer is not to be believed. */
-  readonly forwardedInfo: ForwardedInfo | undefined;
-  /** The key of the client, for its share of everything that clients share. */
-  readonly client: string;
-  /** The client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1). */
-  readonly expectsContinue: boolean;
-  /** The client's socket and what came on it after a WebSocket handshake, when the request is one. */
+  readonly expectation: Expectation | undefined;
+  /** Present if the request is a WebSocket handshake. */
   readonly handshake: WebSocketHandshake | undefined;
-  /** Every answer, refusals too, says what pages of other origins may do. */
+  /** Applies to every response, refusals included. */
   readonly cors: Cors | undefined;
-  /** The connection became a tunnel: there is no answer, and the exchange ends with the socket. */
-  isTunnel = false;
+  /** The forwarding headers of a trusted proxy; `undefined` if the peer is not trusted. */
+  readonly forwardedInfo: ForwardedInfo | undefined;
+  /** The key of the client for its share of limited resources. */
+  readonly client: string;
   head: RequestHead | undefined;
   trace: RequestTrace | undefined;
   target: RequestTarget | undefined;
   route: Route | undefined;
-  /** The verified caller; at login, whom the token in the answer names. */
+  /** The verified caller; at login, the user of the token in the response. */
   principal: Principal | undefined;
+  /** The validated body; `undefined` if the body is streamed. */
+  body: Buffer | undefined;
   refusal: Refusal | undefined;
-  /** What would have been refused, where the route only reports. */
+  /** Violations on a route that only reports them. */
   reportedRefusals: Refusal[] | undefined;
-  /** Ends what goes on behind the gateway when the client leaves before the answer is whole. */
+  /** True once the connection is a tunnel. The exchange then ends with its socket, and has no response. */
+  isTunnel = false;
+  /** Cancels the current work when the client leaves before the response is complete. */
   onClientDisconnected: (() => void) | undefined;
-  /** Of the body, as far as it was read; of a tunnel, what the client sent. */
+  /** Bytes of the request body read so far; of a tunnel, bytes that the client sent. */
   receivedBytes = 0;
-  /** Of the answer's body; of a tunnel, what the upstream sent. */
+  /** Bytes of the response body; of a tunnel, bytes that the upstream sent. */
   sentBytes = 0;
-  /** How often it was sent once more. */
   retries = 0;
-  /** Milliseconds after `startedAt`. */
+  /** Milliseconds from `startedAt` until the request was forwarded. */
   forwardedAfterMs: number | undefined;
+  /** Milliseconds from `startedAt` until the upstream responded. */
   respondedAfterMs: number | undefined;
 
-  readonly #life: ServerState;
+  readonly #server: ServerState;
   #bufferedBytes = 0;
+  #isLongLived = false;
   #isOver = false;
 
-  constructor({
-    request,
-    response,
-    expectsContinue = false,
-    handshake,
-    cors,
-    connection,
-    trustedProxies,
-    serverState,
-  }: ExchangeOptions) {
+  constructor({ server, connection, request, response, expectation, handshake }: ExchangeOptions) {
+    const { plan } = server;
+    const { trustedProxies } = plan.server;
     this.forwardedInfo =
       trustedProxies !== undefined && connection.isTrustedProxy(trustedProxies)
         ? readForwardedInfo(request.rawHeaders, trustedProxies)
@@ -109,24 +113,25 @@ export class Exchange {
     const client = this.forwardedInfo?.client;
     this.client = client === undefined ? connection.client : clientKey(client);
     this.id = this.forwardedInfo?.requestId ?? randomUUID();
+    this.plan = plan;
     this.request = request;
     this.response = response;
     this.connection = connection;
-    this.expectsContinue = expectsContinue;
+    this.expectation = expectation;
     this.handshake = handshake;
-    this.cors = cors;
-    this.#life = serverState;
+    this.cors = plan.cors;
+    this.#server = server;
   }
 
-  /** The head was read: what is known from it. @param sampledTraces the share of the traces begun here that are marked so */
-  setHead(head: RequestHead, sampledTraces: number): void {
+  /** Keeps the head of the request, and begins or continues its trace. */
+  setHead(head: RequestHead): void {
     this.head = head;
-    this.trace = this.#life.tracer.begin(this, head.traceparent, sampledTraces);
+    this.trace = this.#server.tracer.begin(this, head.traceparent, this.plan.sampledTraces);
   }
 
-  /** Writes the head of the answer; the last one on its connection when the gateway goes away. */
-  writeHead(status: number, reason: string, headers: readonly string[]): void {
-    if (this.#life.isDraining) this.response.shouldKeepAlive = false;
+  /** Writes the head of the response. Closes the connection after the response while the server drains. */
+  writeHead(status: number, reason: string, headers: RawHeaders): void {
+    if (this.#server.isDraining) this.response.shouldKeepAlive = false;
     const { cors, request } = this;
     const all = cors === undefined ? headers : withCorsHeaders(cors, request.headers.origin, headers);
     this.response.writeHead(status, reason, all as string[]);
@@ -134,7 +139,7 @@ export class Exchange {
   }
 
   /**
-   * Refuses what does not fit; where the route only reports, it is noted for the log and goes on.
+   * Refuses the request. A route with `validation: report` only logs the refusal instead.
    *
    * @throws Refusal
    */
@@ -142,7 +147,7 @@ export class Exchange {
     if (!this.tryReport(refusal)) throw refusal;
   }
 
-  /** Notes what does not fit for the log, and answers whether that is all: it is where the route only reports. */
+  /** Keeps a refusal for the log if the route only reports. Returns false if the route enforces. */
   tryReport(refusal: Refusal): boolean {
     if (this.route?.validation !== 'report') return false;
     this.reportedRefusals ??= [];
@@ -150,51 +155,64 @@ export class Exchange {
     return true;
   }
 
-  /** Asks a waiting client for the body, once everything that could refuse it has passed. */
+  /** Sends `100 Continue` to a client that waits for it. Called once nothing but the body can cause a refusal. */
   sendContinue(): void {
-    if (this.expectsContinue && this.maySendInformational) this.response.writeContinue();
+    if (this.expectation === 'continue' && this.maySendInformational) this.response.writeContinue();
   }
 
-  /** True while the client may be sent an informational response. */
+  /** True while the client may receive an informational response. */
   get maySendInformational(): boolean {
     return !this.response.headersSent && !this.connection.isHalfClosed;
   }
 
-  /** From now on it lasts for as long as both ends stay, unless a reload changes its route. @param end ends it early */
+  /** Marks the exchange as long-lived: a reload that changes its route ends it. @param end ends it early */
   trackLongLived(end: (reason: EndReason) => void): void {
-    // Within a response without chunks nothing tells that such a client leaves.
-    const isUnwatched = this.connection.isHalfClosed && !this.response.chunkedEncoding;
-    if (this.#life.isClosing || isUnwatched) end('going_away');
-    else this.#life.longLived.add(this, end);
+    // A half-closed client that leaves is noticed only by writing to it, which only a chunked response allows.
+    const isUnobservable = this.connection.isHalfClosed && !this.response.chunkedEncoding;
+    if (this.#server.isClosing || isUnobservable) {
+      end('going_away');
+      return;
+    }
+    this.#isLongLived = true;
+    this.#server.longLived.add(this, end);
   }
 
-  /** The client, for work that ends when it leaves. */
+  /** Returns the client for work that is cancelled when the client leaves. */
   waitingClient(): VerificationClient {
-    const gone = new AbortController();
-    this.onClientDisconnected = () => gone.abort();
-    return { key: this.client, signal: gone.signal };
+    const controller = new AbortController();
+    this.onClientDisconnected = () => controller.abort();
+    return { key: this.client, signal: controller.signal };
   }
 
   /**
-   * Counts bytes that the gateway holds in memory for this exchange until it ends.
+   * Counts bytes that the gateway buffers for this exchange until it ends.
    *
-   * @throws Refusal `gateway_busy`; ClientGone
+   * @throws Refusal `gateway_busy`; ClientDisconnected
    */
   reserve(bytes: number): void {
     if (this.#isOver) throw new ClientDisconnected();
-    const refusal = this.#life.bufferBudget.acquire(this.client, bytes);
+    const refusal = this.#server.bufferBudget.acquire(this.client, bytes);
     if (refusal !== undefined) throw gatewayBusy(refusal);
     this.#bufferedBytes += bytes;
   }
 
-  /** The exchange is over, and with it all that was buffered for it. */
-  release(): void {
+  /** Ends the exchange: cancels the work of an incomplete response and releases the buffered bytes. */
+  end(): void {
+    if (!this.response.writableFinished) this.onClientDisconnected?.();
     this.#isOver = true;
-    if (this.#bufferedBytes > 0) this.#life.bufferBudget.release(this.client, this.#bufferedBytes);
+    if (this.#bufferedBytes > 0) this.#server.bufferBudget.release(this.client, this.#bufferedBytes);
     this.#bufferedBytes = 0;
+    if (this.#isLongLived) this.#server.longLived.delete(this);
   }
 
   elapsedMs(): number {
     return performance.now() - this.startedAt;
   }
+}
+
+/** An exchange whose request was matched to a route. */
+export interface RoutedExchange extends Exchange {
+  readonly head: RequestHead;
+  readonly target: RequestTarget;
+  readonly route: Route;
 }

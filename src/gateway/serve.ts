@@ -2,13 +2,13 @@ import { HTTP_METHODS } from '../http-methods.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
 import type { Auth } from '../plan/tokens/auth.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange, RoutedExchange, ServerState } from './exchange.ts';
 import { authenticate } from './request/authenticate.ts';
 import { authorize } from './request/authorize.ts';
 import { awaitValidation } from './request/await-validation.ts';
 import { readBody } from './request/read-body.ts';
-import { readRequestHead } from './request/request-head.ts';
-import { hasEncodedSlash, type RequestTarget, readRequestTarget } from './request/request-target.ts';
+import { type RequestHead, readRequestHead } from './request/request-head.ts';
+import { hasEncodedSlash, readRequestTarget } from './request/request-target.ts';
 import { BufferedResponse } from './response/buffered-response.ts';
 import { isPreflight, respondToPreflight } from './response/cors.ts';
 import { Refusal } from './response/refusal.ts';
@@ -17,24 +17,21 @@ import { StreamedResponse } from './response/streamed-response.ts';
 import { TunnelResponse } from './response/tunnel-response.ts';
 import { verifyLogin } from './response/verify-login.ts';
 import { checkWebSocketOrigin } from './server/websocket-origin.ts';
-import type { Forwarder } from './upstream/forwarder.ts';
+import { forwardAsProxyPass } from './upstream/http-proxy.ts';
 import { ClientDisconnected } from './upstream/upstream-error.ts';
+import { type ClientResponse, UpstreamExchange } from './upstream/upstream-exchange.ts';
 
 /**
- * The whole life of a request, by the plan that was in force when it came. Never rejects: what is refused on
- * the way, by whatever step, is answered here.
+ * Serves one request, from its head to its log line, by the plan that was active when it began. Never rejects: each step throws
+ * its refusal, which is sent here.
  */
-export async function serve(plan: Plan, exchange: Exchange, forwarder: Forwarder): Promise<void> {
-  const { request, response } = exchange;
+export async function serve(exchange: Exchange, server: ServerState): Promise<void> {
+  const { request, response, handshake, plan } = exchange;
+  begin(exchange, server);
   try {
-    const head = readRequestHead(request, plan.server.maxHeaders);
-    exchange.setHead(head, plan.sampledTraces);
-    if (exchange.handshake !== undefined && head.body !== undefined) {
-      throw new Refusal('message_malformed', { reason: 'handshake_with_body' });
-    }
-    if (request.url === '*' && request.method === 'OPTIONS') {
-      exchange.writeHead(204, 'No Content', ['Allow', HTTP_METHODS.join(', ')]);
-      response.end();
+    const head = readHead(exchange);
+    if (isServerOptions(exchange)) {
+      respondToServerOptions(exchange);
       return;
     }
     const target = readRequestTarget(request.url ?? '', head.host, plan.router.keepsEncodedSlash);
@@ -45,45 +42,53 @@ export async function serve(plan: Plan, exchange: Exchange, forwarder: Forwarder
     }
     const route = findRoute(plan, request.method ?? '', target.path);
     exchange.route = route;
-    if (exchange.handshake !== undefined) checkWebSocketOrigin(exchange, route);
+    if (handshake !== undefined) checkWebSocketOrigin(exchange, route);
     if (route.access === 'protected') {
       const auth = requireAuth(route);
       const caller = authenticate(auth, head, exchange);
-      // To wait for what is there already would cost a turn of the loop's queue.
+      // Waiting for a cached principal would cost a turn of the microtask queue.
       const principal = caller instanceof Promise ? await caller : caller;
       exchange.principal = principal;
       authorize(auth, principal);
     }
     if (route.parameters !== undefined) {
-      const checked = route.parameters.validateWithinBudget(
-        target.path,
-        target.query,
-        request.rawHeaders,
-        exchange.client,
-      );
-      const errors = checked instanceof Promise ? (await awaitValidation(exchange, checked)).violations : checked;
+      const { path, query } = target;
+      const result = route.parameters.validateWithinBudget(path, query, request.rawHeaders, exchange.client);
+      const errors = result instanceof Promise ? (await awaitValidation(exchange, result)).violations : result;
       if (errors.length > 0) exchange.refuseOrReport(new Refusal('parameter_invalid', { errors }));
     }
-    const body = route.body === undefined ? undefined : await readBody(exchange, head, route.body);
+    if (route.body !== undefined) exchange.body = await readBody(exchange, head, route.body);
     // The client may have left while its token was verified or its body read.
     if (response.destroyed) return;
-    const limitBytes = route.body?.limitBytes ?? Number.POSITIVE_INFINITY;
-    exchange.forwardedAfterMs = exchange.elapsedMs();
-    forwarder.send({
-      exchange,
-      head,
-      target: upstreamTargetOf(route, target),
-      route,
-      body,
-      limitBytes,
-      streamValidator: body === undefined ? route.body?.streamValidatorFor?.(head.contentType ?? '') : undefined,
-      clientResponse: createClientResponse(route, exchange),
-    });
+    await forward(exchange as RoutedExchange, server);
   } catch (error) {
-    // Nobody is there to read a response.
-    if (error instanceof ClientDisconnected) return;
-    refuse(exchange, error instanceof Refusal ? error : new Refusal('internal_error', { reason: String(error) }));
+    fail(exchange, error);
   }
+}
+
+function begin(exchange: Exchange, server: ServerState): void {
+  server.recorder.metrics.inFlight += 1;
+  // A handshake ends with its socket, because a tunnel has no response.
+  (exchange.handshake?.socket ?? exchange.response).once('close', () => end(exchange, server));
+}
+
+function readHead(exchange: Exchange): RequestHead {
+  if (exchange.expectation === 'unknown') throw new Refusal('expectation_failed');
+  const head = readRequestHead(exchange.request, exchange.plan.server.maxHeaders);
+  exchange.setHead(head);
+  if (exchange.handshake !== undefined && head.body !== undefined)
+    throw new Refusal('message_malformed', { reason: 'handshake_with_body' });
+  return head;
+}
+
+/** True for `OPTIONS *`, which applies to the server and not to a route (RFC 9110 section 9.3.7). */
+function isServerOptions({ request }: Exchange): boolean {
+  return request.url === '*' && request.method === 'OPTIONS';
+}
+
+function respondToServerOptions(exchange: Exchange): void {
+  exchange.writeHead(204, 'No Content', ['Allow', HTTP_METHODS.join(', ')]);
+  exchange.response.end();
 }
 
 function findRoute(plan: Plan, method: string, path: string): Route {
@@ -95,21 +100,45 @@ function findRoute(plan: Plan, method: string, path: string): Route {
   throw new Refusal('method_not_allowed', { headers: { Allow: allowed.join(', ') } });
 }
 
-function upstreamTargetOf({ upstreamPath }: Route, target: RequestTarget): RequestTarget {
-  return upstreamPath === undefined ? target : { path: upstreamPath(target.path), query: target.query };
-}
-
-function createClientResponse(route: Route, exchange: Exchange): StreamedResponse | BufferedResponse {
-  const { login } = route;
-  if (exchange.handshake !== undefined) return new TunnelResponse(exchange, exchange.handshake);
-  if (login === undefined) return new StreamedResponse(exchange);
-  return new BufferedResponse(exchange, login.limitBytes, (answer) =>
-    verifyLogin({ auth: requireAuth(route), login, exchange }, answer),
-  );
-}
-
 function requireAuth({ auth }: Route): Auth {
-  // The compiler lets no route through that needs `auth` and has none: this stays closed if it ever did.
+  // The compiler accepts no route without the `auth` that it needs. If it ever did, the route stays closed.
   if (auth === undefined) throw new Refusal('internal_error', { reason: 'auth_missing' });
   return auth;
+}
+
+/** Forwards the request and sends the response to the client. A login response is verified before the client receives it. */
+async function forward(exchange: RoutedExchange, server: ServerState): Promise<void> {
+  const { route, handshake } = exchange;
+  const { login, upstream } = route;
+  const exchangeWith = (response: ClientResponse) =>
+    forwardAsProxyPass(exchange, () =>
+      new UpstreamExchange(exchange, server.upstreams.get(upstream), response).forward(),
+    );
+  exchange.forwardedAfterMs = exchange.elapsedMs();
+  if (handshake !== undefined) return exchangeWith(new TunnelResponse(exchange, handshake));
+  if (login === undefined) return exchangeWith(new StreamedResponse(exchange));
+  const response = new BufferedResponse(exchange, login.limitBytes);
+  await exchangeWith(response);
+  await verifyLogin({ auth: requireAuth(route), login, exchange }, response.complete);
+  response.send();
+}
+
+function fail(exchange: Exchange, error: unknown): void {
+  const { response } = exchange;
+  if (error instanceof ClientDisconnected) {
+    // The connection of a response that was ended early goes on.
+    if (!response.writableFinished) response.destroy();
+    return;
+  }
+  refuse(exchange, error instanceof Refusal ? error : new Refusal('internal_error', { reason: String(error) }));
+}
+
+/** Releases everything that the exchange holds, and records it: log line, metrics, trace and request event. */
+function end(exchange: Exchange, { plan, recorder, isClosing }: ServerState): void {
+  const { connection } = exchange;
+  exchange.end();
+  recorder.record(exchange, plan.sample2xx);
+  connection.completeRequest();
+  // The response may have promised keep-alive before the server began to close.
+  if (isClosing && connection.isIdle) connection.closeGracefully();
 }

@@ -4,18 +4,17 @@ interface BudgetedPool {
   closeIdle(): void;
 }
 
-/** Counts the connections of several pools. Beyond the limit, each new connection closes an idle one, of any of the pools. */
+/** Limits the connections of several pools together. Beyond the limit, each new connection closes an idle one of any pool. */
 export class ConnectionBudget {
   readonly #limit: () => number;
   readonly #pools = new Set<BudgetedPool>();
   #open = 0;
 
-  /** @param limit connections of all pools at one time, read for each new connection */
+  /** @param limit connections of all pools at one time; read for each new connection */
   constructor(limit: () => number) {
     this.#limit = limit;
   }
 
-  /** Takes part until `leave`. */
   add(pool: BudgetedPool): void {
     this.#pools.add(pool);
   }
@@ -26,16 +25,16 @@ export class ConnectionBudget {
 
   onOpened(): void {
     this.#open += 1;
-    if (this.#open > this.#limit()) this.#dropIdle();
+    if (this.#open > this.#limit()) this.#closeIdle();
   }
 
   onClosed(): void {
     this.#open -= 1;
   }
 
-  #dropIdle(): void {
-    let most: BudgetedPool | undefined;
-    for (const pool of this.#pools) if (pool.idle > (most?.idle ?? 0)) most = pool;
-    most?.closeIdle();
+  #closeIdle(): void {
+    let largest: BudgetedPool | undefined;
+    for (const pool of this.#pools) if (pool.idle > (largest?.idle ?? 0)) largest = pool;
+    largest?.closeIdle();
   }
 }

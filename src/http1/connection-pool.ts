@@ -8,19 +8,20 @@ export interface ConnectionLimits {
   readonly idleTimeoutMs: number;
 }
 
-/** How often it is looked for connections that nobody used for long. */
+/** How often expired idle connections are closed. */
 const SWEEP_MS = 1_000;
 
-/** The connections to one server, up to a limit. The one that was used last is used next, so that the others may end. */
+/** The connections to one server, up to a limit. Reuses the latest one first, so that the others can expire. */
 export class ConnectionPool {
   readonly #dial: Dial;
   readonly #limits: ConnectionLimits;
   readonly #budget: ConnectionBudget | undefined;
-  #free: UpstreamConnection[] = [];
   readonly #all = new Set<UpstreamConnection>();
+  /** The longest idle connection comes first. */
+  #idle: UpstreamConnection[] = [];
   #sweeper: NodeJS.Timeout | undefined;
 
-  /** @param budget is shared with other pools; the default is none */
+  /** @param budget shared with other pools; without it this pool has only its own limit */
   constructor(dial: Dial, limits: ConnectionLimits, budget?: ConnectionBudget) {
     this.#dial = dial;
     this.#limits = limits;
@@ -32,29 +33,29 @@ export class ConnectionPool {
     return this.#all.size;
   }
 
-  /** How many are in use. */
+  /** Connections that carry an exchange. */
   get busy(): number {
-    return this.#all.size - this.#free.length;
+    return this.#all.size - this.#idle.length;
   }
 
   get idle(): number {
-    return this.#free.length;
+    return this.#idle.length;
   }
 
   get hasRoom(): boolean {
     return this.busy < this.#limits.connectionLimit;
   }
 
-  /** One to use; there must be room for it. */
+  /** Returns an idle connection, or a new one. The pool must have room. */
   acquire(): UpstreamConnection {
-    for (let known = this.#free.pop(); known !== undefined; known = this.#free.pop()) {
-      if (!known.isStale) return known;
-      this.discard(known);
+    for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
+      if (!connection.isStale) return connection;
+      this.discard(connection);
     }
     return this.open(false);
   }
 
-  /** One that no exchange has used; there must be room for it. @param isForTunnel it may become a tunnel */
+  /** Returns a new connection, which opens with its first request. The pool must have room. */
   open(isForTunnel: boolean): UpstreamConnection {
     if (this.#all.size >= this.#limits.connectionLimit) this.closeIdle();
     const { responseTimeoutMs, idleTimeoutMs } = this.#limits;
@@ -70,32 +71,33 @@ export class ConnectionPool {
     return connection;
   }
 
-  /** Its exchange is over; it may be used again, where it is open. */
+  /** Takes a connection back after its exchange. Keeps it if it can be reused. */
   release(connection: UpstreamConnection): void {
     if (!connection.isIdle) {
       this.discard(connection);
       return;
     }
-    this.#free.push(connection);
+    this.#idle.push(connection);
     this.#sweeper ??= setInterval(this.#sweep, SWEEP_MS).unref();
   }
 
-  /** It failed, or its socket was given away: it is not used again. */
+  /** Takes back a connection that failed or became a tunnel, and closes it. */
   discard(connection: UpstreamConnection): void {
     this.#remove(connection);
     connection.destroy();
   }
 
-  /** Closes the connection that was idle for longest, if there is one. */
+  /** Closes the connection that has been idle for the longest time, if there is one. */
   closeIdle(): void {
-    const oldest = this.#free.shift();
+    const oldest = this.#idle.shift();
     if (oldest !== undefined) this.discard(oldest);
   }
 
+  /** Closes all connections, also those that carry an exchange. */
   close(): void {
     clearInterval(this.#sweeper);
     for (const connection of [...this.#all]) this.discard(connection);
-    this.#free.length = 0;
+    this.#idle.length = 0;
     this.#budget?.remove(this);
   }
 
@@ -105,17 +107,17 @@ export class ConnectionPool {
 
   readonly #forget = (connection: UpstreamConnection): void => {
     this.#remove(connection);
-    const index = this.#free.indexOf(connection);
-    if (index !== -1) this.#free.splice(index, 1);
+    const index = this.#idle.indexOf(connection);
+    if (index !== -1) this.#idle.splice(index, 1);
   };
 
   readonly #sweep = (): void => {
-    const usable: UpstreamConnection[] = [];
-    for (const connection of this.#free)
+    const fresh: UpstreamConnection[] = [];
+    for (const connection of this.#idle)
       if (connection.isStale) this.discard(connection);
-      else usable.push(connection);
-    this.#free = usable;
-    if (this.#free.length > 0) return;
+      else fresh.push(connection);
+    this.#idle = fresh;
+    if (this.#idle.length > 0) return;
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;
   };

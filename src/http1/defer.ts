@@ -1,21 +1,21 @@
-/** What is to happen in its turn. */
+/** Work for the end of this turn of the event loop. */
 export interface DeferredTask {
   runDeferred(): void;
 }
 
-let waiting: DeferredTask[] = [];
+let tasks: DeferredTask[] = [];
 
 /**
- * Has it happen when all that the kernel had ready for this process has been read, with all others that wait for
- * that: one turn of the event loop for many is what it costs.
+ * Runs a task once everything that the kernel has ready for this process has been read. All waiting tasks share one turn of the
+ * event loop.
  */
-export function defer(turn: DeferredTask): void {
-  if (waiting.length === 0) setImmediate(runTasks);
-  waiting.push(turn);
+export function defer(task: DeferredTask): void {
+  if (tasks.length === 0) setImmediate(runTasks);
+  tasks.push(task);
 }
 
 function runTasks(): void {
-  const turns = waiting;
-  waiting = [];
-  for (const turn of turns) turn.runDeferred();
+  const due = tasks;
+  tasks = [];
+  for (const task of due) task.runDeferred();
 }

@@ -8,67 +8,66 @@ import { HostDial } from './host-dial.ts';
 import { Http1Error } from './http1-error.ts';
 import { acquireReadBuffer, lendReadBuffer, READ_BUFFER_BYTES } from './read-buffers.ts';
 
-/** Receives the connection and the bytes of a socket. The socket's own events report its failure and its end. */
+/** Receives the bytes of a socket. The socket's own events report its failure and its end. */
 export interface SocketHandler {
-  /** @param address the one that the host name resolved to; none for an IP address */
+  /** The socket is connected. @param address of the host name; `undefined` for an IP address */
   onOpen(address?: HostAddress): void;
-  /** These bytes are the user's own from then on. */
+  /** The handler owns the bytes. */
   onBytes(bytes: Buffer): void;
 }
 
 /**
- * Opens a socket to a target.
+ * Opens a socket to a server.
  *
- * @param isStream it is read by the events of a stream, and may be handed on as one; otherwise past the stream, which is faster
+ * @param isStream true if the socket may be handed over as a stream; reading past the stream is faster
  */
-export type Dial = (user: SocketHandler, isStream: boolean) => Duplex;
+export type Dial = (handler: SocketHandler, isStream: boolean) => Duplex;
 
 const KEEP_ALIVE_PROBE_MS = 60_000;
-/** The longest time for one address of several (RFC 8305 section 5, the connection attempt delay). */
+/** The longest attempt to connect to one of several addresses (connection attempt delay, RFC 8305 section 5). */
 const MAX_ATTEMPT_MS = 1_000;
-/** The same as a share of the whole time, so that the last address tried has most of it. */
+/** The same as a share of the connect timeout, so that most of it is left for the last address. */
 const ATTEMPT_SHARE = 1 / 8;
 
-/** A server that sockets are opened to. */
 export interface ServerAddress {
   /** Scheme, host and port. */
   readonly url: URL;
-  /** The name that TLS asks for; `undefined` for an address. */
+  /** The server name for TLS; `undefined` for an IP address. */
   readonly serverName: string | undefined;
 }
 
 export interface DialOptions {
   readonly connectTimeoutMs: number;
-  /** Certificates and keys. */
+  /** Returns certificates and keys; called for each connection, because a reload may change them. */
   readonly tls: () => TlsOptions;
-  /** Opens a connection in memory instead of on the network. */
+  /** Opens connections in memory instead of on the network. */
   readonly connect?: ((origin: string) => Duplex) | undefined;
 }
 
 /**
- * Creates the function that opens the sockets of a server; TLS sessions are shared among them. The time limit for connecting
- * includes the look-up of a name.
+ * Returns the function that opens the sockets of a server. The sockets share their TLS sessions. The connect timeout includes the
+ * lookup of the host name.
  */
 export function createDial(
   { url, serverName }: ServerAddress,
   { connect, connectTimeoutMs, tls }: DialOptions,
   resolver: NameResolver = systemResolver,
 ): Dial {
-  if (connect !== undefined) return (user) => dialInMemory(connect(url.origin), user);
+  if (connect !== undefined) return (handler) => dialInMemory(connect(url.origin), handler);
   const isTls = url.protocol === 'https:';
   const port = Number(url.port) || (isTls ? 443 : 80);
   const host = hostOf(url);
   const isName = isIP(host) === 0;
   const autoSelectFamilyAttemptTimeout = Math.min(Math.ceil(connectTimeoutMs * ATTEMPT_SHARE), MAX_ATTEMPT_MS);
-  const several = { autoSelectFamily: true, autoSelectFamilyAttemptTimeout };
+  const racing = { autoSelectFamily: true, autoSelectFamilyAttemptTimeout };
   const network = { host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS };
   let session: Buffer | undefined;
 
-  const open = (user: SocketHandler, isStream: boolean, named: HostDial | undefined): Socket => {
-    const reading = isStream ? network : { ...network, onread: reusedReadBuffer(user) };
-    const options = named === undefined ? reading : { ...reading, ...several, lookup: named.lookup };
+  const open = (handler: SocketHandler, isStream: boolean, hostDial: HostDial | undefined): Socket => {
+    const reading = isStream ? network : { ...network, onread: reusedReadBuffer(handler) };
+    const options = hostDial === undefined ? reading : { ...reading, ...racing, lookup: hostDial.lookup };
     if (!isTls) return connectTcp(options);
-    // An address is no name that could be asked for, and a name has no dot at its end there (RFC 6066 section 3).
+    // The server name is empty for an IP address, and has no dot at its end (RFC 6066 section 3).
     const servername = (serverName ?? '').replace(/\.$/, '');
     const names = { servername, ALPNProtocols: ['http/1.1'], rejectUnauthorized: true };
     const resumed = session === undefined ? {} : { session };
@@ -78,35 +77,35 @@ export function createDial(
     });
   };
 
-  return (user, isStream) => {
-    const named = isName ? new HostDial(resolver.hostName(host)) : undefined;
-    const socket = open(user, isStream, named);
-    named?.watch(socket);
-    if (isStream) socket.on('data', (bytes: Buffer) => user.onBytes(bytes));
+  return (handler, isStream) => {
+    const hostDial = isName ? new HostDial(resolver.hostName(host)) : undefined;
+    const socket = open(handler, isStream, hostDial);
+    hostDial?.watch(socket);
+    if (isStream) socket.on('data', (bytes: Buffer) => handler.onBytes(bytes));
     const timer = setTimeout(() => socket.destroy(new Http1Error('connect_timeout')), connectTimeoutMs);
     socket.on('close', () => clearTimeout(timer));
     return socket.once(isTls ? 'secureConnect' : 'connect', () => {
       clearTimeout(timer);
-      user.onOpen(named?.onOpen());
+      handler.onOpen(hostDial?.onOpen());
     });
   };
 }
 
-/** The host of a URL; an IPv6 address without its brackets. */
+/** Returns the host of a URL, an IPv6 address without its brackets. */
 export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
 
-function dialInMemory(socket: Duplex, user: SocketHandler): Duplex {
-  setImmediate(() => user.onOpen());
-  return socket.on('data', (bytes: Buffer) => user.onBytes(bytes));
+function dialInMemory(socket: Duplex, handler: SocketHandler): Duplex {
+  setImmediate(() => handler.onOpen());
+  return socket.on('data', (bytes: Buffer) => handler.onBytes(bytes));
 }
 
-/** Most responses are smaller, and most connections have nothing to read. */
+/** Small at first: most responses are smaller, and most connections are idle. */
 const FIRST_READ_BYTES = 16_384;
 
-/** Reads into memory that is used again, unless so much has come that copying it would cost more than new memory. */
-function reusedReadBuffer(user: SocketHandler) {
+/** Returns a buffer that is reused after each read, unless the read is so large that a copy costs more than a new buffer. */
+function reusedReadBuffer(handler: SocketHandler) {
   let memory: Buffer<ArrayBufferLike> = Buffer.allocUnsafeSlow(FIRST_READ_BYTES);
   return {
     buffer: () => memory,
@@ -115,9 +114,9 @@ function reusedReadBuffer(user: SocketHandler) {
       if (size === memory.length || size > READ_BUFFER_BYTES / 2) {
         if (memory.length === READ_BUFFER_BYTES) lendReadBuffer(memory);
         memory = acquireReadBuffer();
-        user.onBytes(bytes);
+        handler.onBytes(bytes);
       } else {
-        user.onBytes(Buffer.from(bytes));
+        handler.onBytes(Buffer.from(bytes));
       }
       return true;
     },

@@ -1,41 +1,42 @@
+import type { RawHeaders } from '../raw-headers.ts';
 import { Http1Error } from './http1-error.ts';
+import type { ResponseHead } from './response-head.ts';
+import type { ResponseSink } from './response-sink.ts';
 import type { UpstreamConnection } from './upstream-connection.ts';
-import type { ResponseSink } from './upstream-request.ts';
 
 /** A request whose body, if any, is in memory. */
 export interface FetchRequest {
   readonly method: string;
   readonly path: string;
-  /** Names and values in turn, `Host` included. */
-  readonly headers: readonly string[];
+  /** Includes `Host`. */
+  readonly headers: RawHeaders;
   readonly body: Buffer | null;
 }
 
 export interface FetchResponse {
   readonly status: number;
-  /** Names and values in turn, as the server sent them. */
-  readonly headers: readonly string[];
+  readonly headers: RawHeaders;
   readonly body: Buffer;
 }
 
-/** The response has a longer body than the caller takes. */
+/** The body of the response exceeds the caller's limit. */
 export class ResponseTooLargeError extends Error {
   readonly status: number;
 
   constructor(status: number) {
-    super('the body of the response is too long');
+    super('the body of the response exceeds the size limit');
     this.status = status;
   }
 }
 
-/** The server closed a kept connection before the request went out on it: it is safe to send it on another one. */
+/** The server closed a reused connection before the request was sent, so the request can go out on another connection. */
 export class StaleConnectionError extends Error {}
 
 /**
- * Sends one request on a connection and reads the whole response. Follows no redirect. The caller limits the time of the
- * whole exchange by `connection.abort`, and releases the connection afterwards.
+ * Sends a request on a connection and returns the complete response. Follows no redirect. The caller limits the time of the
+ * exchange with `connection.abort`, and releases the connection afterwards.
  *
- * Rejects with `TooLong`, `Stale`, the reason of an abort, a `WireError`, or the system's own error.
+ * @throws ResponseTooLargeError, StaleConnectionError, Http1Error, the reason of an abort, or an error of the system
  */
 export function fetchResponse(
   connection: UpstreamConnection,
@@ -43,8 +44,8 @@ export function fetchResponse(
   maxBytes: number,
 ): Promise<FetchResponse> {
   return new Promise((resolve, reject) => {
-    const call = { ...request, length: request.body?.length, isHandshake: false, hasResponseTimeout: true };
-    connection.send(call, new ResponseReader(maxBytes, resolve, reject));
+    const upstreamRequest = { ...request, length: request.body?.length, isHandshake: false, hasResponseTimeout: true };
+    connection.send(upstreamRequest, new ResponseReader(maxBytes, resolve, reject));
   });
 }
 
@@ -53,8 +54,8 @@ class ResponseReader implements ResponseSink {
   readonly #resolve: (response: FetchResponse) => void;
   readonly #reject: (error: Error) => void;
   #status = 0;
-  #headers: readonly string[] = [];
-  /** One buffer that grows: a server may send one byte in each packet, and a buffer of its own for each would take a hundred. */
+  #headers: RawHeaders = [];
+  /** One buffer that grows: a server may send packets of one byte, and a buffer for each would take a hundred bytes. */
   #memory = Buffer.alloc(0);
   #size = 0;
 
@@ -70,7 +71,7 @@ class ResponseReader implements ResponseSink {
     this.#reject(new StaleConnectionError());
   }
 
-  onHead({ status, headers }: { readonly status: number; readonly headers: readonly string[] }): void {
+  onHead({ status, headers }: ResponseHead): void {
     this.#status = status;
     this.#headers = headers;
   }

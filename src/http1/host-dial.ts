@@ -5,49 +5,51 @@ import type { HostName } from '../dns/host-name.ts';
 
 type Callback = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;
 
-/** Connects one socket to a name: resolves it, tries its addresses, and remembers those that fail. */
+/** Connects one socket to a host name: resolves it, and records the addresses that fail. */
 export class HostDial {
   readonly #name: HostName;
   readonly #failed = new Set<HostAddress>();
   #addresses: readonly HostAddress[] = [];
-  #tried: HostAddress | undefined;
+  #current: HostAddress | undefined;
   #isOpen = false;
-  #leave: (() => void) | undefined;
+  #cancelLookup: (() => void) | undefined;
 
   constructor(name: HostName) {
     this.#name = name;
   }
 
-  /** In place of `dns.lookup`, which takes one of the few threads of the process for as long as it takes. */
+  /** Replaces `dns.lookup`, which occupies one of the few threads of the process until it returns. */
   readonly lookup = (_host: string, _options: unknown, callback: Callback): void => {
-    this.#leave = this.#name.resolve((error, addresses) => {
+    this.#cancelLookup = this.#name.resolve((error, addresses) => {
       this.#addresses = addresses;
-      this.#tried = addresses[0];
-      const found = addresses.map(({ ip, family }) => ({ address: ip, family }));
-      callback(error ?? null, found);
+      this.#current = addresses[0];
+      callback(
+        error ?? null,
+        addresses.map(({ ip, family }) => ({ address: ip, family })),
+      );
     });
   };
 
   watch(socket: Socket): void {
     socket
       .on('connectionAttempt', (ip) => {
-        this.#tried = this.#find(ip);
+        this.#current = this.#find(ip);
       })
       .on('connectionAttemptFailed', (ip) => this.#fail(this.#find(ip)))
       .on('connectionAttemptTimeout', (ip) => this.#fail(this.#find(ip)))
       .on('close', (hadError) => {
-        this.#leave?.();
+        this.#cancelLookup?.();
         if (this.#isOpen) this.#name.connections -= 1;
-        else if (hadError) this.#fail(this.#tried);
+        else if (hadError) this.#fail(this.#current);
       });
   }
 
-  /** The connection stands. @returns the address that it leads to */
+  /** The socket is connected. @returns its address */
   onOpen(): HostAddress | undefined {
     this.#isOpen = true;
     this.#name.connections += 1;
-    this.#tried?.recordSuccess();
-    return this.#tried;
+    this.#current?.recordSuccess();
+    return this.#current;
   }
 
   #find(ip: string): HostAddress | undefined {

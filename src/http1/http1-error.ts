@@ -1,15 +1,15 @@
-/** What a connection to an upstream says of an exchange that failed; of the network, the system's own errors say it. */
+/** Failures of an exchange by their code. Failures of the network have the codes of the system. */
 export const HTTP1_ERROR_CODES = {
-  connect_timeout: 'no connection within `connect`',
-  response_timeout: 'no answer within `response`',
-  idle_timeout: 'nothing more of an answer within `idle`',
-  connection_closed: 'the upstream closed the connection and owed more',
-  response_malformed: 'no answer of HTTP/1.1, or one that has two readings',
-  response_head_too_large: 'the head of the answer has more than 16 kB',
-  response_unexpected: 'something came before the request was sent',
-  upgrade_unexpected: 'the upstream switched to a protocol that nobody asked for',
+  connect_timeout: 'no connection within the `connect` timeout',
+  response_timeout: 'no response within the `response` timeout',
+  idle_timeout: 'the response stopped for longer than the `idle` timeout',
+  connection_closed: 'the upstream closed the connection before the response was complete',
+  response_malformed: 'the response is not valid HTTP/1.1, or can be read in two ways',
+  response_head_too_large: 'the head of the response is larger than 16 kB',
+  response_unexpected: 'the upstream sent bytes before the request',
+  upgrade_unexpected: 'the upstream switched to another protocol without a handshake',
   informational_too_many: 'more than 100 informational (1xx) responses before the response',
-  request_malformed: 'what was to be sent is no request with one reading',
+  request_malformed: 'the request is not valid HTTP/1.1, or can be read in two ways',
 } as const;
 
 export type Http1ErrorCode = keyof typeof HTTP1_ERROR_CODES;

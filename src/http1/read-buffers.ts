@@ -1,25 +1,22 @@
-/** How much is read at once. */
+/** The size of one read. */
 export const READ_BUFFER_BYTES = 65_536;
 const MAX_SPARE = 32;
 
 const spare: Buffer<ArrayBufferLike>[] = [];
-/** What was given away whole, and not given back. */
+/** Buffers that a reader owns and has not released. */
 const lent = new WeakSet<ArrayBufferLike>();
 
-/**
- * Memory to read into. To let go of each piece of a long answer and make it anew has the collector run all the time: what went
- * out whole comes back.
- */
+/** Returns a buffer to read into. Reuses released ones: new memory for each read would keep the garbage collector busy. */
 export function acquireReadBuffer(): Buffer<ArrayBufferLike> {
   return spare.pop() ?? Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
 }
 
-/** Bytes that were read into this memory are their reader's, who alone has them. */
+/** Hands the buffer over to its reader, who alone uses its memory from here on. */
 export function lendReadBuffer({ buffer }: Buffer): void {
   lent.add(buffer);
 }
 
-/** Their reader is done with them; nothing else may hold a part of them. Bytes that were not lent are left alone. */
+/** Takes a buffer back once nothing uses any part of it. Ignores buffers that were not lent. */
 export function releaseReadBuffer({ buffer }: Buffer): void {
   if (lent.delete(buffer) && spare.length < MAX_SPARE) spare.push(Buffer.from(buffer));
 }

@@ -3,9 +3,9 @@ export interface PacedSource {
   resumeReads(): void;
 }
 
-/** Pieces that are worth a check. To parse so many takes a few milliseconds. */
+/** Pieces between two checks. Parsing them takes a few milliseconds. */
 const MANY_PIECES = 4_096;
-/** Average size below which pieces cost more than their bytes. */
+/** Below this average size pieces cost more than their bytes. */
 const SMALL_BYTES = 512;
 /** Time for everything else between two reads of suspended sources. */
 const REST_MS = 10;
@@ -13,15 +13,14 @@ const REST_MS = 10;
 const suspended: PacedSource[] = [];
 
 /**
- * Bounds how long small pieces hold the event loop. The system hands over megabytes in one turn, which in chunks of one
- * byte take half a second to parse. A source that delivers such pieces reads on in its turn: one read of one source
- * every few milliseconds.
+ * Limits how long small pieces block the event loop. One turn can deliver megabytes, and chunks of one byte take half a second to
+ * parse. Sources with such pieces take turns: one read of one source every few milliseconds.
  */
 export class PieceCounter {
   #pieces = 0;
   #bytes = 0;
 
-  /** Returns true if the source has to suspend its reads and call `resumeLater`. */
+  /** Returns true if the source must suspend its reads and call `resumeLater`. */
   add(pieces: number, bytes: number): boolean {
     this.#pieces += pieces;
     this.#bytes += bytes;

@@ -1,62 +1,55 @@
+import { forEachHeader, getAllHeaders, isHeader, type RawHeaders } from '../raw-headers.ts';
 import { FIELD_LINES } from './grammar.ts';
 import { Http1Error } from './http1-error.ts';
 
-/** The head of an upstream's answer (RFC 9112 section 4), its text as latin-1. */
+/** The head of a response (RFC 9112 section 4). Its text is latin-1. */
 export interface ResponseHead {
   readonly status: number;
   readonly reason: string;
-  /** Names and values in turn, as they came. */
-  readonly headers: readonly string[];
-  /** Bytes of the body as stated; NaN where that is not, since it is chunked, or ends with the connection. */
+  readonly headers: RawHeaders;
+  /** NaN if the head has no `Content-Length`: the body is chunked, or ends with the connection. */
   readonly contentLength: number;
   readonly isChunked: boolean;
-  /** The connection may carry another exchange (RFC 9112 section 9.3). */
+  /** True if the connection may carry another exchange (RFC 9112 section 9.3). */
   readonly isPersistent: boolean;
   /** Value of `Keep-Alive`. */
   readonly keepAlive: string | undefined;
 }
 
-/** The whole head but for the empty line: what does not match has no reading, or more than one. */
+/** The complete head without the empty line. A head that does not match has no reading, or more than one. */
 const HEAD = new RegExp(`^HTTP/1\\.([01]) ([1-9]\\d\\d)(?: ([\\t\\x20-\\x7e\\x80-\\xff]*))?\\r\\n${FIELD_LINES}$`);
 const FIELDS = new RegExp(`^${FIELD_LINES}$`);
-/** A line that has not come whole. */
 const PARTIAL_LINE = /^[\t\x20-\x7e\x80-\xff]*\r?$/;
 const VERSION = 'HTTP/1.';
-const FRAMING_NAME = /^(?:transfer-encoding|content-length)$/i;
 const CONTENT_LENGTH = /^\d{1,15}$/;
 
 /**
- * Reads a head, without its empty line. Framing is believed when it is stated once and in one way (RFC 9112 section 6.3).
+ * Parses a head without its empty line. Accepts the framing only if the head has it once and in one form (RFC 9112 section 6.3).
  *
- * @throws WireError `response_malformed`
+ * @throws Http1Error `response_malformed`
  */
 export function parseResponseHead(text: string): ResponseHead {
   const [, minor, code, reason = ''] = HEAD.exec(text) ?? [];
   if (code === undefined) throw malformed();
-  const status = Number(code);
   const headers = parseFields(text, text.indexOf('\n') + 1);
   let contentLength = Number.NaN;
   let isChunked = false;
   let connection: string | undefined;
   let keepAlive: string | undefined;
-  for (let index = 0; index < headers.length; index += 2) {
-    const name = headers[index] as string;
-    const value = headers[index + 1] as string;
-    // To fold the letter case of every name would show in the throughput.
-    if (name.length === 14 && name.toLowerCase() === 'content-length') {
+  forEachHeader(headers, (name, value) => {
+    if (isHeader(name, 'content-length')) {
       if (!Number.isNaN(contentLength) || !CONTENT_LENGTH.test(value)) throw malformed();
       contentLength = Number(value);
-    } else if (name.length === 17 && name.toLowerCase() === 'transfer-encoding') {
+    } else if (isHeader(name, 'transfer-encoding')) {
       if (isChunked || value.toLowerCase() !== 'chunked') throw malformed();
       isChunked = true;
-    } else if (name.length === 10) {
-      if (isConnectionName(name)) connection = connection === undefined ? value : `${connection},${value}`;
-      else if (name.toLowerCase() === 'keep-alive') keepAlive = value;
-    }
-  }
+    } else if (isHeader(name, 'connection')) {
+      connection = connection === undefined ? value : `${connection},${value}`;
+    } else if (isHeader(name, 'keep-alive')) keepAlive = value;
+  });
   if (isChunked && (minor === '0' || !Number.isNaN(contentLength))) throw malformed();
   return {
-    status,
+    status: Number(code),
     reason,
     headers,
     contentLength,
@@ -67,38 +60,40 @@ export function parseResponseHead(text: string): ResponseHead {
 }
 
 /**
- * Reads the lines of trailers, without the empty one. The framing has been said by then: to speak of it again is a fault.
+ * Parses the lines of trailers without the empty line. Rejects framing headers: the body has been framed already.
  *
- * @throws WireError `response_malformed`
+ * @throws Http1Error `response_malformed`
  */
-export function parseTrailers(text: string): string[] {
+export function parseTrailers(text: string): RawHeaders {
   if (!FIELDS.test(text)) throw malformed();
-  const fields = parseFields(text, 0);
-  if (fields.some((name, index) => index % 2 === 0 && FRAMING_NAME.test(name))) throw malformed();
-  return fields;
+  const trailers = parseFields(text, 0);
+  forEachHeader(trailers, (name) => {
+    if (isHeader(name, 'transfer-encoding') || isHeader(name, 'content-length')) throw malformed();
+  });
+  return trailers;
 }
 
-/** Whether a head may begin like this that has not come whole. */
+/** True if an incomplete head may still become a valid one. */
 export function isPartialHead(text: string): boolean {
   const line = text.lastIndexOf('\r\n') + 2;
   if (line === 1) return VERSION.startsWith(text.slice(0, VERSION.length)) && PARTIAL_LINE.test(text);
   return HEAD.test(text.slice(0, line)) && PARTIAL_LINE.test(text.slice(line));
 }
 
-/** Whether fields say that the connection closes; trailers may, too. */
-export function hasConnectionClose(fields: readonly string[]): boolean {
-  return fields.some((text, index) => index % 2 === 0 && isConnectionName(text) && CLOSE.test(fields[index + 1] ?? ''));
+/** True if headers or trailers close the connection. */
+export function hasConnectionClose(headers: RawHeaders): boolean {
+  return getAllHeaders(headers, 'connection').some((value) => CLOSE.test(value));
 }
 
 const CLOSE = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
 const KEEP_ALIVE = /(?:^|,)[\t ]*keep-alive[\t ]*(?:,|$)/i;
 
-function isPersistent(isOld: boolean, connection: string | undefined): boolean {
-  if (connection === undefined || connection === 'keep-alive') return !isOld || connection !== undefined;
-  return !CLOSE.test(connection) && (!isOld || KEEP_ALIVE.test(connection));
+function isPersistent(isHttp10: boolean, connection: string | undefined): boolean {
+  if (connection === undefined || connection === 'keep-alive') return !isHttp10 || connection !== undefined;
+  return !CLOSE.test(connection) && (!isHttp10 || KEEP_ALIVE.test(connection));
 }
 
-/** Takes lines apart that are known to be fields. */
+/** Splits lines that are valid fields. */
 function parseFields(text: string, start: number): string[] {
   const fields: string[] = [];
   for (let at = start; at < text.length; ) {
@@ -112,10 +107,6 @@ function parseFields(text: string, start: number): string[] {
     at = end + 2;
   }
   return fields;
-}
-
-function isConnectionName(name: string): boolean {
-  return name.length === 10 && name.toLowerCase() === 'connection';
 }
 
 function isWhitespace(code: number): boolean {

@@ -1,160 +1,199 @@
+import type { RawHeaders } from '../raw-headers.ts';
 import { ChunkedDecoder } from './chunked-decoder.ts';
 import { Http1Error } from './http1-error.ts';
 import { hasConnectionClose, isPartialHead, parseResponseHead, type ResponseHead } from './response-head.ts';
-
-/** What is told of an answer while it comes. */
-export interface ResponseParserCallbacks {
-  /** Also of each answer before the answer (RFC 9110 section 15.2). */
-  onHead(head: ResponseHead): void;
-  onData(bytes: Buffer): void;
-  /**
-   * @param isKept the connection may carry another exchange
-   * @param keepAlive for how long, as it was written
-   */
-  onEnd(trailers: readonly string[], isKept: boolean, keepAlive: string | undefined): void;
-  /** The connection changed its protocol, whose first bytes these are. */
-  onUpgrade(head: ResponseHead, first: Buffer): void;
-}
+import type { FlowControl, ResponseSink } from './response-sink.ts';
 
 const HEAD_END = Buffer.from('\r\n\r\n');
+const NO_BYTES = Buffer.alloc(0);
 const MAX_HEAD_BYTES = 16_384;
 /** Informational (1xx) responses to one request, 100 included. */
 const MAX_INFORMATIONAL = 100;
-const NONE: readonly string[] = [];
+const NO_TRAILERS: RawHeaders = [];
 
-/** Reads the answers that come on a connection, one for each `begin` (RFC 9112). It forgives nothing. */
+type ParserState = 'idle' | 'head' | 'counted' | 'chunked' | 'until close' | 'complete' | 'upgraded';
+
+/**
+ * Parses the responses on a connection, one for each call of `begin` (RFC 9112). Rejects every response that has no reading or
+ * more than one. Delivers heads and body to the sink. The connection reads the rest from the parser after each call of `parse`.
+ */
 export class ResponseParser {
-  readonly #sink: ResponseParserCallbacks;
-  #state: 'idle' | 'head' | 'counted' | 'chunked' | 'until the end' = 'idle';
-  #isToHead = false;
+  readonly #connection: FlowControl;
+  #sink: Pick<ResponseSink, 'onHead' | 'onData'> | undefined;
+  #state: ParserState = 'idle';
+  #isHeadRequest = false;
   #informational = 0;
-  #isKept = false;
-  #keepAlive: string | undefined;
-  /** Of a head that has not come whole. */
+  /** The latest head. */
+  #head: ResponseHead | undefined;
+  #isReusable = false;
+  /** The beginning of an incomplete head; of an upgraded connection, the bytes behind the head. */
   #pending: Buffer | undefined;
-  /** Bytes of a counted body that have not come. */
-  #left = 0;
+  /** Bytes of a counted body still to come. */
+  #remaining = 0;
   #chunks: ChunkedDecoder | undefined;
+  #trailers = NO_TRAILERS;
 
-  constructor(sink: ResponseParserCallbacks) {
-    this.#sink = sink;
+  /** @param connection is passed to the sink with each event */
+  constructor(connection: FlowControl) {
+    this.#connection = connection;
   }
 
-  /** The head has come, and the body has not come whole. */
+  /** True from the head of a response to the end of its body. */
   get isInBody(): boolean {
-    return this.#state !== 'head' && this.#state !== 'idle';
+    return this.#state === 'counted' || this.#state === 'chunked' || this.#state === 'until close';
   }
 
-  /** Pieces of chunks in the bytes that came last. */
+  /** True once the response is complete, until the next `begin`. */
+  get isComplete(): boolean {
+    return this.#state === 'complete';
+  }
+
+  /** True once the connection has switched to another protocol. */
+  get isUpgraded(): boolean {
+    return this.#state === 'upgraded';
+  }
+
+  /** The latest head, of informational (1xx) responses too, except 100; `undefined` before the first one. */
+  get head(): ResponseHead | undefined {
+    return this.#head;
+  }
+
+  /** Of a complete response. */
+  get trailers(): RawHeaders {
+    return this.#trailers;
+  }
+
+  /** True if the connection may carry another exchange after a complete response. */
+  get isReusable(): boolean {
+    return this.#isReusable;
+  }
+
+  /** The first bytes of the new protocol of an upgraded connection. */
+  get bytesAfterUpgrade(): Buffer {
+    return this.#pending ?? NO_BYTES;
+  }
+
+  /** Pieces of chunks in the latest read. */
   get pieces(): number {
     return this.#chunks?.pieces ?? 0;
   }
 
-  /** An answer is expected from now on. @param method of the request: to HEAD, no body comes */
-  begin(method: string): void {
+  /** Expects a response. @param method of the request: a response to HEAD has no body */
+  begin(method: string, sink: Pick<ResponseSink, 'onHead' | 'onData'>): void {
+    this.#sink = sink;
     this.#state = 'head';
-    this.#isToHead = method === 'HEAD';
+    this.#isHeadRequest = method === 'HEAD';
     this.#informational = 0;
+    this.#head = undefined;
+    this.#trailers = NO_TRAILERS;
   }
 
-  /** Nothing more is told. */
+  /** Delivers nothing more to the sink. */
   stop(): void {
     this.#state = 'idle';
+    this.#sink = undefined;
   }
 
   /**
-   * Takes what came. Nothing may come beyond an answer: where it does, the connection is not kept.
+   * Parses the next bytes. Bytes behind the response make the connection unusable for another exchange.
    *
-   * @throws WireError
+   * @throws Http1Error, and errors of the sink
    */
   parse(bytes: Buffer): void {
     let at = 0;
-    let rest = bytes;
+    let unread = bytes;
     if (this.#pending !== undefined) {
-      rest = Buffer.concat([this.#pending, bytes]);
+      unread = Buffer.concat([this.#pending, bytes]);
       this.#pending = undefined;
     }
     while (this.#state === 'head') {
-      const end = rest.indexOf(HEAD_END, at);
-      if ((end === -1 ? rest.length : end) - at > MAX_HEAD_BYTES) throw new Http1Error('response_head_too_large');
+      const end = unread.indexOf(HEAD_END, at);
+      if ((end === -1 ? unread.length : end) - at > MAX_HEAD_BYTES) throw new Http1Error('response_head_too_large');
       if (end === -1) {
-        this.#hold(rest, at);
+        this.#keepPartialHead(unread, at);
         return;
       }
-      const head = parseResponseHead(rest.toString('latin1', at, end + 2));
+      const head = parseResponseHead(unread.toString('latin1', at, end + 2));
       at = end + HEAD_END.length;
-      this.#begun(head, rest, at);
+      this.#acceptHead(head, unread, at);
     }
-    if (this.#state === 'counted') this.#takeCounted(rest, at);
-    else if (this.#state === 'chunked') this.#takeChunks(rest, at);
-    else if (this.#state === 'until the end' && at < rest.length) this.#sink.onData(rest.subarray(at));
+    if (this.#state === 'counted') this.#parseCounted(unread, at);
+    else if (this.#state === 'chunked') this.#parseChunks(unread, at);
+    else if (this.#state === 'until close' && at < unread.length) this.#deliver(unread.subarray(at));
   }
 
-  /** No more comes. False: it was owed. */
+  /** The upstream closed its side. Returns false if the response is not complete. */
   end(): boolean {
-    if (this.#state !== 'until the end') return false;
-    this.#finish(NONE, false);
+    if (this.#state !== 'until close') return false;
+    this.#finish(NO_TRAILERS, false);
     return true;
   }
 
-  /** What can be no beginning of a head is told of at once, and not when the time is over. */
-  #hold(bytes: Buffer, at: number): void {
+  /** Rejects bytes that cannot begin a head at once, without waiting for the time limit. */
+  #keepPartialHead(bytes: Buffer, at: number): void {
     if (at === bytes.length) return;
     if (!isPartialHead(bytes.toString('latin1', at))) throw new Http1Error('response_malformed');
     this.#pending = bytes.subarray(at);
   }
 
-  #begun(head: ResponseHead, bytes: Buffer, at: number): void {
+  #acceptHead(head: ResponseHead, bytes: Buffer, at: number): void {
+    // The gateway sends no `Expect`, so 100 has no meaning here (RFC 9110 section 15.2.1).
+    if (head.status !== 100) this.#head = head;
     if (head.status === 101) {
-      this.#state = 'idle';
-      this.#sink.onUpgrade(head, bytes.subarray(at));
+      this.#state = 'upgraded';
+      this.#pending = bytes.subarray(at);
       return;
     }
-    if (head.status >= 200) this.#frame(head);
+    if (head.status >= 200) this.#frameBody(head);
     // Each of them restarts the response time limit, so a server could hold an exchange for ever.
     else if (++this.#informational > MAX_INFORMATIONAL) throw new Http1Error('informational_too_many');
-    this.#sink.onHead(head);
+    if (head.status !== 100) this.#sink?.onHead(head, this.#connection);
   }
 
-  /** RFC 9112 section 6.3. */
-  #frame({ status, isPersistent, keepAlive, isChunked, contentLength }: ResponseHead): void {
-    const isBodiless = this.#isToHead || status === 204 || status === 304;
-    // Some send the body all the same that they state, and late: it would be read as the answer to the next request.
-    const mayBeFollowed = isBodiless && (isChunked || contentLength > 0);
-    this.#isKept = isPersistent && !mayBeFollowed;
-    this.#keepAlive = keepAlive;
+  /** Determines how the body ends (RFC 9112 section 6.3). */
+  #frameBody({ status, isPersistent, isChunked, contentLength }: ResponseHead): void {
+    const isBodiless = this.#isHeadRequest || status === 204 || status === 304;
+    // Some servers send the body that such a head announces after all. It would be read as the next response.
+    const mayHaveLateBody = isBodiless && (isChunked || contentLength > 0);
+    this.#isReusable = isPersistent && !mayHaveLateBody;
     if (isBodiless || !Number.isNaN(contentLength)) {
       this.#state = 'counted';
-      this.#left = isBodiless ? 0 : contentLength;
+      this.#remaining = isBodiless ? 0 : contentLength;
     } else if (isChunked) {
       this.#state = 'chunked';
       this.#chunks = new ChunkedDecoder((bytes) => {
-        if (this.#state === 'chunked') this.#sink.onData(bytes);
+        if (this.#state === 'chunked') this.#deliver(bytes);
       });
     } else {
-      this.#state = 'until the end';
+      this.#state = 'until close';
     }
   }
 
-  #takeCounted(bytes: Buffer, at: number): void {
-    const end = Math.min(bytes.length, at + this.#left);
-    this.#left -= end - at;
-    if (end > at) this.#sink.onData(end - at === bytes.length ? bytes : bytes.subarray(at, end));
-    // It may have been stopped by then.
-    if (this.#left === 0 && this.#state === 'counted') this.#finish(NONE, this.#isKept && end === bytes.length);
+  #parseCounted(bytes: Buffer, at: number): void {
+    const end = Math.min(bytes.length, at + this.#remaining);
+    this.#remaining -= end - at;
+    if (end > at) this.#deliver(end - at === bytes.length ? bytes : bytes.subarray(at, end));
+    // The sink may have stopped the parser.
+    if (this.#remaining === 0 && this.#state === 'counted') this.#finish(NO_TRAILERS, end === bytes.length);
   }
 
-  #takeChunks(bytes: Buffer, at: number): void {
+  #parseChunks(bytes: Buffer, at: number): void {
     const chunks = this.#chunks as ChunkedDecoder;
     const end = chunks.decode(bytes, at);
     if (!chunks.isComplete || this.#state !== 'chunked') return;
     const { trailers } = chunks;
     this.#chunks = undefined;
-    this.#finish(trailers, this.#isKept && end === bytes.length && !hasConnectionClose(trailers));
+    this.#finish(trailers, end === bytes.length && !hasConnectionClose(trailers));
   }
 
-  #finish(trailers: readonly string[], isKept: boolean): void {
-    this.#state = 'idle';
-    this.#sink.onEnd(trailers, isKept, this.#keepAlive);
+  #deliver(bytes: Buffer): void {
+    this.#sink?.onData(bytes, this.#connection);
+  }
+
+  #finish(trailers: RawHeaders, isReusable: boolean): void {
+    this.#state = 'complete';
+    this.#trailers = trailers;
+    this.#isReusable &&= isReusable;
+    this.#sink = undefined;
   }
 }

@@ -1,20 +1,29 @@
 import type { Duplex } from 'node:stream';
-import { formatRequestHead } from './request-head.ts';
+import { CONTENT_METHODS } from '../http-methods.ts';
+import { serializeHeaders } from '../raw-headers.ts';
+import { FIELD_LINES } from './grammar.ts';
+import { Http1Error } from './http1-error.ts';
 import { Upload, type UploadListener } from './upload.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
 
-/** A body up to this leaves in one write with the head. */
+/** Matches exactly one head, with nothing behind it. */
+const HEAD = new RegExp(`^[A-Z]+ [!-~]+ HTTP/1\\.1\\r\\n${FIELD_LINES}\\r\\n$`);
+/** The largest body that goes into the same write as the head. */
 const SMALL_BYTES = 16_384;
 
 /**
- * Writes a request. What is returned sends the body as it comes; `undefined`: all of it is written.
+ * Writes a request. Returns the upload of a body that arrives later; `undefined` if the request is written completely.
  *
- * @throws WireError `request_malformed`
+ * @throws Http1Error `request_malformed`
  */
-export function sendRequest(socket: Duplex, call: UpstreamRequest, user: UploadListener): Upload | undefined {
-  const head = formatRequestHead(call);
-  const { body, length = 0 } = call;
-  if (body !== null && !Buffer.isBuffer(body)) return new Upload(socket, head, body, length, user);
+export function sendRequest(socket: Duplex, request: UpstreamRequest, listener: UploadListener): Upload | undefined {
+  const head = formatRequestHead(request);
+  const { body, length = 0 } = request;
+  if (body !== null && !Buffer.isBuffer(body)) {
+    const upload = new Upload(socket, head, body, length, listener);
+    upload.start();
+    return upload;
+  }
   if (body === null) socket.write(head, 'latin1');
   else if (body.length <= SMALL_BYTES) socket.write(head + body.toString('latin1'), 'latin1');
   else {
@@ -24,4 +33,21 @@ export function sendRequest(socket: Duplex, call: UpstreamRequest, user: UploadL
     socket.uncork();
   }
   return undefined;
+}
+
+/**
+ * Returns the head of a request as latin-1 (RFC 9112 section 3). The check of the complete head guarantees that no value, wherever
+ * it comes from, can add a second request.
+ *
+ * @throws Http1Error `request_malformed`
+ */
+function formatRequestHead({ method, path, headers, isHandshake, length }: UpstreamRequest): string {
+  let text = `${method} ${path} HTTP/1.1\r\n${serializeHeaders(headers)}`;
+  text += isHandshake ? 'Connection: Upgrade\r\nUpgrade: websocket\r\n' : 'Connection: keep-alive\r\n';
+  if (length === 'chunked') text += 'Transfer-Encoding: chunked\r\n';
+  // RFC 9110 section 8.6: without a body, such a request has `Content-Length: 0`.
+  else if (length !== undefined || CONTENT_METHODS.has(method)) text += `Content-Length: ${length ?? 0}\r\n`;
+  text += '\r\n';
+  if (!HEAD.test(text)) throw new Http1Error('request_malformed');
+  return text;
 }

@@ -3,35 +3,39 @@ import { type DeferredTask, defer } from './defer.ts';
 import { Http1Error } from './http1-error.ts';
 
 export interface UploadListener {
-  /** A piece of it went out. */
+  /** A chunk of the body was written. */
   onUploadProgress(): void;
-  /** All of it went out. */
+  /** The complete body was written. */
   onUploadEnd(): void;
-  /** There is no more of it, and more was owed. */
+  /** The body ended early, or is longer than announced. */
   onUploadError(error: Error): void;
 }
 
 /**
- * A body on its way to the upstream as it comes, no faster than the socket takes it. The head goes with its first bytes where
- * they are there, and does not wait for a client that is slow: on a connection where a request was begun and nothing sent, the
- * upstream's close would be taken for its answer.
+ * Streams a request body to the upstream, no faster than the socket accepts it. The head leaves together with the first bytes
+ * if these are available, and otherwise alone: if the head waited for a slow client, a close of the idle upstream connection
+ * would be taken for the response to this request.
  */
 export class Upload implements DeferredTask {
   readonly #socket: Duplex;
   readonly #body: Readable;
   readonly #length: number | 'chunked';
-  readonly #user: UploadListener;
+  readonly #listener: UploadListener;
+  /** Empty once it is written. */
   #head: string;
-  #sent = 0;
+  #sentBytes = 0;
 
-  constructor(socket: Duplex, head: string, body: Readable, length: number | 'chunked', user: UploadListener) {
+  constructor(socket: Duplex, head: string, body: Readable, length: number | 'chunked', listener: UploadListener) {
     this.#socket = socket;
     this.#body = body;
     this.#length = length;
-    this.#user = user;
+    this.#listener = listener;
     this.#head = head;
-    body.on('data', this.#take).on('end', this.#finish).on('error', this.#fail);
-    socket.on('drain', this.#goOn);
+  }
+
+  start(): void {
+    this.#body.on('data', this.#onData).on('end', this.#onEnd).on('error', this.#onError);
+    this.#socket.on('drain', this.#onDrain);
     defer(this);
   }
 
@@ -39,17 +43,17 @@ export class Upload implements DeferredTask {
     this.#writeHead();
   }
 
-  /** Ends it wherever it is; it tells nothing more. */
+  /** Ends the upload without an event. */
   stop(): void {
-    this.#leave();
-    // What it still says is nobody's.
+    this.#detach();
+    // An error that the destroyed body still emits would end the process.
     this.#body.on('error', () => undefined).destroy();
   }
 
-  readonly #take = (bytes: Buffer): void => {
-    this.#sent += bytes.length;
-    if (this.#length !== 'chunked' && this.#sent > this.#length) {
-      this.#fail(new Http1Error('request_malformed'));
+  readonly #onData = (bytes: Buffer): void => {
+    this.#sentBytes += bytes.length;
+    if (this.#length !== 'chunked' && this.#sentBytes > this.#length) {
+      this.#onError(new Http1Error('request_malformed'));
       return;
     }
     const socket = this.#socket;
@@ -64,26 +68,26 @@ export class Upload implements DeferredTask {
     }
     socket.uncork();
     if (socket.writableNeedDrain) this.#body.pause();
-    this.#user.onUploadProgress();
+    this.#listener.onUploadProgress();
   };
 
-  readonly #finish = (): void => {
-    if (this.#length !== 'chunked' && this.#sent < this.#length) {
-      this.#fail(new Http1Error('request_malformed'));
+  readonly #onEnd = (): void => {
+    if (this.#length !== 'chunked' && this.#sentBytes < this.#length) {
+      this.#onError(new Http1Error('request_malformed'));
       return;
     }
     this.#writeHead();
     if (this.#length === 'chunked') this.#socket.write('0\r\n\r\n', 'latin1');
-    this.#leave();
-    this.#user.onUploadEnd();
+    this.#detach();
+    this.#listener.onUploadEnd();
   };
 
-  readonly #fail = (error: Error): void => {
-    this.#leave();
-    this.#user.onUploadError(error);
+  readonly #onError = (error: Error): void => {
+    this.#detach();
+    this.#listener.onUploadError(error);
   };
 
-  readonly #goOn = (): void => {
+  readonly #onDrain = (): void => {
     this.#body.resume();
   };
 
@@ -92,9 +96,9 @@ export class Upload implements DeferredTask {
     this.#head = '';
   }
 
-  #leave(): void {
+  #detach(): void {
     this.#head = '';
-    this.#body.off('data', this.#take).off('end', this.#finish).off('error', this.#fail);
-    this.#socket.off('drain', this.#goOn);
+    this.#body.off('data', this.#onData).off('end', this.#onEnd).off('error', this.#onError);
+    this.#socket.off('drain', this.#onDrain);
   }
 }

@@ -3,141 +3,154 @@ import type { HostAddress } from '../dns/host-address.ts';
 import { type DeferredTask, defer } from './defer.ts';
 import type { Dial, SocketHandler } from './dial.ts';
 import { Http1Error } from './http1-error.ts';
-import { KeepAliveTimeout } from './keep-alive-timeout.ts';
 import { type PacedSource, PieceCounter, resumeLater } from './read-pace.ts';
 import type { ResponseHead } from './response-head.ts';
-import { ResponseParser, type ResponseParserCallbacks } from './response-parser.ts';
-import { RestartableTimeout } from './restartable-timeout.ts';
+import { ResponseParser } from './response-parser.ts';
+import type { FlowControl, ResponseSink } from './response-sink.ts';
 import { sendRequest } from './send-request.ts';
+import { KeepAliveTimeout, RestartableTimeout } from './timeouts.ts';
 import type { Upload, UploadListener } from './upload.ts';
-import type { ResponseSink, UpstreamRequest } from './upstream-request.ts';
+import type { UpstreamRequest } from './upstream-request.ts';
 import { interceptWriteErrors } from './write-errors.ts';
 
-/** How long to wait for an early response after a write failed. It is in the kernel's buffer if there is one. */
+/** How long to wait for an early response after a write failed. A response that exists is in the kernel's buffer. */
 const EARLY_RESPONSE_MS = 1_000;
 
 export interface UpstreamConnectionOptions {
   readonly dial: Dial;
+  /** The longest time until the response begins; 0: no limit. */
   readonly responseTimeoutMs: number;
+  /** The longest time between two reads of a response; 0: no limit. */
   readonly idleTimeoutMs: number;
-  /** It is for a handshake, which may make a tunnel of it. */
+  /** True if the connection carries a handshake and may become a tunnel. */
   readonly isForTunnel: boolean;
-  /** It was closed while nobody used it. */
+  /** Called when the connection closes without an exchange. */
   readonly onClosed: (connection: UpstreamConnection) => void;
 }
 
-/** One socket to an upstream, from its opening to its end. It carries one exchange of HTTP/1.1 after the other. */
-export class UpstreamConnection
-  implements ResponseParserCallbacks, PacedSource, SocketHandler, DeferredTask, UploadListener
-{
-  readonly #onClosed: UpstreamConnectionOptions['onClosed'];
-  readonly #response: RestartableTimeout;
-  readonly #idle: RestartableTimeout;
-  readonly #keptTime = new KeepAliveTimeout();
+/**
+ * `requested`: a request waits until the unread bytes of the socket have been read. `busy`: the request is being sent, or its
+ * response received.
+ */
+type ConnectionState = 'new' | 'opening' | 'idle' | 'requested' | 'busy' | 'closed';
+
+/** A connection to an upstream: one socket that carries one exchange of HTTP/1.1 after the other. */
+export class UpstreamConnection implements FlowControl, PacedSource, SocketHandler, DeferredTask, UploadListener {
+  readonly #options: UpstreamConnectionOptions;
+  readonly #responseTimeout: RestartableTimeout;
+  readonly #idleTimeout: RestartableTimeout;
+  readonly #keepAlive = new KeepAliveTimeout();
   readonly #parser = new ResponseParser(this);
-  readonly #socket: Duplex;
-  readonly #restoreWrites: () => void;
-  #state: 'opening' | 'free' | 'called' | 'busy' | 'closed' = 'opening';
-  #call: UpstreamRequest | undefined;
-  #user: ResponseSink | undefined;
-  #upload: Upload | undefined;
-  /** Exchanges that came to their end. */
-  #carried = 0;
+  readonly #pieces = new PieceCounter();
+  #state: ConnectionState = 'new';
+  #socket: Duplex | undefined;
+  #restoreWrites: (() => void) | undefined;
   #address: HostAddress | undefined;
-  /** A byte has come for the exchange in hand. */
-  #isAnswered = false;
-  /** The response began before the request was written: the upstream may be about to close. */
-  #isEarly = false;
+  #completedExchanges = 0;
+  #request: UpstreamRequest | undefined;
+  #sink: ResponseSink | undefined;
+  #upload: Upload | undefined;
+  #hasResponseBytes = false;
+  /** The response began before the request was written, so the upstream may be about to close. */
+  #isEarlyResponse = false;
   #isPaused = false;
   #wasPaused = false;
-  readonly #pieces = new PieceCounter();
-  /** Reads wait for their turn, since the response comes in very small chunks. */
+  /** Reads are suspended, because the response comes in very small chunks. */
   #isSuspended = false;
-  /** The peer closed while the request was written. */
+  /** The upstream closed while the request was being written. */
   #writeError: Error | undefined;
-  #earlyResponse: NodeJS.Timeout | undefined;
+  #earlyResponseTimer: NodeJS.Timeout | undefined;
 
-  constructor({ dial, responseTimeoutMs, idleTimeoutMs, isForTunnel, onClosed }: UpstreamConnectionOptions) {
-    this.#onClosed = onClosed;
-    this.#response = new RestartableTimeout(responseTimeoutMs, () => this.#lookForAnswer());
-    this.#idle = new RestartableTimeout(idleTimeoutMs, () => this.#close(new Http1Error('idle_timeout')));
-    this.#socket = dial(this, isForTunnel);
-    this.#restoreWrites = interceptWriteErrors(this.#socket, this.#onWriteFailed);
-    this.#socket.on('error', this.#onFailed).on('end', this.#onEnded).on('close', this.#onGone);
+  constructor(options: UpstreamConnectionOptions) {
+    this.#options = options;
+    this.#responseTimeout = new RestartableTimeout(options.responseTimeoutMs, () => this.#onResponseTimeout());
+    this.#idleTimeout = new RestartableTimeout(options.idleTimeoutMs, () =>
+      this.#close(new Http1Error('idle_timeout')),
+    );
   }
 
+  /** True if the connection can carry an exchange now. */
   get isIdle(): boolean {
-    return this.#state === 'free';
+    return this.#state === 'idle';
   }
 
-  /** True if no exchange may begin on it: the other side may be about to close it, or its address is no longer the server's. */
+  /** True if no exchange may begin: the upstream may be about to close, or its host name has left this address. */
   get isStale(): boolean {
-    return this.#address?.isRemoved === true || this.#keptTime.isExpired;
+    return this.#address?.isRemoved === true || this.#keepAlive.isExpired;
   }
 
-  /** Whether it was kept alive from an earlier exchange and gave no byte for the last one: it may have been closed before. */
+  /** True if a reused connection received nothing in its last exchange: the upstream may have closed it before. */
   get mayHaveBeenStale(): boolean {
-    return this.#carried > 0 && !this.#isAnswered;
+    return this.#completedExchanges > 0 && !this.#hasResponseBytes;
   }
 
-  /** True if the user has paused the response of the exchange in hand: a slow client may be why the upstream ended it. */
+  /** True if the response of this exchange was paused: a slow client may be the reason that the upstream closed. */
   get wasPaused(): boolean {
     return this.#wasPaused;
   }
 
+  /** Opens the socket. The first `send` does so too. */
+  open(): void {
+    const { dial, isForTunnel } = this.#options;
+    this.#state = 'opening';
+    const socket = dial(this, isForTunnel);
+    this.#socket = socket;
+    this.#restoreWrites = interceptWriteErrors(socket, this.#onWriteError);
+    socket.on('error', this.#onSocketError).on('end', this.#onSocketEnd).on('close', this.#onSocketClose);
+  }
+
   /**
-   * Sends a request: as soon as it is open, or when what had come on it unasked has been read, since that would be taken for the
-   * answer (GHSA-35p6-xmwp-9g52 tells of a client that was poisoned so).
+   * Sends a request once the socket is open. On a reused connection it first reads the bytes that have already arrived:
+   * they would be taken for the response (GHSA-35p6-xmwp-9g52 describes a client that was poisoned this way).
    */
-  send(call: UpstreamRequest, user: ResponseSink): void {
-    this.#call = call;
-    this.#user = user;
+  send(request: UpstreamRequest, sink: ResponseSink): void {
+    this.#request = request;
+    this.#sink = sink;
+    if (this.#state === 'new') this.open();
     if (this.#state === 'opening') return;
-    this.#state = 'called';
+    this.#state = 'requested';
     defer(this);
   }
 
-  /** Ends the exchange in hand, wherever it is, with this error, and closes. */
   abort(reason: Error): void {
-    if (this.#state === 'called') this.#state = 'busy';
+    if (this.#state === 'requested') this.#state = 'busy';
     this.#close(reason);
   }
 
-  /** Nothing more is read for now. */
   pause(): void {
     this.#isPaused = true;
     this.#wasPaused = true;
-    this.#idle.stop();
-    this.#socket.pause();
+    this.#idleTimeout.stop();
+    this.#socket?.pause();
   }
 
   resume(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
-    if (this.#parser.isInBody) this.#idle.start();
-    if (!this.#isSuspended) this.#socket.resume();
+    if (this.#parser.isInBody) this.#idleTimeout.start();
+    if (!this.#isSuspended) this.#socket?.resume();
   }
 
   resumeReads(): void {
     this.#isSuspended = false;
-    if (!this.#isPaused && this.#state !== 'closed') this.#socket.resume();
+    if (!this.#isPaused && this.#state !== 'closed') this.#socket?.resume();
   }
 
-  /** Closes it, and tells nobody. */
+  /** Closes the connection without an event. */
   destroy(): void {
-    this.#user = undefined;
+    this.#sink = undefined;
     this.#shut();
   }
 
   onOpen(address?: HostAddress): void {
     if (this.#state !== 'opening') return;
     this.#address = address;
-    this.#state = 'free';
-    if (this.#call !== undefined) this.#begin(this.#call);
+    this.#state = 'idle';
+    if (this.#request !== undefined) this.#begin(this.#request);
   }
 
   runDeferred(): void {
-    if (this.#state === 'called' && this.#call !== undefined) this.#begin(this.#call);
+    if (this.#state === 'requested' && this.#request !== undefined) this.#begin(this.#request);
   }
 
   onBytes(bytes: Buffer): void {
@@ -145,29 +158,23 @@ export class UpstreamConnection
       this.#close(new Http1Error('response_unexpected'));
       return;
     }
-    this.#isAnswered = true;
+    const parser = this.#parser;
+    const { head: previousHead } = parser;
+    this.#hasResponseBytes = true;
     try {
-      this.#parser.parse(bytes);
+      parser.parse(bytes);
     } catch (error) {
       this.#close(error as Error);
       return;
     }
-    if (!this.#parser.isInBody) return;
-    const { pieces } = this.#parser;
-    if (pieces > 0 && this.#pieces.add(pieces, bytes.length)) this.#suspend();
-    if (!this.#isPaused) this.#idle.start();
-    this.#user?.onReadComplete();
-  }
-
-  #suspend(): void {
-    if (this.#isSuspended) return;
-    this.#isSuspended = true;
-    this.#socket.pause();
-    resumeLater(this);
+    if (parser.head !== undefined && parser.head !== previousHead) this.#onHead(parser.head);
+    if (parser.isComplete) this.#complete();
+    else if (parser.isInBody) this.#continueBody(bytes.length);
+    else if (parser.isUpgraded) this.#upgrade();
   }
 
   onUploadProgress(): void {
-    if (!this.#parser.isInBody) this.#waitForAnswer();
+    if (!this.#parser.isInBody) this.#startResponseTimeout();
   }
 
   onUploadEnd(): void {
@@ -179,82 +186,101 @@ export class UpstreamConnection
     this.#close(error);
   }
 
-  onHead(head: ResponseHead): void {
-    // Nobody here asks to go on: it says nothing (RFC 9110 section 15.2.1), and gives no new time.
-    if (head.status === 100) return;
-    if (head.status < 200) this.#waitForAnswer();
-    else {
-      this.#isEarly = this.#upload !== undefined;
-      this.#response.stop();
-    }
-    this.#user?.onHead(head);
-  }
-
-  onData(bytes: Buffer): void {
-    this.#user?.onData(bytes);
-  }
-
-  onEnd(trailers: readonly string[], isKept: boolean, keepAlive: string | undefined): void {
-    const user = this.#user;
-    // What has not left by now would be in the next request's way.
-    const isDone = !this.#isEarly && !this.#socket.writableNeedDrain && this.#writeError === undefined;
-    // Who refuses a handshake may have changed its protocol all the same.
-    const mayGoOn = isDone && this.#call?.isHandshake !== true;
-    this.resume();
-    this.#idle.stop();
-    this.#keptTime.start(keepAlive);
-    this.#call = undefined;
-    this.#user = undefined;
-    this.#carried += 1;
-    if (isKept && mayGoOn && !this.#keptTime.isExpired) this.#state = 'free';
-    else this.#shut();
-    user?.onEnd(trailers);
-  }
-
-  onUpgrade(head: ResponseHead, first: Buffer): void {
-    const user = this.#user;
-    const socket = this.#socket;
-    if (this.#call?.isHandshake !== true) throw new Http1Error('upgrade_unexpected');
-    socket.off('error', this.#onFailed).off('end', this.#onEnded).off('close', this.#onGone).removeAllListeners('data');
-    this.#restoreWrites();
-    socket.pause();
-    if (first.length > 0) socket.unshift(first);
-    this.#release();
-    user?.onUpgrade(head, socket);
-  }
-
-  #begin(call: UpstreamRequest): void {
+  #begin(request: UpstreamRequest): void {
     this.#state = 'busy';
-    this.#isAnswered = false;
-    this.#isEarly = false;
+    this.#hasResponseBytes = false;
+    this.#isEarlyResponse = false;
     this.#wasPaused = false;
-    this.#parser.begin(call.method);
-    this.#user?.onRequestStart();
+    const sink = this.#sink as ResponseSink;
+    this.#parser.begin(request.method, sink);
+    sink.onRequestStart();
     if (this.#state !== 'busy') return;
     try {
-      this.#upload = sendRequest(this.#socket, call, this);
+      this.#upload = sendRequest(this.#socket as Duplex, request, this);
     } catch (error) {
       this.#close(error as Error);
       return;
     }
-    if (this.#upload === undefined) this.#waitForAnswer();
+    if (this.#upload === undefined) this.#startResponseTimeout();
   }
 
-  #waitForAnswer(): void {
+  /** Each informational (1xx) response restarts the time limit. */
+  #onHead({ status }: ResponseHead): void {
+    if (this.#state !== 'busy') return;
+    if (status < 200) {
+      this.#startResponseTimeout();
+      return;
+    }
+    this.#isEarlyResponse = this.#upload !== undefined;
+    this.#responseTimeout.stop();
+  }
+
+  #continueBody(size: number): void {
+    const { pieces } = this.#parser;
+    if (pieces > 0 && this.#pieces.add(pieces, size)) this.#suspendReads();
+    if (!this.#isPaused) this.#idleTimeout.start();
+    this.#sink?.onReadComplete();
+  }
+
+  #suspendReads(): void {
+    if (this.#isSuspended) return;
+    this.#isSuspended = true;
+    this.#socket?.pause();
+    resumeLater(this);
+  }
+
+  #complete(): void {
+    const sink = this.#sink;
+    const { head, trailers, isReusable } = this.#parser;
+    // Unsent bytes would corrupt the next request on this connection.
+    const isSent =
+      !this.#isEarlyResponse && this.#socket?.writableNeedDrain === false && this.#writeError === undefined;
+    // An upstream that refused a handshake may have changed its protocol nevertheless.
+    const mayContinue = isReusable && isSent && this.#request?.isHandshake === false;
+    this.resume();
+    this.#idleTimeout.stop();
+    this.#keepAlive.start(head?.keepAlive);
+    this.#request = undefined;
+    this.#sink = undefined;
+    this.#completedExchanges += 1;
+    if (mayContinue && !this.#keepAlive.isExpired) this.#state = 'idle';
+    else this.#shut();
+    sink?.onEnd(trailers);
+  }
+
+  /** Hands the socket over to the sink. */
+  #upgrade(): void {
+    const { head, bytesAfterUpgrade } = this.#parser;
+    const sink = this.#sink;
+    const socket = this.#socket;
+    if (this.#request?.isHandshake !== true || head === undefined || socket === undefined) {
+      this.#close(new Http1Error('upgrade_unexpected'));
+      return;
+    }
+    socket.off('error', this.#onSocketError).off('end', this.#onSocketEnd).off('close', this.#onSocketClose);
+    socket.removeAllListeners('data');
+    this.#restoreWrites?.();
+    socket.pause();
+    if (bytesAfterUpgrade.length > 0) socket.unshift(bytesAfterUpgrade);
+    this.#release();
+    sink?.onUpgrade(head, socket);
+  }
+
+  #startResponseTimeout(): void {
     if (this.#writeError !== undefined) return;
-    if (this.#call?.hasResponseTimeout === true) this.#response.start();
+    if (this.#request?.hasResponseTimeout === true) this.#responseTimeout.start();
   }
 
-  /** While the request is still coming, it is the client who takes the time, unless the socket takes no more. */
-  #lookForAnswer(): void {
-    if (this.#upload !== undefined && !this.#socket.writableNeedDrain) this.#response.start();
+  /** While the request body is still arriving, the client takes the time, unless the upstream has stopped reading. */
+  #onResponseTimeout(): void {
+    if (this.#upload !== undefined && this.#socket?.writableNeedDrain === false) this.#responseTimeout.start();
     else this.#close(new Http1Error('response_timeout'));
   }
 
-  readonly #onFailed = (error: Error): void => this.#close(error);
+  readonly #onSocketError = (error: Error): void => this.#close(error);
 
-  /** The upstream takes no more of the request. It may have responded before, so read that first. */
-  readonly #onWriteFailed = (error: Error): void => {
+  /** The upstream reads no more of the request. It may have responded before it closed, so this reads on for a moment. */
+  readonly #onWriteError = (error: Error): void => {
     if (this.#state !== 'busy') {
       this.#close(error);
       return;
@@ -262,44 +288,45 @@ export class UpstreamConnection
     this.#writeError = error;
     this.#upload?.stop();
     this.#upload = undefined;
-    this.#response.stop();
-    this.#earlyResponse = setTimeout(() => {
+    this.#responseTimeout.stop();
+    this.#earlyResponseTimer = setTimeout(() => {
       if (!this.#parser.isInBody) this.#close(error);
     }, EARLY_RESPONSE_MS);
   };
 
-  readonly #onEnded = (): void => {
-    // Behind a failed write the end may be a reset, which completes no response (RFC 9112 section 8).
-    if (this.#writeError !== undefined || !this.#parser.end()) this.#onGone();
+  readonly #onSocketEnd = (): void => {
+    // After a failed write the end may be a reset, which completes no response (RFC 9112 section 8).
+    if (this.#writeError === undefined && this.#parser.end()) this.#complete();
+    else this.#onSocketClose();
   };
 
-  readonly #onGone = (): void => this.#close(this.#writeError ?? new Http1Error('connection_closed'));
+  readonly #onSocketClose = (): void => this.#close(this.#writeError ?? new Http1Error('connection_closed'));
 
   #close(error: Error): void {
     if (this.#state === 'closed') return;
-    const user = this.#user;
-    const isStale = this.#state === 'called';
+    const sink = this.#sink;
+    const isStale = this.#state === 'requested';
     this.#shut();
-    if (user === undefined) this.#onClosed(this);
-    else if (isStale) user.onStale();
-    else user.onError(error);
+    if (sink === undefined) this.#options.onClosed(this);
+    else if (isStale) sink.onStale();
+    else sink.onError(error);
   }
 
   #shut(): void {
     this.#release();
-    this.#socket.destroy();
+    this.#socket?.destroy();
   }
 
-  /** The socket is no more its own. */
+  /** Ends everything except the socket. */
   #release(): void {
     this.#state = 'closed';
-    this.#call = undefined;
-    this.#user = undefined;
+    this.#request = undefined;
+    this.#sink = undefined;
     this.#parser.stop();
     this.#upload?.stop();
     this.#upload = undefined;
-    this.#response.close();
-    this.#idle.close();
-    clearTimeout(this.#earlyResponse);
+    this.#responseTimeout.close();
+    this.#idleTimeout.close();
+    clearTimeout(this.#earlyResponseTimer);
   }
 }

@@ -6,12 +6,11 @@ type Callback = (error?: Error | null) => void;
 const CLOSED_BY_PEER = new Set<string | undefined>(['EPIPE', 'ECONNRESET']);
 
 /**
- * Keeps a socket readable after a write fails because the peer closed. Node would destroy the socket, and with it an
- * early response that the kernel has received and nobody has read. The failed write never completes, so nothing more
- * is written.
+ * Keeps a socket readable after a write fails because the peer closed. Node would destroy the socket, and with it an unread
+ * early response in the kernel's buffer. The failed write never completes, so nothing more is written.
  *
  * @param onFailed called once
- * @returns restores the socket
+ * @returns the function that restores the socket
  */
 export function interceptWriteErrors(socket: Duplex, onFailed: (error: Error) => void): () => void {
   let done: Callback = () => undefined;

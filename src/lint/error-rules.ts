@@ -151,7 +151,7 @@ export const ERROR_RULES: readonly Rule[] = [
   {
     ...OPERATIONS,
     id: 'server-timeout',
-    rationale: 'A timeout this short fails every request, and zero disables the timeout.',
+    rationale: 'Zero would disable the timeout, and a timeout of more than 24 hours protects nothing.',
   },
   {
     ...OPERATIONS,
@@ -173,7 +173,7 @@ export const ERROR_RULES: readonly Rule[] = [
   {
     ...OPERATIONS,
     id: 'self-test',
-    rationale: 'Tests that a manifest must pass before the gateway activates it must exist and be readable.',
+    rationale: 'The tests that guard the activation of a manifest must exist, be readable and pass.',
   },
   {
     ...OPERATIONS,

@@ -88,7 +88,7 @@ function applyDirectives(findings: readonly Finding[], directives: readonly Dire
   return { remaining, unused: [...byLine].filter(([key]) => !used.has(key)).map(([, unused]) => unused) };
 }
 
-/** Reports unused directives. A rule that did not run may still need its directive. */
+/** Reports unused directives, except for rules that did not run and may need them in another run. */
 function unusedDirectiveFindings(unused: readonly UnusedDirective[], isRun: (id: string) => boolean): Finding[] {
   return unused
     .filter(({ rule }) => isRun(rule))

@@ -30,7 +30,7 @@ const TIMEOUT_MS = 3_000;
 const MAX_CONCURRENT = 16;
 const MAX_RESPONSE_BYTES = 65_536;
 
-/** Sends one GET to every endpoint of every upstream, and verifies a token with an invalid signature at the issuer. */
+/** Sends one GET to every endpoint of every upstream, and checks that the verifier can reach the issuer. */
 export async function checkOnline(checked: ValidManifest): Promise<Finding[]> {
   const checks = upstreamsOf(checked).flatMap((upstream) =>
     upstream.endpoints.map((endpoint) => ({ upstream, endpoint })),
@@ -103,7 +103,7 @@ function timeoutError(): Error {
   return Object.assign(new Error('no response in time'), { code: 'timeout' });
 }
 
-/** Verifies an unsigned token with the verifier of the plan: only the code `keys_unavailable` shows that the issuer failed. */
+/** Verifies a token without a valid signature. The code `keys_unavailable` means that the issuer cannot be used. */
 async function checkIssuer({ manifest, plan }: ValidManifest): Promise<Finding[]> {
   const [method] = tokenMethods(manifest);
   const verdict = method && (await plan.auth?.verifier.verify(probeToken(manifest)));

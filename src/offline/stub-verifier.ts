@@ -17,7 +17,7 @@ export class StubVerifier implements Verifier {
     this.#tokens.set(token, result);
   }
 
-  readonly status = { keys: 'none', cause: null, good: 0, refused: 0, verifying: 0, ...COUNTS } as const;
+  readonly status = { keys: 'none', cause: null, entries: 0, refused: 0, verifying: 0, ...COUNTS } as const;
 
   readonly prepare = async (): Promise<void> => undefined;
 
@@ -39,7 +39,7 @@ export class StubVerifier implements Verifier {
   }
 }
 
-const COUNTS = { hits: 0, misses: 0, verdicts: new Map(), fetched: 0, unfetched: 0 } as const;
+const COUNTS = { hits: 0, misses: 0, results: new Map(), fetches: 0, failedFetches: 0 } as const;
 
 /** A token without a configured result fails like one with a wrong signature. */
 const UNKNOWN_TOKEN: StubToken = { code: 'signature_wrong' };

@@ -3,17 +3,17 @@ import { syncBuiltinESMExports } from 'node:module';
 import { type OperationCounter, runOperation } from './operation-counter.ts';
 
 /**
- * Runs the asynchronous file functions of Node on the calling thread instead of the pool, and counts them as operations. The
- * other threads of the process keep theirs.
+ * Replaces the asynchronous file functions of Node in the calling thread: they run on that thread instead of the thread
+ * pool, and count as operations. Other threads of the process are not affected.
  *
- * The pool has four threads. They also verify tokens, compress and write the log, so four calls to a mount that hangs would
- * stop the gateway. chokidar has no option for another file system.
+ * The pool has four threads, which also verify tokens, compress responses and write the log. Four calls to a mount that
+ * hangs would stop the gateway. chokidar has no option for other file functions, so this function replaces those of `node:fs`.
  */
 export function bypassThreadPool(operations: OperationCounter): void {
   const { lstatSync, readdirSync, readlinkSync, realpathSync, statSync, watch } = fs;
   const onThread =
-    <Args extends unknown[], Made>(operation: (...args: Args) => Made) =>
-    async (...args: Args): Promise<Made> =>
+    <Args extends unknown[], Result>(operation: (...args: Args) => Result) =>
+    async (...args: Args): Promise<Result> =>
       runOperation(operations, () => operation(...args));
   Object.assign(fs.promises, {
     lstat: onThread(lstatSync),
@@ -22,7 +22,7 @@ export function bypassThreadPool(operations: OperationCounter): void {
     realpath: onThread(realpathSync.native),
     stat: onThread(statSync),
   });
-  // Setting up a watch looks the path up as well.
+  // Setting up a watch accesses the path too.
   const watchInOperation = (...args: Parameters<typeof watch>) => runOperation(operations, () => watch(...args));
   Object.assign(fs, { watch: watchInOperation });
   syncBuiltinESMExports();

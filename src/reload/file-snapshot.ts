@@ -3,28 +3,28 @@ import { changedDependencies, type Dependencies, sha256 } from '../manifest/depe
 import type { FileEnvironment } from '../manifest/file-environment.ts';
 import { globFolders } from '../manifest/file-glob.ts';
 
-/** What was found when the files were looked at last. */
+/** The hashes of the manifest and of the files and patterns that it names, at one time. */
 export interface FileSnapshot {
-  /** SHA-256 of the manifest's own text in hex; empty when it could not be read. */
+  /** SHA-256 of the manifest's own text in hex; empty if it cannot be read. */
   readonly manifestHash: string;
   readonly dependencies: Dependencies;
 }
 
-/** The files of a manifest, and how they are looked at. */
+/** The path of a manifest, and access to its files. */
 export interface ManifestFiles {
   readonly path: string;
   readonly environment: FileEnvironment;
 }
 
-/** What is not any more what it was. */
-export function changesSince({ manifestHash, dependencies }: FileSnapshot, place: ManifestFiles): string[] {
+/** Returns the files and patterns that have changed since the snapshot. */
+export function changesSince({ manifestHash, dependencies }: FileSnapshot, files: ManifestFiles): string[] {
   return [
-    ...(hashManifest(place) === manifestHash ? [] : [place.path]),
-    ...changedDependencies(dependencies, place.environment),
+    ...(hashManifest(files) === manifestHash ? [] : [files.path]),
+    ...changedDependencies(dependencies, files.environment),
   ];
 }
 
-/** All that is to be watched: files, and folders in which files may come and go. */
+/** Returns the files to watch, and the folders whose patterns new files may match. */
 export function pathsToWatch(
   { dependencies }: FileSnapshot,
   { path, environment }: ManifestFiles,
@@ -39,16 +39,16 @@ export function pathsToWatch(
   };
 }
 
-/** When each file was written last, as one text: another one says that something was written. */
+/** Returns the modification times of all files, as one text to compare, and the latest of them. */
 export function modificationTimesOf(
-  seen: FileSnapshot,
-  place: ManifestFiles,
+  snapshot: FileSnapshot,
+  files: ManifestFiles,
 ): { readonly text: string; readonly latestMs: number } {
-  const times = pathsToWatch(seen, place).files.map(place.environment.modifiedMs);
+  const times = pathsToWatch(snapshot, files).files.map(files.environment.modifiedMs);
   return { text: times.join(), latestMs: Math.max(...times) };
 }
 
-/** SHA-256 of a manifest's own text in hex; empty when it cannot be read. */
+/** Returns the SHA-256 of a manifest's own text in hex; empty if it cannot be read. */
 export function hashManifest({ path, environment }: ManifestFiles): string {
   try {
     return sha256(environment.readFile(resolve(path)));

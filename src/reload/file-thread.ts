@@ -1,34 +1,39 @@
 import type { FileSnapshot } from './file-snapshot.ts';
 import { WorkerThread } from './worker-thread.ts';
 
-/** The text of a file and its SHA-256 in hex, or the code of why it cannot be read. */
+/** The text of a file and its SHA-256 in hex, or the error code if it cannot be read. */
 export type FileContent = { readonly text: string; readonly hash: string } | { readonly code: string };
 
-/** The files as they are now, compared with what was seen before. */
+/** The difference between a snapshot and the files on disk. */
 export interface FileChanges {
-  /** When each file was written last. */
+  /** The modification times of all files, as one text. */
   readonly modificationTimes: string;
   /** The files and patterns that changed. */
   readonly changed: readonly string[];
-  /** SHA-256 of the manifest's own text in hex; empty when it cannot be read. */
+  /** SHA-256 of the manifest's own text in hex; empty if it cannot be read. */
   readonly manifestHash: string;
 }
 
-/** Something changed; or files cannot be watched, or can be again where there is no code. */
+/** A file changed; or the files cannot be watched (with an error code), or can be watched again (without one). */
 export type FileWatchEvent =
   | { readonly kind: 'change' }
   | { readonly kind: 'watch'; readonly code: string | undefined };
 
 export type FileThreadRequest =
-  | { readonly kind: 'look'; readonly snapshot: FileSnapshot; readonly waitMs: number }
-  | { readonly kind: 'steady'; readonly read: FileSnapshot; readonly previous: FileSnapshot; readonly times: string }
-  | { readonly kind: 'texts'; readonly paths: readonly string[] }
-  | { readonly kind: 'follow'; readonly seen: FileSnapshot };
+  | { readonly kind: 'compare'; readonly snapshot: FileSnapshot; readonly waitMs: number }
+  | {
+      readonly kind: 'check-consistency';
+      readonly read: FileSnapshot;
+      readonly previous: FileSnapshot;
+      readonly times: string;
+    }
+  | { readonly kind: 'read'; readonly paths: readonly string[] }
+  | { readonly kind: 'watch'; readonly snapshot: FileSnapshot };
 
-/** As long as all files of a large manifest may take on a slow mount. */
+/** Enough for all files of a large manifest on a slow mount. */
 const TIMEOUT_MS = 120_000;
 
-/** The thread that reads, compares and watches the files of a manifest for as long as the gateway serves. */
+/** The thread that reads, compares and watches the files of a manifest while the gateway runs. */
 export class FileThread {
   readonly #thread: WorkerThread<FileThreadRequest>;
 
@@ -46,30 +51,30 @@ export class FileThread {
   }
 
   /**
-   * Compares all files with what was seen, once nothing was written for a while: half a file may well be a manifest.
+   * Compares all files with a snapshot, after they have settled: half a file may be a valid manifest.
    *
-   * @param waitMs how long to wait for that at most
+   * @param waitMs the longest time to wait until the files settle
    */
   compare(snapshot: FileSnapshot, waitMs: number): Promise<FileChanges> {
-    return this.#thread.request({ kind: 'look', snapshot, waitMs });
+    return this.#thread.request({ kind: 'compare', snapshot, waitMs });
   }
 
   /**
-   * True if all that was read is still there, so that it was there at one time.
+   * Resolves to true if no file has changed since it was read, so that all of them existed together in this state.
    *
-   * @param previous what was seen earlier, when the files had been written last at these `times`
+   * @param previous the files of the reload before, which had these modification `times` when this reload started
    */
   isConsistent(read: FileSnapshot, previous: FileSnapshot, times: string): Promise<boolean> {
-    return this.#thread.request({ kind: 'steady', read, previous, times });
+    return this.#thread.request({ kind: 'check-consistency', read, previous, times });
   }
 
   readFiles(paths: readonly string[]): Promise<ReadonlyMap<string, FileContent>> {
-    return this.#thread.request({ kind: 'texts', paths });
+    return this.#thread.request({ kind: 'read', paths });
   }
 
-  /** Watches what was seen, and nothing else. */
-  watch(seen: FileSnapshot): Promise<void> {
-    return this.#thread.request({ kind: 'follow', seen });
+  /** Watches the files of a snapshot instead of those watched before. */
+  watch(snapshot: FileSnapshot): Promise<void> {
+    return this.#thread.request({ kind: 'watch', snapshot });
   }
 
   close(): Promise<void> {

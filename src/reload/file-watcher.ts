@@ -3,122 +3,124 @@ import { basename, dirname, resolve } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 
 export interface FileWatcher {
-  /** Watches these instead; see `watchFiles`. A folder that stays is watched without a gap. */
+  /** Watches these paths instead; see `watchFiles`. A folder in both sets is watched without a gap. */
   watch(paths: readonly string[], folders: readonly string[]): void;
-  /** Watches what is there now: folders may have come, and links may lead elsewhere. */
+  /** Resolves the watched paths again: a folder may have been created, and a link may have another target. */
   refresh(): void;
   close(): void;
 }
 
-/** Kubernetes swaps this link beside the files, so a change of it may be a change of them. */
+/** Kubernetes updates mounted files by swapping this link beside them. */
 const KUBERNETES_DATA_LINK = '..data';
 
-/** The names in a folder that matter; `undefined`: all of them. */
+/** The watched names in a folder; `undefined`: all of them. */
 type RelevantNames = ReadonlySet<string> | undefined;
 
 interface WatchedFolder {
   readonly watcher: FSWatcher;
-  /** Device and inode: another folder may have come by the same path. */
+  /** Device and inode, to notice that another folder has replaced this one. */
   readonly identity: string;
   readonly names: RelevantNames;
-  /** When it reported an error, since when it misses changes, by `performance.now()`. */
+  /** When the watch failed, by `performance.now()`. It misses changes since then. */
   failedMs: number | undefined;
 }
 
-/** A folder that cannot be watched is tried again after this time: setting up the watch reports a change each time. */
+/** The time between attempts to watch a folder after an error. Each attempt reports a change. */
 const RETRY_MS = 60_000;
 
 /**
- * Watches files through their folders, since a rename replaces a file itself.
+ * Watches files through their folders, because a rename replaces the file itself.
  *
- * @param report is called on every change and every error of the watch, and once a watch is set up: an earlier change had no listener
- * @param folders in which any name that comes or goes is reported
- * @param onError is called with the code when files cannot be watched, as at the limits of inotify, and with `undefined` once they are again
+ * @param onChange called on every change and every watch error, and when a watch is set up, since no watch reported
+ *   earlier changes
+ * @param folders folders in which every created or removed name is a change
+ * @param onError called with an error code when files cannot be watched, at the inotify limits for example, and with
+ *   `undefined` when they can be watched again
  */
 export function watchFiles(
   paths: readonly string[],
-  report: () => void,
+  onChange: () => void,
   folders: readonly string[] = [],
   onError: (code: string | undefined) => void = () => undefined,
 ): FileWatcher {
-  const watch = new FolderWatcher(report, onError);
-  watch.watch(paths, folders);
-  return watch;
+  const watcher = new FolderWatcher(onChange, onError);
+  watcher.watch(paths, folders);
+  return watcher;
 }
 
 class FolderWatcher implements FileWatcher {
-  #wanted: () => ReadonlyMap<string, RelevantNames> = () => new Map();
-  readonly #report: () => void;
+  /** Returns the folders to watch, as the file system is now. */
+  #findFolders: () => ReadonlyMap<string, RelevantNames> = () => new Map();
+  readonly #onChange: () => void;
   readonly #onError: (code: string | undefined) => void;
-  readonly #all = new Map<string, WatchedFolder>();
-  /** By folder, until a later watch of the folder works. */
+  readonly #watched = new Map<string, WatchedFolder>();
+  /** Error codes by folder, until a later watch of the folder works. */
   readonly #errors = new Map<string, string>();
   /** The error that was reported last; `null` before the first report. */
-  #error: string | undefined | null = null;
+  #reportedError: string | undefined | null = null;
 
-  constructor(report: () => void, onError: (code: string | undefined) => void) {
-    this.#report = report;
+  constructor(onChange: () => void, onError: (code: string | undefined) => void) {
+    this.#onChange = onChange;
     this.#onError = onError;
   }
 
   watch(paths: readonly string[], folders: readonly string[]): void {
-    const [files, whole] = [paths.map((path) => resolve(path)), folders.map((path) => resolve(path))];
-    this.#wanted = () => foldersOf(files, whole);
+    const [files, watchedFolders] = [paths.map((path) => resolve(path)), folders.map((path) => resolve(path))];
+    this.#findFolders = () => foldersOf(files, watchedFolders);
     this.refresh();
   }
 
   refresh(): void {
-    const wanted = this.#wanted();
-    const retriedMs = performance.now() - RETRY_MS;
-    for (const [folder, { identity, names, failedMs = Number.POSITIVE_INFINITY }] of this.#all) {
+    const wanted = this.#findFolders();
+    const retryMs = performance.now() - RETRY_MS;
+    for (const [folder, { identity, names, failedMs = Number.POSITIVE_INFINITY }] of this.#watched) {
       const isSame = wanted.has(folder) && isSameNames(names, wanted.get(folder));
-      if (!isSame || failedMs <= retriedMs || identityOf(folder) !== identity) this.#forget(folder);
+      if (!isSame || failedMs <= retryMs || identityOf(folder) !== identity) this.#unwatch(folder);
     }
     for (const folder of this.#errors.keys()) if (!wanted.has(folder)) this.#errors.delete(folder);
-    for (const [folder, names] of wanted) if (!this.#all.has(folder)) this.#add(folder, names);
-    this.#tellError();
+    for (const [folder, names] of wanted) if (!this.#watched.has(folder)) this.#add(folder, names);
+    this.#reportError();
   }
 
   close(): void {
-    for (const folder of [...this.#all.keys()]) this.#forget(folder);
+    for (const folder of [...this.#watched.keys()]) this.#unwatch(folder);
   }
 
   #add(folder: string, names: RelevantNames): void {
     const identity = identityOf(folder);
     if (identity === undefined) return;
-    // The target of a link is watched by its own path, if it matters: a link may lead to a mount that hangs.
+    // Do not follow links: one may lead to a mount that hangs. `foldersOf` adds the folder behind a link.
     const path = resolveLinks(folder) ?? folder;
     const ignored = (inside: string) => inside !== path && names?.has(basename(inside)) === false;
     const watcher = watch(path, { depth: 0, followSymlinks: false, ignoreInitial: true, ignored });
     const watched: WatchedFolder = { watcher, identity, names, failedMs: undefined };
-    this.#all.set(folder, watched);
-    watcher.on('all', this.#report);
+    this.#watched.set(folder, watched);
+    watcher.on('all', this.#onChange);
     watcher.on('ready', () => {
-      if (watched.failedMs === undefined && this.#errors.delete(folder)) this.#tellError();
-      this.#report();
+      if (watched.failedMs === undefined && this.#errors.delete(folder)) this.#reportError();
+      this.#onChange();
     });
-    // Without a watch, changes are found by polling.
     watcher.on('error', (error) => {
       watched.failedMs = performance.now();
       this.#errors.set(folder, error instanceof Error && 'code' in error ? String(error.code) : String(error));
-      this.#tellError();
-      this.#report();
+      this.#reportError();
+      this.#onChange();
     });
   }
 
-  #tellError(): void {
+  #reportError(): void {
     const [error] = this.#errors.values();
-    if (error !== this.#error) this.#onError(error);
-    this.#error = error;
+    if (error !== this.#reportedError) this.#onError(error);
+    this.#reportedError = error;
   }
 
-  #forget(folder: string): void {
-    // The folder may be gone, and its watch with it.
-    this.#all
+  #unwatch(folder: string): void {
+    // Closing fails if the folder was deleted.
+    this.#watched
       .get(folder)
       ?.watcher.close()
       .catch(() => undefined);
-    this.#all.delete(folder);
+    this.#watched.delete(folder);
   }
 }
 
@@ -127,23 +129,24 @@ function isSameNames(names: RelevantNames, others: RelevantNames): boolean {
   return names.size === others.size && names.isSubsetOf(others);
 }
 
-/** Every folder to watch, as it is now, with the names in it that matter. */
-function foldersOf(files: readonly string[], whole: readonly string[]): Map<string, RelevantNames> {
+/** Returns the existing folders to watch, with the watched names in each. */
+function foldersOf(files: readonly string[], watchedFolders: readonly string[]): Map<string, RelevantNames> {
   const folders = new Map<string, Set<string> | undefined>();
   const add = (path: string) => {
     const [folder, name] = [dirname(path), basename(path)];
+    // The folder does not exist yet, so watch its parent.
     if (identityOf(folder) === undefined) return void (folder !== path && add(folder));
     if (!folders.has(folder)) folders.set(folder, new Set([KUBERNETES_DATA_LINK]));
     folders.get(folder)?.add(name);
   };
-  for (const folder of whole) {
+  for (const folder of watchedFolders) {
     if (identityOf(folder) === undefined) add(folder);
     else folders.set(folder, undefined);
   }
   for (const file of files) {
     add(file);
-    const behind = resolveLinks(file);
-    if (behind !== undefined && behind !== file) add(behind);
+    const target = resolveLinks(file);
+    if (target !== undefined && target !== file) add(target);
   }
   return folders;
 }

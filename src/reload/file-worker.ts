@@ -7,42 +7,48 @@ import type { FileChanges, FileContent, FileThreadRequest, FileWatchEvent } from
 import { type FileWatcher, watchFiles } from './file-watcher.ts';
 import { countOperations, runOperation } from './operation-counter.ts';
 import { isConsistent, waitUntilSettled } from './settled-files.ts';
-import type { WorkerInput } from './worker-thread.ts';
+import type { WorkerInput, WorkerMessage, WorkerRequest } from './worker-thread.ts';
 
-/** The other side of `file-thread.ts`. All of its file operations run on its own thread. */
+/** The code of the thread in `file-thread.ts`. */
 const { path, operations } = workerData as WorkerInput<{ readonly path: string }>;
 bypassThreadPool(operations);
 const manifestFiles: ManifestFiles = {
   path,
   environment: countOperations(createFileEnvironment(path, {}), operations),
 };
-/** A folder in which much is written reports no more often. */
+/** A folder with many writes causes at most one event in this time. */
 const REPORT_INTERVAL_MS = 10;
 
-let watch: FileWatcher | undefined;
-let watched = '';
+let watcher: FileWatcher | undefined;
+let watchedPaths = '';
 let isReporting = false;
 
-parentPort?.on('message', async ({ id, question }: { id: number; question: FileThreadRequest }) => {
-  parentPort?.postMessage({ id, answer: await handleRequest(question) });
+parentPort?.on('message', async ({ id, request }: WorkerRequest<FileThreadRequest>) => {
+  parentPort?.postMessage({ id, response: await handleRequest(request) } satisfies WorkerMessage);
 });
 
-async function handleRequest(question: FileThreadRequest): Promise<unknown> {
-  if (question.kind === 'look') return compareFiles(question.snapshot, question.waitMs);
-  if (question.kind === 'steady') return isConsistent(question.read, manifestFiles, question.previous, question.times);
-  if (question.kind === 'texts') return readFiles(question.paths);
-  return watchSnapshot(question.seen);
+async function handleRequest(request: FileThreadRequest): Promise<unknown> {
+  switch (request.kind) {
+    case 'compare':
+      return compareFiles(request.snapshot, request.waitMs);
+    case 'check-consistency':
+      return isConsistent(request.read, manifestFiles, request.previous, request.times);
+    case 'read':
+      return readFiles(request.paths);
+    case 'watch':
+      return watchSnapshot(request.snapshot);
+  }
 }
 
-async function compareFiles(seen: FileSnapshot, waitMs: number): Promise<FileChanges> {
+async function compareFiles(snapshot: FileSnapshot, waitMs: number): Promise<FileChanges> {
   const endMs = performance.now() + waitMs;
-  runOperation(operations, () => watch?.refresh());
-  const modificationTimes = await waitUntilSettled(seen, manifestFiles, () => performance.now() >= endMs);
-  const changed = changesSince(seen, manifestFiles);
+  runOperation(operations, () => watcher?.refresh());
+  const modificationTimes = await waitUntilSettled(snapshot, manifestFiles, () => performance.now() >= endMs);
+  const changed = changesSince(snapshot, manifestFiles);
   return {
     modificationTimes,
     changed,
-    manifestHash: changed.includes(path) ? hashManifest(manifestFiles) : seen.manifestHash,
+    manifestHash: changed.includes(path) ? hashManifest(manifestFiles) : snapshot.manifestHash,
   };
 }
 
@@ -61,14 +67,15 @@ function readFiles(paths: readonly string[]): Map<string, FileContent> {
   return new Map(paths.map((name) => [name, read(name)]));
 }
 
-function watchSnapshot(seen: FileSnapshot): void {
-  const { files, folders } = pathsToWatch(seen, manifestFiles);
-  const all = [...files, '', ...folders].join('\0');
-  if (all === watched) return;
-  watched = all;
+function watchSnapshot(snapshot: FileSnapshot): void {
+  const { files, folders } = pathsToWatch(snapshot, manifestFiles);
+  const paths = [...files, '', ...folders].join('\0');
+  if (paths === watchedPaths) return;
+  watchedPaths = paths;
   runOperation(operations, () => {
-    if (watch === undefined) watch = watchFiles(files, reportChange, folders, (code) => post({ kind: 'watch', code }));
-    else watch.watch(files, folders);
+    if (watcher === undefined)
+      watcher = watchFiles(files, reportChange, folders, (code) => post({ kind: 'watch', code }));
+    else watcher.watch(files, folders);
   });
 }
 
@@ -82,5 +89,5 @@ function reportChange(): void {
 }
 
 function post(event: FileWatchEvent): void {
-  parentPort?.postMessage({ event });
+  parentPort?.postMessage({ event } satisfies WorkerMessage);
 }

@@ -8,50 +8,51 @@ import type { Finding } from '../problem/finding.ts';
 import type { Problem } from '../problem/problem.ts';
 import { WorkerThread } from './worker-thread.ts';
 
-/** What the thread is told as it begins. */
+/** The data that the thread starts with. */
 export interface ManifestThreadOptions {
   readonly path: string;
   readonly env: Environment['env'];
 }
 
-/** Read the manifest anew; place findings in what was read last; run its self test. */
+/** Read the manifest; locate findings in the texts that were read last; run the self test of that manifest. */
 export type ManifestThreadRequest =
   | { readonly kind: 'read' }
-  | { readonly kind: 'place'; readonly findings: readonly Finding[] }
-  | { readonly kind: 'test' };
+  | { readonly kind: 'locate'; readonly findings: readonly Finding[] }
+  | { readonly kind: 'self-test' };
 
+/** The result of reading and checking a manifest, as the thread sends it. */
 export interface TransferredManifest {
   readonly findings: readonly Finding[];
-  /** Without its routes, which come by the port. */
+  /** Without its routes, which arrive on the port. */
   readonly checked: SchemaCheckedManifest | undefined;
-  /** The texts that it was read from, the manifest's own first. */
+  /** The texts of the manifest and its includes, the manifest's own first. */
   readonly sources: readonly Source[];
   readonly dependencies: Dependencies;
   /** SHA-256 of the manifest's own text, in hex. */
   readonly manifestHash: string;
-  /** The routes in pieces; `undefined` when there is no list of them. */
+  /** Sends the routes in chunks; `undefined` if the manifest has no list of routes. */
   readonly routes: MessagePort | undefined;
 }
 
-/** Problems, and the texts that they are in. */
+/** Problems, with the texts that they are in. */
 export interface LocatedProblems {
   readonly problems: readonly Problem[];
   readonly sources: readonly Source[];
 }
 
-/** What cannot be read, and why. */
+/** The reason why the manifest cannot be read. */
 export interface ReadFailure {
   readonly reason: string;
 }
 
 const TIMEOUT_MS = 60_000;
-/** Without a reload for so long it gives its memory back; the next one begins it anew. */
+/** The thread stops after this time without a reload, to free its memory. */
 const IDLE_MS = 600_000;
 
-/** The thread that parses manifests, so that a large one delays no request. One question at a time. */
+/** The thread that parses and checks the manifest, so that a large one delays no request. It handles one request at a time. */
 export class ManifestThread {
   readonly #thread: WorkerThread<ManifestThreadRequest>;
-  #idle: NodeJS.Timeout | undefined;
+  #idleTimer: NodeJS.Timeout | undefined;
 
   constructor({ path, env }: ManifestThreadOptions) {
     this.#thread = new WorkerThread({
@@ -69,55 +70,55 @@ export class ManifestThread {
     return this.#thread.isBlocked;
   }
 
-  /** Begins it if it has not begun, so that it is ready for the first question. */
+  /** Starts the thread ahead of the first request. */
   start(): void {
     this.#thread.start();
-    this.#endWhenIdle();
+    this.#stopWhenIdle();
   }
 
   read(): Promise<TransferredManifest | ReadFailure> {
-    return this.#ask({ kind: 'read' });
+    return this.#request({ kind: 'read' });
   }
 
   locate(findings: readonly Finding[]): Promise<LocatedProblems> {
-    return this.#ask({ kind: 'place', findings });
+    return this.#request({ kind: 'locate', findings });
   }
 
   runSelfTest(): Promise<LocatedProblems> {
-    return this.#ask({ kind: 'test' });
+    return this.#request({ kind: 'self-test' });
   }
 
   close(): Promise<void> {
-    clearTimeout(this.#idle);
+    clearTimeout(this.#idleTimer);
     return this.#thread.stop();
   }
 
-  async #ask<Answer>(question: ManifestThreadRequest): Promise<Answer> {
-    clearTimeout(this.#idle);
+  async #request<Response>(request: ManifestThreadRequest): Promise<Response> {
+    clearTimeout(this.#idleTimer);
     try {
-      return await this.#thread.request<Answer>(question);
+      return await this.#thread.request<Response>(request);
     } finally {
-      this.#endWhenIdle();
+      this.#stopWhenIdle();
     }
   }
 
-  #endWhenIdle(): void {
-    clearTimeout(this.#idle);
-    this.#idle = setTimeout(() => void this.#thread.stop(), IDLE_MS).unref();
+  #stopWhenIdle(): void {
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = setTimeout(() => void this.#thread.stop(), IDLE_MS).unref();
   }
 }
 
-/** Puts the pieces of a manifest together, step by step: to take all of it at once would take too long. */
+/** Assembles the chunks of a manifest in slices: receiving all of a large one at once would delay requests. */
 export function* assembleManifest({
   checked,
   routes,
 }: TransferredManifest): SlicedWork<SchemaCheckedManifest | undefined> {
   if (checked === undefined || routes === undefined) return checked;
-  const whole: Manifest['routes'] = [];
-  for (let piece = receiveMessageOnPort(routes); piece !== undefined; piece = receiveMessageOnPort(routes)) {
-    whole.push(...(piece.message as Manifest['routes']));
+  const assembled: Manifest['routes'] = [];
+  for (let chunk = receiveMessageOnPort(routes); chunk !== undefined; chunk = receiveMessageOnPort(routes)) {
+    assembled.push(...(chunk.message as Manifest['routes']));
     yield;
   }
   routes.close();
-  return { ...checked, manifest: { ...checked.manifest, routes: whole } };
+  return { ...checked, manifest: { ...checked.manifest, routes: assembled } };
 }

@@ -19,38 +19,39 @@ import type {
   TransferredManifest,
 } from './manifest-thread.ts';
 import { countOperations } from './operation-counter.ts';
-import type { WorkerInput } from './worker-thread.ts';
+import type { WorkerInput, WorkerMessage, WorkerRequest } from './worker-thread.ts';
 
 interface WorkerReadResult extends Pick<TransferredManifest, 'dependencies' | 'manifestHash'> {
   readonly manifest: ReadManifestResult;
 }
 
-// The YAML parser looks for a variable at each token, and each time the system is asked: a sixth of the whole time.
+// The YAML parser reads an environment variable for each token. As a system call each time, that takes a sixth of the
+// parsing time.
 process.env = {};
 
-/** The other side of `reading-thread.ts`: answers one question after the other. */
+/** The code of the thread in `manifest-thread.ts`. */
 const { path, env, operations } = workerData as WorkerInput<ManifestThreadOptions>;
 const environment = countOperations(createFileEnvironment(path, env), operations);
-/** Who begins the thread to ask it something has asked by then. */
+/** A thread that was started for a request has received it by then. */
 const WARM_UP_DELAY_MS = 100;
 
-/** What was read last. */
-let last: { readonly written: ReadManifestResult; readonly kept: TrackedEnvironment } | undefined;
+/** The manifest that was read last. */
+let last: { readonly manifest: ReadManifestResult; readonly trackedEnvironment: TrackedEnvironment } | undefined;
 
-parentPort?.on('message', async ({ id, question }: { id: number; question: ManifestThreadRequest }) => {
-  if (question.kind === 'read') respond(id, toTransferred(readSavedManifest()));
-  else if (question.kind === 'place') respond(id, locateFindings(question.findings));
+parentPort?.on('message', async ({ id, request }: WorkerRequest<ManifestThreadRequest>) => {
+  if (request.kind === 'read') respond(id, toTransferred(readSavedManifest()));
+  else if (request.kind === 'locate') respond(id, locateFindings(request.findings));
   else respond(id, await runManifestSelfTest());
 });
 
-// Nobody asks as the gateway starts. What is there is read all the same: at first that takes half as long again.
+// Reads the files once to warm the thread up: the first read takes half as long again.
 setTimeout(() => {
   if (last === undefined) readSavedManifest();
 }, WARM_UP_DELAY_MS);
 
-function respond(id: number, given: TransferredManifest | ReadFailure | LocatedProblems): void {
-  const ports = 'routes' in given && given.routes !== undefined ? [given.routes] : [];
-  parentPort?.postMessage({ id, answer: given }, ports);
+function respond(id: number, response: TransferredManifest | ReadFailure | LocatedProblems): void {
+  const ports = 'routes' in response && response.routes !== undefined ? [response.routes] : [];
+  parentPort?.postMessage({ id, response } satisfies WorkerMessage, ports);
 }
 
 function readSavedManifest(): WorkerReadResult | ReadFailure {
@@ -60,31 +61,31 @@ function readSavedManifest(): WorkerReadResult | ReadFailure {
   } catch (error) {
     return { reason: error instanceof Error ? error.message : String(error) };
   }
-  const { dependencies, world: kept } = trackDependencies(environment);
-  const manifest = readManifest({ path, text }, kept, parseCached);
+  const { dependencies, world: trackedEnvironment } = trackDependencies(environment);
+  const manifest = readManifest({ path, text }, trackedEnvironment, parseCached);
   evictUnusedFiles(manifest);
-  last = { written: manifest, kept };
+  last = { manifest, trackedEnvironment };
   return { manifest, dependencies, manifestHash: sha256(text) };
 }
 
-function toTransferred(found: WorkerReadResult | ReadFailure): TransferredManifest | ReadFailure {
-  if ('reason' in found) return found;
-  const { manifest: written, dependencies, manifestHash } = found;
-  const { document, findings, checked } = written;
+function toTransferred(result: WorkerReadResult | ReadFailure): TransferredManifest | ReadFailure {
+  if ('reason' in result) return result;
+  const { manifest: readResult, dependencies, manifestHash } = result;
+  const { document, findings, checked } = readResult;
   const routes: unknown = (checked?.manifest as Partial<Manifest> | null | undefined)?.routes;
-  const said = { findings, dependencies, manifestHash, sources: sourcesOf(document) };
-  if (checked === undefined || !Array.isArray(routes)) return { ...said, checked, routes: undefined };
+  const common = { findings, dependencies, manifestHash, sources: sourcesOf(document) };
+  if (checked === undefined || !Array.isArray(routes)) return { ...common, checked, routes: undefined };
   const manifest = { ...checked.manifest, routes: [] };
-  return { ...said, checked: { ...checked, manifest }, routes: sendInChunks(routes) };
+  return { ...common, checked: { ...checked, manifest }, routes: sendInChunks(routes) };
 }
 
-/** What texts were parsed into, by their files: of many files seldom more than one changes. */
+/** Parsed files by path, because a save usually changes one of many files. */
 const parseCache = new Map<string, { readonly text: string; readonly result: ReturnType<DocumentParser> }>();
 
 function parseCached(source: Source): ReturnType<DocumentParser> {
-  const known = parseCache.get(source.path);
-  if (known?.text === source.text) return known.result;
-  // What it was before may be large, and so may what it is now.
+  const cached = parseCache.get(source.path);
+  if (cached?.text === source.text) return cached.result;
+  // Free the old document before parsing: both may be large.
   last = undefined;
   parseCache.delete(source.path);
   const result = parse(source);
@@ -97,7 +98,7 @@ function evictUnusedFiles({ document }: ReadManifestResult): void {
   for (const file of parseCache.keys()) if (!files.has(file)) parseCache.delete(file);
 }
 
-/** To take in so many routes takes about a millisecond. */
+/** Receiving this many routes takes about a millisecond. */
 const ROUTES_PER_CHUNK = 250;
 
 function sendInChunks(routes: readonly unknown[]): MessagePort {
@@ -108,27 +109,27 @@ function sendInChunks(routes: readonly unknown[]): MessagePort {
 }
 
 function locateFindings(findings: readonly Finding[]): LocatedProblems {
-  if (last === undefined) throw new Error('nothing was read');
-  const { document } = last.written;
+  if (last === undefined) throw new Error('no manifest was read');
+  const { document } = last.manifest;
   return { problems: toProblems(findings, document), sources: sourcesOf(document) };
 }
 
 async function runManifestSelfTest(): Promise<LocatedProblems> {
-  if (last?.written.checked === undefined) throw new Error('nothing was read');
-  const { written, kept } = last;
-  // All of the gateway, which a thread that only reads begins and is held in memory without.
+  if (last?.manifest.checked === undefined) throw new Error('no manifest was read');
+  const { manifest, trackedEnvironment } = last;
+  // Imported only for a self test: they load the complete gateway, which costs time and memory.
   const [{ planManifest }, { runToEnd }, { runSelfTest }] = await Promise.all([
     import('../load.ts'),
     import('../plan/sliced-work.ts'),
     import('./self-test.ts'),
   ]);
-  const { document, checked } = written;
-  const { plan, findings } = runToEnd(planManifest(written, kept.readFile, undefined));
-  // A file has changed since: that is found by whoever asks, who reads everything again.
+  const { document, checked } = manifest;
+  const { plan, findings } = runToEnd(planManifest(manifest, trackedEnvironment.readFile, undefined));
+  // Without a plan a file has changed since the caller compiled it. The caller compares the files afterwards and starts again.
   if (plan === undefined || checked === undefined) return locateFindings(findings);
   const planned: PlannedManifest = {
     ...{ document, plan, secrets: createSecrets(checked.secrets), manifest: checked.manifest },
     ...{ sources: sourcesOf(document), problems: [], files: new Map(), globs: new Map() },
   };
-  return runSelfTest(planned, kept);
+  return runSelfTest(planned, trackedEnvironment);
 }

@@ -1,8 +1,8 @@
 import type { FileEnvironment } from '../manifest/file-environment.ts';
 
 /**
- * Shared with the thread that begins another one: its number is odd while the other one waits for the file system, and
- * grows with every operation.
+ * Counts the file operations of a worker thread in memory shared with its parent. The count is odd during an operation
+ * and grows with each one, so that the parent can tell a slow thread from one that hangs.
  */
 export type OperationCounter = Int32Array<SharedArrayBuffer>;
 
@@ -10,21 +10,21 @@ export function createOperationCounter(): OperationCounter {
   return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 }
 
-/** Calls a function that may wait for the file system. A call inside another one belongs to that one. */
-export function runOperation<Made>(operations: OperationCounter, act: () => Made): Made {
-  if (Atomics.load(operations, 0) % 2 !== 0) return act();
+/** Runs a function that may wait for the file system. A nested call counts as part of the outer one. */
+export function runOperation<Result>(operations: OperationCounter, operation: () => Result): Result {
+  if (Atomics.load(operations, 0) % 2 !== 0) return operation();
   Atomics.add(operations, 0, 1);
   try {
-    return act();
+    return operation();
   } finally {
     Atomics.add(operations, 0, 1);
   }
 }
 
-/** The same files, with every operation on them counted. */
+/** Returns the same file access with every operation counted. */
 export function countOperations(files: FileEnvironment, operations: OperationCounter): FileEnvironment {
-  const count = <Args extends readonly unknown[], Made>(operation: (...args: Args) => Made) => {
-    return (...args: Args): Made => runOperation(operations, () => operation(...args));
+  const count = <Args extends readonly unknown[], Result>(operation: (...args: Args) => Result) => {
+    return (...args: Args): Result => runOperation(operations, () => operation(...args));
   };
   return {
     env: files.env,

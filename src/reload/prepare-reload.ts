@@ -11,10 +11,10 @@ import type { FileSnapshot } from './file-snapshot.ts';
 import type { FileContent, FileThread } from './file-thread.ts';
 import { assembleManifest, type LocatedProblems, type ManifestThread, type ReadFailure } from './manifest-thread.ts';
 
-/** Requests wait no longer than this for a piece of the work. */
+/** The longest time that compiling delays a request. */
 const SLICE_MS = 5;
 
-/** What the files are, as far as they can be read. */
+/** The plan of the saved manifest, or the problems or the error that prevent it, with the files that were read. */
 export type PreparedReload = { readonly snapshot: FileSnapshot } & (
   | { readonly planned: PlannedManifest }
   | LocatedProblems
@@ -22,75 +22,78 @@ export type PreparedReload = { readonly snapshot: FileSnapshot } & (
 );
 
 /**
- * Reads, compiles and verifies the saved manifest, and activates nothing. Requests are served meanwhile.
+ * Reads, checks, compiles and tests the saved manifest. Activates nothing.
  *
- * @param named the files that the manifest named before: it probably names them still
+ * @param likelyFiles the files that the manifest named before; they are read in one request
  * @param active the plan from which unchanged parts are taken over
  */
 export async function prepareReload(
-  thread: ManifestThread,
-  files: FileThread,
-  named: Iterable<string>,
+  manifestThread: ManifestThread,
+  fileThread: FileThread,
+  likelyFiles: Iterable<string>,
   active: Plan,
 ): Promise<PreparedReload> {
-  const read = await thread.read();
-  // The files that it names are unknown then, and will be known once it is back.
+  const read = await manifestThread.read();
   if ('reason' in read) return { ...read, snapshot: EMPTY_SNAPSHOT };
   const checked = await runInSlices(assembleManifest(read), SLICE_MS);
-  const compiled = await compileFromFiles({ checked, findings: read.findings }, files, named, active);
-  const { manifestHash: own, dependencies } = read;
+  const compiled = await compileFromFiles({ checked, findings: read.findings }, fileThread, likelyFiles, active);
+  const { manifestHash, dependencies } = read;
   const snapshot = {
-    manifestHash: own,
+    manifestHash,
     dependencies: { files: new Map([...dependencies.files, ...compiled.files]), globs: dependencies.globs },
   };
   if (compiled.plan === undefined || checked === undefined)
-    return { ...(await thread.locate(compiled.findings)), snapshot };
+    return { ...(await manifestThread.locate(compiled.findings)), snapshot };
   if (compiled.plan.reload.selfTest !== undefined) {
-    const tested = await thread.runSelfTest();
-    if (tested.problems.length > 0) return { ...tested, snapshot };
+    const selfTest = await manifestThread.runSelfTest();
+    if (selfTest.problems.length > 0) return { ...selfTest, snapshot };
   }
   return { planned: new LazyPlannedManifest(compiled.plan, checked, read.sources, snapshot.dependencies), snapshot };
 }
 
 /**
- * Compiles on this thread, with texts that the thread for files has read. A file that was not read before its text was
- * needed is read then, and the compilation begins again.
+ * Compiles on this thread, with file contents from the file thread. If the compilation needs a file that was not read,
+ * the file is read and the compilation starts again, because compiling cannot wait in the middle.
  */
 async function compileFromFiles(
-  written: Parameters<typeof planManifest>[0],
-  thread: FileThread,
-  named: Iterable<string>,
+  manifest: Parameters<typeof planManifest>[0],
+  fileThread: FileThread,
+  likelyFiles: Iterable<string>,
   active: Plan,
 ) {
-  const texts = new Map(await thread.readFiles([...named]));
+  const contents = new Map(await fileThread.readFiles([...likelyFiles]));
   for (;;) {
     const files = new Map<string, string>();
     const missing = new Set<string>();
     const readFile = (path: string): string => {
-      const text = texts.get(path);
-      if (text === undefined) missing.add(path);
-      files.set(path, hashOfFile(text));
-      return textOfFile(text);
+      const content = contents.get(path);
+      if (content === undefined) missing.add(path);
+      files.set(path, hashOfFile(content));
+      return textOfFile(content);
     };
-    const made = await runInSlices(planManifest(written, readFile, active), SLICE_MS);
-    if (missing.size === 0) return { ...made, files };
-    for (const [path, text] of await thread.readFiles([...missing])) texts.set(path, text);
+    const compiled = await runInSlices(planManifest(manifest, readFile, active), SLICE_MS);
+    if (missing.size === 0) return { ...compiled, files };
+    for (const [path, content] of await fileThread.readFiles([...missing])) contents.set(path, content);
   }
 }
 
-function hashOfFile(text: FileContent | undefined): string {
-  return text !== undefined && 'hash' in text ? text.hash : '';
+function hashOfFile(content: FileContent | undefined): string {
+  return content !== undefined && 'hash' in content ? content.hash : '';
 }
 
-/** Throws an error with the code that reading the file gave. */
-function textOfFile(text: FileContent | undefined): string {
-  if (text !== undefined && 'text' in text) return text.text;
-  throw Object.assign(new Error('the file cannot be read'), { code: text?.code ?? 'ENOENT' });
+/** Throws an error with the code of the failed read. */
+function textOfFile(content: FileContent | undefined): string {
+  if (content !== undefined && 'text' in content) return content.text;
+  throw Object.assign(new Error('the file cannot be read'), { code: content?.code ?? 'ENOENT' });
 }
 
+/** Stands in for a manifest that cannot be read: any content later differs from it. */
 const EMPTY_SNAPSHOT: FileSnapshot = { manifestHash: '', dependencies: { files: new Map(), globs: new Map() } };
 
-/** A plan and what it was made of. Where in the texts something stands is seldom asked: they are parsed again for it. */
+/**
+ * A planned manifest without its parsed document. Positions are rarely needed, so the document is parsed again on first
+ * use.
+ */
 class LazyPlannedManifest implements PlannedManifest {
   readonly plan: Plan;
   readonly manifest: PlannedManifest['manifest'];

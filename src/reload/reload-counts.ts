@@ -9,7 +9,7 @@ export interface ReloadCount {
   readonly count: number;
 }
 
-/** How many attempts ended how, by what had brought them about. */
+/** Counts reloads by outcome and cause. */
 export class ReloadCounts {
   readonly #counts = new Map(KINDS.flatMap((kind) => CAUSES.map((cause) => [keyOf({ kind, cause }), 0])));
 
@@ -18,7 +18,7 @@ export class ReloadCounts {
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
   }
 
-  /** Those too that are none. */
+  /** Returns every combination, including those with a count of zero, so that each metric series exists from the start. */
   all(): ReloadCount[] {
     return [...this.#counts].map(([key, count]) => ({ ...JSON.parse(key), count }));
   }

@@ -3,39 +3,39 @@ import type { Source } from '../manifest/source.ts';
 import type { PlanChanges } from '../plan/changes.ts';
 import type { Problem } from '../problem/problem.ts';
 
-/** What brought an attempt about: a change of a file, the slow look at all of them, `SIGHUP`, a request to the operators' side. */
+/** The trigger of a reload: a file event, the poll, `SIGHUP`, or a request to the admin API. */
 export type ReloadCause = 'change' | 'poll' | 'signal' | 'request';
 
 interface ReloadAttempt {
   readonly cause: ReloadCause;
   readonly at: Date;
-  /** How long it took. */
+  /** The duration of the reload. */
   readonly ms: number;
-  /** What had changed, by the paths that the manifest writes; the manifest itself as it was named. */
+  /** The changed files: paths as the manifest writes them, and the manifest as it was named at the start. */
   readonly files: readonly string[];
 }
 
-/** How an attempt to take the files over ended. */
+/** The end of a reload. */
 export type ReloadOutcome = ReportedReloadOutcome | ReloadUnchanged | ReloadCancelled;
 
-/** How one ended that found something changed. */
+/** The end of a reload that found a change. */
 export type ReportedReloadOutcome = ReloadAccepted | ReloadRejected | ReloadUnreadable;
 
-/** What was saved is in force. */
+/** The saved manifest is active. */
 export interface ReloadAccepted extends ReloadAttempt {
   readonly kind: 'accepted';
-  /** The plan in force now, and what it was made of. */
+  /** The manifest with the plan that is active now. */
   readonly planned: PlannedManifest;
   readonly hash: string;
   readonly oldHash: string;
   readonly changes: PlanChanges;
   /** The changes by meaning, in one line. */
   readonly summary: string;
-  /** Keys of the manifest in force that are not what the process began with, and take a restart. */
+  /** Keys of the active manifest that take effect only after a restart. */
   readonly keysNeedingRestart: readonly string[];
 }
 
-/** What was saved is refused: the last good plan stays. */
+/** The saved manifest has problems; the active plan stays. */
 export interface ReloadRejected extends ReloadAttempt {
   readonly kind: 'rejected';
   readonly problems: readonly Problem[];
@@ -43,18 +43,18 @@ export interface ReloadRejected extends ReloadAttempt {
   readonly sources: readonly Source[];
 }
 
-/** Nothing could be read, or not all of it at one time: the last good plan stays. */
+/** The files could not be read, or changed while they were read; the active plan stays. */
 export interface ReloadUnreadable extends ReloadAttempt {
   readonly kind: 'unreadable';
   readonly reason: string;
 }
 
-/** The files are what they were at the last attempt. */
+/** No file has changed since the last reload. */
 export interface ReloadUnchanged extends ReloadAttempt {
   readonly kind: 'unchanged';
 }
 
-/** The gateway stops: the active plan stays until the process ends. */
+/** The gateway is stopping; the active plan stays until the process exits. */
 export interface ReloadCancelled extends ReloadAttempt {
   readonly kind: 'cancelled';
 }

@@ -10,239 +10,214 @@ import { ManifestThread } from './manifest-thread.ts';
 import { prepareReload } from './prepare-reload.ts';
 import { type ReloadCount, ReloadCounts } from './reload-counts.ts';
 import type { ReloadCause, ReloadOutcome, ReportedReloadOutcome } from './reload-outcome.ts';
+import { isExplicit, ReloadQueue } from './reload-queue.ts';
 import { SETTLE_MS } from './settled-files.ts';
 import { FileSystemHangError } from './worker-thread.ts';
 
 export type { ReloadCause, ReloadOutcome, ReportedReloadOutcome } from './reload-outcome.ts';
 
-/** Some mounts tell of no change at all; this finds it. */
+/** Finds changes on mounts that send no notifications. */
 const POLL_INTERVAL_MS = 5_000;
-/** Files that are written without end are not waited for any longer. */
+/** A reload gives up on files that are still being written after this time. */
 const MAX_SETTLE_MS = 10_000;
-/** From so many on, the thread that reads is begun before it is asked: it takes 40 MB, and more for what it has read. */
+/**
+ * A manifest with more routes starts its thread at the first sign of a change. The thread takes 40 MB, plus the parsed
+ * manifest.
+ */
 const MANY_ROUTES = 1_000;
 
 export interface ReloaderOptions {
   readonly path: string;
   readonly env: Environment['env'];
   readonly gateway: Gateway;
-  /** What the plan in force was made of. */
+  /** The files from which the active plan was loaded. */
   readonly initial: Dependencies & { readonly sources: readonly Source[] };
-  /** Hears of every attempt that found something changed. */
+  /** Called for every reload that found a change. */
   readonly onReload: (reload: ReloadOutcome) => void;
-  /** Called with an error's code when the files cannot be watched; they are polled all the same. */
+  /** Called with an error code when the files cannot be watched. The poll continues. */
   readonly onWatchError?: (code: string) => void;
 }
 
-/**
- * Watches the manifest and every file that it names. When one of them changed, all of them are read, compiled and verified,
- * and if nothing is wrong, one assignment puts the plan in force; if something is, the last good plan stays.
- */
+/** Reloads the manifest when it or a file that it names changes. README.md describes the stages of a reload. */
 export class Reloader {
-  /** How the last attempt ended that found something changed; `undefined` until there was one. */
+  /** The last reload that found a change; `undefined` until there is one. */
   lastOutcome: ReportedReloadOutcome | undefined;
-  /** The code of the error that keeps the files from being watched. */
+  /** The error code for which the files cannot be watched. */
   watchError: string | undefined;
-  /** When the plan in force was put in force. */
   lastActivatedAt = new Date();
   readonly #options: ReloaderOptions;
-  readonly #files: FileThread;
-  readonly #thread: ManifestThread;
-  /** What the process began with. */
-  readonly #began: StartupSettings;
+  readonly #fileThread: FileThread;
+  readonly #manifestThread: ManifestThread;
+  /** The settings that the process started with and that need a restart to change. */
+  readonly #startup: StartupSettings;
   readonly #counts = new ReloadCounts();
-  readonly #poll: NodeJS.Timeout;
-  #seen: FileSnapshot;
-  /** SHA-256 of the manifest's own text when the files were looked at last. */
-  #ownSeen: string;
-  #settling: NodeJS.Timeout | undefined;
-  /** The last of the attempts that were asked for: they are made one after the other. */
-  #running: Promise<unknown> = Promise.resolve();
-  /** An attempt that has not begun: whoever asks for one now means this one. */
-  #next: { readonly reload: Promise<ReloadOutcome>; cause: ReloadCause } | undefined;
+  readonly #queue = new ReloadQueue((cause) => this.#reload(cause));
+  readonly #pollTimer: NodeJS.Timeout;
+  #settleTimer: NodeJS.Timeout | undefined;
+  /** The files as the last reload read them. */
+  #snapshot: FileSnapshot;
+  /** SHA-256 of the manifest's own text at the last comparison, which may be newer than the snapshot. */
+  #manifestHash: string;
   #isClosed = false;
 
   constructor(options: ReloaderOptions) {
     const { path, env, gateway, initial } = options;
     this.#options = options;
-    this.#files = new FileThread(path, (event) => this.#hear(event));
-    this.#thread = new ManifestThread({ path, env });
+    this.#fileThread = new FileThread(path, (event) => this.#onFileEvent(event));
+    this.#manifestThread = new ManifestThread({ path, env });
     const { listen, admin, server } = gateway.plan;
-    this.#began = { listen, admin, server: { tls: server.tls } };
-    // What was saved since is news.
-    this.#seen = {
-      manifestHash: sha256(initial.sources[0]?.text ?? ''),
+    this.#startup = { listen, admin, server: { tls: server.tls } };
+    // The hash of the text that was loaded, not of the file: a save since then is a change.
+    this.#manifestHash = sha256(initial.sources[0]?.text ?? '');
+    this.#snapshot = {
+      manifestHash: this.#manifestHash,
       dependencies: { files: initial.files, globs: initial.globs },
     };
-    this.#ownSeen = this.#seen.manifestHash;
-    this.#follow();
-    this.#poll = setInterval(() => void this.reload('poll'), POLL_INTERVAL_MS);
+    this.#watch();
+    this.#pollTimer = setInterval(() => void this.reload('poll'), POLL_INTERVAL_MS);
   }
 
-  /** SHA-256 of the manifest in force, in hex. */
+  /** SHA-256 of the active manifest, in hex. */
   get hash(): string {
     return this.#options.gateway.plan.hash;
   }
 
-  /** Threads that wait for the file system, perhaps for ever. */
+  /** Threads that wait for a file system that does not respond. */
   get hungThreadCount(): number {
-    return this.#files.hungCount + this.#thread.hungCount;
+    return this.#fileThread.hungCount + this.#manifestThread.hungCount;
   }
 
-  /** True while a thread waits for the file system: the process must not wait for its end. */
+  /** True while a thread waits for the file system. The process must not wait for such a thread when it exits. */
   get isThreadBlocked(): boolean {
-    return this.#files.isBlocked || this.#thread.isBlocked;
+    return this.#fileThread.isBlocked || this.#manifestThread.isBlocked;
   }
 
-  /** Keys of the manifest in force that take a restart: what they were at the start stays in force. */
+  /** Keys of the active manifest that take effect only after a restart. */
   get keysNeedingRestart(): readonly string[] {
-    return settingsNeedingRestart(this.#began, this.#options.gateway.plan);
+    return settingsNeedingRestart(this.#startup, this.#options.gateway.plan);
   }
 
-  /** How many attempts ended how, by what had brought them about; those that found nothing changed are not counted. */
+  /** Reloads that found a change, counted by outcome and cause. */
   get counts(): readonly ReloadCount[] {
     return this.#counts.all();
   }
 
   /**
-   * Looks at all files now. Attempts are made one after the other, and each reads what is saved when it begins, so that
-   * the last save wins. Resolves when it is known what came of it, with the plan in force if that is a new one.
+   * Reloads if a file has changed. Each reload reads the files when it starts, so that the last save wins.
+   *
+   * @returns the outcome; never rejects. When it is `accepted`, the new plan is active.
    */
   reload(cause: ReloadCause): Promise<ReloadOutcome> {
-    if (this.#next === undefined) {
-      const reload = this.#running.then(() => {
-        const asked = this.#next?.cause ?? cause;
-        this.#next = undefined;
-        return this.#attempt(asked);
-      });
-      this.#next = { reload, cause };
-      this.#running = reload;
-    } else if (isExplicit(cause)) {
-      // Whoever asks is to be answered, whatever had brought it about before.
-      this.#next.cause = cause;
-    }
-    return this.#next.reload;
+    return this.#queue.add(cause);
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearTimeout(this.#settling);
-    clearInterval(this.#poll);
-    await Promise.all([this.#files.close(), this.#thread.close()]);
-    await this.#running;
+    clearTimeout(this.#settleTimer);
+    clearInterval(this.#pollTimer);
+    await Promise.all([this.#fileThread.close(), this.#manifestThread.close()]);
+    await this.#queue.idle();
   }
 
-  /** Never rejects. */
-  async #attempt(cause: ReloadCause): Promise<ReloadOutcome> {
-    const at = new Date();
-    const start = performance.now();
+  async #reload(cause: ReloadCause): Promise<ReloadOutcome> {
+    const [at, startMs] = [new Date(), performance.now()];
     const files = new Set<string>();
     if (this.#isClosed) return { kind: 'cancelled', cause, at, files: [], ms: 0 };
-    const end = await this.#takeOver(files, cause, start + MAX_SETTLE_MS).catch((error: unknown) =>
-      this.#failed(error),
+    const result = await this.#loadAndActivate(files, cause, startMs + MAX_SETTLE_MS).catch((error: unknown) =>
+      this.#threadFailure(error),
     );
-    const ms = Math.round(performance.now() - start);
-    const attempted = { cause, at, files: [...files], ms };
-    if (this.#isClosed || end.kind === 'cancelled') return { ...attempted, kind: 'cancelled' };
-    this.#follow();
-    const reload = { ...attempted, ...end };
-    if (reload.kind === 'unchanged' || this.#isKnown(reload)) return reload;
-    this.lastOutcome = reload;
-    this.#counts.add(reload);
-    this.#options.onReload(reload);
-    return reload;
-  }
-
-  #failed(error: unknown) {
-    // After a thread died, out of memory for example, the same text is not read again. A file system
-    // that hangs is asked again, and its files are new once it responds.
-    this.#seen = { ...this.#seen, manifestHash: error instanceof FileSystemHangError ? '' : this.#ownSeen };
-    return { kind: 'unreadable', reason: error instanceof Error ? error.message : String(error) } as const;
-  }
-
-  /** A file system that hangs is reported once, and again to those who ask. */
-  #isKnown(reload: ReportedReloadOutcome): boolean {
-    const isSame =
-      reload.kind === 'unreadable' &&
-      this.lastOutcome?.kind === 'unreadable' &&
-      reload.reason === this.lastOutcome.reason;
-    return isSame && !isExplicit(reload.cause) && this.hungThreadCount > 0;
+    const attempt = { cause, at, files: [...files], ms: Math.round(performance.now() - startMs) };
+    if (this.#isClosed || result.kind === 'cancelled') return { ...attempt, kind: 'cancelled' };
+    this.#watch();
+    const outcome = { ...attempt, ...result };
+    if (outcome.kind === 'unchanged' || this.#isRepeatedHang(outcome)) return outcome;
+    this.lastOutcome = outcome;
+    this.#counts.add(outcome);
+    this.#options.onReload(outcome);
+    return outcome;
   }
 
   /**
-   * Reads until all that was read was there at one time, and puts it in force if nothing is wrong with it.
+   * Loads the files until one load saw a consistent set of them, and activates the plan if it has no problems.
    *
-   * @param files takes what has changed
-   * @param endMs when to give up
+   * @param files collects the changed files
+   * @param deadlineMs when to give up, by `performance.now()`
    */
-  async #takeOver(files: Set<string>, cause: ReloadCause, endMs: number) {
-    const isOver = () => this.#isClosed || performance.now() >= endMs;
+  async #loadAndActivate(files: Set<string>, cause: ReloadCause, deadlineMs: number) {
     for (;;) {
-      const { modificationTimes, changed, manifestHash } = await this.#files.compare(
-        this.#seen,
-        Math.max(0, endMs - performance.now()),
-      );
-      this.#ownSeen = manifestHash;
+      const waitMs = Math.max(0, deadlineMs - performance.now());
+      const { modificationTimes, changed, manifestHash } = await this.#fileThread.compare(this.#snapshot, waitMs);
+      this.#manifestHash = manifestHash;
       for (const file of changed) files.add(file);
-      if (files.size === 0 && !this.#isAskedAgain(cause)) return { kind: 'unchanged' } as const;
-      const named = this.#seen.dependencies.files.keys();
-      const made = await prepareReload(this.#thread, this.#files, named, this.#options.gateway.plan);
-      if (await this.#files.isConsistent(made.snapshot, this.#seen, modificationTimes)) {
-        this.#seen = made.snapshot;
-        if ('reason' in made) return { kind: 'unreadable', reason: made.reason } as const;
-        if ('problems' in made) return { kind: 'rejected', problems: made.problems, sources: made.sources } as const;
-        return this.#isClosed ? ({ kind: 'cancelled' } as const) : this.#putInForce(made.planned);
+      if (files.size === 0 && !this.#shouldRetry(cause)) return { kind: 'unchanged' } as const;
+      const dependencies = this.#snapshot.dependencies.files.keys();
+      const { plan: active } = this.#options.gateway;
+      const prepared = await prepareReload(this.#manifestThread, this.#fileThread, dependencies, active);
+      if (await this.#fileThread.isConsistent(prepared.snapshot, this.#snapshot, modificationTimes)) {
+        this.#snapshot = prepared.snapshot;
+        if ('reason' in prepared) return { kind: 'unreadable', reason: prepared.reason } as const;
+        if ('problems' in prepared)
+          return { kind: 'rejected', problems: prepared.problems, sources: prepared.sources } as const;
+        return this.#isClosed ? ({ kind: 'cancelled' } as const) : this.#activate(prepared.planned);
       }
-      if (isOver())
-        return { kind: 'unreadable', reason: 'the files are written faster than they can be read' } as const;
+      if (this.#isClosed || performance.now() >= deadlineMs)
+        return { kind: 'unreadable', reason: 'the files change faster than they can be read' } as const;
       await pause(SETTLE_MS);
     }
   }
 
-  /** Whoever asks after a refusal is to be told why, and what was in the way may be gone. */
-  #isAskedAgain(cause: ReloadCause): boolean {
+  /** True if an explicit reload follows a failed one: it reports the problems again, and their cause may be gone. */
+  #shouldRetry(cause: ReloadCause): boolean {
     return isExplicit(cause) && this.lastOutcome !== undefined && this.lastOutcome.kind !== 'accepted';
   }
 
-  #putInForce(planned: PlannedManifest) {
+  #activate(planned: PlannedManifest) {
     const { gateway } = this.#options;
-    const { plan: old } = gateway;
     const { plan } = planned;
-    const changes = comparePlans(old, plan);
+    const { hash: oldHash } = gateway.plan;
+    const changes = comparePlans(gateway.plan, plan);
     gateway.activate(plan);
     this.lastActivatedAt = new Date();
-    const { keysNeedingRestart } = this;
-    const hashes = { hash: plan.hash, oldHash: old.hash };
     return {
       kind: 'accepted',
       planned,
-      ...hashes,
+      hash: plan.hash,
+      oldHash,
       changes,
       summary: summarizeChanges(changes),
-      keysNeedingRestart,
+      keysNeedingRestart: this.keysNeedingRestart,
     } as const;
   }
 
-  /** Watches what was seen last. */
-  #follow(): void {
-    // A thread that hangs is reported by the next attempt.
-    if (!this.#isClosed) this.#files.watch(this.#seen).catch(() => undefined);
+  #threadFailure(error: unknown) {
+    // A text that ended its thread, by running out of memory for example, must not be read again. After a hang the empty hash
+    // makes the files count as changed once the file system responds.
+    const manifestHash = error instanceof FileSystemHangError ? '' : this.#manifestHash;
+    this.#snapshot = { ...this.#snapshot, manifestHash };
+    return { kind: 'unreadable', reason: error instanceof Error ? error.message : String(error) } as const;
   }
 
-  /** Called once the watch stands, at each sign of a change, and when files cannot be watched. */
-  #hear(event: FileWatchEvent): void {
+  /** True if a poll meets the same hang again, which was reported once. */
+  #isRepeatedHang(outcome: ReportedReloadOutcome): boolean {
+    const last = this.lastOutcome;
+    const isSame = outcome.kind === 'unreadable' && last?.kind === 'unreadable' && outcome.reason === last.reason;
+    return isSame && !isExplicit(outcome.cause) && this.hungThreadCount > 0;
+  }
+
+  #watch(): void {
+    // The next reload reports a thread that hangs.
+    if (!this.#isClosed) this.#fileThread.watch(this.#snapshot).catch(() => undefined);
+  }
+
+  #onFileEvent(event: FileWatchEvent): void {
     if (this.#isClosed) return;
     if (event.kind === 'watch') {
       this.watchError = event.code;
       if (event.code !== undefined) this.#options.onWatchError?.(event.code);
       return;
     }
-    if (this.#options.gateway.plan.routes.length >= MANY_ROUTES) this.#thread.start();
-    clearTimeout(this.#settling);
-    this.#settling = setTimeout(() => void this.reload('change'), SETTLE_MS);
+    if (this.#options.gateway.plan.routes.length >= MANY_ROUTES) this.#manifestThread.start();
+    clearTimeout(this.#settleTimer);
+    this.#settleTimer = setTimeout(() => void this.reload('change'), SETTLE_MS);
   }
-}
-
-function isExplicit(cause: ReloadCause): boolean {
-  return cause === 'request' || cause === 'signal';
 }

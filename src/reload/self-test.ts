@@ -9,15 +9,14 @@ import { findUnknownReferences } from '../testing/unknown-references.ts';
 
 const RULE = 'self-test';
 
-/** How long all of a self test may take. */
+/** The time limit of a self test. */
 const TIMEOUT_MS = 30_000;
 
 /**
- * Asks a plan what the test file asks that its manifest names, without a network: the problems of those cases that did not
- * become what they are expected to. The plan is asked as it is to serve: which manifest and which environment
- * the test file names has no part in it.
+ * Runs the test file of `reload.selfTest` against a plan, offline. The manifest and the environment that the test file
+ * names are ignored: the plan is tested as it would serve.
  *
- * @param maxMs how long all of it may take
+ * @returns the problems of the failed cases, and the text of the test file
  */
 export async function runSelfTest(
   planned: PlannedManifest,
@@ -28,23 +27,22 @@ export async function runSelfTest(
   if (path === undefined) return { problems: [], sources: [] };
   const source = { path: displayPathBeside(planned.document.file, path), text: readFile(path) };
   const { testFile, problems } = readTestFile(source);
-  const found = testFile === undefined ? problems : await failedCases(testFile, planned, maxMs);
-  return { problems: found, sources: [source] };
+  if (testFile === undefined) return { problems, sources: [source] };
+  return { problems: await runCases(testFile, planned, maxMs), sources: [source] };
 }
 
-async function failedCases(
-  file: CheckedTestFile,
+async function runCases(
+  { testFile, document }: CheckedTestFile,
   planned: PlannedManifest,
   maxMs: number,
 ): Promise<readonly Problem[]> {
-  const { testFile, document } = file;
-  const strangers = findUnknownReferences(testFile, planned);
-  if (strangers.length > 0) return toProblems(strangers, document);
-  const { promise: late, resolve } = Promise.withResolvers<undefined>();
+  const unknown = findUnknownReferences(testFile, planned);
+  if (unknown.length > 0) return toProblems(unknown, document);
+  const { promise: timeout, resolve } = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => resolve(undefined), maxMs);
-  const results = await Promise.race([runTestFile(testFile, planned), late]);
+  const results = await Promise.race([runTestFile(testFile, planned), timeout]);
   clearTimeout(timer);
-  const message = `these cases take longer than ${maxMs} ms in all; a manifest waits for them no longer`;
+  const message = `the self test takes longer than ${maxMs} ms; remove cases from the test file`;
   const findings = results?.flatMap(findingsOf) ?? [errorAt(['cases'], RULE, message)];
   return toProblems(findings, document);
 }
@@ -54,11 +52,11 @@ function findingsOf({ name, index, mismatches }: TestResult) {
     rule: RULE,
     severity: 'error' as const,
     location: { path: ['cases', index, 'expect', ...path], at: 'value' as const },
-    message: `"${name}" fails: ${path.join('.')} ${PRINTABLE_FIELDS.has(path[0]) ? `is ${printable(actual)}, not ${printable(expected)}` : 'is not what is expected'}`,
+    message: `"${name}" fails: ${path.join('.')} ${PRINTABLE_FIELDS.has(path[0]) ? `is ${printable(actual)}, not ${printable(expected)}` : 'differs from the expected value'}`,
   }));
 }
 
-/** What holds nothing that the environment gave: all else may, and is not shown. */
+/** Fields that cannot contain a value from the environment, and may therefore be printed. */
 const PRINTABLE_FIELDS: ReadonlySet<string | undefined> = new Set(['refusal', 'reason', 'reported', 'status', 'route']);
 
 function printable(value: unknown): string {

@@ -1,35 +1,35 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { changesSince, type FileSnapshot, type ManifestFiles, modificationTimesOf } from './file-snapshot.ts';
 
-/** Editors write in several steps: what follows within this time belongs to one save. */
+/** Editors write a file in several steps. Steps less than this apart count as one save. */
 export const SETTLE_MS = 50;
 
 /**
- * Waits until nothing was written for a while: half a file may well be a manifest.
+ * Waits until no file was written for `SETTLE_MS`: half a file may be a valid manifest.
  *
- * @param isOver whether to wait no longer
- * @returns when each file was written last
+ * @param isOver returns true when the time to wait is over
+ * @returns the modification times of all files
  */
 export async function waitUntilSettled(
-  seen: FileSnapshot,
-  place: ManifestFiles,
+  snapshot: FileSnapshot,
+  files: ManifestFiles,
   isOver: () => boolean,
 ): Promise<string> {
   for (;;) {
-    const { text, latestMs } = modificationTimesOf(seen, place);
+    const { text, latestMs } = modificationTimesOf(snapshot, files);
     const age = Date.now() - latestMs;
-    // A clock that was set back is not waited for.
+    // A negative age means that the clock was set back; waiting for it could take hours.
     if (age < 0 || age >= SETTLE_MS || isOver()) return text;
     await pause(SETTLE_MS - age);
   }
 }
 
 /**
- * Whether all that was read is still what is there, so that it was there at one time.
+ * True if no file has changed since it was read, so that all of them existed together in this state.
  *
- * @param read what was read
- * @param before what was found the last time, whose files were written last at these `times`
+ * @param read the files that were read
+ * @param previous the files of the reload before, which had these modification `times` when this reload started
  */
-export function isConsistent(read: FileSnapshot, place: ManifestFiles, before: FileSnapshot, times: string): boolean {
-  return modificationTimesOf(before, place).text === times && changesSince(read, place).length === 0;
+export function isConsistent(read: FileSnapshot, files: ManifestFiles, previous: FileSnapshot, times: string): boolean {
+  return modificationTimesOf(previous, files).text === times && changesSince(read, files).length === 0;
 }

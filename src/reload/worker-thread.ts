@@ -2,55 +2,61 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { createOperationCounter, type OperationCounter } from './operation-counter.ts';
 
-/** The data that a thread begins with. */
+/** The `workerData` of a thread. */
 export type WorkerInput<Data> = Data & { readonly operations: OperationCounter };
 
-/** A thread responds with the question's number; a message without one is an event. */
-export type WorkerMessage = { readonly id: number; readonly answer: unknown } | { readonly event: unknown };
+/** A message to a thread. */
+export interface WorkerRequest<Request> {
+  readonly id: number;
+  readonly request: Request;
+}
+
+/** A message from a thread: the response to the request with this id, or an event. */
+export type WorkerMessage = { readonly id: number; readonly response: unknown } | { readonly event: unknown };
 
 interface WorkerThreadOptions {
-  /** The file of its code beside this one, without its ending. */
+  /** The name of the code file in this folder, without its extension. */
   readonly file: string;
   readonly data: object;
-  /** A question that takes longer ends the thread; another one begins. */
+  /** A request that takes longer ends the thread. The next request starts another one. */
   readonly timeoutMs: number;
   readonly onEvent?: (event: unknown) => void;
 }
 
-/** One operation of the file system that takes longer hangs: the thread is left alone with it, and another one begins. */
+/** A thread whose file operation takes longer is abandoned. The next request starts another thread. */
 const HANG_THRESHOLD_MS = 5_000;
-/** How often the thread's progress is looked at. */
+/** How often the progress of the thread is checked. */
 const WATCHDOG_INTERVAL_MS = 500;
-/** With so many threads that hang no other one begins, until one of them has ended. */
+/** While this many threads hang, no other thread starts. */
 const MAX_HUNG_THREADS = 2;
-/** Nothing ends a thread that waits for the kernel, so nobody waits longer for its end. */
+/** A thread that waits for the kernel cannot be ended, so `stop` gives up after this time. */
 const STOP_TIMEOUT_MS = 500;
 
-const LIMIT_EXCEEDED_MESSAGE = 'reading took too long, or more memory than there is';
+const LIMIT_EXCEEDED_MESSAGE = 'reading the files took too long or ran out of memory';
 
-/** The file system does not respond. */
+/** A file system that does not respond. */
 export class FileSystemHangError extends Error {}
 
-/** Another thread that works with files and responds to questions about them. A file system that hangs stops only that thread. */
-export class WorkerThread<Question> {
+/** A thread that accesses files and responds to requests about them. A file system that hangs blocks only this thread. */
+export class WorkerThread<Request> {
   readonly #options: WorkerThreadOptions;
   #worker: Worker | undefined;
   #operations = createOperationCounter();
-  /** Threads that were left alone and have not ended. */
+  /** Abandoned threads that have not ended. */
   readonly #hung = new Set<Worker>();
-  readonly #open = new Map<number, PromiseWithResolvers<never>>();
+  readonly #pending = new Map<number, PromiseWithResolvers<never>>();
   #lastId = 0;
 
   constructor(options: WorkerThreadOptions) {
     this.#options = options;
   }
 
-  /** Threads that were left alone with an operation that does not end. */
+  /** Abandoned threads, whose file operation does not end. */
   get hungCount(): number {
     return this.#hung.size;
   }
 
-  /** True while a thread waits for the file system, perhaps for ever. */
+  /** True while a thread waits for the file system, possibly forever. */
   get isBlocked(): boolean {
     return this.#hung.size > 0 || (this.#worker !== undefined && Atomics.load(this.#operations, 0) % 2 !== 0);
   }
@@ -59,22 +65,25 @@ export class WorkerThread<Question> {
     this.#worker ??= this.#newWorker();
   }
 
-  /** Rejects with `Hung`, or when the thread ends before it has responded. */
-  async request<Answer>(question: Question): Promise<Answer> {
+  /**
+   * Rejects with `FileSystemHangError` if the file system hangs, or with another error if the thread ends before it
+   * responds.
+   */
+  async request<Response>(request: Request): Promise<Response> {
     if (this.#worker === undefined && this.#hung.size >= MAX_HUNG_THREADS) throw hangError();
     this.start();
     const worker = this.#worker;
-    const open = Promise.withResolvers<never>();
+    const pending = Promise.withResolvers<never>();
     this.#lastId += 1;
     const id = this.#lastId;
-    this.#open.set(id, open);
-    const watchdog = this.#watch();
-    worker?.postMessage({ id, question });
+    this.#pending.set(id, pending);
+    const watchdog = this.#startWatchdog();
+    worker?.postMessage({ id, request } satisfies WorkerRequest<Request>);
     try {
-      return await open.promise;
+      return await pending.promise;
     } finally {
       clearInterval(watchdog);
-      this.#open.delete(id);
+      this.#pending.delete(id);
     }
   }
 
@@ -83,62 +92,63 @@ export class WorkerThread<Question> {
     if (worker === undefined) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, STOP_TIMEOUT_MS);
-    this.#abandon(worker, new Error('the thread was ended'));
+    this.#abandon(worker, new Error('the thread was stopped'));
     void worker.terminate().then(() => resolve());
     await promise;
     clearTimeout(timer);
   }
 
-  /** Ends the thread when it takes too long, and leaves it alone when it hangs. */
-  #watch(): NodeJS.Timeout {
+  /** Abandons the thread when a request takes too long or a file operation hangs. */
+  #startWatchdog(): NodeJS.Timeout {
     const worker = this.#worker as Worker;
     const operations = this.#operations;
-    const begunMs = performance.now();
-    let seen = Atomics.load(operations, 0);
-    let seenMs = begunMs;
+    const startMs = performance.now();
+    let lastCount = Atomics.load(operations, 0);
+    let lastChangeMs = startMs;
     return setInterval(() => {
       const now = performance.now();
       const count = Atomics.load(operations, 0);
-      if (count !== seen || count % 2 === 0) {
-        seen = count;
-        seenMs = now;
-        if (now - begunMs > this.#options.timeoutMs) this.#abandon(worker, new Error(LIMIT_EXCEEDED_MESSAGE));
-      } else if (now - seenMs > HANG_THRESHOLD_MS) {
+      if (count !== lastCount || count % 2 === 0) {
+        lastCount = count;
+        lastChangeMs = now;
+        if (now - startMs > this.#options.timeoutMs) this.#abandon(worker, new Error(LIMIT_EXCEEDED_MESSAGE));
+      } else if (now - lastChangeMs > HANG_THRESHOLD_MS) {
         this.#abandon(worker, hangError());
       }
     }, WATCHDOG_INTERVAL_MS);
   }
 
-  /** Its end is asked for, but the kernel may never let it end. */
+  /** Terminates the thread without waiting: a thread that waits for the kernel may never end. */
   #abandon(worker: Worker, reason: Error): void {
     if (this.#worker !== worker) return;
     this.#hung.add(worker);
-    this.#leave(worker, reason);
+    this.#detach(worker, reason);
     void worker.terminate();
   }
 
-  #leave(worker: Worker, reason: Error): void {
+  /** Rejects the open requests of a thread, and lets the next request start another one. */
+  #detach(worker: Worker, reason: Error): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
-    for (const open of this.#open.values()) open.reject(reason);
-    this.#open.clear();
+    for (const pending of this.#pending.values()) pending.reject(reason);
+    this.#pending.clear();
   }
 
   #newWorker(): Worker {
     const { file, data, onEvent } = this.#options;
     this.#operations = createOperationCounter();
-    // By this file's own ending: the sources run as they are, and so does what is built of them.
+    // The extension of this file: the sources run as .ts, the package as .js.
     const url = new URL(`./${file}${extname(import.meta.url)}`, import.meta.url);
     const workerData = { ...data, operations: this.#operations };
     const worker = new Worker(url, { name: file, workerData, execArgv: [] });
     worker.on('message', (message: WorkerMessage) => {
       if ('event' in message) onEvent?.(message.event);
-      else this.#open.get(message.id)?.resolve(message.answer as never);
+      else this.#pending.get(message.id)?.resolve(message.response as never);
     });
-    worker.on('error', (error: Error) => this.#leave(worker, error));
+    worker.on('error', (error: Error) => this.#detach(worker, error));
     worker.on('exit', () => {
       this.#hung.delete(worker);
-      this.#leave(worker, new Error(LIMIT_EXCEEDED_MESSAGE));
+      this.#detach(worker, new Error(LIMIT_EXCEEDED_MESSAGE));
     });
     worker.unref();
     return worker;

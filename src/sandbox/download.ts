@@ -1,15 +1,15 @@
 import type { SandboxRequest } from './request.ts';
 import { requireFound, SandboxError, type SandboxResponse } from './response.ts';
 
-/** A file as the tables of files hold it. The name is ASCII: all of them are seeded. */
+/** A row of a table of files. The seed data has only ASCII names. */
 interface StoredFile {
   readonly filename: string;
   readonly media_type: string;
   readonly bytes: Uint8Array;
 }
 
-/** Answers with a file of the table, or with the one part of it that was asked for (RFC 9110, section 14). */
-export function download(table: string): (call: SandboxRequest) => SandboxResponse {
+/** Responds with a file of the table, or with the requested byte range (RFC 9110, section 14). */
+export function download(table: string): (request: SandboxRequest) => SandboxResponse {
   return ({ store, id, headers: { range } }) => {
     const file = store.one<StoredFile>(`SELECT filename, media_type, bytes FROM ${table} WHERE id = ?`, id);
     const { filename, media_type, bytes } = requireFound(file, table);
@@ -28,7 +28,10 @@ export function download(table: string): (call: SandboxRequest) => SandboxRespon
   };
 }
 
-/** First and last byte; undefined for several ranges, or none that can be read: these get the whole file. */
+/**
+ * Returns the first and the last byte; `undefined` for several or invalid ranges, for which the response is the
+ * complete file.
+ */
 function rangeOf(header: string | undefined, size: number): readonly [number, number] | undefined {
   const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
   if (from === '') return to === '' ? undefined : [Math.max(0, size - Number(to)), size - 1];

@@ -13,19 +13,19 @@ export interface SandboxJob {
   readonly companyId: string;
   readonly kind: JobKind;
   readonly input: string;
-  /** What an earlier process saved of it, as JSON. */
+  /** The output of the steps so far, as JSON. */
   readonly output: string;
-  /** Who started it. */
+  /** The address of the user who started the job. */
   readonly email: string;
 }
 
 /**
- * Does a job step by step; between two of them other requests get their turn. A step yields the output, which the job
- * shows beside its id and status. What it throws is the reason the job failed.
+ * Runs a job step by step; requests are served between the steps. Each step yields the output so far, which the job
+ * route returns beside the id and the status. If a step throws, the job fails with that message.
  */
 export type JobHandler = (store: Store, job: SandboxJob) => Iterator<object>;
 
-/** Puts a job in the queue and answers 202 with its id. */
+/** Adds a job to the queue and responds 202 with its id. */
 export function enqueueJob({ store, user }: AuthenticatedRequest, kind: JobKind, input: string): SandboxResponse {
   const id = randomUUID();
   const job = { id, company_id: user.companyId, email: user.email, kind, status: 'queued' };
@@ -35,8 +35,8 @@ export function enqueueJob({ store, user }: AuthenticatedRequest, kind: JobKind,
   return dataResponse({ id, status: 'queued' }, 202);
 }
 
-/** Answers with the job of the path's `:id`; 404 for another kind or another company. */
-export function showJob(kind: JobKind): (call: AuthenticatedRequest) => SandboxResponse {
+/** Responds with the job of the path parameter `:id`; 404 for another kind or another company. */
+export function showJob(kind: JobKind): (request: AuthenticatedRequest) => SandboxResponse {
   return ({ store, id, user }) => {
     const select = 'SELECT status, output FROM job WHERE id = ? AND kind = ? AND company_id = ?';
     const job = store.one<{ status: string; output: string }>(select, id, kind, user.companyId);
@@ -46,21 +46,22 @@ export function showJob(kind: JobKind): (call: AuthenticatedRequest) => SandboxR
 }
 
 /**
- * Runs what is queued, one job at a time in order of arrival, and returns how to stop. The queue is the table, so
- * what one process leaves undone the next one does.
+ * Runs queued jobs one at a time, in order. The queue is a table, so a restarted sandbox continues unfinished jobs.
+ *
+ * @returns a function that stops the queue
  */
-export function runJobs(store: Store, works: Readonly<Record<JobKind, JobHandler>>): () => void {
-  let run: RunningJob | undefined;
-  const beat = setInterval(() => {
+export function runJobs(store: Store, handlers: Readonly<Record<JobKind, JobHandler>>): () => void {
+  let running: RunningJob | undefined;
+  const timer = setInterval(() => {
     try {
-      run ??= nextJob(store, works);
-      if (run !== undefined && runStep(store, run)) run = undefined;
+      running ??= nextJob(store, handlers);
+      if (running !== undefined && runStep(store, running)) running = undefined;
     } catch {
-      // the file cannot be read or written just now: the next beat begins with what it says then
-      run = undefined;
+      // The database cannot be read or written now. The next interval starts from its state then.
+      running = undefined;
     }
   }, POLL_INTERVAL_MS);
-  return () => clearInterval(beat);
+  return () => clearInterval(timer);
 }
 
 interface RunningJob {
@@ -68,15 +69,18 @@ interface RunningJob {
   readonly steps: Iterator<object>;
 }
 
-function nextJob(store: Store, works: Readonly<Record<JobKind, JobHandler>>): RunningJob | undefined {
+function nextJob(store: Store, handlers: Readonly<Record<JobKind, JobHandler>>): RunningJob | undefined {
   const job = store.one<SandboxJob>(
     `SELECT id, company_id AS companyId, email, kind, input, output FROM job JOIN job_input ON job_id = id
      WHERE status IN ('queued', 'running') ORDER BY job.rowid LIMIT 1`,
   );
-  return job && { job, steps: works[job.kind](store, job) };
+  return job && { job, steps: handlers[job.kind](store, job) };
 }
 
-/** Does one step and tells whether the job is over. Step and output are saved as one: none is done twice. */
+/**
+ * Runs one step and returns true if the job has ended. One transaction saves the step and its output, so that no step
+ * runs twice.
+ */
 function runStep(store: Store, { job, steps }: RunningJob): boolean {
   const save = (status: string, output?: object) => {
     const update = 'UPDATE job SET status = ?, output = coalesce(?, output) WHERE id = ?';

@@ -10,19 +10,22 @@ export interface Mail {
   readonly attachments?: readonly { readonly filename: string; readonly content: Uint8Array }[];
 }
 
-/** Puts a mail in the outbox, from where nothing ever leaves. Of an attachment, size and hash are kept. */
+/**
+ * Adds a mail to the outbox and returns its id. The sandbox sends no mail, and stores only the size and hash of
+ * attachments.
+ */
 export function sendMail(store: Store, { attachments = [], ...mail }: Mail): string {
   const id = randomUUID();
-  const kept = attachments.map(({ filename, content }) => {
+  const stored = attachments.map(({ filename, content }) => {
     return { filename, bytes: content.length, sha256: hash('sha256', content) };
   });
-  store.insert('mail', { id, ...mail, attachments: JSON.stringify(kept), created_at: now() });
+  store.insert('mail', { id, ...mail, attachments: JSON.stringify(stored), created_at: now() });
   return id;
 }
 
 export const mailRoutes: readonly SandboxRoute[] = [['GET /outbox', 'public', showOutbox]];
 
-/** A convenience of the sandbox: the mails a person would find in their mailbox, oldest first. */
+/** Lists all mails, oldest first, in place of a mailbox. */
 function showOutbox({ store }: SandboxRequest): SandboxResponse {
   const mails = store.all<{ attachments: string }>('SELECT * FROM mail ORDER BY rowid');
   return dataResponse(mails.map((mail) => ({ ...mail, attachments: JSON.parse(mail.attachments) })));

@@ -1,9 +1,9 @@
 const LINE_HEIGHT = 16;
 
-/** A one-page PDF 1.4 of a title and some lines. ASCII only: the built-in Helvetica is all it has. */
+/** Creates a PDF 1.4 of one page with a title and some lines. ASCII only, because it embeds no font. */
 export function createPdf(title: string, lines: readonly string[]): Buffer {
-  const shown = lines.map((line) => `(${escapeText(line)}) Tj T*`).join('\n');
-  const content = `BT /F1 18 Tf 60 780 Td (${escapeText(title)}) Tj /F1 11 Tf ${LINE_HEIGHT} TL 0 -36 Td\n${shown}\nET`;
+  const text = lines.map((line) => `(${escapeText(line)}) Tj T*`).join('\n');
+  const content = `BT /F1 18 Tf 60 780 Td (${escapeText(title)}) Tj /F1 11 Tf ${LINE_HEIGHT} TL 0 -36 Td\n${text}\nET`;
   const objects = [
     '<< /Type /Catalog /Pages 2 0 R >>',
     '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
@@ -12,7 +12,7 @@ export function createPdf(title: string, lines: readonly string[]): Buffer {
     '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
   ];
   let file = '%PDF-1.4\n';
-  // a cross-reference entry is twenty bytes to the dot, its line end of two included
+  // A cross-reference entry has exactly 20 bytes, including a line end of 2 bytes.
   let table = '0000000000 65535 f \n';
   for (const [index, object] of objects.entries()) {
     table += `${String(file.length).padStart(10, '0')} 00000 n \n`;

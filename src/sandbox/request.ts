@@ -3,10 +3,10 @@ import { type Fields, parseFields } from './fields.ts';
 import { SandboxError, type SandboxResponse } from './response.ts';
 import type { Store } from './store.ts';
 
-/** No body may be larger. */
+/** The largest accepted body. */
 const LIMIT_BYTES = 20 * 1024 * 1024;
 
-/** The caller, as the bearer token tells. The role is carried, never checked: that is the gateway's part. */
+/** The caller, from the bearer token. The sandbox does not check the role; the gateway does. */
 export interface SandboxUser {
   readonly id: string;
   readonly email: string;
@@ -14,20 +14,20 @@ export interface SandboxUser {
   readonly companyId: string;
 }
 
-/** One request, matched to a route and read to its end, and what it is answered from. */
+/** A request that was matched to a route and read completely. */
 export interface SandboxRequest {
   readonly store: Store;
   readonly path: string;
-  /** What stands in the path for the `:id` of the route. */
+  /** The value of the path parameter `:id`. */
   readonly id: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** The body as a JSON object. Throws 400 when it is anything else. */
+  /** The body as a JSON object. Throws 400 if it is not one. */
   readonly fields: Fields;
 }
 
-/** A call with a valid token. */
+/** A request with a valid token. */
 export interface AuthenticatedRequest extends SandboxRequest {
   readonly user: SandboxUser;
 }
@@ -35,15 +35,15 @@ export interface AuthenticatedRequest extends SandboxRequest {
 type MethodAndPath = `${'GET' | 'POST' | 'PATCH' | 'DELETE'} /${string}`;
 type MaybeAsyncResponse = SandboxResponse | Promise<SandboxResponse>;
 
-/** Method and URLPattern path, who may ask, and the answer. A GET route answers HEAD too. */
+/** A route: method and URLPattern path, access, and handler. A GET route also handles HEAD. */
 export type SandboxRoute =
-  | readonly [line: MethodAndPath, access: 'public', answer: (call: SandboxRequest) => MaybeAsyncResponse]
-  | readonly [line: MethodAndPath, access: 'protected', answer: (call: AuthenticatedRequest) => MaybeAsyncResponse];
+  | readonly [line: MethodAndPath, access: 'public', handle: (request: SandboxRequest) => MaybeAsyncResponse]
+  | readonly [line: MethodAndPath, access: 'protected', handle: (request: AuthenticatedRequest) => MaybeAsyncResponse];
 
-export async function readRequest(request: IncomingMessage, target: RequestContext): Promise<SandboxRequest> {
+export async function readRequest(request: IncomingMessage, context: RequestContext): Promise<SandboxRequest> {
   const body = await readBody(request);
   return {
-    ...target,
+    ...context,
     headers: request.headers,
     body,
     get fields() {
@@ -54,11 +54,11 @@ export async function readRequest(request: IncomingMessage, target: RequestConte
 
 type RequestContext = Pick<SandboxRequest, 'store' | 'path' | 'id' | 'query'>;
 
-/** The body in UTF-8. Throws 400 when it is not, 413 when it is too large. */
+/** Reads the body. Throws 400 if it is not UTF-8, and 413 if it is too large. */
 async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
-  // destroyOnReturn would take the socket along, and with it the 413
+  // `destroyOnReturn` would close the socket before the 413 is sent.
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     size += (chunk as Buffer).length;
     if (size > LIMIT_BYTES) throw new SandboxError(413, `the body is larger than ${LIMIT_BYTES} bytes`);

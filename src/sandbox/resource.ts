@@ -5,28 +5,28 @@ import type { AuthenticatedRequest } from './request.ts';
 import { dataResponse, requireFound, SandboxError, type SandboxResponse } from './response.ts';
 import { now, type SqlValue } from './store.ts';
 
-/** What each company has of its own in one table: the same ways to list it, to show it and to add to it. */
+/** A table with rows of each company, which the same handlers list, show and add. */
 export interface Resource {
-  /** Named as one of them is in messages and audit events. */
+  /** The name of the table, which messages and audit events use for one row. */
   readonly table: string;
-  /** What is shown of it, in SQL. */
+  /** The returned columns, in SQL. */
   readonly columns: string;
-  /** The text that is searched, in SQL. */
+  /** The searched text, in SQL. */
   readonly searchExpression: string;
-  /** The column to whose value a query parameter of its name narrows a list; `id` unless told. */
+  /** The column that the query parameter of the same name filters; default `id`. */
   readonly filterColumn?: string;
 }
 
-type ResourceHandler = (call: AuthenticatedRequest) => SandboxResponse;
+type ResourceHandler = (request: AuthenticatedRequest) => SandboxResponse;
 
-/** A page of them, with the text of the `search` parameter in them: all have the empty one. */
+/** Lists one page of the rows that contain the text of the `search` parameter. */
 export function listResource({ table, columns, searchExpression, filterColumn = 'id' }: Resource): ResourceHandler {
   const select = `SELECT ${columns} FROM ${table}
     WHERE company_id = ? AND instr(lower(${searchExpression}), ?) AND ? IN (${filterColumn}, '') ORDER BY rowid`;
-  return (call) => {
-    const { query, user } = call;
+  return (request) => {
+    const { query, user } = request;
     return paginate(
-      call,
+      request,
       select,
       user.companyId,
       query.get('search')?.toLowerCase() ?? '',
@@ -35,24 +35,24 @@ export function listResource({ table, columns, searchExpression, filterColumn = 
   };
 }
 
-/** The one of the path's `:id`; 404 for what belongs to another company, too. */
+/** Responds with the row of the path parameter `:id`; 404 for a row of another company. */
 export function showResource(resource: Resource): ResourceHandler {
-  return (call) => dataResponse(readResource(call, resource, call.id));
+  return (request) => dataResponse(readResource(request, resource, request.id));
 }
 
-/** Throws 409 when there is one that says the same where it must not. */
+/** Adds a row. Throws 409 if a unique value already exists. */
 export function addResource(
-  call: AuthenticatedRequest,
+  request: AuthenticatedRequest,
   resource: Resource,
   row: Readonly<Record<string, SqlValue>>,
 ): SandboxResponse {
-  const { store, user } = call;
+  const { store, user } = request;
   const { table } = resource;
   const id = randomUUID();
   const isNew = store.insert(table, { id, company_id: user.companyId, ...row, created_at: now() });
-  if (!isNew) throw new SandboxError(409, `there is such a ${table} already`);
+  if (!isNew) throw new SandboxError(409, `the ${table} already exists`);
   recordAuditEvent(store, user, `${table}.create`, id);
-  return dataResponse(readResource(call, resource, id), 201);
+  return dataResponse(readResource(request, resource, id), 201);
 }
 
 export function readResource({ store, user }: AuthenticatedRequest, { table, columns }: Resource, id: string): object {

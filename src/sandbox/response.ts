@@ -1,11 +1,11 @@
-/** What a route answers: bytes go out as they are, anything else as JSON. */
+/** The response of a route. Bytes are sent as they are, any other body as JSON. */
 export interface SandboxResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
 }
 
-/** An error the caller is told about: `{status: 'error', message}` with this HTTP status. */
+/** An error that the caller gets as `{status: 'error', message}` with this HTTP status. */
 export class SandboxError extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -17,23 +17,23 @@ export class SandboxError extends Error {
   }
 }
 
-/** One thing, enveloped as `{data}`. */
+/** Returns a response with a body `{data}`. */
 export function dataResponse(body: unknown, status = 200): SandboxResponse {
   return { status, body: { data: body } };
 }
 
-/** A short confirmation without data. */
+/** Returns a confirmation without data. */
 export function successResponse(message: string, status = 200): SandboxResponse {
   return { status, body: { status: 'success', message } };
 }
 
-/** The one answer for what is not there and for what belongs to another company. */
-export function requireFound<T>(thing: T | undefined, name: string): T {
-  if (thing === undefined) throw new SandboxError(404, `no such ${name}`);
-  return thing;
+/** Returns the value. Throws 404 if it does not exist or belongs to another company. */
+export function requireFound<T>(value: T | undefined, name: string): T {
+  if (value === undefined) throw new SandboxError(404, `no such ${name}`);
+  return value;
 }
 
-/** The answer to an error: a fault speaks for itself, anything else is ours. */
+/** Returns the response to an error: its own status for a `SandboxError`, 500 for any other. */
 export function errorResponse(error: unknown): SandboxResponse {
   if (error instanceof SandboxError) {
     return { status: error.status, headers: error.headers, body: { status: 'error', message: error.message } };

@@ -27,24 +27,24 @@ export interface Sandbox {
   /** The environment variables through which a manifest finds the sandbox. */
   readonly environment: Readonly<Record<string, string>>;
   readonly accounts: readonly DemoAccount[];
-  /** Ids of seeded things, the same in every sandbox. */
+  /** Ids of the seed data, the same in every sandbox. */
   readonly samples: typeof SAMPLES;
-  /** Ends connections and background jobs and closes the file. A job that is not done is done at the next start. */
+  /** Closes the connections and the database and stops background jobs. Unfinished jobs continue at the next start. */
   close(): Promise<void>;
 }
 
 export interface SandboxOptions {
-  /** Where the data lives; `:memory:` keeps nothing. */
+  /** The path of the database; `:memory:` stores nothing on disk. */
   readonly file: string;
-  /** 7001 and 7002 unless told; 0, or a port in use, means any free one. */
+  /** Default 7001, and 7002 for the platform. With 0, or if the port is in use, the system chooses a free port. */
   readonly identityPort?: number;
   readonly platformPort?: number;
 }
 
-/** Starts a sandbox on 127.0.0.1, filled with demo data if its file is new. */
+/** Starts a sandbox on 127.0.0.1. Seeds a new database with demo data. */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   await using open = new AsyncDisposableStack();
-  const store = open.adopt(openStore(options.file), (opened) => opened.close());
+  const store = open.adopt(openStore(options.file), (resource) => resource.close());
   seed(store);
   open.defer(runJobs(store, JOB_HANDLERS));
   const identity = await listen(options.identityPort ?? 7001, IDENTITY_ROUTES, store);
@@ -66,7 +66,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
 }
 
-/** All that the identity server answers. */
+/** The routes of the identity server. */
 const IDENTITY_ROUTES: readonly SandboxRoute[] = [
   loginRoutes,
   factorRoutes,
@@ -75,7 +75,7 @@ const IDENTITY_ROUTES: readonly SandboxRoute[] = [
   mailRoutes,
 ].flat();
 
-/** All that the platform server answers. */
+/** The routes of the platform server. */
 const PLATFORM_ROUTES: readonly SandboxRoute[] = [
   contactRoutes,
   importRoutes,

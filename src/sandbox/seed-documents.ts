@@ -3,7 +3,7 @@ import { createPdf } from './pdf.ts';
 import { SAMPLES } from './samples.ts';
 import type { Store } from './store.ts';
 
-/** A key pair, three documents really signed with it, and an attachment. The private key is forgotten after. */
+/** Adds a key pair, three documents signed with it, and an attachment. The private key is not stored. */
 export function seedDocuments(store: Store, companyId: string): void {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   store.insert('certificate', {
@@ -45,7 +45,7 @@ const DRAFTS = [
 
 function seedDocument(store: Store, companyId: string, draft: (typeof DRAFTS)[number], privateKey: KeyObject): void {
   const original = createPdf(draft.title, draft.lines);
-  // the invoice alone has this sum: it is altered after it was signed
+  // Only the invoice contains this amount. It is changed after the signature, so that its verification fails.
   const forge = (text: string) => text.replace('100.00', '900.00');
   store.insert('document', {
     id: draft.uuid,

@@ -7,7 +7,7 @@ import type { SqlValue, Store } from './store.ts';
 const ACME = 'acme';
 const GLOBEX = 'globex';
 
-/** Fills an empty file with two companies and what a signing platform holds for them; leaves any other as it is. */
+/** Fills an empty database with two companies and their data. Leaves any other database unchanged. */
 export function seed(store: Store): void {
   if (store.one('SELECT 1 FROM company') !== undefined) return;
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -33,12 +33,12 @@ function seedAccounts(store: Store): void {
 const settings = JSON.stringify({ locale: 'en', timezone: 'Europe/Berlin', reminder_days: 3 });
 const license = JSON.stringify({ plan: 'business', seats: 25, expires_on: '2027-12-31' });
 
-const own = { company_id: ACME, created_at: SEEDED_AT };
-const contract = { ...own, folder_id: SAMPLES.folderId };
-const workflow = { ...own, signer_email: 'ada.lind@partner.example', status: 'draft' };
+const base = { company_id: ACME, created_at: SEEDED_AT };
+const contract = { ...base, folder_id: SAMPLES.folderId };
+const workflow = { ...base, signer_email: 'ada.lind@partner.example', status: 'draft' };
 const completed = { ...workflow, status: 'completed', completed_at: '2026-01-07T15:30:00.000Z' };
 
-/** More than a page holds. */
+/** More names than fit on one page of a list. */
 const NAMES = ['Lind', 'Okafor', 'Moreau', 'Tanaka', 'Novak'].flatMap((last) =>
   ['Ada', 'Grace', 'Edsger', 'Barbara', 'Donald'].map((first) => `${first} ${last}`),
 );
@@ -49,7 +49,7 @@ const ROWS: Readonly<Record<string, readonly Readonly<Record<string, SqlValue>>[
     { id: GLOBEX, name: 'Globex Ltd', settings, license },
   ],
   contact: NAMES.map((name, index) => ({
-    ...own,
+    ...base,
     id: index === 0 ? SAMPLES.contactId : randomUUID(),
     name,
     email: `${name.toLowerCase().replace(' ', '.')}@partner.example`,

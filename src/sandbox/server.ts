@@ -6,19 +6,19 @@ import { errorResponse, SandboxError, type SandboxResponse } from './response.ts
 import type { Store } from './store.ts';
 import { authenticate } from './tokens.ts';
 
-/** Serves the routes on loopback, on the wanted port or, when that is taken, on any free one. */
+/** Serves the routes on loopback, on the given port or, if it is in use, on a free one. */
 export async function listen(port: number, routes: readonly SandboxRoute[], store: Store) {
   const table = routes.map(routeEntry);
   const server = createServer((request, response) => {
     handleRequest(request, table, store)
       .catch(errorResponse)
-      .then((answer) => send(request, response, answer))
+      .then((content) => send(request, response, content))
       .catch(() => response.destroy());
   });
   await listenOnLoopback(server, port);
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Ends the connections, whatever is under way. */
+    /** Closes all connections, including those with requests in progress. */
     close: async () => {
       const closed = once(server, 'close');
       server.close().closeAllConnections();
@@ -41,16 +41,16 @@ async function handleRequest(
 ): Promise<SandboxResponse> {
   const [path = '/', query = ''] = (request.url ?? '/').split(/\?(.*)/s, 2);
   const method = request.method === 'HEAD' ? 'GET' : request.method;
-  const entry = table.find((each) => each.method === method && each.pattern.test({ pathname: path }));
-  if (entry === undefined) throw new SandboxError(404, `there is no ${method} ${path}`);
+  const entry = table.find((candidate) => candidate.method === method && candidate.pattern.test({ pathname: path }));
+  if (entry === undefined) throw new SandboxError(404, `no route for ${method} ${path}`);
   const id = entry.pattern.exec({ pathname: path })?.pathname.groups['id'] ?? '';
-  const target = { store, path, id, query: new URLSearchParams(query) };
+  const context = { store, path, id, query: new URLSearchParams(query) };
   const { route } = entry;
-  if (route[1] === 'public') return route[2](await readRequest(request, target));
+  if (route[1] === 'public') return route[2](await readRequest(request, context));
   const user = await authenticate(store, request.headers.authorization);
   if (user === undefined)
     throw new SandboxError(401, 'a valid bearer token is required', { 'www-authenticate': 'Bearer' });
-  return route[2](Object.assign(await readRequest(request, target), { user }));
+  return route[2](Object.assign(await readRequest(request, context), { user }));
 }
 
 function send(request: IncomingMessage, response: ServerResponse, { status, headers, body }: SandboxResponse): void {
@@ -58,7 +58,7 @@ function send(request: IncomingMessage, response: ServerResponse, { status, head
   const bytes = isJson ? Buffer.from(JSON.stringify(body)) : (body ?? Buffer.of());
   if (isJson) response.setHeader('content-type', 'application/json; charset=utf-8');
   response.setHeader('content-length', bytes.length);
-  // what is left of an unread body must not be taken for the next request
+  // The unread rest of a body would corrupt the next request on this connection.
   if (!request.complete) response.setHeader('connection', 'close');
   response.writeHead(status, headers).end(bytes);
 }

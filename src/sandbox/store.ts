@@ -3,27 +3,27 @@ import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqli
 export type SqlValue = SQLInputValue;
 type Row = Readonly<Record<string, SQLOutputValue>>;
 
-/** The sandbox's whole state: one SQLite file. Every call is synchronous, so no other request comes in between. */
+/** The state of the sandbox in one SQLite database. Every operation is synchronous, so requests cannot interleave. */
 export type Store = ReturnType<typeof openStore>;
 
-/** Opens the file, or makes it; `:memory:` keeps nothing. */
+/** Opens the database, or creates it. `:memory:` stores nothing on disk. */
 export function openStore(file: string) {
   const database = new DatabaseSync(file, { timeout: 2000 });
   database.exec(SCHEMA);
-  /** The number of rows it changed. */
+  /** Runs a statement and returns the number of changed rows. */
   const run = (sql: string, ...values: SqlValue[]) => Number(database.prepare(sql).run(...values).changes);
   return {
     one: <T extends object = Row>(sql: string, ...values: SqlValue[]) =>
       database.prepare(sql).get(...values) as T | undefined,
     all: <T extends object = Row>(sql: string, ...values: SqlValue[]) => database.prepare(sql).all(...values) as T[],
     run,
-    /** Adds a row; false when what is to be unique in it is there already. */
+    /** Adds a row. Returns false if a unique value already exists. */
     insert: (table: string, row: Readonly<Record<string, SqlValue>>) => {
       const columns = Object.keys(row).map((name) => `"${name}"`);
-      const marks = columns.map(() => '?');
-      return run(`INSERT OR IGNORE INTO ${table} (${columns}) VALUES (${marks})`, ...Object.values(row)) === 1;
+      const placeholders = columns.map(() => '?');
+      return run(`INSERT OR IGNORE INTO ${table} (${columns}) VALUES (${placeholders})`, ...Object.values(row)) === 1;
     },
-    /** All of it or none of it. */
+    /** Runs the work in a transaction; rolls back if it throws. */
     transaction: <T>(work: () => T): T => {
       database.exec('BEGIN IMMEDIATE');
       try {
@@ -39,17 +39,17 @@ export function openStore(file: string) {
   };
 }
 
-/** The present moment as it is stored: ISO 8601 in UTC, so that order of text is order of time. */
+/** Returns the current time as the database stores it: ISO 8601 in UTC, which sorts by time. */
 export function now(): string {
   return minutesFromNow(0);
 }
 
-/** The moment so many minutes from now, as it is stored. */
+/** Returns the time in `minutes` from now, as the database stores it. */
 export function minutesFromNow(minutes: number): string {
   return new Date(Date.now() + minutes * 60_000).toISOString();
 }
 
-// SQLite keeps each value in the type it comes in, so the columns need none
+// SQLite stores each value with its own type, so the columns declare none.
 const SCHEMA = `
 CREATE TABLE IF NOT EXISTS token_key (private_pem);
 CREATE TABLE IF NOT EXISTS company (id PRIMARY KEY, name, settings, license);
@@ -68,7 +68,7 @@ CREATE TABLE IF NOT EXISTS workflow (id PRIMARY KEY, company_id, name, status, d
 CREATE TABLE IF NOT EXISTS edm_folder (id PRIMARY KEY, company_id, name);
 CREATE TABLE IF NOT EXISTS edm_document (id PRIMARY KEY, company_id, folder_id, title, content, created_at);
 CREATE TABLE IF NOT EXISTS job (id PRIMARY KEY, company_id, email, kind, status, output, created_at);
--- apart from the job: saving its output would rewrite the whole input each time
+-- A separate table, because saving the output of a job would otherwise rewrite its complete input.
 CREATE TABLE IF NOT EXISTS job_input (job_id PRIMARY KEY, input);
 CREATE TABLE IF NOT EXISTS event (id PRIMARY KEY, company_id, actor, action, target, at);
 `;

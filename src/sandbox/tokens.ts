@@ -9,7 +9,7 @@ const ALGORITHM = 'ES256';
 const ISSUER = 'https://identity.signing.example';
 const AUDIENCE = 'signing-gateway';
 
-/** The key that verifies tokens, as a JSON Web Key (RFC 7517). */
+/** Returns the key that verifies tokens, as a JSON Web Key (RFC 7517). */
 export async function publicKeyJwk(store: Store): Promise<JWK> {
   const jwk = await exportJWK(createPublicKey(readPrivateKeyPem(store)));
   return { ...jwk, kid: await calculateJwkThumbprint(jwk), alg: ALGORITHM, use: 'sig' };
@@ -28,7 +28,7 @@ export async function issueToken(store: Store, user: SandboxUser): Promise<strin
     .sign(createPrivateKey(readPrivateKeyPem(store)));
 }
 
-/** The user of an `Authorization: Bearer` header, or undefined when the token does not verify. */
+/** Returns the user of an `Authorization: Bearer` header; `undefined` if the token is not valid. */
 export async function authenticate(store: Store, authorization: string | undefined): Promise<SandboxUser | undefined> {
   const token = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? '';
   const rules = { algorithms: [ALGORITHM], issuer: ISSUER, audience: AUDIENCE };
@@ -38,7 +38,7 @@ export async function authenticate(store: Store, authorization: string | undefin
   return { id: String(sub), email: String(email), role: String(company_role), companyId: String(company_id) };
 }
 
-/** Tokens outlive a restart, so their key is in the store. */
+/** Returns the signing key. The store holds it, so that tokens stay valid after a restart. */
 function readPrivateKeyPem(store: Store): string {
   return requireFound(store.one<{ private_pem: string }>('SELECT private_pem FROM token_key'), 'key').private_pem;
 }

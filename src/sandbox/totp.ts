@@ -3,21 +3,21 @@ import { createHmac, randomBytes } from 'node:crypto';
 const STEP_MS = 30_000;
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** The six-digit code of a base32 secret at a moment (RFC 6238: SHA-1, steps of 30 s). */
+/** Returns the six-digit code of a base32 secret at a time (RFC 6238: SHA-1, steps of 30 s). */
 export function totp(secret: string, atMs: number): string {
   return codeOfStep(secret, Math.floor(atMs / STEP_MS));
 }
 
 /**
- * The step whose code this is, one step early or late allowed, or undefined. Only steps after `lastStep` count:
- * who keeps the step returned lets no code in twice.
+ * Returns the time step of a code, at most one step early or late, or `undefined`. Only steps after `lastStep` count,
+ * so that a caller that stores the returned step accepts no code twice.
  */
 export function totpStep(secret: string, code: string, atMs: number, lastStep: number): number | undefined {
   const step = Math.floor(atMs / STEP_MS);
   return [step - 1, step, step + 1].find((near) => near > lastStep && codeOfStep(secret, near) === code);
 }
 
-/** A new secret of 160 bits, in base32. */
+/** Creates a secret of 160 bits, in base32. */
 export function createTotpSecret(): string {
   return Array.from(randomBytes(32), (byte) => ALPHABET[byte % 32]).join('');
 }
@@ -26,7 +26,7 @@ function codeOfStep(secret: string, step: number): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(step));
   const mac = createHmac('sha1', fromBase32(secret)).update(counter).digest();
-  // dynamic truncation, RFC 4226 section 5.3
+  // Dynamic truncation, RFC 4226 section 5.3.
   const offset = mac.readUInt8(mac.length - 1) & 0x0f;
   return String((mac.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0');
 }

@@ -1,5 +1,5 @@
 import type { RefusalCode } from '../gateway/response/refusal.ts';
-import { HTTP_METHODS } from '../http-methods.ts';
+import { routingRefusals, ruleRefusals } from '../gateway/response/route-refusals.ts';
 import type { PlannedManifest } from '../load.ts';
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { rolesOf } from '../offline/claims.ts';
@@ -39,9 +39,9 @@ export function coverageOf({ plan, manifest }: PlannedManifest, results: readonl
       ...(route.auth?.role.required ?? []).map((role, at) =>
         unit('role', route.id, role, route.auth?.role.redactedRoles[at]),
       ),
-      ...refusalsOf(manifest.routes[index]).map((code) => unit('refusal', route.id, code)),
+      ...testableRefusals(route, manifest.routes[index]).map((code) => unit('refusal', route.id, code)),
     ]),
-    ...generalRefusals(plan.routes).map((code) => unit('refusal', undefined, code)),
+    ...routingRefusals(plan.routes).map((code) => unit('refusal', undefined, code)),
   ];
 }
 
@@ -58,31 +58,10 @@ function coveredBy(
   return [...keys, ...roles.map((name) => keyOf('role', route, name))];
 }
 
-/** Returns the refusals that the rules of a route can give. */
-function refusalsOf(entry: RouteEntry | undefined): RefusalCode[] {
-  const { access, websocket, login, params, query, headers, body } = entry ?? {};
-  const checksRole = access === 'protected' || login !== undefined;
-  const bodyRule = body?.schema ?? body?.multipart ?? body?.csv;
-  return [
-    ...(typeof websocket === 'object' ? (['origin_not_allowed'] as const) : []),
-    ...(access === 'protected' ? (['token_missing'] as const) : []),
-    ...(checksRole ? (['role_not_allowed'] as const) : []),
-    ...((params ?? query ?? headers) === undefined ? [] : (['parameter_invalid'] as const)),
-    ...(body === undefined ? [] : (['body_too_large'] as const)),
-    ...((body?.types ?? bodyRule) === undefined ? [] : (['media_type_unsupported'] as const)),
-    ...(bodyRule === undefined ? [] : (['body_invalid'] as const)),
-  ];
-}
-
-/** Returns the refusals that can happen before a route matches. */
-function generalRefusals(routes: readonly Route[]): RefusalCode[] {
-  const allowsAnyMethod = routes.every(({ methods }) => methods.length === HTTP_METHODS.length);
-  const matchesAnyPath = routes.some(({ path, methods }) => path === '/**' && methods.length === HTTP_METHODS.length);
-  return [
-    'path_ambiguous',
-    ...(matchesAnyPath ? [] : (['route_unknown'] as const)),
-    ...(allowsAnyMethod || matchesAnyPath ? [] : (['method_not_allowed'] as const)),
-  ];
+/** Returns the refusals that the cases should cause. Without its own list of origins a route has no origin rule to test. */
+function testableRefusals(route: Route, entry: RouteEntry | undefined): RefusalCode[] {
+  const hasOriginList = typeof entry?.websocket === 'object';
+  return ruleRefusals(route).filter((code) => code !== 'origin_not_allowed' || hasOriginList);
 }
 
 function keyOf(kind: CoverageUnit['kind'], route: string | undefined, name: string): string {

@@ -18,7 +18,7 @@ routes:
 `;
 const withAdmin = (admin: string) => MANIFEST.replace('127.0.0.1:0\nupstreams', `${admin}\nupstreams`);
 
-/** Those that are read to their end: what streams has none. */
+/** The endpoints without a stream, whose responses end. */
 const READABLE = ADMIN_ENDPOINTS.filter(({ method, path }) => method === 'GET' && path !== '/decisions');
 
 let site: Operating;
@@ -28,38 +28,38 @@ beforeAll(async () => {
 });
 afterAll(() => site.close());
 
-describe('the listener', () => {
-  it.each(READABLE.map(({ path }) => path))('answers %s', async (path) => {
-    const answer = await fetch(site.admin.url + path);
-    expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
-    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
-    const body = await answer.text();
-    const alike = await fetch(site.admin.url + path, { method: 'HEAD' });
-    expect([alike.status, await alike.text()]).toEqual([200, '']);
+describe('the admin server', () => {
+  it.each(READABLE.map(({ path }) => path))('responds to GET and HEAD for %s', async (path) => {
+    const response = await fetch(site.admin.url + path);
+    expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(response.headers.get('access-control-allow-origin')).toBeNull();
+    const body = await response.text();
+    const headResponse = await fetch(site.admin.url + path, { method: 'HEAD' });
+    expect([headResponse.status, await headResponse.text()]).toEqual([200, '']);
     expect(body.length).toBeGreaterThan(0);
   });
 
-  it('says what there is where there is nothing', async () => {
-    const answer = await fetch(`${site.admin.url}/nowhere`);
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/problem+json']);
-    expect(await answer.json()).toMatchObject({ status: 404, detail: expect.stringContaining('/status, /routes') });
+  it('responds 404 with the list of paths to an unknown path', async () => {
+    const response = await fetch(`${site.admin.url}/nowhere`);
+    expect([response.status, response.headers.get('content-type')]).toEqual([404, 'application/problem+json']);
+    expect(await response.json()).toMatchObject({ status: 404, detail: expect.stringContaining('/status, /routes') });
   });
 
   it.each([
     ['POST', '/status', 'GET, HEAD'],
     ['OPTIONS', '/livez', 'GET, HEAD'],
     ['GET', '/explain', 'POST'],
-  ])('answers %s %s with 405 and Allow', async (method, path, allow) => {
-    const answer = await fetch(site.admin.url + path, { method });
-    expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow]);
+  ])('responds 405 with Allow to %s %s', async (method, path, allow) => {
+    const response = await fetch(site.admin.url + path, { method });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, allow]);
   });
 
-  it('serves requests of one connection in order, and disconnects a client that sends many ahead', async () => {
+  it('serves pipelined requests in order, and disconnects a client with too many of them', async () => {
     const wire = await Wire.open(site.admin.port);
     const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
     wire.write(request('/status') + request('/livez') + request('/routes') + request('/nowhere'));
     const statuses = [];
-    for (let turn = 0; turn < 4; turn += 1) statuses.push((await wire.answer()).status);
+    for (let count = 0; count < 4; count += 1) statuses.push((await wire.answer()).status);
     expect(statuses).toEqual([200, 200, 200, 404]);
     wire.write(request('/status').repeat(20));
     await wire.closed();
@@ -67,17 +67,17 @@ describe('the listener', () => {
     expect((await fetch(`${site.admin.url}/livez`)).status).toBe(200);
   });
 
-  it('closes the connections of whoever holds the most, idle ones first, to answer probes', async () => {
+  it('closes connections of the client with the most, idle ones first, so that probes get responses', async () => {
     const crowded = await startOperating(MANIFEST);
     const streams = await Promise.all(
       Array.from({ length: 8 }, async () => {
         const wire = await Wire.open(crowded.admin.port);
         wire.write('GET /decisions HTTP/1.1\r\nHost: localhost\r\n\r\n');
-        await wire.until('from now on');
+        await wire.until(': connected');
         return wire;
       }),
     );
-    const halves = await Promise.all(
+    const idle = await Promise.all(
       Array.from({ length: 400 }, async () => (await Wire.open(crowded.admin.port)).write('GET /status HTTP/1.1\r\n')),
     );
     for (const path of ['/livez', '/readyz', '/metrics'])
@@ -88,26 +88,29 @@ describe('the listener', () => {
     expect(streams.filter(({ isClosed }) => isClosed)).toEqual([]);
     const lines = crowded.told.filter(({ msg }) => String(msg).startsWith('admin connections were closed'));
     expect(lines).toEqual([expect.objectContaining({ level: 40, count: 1, peer: '127.0.0.1' })]);
-    for (const wire of [...streams, ...halves]) wire.end();
+    for (const wire of [...streams, ...idle]) wire.end();
     await crowded.close();
   });
 
-  it('holds no more than a few megabytes of bodies', async () => {
+  it('buffers only a few megabytes of request bodies', async () => {
     const head = 'POST /explain HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n';
     const wires = await Promise.all(
       Array.from({ length: 12 }, async () => (await Wire.open(site.admin.port)).write(head + ' '.repeat(900_000))),
     );
-    const refused = async () => (await Promise.race(wires.map((wire) => wire.answer().catch(() => undefined))))?.status;
-    expect(await refused()).toBe(503);
+    const firstStatus = async () =>
+      (await Promise.race(wires.map((wire) => wire.answer().catch(() => undefined))))?.status;
+    expect(await firstStatus()).toBe(503);
     for (const wire of wires) wire.end();
-    const explained = () =>
-      fetch(`${site.admin.url}/explain`, { method: 'POST', body: '{"method":"GET","url":"/one"}' });
-    await eventually('others are served again', async () => (await explained()).status === 200);
+    const explain = () => fetch(`${site.admin.url}/explain`, { method: 'POST', body: '{"method":"GET","url":"/one"}' });
+    await eventually('requests are served again', async () => (await explain()).status === 200);
   });
 
-  it('takes no long body', async () => {
-    const answer = await fetch(`${site.admin.url}/explain`, { method: 'POST', body: Buffer.alloc(1024 ** 2 + 1, ' ') });
-    expect(answer.status).toBe(413);
+  it('refuses a body over the limit', async () => {
+    const response = await fetch(`${site.admin.url}/explain`, {
+      method: 'POST',
+      body: Buffer.alloc(1024 ** 2 + 1, ' '),
+    });
+    expect(response.status).toBe(413);
   });
 
   it.each([
@@ -117,7 +120,7 @@ describe('the listener', () => {
     'localhost.evil.example',
     '10.0.0.7',
     '[::2]',
-  ])('is not reached by the name %s: a page of that name would be', async (host) => {
+  ])('refuses the host name %s, which a web page could resolve to this machine', async (host) => {
     for (const path of ['/status', '/livez']) {
       const { status } = await ask(
         site.admin.port,
@@ -128,7 +131,7 @@ describe('the listener', () => {
   });
 
   it.each(['localhost', 'LOCALHOST:1', '127.0.0.1:9901', '127.9.9.9', '[::1]:9901'])(
-    'is reached as %s',
+    'accepts the host name %s',
     async (host) => {
       const { status } = await ask(
         site.admin.port,
@@ -145,55 +148,58 @@ describe('the listener', () => {
     { 'Sec-Fetch-Site': 'cross-site' },
     { 'Sec-Fetch-Site': 'same-site' },
     { 'Sec-Fetch-Site': 'Cross-Site' },
-  ])('does nothing for a page of another origin, by no method: %j', async (headers) => {
+  ])('refuses every request from a page of another origin: %j', async (headers) => {
     for (const { method, path } of ADMIN_ENDPOINTS)
-      for (const sent of method === 'GET' ? ['GET', 'HEAD', 'OPTIONS'] : [method, 'OPTIONS']) {
-        const { status } = await fetch(site.admin.url + path, { method: sent, headers });
-        expect([sent, path, status]).toEqual([sent, path, 403]);
+      for (const used of method === 'GET' ? ['GET', 'HEAD', 'OPTIONS'] : [method, 'OPTIONS']) {
+        const { status } = await fetch(site.admin.url + path, { method: used, headers });
+        expect([used, path, status]).toEqual([used, path, 403]);
       }
     expect((await fetch(`${site.admin.url}/nowhere`, { headers })).status).toBe(403);
     expect(site.gateway.subscribers).toBe(0);
   });
 
   it.each([{}, { 'Sec-Fetch-Site': 'same-origin' }, { 'Sec-Fetch-Site': 'none' }])(
-    'serves its own pages, tools and the address bar: %j',
+    'serves its own page, tools and the address bar: %j',
     async (headers) => {
-      const own = { ...headers, Origin: site.admin.url };
+      const ownOrigin = { ...headers, Origin: site.admin.url };
       const body = '{"method":"GET","url":"/one"}';
       expect((await fetch(`${site.admin.url}/status`, { headers })).status).toBe(200);
-      expect((await fetch(`${site.admin.url}/explain`, { method: 'POST', body, headers: own })).status).toBe(200);
+      expect((await fetch(`${site.admin.url}/explain`, { method: 'POST', body, headers: ownOrigin })).status).toBe(200);
     },
   );
 });
 
-describe('a token', () => {
-  let closed: Operating;
+describe('the admin token', () => {
+  let secured: Operating;
   beforeAll(async () => {
-    closed = await startOperating(withAdmin("{ listen: 127.0.0.1:0, token: '${T}' }"), { T: TOKEN });
+    secured = await startOperating(withAdmin("{ listen: 127.0.0.1:0, token: '${T}' }"), { T: TOKEN });
   });
-  afterAll(() => closed.close());
+  afterAll(() => secured.close());
   const statusOf = async (path: string, authorization?: string) => {
     const headers = authorization === undefined ? {} : { Authorization: authorization };
-    return (await fetch(closed.admin.url + path, { headers })).status;
+    return (await fetch(secured.admin.url + path, { headers })).status;
   };
   const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`;
 
-  it('is asked for by all but the probes and the page, which holds nothing', async () => {
-    const isOpen = (path: string) => ['/livez', '/readyz', '/'].includes(path) || path.startsWith('/page/');
+  it('is required by every endpoint except the probes and the files of the page', async () => {
+    const isPublic = (path: string) => ['/livez', '/readyz', '/'].includes(path) || path.startsWith('/page/');
     for (const { method, path } of ADMIN_ENDPOINTS) {
-      const { status } = await fetch(closed.admin.url + path, { method });
-      expect([path, status]).toEqual([path, isOpen(path) ? 200 : 401]);
+      const { status } = await fetch(secured.admin.url + path, { method });
+      expect([path, status]).toEqual([path, isPublic(path) ? 200 : 401]);
     }
     expect(await statusOf('/nowhere')).toBe(401);
   });
 
-  it('is asked for by why somebody is not ready', async () => {
+  it('is required to read the reasons of /readyz', async () => {
     const headers = { Authorization: `Bearer ${TOKEN}` };
-    expect(await (await fetch(`${closed.admin.url}/readyz`)).json()).toEqual({ status: 'ready' });
-    expect(await (await fetch(`${closed.admin.url}/readyz`, { headers })).json()).toEqual({ status: 'ready', why: [] });
+    expect(await (await fetch(`${secured.admin.url}/readyz`)).json()).toEqual({ status: 'ready' });
+    expect(await (await fetch(`${secured.admin.url}/readyz`, { headers })).json()).toEqual({
+      status: 'ready',
+      reasons: [],
+    });
   });
 
-  it('opens them, as a bearer token and as a password', async () => {
+  it('is accepted as a bearer token and as a Basic password', async () => {
     expect(await statusOf('/status', `Bearer ${TOKEN}`)).toBe(200);
     expect(await statusOf('/status', `bearer ${TOKEN}`)).toBe(200);
     expect(await statusOf('/status', basic(`anybody:${TOKEN}`))).toBe(200);
@@ -208,42 +214,46 @@ describe('a token', () => {
     `Digest ${TOKEN}`,
     basic(TOKEN.slice(1)),
     basic(`${TOKEN}:`),
-  ])('is not %s', async (authorization) => {
+  ])('is not accepted as %s', async (authorization) => {
     expect(await statusOf('/status', authorization)).toBe(401);
   });
 
-  it('is asked for by its schemes, and stands in no answer', async () => {
-    const asked = async (accept: string) => {
-      const { headers } = await fetch(`${closed.admin.url}/status`, { headers: { Accept: accept } });
+  it('is requested with its schemes, and no response contains it', async () => {
+    const challengeFor = async (accept: string) => {
+      const { headers } = await fetch(`${secured.admin.url}/status`, { headers: { Accept: accept } });
       return headers.get('www-authenticate');
     };
-    expect(await asked('text/html,*/*;q=0.8')).toMatch(/^Bearer realm=.*, Basic realm=/);
-    // To a script of the page a browser would show a form of its own.
-    expect(await asked('*/*')).toMatch(/^Bearer realm="[^"]*"$/);
+    expect(await challengeFor('text/html,*/*;q=0.8')).toMatch(/^Bearer realm=.*, Basic realm=/);
+    // For a script of the page a browser would show its own dialog.
+    expect(await challengeFor('*/*')).toMatch(/^Bearer realm="[^"]*"$/);
     for (const { path } of READABLE) {
-      const answer = await fetch(closed.admin.url + path, { headers: { Authorization: `Bearer ${TOKEN}` } });
-      expect(await answer.text()).not.toContain(TOKEN);
+      const response = await fetch(secured.admin.url + path, { headers: { Authorization: `Bearer ${TOKEN}` } });
+      expect(await response.text()).not.toContain(TOKEN);
     }
   });
 });
 
 describe('client certificates', () => {
-  it('are asked for by all but the probes', async () => {
-    const [server, client, stranger] = [createPair(), createPair({ name: 'operator' }), createPair({ name: 'no one' })];
+  it('are required by every endpoint except the probes', async () => {
+    const [server, client, untrusted] = [
+      createPair(),
+      createPair({ name: 'operator' }),
+      createPair({ name: 'no one' }),
+    ];
     const files = { 's.crt': server.certificate, 's.key': server.key, 'ca.crt': client.certificate };
     const tls = '{ certificate: s.crt, key: s.key, clientCa: ca.crt }';
-    const closed = await startOperating(withAdmin(`{ listen: 127.0.0.1:0, tls: ${tls} }`), {}, files);
+    const secured = await startOperating(withAdmin(`{ listen: 127.0.0.1:0, tls: ${tls} }`), {}, files);
     const statusOf = (path: string, pair?: { certificate: string; key: string }) =>
       new Promise((resolve, reject) => {
-        const shown = pair === undefined ? {} : { cert: pair.certificate, key: pair.key };
-        get(closed.admin.url + path, { ca: server.certificate, ...shown, agent: false }, (answer) => {
-          answer.resume();
-          resolve(answer.statusCode);
+        const credentials = pair === undefined ? {} : { cert: pair.certificate, key: pair.key };
+        get(secured.admin.url + path, { ca: server.certificate, ...credentials, agent: false }, (response) => {
+          response.resume();
+          resolve(response.statusCode);
         }).on('error', reject);
       });
     expect([await statusOf('/status'), await statusOf('/livez'), await statusOf('/readyz')]).toEqual([403, 200, 200]);
-    expect(await statusOf('/status', stranger)).toBe(403);
+    expect(await statusOf('/status', untrusted)).toBe(403);
     expect(await statusOf('/status', client)).toBe(200);
-    await closed.close();
+    await secured.close();
   });
 });

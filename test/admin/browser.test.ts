@@ -32,23 +32,23 @@ const ROUTES = `  - { id: beta, method: GET, path: '/beta/{id}', upstream: up, a
   - { id: gamma, method: POST, path: /gamma, upstream: up, access: public, body: { schema: { $ref: '#/schemas/Note' } } }
 `;
 
-/** A browser on a busy machine takes its time, and the page asks every two seconds. */
+/** Waits long enough for a browser on a busy machine and a page that refreshes every two seconds. */
 const soon = (what: string, holds: () => Promise<boolean> | boolean) => eventually(what, holds, 25_000);
 
-describe.skipIf(!hasBrowser)('the page, in a browser', () => {
+describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
   let browser: Browser;
   let upstream: Upstream;
-  let isWell = true;
+  let isHealthy = true;
   const open: { close(): Promise<void> }[] = [];
 
   beforeAll(async () => {
     browser = await startBrowser();
     upstream = await startUpstream(({ url }, response) => {
-      response.writeHead(isWell && !url?.startsWith('/beta/bad') ? 200 : 503).end('ok');
+      response.writeHead(isHealthy && !url?.startsWith('/beta/bad') ? 200 : 503).end('ok');
     });
   });
   afterEach(async () => {
-    isWell = true;
+    isHealthy = true;
     for (const opened of open.splice(0)) await opened.close();
   });
   afterAll(async () => {
@@ -73,7 +73,7 @@ describe.skipIf(!hasBrowser)('the page, in a browser', () => {
       .locator(`${table} tbody tr`)
       .evaluateAll((rows) => rows.map((row) => [...row.children].map((cell) => cell.textContent ?? '')));
 
-  it('asks nobody else, and complains of nothing', async () => {
+  it('sends requests only to the gateway, and logs no errors', async () => {
     const site = await start();
     const { page, complaints, asked } = await visit(site);
     for (const view of VIEWS) {
@@ -87,7 +87,7 @@ describe.skipIf(!hasBrowser)('the page, in a browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('lists routes, sorted and filtered, with what they get', async () => {
+  it('lists routes, sorted and filtered, with their traffic', async () => {
     const site = await start();
     const { page } = await visit(site, '#/routes');
     await page.getByText('3 routes', { exact: true }).waitFor();
@@ -108,13 +108,13 @@ describe.skipIf(!hasBrowser)('the page, in a browser', () => {
     expect(await idsOf()).toEqual(['beta']);
     for (const path of ['/beta/1', '/beta/2', '/beta/bad']) await (await fetch(site.url + path)).text();
     await page.getByLabel('Show').selectOption('with errors');
-    await soon('the numbers are there', async () => {
+    await soon('the traffic is displayed', async () => {
       const [cells = []] = await cellsOf(page, '#routes-table');
       return /\/s$/.test(cells[6] ?? '') && / ms$/.test(cells[8] ?? '') && cells[11] === '1';
     });
   });
 
-  it('is quick with ten thousand routes', async () => {
+  it('sorts and filters ten thousand routes quickly', async () => {
     const many = Array.from(
       { length: 10_000 },
       (_, index) => `  - { id: r${index}, method: GET, path: /p${index}, upstream: up, access: public }\n`,
@@ -125,9 +125,9 @@ describe.skipIf(!hasBrowser)('the page, in a browser', () => {
     expect(await page.locator('#routes-table tbody tr').count()).toBe(100);
     await page.getByText('Page 1 of 101').waitFor();
     const sortMs = await page.getByRole('button', { name: 'Path' }).evaluate((button) => {
-      const begin = performance.now();
-      for (let turn = 0; turn < 4; turn += 1) (button as unknown as { click(): void }).click();
-      return (performance.now() - begin) / 4;
+      const start = performance.now();
+      for (let count = 0; count < 4; count += 1) (button as unknown as { click(): void }).click();
+      return (performance.now() - start) / 4;
     });
     expect(sortMs).toBeLessThan(250);
     await page.getByRole('button', { name: 'Last', exact: true }).click();
@@ -157,10 +157,10 @@ describe.skipIf(!hasBrowser)('the page, in a browser', () => {
     await explained.getByText('/text', { exact: true }).waitFor();
     await page.getByLabel('Headers').fill('nonsense');
     await page.getByRole('button', { name: 'Explain', exact: true }).click();
-    await page.getByRole('alert').getByText('"nonsense" is no header').waitFor();
+    await page.getByRole('alert').getByText('"nonsense" is not a header').waitFor();
   });
 
-  it('names the included file whose lines decide', async () => {
+  it('names the included file of a position', async () => {
     const files = {
       'more.yaml': 'routes:\n  - { id: delta, method: GET, path: /delta, upstream: up, access: public }\n',
     };
@@ -171,7 +171,7 @@ describe.skipIf(!hasBrowser)('the page, in a browser', () => {
     expect(places.slice(0, 2)).toEqual(['more.yaml, line 2 /routes/3', 'more.yaml, line 2 /routes/3/access']);
   });
 
-  it('shows a refused manifest as text, with the lines around the fault', async () => {
+  it('displays a rejected manifest as text, with the lines around the problem', async () => {
     const text = manifestOf(ROUTES.replace('access: public', `"${HOSTILE}": public`));
     const { problems } = load({ path: 'gateway.yaml', text }, worldOf({ UP: upstream.url }));
     expect(problems.length).toBeGreaterThan(0);
@@ -185,99 +185,102 @@ describe.skipIf(!hasBrowser)('the page, in a browser', () => {
       },
     };
     const { page, complaints } = await visit(await start(manifestOf(ROUTES), { reloader }));
-    await page.getByText('The saved manifest is not in force').waitFor();
+    await page.getByText('The saved manifest is not active').waitFor();
     await page.locator('.problem pre').first().waitFor();
     expect(await page.locator('.problem pre').first().textContent()).toContain('│');
     expect(await page.locator('#problems').textContent()).toContain(HOSTILE);
     expect(await page.locator('#problems img').count()).toBe(0);
     last = undefined;
     await page.locator('.problem').first().waitFor({ state: 'detached' });
-    expect(await page.getByText('The saved manifest is not in force').isVisible()).toBe(false);
+    expect(await page.getByText('The saved manifest is not active').isVisible()).toBe(false);
     expect(complaints).toEqual([]);
   });
 
-  it('shows which upstreams are down, and that it should be looked at', async () => {
+  it('displays unhealthy upstreams and the degraded state', async () => {
     const site = await start();
     const { page } = await visit(site);
     const row = page.locator('#upstreams tbody tr');
-    await row.getByText('healthy', { exact: true }).waitFor();
-    isWell = false;
-    await row.getByText('unhealthy', { exact: true }).waitFor();
-    expect((await cellsOf(page, '#upstreams'))[0]?.slice(0, 4)).toEqual(['up', 'down', '${UP}', 'unhealthy']);
-    await page.getByText('no endpoint of the upstream "up" is healthy').waitFor();
+    await row.getByText('healthy', { exact: true }).first().waitFor();
+    isHealthy = false;
+    await row.getByText('unhealthy', { exact: true }).first().waitFor();
+    expect((await cellsOf(page, '#upstreams'))[0]?.slice(0, 4)).toEqual(['up', 'unhealthy', '${UP}', 'unhealthy']);
+    await page.getByText('the upstream "up" has no healthy endpoint').waitFor();
   });
 
-  it('follows decisions, filters them, and pauses', async () => {
+  it('streams decisions, filters them, and pauses', async () => {
     const site = await start();
     const { page } = await visit(site, '#/decisions');
     const pathsOf = async () => (await cellsOf(page, '#decisions-table')).map((cells) => cells[2]);
-    await soon('it looks on', () => site.gateway.subscribers === 1);
+    await soon('the page subscribes', () => site.gateway.subscribers === 1);
     await fetch(`${site.url}/beta/1?key=sentinel`);
     await fetch(`${site.url}/${HOSTILE}`);
-    await soon('both are there', async () => (await pathsOf()).length === 2);
+    await soon('both decisions are displayed', async () => (await pathsOf()).length === 2);
     expect(await pathsOf()).toEqual([`/${encodeURI(HOSTILE)}`, '/beta/1']);
     expect(await page.content()).not.toContain('sentinel');
     await page.getByRole('button', { name: 'Pause' }).click();
     await fetch(`${site.url}/beta/2`);
-    await page.getByText('paused, 1 more since').waitFor();
+    await page.getByText('paused, 1 waiting').waitFor();
     expect((await pathsOf()).length).toBe(2);
     await page.getByRole('button', { name: 'Pause' }).click();
-    await soon('it goes on', async () => (await pathsOf())[0] === '/beta/2');
-    await page.getByLabel('refused only').check();
-    await soon('it looks on anew', async () => (await pathsOf()).length === 0 && site.gateway.subscribers === 1);
+    await soon('the stream continues', async () => (await pathsOf())[0] === '/beta/2');
+    await page.getByLabel('Refused only').check();
+    await soon(
+      'the page subscribes again',
+      async () => (await pathsOf()).length === 0 && site.gateway.subscribers === 1,
+    );
     await fetch(`${site.url}/beta/3`);
-    await fetch(`${site.url}/gone`);
-    await soon('what was refused', async () => (await pathsOf()).length === 1);
-    expect(await pathsOf()).toEqual(['/gone']);
+    await fetch(`${site.url}/unknown`);
+    await soon('the refused request is displayed', async () => (await pathsOf()).length === 1);
+    expect(await pathsOf()).toEqual(['/unknown']);
     await page.getByRole('link', { name: 'Overview' }).click();
-    await soon('nobody looks on', () => site.gateway.subscribers === 0);
+    await soon('the page unsubscribes', () => site.gateway.subscribers === 0);
   });
 
-  it('asks for the token, keeps it to the tab, and shows it nobody', async () => {
+  it('requires the token, stores it only in the tab, and never displays it', async () => {
     const site = await start(manifestOf(ROUTES, `{ listen: '127.0.0.1:0', token: '\${TOKEN}' }`));
     const { page, asked } = await visit(site, '#/routes');
     await page.getByLabel('Token').fill('wrong');
     await page.keyboard.press('Enter');
-    await page.getByText('This is not the token.').waitFor();
+    await page.getByText('This token is not valid.').waitFor();
     expect(await page.locator('#routes-table').isVisible()).toBe(false);
     await page.getByLabel('Token').fill(TOKEN);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('3 routes', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Decisions' }).click();
-    await soon('it looks on', () => site.gateway.subscribers === 1);
+    await soon('the page subscribes', () => site.gateway.subscribers === 1);
     expect(asked.filter((url) => url.includes(TOKEN))).toEqual([]);
     expect(await page.evaluate('[localStorage.length, document.cookie]')).toEqual([0, '']);
     expect(await page.content()).not.toContain(TOKEN);
     await page.reload();
-    await soon('it is known still', () => site.gateway.subscribers === 1);
+    await soon('the tab still has the token', () => site.gateway.subscribers === 1);
     const other = await visit(site);
     await other.page.getByLabel('Token').waitFor();
-    await page.getByRole('button', { name: 'Forget the token' }).click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Token').waitFor();
-    await soon('nobody looks on', () => site.gateway.subscribers === 0);
+    await soon('the page unsubscribes', () => site.gateway.subscribers === 0);
   });
 
-  it('says when the gateway does not answer, and goes on when it does', async () => {
+  it('reports when the gateway does not respond, and recovers', async () => {
     const { page } = await visit(await start());
     await page.getByText('signing-gateway 1.2.3').waitFor();
     await page.route('**/status', (route) => route.abort());
-    await page.getByRole('alert').getByText('the gateway does not answer').waitFor();
+    await page.getByRole('alert').getByText('the gateway does not respond').waitFor();
     await page.unroute('**/status');
-    await page.getByRole('alert').getByText('the gateway does not answer').waitFor({ state: 'hidden' });
+    await page.getByRole('alert').getByText('the gateway does not respond').waitFor({ state: 'hidden' });
   });
 
-  it('is used by keyboard: all has a name, and what has the focus is seen', async () => {
+  it('works by keyboard: every control has a name and a visible focus', async () => {
     const { page } = await visit(await start(), '#/routes');
     await page.getByText('3 routes', { exact: true }).waitFor();
-    const seen: string[] = [];
+    const focused: string[] = [];
     for (let step = 0; step < 40; step += 1) {
       await page.keyboard.press('Tab');
       const focus = await page.evaluate(FOCUSED);
       if (focus === null) break;
-      seen.push(focus as string);
+      focused.push(focus as string);
     }
-    expect(seen.filter((told) => told.includes('unseen') || told.endsWith(' '))).toEqual([]);
-    expect(seen).toEqual(
+    expect(focused.filter((name) => name.includes('invisible') || name.endsWith(' '))).toEqual([]);
+    expect(focused).toEqual(
       expect.arrayContaining([
         'a Skip to the content',
         'input Filter',
@@ -293,21 +296,21 @@ describe.skipIf(!hasBrowser)('the page, in a browser', () => {
     }
   });
 
-  it.each(['light', 'dark'] as const)('can be read: %s', async (colorScheme) => {
+  it.each(['light', 'dark'] as const)('has enough contrast in the %s colour scheme', async (colorScheme) => {
     const site = await start();
     const { page } = await visit(site, '', { colorScheme });
     await page.getByText('signing-gateway 1.2.3').waitFor();
     for (const view of VIEWS) {
       await page.getByRole('link', { name: view }).click();
       if (view === 'Decisions') {
-        await soon('it looks on', () => site.gateway.subscribers === 1);
+        await soon('the page subscribes', () => site.gateway.subscribers === 1);
         for (const path of ['/beta/1', '/beta/bad', '/nowhere']) await fetch(site.url + path);
         await page.locator('#decisions-table tbody tr').nth(2).waitFor();
       }
       expect(await poorContrasts(page)).toEqual([]);
     }
-    const back = await page.evaluate('getComputedStyle(document.body).backgroundColor');
-    expect(back).toBe(colorScheme === 'dark' ? 'rgb(15, 19, 26)' : 'rgb(244, 246, 249)');
+    const background = await page.evaluate('getComputedStyle(document.body).backgroundColor');
+    expect(background).toBe(colorScheme === 'dark' ? 'rgb(15, 19, 26)' : 'rgb(244, 246, 249)');
   });
 
   it('fits a narrow window', async () => {
@@ -320,17 +323,17 @@ describe.skipIf(!hasBrowser)('the page, in a browser', () => {
   });
 });
 
-/** What has the focus, by its kind and name; `null` once it has left the page. */
+/** Returns the focused element by its tag and name; `null` once the focus has left the page. */
 const FOCUSED = `(() => {
   const focus = document.activeElement;
   if (focus === null || focus === document.body) return null;
   const title = document.getElementById(focus.getAttribute('aria-labelledby'))?.textContent;
   const name = (focus.getAttribute('aria-label') ?? title ?? focus.labels?.[0]?.textContent ?? focus.textContent).trim();
-  const isSeen = getComputedStyle(focus).outlineStyle !== 'none';
-  return focus.localName + ' ' + name + (isSeen ? '' : ' unseen');
+  const isVisible = getComputedStyle(focus).outlineStyle !== 'none';
+  return focus.localName + ' ' + name + (isVisible ? '' : ' invisible');
 })()`;
 
-/** What a screen reader would have no word for. */
+/** Returns the controls and tables that a screen reader cannot name. */
 const UNNAMED = `(() => {
   const isShown = (element) => element.checkVisibility();
   const controls = [...document.querySelectorAll('input, select, textarea')].filter((control) => isShown(control) && control.labels.length === 0);

@@ -7,20 +7,20 @@ function work(ms: number): void {
   while (performance.now() < end);
 }
 
-describe('the share of the serving thread', () => {
-  it('is a quarter, for all callers together', async () => {
-    const share = new CpuBudget();
+describe('the processor budget of the admin API', () => {
+  it('is a quarter of the serving thread for all callers together', async () => {
+    const budget = new CpuBudget();
     const start = performance.now();
-    await Promise.all(Array.from({ length: 30 }, () => share.run(() => work(4))));
-    // All but the burst is rested from; a busy machine only makes it longer.
+    await Promise.all(Array.from({ length: 30 }, () => budget.run(() => work(4))));
+    // All work but the burst is followed by a pause. A busy machine only makes it longer.
     expect(performance.now() - start).toBeGreaterThan(30 * 4 * 4 - 40);
   });
 
-  it('is used in the order of the requests, by one at a time, and goes on behind work that fails', async () => {
-    const share = new CpuBudget();
+  it('runs work one item at a time in the order of the calls, and continues after work that fails', async () => {
+    const budget = new CpuBudget();
     const done: number[] = [];
     const all = [1, 2, 3].map((number) =>
-      share.run(() => {
+      budget.run(() => {
         done.push(number);
         if (number === 2) throw new Error('failed');
       }),
@@ -29,8 +29,8 @@ describe('the share of the serving thread', () => {
     expect(done).toEqual([1, 2, 3]);
   });
 
-  it('gives work of any length a slice at a time, in turn with others', async () => {
-    const share = new CpuBudget();
+  it('runs long work in slices that alternate with other work', async () => {
+    const budget = new CpuBudget();
     const done: string[] = [];
     const steps = function* (name: string) {
       for (let step = 0; step < 5; step += 1) {
@@ -40,7 +40,7 @@ describe('the share of the serving thread', () => {
       }
       return name;
     };
-    expect(await Promise.all([share.runInSlices(steps('a')), share.runInSlices(steps('b'))])).toEqual(['a', 'b']);
+    expect(await Promise.all([budget.runInSlices(steps('a')), budget.runInSlices(steps('b'))])).toEqual(['a', 'b']);
     expect(done.join('')).toBe('ab'.repeat(5));
   });
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -29,14 +29,14 @@ routes:
 let upstream: Upstream;
 let issuer: Issuer;
 const sites: Operating[] = [];
-let isWell = true;
+let isHealthy = true;
 
 beforeAll(async () => {
-  upstream = await startUpstream((_request, response) => void response.writeHead(isWell ? 200 : 500).end());
+  upstream = await startUpstream((_request, response) => void response.writeHead(isHealthy ? 200 : 500).end());
   issuer = await startIssuer();
 });
 afterEach(async () => {
-  isWell = true;
+  isHealthy = true;
   for (const site of sites.splice(0)) await site.close();
 });
 afterAll(async () => {
@@ -44,52 +44,52 @@ afterAll(async () => {
   await issuer.close();
 });
 
-async function start(text = MANIFEST, others: Parameters<typeof startOperating>[3] = {}, env = {}) {
+async function start(text = MANIFEST, context: Parameters<typeof startOperating>[3] = {}, env = {}) {
   const site = await startOperating(
     text,
     { UP: upstream.url, JWKS: issuer.jwksUrl, ISSUER, AUDIENCE, ...env },
     {},
-    others,
+    context,
   );
   sites.push(site);
-  const ask = async (path: string) => {
-    const answer = await fetch(site.admin.url + path);
-    return { status: answer.status, body: JSON.parse(await answer.text()) };
+  const getJson = async (path: string) => {
+    const response = await fetch(site.admin.url + path);
+    return { status: response.status, body: JSON.parse(await response.text()) };
   };
-  return { site, ask };
+  return { site, getJson };
 }
 
 describe('/readyz', () => {
-  const ready = { status: 200, body: { status: 'ready', why: [] } };
+  const ready = { status: 200, body: { status: 'ready', reasons: [] } };
 
-  it('is ready once the keys are known, which nobody else had to ask for', async () => {
-    const { ask } = await start();
-    expect(await ask('/readyz')).toMatchObject({
+  it('becomes ready once it has fetched the keys itself', async () => {
+    const { getJson } = await start();
+    expect(await getJson('/readyz')).toMatchObject({
       status: 503,
-      body: { status: 'unready', why: ['no keys are known by which tokens are verified'] },
+      body: { status: 'unready', reasons: ['the keys that verify tokens were never fetched'] },
     });
-    await eventually('ready', async () => (await ask('/readyz')).status === 200);
-    expect(await ask('/readyz')).toEqual(ready);
+    await eventually('ready', async () => (await getJson('/readyz')).status === 200);
+    expect(await getJson('/readyz')).toEqual(ready);
   });
 
-  it('is degraded while an upstream is down, and unready where that is required', async () => {
+  it('is degraded without a healthy endpoint of an upstream, and unready if that upstream is required', async () => {
     for (const isRequired of [false, true]) {
-      isWell = true;
+      isHealthy = true;
       const text = isRequired ? MANIFEST.replace('unhealthy: 1', 'unhealthy: 1, required: true') : MANIFEST;
-      const { ask } = await start(text);
-      await eventually('ready', async () => (await ask('/readyz')).status === 200);
-      isWell = false;
-      await eventually('down', async () => (await ask('/readyz')).body.status !== 'ready');
+      const { getJson } = await start(text);
+      await eventually('ready', async () => (await getJson('/readyz')).status === 200);
+      isHealthy = false;
+      await eventually('not ready', async () => (await getJson('/readyz')).body.status !== 'ready');
       const expected = isRequired
-        ? { status: 503, body: { status: 'unready', why: ['no endpoint of the required upstream "up" is healthy'] } }
-        : { status: 200, body: { status: 'degraded', why: ['no endpoint of the upstream "up" is healthy'] } };
-      expect(await ask('/readyz')).toEqual(expected);
-      isWell = true;
-      await eventually('ready again', async () => (await ask('/readyz')).body.status === 'ready');
+        ? { status: 503, body: { status: 'unready', reasons: ['the required upstream "up" has no healthy endpoint'] } }
+        : { status: 200, body: { status: 'degraded', reasons: ['the upstream "up" has no healthy endpoint'] } };
+      expect(await getJson('/readyz')).toEqual(expected);
+      isHealthy = true;
+      await eventually('ready again', async () => (await getJson('/readyz')).body.status === 'ready');
     }
   });
 
-  it('is degraded while the saved manifest is refused, and needs no keys where no token is asked for', async () => {
+  it('is degraded after a rejected reload, and needs no keys without protected routes', async () => {
     const lastOutcome = {
       kind: 'rejected',
       cause: 'change',
@@ -100,28 +100,28 @@ describe('/readyz', () => {
       problems: [],
     } as const;
     const text = MANIFEST.replace(/auth:[\s\S]*routes:/, 'routes:').replace(/\n {2}- \{ id: note[\s\S]*/, '\n');
-    const { ask } = await start(text.replace('schemas:', ''), { reloader: { ...noReloads(''), lastOutcome } });
-    expect(await ask('/readyz')).toEqual({
+    const { getJson } = await start(text.replace('schemas:', ''), { reloader: { ...noReloads(''), lastOutcome } });
+    expect(await getJson('/readyz')).toEqual({
       status: 200,
-      body: { status: 'degraded', why: ['the saved manifest was rejected'] },
+      body: { status: 'degraded', reasons: ['the saved manifest was rejected'] },
     });
   });
 
-  it('wants no more requests from the moment it is asked to stop', async () => {
+  it('is stopping from the moment of the signal, while /livez still responds 200', async () => {
     let isStopping = false;
-    const { ask } = await start(MANIFEST, { isStopping: () => isStopping });
+    const { getJson } = await start(MANIFEST, { isStopping: () => isStopping });
     isStopping = true;
-    expect(await ask('/readyz')).toMatchObject({ status: 503, body: { status: 'stopping' } });
-    expect((await ask('/livez')).status).toBe(200);
+    expect(await getJson('/readyz')).toMatchObject({ status: 503, body: { status: 'stopping' } });
+    expect((await getJson('/livez')).status).toBe(200);
   });
 });
 
 describe('/status', () => {
-  it('tells of all that is held', async () => {
-    const { site, ask } = await start();
+  it('reports the manifest, upstreams, tokens and buffers', async () => {
+    const { site, getJson } = await start();
     const token = await issuer.token({ company_role: 'user' });
     expect((await fetch(`${site.url}/files/a`, { headers: { Authorization: `Bearer ${token}` } })).status).toBe(200);
-    const { body } = await ask('/status');
+    const { body } = await getJson('/status');
     expect(body).toMatchObject({
       version: '1.2.3',
       status: 'ready',
@@ -131,7 +131,7 @@ describe('/status', () => {
       upstreams: [
         { id: 'up', healthy: true, waiting: 0, endpoints: [{ url: '${UP}', healthy: true, breaker: null, busy: 0 }] },
       ],
-      tokens: { keys: 'known', cause: null, good: 1, refused: 0, verifying: 0 },
+      tokens: { keys: 'known', cause: null, entries: 1, refused: 0, verifying: 0 },
       validation: { waiting: 0, refused: { queue_full: 0 } },
       buffered_bodies: { held_bytes: 0, limit_bytes: 256 * 1024 ** 2, refused: { buffer_full: 0, buffer_share: 0 } },
     });
@@ -139,9 +139,9 @@ describe('/status', () => {
 });
 
 describe('/routes', () => {
-  it('lists what is compiled', async () => {
-    const { ask } = await start();
-    const { routes } = (await ask('/routes')).body;
+  it('lists the compiled routes', async () => {
+    const { getJson } = await start();
+    const { routes } = (await getJson('/routes')).body;
     expect(routes.map(({ id }: { id: string }) => id)).toEqual(['open', 'note', 'note-read', 'files']);
     expect(routes[1]).toMatchObject({
       methods: ['POST'],
@@ -155,13 +155,14 @@ describe('/routes', () => {
 });
 
 describe('/explain', () => {
-  it('answers as the verb does', async () => {
+  it('responds with the JSON of the command line', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'explain-'));
     writeFileSync(join(folder, 'gateway.yaml'), MANIFEST);
     writeFileSync(join(folder, 'note.json'), '{"text":1}');
     const env = { UP: upstream.url, JWKS: issuer.jwksUrl, ISSUER, AUDIENCE };
     const args = ['POST', 'http://gw.example/notes/7?x=1', '--role', 'admin', '--body', 'note.json', '--json'];
     const { out } = await runCli(['explain', ...args], folder, env);
+    rmSync(folder, { recursive: true });
     const { site } = await start();
     const request = {
       method: 'POST',
@@ -170,42 +171,42 @@ describe('/explain', () => {
       headers: { 'Content-Type': 'application/json' },
       body: '{"text":1}',
     };
-    const answer = await fetch(`${site.admin.url}/explain`, { method: 'POST', body: JSON.stringify(request) });
-    const explanation = JSON.parse(await answer.text());
+    const response = await fetch(`${site.admin.url}/explain`, { method: 'POST', body: JSON.stringify(request) });
+    const explanation = JSON.parse(await response.text());
     expect(explanation).toEqual(JSON.parse(out));
     expect(explanation.refusal.code).toBe('body_invalid');
   });
 
-  it('has no part in what is served', async () => {
-    const { site, ask } = await start();
+  it('sends nothing upstream and does not change the token cache', async () => {
+    const { site, getJson } = await start();
     const before = upstream.requests.length;
     const body = '{"method":"GET","url":"/open"}';
-    const answer = await fetch(`${site.admin.url}/explain`, { method: 'POST', body });
-    expect(JSON.parse(await answer.text()).outcome).toBe('forwarded');
+    const response = await fetch(`${site.admin.url}/explain`, { method: 'POST', body });
+    expect(JSON.parse(await response.text()).outcome).toBe('forwarded');
     expect(upstream.requests.slice(before).filter(({ url }) => url === '/open')).toEqual([]);
-    expect((await ask('/status')).body.tokens.good).toBe(0);
+    expect((await getJson('/status')).body.tokens.entries).toBe(0);
   });
 
   it.each([
     ['', /send \{"method"/],
     ['[]', /send/],
     ['{"method":"GET"}', /send/],
-    ['{"method":"GET","url":"/open","role":1}', /"role" is a text/],
-    ['{"method":"GET","url":"/open","role":"a","claims":{}}', /who calls once/],
-    ['{"method":"GET","url":"/open","headers":["a"]}', /"headers" is a map/],
+    ['{"method":"GET","url":"/open","role":1}', /"role" must be a string/],
+    ['{"method":"GET","url":"/open","role":"a","claims":{}}', /exclude each other/],
+    ['{"method":"GET","url":"/open","headers":["a"]}', /"headers" must be an object/],
     ['{"method":"GET","url":"/open","headers":{"a":"b\\r\\nc: d"}}', /line break/],
     ['{"method":"GET","url":"/open","paht":1}', /unknown member "paht"/],
-  ])('says what is wrong with %s', async (body, detail) => {
+  ])('responds 400 with the reason to %s', async (body, detail) => {
     const { site } = await start();
-    const answer = await fetch(`${site.admin.url}/explain`, { method: 'POST', body });
-    expect([answer.status, JSON.parse(await answer.text()).detail]).toEqual([400, expect.stringMatching(detail)]);
+    const response = await fetch(`${site.admin.url}/explain`, { method: 'POST', body });
+    expect([response.status, JSON.parse(await response.text()).detail]).toEqual([400, expect.stringMatching(detail)]);
   });
 });
 
 describe('/openapi.json', () => {
-  it('describes the routes in force, and refers to nothing outside', async () => {
-    const { ask } = await start();
-    const { body } = await ask('/openapi.json');
+  it('describes the active routes, and contains every schema that it references', async () => {
+    const { getJson } = await start();
+    const { body } = await getJson('/openapi.json');
     expect(Object.keys(body.paths)).toEqual(['/open', '/notes/{note_id}', '/files/{rest}']);
     expect(Object.keys(body.paths['/notes/{note_id}']).sort()).toEqual(['get', 'head', 'post']);
     const { post, get } = body.paths['/notes/{note_id}'];

@@ -23,20 +23,20 @@ let site: Operating;
 
 beforeAll(async () => {
   site = await startOperating(MANIFEST);
-  // One request of each route is counted, without a network.
+  // Record one request of each route, without a network.
   const counted = { request: { method: 'GET' }, response: { headersSent: true, statusCode: 200 }, isTunnel: false };
   const ended = site.gateway.metrics.record.bind(site.gateway.metrics) as (exchange: object, ms: number) => void;
   for (const route of site.gateway.plan.routes) ended({ ...counted, route, forwardedAt: 1, answeredAt: 3 }, 6);
 });
 afterAll(() => site.close());
 
-/** The response with its body, as it was sent. */
+/** Requests a path and returns the response with its raw body. */
 function read(path: string, headers: Record<string, string> = {}) {
   return new Promise<{ response: IncomingMessage; body: Buffer }>((resolve, reject) => {
     get(site.admin.url + path, { headers, agent: false }, (response) => {
-      const pieces: Buffer[] = [];
-      response.on('data', (piece: Buffer) => pieces.push(piece));
-      response.on('end', () => resolve({ response, body: Buffer.concat(pieces) }));
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => resolve({ response, body: Buffer.concat(chunks) }));
       response.on('error', reject);
     }).on('error', reject);
   });
@@ -50,12 +50,12 @@ function ignore(path: string) {
   return socket;
 }
 
-/** Seconds since the count began differ from one response to the next. */
+/** Removes the measured time, which differs between responses. */
 function withoutTime(body: Buffer): string {
   return body.toString().replace(/"seconds":[\d.]+/, '');
 }
 
-/** Counts the turns of the event loop. @returns ends it, and returns their number */
+/** Counts the turns of the event loop. @returns a function that stops counting and returns the count */
 function countTurns(): () => number {
   let turns = 0;
   let isOver = false;
@@ -73,66 +73,69 @@ function countTurns(): () => number {
 const LARGE = ['/metrics', '/routes', '/traffic', '/openapi.json'];
 
 describe('a large response', () => {
-  it.each(LARGE)('of %s is written in slices, between which the event loop goes round', async (path) => {
+  it.each(LARGE)('of %s is written in slices, with turns of the event loop between them', async (path) => {
     await read(path);
     const turns = countTurns();
     const { response, body } = await read(path);
     const count = turns();
     expect(response.statusCode).toBe(200);
-    // Slices have at most 64 kB and a piece more.
+    // A slice has at most 64 kB plus one chunk.
     expect(count).toBeGreaterThan(body.length / 80_000);
     expect(response.headers['content-length']).toBeUndefined();
   });
 
   it.each([...LARGE, '/page/page.js'])(
-    'of %s is compressed for clients that accept it, and is the same',
+    'of %s is compressed for clients that accept it, with the same content',
     async (path) => {
       const plain = await read(path);
       expect(plain.response.headers['content-encoding']).toBeUndefined();
       const { response, body } = await read(path, { 'Accept-Encoding': 'br, gzip;q=0.5' });
       expect([response.headers['content-encoding'], response.headers.vary]).toEqual(['gzip', 'Accept-Encoding']);
       expect(body.length).toBeLessThan(plain.body.length / 2);
-      const whole = gunzipSync(body);
-      if (path === '/metrics') expect(whole.toString()).toContain('route="route-2999"');
-      else expect(withoutTime(whole)).toBe(withoutTime(plain.body));
+      const decompressed = gunzipSync(body);
+      if (path === '/metrics') expect(decompressed.toString()).toContain('route="route-2999"');
+      else expect(withoutTime(decompressed)).toBe(withoutTime(plain.body));
     },
   );
 
   it.each(['gzip;q=0', 'gzip;q=0.000', 'identity', 'br', 'xgzip', ''])(
-    'is not compressed for "%s"',
+    'is not compressed for Accept-Encoding "%s"',
     async (accepted) => {
       const { response } = await read('/routes', { 'Accept-Encoding': accepted });
       expect(response.headers['content-encoding']).toBeUndefined();
     },
   );
 
-  it('that nobody reads gives its place to another one', async () => {
+  it('to a client that does not read is closed to make room for another one', async () => {
     const ignored = Array.from({ length: 20 }, () => ignore('/metrics'));
     await eventually('a scrape is served', async () => (await read('/metrics')).response.statusCode === 200, 20_000);
     expect((await scrape(site.admin.url)).value('admin_refusals_total')).toBeGreaterThan(0);
     expect((await fetch(`${site.admin.url}/livez`)).status).toBe(200);
     for (const socket of ignored) socket.destroy();
-    await eventually('all are gone', async () => (await scrape(site.admin.url)).value('admin_connections') <= 2);
+    await eventually(
+      'the connections are closed',
+      async () => (await scrape(site.admin.url)).value('admin_connections') <= 2,
+    );
   });
 
-  it('ends with the connection of a client on which nothing moves', async () => {
-    const quick = await startOperating(MANIFEST, {}, {}, {}, 1_000);
-    const socket = connect(quick.admin.port, '127.0.0.1').pause();
+  it('to a client that does not read is closed after the idle timeout', async () => {
+    const impatient = await startOperating(MANIFEST, {}, {}, {}, 1_000);
+    const socket = connect(impatient.admin.port, '127.0.0.1').pause();
     socket.on('error', () => undefined);
     socket.write('GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n');
-    // On a busy machine a scrape may be cut as well.
+    // On a busy machine the scrape may be disconnected too.
     const open = () =>
-      scrape(quick.admin.url).then(
+      scrape(impatient.admin.url).then(
         ({ value }) => value('admin_connections'),
         () => undefined,
       );
-    await eventually('it is open', async () => (await open()) === 2, 20_000);
-    await eventually('it is closed', async () => (await open()) === 1, 20_000);
+    await eventually('the connection is open', async () => (await open()) === 2, 20_000);
+    await eventually('the connection is closed', async () => (await open()) === 1, 20_000);
     socket.destroy();
-    await quick.close();
+    await impatient.close();
   });
 
-  it('has one place for each of a few, and the others are refused for a moment', async () => {
+  it('is refused with Retry-After while too many others are written', async () => {
     const all = await Promise.all(Array.from({ length: 30 }, () => read('/openapi.json')));
     const statuses = new Set(all.map(({ response }) => response.statusCode));
     expect([...statuses].sort()).toEqual([200, 503]);
@@ -142,7 +145,7 @@ describe('a large response', () => {
       if (response.statusCode === 200) expect(Object.keys(JSON.parse(body.toString()).paths).length).toBe(ROUTES);
   });
 
-  it('does not hold up a probe', async () => {
+  it('does not delay probes', async () => {
     const before = await read('/livez');
     expect(before.response.statusCode).toBe(200);
     const scrapes = Array.from({ length: 6 }, () => read('/openapi.json'));
@@ -153,7 +156,7 @@ describe('a large response', () => {
     await all;
   });
 
-  it('of /explain is made in slices too', async () => {
+  it('of /explain is computed in slices', async () => {
     const turns = countTurns();
     const body = '{"method":"GET","url":"/part-1/thing-1/x"}';
     const response = await fetch(`${site.admin.url}/explain`, { method: 'POST', body });

@@ -11,8 +11,8 @@ routes:
   - { id: one, method: GET, path: /one, upstream: up, access: public }
 `;
 
-describe("the page's files", () => {
-  it('are all served, with their types, and may do nothing but ask here', async () => {
+describe('the files of the admin page', () => {
+  it('are all served with their media types and a policy that allows only requests to this origin', async () => {
     const site = await startOperating(MANIFEST, { TOKEN: '7mWq2vXc9RtLkP4zGhN8' });
     const files = readdirSync(new URL('../../src/admin/page', import.meta.url)).filter(
       (name) => name !== 'tsconfig.json',

@@ -28,7 +28,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-/** Sends it, and waits until it is counted. */
+/** Sends a request and waits until it is counted. */
 async function send(path: string): Promise<void> {
   const before = site.lines.length;
   await (await fetch(site.url + path)).text();
@@ -40,7 +40,7 @@ async function read(path: string) {
 }
 
 describe('/traffic', () => {
-  it('says what each route got', async () => {
+  it('reports the traffic of each route', async () => {
     await send('/one');
     await send('/one?bad');
     await send('/nowhere');
@@ -56,34 +56,34 @@ describe('/traffic', () => {
       { id: 'one', requests: 2, client_errors: 0, server_errors: 1, ...quantiles },
       { id: null, requests: 1, client_errors: 1, server_errors: 0, ...quantiles },
     ]);
-    expect(await read('/history')).toEqual({ moments: [] });
+    expect(await read('/history')).toEqual({ intervals: [] });
   });
 
-  it('forgets what was a while ago, and no more than that', async () => {
+  it('drops requests that are older than the window, and counts newer ones', async () => {
     const traffic = createTrafficHistory(site.gateway, 10);
     await send('/one');
     await send('/two');
     const counted = () => traffic.recent().routes.find(({ id }) => id === 'two')?.requests;
-    await eventually('seen', () => counted() !== undefined);
-    await eventually('forgotten', () => counted() === undefined);
+    await eventually('the request is counted', () => counted() !== undefined);
+    await eventually('the request is dropped', () => counted() === undefined);
     expect(traffic.recent().seconds).toBeLessThan(5);
     await send('/two');
-    await eventually('only what is new', () => counted() === 1);
+    await eventually('only the new request is counted', () => counted() === 1);
     traffic.close();
   });
 });
 
 describe('the last hour', () => {
-  it('has every request once, over a reload that takes its route away', async () => {
+  it('counts every request once, also over a reload that removes its route', async () => {
     const traffic = createTrafficHistory(site.gateway, 20);
     const sumOf = (member: 'requests' | 'server_errors') =>
-      traffic.lastHour().reduce((sum, moment) => sum + moment[member], 0);
-    for (let turn = 0; turn < 5; turn += 1) await send(turn === 0 ? '/two?bad' : '/two');
+      traffic.lastHour().reduce((sum, interval) => sum + interval[member], 0);
+    for (let count = 0; count < 5; count += 1) await send(count === 0 ? '/two?bad' : '/two');
     site.swap(MANIFEST.replace(/.*id: two.*\n/, ''));
     await send('/two');
-    await eventually('all are there', () => sumOf('requests') >= 6);
+    await eventually('all requests are counted', () => sumOf('requests') >= 6);
     const after = traffic.lastHour().length + 3;
-    await eventually('some moments later', () => traffic.lastHour().length >= after);
+    await eventually('some intervals later', () => traffic.lastHour().length >= after);
     expect([sumOf('requests'), sumOf('server_errors')]).toEqual([6, 1]);
     const refused = traffic.lastHour().flatMap(({ refusals }) => Object.entries(refusals));
     expect(refused).toEqual([['route_unknown', 1]]);
@@ -93,11 +93,11 @@ describe('the last hour', () => {
     traffic.close();
   });
 
-  it('is no longer than that', async () => {
+  it('has at most 360 intervals', async () => {
     const traffic = createTrafficHistory(site.gateway, 1);
-    await eventually('an hour of steps', () => traffic.lastHour().length === 360, 20_000);
+    await eventually('an hour of intervals', () => traffic.lastHour().length === 360, 20_000);
     const [first] = traffic.lastHour();
-    await eventually('the oldest is gone', () => traffic.lastHour()[0] !== first);
+    await eventually('the oldest interval is dropped', () => traffic.lastHour()[0] !== first);
     expect(traffic.lastHour().length).toBe(360);
     traffic.close();
   });
@@ -116,11 +116,11 @@ describe('a quantile', () => {
     [buckets(1, 0, 1), 0.5, 0.25],
     [buckets(1, 0, 1), 0.99, 0.99],
     [buckets(1, 1), 1, 0.5],
-  ])('lies evenly in its bucket: %#', (counts, share, expected) => {
+  ])('is interpolated within its bucket: case %#', (counts, share, expected) => {
     expect(quantile(counts, totalOf(counts), share)).toBe(expected);
   });
 
-  it('says the highest bound where it is above', () => {
+  it('is the highest bound for values above it', () => {
     const counts = buckets();
     counts[counts.length - 1] = 1;
     expect(quantile(counts, 1, 0.5)).toBe(30_000);

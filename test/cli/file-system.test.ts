@@ -178,9 +178,9 @@ describe('a file system that hangs', () => {
     save('gateway.yaml', manifest('two'));
     await cli.seen(/"reason":"the file system does not respond[^"]*".*"msg":"manifest cannot be read/);
     expect((await request('/readyz')).body).toMatchObject({ status: 'degraded' });
-    expect((await request('/status')).body).toMatchObject({ last_reload: { kind: 'unreadable' }, hung_threads: 1 });
+    expect((await request('/status')).body).toMatchObject({ last_reload: { result: 'unreadable' }, hung_threads: 1 });
     const { status, body } = await request('/-/reload', 'POST');
-    expect([status, body['kind'], body['reason']]).toEqual([
+    expect([status, body['result'], body['reason']]).toEqual([
       503,
       'unreadable',
       expect.stringContaining('does not respond'),
@@ -249,7 +249,7 @@ describe('a file that is too large', () => {
       const old = readFileSync(join(folder, name));
       grow(name);
       const { body } = await request('/-/reload', 'POST');
-      expect([name, body['kind']]).toEqual([name, kind]);
+      expect([name, body['result']]).toEqual([name, kind]);
       expect(JSON.stringify(body)).toContain(message);
       writeFileSync(join(folder, name), old);
       expect((await request('/-/reload', 'POST')).status).toBe(200);

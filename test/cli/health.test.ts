@@ -40,7 +40,7 @@ describe('health', () => {
   it('exits with 1 while the gateway is stopping, but with 0 for --live', async () => {
     isStopping = true;
     const ready = await health(`127.0.0.1:${site.admin.port}`);
-    expect(ready).toEqual({ code: 1, out: 'stopping: the process was asked to stop\n', err: '' });
+    expect(ready).toEqual({ code: 1, out: 'stopping: the process is stopping\n', err: '' });
     const live = await health(`127.0.0.1:${site.admin.port}`, ['--live']);
     expect(live).toEqual({ code: 0, out: 'alive\n', err: '' });
     isStopping = false;

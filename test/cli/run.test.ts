@@ -227,13 +227,13 @@ describe('the admin API', () => {
     await cli.seen(SERVING);
     const getJson = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).json();
     expect(await getJson('/livez')).toEqual({ status: 'alive' });
-    expect(await getJson('/readyz')).toEqual({ status: 'ready', why: [] });
+    expect(await getJson('/readyz')).toEqual({ status: 'ready', reasons: [] });
     expect(await getJson('/status')).toMatchObject({ manifest: { routes: 1 }, last_reload: null });
     writeFileSync(join(cli.folder, 'gateway.yaml'), text.replace('method: GET', 'method: get'));
     await cli.seen(/manifest rejected/);
-    expect(await getJson('/readyz')).toEqual({ status: 'degraded', why: ['the saved manifest was rejected'] });
+    expect(await getJson('/readyz')).toEqual({ status: 'degraded', reasons: ['the saved manifest was rejected'] });
     expect(await getJson('/status')).toMatchObject({
-      last_reload: { kind: 'rejected', problems: [{ line: 5, column: 24 }] },
+      last_reload: { result: 'rejected', problems: [{ line: 5, column: 24 }] },
     });
   });
 
@@ -246,24 +246,24 @@ describe('the admin API', () => {
       const response = await fetch(`http://127.0.0.1:${port}/-/reload`, { method: 'POST' });
       return { status: response.status, body: (await response.json()) as Record<string, unknown> };
     };
-    expect(await requestReload()).toMatchObject({ status: 200, body: { kind: 'unchanged', cause: 'request' } });
+    expect(await requestReload()).toMatchObject({ status: 200, body: { result: 'unchanged', cause: 'request' } });
     writeFileSync(join(cli.folder, 'gateway.yaml'), text.replace('access: public', 'access: publik'));
     expect(await requestReload()).toMatchObject({
       status: 422,
-      body: { kind: 'rejected', problems: [{ line: 5, rule: 'schema', frame: expect.stringContaining('^^^^^^') }] },
+      body: { result: 'rejected', problems: [{ line: 5, rule: 'schema', frame: expect.stringContaining('^^^^^^') }] },
     });
     writeFileSync(join(cli.folder, 'gateway.yaml'), text.replaceAll('one', 'two'));
     const { status, body } = await requestReload();
-    expect([status, body['kind'], body['summary']]).toEqual([
+    expect([status, body['result'], body['summary']]).toEqual([
       200,
       'accepted',
       '1 route added, 1 route removed, 1 now public',
     ]);
     expect((await fetch(`${url}/one`)).status).toBe(404);
     rmSync(join(cli.folder, 'gateway.yaml'));
-    expect(await requestReload()).toMatchObject({ status: 503, body: { kind: 'unreadable', hash: body['hash'] } });
+    expect(await requestReload()).toMatchObject({ status: 503, body: { result: 'unreadable', hash: body['hash'] } });
     const report = await (await fetch(`http://127.0.0.1:${port}/status`)).json();
-    expect(report).toMatchObject({ last_reload: { kind: 'unreadable' }, needs_restart: [] });
+    expect(report).toMatchObject({ last_reload: { result: 'unreadable' }, needs_restart: [] });
     expect((await fetch(`http://127.0.0.1:${port}/-/reload`)).status).toBe(405);
   });
 });

@@ -53,7 +53,7 @@ const isLive = () =>
     ({ ok }) => ok,
     () => false,
   );
-async function status(): Promise<{ last_reload: { kind: string } | null; manifest: object; streams: object }> {
+async function status(): Promise<{ last_reload: { result: string } | null; manifest: object; streams: object }> {
   return (await get('/status')).json() as never;
 }
 

@@ -7,26 +7,26 @@ import { contextNames, mountManifest, readStages, runStages, wordsOf } from '../
 import { freePort } from '../support/free-port.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
-const pack = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const packageJson = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const stages = readStages();
 const last = stages.at(-1) ?? [];
-const oneOf = (name: string) => last.findLast((instruction) => instruction.name === name)?.words ?? '';
+const wordsAfter = (name: string) => last.findLast((instruction) => instruction.name === name)?.words ?? '';
 
 describe('the Dockerfile', () => {
-  it('is of the Node that all is tried with', () => {
+  it('uses the version of Node that the tests use', () => {
     expect(stages.length).toBe(3);
     for (const [first] of stages)
-      expect(first?.words).toMatch(new RegExp(`^node:${pack.devDependencies.node}-bookworm-slim(?: |$)`));
+      expect(first?.words).toMatch(new RegExp(`^node:${packageJson.devDependencies.node}-bookworm-slim(?: |$)`));
   });
 
-  it('runs as nobody, is asked how it is by the verb, and stops by SIGTERM', () => {
-    expect(oneOf('USER')).toMatch(/^[1-9]\d+:[1-9]\d+$/);
-    expect(oneOf('STOPSIGNAL')).toBe('SIGTERM');
+  it('runs as a non-root user, checks its health with the health command and stops on SIGTERM', () => {
+    expect(wordsAfter('USER')).toMatch(/^[1-9]\d+:[1-9]\d+$/);
+    expect(wordsAfter('STOPSIGNAL')).toBe('SIGTERM');
     expect(wordsOf(last, 'HEALTHCHECK')).toEqual([...wordsOf(last, 'ENTRYPOINT'), 'health', '--live']);
     expect(wordsOf(last, 'CMD')).toEqual(['run']);
   });
 
-  it('takes no tools along, and from here no more than it copies', () => {
+  it('runs no command in the final stage, and the build context has only the files that it copies', () => {
     expect(last.filter(({ name }) => name === 'RUN')).toEqual([]);
     const copied = stages.flat().filter(({ name, words }) => name === 'COPY' && !words.startsWith('--from'));
     const sources = copied.flatMap(({ words }) => words.split(' ').slice(0, -1));
@@ -35,14 +35,16 @@ describe('the Dockerfile', () => {
   });
 });
 
-// The packages are installed twice and all is built: half a minute, and a registry to ask.
-describe.runIf(process.env['IMAGE_STEPS'] === '1')("the Dockerfile's steps, in plain folders", () => {
-  it('make what serves, writes nothing, is well, and stops', { timeout: 240_000 }, async () => {
+// Installs the packages twice and builds the project, which takes half a minute and needs a registry.
+describe.runIf(process.env['IMAGE_STEPS'] === '1')('the instructions of the Dockerfile, in plain folders', () => {
+  it('create an installation that serves, is healthy and stops without writing a file', {
+    timeout: 240_000,
+  }, async () => {
     const { image, first, remove } = runStages(stages);
     const [port, adminPort] = [await freePort(), await freePort()];
     const cwd = mountManifest(
       image,
-      oneOf('WORKDIR'),
+      wordsAfter('WORKDIR'),
       `version: 1
 listen: 127.0.0.1:${port}
 admin: 127.0.0.1:${adminPort}
@@ -52,25 +54,26 @@ routes:
   - { id: one, method: GET, path: /one, upstream: up, access: public }
 `,
     );
-    // The root is read-only, and there is no other place to write to.
+    // The root is read-only, and no other folder is writable.
     execFileSync('chmod', ['-R', 'a+rX,a-w', image]);
     execFileSync('chmod', ['a+rx', join(image, '..')]);
-    const options = { cwd, env: { TMPDIR: join(image, 'nowhere'), NODE_ENV: 'production' }, ...nobody() };
-    const placed = (words: string[]) => words.slice(1).map((word) => (word.startsWith('/') ? join(image, word) : word));
+    const options = { cwd, env: { TMPDIR: join(image, 'nowhere'), NODE_ENV: 'production' }, ...imageUser() };
+    const resolvePaths = (words: string[]) =>
+      words.slice(1).map((word) => (word.startsWith('/') ? join(image, word) : word));
     const node = join(first, 'build/node_modules/node/bin/node');
-    const entry = placed(wordsOf(last, 'ENTRYPOINT'));
+    const entry = resolvePaths(wordsOf(last, 'ENTRYPOINT'));
     const run = spawn(node, [...entry, ...wordsOf(last, 'CMD')], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
-    let told = '';
-    run.stdout.on('data', (piece) => {
-      told += piece;
+    let output = '';
+    run.stdout.on('data', (chunk) => {
+      output += chunk;
     });
-    run.stderr.on('data', (piece) => {
-      told += piece;
+    run.stderr.on('data', (chunk) => {
+      output += chunk;
     });
-    while (!told.includes('"msg":"serving"') && run.exitCode === null)
+    while (!output.includes('"msg":"serving"') && run.exitCode === null)
       await Promise.race([once(run.stdout, 'data'), once(run, 'exit')]);
-    const health = spawnSync(node, placed(wordsOf(last, 'HEALTHCHECK')), { ...options, encoding: 'utf8' });
-    expect([health.status, health.stdout, told]).toEqual([0, 'alive\n', expect.stringContaining('"serving"')]);
+    const health = spawnSync(node, resolvePaths(wordsOf(last, 'HEALTHCHECK')), { ...options, encoding: 'utf8' });
+    expect([health.status, health.stdout, output]).toEqual([0, 'alive\n', expect.stringContaining('"serving"')]);
     expect((await fetch(`http://127.0.0.1:${port}/nowhere`)).status).toBe(404);
     expect(await (await fetch(`http://127.0.0.1:${adminPort}/page/page.js`)).text()).toContain('refresh');
     const rules = spawnSync(node, [...entry, 'lint', '--explain', 'route-unreachable'], {
@@ -81,13 +84,13 @@ routes:
     expect(existsSync(join(image, 'opt/signing-gateway/node_modules/typescript'))).toBe(false);
     run.kill('SIGTERM');
     expect(await once(run, 'exit')).toEqual([0, null]);
-    expect(spawnSync(node, placed(wordsOf(last, 'HEALTHCHECK')), options).status).toBe(1);
+    expect(spawnSync(node, resolvePaths(wordsOf(last, 'HEALTHCHECK')), options).status).toBe(1);
     remove();
   });
 });
 
-/** Who is root here is nobody there. */
-function nobody(): { uid?: number; gid?: number } {
-  const [uid, gid] = oneOf('USER').split(':').map(Number);
+/** Returns the user of the image if the test runs as root. */
+function imageUser(): { uid?: number; gid?: number } {
+  const [uid, gid] = wordsAfter('USER').split(':').map(Number);
   return process.getuid?.() === 0 && uid !== undefined && gid !== undefined ? { uid, gid } : {};
 }

@@ -9,7 +9,7 @@ import { worldOf } from '../support/gateway.ts';
 
 const folder = new URL('../../deploy/kubernetes/', import.meta.url);
 const files = readdirSync(folder);
-// biome-ignore lint/suspicious/noExplicitAny: the schema says what they are
+// biome-ignore lint/suspicious/noExplicitAny: the schema describes the objects
 const objects: any[] = files.flatMap((file) =>
   parseAllDocuments(readFileSync(new URL(file, folder), 'utf8')).map((document) => document.toJS()),
 );
@@ -31,7 +31,7 @@ describe('deploy/kubernetes', () => {
   );
 
   it.each(objects.map((object) => [object.kind, object]))(
-    'has a %s with known keys, of their types',
+    'has a %s that matches the schema of Kubernetes',
     (_kind, object) => {
       validate(object);
       expect(validate.errors).toBeNull();
@@ -48,20 +48,21 @@ describe('deploy/kubernetes', () => {
     },
   );
 
-  it('has a manifest that loads, and that lint has nothing to say about', () => {
+  it('has a manifest without problems', () => {
     expect(problems).toEqual([]);
     expect(lint(loadWithFindings(source, world))).toEqual([]);
   });
 
-  it('begins the gateway before the application, and ends it after', () => {
+  it('starts the gateway before the application and stops it afterwards', () => {
     expect(sidecar.restartPolicy).toBe('Always');
     const { delayMs = Number.NaN, graceMs = Number.NaN } = plan?.server.stopping ?? {};
-    const ownEndSeconds = 30;
-    const needed = application.lifecycle.preStop.sleep.seconds + ownEndSeconds + (delayMs + graceMs) / 1_000;
+    const applicationShutdownSeconds = 30;
+    const needed =
+      application.lifecycle.preStop.sleep.seconds + applicationShutdownSeconds + (delayMs + graceMs) / 1_000;
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(needed);
   });
 
-  it('mounts the directory that the image looks into, since a file alone is never reloaded', () => {
+  it('mounts the working directory of the image, because a single file is never reloaded', () => {
     const dockerfile = readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8');
     const [mount] = sidecar.volumeMounts;
     expect(dockerfile).toContain(`WORKDIR ${mount.mountPath}\n`);
@@ -70,7 +71,7 @@ describe('deploy/kubernetes', () => {
     expect(readFileSync(new URL('deployment.yaml', folder), 'utf8')).not.toMatch(/subPath:/);
   });
 
-  it('asks where the manifest says, and for what asks for no token', () => {
+  it('probes public endpoints on the ports of the manifest', () => {
     const ports = Object.fromEntries(
       sidecar.ports.map((port: Record<string, unknown>) => [port['name'], port['containerPort']]),
     );
@@ -81,7 +82,7 @@ describe('deploy/kubernetes', () => {
       expect([probe, port, open.has(path)]).toEqual([probe, ports['admin'], true]);
     }
     expect(sidecar.readinessProbe.httpGet.path).toBe('/readyz');
-    // A gateway that waits for an upstream must not keep that upstream from its start, nor be ended for it.
+    // The application starts after the gateway, so neither probe may depend on it.
     expect([sidecar.startupProbe.httpGet.path, sidecar.livenessProbe.httpGet.path]).toEqual(['/livez', '/livez']);
     expect(service.spec.ports[0].targetPort).toBe(ports['http']);
     const [endpoint] = podMonitor.spec.podMetricsEndpoints;
@@ -90,7 +91,7 @@ describe('deploy/kubernetes', () => {
     expect(plan?.upstreams[0]?.endpoints[0]?.url.origin).toBe(`http://127.0.0.1:${application.ports[0].containerPort}`);
   });
 
-  it('gives no rights', () => {
+  it('grants no privileges', () => {
     expect(pod.securityContext.runAsNonRoot).toBe(true);
     for (const { securityContext } of [sidecar, application])
       expect(securityContext).toEqual({

@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -9,6 +8,7 @@ import { METRICS } from '../../src/admin/metrics/gateway-metrics.ts';
 import { startOperating } from '../support/admin.ts';
 import { hasPromtool } from '../support/promtool.ts';
 import { scrape } from '../support/scrape.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const RULES = join(root, 'deploy/prometheus/signing-gateway.rules.yaml');
@@ -33,11 +33,11 @@ const dashboard: {
 } = JSON.parse(readFileSync(DASHBOARD, 'utf8'));
 const { groups }: { groups: { rules: Rule[] }[] } = parse(readFileSync(RULES, 'utf8'));
 const rules = groups.flatMap((group) => group.rules);
-const shown = [...dashboard.panels.flatMap(({ targets }) => targets ?? []), ...dashboard.annotations.list];
-const asked = dashboard.templating.list.flatMap(({ definition }) => definition ?? []);
-const expressions = [...rules, ...shown].map(({ expr }) => expr);
+const queries = [...dashboard.panels.flatMap(({ targets }) => targets ?? []), ...dashboard.annotations.list];
+const variableQueries = dashboard.templating.list.flatMap(({ definition }) => definition ?? []);
+const expressions = [...rules, ...queries].map(({ expr }) => expr);
 
-/** The labels of each metric, by the name that Prometheus stores it under. */
+/** The labels of each metric, by its name in Prometheus. */
 const metrics = new Map<string, ReadonlySet<string>>();
 
 beforeAll(async () => {
@@ -56,46 +56,46 @@ routes:
       metrics.set(`signing_gateway_${name}${suffix}`, new Set([...labels, ...(suffix === '_bucket' ? ['le'] : [])]));
 });
 
-/** Each metric that a query names, with the labels that it is chosen by. */
-function chosen(query: string): { name: string; labels: string[] }[] {
+/** Returns each metric of a query with the labels that select it. */
+function selectorsIn(query: string): { name: string; labels: string[] }[] {
   return [...query.matchAll(/\b(signing_gateway_\w+)(?:\{([^}]*)\})?/g)].map(([, name = '', matchers = '']) => ({
     name,
     labels: [...matchers.matchAll(/(\w+)\s*=~?/g)].map(([, label = '']) => label),
   }));
 }
 
-/** What Prometheus adds to every sample of a scrape. */
-const OF_THE_SCRAPE = ['job', 'instance'];
+/** The labels that Prometheus adds to every sample of a scrape. */
+const SCRAPE_LABELS = ['job', 'instance'];
 
-describe('alerts and dashboard', () => {
-  it('ask for metrics that there are, by labels that they have', () => {
-    const found = [...expressions, ...asked].flatMap(chosen);
-    expect(found.length).toBeGreaterThan(50);
-    for (const { name, labels } of found) {
+describe('the alerts and the dashboard', () => {
+  it('query existing metrics by existing labels', () => {
+    const selectors = [...expressions, ...variableQueries].flatMap(selectorsIn);
+    expect(selectors.length).toBeGreaterThan(50);
+    for (const { name, labels } of selectors) {
       expect([...metrics.keys()]).toContain(name);
-      const known = [...(metrics.get(name) ?? []), ...OF_THE_SCRAPE];
-      expect([name, labels.filter((label) => !known.includes(label))]).toEqual([name, []]);
+      const labelNames = [...(metrics.get(name) ?? []), ...SCRAPE_LABELS];
+      expect([name, labels.filter((label) => !labelNames.includes(label))]).toEqual([name, []]);
     }
   });
 
   it('group by labels that the metrics of the query have', () => {
     for (const query of expressions) {
-      const known = new Set(chosen(query).flatMap(({ name }) => [...(metrics.get(name) ?? [])]));
+      const labelNames = new Set(selectorsIn(query).flatMap(({ name }) => [...(metrics.get(name) ?? [])]));
       const grouped = [...query.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/, */));
-      expect([query, grouped.filter((label) => !known.has(label) && !OF_THE_SCRAPE.includes(label))]).toEqual([
+      expect([query, grouped.filter((label) => !labelNames.has(label) && !SCRAPE_LABELS.includes(label))]).toEqual([
         query,
         [],
       ]);
     }
   });
 
-  it('leave no metric of the gateway out of sight', () => {
-    const seen = new Set(expressions.flatMap(chosen).map(({ name }) => name.replace(/_(bucket|sum|count)$/, '')));
-    const own = METRICS.map(({ name }) => `signing_gateway_${name}`);
-    expect(own.filter((name) => !seen.has(name))).toEqual([]);
+  it('use every metric of the gateway', () => {
+    const used = new Set(expressions.flatMap(selectorsIn).map(({ name }) => name.replace(/_(bucket|sum|count)$/, '')));
+    const names = METRICS.map(({ name }) => `signing_gateway_${name}`);
+    expect(names.filter((name) => !used.has(name))).toEqual([]);
   });
 
-  it('say what each of them is for', () => {
+  it('describe each alert and have unique panel titles', () => {
     for (const { alert, annotations } of rules) {
       expect(alert).toMatch(/^SigningGateway[A-Z]\w+$/);
       expect([annotations.summary, annotations.description]).not.toContain(undefined);
@@ -104,20 +104,22 @@ describe('alerts and dashboard', () => {
     expect(titles.filter((title, index) => titles.indexOf(title) !== index)).toEqual([]);
   });
 
-  it.skipIf(!hasPromtool)('are what promtool takes', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'rules-'));
-    // A query of the dashboard is an expression once its variables are put in.
-    const plain = shown.map(({ expr }) => expr.replaceAll('$__rate_interval', '5m').replaceAll(/\$(\w+)/g, '$1'));
-    const recorded = plain.map((expr, index) => ({ record: `panel:${index}`, expr }));
-    writeFileSync(join(folder, 'panels.json'), JSON.stringify({ groups: [{ name: 'panels', rules: recorded }] }));
+  it.skipIf(!hasPromtool)('pass the check of promtool', () => {
+    // A query of the dashboard is an expression after its variables are substituted.
+    const substituted = queries.map(({ expr }) =>
+      expr.replaceAll('$__rate_interval', '5m').replaceAll(/\$(\w+)/g, '$1'),
+    );
+    const recordings = substituted.map((expr, index) => ({ record: `panel:${index}`, expr }));
+    const panels = JSON.stringify({ groups: [{ name: 'panels', rules: recordings }] });
+    const folder = temporaryFolder('rules', { 'panels.json': panels });
     const { status, stdout, stderr } = spawnSync('promtool', ['check', 'rules', RULES, join(folder, 'panels.json')], {
       encoding: 'utf8',
     });
     expect([status, stderr]).toEqual([0, '']);
-    expect(stdout).toContain(`SUCCESS: ${shown.length} rules found`);
+    expect(stdout).toContain(`SUCCESS: ${queries.length} rules found`);
   });
 
-  it.skipIf(!hasPromtool)('fire when they should, and not before', () => {
+  it.skipIf(!hasPromtool)('fire at the expected time', () => {
     const test = join(root, 'test/deploy/prometheus.rules.test.yaml');
     const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', test], { encoding: 'utf8' });
     expect([status, stdout + stderr]).toEqual([0, expect.stringContaining('SUCCESS')]);

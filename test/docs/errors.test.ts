@@ -56,5 +56,5 @@ async function refusalOf(check: () => unknown): Promise<Refusal> {
   } catch (error) {
     if (error instanceof Refusal) return error;
   }
-  throw new Error('nothing was refused');
+  throw new Error('the check refused nothing');
 }

@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { READINESS_STATUSES } from '../../src/admin/endpoints/health.ts';
@@ -11,11 +10,12 @@ import { type Operating, startOperating } from '../support/admin.ts';
 import { runCli } from '../support/cli.ts';
 import { scrape } from '../support/scrape.ts';
 import { expectSection } from '../support/section.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const page = read('docs/operations.md');
 
-/** The rows of a table of the page, cell by cell. */
+/** Returns the rows of a table of the page as lists of cells. */
 function rowsOf(section: string): string[][] {
   const text = (page.split(`<!-- ${section} -->`)[1] ?? '').split('<!--')[0] ?? '';
   const rows = text.split('\n').filter((line) => line.startsWith('| `'));
@@ -37,29 +37,29 @@ beforeAll(async () => {
 afterAll(() => site.close());
 
 describe('docs/operations.md', () => {
-  it('has every endpoint, and says which asks for a token', () => {
-    const told = ADMIN_ENDPOINTS.filter(({ path }) => !path.startsWith('/page/'));
-    const expected = told.map(({ method, path, isPublic }) => [`${method} ${path}`, isPublic ? 'no' : 'yes']);
+  it('lists every endpoint, and which of them require a token', () => {
+    const endpoints = ADMIN_ENDPOINTS.filter(({ path }) => !path.startsWith('/page/'));
+    const expected = endpoints.map(({ method, path, isPublic }) => [`${method} ${path}`, isPublic ? 'no' : 'yes']);
     expect(rowsOf('endpoints').map((row) => row.slice(0, 2))).toEqual(expected);
   });
 
-  it('has every word of readiness, and the signals', () => {
+  it('lists every readiness status and every signal', () => {
     expect(rowsOf('readiness').map(([status]) => status)).toEqual([...READINESS_STATUSES]);
-    const heard = [...read('src/cli/main.ts').matchAll(/^ {2}(SIG\w+): '/gm)].map(([, signal]) => signal);
-    expect(heard.length).toBeGreaterThan(2);
-    expect(rowsOf('signals').map(([signal]) => signal)).toEqual(heard);
+    const signals = [...read('src/cli/main.ts').matchAll(/^ {2}(SIG\w+): '/gm)].map(([, signal]) => signal);
+    expect(signals.length).toBeGreaterThan(2);
+    expect(rowsOf('signals').map(([signal]) => signal)).toEqual(signals);
   });
 
-  it('has every field of /status', async () => {
+  it('lists every field of /status', async () => {
     const status = await (await fetch(`${site.admin.url}/status`)).json();
     expect(rowsOf('status').map(([field]) => field)).toEqual(Object.keys(status as object));
   });
 
-  it('has every state of a host name', () => {
+  it('lists every state of a host name', () => {
     expect(rowsOf('resolution').map(([state]) => state)).toEqual([...RESOLUTION_STATES]);
   });
 
-  it('has every metric of the gateway', () => {
+  it('lists every metric of the gateway', () => {
     const rows = METRICS.map(
       ({ name, type, labels, help }) =>
         `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help} |\n`,
@@ -67,11 +67,11 @@ describe('docs/operations.md', () => {
     expectSection(
       'docs/operations.md',
       'metrics',
-      `| metric | type | labels | what |\n|---|---|---|---|\n${rows.join('')}`,
+      `| metric | type | labels | description |\n|---|---|---|---|\n${rows.join('')}`,
     );
   });
 
-  it('has every metric of the process', async () => {
+  it('lists every metric of the process', async () => {
     const { text } = await scrape(site.admin.url);
     const own = new Set(METRICS.map(({ name }) => name));
     const found = [...text.matchAll(/^# HELP signing_gateway_(\w+) (.*)\n# TYPE \S+ (\w+)/gm)]
@@ -81,31 +81,31 @@ describe('docs/operations.md', () => {
     expectSection(
       'docs/operations.md',
       'process-metrics',
-      `| metric | type | what |\n|---|---|---|\n${found.join('')}`,
+      `| metric | type | description |\n|---|---|---|\n${found.join('')}`,
     );
   });
 
-  it('shows a manifest that loads, and a request that is explained', async () => {
+  it('shows manifests that load and a request to /explain that succeeds', async () => {
     const [first = '', second = ''] = [...page.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text);
     const others = MANIFEST.replace('admin: 127.0.0.1:0\n', '');
     expect(loadText(first + others).problems).toEqual([]);
-    // The files are not there; nothing else is wrong.
+    // The only problems are the missing files.
     const { problems } = loadText(second + others, { ADMIN_TOKEN: '7mWq2vXc9RtLkP4zGhN8' });
     expect(problems.map(({ rule }) => rule)).toEqual(['tls', 'tls', 'tls']);
     const body = /-d '([^']+)'/.exec(page)?.[1]?.replace(',"role":"user"', '') ?? '';
-    const answer = await fetch(`${site.admin.url}/explain`, { method: 'POST', body });
-    expect([answer.status, JSON.parse(await answer.text()).refusal.code]).toEqual([200, 'route_unknown']);
+    const response = await fetch(`${site.admin.url}/explain`, { method: 'POST', body });
+    expect([response.status, JSON.parse(await response.text()).refusal.code]).toEqual([200, 'route_unknown']);
   });
 
-  it('has every member of a decision', async () => {
-    const leaving = new AbortController();
-    const answer = await fetch(`${site.admin.url}/decisions?filter=nowhere`, { signal: leaving.signal });
+  it('lists every member of an event of /decisions', async () => {
+    const controller = new AbortController();
+    const response = await fetch(`${site.admin.url}/decisions?filter=nowhere`, { signal: controller.signal });
     let text = '';
     const read = (async () => {
-      for await (const piece of answer.body ?? []) {
-        text += Buffer.from(piece).toString();
-        if (text.includes(': from now on')) await fetch(`${site.url}/nowhere`);
-        if (text.includes('event: decision')) leaving.abort();
+      for await (const chunk of response.body ?? []) {
+        text += Buffer.from(chunk).toString();
+        if (text.includes(': connected')) await fetch(`${site.url}/nowhere`);
+        if (text.includes('event: decision')) controller.abort();
       }
     })();
     await read.catch(() => undefined);
@@ -113,9 +113,9 @@ describe('docs/operations.md', () => {
     expect(rowsOf('decision').map(([member]) => member)).toEqual(Object.keys(JSON.parse(data)));
   });
 
-  it('shows what the verb for probes says', async () => {
+  it('shows the output of the health command', async () => {
     const [, args = '', out] = /^\$ signing-gateway (health.*)\n([\s\S]*?)^```/m.exec(page) ?? [];
-    const folder = mkdtempSync(join(tmpdir(), 'operations-'));
+    const folder = temporaryFolder('operations');
     writeFileSync(
       join(folder, 'gateway.yaml'),
       MANIFEST.replace('admin: 127.0.0.1:0', `admin: 127.0.0.1:${site.admin.port}`),
@@ -123,7 +123,7 @@ describe('docs/operations.md', () => {
     expect(await runCli(args.split(' '), folder)).toEqual({ code: 0, out, err: '' });
   });
 
-  it('mounts where the image looks, names what is deployed, and waits for long enough', () => {
+  it('matches the image, the deployment and the shutdown settings', () => {
     const image = read('Dockerfile');
     const mounts = [...page.matchAll(/^\$ docker run (.*)$/gm)].map(
       ([, flags = '']) => /:(\/\S+):ro"/.exec(flags)?.[1],
@@ -138,7 +138,7 @@ describe('docs/operations.md', () => {
     expect(Number(/--stop-timeout (\d+)/.exec(page)?.[1])).toBeGreaterThan((delayMs + graceMs) / 1_000);
   });
 
-  it('links to what there is', () => {
+  it('has no broken links', () => {
     const targets = [...page.matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)].map(([, target = '']) => target);
     expect(targets.length).toBeGreaterThan(4);
     for (const target of targets)

@@ -1,52 +1,70 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { welcome } from '../../src/cli/dev/welcome.ts';
 import { load } from '../../src/load.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { runCli } from '../support/cli.ts';
 import { worldOf } from '../support/gateway.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-const blocks = [...readme.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language, text = '']) => ({
-  language,
-  text,
-}));
-const yaml = blocks.filter(({ language }) => language === 'yaml').map(({ text }) => text);
+const file = new URL('../../README.md', import.meta.url);
+const readme = readFileSync(file, 'utf8');
+const examples = [...readme.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text);
 
-/** What the README shows below a command. */
-function shownBelow(command: string): string {
-  const block = blocks.find(({ text }) => text.startsWith(`$ ${command}\n`));
-  return block?.text.slice(`$ ${command}\n`.length) ?? '';
+/** Compares the output of a command in the README with the real one. With UPDATE_GOLDEN=1 it updates the README instead. */
+function expectOutput(command: string, expected: string): void {
+  const text = readFileSync(file, 'utf8');
+  const start = `\`\`\`console\n$ ${command}\n`;
+  const [before = '', rest] = text.split(start);
+  expect(rest, `README.md has no command "${command}"`).toBeDefined();
+  const end = rest?.indexOf('```\n') ?? 0;
+  if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(file, `${before}${start}${expected}${rest?.slice(end)}`);
+  else expect(rest?.slice(0, end)).toBe(expected);
 }
 
 describe('README.md', () => {
   it('begins with a manifest that loads', () => {
-    const { plan, problems } = load({ path: 'gateway.yaml', text: yaml[0] ?? '' }, worldOf());
+    const { plan, problems } = load({ path: 'gateway.yaml', text: examples[0] ?? '' }, worldOf());
     expect(problems).toEqual([]);
     expect(plan?.routes.map(({ id }) => id)).toEqual(['verification', 'documents']);
-    expect(yaml[0]?.split('\n').length).toBeLessThanOrEqual(11);
+    expect(examples[0]?.split('\n').length).toBeLessThanOrEqual(11);
   });
 
-  it('shows what the start prints', async () => {
+  it('has the headings that readers look for', () => {
+    const headings = [...readme.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
+    expect(headings).toEqual([
+      'Quick start',
+      'Configuration',
+      'Routes',
+      'Authentication',
+      'Validation',
+      'Upstreams',
+      'Reload',
+      'Operations',
+      'CI',
+      'Troubleshooting',
+      'Reference',
+    ]);
+  });
+
+  it('shows the output of the quick start', async () => {
     const { accounts, close } = await createSandbox({ file: ':memory:', identityPort: 0, platformPort: 0 });
     await close();
     const sandbox = { accounts, identityUrl: 'http://127.0.0.1:7001', platformUrl: 'http://127.0.0.1:7002' };
-    const served = { url: 'http://127.0.0.1:8080', adminUrl: 'http://127.0.0.1:9901', manifest: 'gateway.yaml' };
-    expect(shownBelow('npm ci && npm start')).toBe(welcome(served, sandbox));
+    const gateway = { url: 'http://127.0.0.1:8080', adminUrl: 'http://127.0.0.1:9901', manifest: 'gateway.yaml' };
+    expectOutput('npm ci && npm start', welcome(gateway, sandbox));
   });
 
-  it('shows the message of a broken manifest as it is printed', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'readme-'));
-    writeFileSync(join(folder, 'broken.yaml'), yaml[1] ?? '');
+  it('shows the problems of an invalid manifest', async () => {
+    const folder = temporaryFolder('readme', { 'broken.yaml': examples[1] ?? '' });
     const { code, out } = await runCli(['lint', 'broken.yaml'], folder);
     expect(code).toBe(1);
-    expect(shownBelow('npm run --silent gateway -- lint broken.yaml')).toBe(out);
+    expectOutput('npm run --silent gateway -- lint broken.yaml', out);
   });
 
-  it('shows the help as it is printed', async () => {
+  it('shows the help of the command line', async () => {
     const { out } = await runCli(['--help'], tmpdir());
-    expect(shownBelow('npm run --silent gateway -- --help')).toBe(out);
+    expectOutput('npm run --silent gateway -- --help', out);
   });
 });

@@ -14,7 +14,7 @@ const key = ecKey('one');
 const ed = generateKeyPairSync('ed25519');
 let identity: Listening;
 
-/** An identity service that has everything: keys, metadata, introspection, userinfo. */
+/** An identity service with keys, metadata, introspection and userinfo. */
 beforeAll(async () => {
   identity = await startListening((request, response) => {
     const pages: Readonly<Record<string, unknown>> = {
@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => identity.close());
 
 function verifierOf(example: string): Verifier {
-  // The private half of the key on the page is gone.
+  // The private key of the public key on the page does not exist.
   const tokens = example.replace(/x: [\w-]+/, `x: ${ed.publicKey.export({ format: 'jwk' }).x}`);
   const text = `version: 1
 upstreams: { identity: { url: '${identity.url}' } }
@@ -55,23 +55,23 @@ routes: [{ id: all, method: any, path: /**, upstream: identity, access: protecte
 const payload = () => claims({ iss: identity.url, aud: 'signing-gateway' });
 
 describe('docs/tokens.md', () => {
-  it('shows as many ways as there are', () => expect(examples).toHaveLength(7));
+  it('has an example for every source of keys and tokens', () => expect(examples).toHaveLength(7));
 
   it.each(examples.map((text) => [text.split('\n').slice(1, 3).join(' ').trim(), text] as const))(
     '%s',
     async (_name, text) => {
       const verifier = verifierOf(text);
-      expect(await verifier.verify(goodToken(text))).toHaveProperty('principal.claims.sub', 'someone');
-      const bad = /jwt:/.test(text)
+      expect(await verifier.verify(validToken(text))).toHaveProperty('principal.claims.sub', 'someone');
+      const invalidToken = /jwt:/.test(text)
         ? tokenOf({ alg: 'ES256', kid: 'one' }, payload(), ecKey('one'))
         : 'no token at all';
-      expect(await verifier.verify(bad)).toHaveProperty('code');
+      expect(await verifier.verify(invalidToken)).toHaveProperty('code');
     },
   );
 });
 
-/** A token that the way of an example accepts. */
-function goodToken(text: string): string {
+/** Returns a token that the method of an example accepts. */
+function validToken(text: string): string {
   const [, algorithm = ''] = /algorithms: \[(\w+)\]/.exec(text) ?? [];
   if (algorithm === 'HS256') return signed('HS256', (input) => createHmac('sha256', SECRET).update(input).digest());
   if (algorithm === 'EdDSA') return signed('EdDSA', (input) => sign(null, input, ed.privateKey));

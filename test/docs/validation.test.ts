@@ -12,7 +12,7 @@ const blocks = [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, langua
 }));
 const [manifest] = blocks.filter(({ language }) => language === 'yaml');
 const requests = blocks.filter(({ language }) => language === 'http').map(({ text }) => text);
-const answers = blocks.filter(({ language }) => language === 'json').map(({ text }) => text);
+const responses = blocks.filter(({ language }) => language === 'json').map(({ text }) => text);
 
 let upstream: Upstream;
 let gateway: Running;
@@ -27,9 +27,9 @@ afterAll(async () => {
   await upstream.close();
 });
 
-/** A request as it is shown; a body has the line ends of its kind. */
-function bytesOf(shown: string): { line: string; bytes: string; body: string } {
-  const [first = '', ...rest] = shown.split('\n\n');
+/** Returns the bytes of an example request; a form has CRLF line ends. */
+function bytesOf(example: string): { line: string; bytes: string; body: string } {
+  const [first = '', ...rest] = example.split('\n\n');
   const [line = '', ...headers] = first.trim().split('\n');
   const isForm = headers.some((header) => header.includes('multipart'));
   const text = rest.join('\n\n');
@@ -39,22 +39,22 @@ function bytesOf(shown: string): { line: string; bytes: string; body: string } {
 }
 
 describe('docs/validation.md', () => {
-  it('shows an answer to each request', () => {
+  it('shows a response to each request', () => {
     expect(requests.length).toBeGreaterThan(9);
-    expect(answers).toHaveLength(requests.length);
+    expect(responses).toHaveLength(requests.length);
   });
 
-  it.each(requests.map((request, index) => [request.split('\n')[0], request, answers[index] ?? '']))(
+  it.each(requests.map((request, index) => [request.split('\n')[0], request, responses[index] ?? '']))(
     '%s',
-    async (_line, request, shown) => {
+    async (_line, request, response) => {
       upstream.requests.length = 0;
       const lines = gateway.lines.length;
       const { line, bytes, body } = bytesOf(request);
-      const { reported, ...expected } = JSON.parse(shown);
-      const got = await ask(gateway.port, bytes);
+      const { reported, ...expected } = JSON.parse(response);
+      const actual = await ask(gateway.port, bytes);
       await eventually('the access line', () => gateway.lines.length > lines);
       expect(gateway.lines.at(-1)?.['reported']).toEqual(reported);
-      const { status, code, errors } = got.status === 200 ? { status: 200 } : got.json();
+      const { status, code, errors } = actual.status === 200 ? { status: 200 } : actual.json();
       expect(JSON.parse(JSON.stringify({ status, code, errors }))).toEqual(expected);
       const forwarded = upstream.requests.map(({ method, url, body }) => [`${method} ${url}`, body.toString()]);
       expect(forwarded).toEqual(status === 200 ? [[line, body]] : []);

@@ -74,7 +74,7 @@ describe('several endpoints without a word about breakers', () => {
     const operated = { gateway: gateway.gateway, reloader: { last: null }, isStopping: () => false };
     expect(readinessOf(operated as never)).toEqual({
       status: 'degraded',
-      why: ['every endpoint of the upstream "up" fails; requests go to all of them'],
+      reasons: ['every endpoint of the upstream "up" fails; requests go to all of them'],
     });
     // The first response closes the breaker of its endpoint.
     const healthy = endpoints[1];

@@ -95,6 +95,6 @@ describe('clients while the identity service hangs for made-up tokens', () => {
     for (const line of gateway.lines) expect(line['refusal']).toBeUndefined();
     const next = request('good', '127.0.0.1');
     await eventually('the next one is served', () => next.said().startsWith('HTTP/1.1 200'));
-    expect(gateway.gateway.plan.auth?.verifier.status.verdicts.get('keys_unavailable')).toBeUndefined();
+    expect(gateway.gateway.plan.auth?.verifier.status.results.get('keys_unavailable')).toBeUndefined();
   });
 });

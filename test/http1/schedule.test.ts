@@ -2,8 +2,9 @@ import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import type { ResponseSink } from '../../src/http1/response-sink.ts';
 import { UpstreamConnection } from '../../src/http1/upstream-connection.ts';
-import type { ResponseSink, UpstreamRequest } from '../../src/http1/upstream-request.ts';
+import type { UpstreamRequest } from '../../src/http1/upstream-request.ts';
 import { MemorySocket } from '../../src/offline/memory-socket.ts';
 
 const FRAMED = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';

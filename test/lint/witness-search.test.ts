@@ -75,7 +75,7 @@ const PATHS = (() => {
 function reachedRoutes({ router, routes: all }: Plan): Set<string> {
   const found = new Set<string>();
   const methods = [...new Set(all.flatMap((one) => one.methods))];
-  for (const sent of PATHS) for (const method of methods) found.add(router.match(method, sent)?.id ?? '');
+  for (const requestPath of PATHS) for (const method of methods) found.add(router.match(method, requestPath)?.id ?? '');
   return found;
 }
 
@@ -101,7 +101,7 @@ describe('the witness search agrees with the router of the plan', () => {
         const reached = reachedRoutes(plan);
         for (const id of unreached) expect([id, reached.has(id)]).toEqual([id, false]);
         // With folding, a route may lose its paths to several routes, which the rule does not report.
-        if (written.some(({ path: sent }) => /[A.]/.test(sent))) return;
+        if (written.some(({ path: requestPath }) => /[A.]/.test(requestPath))) return;
         for (const { id } of plan.routes) expect([id, unreached.includes(id)]).toEqual([id, !reached.has(id)]);
       }),
       { numRuns: 100 },
@@ -165,17 +165,17 @@ function publicWinners({ router, routes: all }: Plan): Set<Route> {
     !containsPattern(patternOf(publicRoute), patternOf(protectedRoute));
   const protectedRoutes = all.filter(({ access }) => access === 'protected');
   const found = new Set<Route>();
-  for (const sent of PATHS)
-    for (const protectedRoute of protectedRoutes.filter((one) => isMatch(patternOf(one), sent)))
+  for (const requestPath of PATHS)
+    for (const protectedRoute of protectedRoutes.filter((one) => isMatch(patternOf(one), requestPath)))
       for (const method of protectedRoute.methods) {
-        const winner = router.match(method, sent);
+        const winner = router.match(method, requestPath);
         if (winner?.access === 'public' && isCrossing(winner, protectedRoute)) found.add(winner);
       }
   return found;
 }
 
-function isMatch(pattern: Pattern, sent: string): boolean {
-  const segments = sent.split('/').filter((text) => text !== '');
+function isMatch(pattern: Pattern, requestPath: string): boolean {
+  const segments = requestPath.split('/').filter((text) => text !== '');
   const hasRest = pattern.at(-1)?.kind === 'rest';
   const fixed = hasRest ? pattern.slice(0, -1) : pattern;
   const isLong = hasRest ? segments.length >= fixed.length : segments.length === fixed.length;
@@ -184,8 +184,10 @@ function isMatch(pattern: Pattern, sent: string): boolean {
 
 describe('a pattern, as a set of paths', () => {
   const pattern = path.map(parsePattern);
-  const samples = PATHS.filter((sent) => sent.split('/').length <= 5 && !/;|X|zz|\.\.\./.test(sent));
-  const setOf = (one: Pattern) => new Set(samples.filter((sent) => isMatch(one, sent)));
+  const samples = PATHS.filter(
+    (requestPath) => requestPath.split('/').length <= 5 && !/;|X|zz|\.\.\./.test(requestPath),
+  );
+  const setOf = (one: Pattern) => new Set(samples.filter((requestPath) => isMatch(one, requestPath)));
 
   test('contains another pattern if and only if the sets do', () => {
     fc.assert(
@@ -211,7 +213,7 @@ describe('a pattern, as a set of paths', () => {
         const both = intersect(one, other);
         fc.pre(both !== undefined && patternKey(one) !== patternKey(other));
         expect([takesPrecedence(one, other), takesPrecedence(other, one)].toSorted()).toEqual([false, true]);
-        const sent = samples.find((candidate) => isMatch(one, candidate) && isMatch(other, candidate));
+        const requestPath = samples.find((candidate) => isMatch(one, candidate) && isMatch(other, candidate));
         const paths = [one, other].map((part) =>
           patternKey(part)
             .split('{}')
@@ -220,8 +222,8 @@ describe('a pattern, as a set of paths', () => {
         const text = textOf(
           paths.map((written) => ({ path: written, method: 'GET', access: 'public', upstream: 'one', isLogin: false })),
         );
-        if (sent !== undefined && !/[A.]/.test(text.slice(text.indexOf('"routes"'))))
-          expect(planOf(text).router.match('GET', sent)?.id).toBe(takesPrecedence(one, other) ? 'r0' : 'r1');
+        if (requestPath !== undefined && !/[A.]/.test(text.slice(text.indexOf('"routes"'))))
+          expect(planOf(text).router.match('GET', requestPath)?.id).toBe(takesPrecedence(one, other) ? 'r0' : 'r1');
       }),
     );
   });

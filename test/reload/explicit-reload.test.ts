@@ -6,16 +6,16 @@ import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
 import { load, type PlannedManifest } from '../../src/load.ts';
 import { createNullLog } from '../../src/log/log.ts';
 import { createFileEnvironment } from '../../src/manifest/file-environment.ts';
-import { reportProblems } from '../../src/reload/problem-report.ts';
+import { reportProblems } from '../../src/reload/reload-report.ts';
 import { Reloader, type ReloadOutcome } from '../../src/reload/reloader.ts';
 import { runSelfTest } from '../../src/reload/self-test.ts';
 import { ecKey, keyFile } from '../plan/tokens/keys.ts';
 
-/** A reload that was asked for, and all that is kept of reloads. */
 let folder: string;
 let gateway: Gateway;
 let reloader: Reloader;
-let told: ReloadOutcome[];
+/** The outcomes that the reloader passed to `onReload`. */
+let reported: ReloadOutcome[];
 
 const text = (route: string, more = '') => `version: 1
 listen: 127.0.0.1:0
@@ -33,12 +33,12 @@ async function serve(first: string): Promise<void> {
   if (initial.plan === undefined) throw new Error(JSON.stringify(initial.problems));
   gateway = createGateway(initial.plan, createNullLog());
   await gateway.listen();
-  reloader = new Reloader({ path, env: {}, gateway, initial, onReload: (reload) => void told.push(reload) });
+  reloader = new Reloader({ path, env: {}, gateway, initial, onReload: (reload) => void reported.push(reload) });
 }
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'asked-'));
-  told = [];
+  folder = mkdtempSync(join(tmpdir(), 'explicit-reload-'));
+  reported = [];
 });
 afterEach(async () => {
   await reloader.close();
@@ -46,8 +46,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-describe('a reload that is asked for', () => {
-  it('has what is saved in force once it answers, with both hashes and what it means', async () => {
+describe('an explicit reload', () => {
+  it('activates the saved manifest before it resolves, and returns both hashes and a summary', async () => {
     await serve(text('one'));
     const { hash } = reloader;
     save('gateway.yaml', text('two'));
@@ -64,34 +64,34 @@ describe('a reload that is asked for', () => {
       reload.kind === 'accepted' && reload.planned.document.locate({ path: ['routes', 0], at: 'value' }).line,
     ).toBe(6);
     expect(reloader.lastOutcome).toBe(reload);
-    expect(told).toEqual([reload]);
+    expect(reported).toEqual([reload]);
     expect(reloader.lastActivatedAt.getTime()).toBeGreaterThanOrEqual(reload.at.getTime());
-    // Who asked first stands for it: the watch, or the one who asked.
+    // The cause depends on which came first: the file event or the explicit reload.
     expect(reloader.counts.filter(({ count }) => count > 0)).toEqual([
       { kind: 'accepted', cause: reload.cause, count: 1 },
     ]);
   });
 
-  it('answers that nothing changed, and is not told', async () => {
+  it('resolves to unchanged without a change, and does not report it', async () => {
     await serve(text('one'));
     expect(await reloader.reload('signal')).toMatchObject({ kind: 'unchanged', files: [] });
-    expect([reloader.lastOutcome, told]).toEqual([undefined, []]);
+    expect([reloader.lastOutcome, reported]).toEqual([undefined, []]);
     expect(reloader.counts.every(({ count }) => count === 0)).toBe(true);
   });
 
-  it('is one with another that has not begun', async () => {
+  it('shares a reload that has not started', async () => {
     await serve(text('one'));
     save('gateway.yaml', text('two'));
     const [first, second] = [reloader.reload('request'), reloader.reload('signal')];
     expect(second).toBe(first);
     await first;
-    expect(told).toHaveLength(1);
+    expect(reported).toHaveLength(1);
   });
 
-  it('answers the problems each time, with the lines around them, for as long as there are any', async () => {
+  it('returns the problems with the lines around them each time, until they are fixed', async () => {
     await serve(text('one'));
     save('gateway.yaml', text('two').replace('public', 'publik'));
-    for (let time = 0; time < 2; time += 1) {
+    for (let attempt = 0; attempt < 2; attempt += 1) {
       const reload = await reloader.reload('request');
       expect(reload.kind === 'rejected' && reportProblems(reload)).toMatchObject([
         {
@@ -108,16 +108,19 @@ describe('a reload that is asked for', () => {
   });
 });
 
-describe('what takes a restart', () => {
-  it('is kept for as long as it does, and the rest is in force', async () => {
+describe('a key that needs a restart', () => {
+  it('is listed until it has its initial value again, and other changes become active', async () => {
     await serve(text('one'));
     save('gateway.yaml', text('two').replace('127.0.0.1:0', '127.0.0.1:1'));
     expect(await reloader.reload('request')).toMatchObject({
       changes: { added: ['two'], needsRestart: ['listen'] },
-      needsRestart: ['listen'],
+      keysNeedingRestart: ['listen'],
     });
     save('gateway.yaml', text('three').replace('127.0.0.1:0', '127.0.0.1:1'));
-    expect(await reloader.reload('request')).toMatchObject({ changes: { needsRestart: [] }, needsRestart: ['listen'] });
+    expect(await reloader.reload('request')).toMatchObject({
+      changes: { needsRestart: [] },
+      keysNeedingRestart: ['listen'],
+    });
     expect(reloader.keysNeedingRestart).toEqual(['listen']);
     save('gateway.yaml', text('three'));
     await reloader.reload('request');
@@ -125,8 +128,8 @@ describe('what takes a restart', () => {
   });
 });
 
-describe('a file of keys that alone changed', () => {
-  it('is named, and what it means is told', async () => {
+describe('a change of only a key file', () => {
+  it('is reported with the name of the file and a summary', async () => {
     const auth = `auth:
   tokens: { jwt: { jwks: keys.json, algorithms: [ES256], issuer: i, audience: a } }
   role: { claim: /role, allow: [admin], message: no }
@@ -144,18 +147,18 @@ describe('a file of keys that alone changed', () => {
 });
 
 describe('a self test', () => {
-  const SUITE = `version: 1
+  const TEST_FILE = `version: 1
 cases:
   - name: one is public
     request: { method: GET, url: /one }
     expect: { status: 200 }
 `;
-  const guarded = (route: string) => text(route, 'reload: { selfTest: self.test.yaml }\n');
+  const withSelfTest = (route: string) => text(route, 'reload: { selfTest: self.test.yaml }\n');
 
-  it('keeps out what it does not pass, and says which case', async () => {
-    save('self.test.yaml', SUITE);
-    await serve(guarded('one'));
-    save('gateway.yaml', guarded('two'));
+  it('rejects a manifest that fails it, and names the failed case', async () => {
+    save('self.test.yaml', TEST_FILE);
+    await serve(withSelfTest('one'));
+    save('gateway.yaml', withSelfTest('two'));
     const reload = await reloader.reload('request');
     expect(reload.kind === 'rejected' && reportProblems(reload)).toEqual([
       {
@@ -170,52 +173,52 @@ cases:
       expect.objectContaining({ message: '"one is public" fails: status is 404, not 200' }),
     ]);
     expect(gateway.plan.routes.map(({ id }) => id)).toEqual(['one']);
-    // A change of the test file alone is a change.
-    save('self.test.yaml', SUITE.replace('/one', '/two'));
+    // A change of only the test file starts a reload too.
+    save('self.test.yaml', TEST_FILE.replace('/one', '/two'));
     expect(await reloader.reload('request')).toMatchObject({ kind: 'accepted', files: ['self.test.yaml'] });
   });
 
-  it('that takes too long is not passed', async () => {
-    save('self.test.yaml', SUITE);
-    await serve(guarded('one'));
+  it('fails if it takes longer than its time limit', async () => {
+    save('self.test.yaml', TEST_FILE);
+    await serve(withSelfTest('one'));
     const path = join(folder, 'gateway.yaml');
-    const planned = load({ path, text: guarded('one') }, createFileEnvironment(path, {})) as PlannedManifest;
+    const planned = load({ path, text: withSelfTest('one') }, createFileEnvironment(path, {})) as PlannedManifest;
     expect((await runSelfTest(planned, createFileEnvironment(path, {}))).problems).toEqual([]);
     const { problems } = await runSelfTest(planned, createFileEnvironment(path, {}), 0);
     expect(problems.map(({ file, range, message }) => `${file}:${range.line} ${message}`)).toEqual([
-      `${folder}/self.test.yaml:3 these cases take longer than 0 ms in all; a manifest waits for them no longer`,
+      `${folder}/self.test.yaml:3 the self test takes longer than 0 ms; remove cases from the test file`,
     ]);
   });
 
-  it('that is faulty itself keeps the last good plan', async () => {
-    save('self.test.yaml', SUITE);
-    await serve(guarded('one'));
-    save('self.test.yaml', SUITE.replace('cases', 'casses'));
+  it('with errors in its test file keeps the active plan', async () => {
+    save('self.test.yaml', TEST_FILE);
+    await serve(withSelfTest('one'));
+    save('self.test.yaml', TEST_FILE.replace('cases', 'casses'));
     const reload = await reloader.reload('request');
     expect(reload.kind === 'rejected' && reload.problems[0]?.message).toContain('did you mean "cases"');
   });
 });
 
 it.runIf(existsSync('/proc/sys/kernel/random/uuid'))(
-  'files that never stand still keep the last good plan',
+  'keeps the active plan while the files change faster than they can be read',
   async () => {
     await serve(text('one'));
-    symlinkSync('/proc/sys/kernel/random/uuid', join(folder, 'restless.yaml'));
-    save('gateway.yaml', text('two', 'include: restless.yaml\n'));
+    symlinkSync('/proc/sys/kernel/random/uuid', join(folder, 'changing.yaml'));
+    save('gateway.yaml', text('two', 'include: changing.yaml\n'));
     expect(await reloader.reload('request')).toMatchObject({
       kind: 'unreadable',
-      reason: 'the files are written faster than they can be read',
+      reason: 'the files change faster than they can be read',
     });
     expect(gateway.plan.routes.map(({ id }) => id)).toEqual(['one']);
   },
 );
 
-it('a file that is written all the time holds no end up', async () => {
+it('closes while a file is written continuously', async () => {
   await serve(text('one'));
   save('gateway.yaml', text('two'));
   const path = join(folder, 'gateway.yaml');
   const touch = () => utimesSync(path, Date.now() / 1_000, Date.now() / 1_000);
-  const writing = setInterval(touch, 5);
+  const writer = setInterval(touch, 5);
   try {
     touch();
     const reload = reloader.reload('request');
@@ -224,6 +227,6 @@ it('a file that is written all the time holds no end up', async () => {
     expect(performance.now() - start).toBeLessThan(5_000);
     expect((await reload).kind).toBe('cancelled');
   } finally {
-    clearInterval(writing);
+    clearInterval(writer);
   }
 });

@@ -27,34 +27,34 @@ import { ask, head } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
-/** The files that a manifest names: when one of them changes, the manifest is loaded anew. */
 let folder: string;
 let upstream: Upstream;
 let gateway: Gateway;
 let port: number;
 let reloader: Reloader;
-const told: ReloadOutcome[] = [];
+/** The outcomes that the reloader passed to `onReload`. */
+const reported: ReloadOutcome[] = [];
 
 const ROUTE = '  - { id: a, method: any, path: /**, upstream: up, access: protected }\n';
 const tls = (where = '.') => `{ tls: { certificate: ${where}/tls.crt, key: ${where}/tls.key } }`;
 const textOf = (server: string, jwks?: string) =>
   manifest(ROUTE, { up: upstream.url, server, ...(jwks === undefined ? {} : { jwks }) });
 
-const place = (name: string, text: string) => {
+const write = (name: string, text: string) => {
   mkdirSync(dirname(join(folder, name)), { recursive: true });
   writeFileSync(join(folder, name), text);
 };
-const placePair = ({ certificate, key }: Pair, where = '.') => {
-  place(`${where}/tls.crt`, certificate);
-  place(`${where}/tls.key`, key);
+const writePair = ({ certificate, key }: Pair, where = '.') => {
+  write(`${where}/tls.crt`, certificate);
+  write(`${where}/tls.key`, key);
 };
 
-/** Serves the manifest with the files that were placed, and watches over all of them. */
+/** Serves the manifest with the written files, and reloads it when one of them changes. */
 async function serve(text: string): Promise<void> {
   const path = join(folder, 'gateway.yaml');
   writeFileSync(path, text);
-  const world = createFileEnvironment(path, {});
-  const initial = load({ path, text }, world);
+  const environment = createFileEnvironment(path, {});
+  const initial = load({ path, text }, environment);
   const { plan, problems } = initial;
   if (plan === undefined) throw new Error(JSON.stringify(problems));
   gateway = createGateway(plan, {
@@ -63,13 +63,13 @@ async function serve(text: string): Promise<void> {
     flush: () => undefined,
   });
   port = (await gateway.listen()).port;
-  reloader = new Reloader({ path, env: {}, gateway, initial, onReload: (reload) => void told.push(reload) });
+  reloader = new Reloader({ path, env: {}, gateway, initial, onReload: (reload) => void reported.push(reload) });
 }
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'reload-files-'));
   upstream = await startUpstream();
-  told.length = 0;
+  reported.length = 0;
 });
 
 afterEach(async () => {
@@ -79,8 +79,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Whose certificate a new connection is shown. */
-const served = () =>
+/** Returns the certificate that the gateway sends on a new connection. */
+const servedCertificate = () =>
   new Promise<string>((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false }, () => {
       resolve(socket.getPeerX509Certificate()?.toString() ?? '');
@@ -89,72 +89,72 @@ const served = () =>
     socket.on('error', reject);
   });
 const isServed = ({ certificate }: Pair) =>
-  eventually('the pair is served', async () => (await served()) === certificate, 8_000);
-const isTold = (kind: ReloadOutcome['kind']) =>
-  eventually(`a reload of kind ${kind}`, () => told.at(-1)?.kind === kind, 8_000);
+  eventually('the pair is served', async () => (await servedCertificate()) === certificate, 8_000);
+const isReported = (kind: ReloadOutcome['kind']) =>
+  eventually(`a reload of kind ${kind}`, () => reported.at(-1)?.kind === kind, 8_000);
 
 describe('a certificate and its key', () => {
   const [one, two, three] = [createPair(), createPair(), createPair()];
 
-  it('are taken over when they are written in place, one after the other', async () => {
-    placePair(one);
+  it('are reloaded when both files are overwritten, one after the other', async () => {
+    writePair(one);
     await serve(textOf(tls()));
-    place('tls.crt', two.certificate);
-    // The pair that is half of each is told of, and not served.
-    await isTold('rejected');
-    expect(await served()).toBe(one.certificate);
-    place('tls.key', two.key);
+    write('tls.crt', two.certificate);
+    // A certificate and a key that do not match are rejected.
+    await isReported('rejected');
+    expect(await servedCertificate()).toBe(one.certificate);
+    write('tls.key', two.key);
     await isServed(two);
-    await isTold('accepted');
-    expect(told.at(-1)).toMatchObject({ kind: 'accepted', changes: { server: ['tls'], needsRestart: [] } });
+    await isReported('accepted');
+    expect(reported.at(-1)).toMatchObject({ kind: 'accepted', changes: { server: ['tls'], needsRestart: [] } });
   });
 
-  it('are taken over when they are renamed into place, twice', async () => {
-    placePair(one);
+  it('are reloaded when they are renamed into place, twice', async () => {
+    writePair(one);
     await serve(textOf(tls()));
     for (const pair of [two, three]) {
       for (const [name, text] of [
         ['tls.key', pair.key],
         ['tls.crt', pair.certificate],
       ] as const) {
-        place('.tmp', text);
+        write('.tmp', text);
         renameSync(join(folder, '.tmp'), join(folder, name));
       }
       await isServed(pair);
     }
   });
 
-  it('that do not belong together keep the last good ones in force, and say where they are named', async () => {
-    placePair(one, 'secret');
+  it('that do not match keep the active pair, and the problem names their position in the manifest', async () => {
+    writePair(one, 'secret');
     await serve(textOf(tls('./secret')));
     const { plan } = gateway;
-    place('secret/tls.key', two.key);
-    await isTold('rejected');
-    const last = told.at(-1);
+    write('secret/tls.key', two.key);
+    await isReported('rejected');
+    const last = reported.at(-1);
     const [problem] = last?.kind === 'rejected' ? last.problems : [];
     expect(problem?.message).toContain('this key does not belong to the certificate');
     expect(problem?.range.line).toBe(3);
-    expect(JSON.stringify(told)).not.toContain(two.key.split('\n')[1]);
+    expect(JSON.stringify(reported)).not.toContain(two.key.split('\n')[1]);
     expect(gateway.plan).toBe(plan);
-    expect(await served()).toBe(one.certificate);
-    place('secret/tls.key', one.key);
-    await isTold('accepted');
+    expect(await servedCertificate()).toBe(one.certificate);
+    write('secret/tls.key', one.key);
+    await isReported('accepted');
   });
 
-  it('of which one is gone for a while keep the last good ones in force', async () => {
-    placePair(one);
+  it('keep the active pair while one file is missing', async () => {
+    writePair(one);
     await serve(textOf(tls()));
     unlinkSync(join(folder, 'tls.key'));
-    await isTold('rejected');
-    expect(await served()).toBe(one.certificate);
-    placePair(two);
+    await isReported('rejected');
+    expect(await servedCertificate()).toBe(one.certificate);
+    writePair(two);
     await isServed(two);
   });
 
-  it('in a folder whose link is swapped, as Kubernetes does it, are taken over', async () => {
+  it('are reloaded when Kubernetes swaps the link in their folder', async () => {
     const secret = join(folder, 'secret');
     const swap = (version: string, pair: Pair) => {
-      placePair(pair, `secret/${version}`);
+      writePair(pair, `secret/${version}`);
       symlinkSync(version, join(secret, '..data_tmp'));
       renameSync(join(secret, '..data_tmp'), join(secret, '..data'));
     };
@@ -168,12 +168,12 @@ describe('a certificate and its key', () => {
     await isServed(three);
   });
 
-  it('in a folder that is itself a link that is swapped are taken over', async () => {
+  it('are reloaded when their folder is a link that is swapped', async () => {
     for (const [name, pair] of [
       ['v1', one],
       ['v2', two],
     ] as const)
-      placePair(pair, name);
+      writePair(pair, name);
     symlinkSync('v1', join(folder, 'current'));
     await serve(textOf(tls('./current')));
     symlinkSync('v2', join(folder, 'next'));
@@ -181,42 +181,42 @@ describe('a certificate and its key', () => {
     await isServed(two);
   });
 
-  it('that a saved manifest names before they are there are taken over once they are', async () => {
-    placePair(one);
+  it('are reloaded once they exist if the manifest named them before', async () => {
+    writePair(one);
     await serve(textOf(tls()));
     writeFileSync(join(folder, 'gateway.yaml'), textOf(tls('./later')));
-    await isTold('rejected');
-    placePair(two, 'later');
+    await isReported('rejected');
+    writePair(two, 'later');
     await isServed(two);
-    // Those of before are not named any more.
-    const count = told.length;
-    placePair(three);
-    placePair(one, 'later');
+    // The manifest does not name the previous files now.
+    const count = reported.length;
+    writePair(three);
+    writePair(one, 'later');
     await isServed(one);
-    expect(told.slice(count).filter(({ kind }) => kind === 'accepted')).toHaveLength(1);
+    expect(reported.slice(count).filter(({ kind }) => kind === 'accepted')).toHaveLength(1);
   });
 
-  it('that are written again as they were are no reload', async () => {
-    placePair(one);
+  it('cause no reload when they are written again with the same content', async () => {
+    writePair(one);
     await serve(textOf(tls()));
-    placePair(one);
+    writePair(one);
     // Longer than a save takes to settle.
     await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(told).toEqual([]);
-    placePair(two);
+    expect(reported).toEqual([]);
+    writePair(two);
     await isServed(two);
   });
 
-  it('that changed before the watch stood are taken over', async () => {
-    placePair(one);
+  it('are reloaded if they changed before the watch was set up', async () => {
+    writePair(one);
     await serve(textOf(tls()));
-    placePair(two);
-    // Sooner than the slow poll would find it.
-    await eventually('the pair is served', async () => (await served()) === two.certificate, 3_000);
+    writePair(two);
+    // Sooner than the poll would find it.
+    await eventually('the pair is served', async () => (await servedCertificate()) === two.certificate, 3_000);
   });
 });
 
-describe('a file of keys', () => {
+describe('a key file', () => {
   const keysOf = (...keys: SigningKey[]) => JSON.stringify({ keys: keys.map(({ jwk }) => jwk) });
   const statusOf = async (key: SigningKey) => {
     const token = tokenOf(
@@ -227,37 +227,37 @@ describe('a file of keys', () => {
     return (await ask(port, head('GET /x HTTP/1.1', `Authorization: Bearer ${token}`))).status;
   };
 
-  it('is taken over when it changes; a broken one keeps the last good keys', async () => {
+  it('is reloaded when it changes; an invalid one keeps the active keys', async () => {
     const [one, two] = [ecKey('one'), ecKey('two')];
-    place('keys.json', keysOf(one));
+    write('keys.json', keysOf(one));
     await serve(textOf('{}', './keys.json'));
     expect([await statusOf(one), await statusOf(two)]).toEqual([200, 401]);
-    place('keys.json', keysOf(two));
-    await eventually('the keys are in force', async () => (await statusOf(two)) === 200, 8_000);
+    write('keys.json', keysOf(two));
+    await eventually('the keys are active', async () => (await statusOf(two)) === 200, 8_000);
     expect(await statusOf(one)).toBe(401);
-    place('keys.json', '{ "keys": [');
-    await isTold('rejected');
+    write('keys.json', '{ "keys": [');
+    await isReported('rejected');
     expect(await statusOf(two)).toBe(200);
   });
 });
 
-describe('what is no file', () => {
+describe('a pipe in place of a file', () => {
   const included = '{}\ninclude: more/*.yaml';
 
-  it('holds nothing up: a pipe that nobody writes to is told of, and the last good manifest stays', async () => {
-    place('more/a.yaml', `routes:\n${ROUTE.replaceAll('a,', 'b,').replace('/**', '/b')}`);
+  it('is rejected without blocking a thread, and the active manifest stays', async () => {
+    write('more/a.yaml', `routes:\n${ROUTE.replaceAll('a,', 'b,').replace('/**', '/b')}`);
     await serve(textOf(included));
     const pipe = join(folder, 'more/b.yaml');
     execFileSync('mkfifo', [pipe]);
     try {
-      await isTold('rejected');
-      expect(JSON.stringify(told.at(-1))).toContain('the file \\"more/b.yaml\\" cannot be read');
+      await isReported('rejected');
+      expect(JSON.stringify(reported.at(-1))).toContain('the file \\"more/b.yaml\\" cannot be read');
     } finally {
-      // Who waits for it waits no longer.
+      // Unblocks a reader that still waits for the pipe.
       const file = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
       unlinkSync(pipe);
       closeSync(file);
     }
-    await isTold('accepted');
+    await isReported('accepted');
   });
 });

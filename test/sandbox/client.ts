@@ -1,33 +1,33 @@
 import { setTimeout } from 'node:timers/promises';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
 
-/** An answer as these tests look at it; a member that is not there is undefined, and the expectation fails. */
-export interface Reply {
+/** A response with its parsed body. */
+export interface ApiResponse {
   readonly status: number;
   readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: the answers of a stand-in have no types, the expectations check them
+  // biome-ignore lint/suspicious/noExplicitAny: responses of the sandbox have no types; the expectations check them
   readonly body: any;
 }
 
-/** Members of a JSON body, or what `fetch` takes as it is. */
-export interface Asked {
+/** The token, body and headers of a request. */
+export interface RequestOptions {
   readonly token?: string;
   readonly json?: unknown;
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export function openSandbox(file = ':memory:'): Promise<Sandbox> {
+export function startSandbox(file = ':memory:'): Promise<Sandbox> {
   return createSandbox({ file, identityPort: 0, platformPort: 0 });
 }
 
-/** `POST /path` at a server of the sandbox. */
-export async function ask(base: string, line: string, asked: Asked = {}): Promise<Reply> {
+/** Sends a request such as `POST /path` to a server of the sandbox. */
+export async function request(base: string, line: string, options: RequestOptions = {}): Promise<ApiResponse> {
   const [method = '', path = ''] = line.split(' ');
-  const body = asked.json === undefined ? asked.body : JSON.stringify(asked.json);
+  const body = options.json === undefined ? options.body : JSON.stringify(options.json);
   const headers = {
-    ...(asked.token === undefined ? {} : { authorization: `Bearer ${asked.token}` }),
-    ...asked.headers,
+    ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
+    ...options.headers,
   };
   const response = await fetch(base + path, { method, headers, ...(body === undefined ? {} : { body }) });
   const text = await response.text();
@@ -35,19 +35,19 @@ export async function ask(base: string, line: string, asked: Asked = {}): Promis
   return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
 }
 
-/** The access token of a demo account without a second factor. */
+/** Returns an access token of a demo account without a second factor. */
 export async function tokenOf(sandbox: Sandbox, email: string): Promise<string> {
   const account = sandbox.accounts.find((candidate) => candidate.email === email);
   const json = { email, password: account?.password };
-  return (await ask(sandbox.identityUrl, 'POST /api/v1/login', { json })).body.data.access_token;
+  return (await request(sandbox.identityUrl, 'POST /api/v1/login', { json })).body.data.access_token;
 }
 
-/** Asks for the job until it is completed or failed. */
-export async function settled(base: string, line: string, token: string): Promise<Reply['body']> {
+/** Polls a job until it is completed or failed, and returns it. */
+export async function finishedJob(base: string, line: string, token: string): Promise<ApiResponse['body']> {
   for (let tries = 0; tries < 400; tries += 1) {
-    const { data } = (await ask(base, line, { token })).body;
+    const { data } = (await request(base, line, { token })).body;
     if (data.status === 'completed' || data.status === 'failed') return data;
     await setTimeout(20);
   }
-  throw new Error('the job does not settle');
+  throw new Error('the job does not finish');
 }

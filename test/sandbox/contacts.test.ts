@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { type Asked, ask, openSandbox, settled, tokenOf } from './client.ts';
+import { finishedJob, type RequestOptions, request, startSandbox, tokenOf } from './client.ts';
 
 let sandbox: Sandbox;
 let token: string;
-let stranger: string;
+let otherToken: string;
 beforeAll(async () => {
-  sandbox = await openSandbox();
+  sandbox = await startSandbox();
   token = await tokenOf(sandbox, 'user@acme.example');
-  stranger = await tokenOf(sandbox, 'admin@globex.example');
+  otherToken = await tokenOf(sandbox, 'admin@globex.example');
 });
 afterAll(() => sandbox.close());
 
-const open = (line: string, asked?: Asked) => ask(sandbox.platformUrl, line, asked);
-const platform = (line: string, asked?: Asked) => open(line, { token, ...asked });
+const open = (line: string, options?: RequestOptions) => request(sandbox.platformUrl, line, options);
+const platform = (line: string, options?: RequestOptions) => open(line, { token, ...options });
 
 describe('contacts', () => {
-  it('are paged and searched', async () => {
+  it('are listed by page and search text', async () => {
     const { body } = await platform('GET /api/contacts?search=lind&per_page=2&page=2');
     expect(body.meta).toEqual({ page: 2, per_page: 2, total: 5, pages: 3 });
     expect(body.data).toHaveLength(2);
@@ -30,7 +30,7 @@ describe('contacts', () => {
     expect(await platform('GET /api/contacts?page=0')).toMatchObject({ status: 400 });
   });
 
-  it('are made and shown, within the company', async () => {
+  it('are created and shown only within the company', async () => {
     const json = { name: 'Mia Berg', email: 'Mia@partner.example' };
     const { status, body } = await platform('POST /api/contacts', { json });
     expect([status, body.data.email]).toEqual([201, 'mia@partner.example']);
@@ -38,22 +38,22 @@ describe('contacts', () => {
     expect(await platform('POST /api/contacts', { json })).toMatchObject({ status: 409 });
     expect(await platform('POST /api/contacts', { json: { ...json, email: 'mia' } })).toMatchObject({ status: 400 });
     expect((await platform(`GET ${path}`)).body).toEqual(body);
-    expect(await platform(`GET ${path}`, { token: stranger })).toMatchObject({ status: 404 });
+    expect(await platform(`GET ${path}`, { token: otherToken })).toMatchObject({ status: 404 });
   });
 });
 
-describe('the import of contacts', () => {
+describe('the contact import', () => {
   const csv =
     '\uFEFFname,email,phone\r\n"Böll, Eva",eva@csv.example,030\r\nNo Address,nowhere\r\nEva,EVA@csv.example\r\n';
 
-  it('imports what it can and says why it rejects the rest', async () => {
+  it('imports valid rows and lists the reasons for rejected ones', async () => {
     const queued = await platform('POST /api/contacts/imports/csv', {
       body: csv,
       headers: { 'content-type': 'text/csv' },
     });
     expect([queued.status, queued.body.data.status]).toEqual([202, 'queued']);
     const line = `GET /api/contacts/imports/${queued.body.data.id}`;
-    expect(await settled(sandbox.platformUrl, line, token)).toEqual({
+    expect(await finishedJob(sandbox.platformUrl, line, token)).toEqual({
       id: queued.body.data.id,
       status: 'completed',
       total: 3,
@@ -61,13 +61,13 @@ describe('the import of contacts', () => {
       rejected: 2,
       errors: [
         { row: 3, message: '"nowhere" is not an e-mail address' },
-        { row: 4, message: 'there is a contact with the address eva@csv.example' },
+        { row: 4, message: 'a contact with the address eva@csv.example already exists' },
       ],
     });
     expect((await platform('GET /api/contacts?search=eva@')).body.data).toMatchObject([
       { name: 'Böll, Eva', phone: '030' },
     ]);
-    expect(await platform(line, { token: stranger })).toMatchObject({ status: 404 });
+    expect(await platform(line, { token: otherToken })).toMatchObject({ status: 404 });
     expect(await platform(line.replace('contacts/imports', 'edm/export'))).toMatchObject({ status: 404 });
   });
 
@@ -76,11 +76,11 @@ describe('the import of contacts', () => {
     ['name,email\n"open,a@b.example\n', expect.stringContaining('Quote')],
   ])('fails on %j', async (body, message) => {
     const { data } = (await platform('POST /api/contacts/imports/csv', { body })).body;
-    const job = await settled(sandbox.platformUrl, `GET /api/contacts/imports/${data.id}`, token);
+    const job = await finishedJob(sandbox.platformUrl, `GET /api/contacts/imports/${data.id}`, token);
     expect(job).toMatchObject({ status: 'failed', message });
   });
 
-  it('refuses an empty file, a form, and what is too large', async () => {
+  it('refuses an empty file, a form, and a body over the limit', async () => {
     expect(await platform('POST /api/contacts/imports/csv', { body: ' ' })).toMatchObject({ status: 400 });
     const headers = { 'content-type': 'multipart/form-data; boundary=x' };
     expect(await platform('POST /api/contacts/imports/csv', { body: '--x--', headers })).toMatchObject({ status: 415 });

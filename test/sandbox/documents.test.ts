@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { ask, openSandbox, tokenOf } from './client.ts';
+import { request, startSandbox, tokenOf } from './client.ts';
 
 let sandbox: Sandbox;
 let path: string;
 beforeAll(async () => {
-  sandbox = await openSandbox();
+  sandbox = await startSandbox();
   path = `/api/v4/documents/${sandbox.samples.documentUuid}/download`;
 });
 afterAll(() => sandbox.close());
 
 const download = (headers: Record<string, string> = {}, method = 'GET') =>
-  ask(sandbox.platformUrl, `${method} ${path}`, { headers });
+  request(sandbox.platformUrl, `${method} ${path}`, { headers });
 
 describe('the download of a document', () => {
-  it('is a PDF whose cross-reference table is right', async () => {
+  it('is a PDF with a correct cross-reference table', async () => {
     const { status, headers, body } = await download();
     expect(status).toBe(200);
     expect(Object.fromEntries(headers)).toMatchObject({
@@ -39,17 +39,17 @@ describe('the download of a document', () => {
     ['lines=1-2', 200, undefined, undefined],
     ['bytes=999999-', 416, undefined, undefined],
     ['bytes=-0', 416, undefined, undefined],
-  ])('answers Range: %s with %i', async (range, status, part, text) => {
-    const whole = await download();
-    const reply = await download({ range });
-    expect(reply.status).toBe(status);
-    if (part !== undefined) expect(reply.headers.get('content-range')).toBe(`bytes ${part}/${whole.body.length}`);
-    if (text !== undefined) expect(reply.body).toBe(text);
-    if (status === 416) expect(reply.headers.get('content-range')).toBe(`bytes */${whole.body.length}`);
-    if (status === 200) expect(reply.body).toBe(whole.body);
+  ])('responds to Range: %s with %i', async (range, status, part, text) => {
+    const complete = await download();
+    const response = await download({ range });
+    expect(response.status).toBe(status);
+    if (part !== undefined) expect(response.headers.get('content-range')).toBe(`bytes ${part}/${complete.body.length}`);
+    if (text !== undefined) expect(response.body).toBe(text);
+    if (status === 416) expect(response.headers.get('content-range')).toBe(`bytes */${complete.body.length}`);
+    if (status === 200) expect(response.body).toBe(complete.body);
   });
 
-  it('answers HEAD with the length and no body', async () => {
+  it('responds to HEAD with the length and without a body', async () => {
     const head = await download({}, 'HEAD');
     expect(head).toMatchObject({ status: 200, body: '' });
     expect(head.headers.get('content-length')).toBe((await download()).headers.get('content-length'));
@@ -57,9 +57,9 @@ describe('the download of a document', () => {
 });
 
 describe('signed documents', () => {
-  const verify = async (uuid: string) => (await ask(sandbox.platformUrl, `GET /api/v4/verify/${uuid}`)).body.data;
+  const verify = async (uuid: string) => (await request(sandbox.platformUrl, `GET /api/v4/verify/${uuid}`)).body.data;
 
-  it('are verified by their bytes', async () => {
+  it('are verified against their bytes', async () => {
     expect(await verify(sandbox.samples.documentUuid)).toMatchObject({
       valid: true,
       algorithm: 'ECDSA P-256 with SHA-256',
@@ -68,16 +68,16 @@ describe('signed documents', () => {
     });
     expect(await verify(sandbox.samples.secondDocumentUuid)).toMatchObject({ valid: true });
     expect(await verify(sandbox.samples.tamperedDocumentUuid)).toMatchObject({ valid: false });
-    expect(await ask(sandbox.platformUrl, 'GET /api/v4/verify/unknown')).toMatchObject({ status: 404 });
+    expect(await request(sandbox.platformUrl, 'GET /api/v4/verify/unknown')).toMatchObject({ status: 404 });
   });
 
-  it('are listed and shown with their attachments', async () => {
+  it('are listed, and shown with their attachments', async () => {
     const token = await tokenOf(sandbox, 'user@acme.example');
-    const list = await ask(sandbox.platformUrl, 'GET /api/v4/documents', { token });
+    const list = await request(sandbox.platformUrl, 'GET /api/v4/documents', { token });
     expect(list.body.meta.total).toBe(3);
-    const one = await ask(sandbox.platformUrl, `GET /api/v4/documents/${sandbox.samples.documentUuid}`, { token });
+    const one = await request(sandbox.platformUrl, `GET /api/v4/documents/${sandbox.samples.documentUuid}`, { token });
     expect(one.body.data.attachments).toMatchObject([{ uuid: sandbox.samples.attachmentUuid }]);
-    const attachment = await ask(
+    const attachment = await request(
       sandbox.platformUrl,
       `GET /api/v4/attachments/${sandbox.samples.attachmentUuid}/download`,
     );

@@ -2,19 +2,19 @@ import { createLocalJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { totp } from '../../src/sandbox/totp.ts';
-import { type Asked, ask, openSandbox, tokenOf } from './client.ts';
+import { type RequestOptions, request, startSandbox, tokenOf } from './client.ts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
-  sandbox = await openSandbox();
+  sandbox = await startSandbox();
 });
 afterAll(() => sandbox.close());
 
-const identity = (line: string, asked?: Asked) => ask(sandbox.identityUrl, line, asked);
+const identity = (line: string, options?: RequestOptions) => request(sandbox.identityUrl, line, options);
 const lastMail = async () => (await identity('GET /outbox')).body.data.at(-1);
 
 describe('login', () => {
-  it.each(['admin', 'user', 'auditor'])('gives the %s a token that the published key verifies', async (role) => {
+  it.each(['admin', 'user', 'auditor'])('issues a token to the %s that the published key verifies', async (role) => {
     const json = { email: `${role}@acme.example`, password: 'demo-password' };
     const login = await identity('POST /api/v1/login', { json });
     expect(login.body.data).toMatchObject({ token_type: 'Bearer', expires_in: 3600, role });
@@ -32,15 +32,15 @@ describe('login', () => {
     expect(Number(payload.exp) - Number(payload.iat)).toBe(3600);
   });
 
-  it('refuses a wrong password and an unknown address in the same words', async () => {
+  it('refuses a wrong password and an unknown address with the same message', async () => {
     const refused = { status: 401, body: { status: 'error', message: 'invalid credentials' } };
     for (const email of ['user@acme.example', 'nobody@acme.example']) {
-      const reply = await identity('POST /api/v1/login', { json: { email, password: 'wrong' } });
-      expect(reply).toMatchObject(refused);
+      const response = await identity('POST /api/v1/login', { json: { email, password: 'wrong' } });
+      expect(response).toMatchObject(refused);
     }
   });
 
-  it('names what is missing, and what is not JSON', async () => {
+  it('refuses missing fields and invalid JSON', async () => {
     const missing = await identity('POST /api/v1/login', { json: { email: 'user@acme.example' } });
     expect(missing).toMatchObject({ status: 400, body: { message: '"password" is required' } });
     expect(await identity('POST /api/v1/login', { body: '{' })).toMatchObject({ status: 400 });
@@ -51,9 +51,9 @@ describe('login', () => {
     ['google', 'google-demo-token-of-the-user', 'user'],
     ['google', 'google-demo-token-of-the-auditor', 'auditor'],
     ['facebook', 'facebook-demo-token-of-the-admin', 'admin'],
-  ])('takes the token of %s: %s', async (provider, access_token, role) => {
-    const reply = await identity('POST /api/v1/social-auth', { json: { provider, access_token } });
-    expect(reply.body.data).toMatchObject({ role, access_token: expect.any(String) });
+  ])('accepts the token of %s: %s', async (provider, access_token, role) => {
+    const response = await identity('POST /api/v1/social-auth', { json: { provider, access_token } });
+    expect(response.body.data).toMatchObject({ role, access_token: expect.any(String) });
   });
 
   it('refuses a social token of another provider', async () => {
@@ -65,32 +65,32 @@ describe('login', () => {
 describe('the second factor', () => {
   const credentials = { email: 'mfa@acme.example', password: 'demo-password' };
   const challenge = async () => (await identity('POST /api/v1/login', { json: credentials })).body.data;
-  const answer = (challenge_id: string, code: string) =>
+  const complete = (challenge_id: string, code: string) =>
     identity('POST /api/v1/login/mfa/totp', { json: { challenge_id, code } });
 
-  it('makes the codes of RFC 6238', () => {
+  it('generates the codes of RFC 6238', () => {
     expect(totp('GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ', 59_000)).toBe('287082');
     expect(totp('GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ', 1_111_111_109_000)).toBe('081804');
   });
 
-  it('asks for a code and takes it once', async () => {
+  it('requires a code and accepts it once', async () => {
     const first = await challenge();
     expect(first).toMatchObject({ mfa_required: true, methods: ['totp'], expires_in: 300 });
     expect(first).not.toHaveProperty('access_token');
     const secret = sandbox.accounts.find(({ email }) => email === credentials.email)?.totpSecret ?? '';
     const code = totp(secret, Date.now());
-    expect((await answer(first.challenge_id, code)).body.data.access_token).toEqual(expect.any(String));
-    expect(await answer(first.challenge_id, totp(secret, Date.now() + 30_000))).toMatchObject({ status: 401 });
-    expect(await answer((await challenge()).challenge_id, code)).toMatchObject({ status: 401 });
+    expect((await complete(first.challenge_id, code)).body.data.access_token).toEqual(expect.any(String));
+    expect(await complete(first.challenge_id, totp(secret, Date.now() + 30_000))).toMatchObject({ status: 401 });
+    expect(await complete((await challenge()).challenge_id, code)).toMatchObject({ status: 401 });
   });
 
   it('ends a challenge with a wrong code', async () => {
     const { challenge_id } = await challenge();
-    expect((await answer(challenge_id, 'wrong')).body.message).toBe('invalid code: log in again');
-    expect((await answer(challenge_id, 'wrong')).body.message).toBe('the challenge is over: log in again');
+    expect((await complete(challenge_id, 'wrong')).body.message).toBe('invalid code; log in again');
+    expect((await complete(challenge_id, 'wrong')).body.message).toBe('the challenge is used or expired; log in again');
   });
 
-  it('is enrolled, and asked for at the next login', async () => {
+  it('is enrolled, and required at the next login', async () => {
     const token = await tokenOf(sandbox, 'admin@globex.example');
     const { secret, otpauth_url } = (await identity('POST /api/v1/mfa/totp/enroll', { token })).body.data;
     expect(otpauth_url).toContain(secret);
@@ -111,10 +111,10 @@ describe('the second factor', () => {
 describe('recovery', () => {
   it('resets a password with the mailed token, once', async () => {
     const email = 'auditor@acme.example';
-    const known = await identity('POST /api/v1/password/forgot', { json: { email } });
+    const existing = await identity('POST /api/v1/password/forgot', { json: { email } });
     const token = (await lastMail()).body.replace('token: ', '');
     const unknown = await identity('POST /api/v1/password/forgot', { json: { email: 'nobody@acme.example' } });
-    expect([unknown.status, unknown.body]).toEqual([202, known.body]);
+    expect([unknown.status, unknown.body]).toEqual([202, existing.body]);
     const json = { token, password: 'another password' };
     expect(await identity('POST /api/v1/password/reset', { json: { token, password: 'short' } })).toMatchObject({
       status: 400,
@@ -125,7 +125,7 @@ describe('recovery', () => {
     expect(login).toMatchObject({ status: 200 });
   });
 
-  it('verifies an address, but not with a token meant for something else', async () => {
+  it('verifies an address, but not with a token for another purpose', async () => {
     const json = { email: 'user@acme.example' };
     await identity('POST /api/v1/email/verification', { json });
     const token = (await lastMail()).body.replace('token: ', '');
@@ -136,7 +136,7 @@ describe('recovery', () => {
 });
 
 describe('the company', () => {
-  it('shows its settings, its users and its license, and changes its settings', async () => {
+  it('returns its settings, users and license, and updates its settings', async () => {
     const token = await tokenOf(sandbox, 'admin@acme.example');
     const changed = await identity('PATCH /api/company/settings', { token, json: { reminder_days: 7 } });
     expect(changed.body.data).toMatchObject({ locale: 'en', reminder_days: 7 });
@@ -149,10 +149,10 @@ describe('the company', () => {
     expect((await identity('GET /api/company/license', { token })).body.data).toMatchObject({ seats: 25 });
   });
 
-  it('is for nobody without a token', async () => {
-    const reply = await identity('GET /api/company/settings');
-    expect(reply.status).toBe(401);
-    expect(reply.headers.get('www-authenticate')).toBe('Bearer');
+  it('requires a token', async () => {
+    const response = await identity('GET /api/company/settings');
+    expect(response.status).toBe(401);
+    expect(response.headers.get('www-authenticate')).toBe('Bearer');
     expect(await identity('GET /api/company/settings', { token: 'a.b.c' })).toMatchObject({ status: 401 });
   });
 });

@@ -1,35 +1,35 @@
 import { createPublicKey } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
-import { type Asked, ask, openSandbox, settled, tokenOf } from './client.ts';
+import { finishedJob, type RequestOptions, request, startSandbox, tokenOf } from './client.ts';
 
 let sandbox: Sandbox;
 let token: string;
-let stranger: string;
+let otherToken: string;
 beforeAll(async () => {
-  sandbox = await openSandbox();
+  sandbox = await startSandbox();
   token = await tokenOf(sandbox, 'user@acme.example');
-  stranger = await tokenOf(sandbox, 'admin@globex.example');
+  otherToken = await tokenOf(sandbox, 'admin@globex.example');
 });
 afterAll(() => sandbox.close());
 
-const open = (line: string, asked?: Asked) => ask(sandbox.platformUrl, line, asked);
-const platform = (line: string, asked?: Asked) => open(line, { token, ...asked });
+const open = (line: string, options?: RequestOptions) => request(sandbox.platformUrl, line, options);
+const platform = (line: string, options?: RequestOptions) => open(line, { token, ...options });
 
 describe('workflows', () => {
-  it('are listed, made and shown', async () => {
+  it('are listed, created and shown', async () => {
     const json = { name: 'Sign the lease', signer_email: 'ada@partner.example' };
     const { body } = await platform('POST /api/workflows', { json });
     expect(body.data).toMatchObject({ ...json, status: 'draft' });
     expect((await platform(`GET /api/workflows/${body.data.id}`)).body).toEqual(body);
     expect((await platform('GET /api/workflows?search=lease')).body.meta.total).toBe(1);
-    expect((await platform('GET /api/workflows', { token: stranger })).body.data).toEqual([]);
+    expect((await platform('GET /api/workflows', { token: otherToken })).body.data).toEqual([]);
     expect(await platform('POST /api/workflows', { json: { ...json, signer_email: 1 } })).toMatchObject({
       status: 400,
     });
   });
 
-  it('list the documents of those completed', async () => {
+  it('list the documents of completed workflows', async () => {
     const { body } = await platform('GET /api/workflows/completed/documents/list');
     expect(body).toMatchObject({ status: 'success', message: expect.any(String) });
     expect(body.data[0]).toMatchObject({ uuid: sandbox.samples.documentUuid });
@@ -47,7 +47,7 @@ describe('EDM', () => {
     expect((await platform('GET /api/edm/folders')).body.data).toHaveLength(1);
     const queued = await platform('POST /api/edm/export', { json: { folder_id } });
     expect(queued.status).toBe(202);
-    const job = await settled(sandbox.platformUrl, `GET /api/edm/export/${queued.body.data.id}`, token);
+    const job = await finishedJob(sandbox.platformUrl, `GET /api/edm/export/${queued.body.data.id}`, token);
     expect(job.result.count).toBe(4);
     expect(job.result.documents[3]).toMatchObject({
       title: 'Letter',
@@ -58,7 +58,7 @@ describe('EDM', () => {
 });
 
 describe('AI', () => {
-  it('counts what a document has, at once or as a job', async () => {
+  it('analyses a document at once or as a job', async () => {
     const json = { document_uuid: sandbox.samples.documentUuid };
     const now = await platform('POST /api/ai/analyses', { json });
     expect(now.body.data).toMatchObject({
@@ -69,22 +69,22 @@ describe('AI', () => {
     });
     const queued = await platform('POST /api/ai/analyses?async=true', { json });
     expect(queued.status).toBe(202);
-    const job = await settled(sandbox.platformUrl, `GET /api/ai/jobs/${queued.body.data.id}`, token);
+    const job = await finishedJob(sandbox.platformUrl, `GET /api/ai/jobs/${queued.body.data.id}`, token);
     expect(job).toMatchObject({ status: 'completed', result: now.body.data });
-    expect(await platform('POST /api/ai/analyses', { json, token: stranger })).toMatchObject({ status: 404 });
+    expect(await platform('POST /api/ai/analyses', { json, token: otherToken })).toMatchObject({ status: 404 });
   });
 });
 
 describe('audit', () => {
-  it('has an event for each write, between two dates', async () => {
+  it('lists an event for each write between two dates', async () => {
     const start = new Date().toISOString();
     const { data } = (await platform('POST /api/contacts', { json: { name: 'A', email: 'a@audit.example' } })).body;
     const { body } = await platform(`GET /api/audit/events?from=${start}`);
     expect(body.data).toMatchObject([{ actor: 'user@acme.example', action: 'contact.create', target: data.id }]);
     const seeded = await platform('GET /api/audit/events?from=2026-01-05&to=2026-01-05');
     expect(seeded.body.data).toMatchObject([{ action: 'company.create' }]);
-    const strange = await platform(`GET /api/audit/events?from=${start}`, { token: stranger });
-    expect(strange.body.data).toEqual([]);
+    const foreign = await platform(`GET /api/audit/events?from=${start}`, { token: otherToken });
+    expect(foreign.body.data).toEqual([]);
   });
 
   it.each(['yesterday', '2026-02-31', '2026-13-01', '2026-01-01T25:00Z', ''])('refuses the date %j', async (date) => {
@@ -95,11 +95,11 @@ describe('audit', () => {
 describe('notifications', () => {
   const json = { email: 'eva@partner.example', subject: 'Please sign', body: '<p>Hello</p>' };
 
-  it('puts the e-mail and its attachment in the outbox', async () => {
+  it('adds the e-mail and its attachment to the outbox', async () => {
     const attachments = [{ filename: 'a.txt', content: 'YWJj', content_type: 'text/plain' }];
-    const reply = await platform('POST /api/notifications/email', { json: { ...json, attachments } });
-    expect(reply).toMatchObject({ status: 202, body: { status: 'success', message: expect.any(String) } });
-    const outbox = (await ask(sandbox.identityUrl, 'GET /outbox')).body.data;
+    const response = await platform('POST /api/notifications/email', { json: { ...json, attachments } });
+    expect(response).toMatchObject({ status: 202, body: { status: 'success', message: expect.any(String) } });
+    const outbox = (await request(sandbox.identityUrl, 'GET /outbox')).body.data;
     expect(outbox.at(-1)).toMatchObject({
       to: json.email,
       subject: json.subject,
@@ -112,8 +112,8 @@ describe('notifications', () => {
 
   it.each(['not base64!', 'YWJ'])('refuses the attachment %j', async (content) => {
     const attachments = [{ filename: 'a.txt', content }];
-    const reply = await platform('POST /api/notifications/email', { json: { ...json, attachments } });
-    expect(reply).toMatchObject({ status: 400, body: { status: 'error' } });
+    const response = await platform('POST /api/notifications/email', { json: { ...json, attachments } });
+    expect(response).toMatchObject({ status: 400, body: { status: 'error' } });
   });
 });
 
@@ -127,7 +127,7 @@ describe('certificates', () => {
 });
 
 describe('routes', () => {
-  it('answer 401 and 404 in the shape of an error', async () => {
+  it('respond 401 and 404 with an error body', async () => {
     expect(await open('GET /api/contacts')).toMatchObject({ status: 401, body: { status: 'error' } });
     expect(await platform('GET /api/nothing')).toMatchObject({ status: 404, body: { status: 'error' } });
     expect(await platform('DELETE /api/contacts')).toMatchObject({ status: 404, body: { status: 'error' } });

@@ -8,9 +8,9 @@ import {
 import { parseFilter } from '../request-event-filter.ts';
 
 /**
- * Streams a decision for each request as it ends, as server-sent events `decision`, and `skipped` with the number of
- * decisions that were too many to send. `?filter=` has words that must all be found in a decision, `?only=refused` leaves
- * out requests that passed.
+ * Streams one server-sent event `decision` for each request when it ends, and `skipped` events with the number of
+ * decisions beyond the rate limit. `?filter=` selects decisions that contain all its words; `?only=refused` selects
+ * refused requests.
  */
 export function decisions(
   { query, peerAddress }: AdminRequest,
@@ -21,7 +21,7 @@ export function decisions(
   if (typeof filter === 'string') return problemDetails(400, filter);
   if (!eventStreams.hasCapacityFor(peerAddress)) {
     adminMetrics.recordRefusal('/decisions');
-    return problemDetails(503, 'too many streams of decisions are open; close one of the others', {
+    return problemDetails(503, 'too many streams of decisions are open; close another stream', {
       'Retry-After': '5',
     });
   }

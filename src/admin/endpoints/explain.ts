@@ -12,33 +12,33 @@ import {
   problemDetails,
 } from '../admin-endpoint.ts';
 
-/** What `signing-gateway explain --json` prints, from the plan in force. */
+/** Explains a request with the active plan. The response has the format of `signing-gateway explain --json`. */
 export async function explain(
   { body }: AdminRequest,
   { activeManifest, adminMetrics }: AdminContext,
-  serving: AdminResources,
+  { cpuBudget }: AdminResources,
 ): Promise<AdminResponse> {
-  const loaded = activeManifest();
-  const request = parseExplainRequest(body);
-  if (typeof request === 'string') return problemDetails(400, request);
-  const { request: asked, role } = request;
-  if (role !== undefined && loaded.manifest.auth === undefined)
-    return problemDetails(400, 'the manifest has no "auth", so nobody has a role; leave "role" out');
-  const claims =
-    role === undefined ? request.claims : loaded.manifest.auth && claimsOfRole(loaded.manifest.auth.role, role);
+  const planned = activeManifest();
+  const parsed = parseExplainRequest(body);
+  if (typeof parsed === 'string') return problemDetails(400, parsed);
+  const { request, role } = parsed;
+  const { auth } = planned.manifest;
+  if (role !== undefined && auth === undefined)
+    return problemDetails(400, 'the manifest has no "auth", so callers have no role; remove "role"');
+  const claims = role === undefined ? parsed.claims : auth && claimsOfRole(auth.role, role);
   if (running >= MAX_RUNNING) {
     adminMetrics.recordRefusal('/explain');
     return problemDetails(503, 'too many requests are being explained', { 'Retry-After': '1' });
   }
   running += 1;
   try {
-    return jsonResponse(await explainRequest(loaded, asked, claims, (steps) => serving.cpuBudget.runInSlices(steps)));
+    return jsonResponse(await explainRequest(planned, request, claims, (steps) => cpuBudget.runInSlices(steps)));
   } finally {
     running -= 1;
   }
 }
 
-/** Each runs a gateway in memory. */
+/** Each explanation runs a gateway in memory. */
 const MAX_RUNNING = 4;
 let running = 0;
 
@@ -49,25 +49,26 @@ interface ExplainRequest {
 }
 
 const EXPECTED_BODY =
-  'send {"method": "GET", "url": "/api/contacts"}, and what is needed of "headers", "body", "role" and "claims"';
+  'send {"method": "GET", "url": "/api/contacts"}; "headers", "body", "role" and "claims" are optional';
 
-/** A sentence when it is no such request. */
+/** Returns a message if the bytes are not a valid request. */
 function parseExplainRequest(bytes: Buffer): ExplainRequest | string {
-  const given = parseJson(bytes);
-  if (!isMap(given)) return EXPECTED_BODY;
-  const { method, url, headers = {}, body, role, claims, ...others } = given;
+  const value = parseJson(bytes);
+  if (!isMap(value)) return EXPECTED_BODY;
+  const { method, url, headers = {}, body, role, claims, ...others } = value;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) return `unknown member "${unknown}"; ${EXPECTED_BODY}`;
   if (typeof method !== 'string' || typeof url !== 'string') return EXPECTED_BODY;
   if (!isMap(headers) || !Object.values(headers).every((value) => typeof value === 'string'))
-    return '"headers" is a map of names to texts';
-  if (body !== undefined && typeof body !== 'string') return '"body" is a text, as it would be sent';
-  if (role !== undefined && typeof role !== 'string') return '"role" is a text';
-  if (claims !== undefined && !isMap(claims)) return '"claims" is a map';
-  if (role !== undefined && claims !== undefined) return 'say who calls once: "role" or "claims"';
-  const written = Object.entries(headers).flat() as string[];
-  if (/[\r\n]/.test([method, url, ...written].join(''))) return 'a line break ends a line of a request';
-  const request = createOfflineRequest(method, url, written, body === undefined ? undefined : Buffer.from(body));
+    return '"headers" must be an object with string values';
+  if (body !== undefined && typeof body !== 'string') return '"body" must be a string';
+  if (role !== undefined && typeof role !== 'string') return '"role" must be a string';
+  if (claims !== undefined && !isMap(claims)) return '"claims" must be an object';
+  if (role !== undefined && claims !== undefined) return '"role" and "claims" exclude each other; remove one of them';
+  const headerLines = Object.entries(headers).flat() as string[];
+  if (/[\r\n]/.test([method, url, ...headerLines].join('')))
+    return 'the method, the URL and headers must not contain line breaks';
+  const request = createOfflineRequest(method, url, headerLines, body === undefined ? undefined : Buffer.from(body));
   return { request, role, claims };
 }
 

@@ -6,57 +6,56 @@ import {
   type ReloadControl,
 } from '../admin-endpoint.ts';
 
-/** Answers for as long as the process does anything at all. */
+/** Responds while the event loop runs. */
 export function livez(): AdminResponse {
   return jsonResponse({ status: 'alive' });
 }
 
-/** Whether the process should get requests now. */
-export function readyz({ isAuthenticated }: AdminRequest, operated: AdminContext): AdminResponse {
-  // Until there are keys nobody else may ask for them.
-  void operated.gateway.plan.auth?.verifier.prepare();
-  const readiness = readinessOf(operated);
+/** Reports if the process should get requests now. */
+export function readyz({ isAuthenticated }: AdminRequest, context: AdminContext): AdminResponse {
+  // An unready replica gets no requests, so without this probe nothing would fetch the keys that make it ready.
+  void context.gateway.plan.auth?.verifier.prepare();
+  const readiness = readinessOf(context);
   const isReady = readiness.status === 'ready' || readiness.status === 'degraded';
-  // Why names upstreams, and anybody may ask.
+  // The reasons name upstreams, and this endpoint is public.
   return jsonResponse(isAuthenticated ? readiness : { status: readiness.status }, isReady ? 200 : 503);
 }
 
-/** `degraded`: it serves, but somebody should look. The last two are answered 503. */
+/** The values of `status`. A `degraded` process serves requests but needs attention; /readyz responds 503 to the last two. */
 export const READINESS_STATUSES = ['ready', 'degraded', 'unready', 'stopping'] as const;
 
 export interface Readiness {
   readonly status: (typeof READINESS_STATUSES)[number];
-  /** None when it is ready. */
-  readonly why: readonly string[];
+  /** Empty if the process is ready. */
+  readonly reasons: readonly string[];
 }
 
 /**
- * What fails for all replicas at once makes none of them unready, or nobody would be left to serve what still can
- * be: an upstream that is down is told of, and stands in the way only where the manifest says `required`. Keys that
- * were never known do: a replica that begins without them refuses what the others still let in.
+ * Returns the readiness of the process. A failure that all replicas share makes none of them unready, so that they
+ * still serve the routes that work: an upstream without a healthy endpoint counts only if the manifest says `required`.
+ * A replica that never had keys is unready, because it would refuse tokens that other replicas accept.
  */
 export function readinessOf({ gateway, reloader, isStopping }: AdminContext): Readiness {
-  if (isStopping()) return { status: 'stopping', why: ['the process was asked to stop'] };
+  if (isStopping()) return { status: 'stopping', reasons: ['the process is stopping'] };
   const tokens = gateway.plan.auth?.verifier.status;
   const panicking = gateway.upstreams.filter(({ panic }) => panic).map(({ id }) => id);
-  const down = gateway.upstreams.filter(({ healthy, panic }) => !healthy && !panic).map(({ id }) => id);
+  const unhealthy = gateway.upstreams.filter(({ healthy, panic }) => !healthy && !panic).map(({ id }) => id);
   const required = new Set(gateway.plan.upstreams.filter(({ health }) => health?.required).map(({ id }) => id));
   const unready = [
-    ...(tokens?.keys === 'unknown' ? ['no keys are known by which tokens are verified'] : []),
-    ...down.filter((id) => required.has(id)).map((id) => `no endpoint of the required upstream "${id}" is healthy`),
+    ...(tokens?.keys === 'unknown' ? ['the keys that verify tokens were never fetched'] : []),
+    ...unhealthy.filter((id) => required.has(id)).map((id) => `the required upstream "${id}" has no healthy endpoint`),
   ];
   const degraded = [
-    ...(tokens?.keys === 'stale' ? ['the keys are too old, and the issuer gives no newer ones'] : []),
-    ...down.filter((id) => !required.has(id)).map((id) => `no endpoint of the upstream "${id}" is healthy`),
+    ...(tokens?.keys === 'stale' ? ['the keys that verify tokens are too old and cannot be fetched'] : []),
+    ...unhealthy.filter((id) => !required.has(id)).map((id) => `the upstream "${id}" has no healthy endpoint`),
     ...panicking.map((id) => `every endpoint of the upstream "${id}" fails; requests go to all of them`),
     ...reloadReasons(reloader.lastOutcome),
   ];
-  const why = [...unready, ...degraded];
-  return { status: unready.length > 0 ? 'unready' : degraded.length > 0 ? 'degraded' : 'ready', why };
+  const status = unready.length > 0 ? 'unready' : degraded.length > 0 ? 'degraded' : 'ready';
+  return { status, reasons: [...unready, ...degraded] };
 }
 
-/** The last good plan serves on. */
 function reloadReasons(reload: ReloadControl['lastOutcome']): string[] {
-  if (reload?.kind !== 'rejected' && reload?.kind !== 'unreadable') return [];
-  return [reload.kind === 'rejected' ? 'the saved manifest was rejected' : 'the manifest cannot be read'];
+  if (reload?.kind === 'rejected') return ['the saved manifest was rejected'];
+  return reload?.kind === 'unreadable' ? ['the saved manifest cannot be read'] : [];
 }

@@ -1,5 +1,5 @@
-import type { RefusalCode } from '../../gateway/response/refusal.ts';
 import { REFUSALS } from '../../gateway/response/refusal.ts';
+import { possibleRefusals } from '../../gateway/response/route-refusals.ts';
 import type { PlannedManifest } from '../../load.ts';
 import type { RouteEntry } from '../../manifest/manifest.generated.ts';
 import type { Route } from '../../plan/route-definition.ts';
@@ -8,17 +8,17 @@ import { type AdminContext, type AdminRequest, type AdminResponse, largeJsonResp
 import { openJsonObject } from '../json-stream.ts';
 import { createOpenApiComponents, type OpenApiComponents } from '../openapi-components.ts';
 
-/** OpenAPI 3.1 of the routes in force: what may be sent, who may send it, and what is refused. */
-export function openapi(_call: AdminRequest, { activeManifest, version }: AdminContext): AdminResponse {
+/** Describes the active routes as OpenAPI 3.1: parameters, bodies, roles and refusals. */
+export function openapi(_request: AdminRequest, { activeManifest, version }: AdminContext): AdminResponse {
   return largeJsonResponse(streamOpenApi(activeManifest(), version));
 }
 
-/** The JSON of the document, piece by piece. */
+/** Yields the JSON of the document in chunks. */
 export function* streamOpenApi({ plan, manifest, secrets }: PlannedManifest, version: string): Generator<string> {
-  const book = createOpenApiComponents(plan.schemas);
+  const components = createOpenApiComponents(plan.schemas);
   const info = { title: 'The routes of the gateway', version: plan.hash.slice(0, 12), 'x-gateway-version': version };
   yield `${openJsonObject({ openapi: '3.1.0', info })}"paths":{`;
-  // To OpenAPI two paths that differ in the names of their parameters alone are one path.
+  // OpenAPI treats two paths that differ only in parameter names as one path.
   const paths = new Map<string, number[]>();
   for (const [index, { path }] of plan.routes.entries()) {
     const key = patternKey(parsePattern(path));
@@ -35,73 +35,75 @@ export function* streamOpenApi({ plan, manifest, secrets }: PlannedManifest, ver
     for (const index of indexes) {
       const route = plan.routes[index] as Route;
       const entry = manifest.routes[index] as RouteEntry;
-      const described = { entry, types: mediaTypesOf(entry, index, secrets), index, names, book };
-      for (const method of route.methods) operations[method.toLowerCase()] = operation(route, method, described);
+      const context = { entry, types: mediaTypesOf(entry, index, secrets), index, names, components };
+      for (const method of route.methods) operations[method.toLowerCase()] = operation(route, method, context);
     }
     yield `${separator}${JSON.stringify(path)}:${JSON.stringify(operations)}`;
     separator = ',';
   }
   const security = plan.auth === undefined ? {} : { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } };
   yield `},"components":${openJsonObject(security)}"schemas":{"Refusal":${JSON.stringify(REFUSAL_SCHEMA)}`;
-  for (const [name, schema] of book.schemas()) yield `,${JSON.stringify(name)}:${JSON.stringify(schema)}`;
+  for (const [name, schema] of components.schemas()) yield `,${JSON.stringify(name)}:${JSON.stringify(schema)}`;
   yield '}}}\n';
 }
 
-/** The rest of a path is a parameter of one segment here: OpenAPI has no other. */
+/** Returns a path as OpenAPI writes it. A rest becomes a parameter of one segment, because OpenAPI has no other. */
 function openapiPath(pattern: readonly Segment[]): string {
   const names = pattern.map((segment) => (segment.kind === 'parameter' ? segment.name : ''));
   const rest = names.includes('rest') ? 'any-rest' : 'rest';
-  const steps = pattern.map((segment) => {
+  const segments = pattern.map((segment) => {
     if (segment.kind === 'rest') return `{${rest}}`;
     return segment.kind === 'parameter' ? `{${segment.name}}` : segment.text;
   });
-  return `/${steps.join('/')}`;
+  return `/${segments.join('/')}`;
 }
 
 interface OperationContext {
   readonly entry: RouteEntry;
-  /** The media types of the body as they may be printed. */
+  /** The media types of the body, redacted. */
   readonly types: readonly string[];
   readonly index: number;
-  /** Of the path's parameters, in their order. */
+  /** The names of the path parameters, in order. */
   readonly names: readonly string[];
-  readonly book: OpenApiComponents;
+  readonly components: OpenApiComponents;
 }
 
-function operation(route: Route, method: string, described: OperationContext): object {
+function operation(route: Route, method: string, context: OperationContext): object {
   const { id, access, auth, websocket, login } = route;
-  const isAsked = access === 'protected';
+  const isProtected = access === 'protected';
   return {
     operationId: route.methods.length === 1 ? id : `${id}-${method.toLowerCase()}`,
     tags: [route.upstream.id],
-    parameters: parametersOf(described),
-    ...requestBodyOf(route, described),
+    parameters: parametersOf(context),
+    ...requestBodyOf(route, context),
     responses: responsesOf(route),
-    security: isAsked ? [{ token: [] }] : [],
+    security: isProtected ? [{ token: [] }] : [],
     'x-route': id,
-    ...(isAsked || login !== undefined ? { 'x-roles': auth?.role.redactedRoles } : {}),
+    ...(isProtected || login !== undefined ? { 'x-roles': auth?.role.redactedRoles } : {}),
     ...(websocket ? { 'x-websocket': true } : {}),
   };
 }
 
-function parametersOf({ entry, index, names, book }: OperationContext): object[] {
-  const own = parsePattern(entry.path).flatMap((segment) => (segment.kind === 'parameter' ? [segment.name] : []));
+function parametersOf({ entry, index, names, components }: OperationContext): object[] {
+  const ownNames = parsePattern(entry.path).flatMap((segment) => (segment.kind === 'parameter' ? [segment.name] : []));
   const inPath = names.map((name, at) => {
-    const written = own[at] ?? '';
-    const isRuled = entry.params !== undefined && Object.hasOwn(entry.params.properties, written);
-    const schema = isRuled ? book.schemaAt(['routes', index, 'params', 'properties', written]) : { type: 'string' };
+    const ownName = ownNames[at] ?? '';
+    const hasSchema = entry.params !== undefined && Object.hasOwn(entry.params.properties, ownName);
+    const schema = hasSchema
+      ? components.schemaAt(['routes', index, 'params', 'properties', ownName])
+      : { type: 'string' };
     return { name, in: 'path', required: true, schema };
   });
-  const outside = (['query', 'headers'] as const).flatMap((place) => {
-    const rule = entry[place];
+  const others = (['query', 'headers'] as const).flatMap((key) => {
+    const rule = entry[key];
     return Object.keys(rule?.properties ?? {}).map((name) => ({
       name,
-      in: place === 'query' ? 'query' : 'header',
+      in: key === 'query' ? 'query' : 'header',
       required: rule?.required?.includes(name) ?? false,
-      schema: book.schemaAt(['routes', index, place, 'properties', name]),
+      schema: components.schemaAt(['routes', index, key, 'properties', name]),
     }));
   });
-  return [...inPath, ...outside];
+  return [...inPath, ...others];
 }
 
 function mediaTypesOf(
@@ -109,21 +111,22 @@ function mediaTypesOf(
   index: number,
   { redactValue }: PlannedManifest['secrets'],
 ): readonly string[] {
-  const usual = [body?.schema === undefined ? '*/*' : 'application/json'];
-  return body?.types === undefined ? usual : redactValue(body.types, ['routes', index, 'body', 'types']);
+  const defaults = [body?.schema === undefined ? '*/*' : 'application/json'];
+  return body?.types === undefined ? defaults : redactValue(body.types, ['routes', index, 'body', 'types']);
 }
 
-function requestBodyOf({ body }: Route, { entry, types, index, book }: OperationContext): object {
+function requestBodyOf({ body }: Route, { entry, types, index, components }: OperationContext): object {
   if (body === undefined) return {};
-  const schema = entry.body?.schema === undefined ? {} : { schema: book.schemaAt(['routes', index, 'body', 'schema']) };
+  const schema =
+    entry.body?.schema === undefined ? {} : { schema: components.schemaAt(['routes', index, 'body', 'schema']) };
   const content = Object.fromEntries(types.map((type) => [type, schema]));
   return { requestBody: { content, 'x-limit-bytes': body.limitBytes } };
 }
 
-/** Whatever the upstream answers passes as it is. */
+/** Describes the refusals of the gateway. The gateway does not know the responses of the upstream. */
 function responsesOf(route: Route): object {
-  const byStatus = Map.groupBy(refusalsOf(route), (code) => String(REFUSALS[code].status));
-  const refused = [...byStatus].map(([status, codes]) => [
+  const byStatus = Map.groupBy(possibleRefusals(route), (code) => String(REFUSALS[code].status));
+  const refusals = [...byStatus].map(([status, codes]) => [
     status,
     {
       description: codes.map((code) => `${code}: ${REFUSALS[code].detail}`).join('; '),
@@ -131,39 +134,9 @@ function responsesOf(route: Route): object {
     },
   ]);
   return {
-    ...Object.fromEntries(refused),
-    default: { description: `what the upstream "${route.upstream.id}" answers` },
+    ...Object.fromEntries(refusals),
+    default: { description: `the response of the upstream "${route.upstream.id}"` },
   };
-}
-
-const COMMON_REFUSALS: readonly RefusalCode[] = [
-  'message_malformed',
-  'path_ambiguous',
-  'request_timeout',
-  'expectation_failed',
-  'headers_too_large',
-  'internal_error',
-  'upstream_unreachable',
-  'upstream_error',
-  'upstream_unavailable',
-  'upstream_busy',
-  'upstream_timeout',
-];
-
-function refusalsOf({ access, websocket, login, parameters, body, validation }: Route): RefusalCode[] {
-  const isEnforced = validation === 'enforce';
-  return [
-    ...COMMON_REFUSALS,
-    ...((websocket ? ['origin_not_allowed'] : []) as RefusalCode[]),
-    ...((access === 'protected' ? ['token_missing', 'token_invalid'] : []) as RefusalCode[]),
-    ...((access === 'protected' || login ? ['role_not_allowed', 'keys_unavailable'] : []) as RefusalCode[]),
-    ...((login ? ['login_response_refused'] : []) as RefusalCode[]),
-    ...((parameters && isEnforced ? ['parameter_invalid'] : []) as RefusalCode[]),
-    ...((body ? ['body_too_large'] : []) as RefusalCode[]),
-    ...((body?.validate || parameters || login ? ['gateway_busy'] : []) as RefusalCode[]),
-    ...((body?.types && isEnforced ? ['media_type_unsupported'] : []) as RefusalCode[]),
-    ...(((body?.validate || body?.streamValidatorFor) && isEnforced ? ['body_invalid'] : []) as RefusalCode[]),
-  ];
 }
 
 const STRING_SCHEMA = { type: 'string' };

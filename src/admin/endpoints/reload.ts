@@ -1,4 +1,4 @@
-import { reportProblems } from '../../reload/problem-report.ts';
+import { reportChanges, reportProblems } from '../../reload/reload-report.ts';
 import type { ReloadOutcome, ReportedReloadOutcome } from '../../reload/reloader.ts';
 import {
   type AdminContext,
@@ -9,7 +9,7 @@ import {
   type ReloadControl,
 } from '../admin-endpoint.ts';
 
-/** 200 when the saved manifest is active (RFC 9110 sections 15.3.1, 15.5.21 and 15.6.4). */
+/** Status codes by outcome (RFC 9110 sections 15.3.1, 15.5.21 and 15.6.4). 200 means that the saved manifest is active. */
 const STATUS_CODES: Readonly<Record<Exclude<ReloadOutcome['kind'], 'cancelled'>, number>> = {
   accepted: 200,
   unchanged: 200,
@@ -17,16 +17,17 @@ const STATUS_CODES: Readonly<Record<Exclude<ReloadOutcome['kind'], 'cancelled'>,
   unreadable: 503,
 };
 
-/** Reloads the manifest now, and responds once the result is known. */
-export async function reload(_call: AdminRequest, { reloader, isStopping }: AdminContext): Promise<AdminResponse> {
-  const made = isStopping() ? undefined : await reloader.reload('request');
-  if (made === undefined || made.kind === 'cancelled')
-    return problemDetails(503, 'the gateway is stopping, and reloads nothing; ask the instance that replaces it');
-  const entry = made.kind === 'unchanged' ? { kind: made.kind, ...attemptFields(made) } : outcomeFields(made);
-  return jsonResponse({ hash: reloader.hash, ...entry }, STATUS_CODES[made.kind]);
+/** Reloads the manifest now, and responds with the outcome. */
+export async function reload(_request: AdminRequest, { reloader, isStopping }: AdminContext): Promise<AdminResponse> {
+  const outcome = isStopping() ? undefined : await reloader.reload('request');
+  if (outcome === undefined || outcome.kind === 'cancelled')
+    return problemDetails(503, 'the gateway is stopping and does not reload; send the request to another instance');
+  const fields =
+    outcome.kind === 'unchanged' ? { result: outcome.kind, ...attemptFields(outcome) } : outcomeFields(outcome);
+  return jsonResponse({ hash: reloader.hash, ...fields }, STATUS_CODES[outcome.kind]);
 }
 
-/** What the status says of reloads. */
+/** Returns the members of /status that describe reloads. */
 export function reloadFields({
   lastOutcome,
   lastActivatedAt: last_success_at,
@@ -48,8 +49,13 @@ function attemptFields({ cause, at, ms, files }: ReloadOutcome) {
 function outcomeFields(reload: ReportedReloadOutcome) {
   const attempt = attemptFields(reload);
   if (reload.kind === 'rejected')
-    return { kind: reload.kind, ...attempt, problems: reportProblems(reload), problem_count: reload.problems.length };
-  if (reload.kind === 'unreadable') return { kind: reload.kind, ...attempt, reason: reload.reason };
-  const { kind, hash, oldHash: old_hash, summary, changes, keysNeedingRestart: needs_restart } = reload;
-  return { kind, ...attempt, hash, old_hash, summary, changes, needs_restart };
+    return {
+      result: reload.kind,
+      ...attempt,
+      problems: reportProblems(reload),
+      problem_count: reload.problems.length,
+    };
+  if (reload.kind === 'unreadable') return { result: reload.kind, ...attempt, reason: reload.reason };
+  const { kind: result, hash, oldHash: old_hash, summary, changes, keysNeedingRestart: needs_restart } = reload;
+  return { result, ...attempt, hash, old_hash, summary, changes: reportChanges(changes), needs_restart };
 }

@@ -2,8 +2,8 @@ import type { Route } from '../../plan/route-definition.ts';
 import { type AdminContext, type AdminRequest, type AdminResponse, largeJsonResponse } from '../admin-endpoint.ts';
 import { streamJsonWithList } from '../json-stream.ts';
 
-/** The compiled routes, in the manifest's order. */
-export function routes(_call: AdminRequest, { gateway }: AdminContext): AdminResponse {
+/** Lists the active routes in the order of the manifest. */
+export function routes(_request: AdminRequest, { gateway }: AdminContext): AdminResponse {
   return largeJsonResponse(streamJsonWithList({}, 'routes', gateway.plan.routes.values().map(routeSummary)));
 }
 

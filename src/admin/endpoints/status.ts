@@ -1,4 +1,5 @@
 import type { BufferBudget } from '../../gateway/server/buffer-budget.ts';
+import type { UpstreamStatus } from '../../gateway/upstream/live-upstream.ts';
 import type { LogStatus } from '../../log/log.ts';
 import { validationPool } from '../../plan/body/validation-pool.ts';
 import type { VerifierStatus } from '../../plan/tokens/verifier.ts';
@@ -6,63 +7,71 @@ import { type AdminContext, type AdminRequest, type AdminResponse, jsonResponse 
 import { readinessOf } from './health.ts';
 import { reloadFields } from './reload.ts';
 
-/** How the process is, and what is in force. */
-export function status(_call: AdminRequest, operated: AdminContext): AdminResponse {
-  return jsonResponse(statusOf(operated));
+/** Reports the state of the process and its active manifest. */
+export function status(_request: AdminRequest, context: AdminContext): AdminResponse {
+  return jsonResponse(statusOf(context));
 }
 
 export type AdminStatus = ReturnType<typeof statusOf>;
 
-function statusOf(operated: AdminContext) {
-  const { gateway, version, startedAt, reloader } = operated;
+function statusOf(context: AdminContext) {
+  const { gateway, version, startedAt, reloader } = context;
   const { plan } = gateway;
   return {
     version,
     started_at: startedAt,
-    ...readinessOf(operated),
+    ...readinessOf(context),
     manifest: { hash: plan.hash, routes: plan.routes.length, loaded_at: reloader.lastActivatedAt },
     ...reloadFields(reloader),
-    upstreams: gateway.upstreams,
-    tokens: plan.auth === undefined ? null : tokensOf(plan.auth.verifier.status),
+    upstreams: gateway.upstreams.map(upstreamFields),
+    tokens: plan.auth === undefined ? null : tokenFields(plan.auth.verifier.status),
     validation: validationPool.status,
-    buffered_bodies: buffersOf(gateway.bufferBudget),
+    buffered_bodies: bufferFields(gateway.bufferBudget),
     watch_error: reloader.watchError ?? null,
-    streams: streamsOf(operated),
-    file_descriptors: operated.descriptors.status,
-    client_connections: clientsOf(operated),
-    admin: adminOf(operated.adminMetrics),
+    streams: streamFields(context),
+    file_descriptors: context.descriptors.status,
+    client_connections: clientFields(context),
+    admin: adminFields(context.adminMetrics),
     reported: Object.fromEntries(gateway.metrics.reportedRequests),
   };
 }
 
-function streamsOf({ standardStreams }: AdminContext) {
-  const { stdout, stderr } = standardStreams();
-  return { stdout: streamOf(stdout), stderr: streamOf(stderr) };
+function upstreamFields({ endpoints, ...upstream }: UpstreamStatus) {
+  const fields = endpoints.map(({ breakerOpenings: breaker_openings, ...endpoint }) => ({
+    ...endpoint,
+    breaker_openings,
+  }));
+  return { ...upstream, endpoints: fields };
 }
 
-function streamOf({ droppedLines, waitingBytes, error, errors }: LogStatus) {
+function streamFields({ standardStreams }: AdminContext) {
+  const { stdout, stderr } = standardStreams();
+  return { stdout: logFields(stdout), stderr: logFields(stderr) };
+}
+
+function logFields({ droppedLines, waitingBytes, error, errors }: LogStatus) {
   return { dropped_lines: droppedLines, waiting_bytes: waitingBytes, error: error ?? null, errors };
 }
 
-function clientsOf({ gateway }: AdminContext) {
+function clientFields({ gateway }: AdminContext) {
   const { connections, limit, refused, unaccepted } = gateway.clients;
   return { open: connections, limit, refused, unaccepted };
 }
 
-function adminOf({
+function adminFields({
   connections,
   evictions,
   refusals,
   acceptErrors: unaccepted,
-  skippedEvents,
+  skippedEvents: skipped_decisions,
 }: AdminContext['adminMetrics']) {
-  return { connections, evictions, refusals, unaccepted, skipped_decisions: skippedEvents };
+  return { connections, evictions, refusals, unaccepted, skipped_decisions };
 }
 
-function tokensOf({ verdicts, ...status }: VerifierStatus) {
-  return { ...status, verdicts: Object.fromEntries(verdicts) };
+function tokenFields({ results, failedFetches: failed_fetches, ...status }: VerifierStatus) {
+  return { ...status, failed_fetches, results: Object.fromEntries(results) };
 }
 
-function buffersOf({ usedBytes: held_bytes, limitBytes, clientCount: clients, refusedCounts }: BufferBudget) {
+function bufferFields({ usedBytes: held_bytes, limitBytes, clientCount: clients, refusedCounts }: BufferBudget) {
   return { held_bytes, limit_bytes: limitBytes, clients, refused: { ...refusedCounts } };
 }

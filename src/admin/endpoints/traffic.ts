@@ -9,9 +9,9 @@ import {
 import { streamJsonWithList } from '../json-stream.ts';
 import type { RecentTraffic, RouteTraffic, TrafficHistory } from '../traffic-history.ts';
 
-/** What the routes got lately, and what is open now. */
+/** Reports the recent traffic of each route, and the open requests and connections. */
 export function recentTraffic(
-  _call: AdminRequest,
+  _request: AdminRequest,
   { gateway }: AdminContext,
   { traffic }: AdminResources,
 ): AdminResponse {
@@ -22,10 +22,10 @@ export function recentTraffic(
   );
 }
 
-/** The last hour, all routes together. */
+/** Reports the traffic of the last hour, summed over all routes. */
 export function trafficHistory(
-  _call: AdminRequest,
-  _operated: AdminContext,
+  _request: AdminRequest,
+  _context: AdminContext,
   { traffic }: AdminResources,
 ): AdminResponse {
   return jsonResponse(historyOf(traffic));
@@ -41,5 +41,5 @@ export interface RecentTrafficResponse extends Omit<RecentTraffic, 'routes'> {
 export type TrafficHistoryResponse = ReturnType<typeof historyOf>;
 
 function historyOf(traffic: TrafficHistory) {
-  return { moments: traffic.lastHour() };
+  return { intervals: traffic.lastHour() };
 }

@@ -13,40 +13,36 @@ import {
 } from './metric.ts';
 import { VALIDATION_METRICS } from './validation-metrics.ts';
 
-/** All metrics of the gateway's own. No label is ever made of what a client wrote. */
+/** The metrics of the gateway. No label contains text from a client, which could create any number of series. */
 export const METRICS: readonly Metric[] = [
   {
     name: 'requests_total',
     type: 'counter',
-    help: 'Requests that ended, by route, method and class of the status; "none" where the client left before there was an answer.',
+    help: 'Completed requests, by route, method and status class; "none" if the client disconnected before the response began.',
     labels: ['route', 'method', 'status'],
     *collect({ gateway }) {
-      for (const [route, meter] of gateway.metrics.routes)
-        for (const { count, ...labels } of meter.requests) yield { labels: { route, ...labels }, value: count };
+      for (const [route, metrics] of gateway.metrics.routes)
+        for (const { count, ...labels } of metrics.requests) yield { labels: { route, ...labels }, value: count };
     },
   },
-  routeDurations('request_duration_seconds', "From a request's head to the end of its answer."),
+  routeDurations('request_duration_seconds', 'Time from the request head to the end of the response.'),
   upstreamDurations(
     'gateway',
     'gateway_duration_seconds',
-    "From a request's head until it was sent on, its body read where it is checked; or until it was refused.",
+    'Time from the request head until the gateway forwarded or refused the request, including reading a validated body.',
   ),
   upstreamDurations(
     'upstream',
     'upstream_duration_seconds',
-    "From a request's turn until the upstream's answer had begun; at login, until it was whole.",
+    'Time from the start of the upstream request until the response began; for a login, until it was complete.',
   ),
-  gauge(
-    'requests_in_flight',
-    'Requests that have begun and not ended, tunnels too.',
-    ({ gateway }) => gateway.metrics.inFlight,
-  ),
+  gauge('requests_in_flight', 'Requests in progress, including tunnels.', ({ gateway }) => gateway.metrics.inFlight),
   gauge('client_connections', 'Open connections of clients.', ({ gateway }) => gateway.clients.connections),
-  gauge('tunnels', 'Connections that a WebSocket handshake came on.', ({ gateway }) => gateway.clients.tunnels),
+  gauge('tunnels', 'Connections that carry a WebSocket.', ({ gateway }) => gateway.clients.tunnels),
   {
     name: 'refusals_total',
     type: 'counter',
-    help: 'Requests that the gateway refused, by the code of docs/errors.md.',
+    help: 'Refused requests, by code (docs/errors.md).',
     labels: ['code'],
     *collect({ gateway }) {
       for (const [code, value] of gateway.metrics.refusals) yield { labels: { code }, value };
@@ -55,7 +51,7 @@ export const METRICS: readonly Metric[] = [
   {
     name: 'validation_reports_total',
     type: 'counter',
-    help: 'Requests that `validation: report` let through and `enforce` would have refused.',
+    help: 'Forwarded requests with violations that `validation: enforce` would have refused.',
     labels: ['route'],
     *collect({ gateway }) {
       for (const [route, value] of gateway.metrics.reportedRequests) yield { labels: { route }, value };
@@ -65,13 +61,13 @@ export const METRICS: readonly Metric[] = [
   endpointMetric(
     'upstream_endpoint_healthy',
     'gauge',
-    '1 while the health check of an endpoint passes, or where it has none.',
+    '1 while the health check of an endpoint passes, or if it has no health check.',
     (endpoint) => Number(endpoint.healthy ?? true),
   ),
   {
     name: 'upstream_breaker_state',
     type: 'gauge',
-    help: "1 for the state of an endpoint's circuit breaker.",
+    help: '1 for the current state of the circuit breaker of an endpoint.',
     labels: ['upstream', 'endpoint', 'state'],
     *collect({ gateway }) {
       for (const { id, endpoints } of gateway.upstreams)
@@ -83,25 +79,25 @@ export const METRICS: readonly Metric[] = [
   endpointMetric(
     'upstream_breaker_openings_total',
     'counter',
-    "Times that an endpoint's circuit breaker opened.",
+    'How often the circuit breaker of an endpoint opened.',
     (endpoint) => endpoint.breakerOpenings,
   ),
   endpointMetric(
     'upstream_abandoned_total',
     'counter',
-    'Exchanges without a response, whose client left while the gateway waited for the endpoint.',
+    'Exchanges whose client disconnected before the endpoint responded.',
     (endpoint) => endpoint.abandoned,
   ),
   upstreamMetric(
     'upstream_panic',
     'gauge',
-    '1 while the default breakers of all endpoints are open, so that requests go to all of them.',
+    '1 while the default circuit breakers of all endpoints are open, so that requests go to all of them.',
     (upstream) => Number(upstream.panic),
   ),
   endpointMetric(
     'upstream_connections',
     'gauge',
-    'Connections to an endpoint, including those being opened.',
+    'Connections to an endpoint, including those that are being opened.',
     (endpoint) => endpoint.connections,
   ),
   endpointMetric(
@@ -111,36 +107,35 @@ export const METRICS: readonly Metric[] = [
     (endpoint) => endpoint.busy,
   ),
   upstreamMetric('upstream_queue', 'gauge', 'Requests that wait for a connection.', (upstream) => upstream.waiting),
-  upstreamMetric(
-    'upstream_retries_total',
-    'counter',
-    'Requests that were sent once more.',
-    (upstream) => upstream.retries,
-  ),
+  upstreamMetric('upstream_retries_total', 'counter', 'Retried requests.', (upstream) => upstream.retries),
   {
     name: 'dns_lookups_total',
     type: 'counter',
-    help: 'Look-ups of host names, by result.',
+    help: 'DNS lookups, by result.',
     labels: ['result'],
     *collect({ gateway }) {
       for (const [result, value] of Object.entries(gateway.resolver.counts.outcomes))
         yield { labels: { result }, value };
     },
   },
-  lookupDurations('dns_lookup_duration_seconds', 'Time of a look-up on the network, all search domains together.'),
-  gauge('dns_lookups_in_flight', 'Look-ups in progress or in the queue.', ({ gateway }) => gateway.resolver.inFlight),
-  gauge('dns_failing_names', 'Host names whose last look-up failed.', ({ gateway }) => gateway.resolver.failingNames),
+  lookupDurations('dns_lookup_duration_seconds', 'Time of a DNS lookup on the network, including all search domains.'),
+  gauge(
+    'dns_lookups_in_flight',
+    'DNS lookups in progress or in the queue.',
+    ({ gateway }) => gateway.resolver.inFlight,
+  ),
+  gauge('dns_failing_names', 'Host names whose last lookup failed.', ({ gateway }) => gateway.resolver.failingNames),
   {
     name: 'dns_stale_addresses_served_total',
     type: 'counter',
-    help: 'Connections opened to addresses whose time to live was over, since no newer ones were known yet.',
+    help: 'Connections opened to addresses whose time to live had expired, because a newer lookup had not succeeded yet.',
     labels: [],
     collect: ({ gateway }) => [{ labels: {}, value: gateway.resolver.counts.stale }],
   },
   {
     name: 'token_cache_total',
     type: 'counter',
-    help: 'Tokens that were looked up among those verified before.',
+    help: 'Token lookups in the cache of verified tokens, by result.',
     labels: ['result'],
     *collect({ gateway: { plan } }) {
       const status = plan.auth?.verifier.status;
@@ -151,44 +146,44 @@ export const METRICS: readonly Metric[] = [
   },
   gauge(
     'token_cache_entries',
-    'Tokens that are remembered as good.',
-    ({ gateway }) => gateway.plan.auth?.verifier.status.good ?? 0,
+    'Valid tokens in the cache.',
+    ({ gateway }) => gateway.plan.auth?.verifier.status.entries ?? 0,
   ),
   {
     name: 'token_verifications_total',
     type: 'counter',
-    help: 'What came of tokens that were not remembered: "good", or why one was not accepted, as in docs/log.md.',
+    help: 'Verifications of tokens that were not cached, by result: "valid", or the reason of the refusal (docs/log.md).',
     labels: ['result'],
     *collect({ gateway: { plan } }) {
-      for (const [result, value] of plan.auth?.verifier.status.verdicts ?? []) yield { labels: { result }, value };
+      for (const [result, value] of plan.auth?.verifier.status.results ?? []) yield { labels: { result }, value };
     },
   },
   {
     name: 'key_fetches_total',
     type: 'counter',
-    help: "Questions for the issuer's keys (JWKS), by whether there was an answer.",
+    help: 'Fetches of the keys of the issuer (JWKS), by result.',
     labels: ['result'],
     *collect({ gateway: { plan } }) {
       const status = plan.auth?.verifier.status;
       if (status === undefined || status.keys === 'none') return;
-      yield { labels: { result: 'ok' }, value: status.fetched };
-      yield { labels: { result: 'failed' }, value: status.unfetched };
+      yield { labels: { result: 'ok' }, value: status.fetches };
+      yield { labels: { result: 'failed' }, value: status.failedFetches };
     },
   },
   {
     name: 'readiness',
     type: 'gauge',
-    help: '1 for what /readyz says.',
+    help: '1 for the status that /readyz reports.',
     labels: ['status'],
-    *collect(operated) {
-      const now = readinessOf(operated).status;
-      for (const status of READINESS_STATUSES) yield { labels: { status }, value: Number(status === now) };
+    *collect(context) {
+      const current = readinessOf(context).status;
+      for (const status of READINESS_STATUSES) yield { labels: { status }, value: Number(status === current) };
     },
   },
   {
     name: 'config_info',
     type: 'gauge',
-    help: '1, for the SHA-256 of the manifest in force.',
+    help: '1, with the SHA-256 of the active manifest.',
     labels: ['hash', 'version'],
     *collect({ gateway, version }) {
       yield { labels: { hash: gateway.plan.hash, version }, value: 1 };
@@ -197,31 +192,29 @@ export const METRICS: readonly Metric[] = [
   {
     name: 'config_reloads_total',
     type: 'counter',
-    help: 'Attempts to take over what was saved, by what came of them ("loaded", "kept", "unreadable") and what asked for them.',
+    help: 'Reloads that found a change, by result ("accepted", "rejected", "unreadable") and cause.',
     labels: ['result', 'cause'],
     *collect({ reloader }) {
       for (const { kind, cause, count } of reloader.counts) yield { labels: { result: kind, cause }, value: count };
     },
   },
-  gauge(
-    'config_last_reload_successful',
-    'Whether the manifest in force is the saved one: 0 after an attempt that failed.',
-    ({ reloader }) => Number(!['rejected', 'unreadable'].includes(reloader.lastOutcome?.kind ?? 'accepted')),
+  gauge('config_last_reload_successful', '1 if the last reload succeeded, 0 if it failed.', ({ reloader }) =>
+    Number(!['rejected', 'unreadable'].includes(reloader.lastOutcome?.kind ?? 'accepted')),
   ),
   gauge(
     'config_last_reload_success_timestamp_seconds',
-    'When the manifest in force was taken over, in seconds since 1970.',
+    'When the active manifest was activated, in seconds since the Unix epoch.',
     ({ reloader }) => reloader.lastActivatedAt.getTime() / 1_000,
   ),
   gauge(
     'config_hung_threads',
-    'Threads that wait for the system while they read files, as on a mount that does not respond.',
+    'Threads that wait for a file system that does not respond.',
     ({ reloader }) => reloader.hungThreadCount,
   ),
   {
     name: 'certificate_expiry_timestamp_seconds',
     type: 'gauge',
-    help: 'When a certificate of the manifest expires, in seconds since 1970: "server", "admin", or what an upstream is shown.',
+    help: 'When a certificate of the manifest expires, in seconds since the Unix epoch, by use: "server", "admin", or "upstream" for a client certificate.',
     labels: ['use', 'upstream'],
     *collect({ gateway: { plan } }) {
       for (const { use, upstream, cert } of certificatesOf(plan))
@@ -237,6 +230,6 @@ function certificatesOf({ server, admin, upstreams }: Plan): { use: string; upst
     upstream: '',
     cert: tls?.pem().cert,
   }));
-  const shown = upstreams.map(({ id, tls }) => ({ use: 'upstream', upstream: id, cert: tls().cert }));
-  return [...own, ...shown].flatMap(({ cert, ...labels }) => (cert === undefined ? [] : [{ ...labels, cert }]));
+  const clients = upstreams.map(({ id, tls }) => ({ use: 'upstream', upstream: id, cert: tls().cert }));
+  return [...own, ...clients].flatMap(({ cert, ...labels }) => (cert === undefined ? [] : [{ ...labels, cert }]));
 }

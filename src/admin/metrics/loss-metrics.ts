@@ -2,7 +2,7 @@ import type { LogStatus } from '../../log/log.ts';
 import type { AdminContext } from '../admin-endpoint.ts';
 import { gauge, type Metric } from './metric.ts';
 
-function counter(name: string, help: string, read: (operated: AdminContext) => number): Metric {
+function counter(name: string, help: string, read: (context: AdminContext) => number): Metric {
   return { ...gauge(name, help, read), type: 'counter' };
 }
 
@@ -24,7 +24,7 @@ export const LOSS_METRICS: readonly Metric[] = [
   streamMetric(
     'stream_dropped_lines_total',
     'counter',
-    'Lines of the standard output (the log) and the standard error that were lost because more than 16 MB waited to be written.',
+    'Lines of the standard output (the log) and the standard error that were dropped because more than 16 MB waited to be written.',
     ({ droppedLines }) => droppedLines,
   ),
   streamMetric(
@@ -36,24 +36,24 @@ export const LOSS_METRICS: readonly Metric[] = [
   streamMetric(
     'stream_write_errors_total',
     'counter',
-    'Writes to the standard output or the standard error that failed, as on a full disk.',
+    'Failed writes to the standard output or the standard error, for example on a full disk.',
     ({ errors }) => errors,
   ),
   streamMetric(
     'stream_failing',
     'gauge',
-    '1 while writes to the standard output or the standard error fail, or their reader takes nothing.',
+    '1 while writes to the standard output or the standard error fail, or nothing reads them.',
     ({ error }) => Number(error !== undefined),
   ),
   counter(
     'client_connections_refused_total',
-    'Connections of clients that were closed as they came: limits.connections was reached.',
+    'Client connections that were closed immediately because server.limits.connections was reached.',
     ({ gateway }) => gateway.clients.refused,
   ),
   {
     name: 'accept_errors_total',
     type: 'counter',
-    help: 'Connections that the system could not accept, by listener.',
+    help: 'Connections that could not be accepted, by listener.',
     labels: ['listener'],
     *collect({ gateway, adminMetrics }) {
       yield { labels: { listener: 'clients' }, value: gateway.clients.unaccepted };
@@ -62,18 +62,18 @@ export const LOSS_METRICS: readonly Metric[] = [
   },
   gauge(
     'process_open_fds',
-    'Open file descriptors, at most a second ago.',
+    'Open file descriptors, updated every second.',
     ({ descriptors }) => descriptors.status.open ?? Number.NaN,
   ),
   gauge(
     'file_descriptors_wanted',
-    'File descriptors that the limits of the manifest allow to be needed.',
+    'The most file descriptors that the gateway can need with the limits of the manifest.',
     ({ descriptors }) => descriptors.status.wanted,
   ),
   {
     name: 'file_descriptor_shortages_total',
     type: 'counter',
-    help: 'Times that no file descriptor was free: at the look of every second, or for a connection to an upstream.',
+    help: 'How often no file descriptor was free: for the check every second, or for a connection to an upstream.',
     labels: ['use'],
     *collect({ gateway, descriptors }) {
       yield { labels: { use: 'check' }, value: descriptors.status.shortages };
@@ -82,7 +82,7 @@ export const LOSS_METRICS: readonly Metric[] = [
   },
   gauge(
     'config_watch_active',
-    '0 while the files of the manifest cannot be watched, at the limits of inotify for example. They are polled every 5 s.',
+    '0 while the files of the manifest cannot be watched, for example at the inotify limits. The gateway polls them every 5 s.',
     ({ reloader }) => Number(reloader.watchError === undefined),
   ),
   gauge('admin_connections', 'Open connections of the admin API.', ({ adminMetrics }) => adminMetrics.connections),

@@ -8,29 +8,29 @@ import {
 import type { UpstreamStatus } from '../../gateway/upstream/live-upstream.ts';
 import type { AdminContext } from '../admin-endpoint.ts';
 
-/** A number, and what it is the number of. */
+/** A value of a metric, with its labels. */
 export interface Sample {
-  /** Of the buckets, the sum and the count of a histogram; left out: the family's name. */
+  /** Set for the buckets, the sum and the count of a histogram. */
   readonly suffix?: '_bucket' | '_sum' | '_count';
-  /** Samples in a row with the same object are written faster. */
+  /** Consecutive samples that share this object are written faster. */
   readonly labels: Readonly<Record<string, string>>;
   /** The upper bound of a bucket. */
   readonly le?: string;
   readonly value: number;
 }
 
-/** A metric: what is measured, and where the numbers are when they are asked for. */
+/** A metric of the gateway. `collect` reads the values at each scrape. */
 export interface Metric {
-  /** Behind `signing_gateway_`. */
+  /** Without the prefix `signing_gateway_`. */
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
   readonly labels: readonly string[];
-  readonly collect: (operated: AdminContext) => Iterable<Sample>;
+  readonly collect: (context: AdminContext) => Iterable<Sample>;
 }
 
-export function gauge(name: string, help: string, read: (operated: AdminContext) => number): Metric {
-  return { name, type: 'gauge', help, labels: [], collect: (operated) => [{ labels: {}, value: read(operated) }] };
+export function gauge(name: string, help: string, read: (context: AdminContext) => number): Metric {
+  return { name, type: 'gauge', help, labels: [], collect: (context) => [{ labels: {}, value: read(context) }] };
 }
 
 export function upstreamMetric(
@@ -59,7 +59,7 @@ export function endpointMetric(
   return { name, type, help, labels: ['upstream', 'endpoint'], collect };
 }
 
-/** The whole time, by route. */
+/** Returns the histogram of the total time of requests, by route. */
 export function routeDurations(name: string, help: string): Metric {
   return {
     name,
@@ -67,13 +67,14 @@ export function routeDurations(name: string, help: string): Metric {
     help,
     labels: ['route'],
     *collect({ gateway }) {
-      for (const [route, meter] of gateway.metrics.routes) yield* histogramSamples({ route }, meter.histogram('total'));
+      for (const [route, metrics] of gateway.metrics.routes)
+        yield* histogramSamples({ route }, metrics.histogram('total'));
     },
   };
 }
 
-/** A part of it, by upstream: by route, what there is to store would be three times as much. */
-export function upstreamDurations(span: Exclude<LatencyPhase, 'total'>, name: string, help: string): Metric {
+/** Returns the histogram of a phase of requests, by upstream. By route it would have three times as many series. */
+export function upstreamDurations(phase: Exclude<LatencyPhase, 'total'>, name: string, help: string): Metric {
   return {
     name,
     type: 'histogram',
@@ -82,9 +83,9 @@ export function upstreamDurations(span: Exclude<LatencyPhase, 'total'>, name: st
     *collect({ gateway }) {
       const upstreams = new Map(gateway.plan.routes.map(({ id, upstream }) => [id, upstream.id]));
       const sums = new Map<string, LatencyHistogram>();
-      for (const [route, meter] of gateway.metrics.routes) {
+      for (const [route, metrics] of gateway.metrics.routes) {
         const upstream = upstreams.get(route) ?? NO_ROUTE;
-        sums.set(upstream, addHistograms(sums.get(upstream), meter.histogram(span)));
+        sums.set(upstream, addHistograms(sums.get(upstream), metrics.histogram(phase)));
       }
       for (const [upstream, sum] of sums) yield* histogramSamples({ upstream }, sum);
     },
@@ -99,7 +100,7 @@ function addHistograms(one: LatencyHistogram | undefined, other: LatencyHistogra
   };
 }
 
-/** The look-ups of host names. */
+/** Returns the histogram of DNS lookups. */
 export function lookupDurations(name: string, help: string): Metric {
   const collect = ({ gateway }: AdminContext) => {
     const { buckets, sumMs } = gateway.resolver.counts;
@@ -111,7 +112,7 @@ export function lookupDurations(name: string, help: string): Metric {
 const BUCKETS = bucketLabels(BUCKET_BOUNDS_MS);
 const LOOKUP_BUCKETS = bucketLabels(LOOKUP_BUCKETS_MS);
 
-/** The values of the label `le`. */
+/** Returns the values of the label `le`. */
 function bucketLabels(boundsMs: readonly number[]): string[] {
   return [...boundsMs.map((bound) => String(bound / 1_000)), '+Inf'];
 }
@@ -124,7 +125,7 @@ function* histogramSamples(
   let below = 0;
   for (let index = 0; index < counts.length; index += 1) {
     below += counts[index] as number;
-    // A bucket that never counted has no series. Those above the longest request have one: sums over routes need them.
+    // Omit the empty buckets below the shortest request. Those above the longest one are needed for sums over routes.
     if (below > 0) yield { suffix: '_bucket', labels, le: buckets[index] as string, value: below };
   }
   yield { suffix: '_sum', labels, value: sumMs / 1_000 };

@@ -7,34 +7,34 @@ export const METRIC_PREFIX = 'signing_gateway_';
 
 export const CONTENT_TYPE = Registry.PROMETHEUS_CONTENT_TYPE;
 
-/** Metrics of the library that are left out. */
+/** Metrics of the library that are not exported. */
 const OMITTED_METRICS = [
-  // The library would look at each connection; the gateway counts them already.
-  ...['resources', 'handles', 'requests'].flatMap((what) => [`nodejs_active_${what}`, `nodejs_active_${what}_total`]),
-  // The library lists all descriptors on the serving thread.
+  // The library counts them by iterating over every connection; the gateway has its own counters.
+  ...['resources', 'handles', 'requests'].flatMap((kind) => [`nodejs_active_${kind}`, `nodejs_active_${kind}_total`]),
+  // The library reads the list of descriptors on the serving thread; `DescriptorMonitor` counts them without the list.
   'process_open_fds',
-  // A name must not contain the type of its metric.
+  // OpenMetrics does not allow the type of a metric in its name.
   'nodejs_eventloop_utilization_summary',
   'nodejs_eventloop_utilization_histogram',
 ];
 
 /**
- * All metrics in the text format of Prometheus, in small pieces. The gateway's own counters stay in the gateway and are read
- * when they are requested. The library measures the process: its processor time and memory, the event loop's delay,
- * collections of garbage.
+ * Creates a function that renders all metrics in the Prometheus text format, in chunks. The gateway keeps its own
+ * counters, which each scrape reads. The library measures the process: processor time, memory, event loop delay and
+ * garbage collection.
  */
-export function createPrometheusRenderer(): (operated: AdminContext) => Promise<Generator<string>> {
+export function createPrometheusRenderer(): (context: AdminContext) => Promise<Generator<string>> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: METRIC_PREFIX });
   for (const name of OMITTED_METRICS) registry.removeSingleMetric(METRIC_PREFIX + name);
-  return async (operated) => renderMetrics(operated, await registry.metrics());
+  return async (context) => renderMetrics(context, await registry.metrics());
 }
 
-function* renderMetrics(operated: AdminContext, processMetrics: string): Generator<string> {
-  for (const family of METRICS) {
-    yield metricHeader(family);
-    const names = { own: METRIC_PREFIX + family.name, labels: undefined, list: '' };
-    for (const sample of family.collect(operated)) yield sampleLine(names, sample);
+function* renderMetrics(context: AdminContext, processMetrics: string): Generator<string> {
+  for (const metric of METRICS) {
+    yield metricHeader(metric);
+    const series = { name: METRIC_PREFIX + metric.name, labels: undefined, list: '' };
+    for (const sample of metric.collect(context)) yield sampleLine(series, sample);
     yield '\n';
   }
   yield processMetrics;
@@ -44,22 +44,22 @@ function metricHeader({ name, type, help }: Metric): string {
   return `# HELP ${METRIC_PREFIX}${name} ${escapeText(help)}\n# TYPE ${METRIC_PREFIX}${name} ${type}\n`;
 }
 
-/** The samples of a histogram share their labels: these are written once for all of them. */
-interface SampleNames {
-  readonly own: string;
+/** The name of a metric and the text of the last labels, which the samples of a histogram share. */
+interface SeriesText {
+  readonly name: string;
   labels: Sample['labels'] | undefined;
   list: string;
 }
 
-function sampleLine(names: SampleNames, { suffix, labels, le, value }: Sample): string {
-  if (labels !== names.labels) {
-    names.labels = labels;
-    names.list = labelList(labels);
+function sampleLine(series: SeriesText, { suffix, labels, le, value }: Sample): string {
+  if (labels !== series.labels) {
+    series.labels = labels;
+    series.list = labelList(labels);
   }
-  const own = suffix === undefined ? names.own : names.own + suffix;
-  const { list } = names;
-  if (le !== undefined) return `${own}{${list}${list === '' ? '' : ','}le="${le}"} ${value}\n`;
-  return list === '' ? `${own} ${value}\n` : `${own}{${list}} ${value}\n`;
+  const name = suffix === undefined ? series.name : series.name + suffix;
+  const { list } = series;
+  if (le !== undefined) return `${name}{${list}${list === '' ? '' : ','}le="${le}"} ${value}\n`;
+  return list === '' ? `${name} ${value}\n` : `${name}{${list}} ${value}\n`;
 }
 
 function labelList(labels: Sample['labels']): string {
@@ -69,7 +69,7 @@ function labelList(labels: Sample['labels']): string {
   return list;
 }
 
-/** As the text format has it; most texts hold nothing of the kind. */
+/** Escapes a text for the Prometheus text format. Most texts need no escapes, so test first. */
 function escapeText(text: string, isLabel = false): string {
   if (!/["\\\n]/.test(text)) return text;
   const plain = text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');

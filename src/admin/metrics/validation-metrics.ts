@@ -1,7 +1,7 @@
 import { validationPool } from '../../plan/body/validation-pool.ts';
 import { gauge, type Metric } from './metric.ts';
 
-/** Metrics of bodies in memory, and of the threads that validate. */
+/** Metrics of buffered bodies and of the validation threads. */
 export const VALIDATION_METRICS: readonly Metric[] = [
   gauge(
     'buffered_bytes',
@@ -16,7 +16,7 @@ export const VALIDATION_METRICS: readonly Metric[] = [
   {
     name: 'buffer_refusals_total',
     type: 'counter',
-    help: 'Requests refused since bodies take too much memory: all of the limit, or the share of one client.',
+    help: 'Requests refused because buffered bodies reached the limit, or the share of one client.',
     labels: ['reason'],
     *collect({ gateway }) {
       for (const [reason, value] of Object.entries(gateway.bufferBudget.refusedCounts))
@@ -25,31 +25,31 @@ export const VALIDATION_METRICS: readonly Metric[] = [
   },
   gauge(
     'validation_threads',
-    'Threads that validate long bodies, and search long login responses for tokens, which count as bodies here.',
+    'Threads that validate long bodies and search long login responses for tokens. These metrics count such responses as bodies.',
     () => validationPool.status.threads,
   ),
-  gauge('validation_threads_busy', 'Threads that validate a body now.', () => validationPool.status.busy),
+  gauge('validation_threads_busy', 'Threads that are validating a body.', () => validationPool.status.busy),
   gauge('validation_queue', 'Bodies that wait for a thread to validate them.', () => validationPool.status.waiting),
   counter('validation_started_total', 'Bodies that a thread began to validate.', () => validationPool.status.started),
   counter(
     'validation_wait_seconds_total',
-    'How long all of those waited for a thread.',
+    'Total time that these bodies waited for a thread.',
     () => validationPool.status.waited_ms / 1_000,
   ),
   counter(
     'validation_abandoned_total',
-    'Validations that were dropped because the client had left.',
+    'Validations that were cancelled because the client disconnected.',
     () => validationPool.status.abandoned,
   ),
   counter(
     'validation_timeouts_total',
-    'Validations that took too long; the body was refused.',
+    'Bodies that were refused because their validation took too long.',
     () => validationPool.status.too_long,
   ),
   {
     name: 'validation_refusals_total',
     type: 'counter',
-    help: 'Requests refused since too much waits for the threads: the queue was full, the share of one client was, or the wait was too long.',
+    help: 'Requests refused because the validation queue was full, the share of one client was full, or the wait was too long.',
     labels: ['reason'],
     *collect() {
       for (const [reason, value] of Object.entries(validationPool.status.refused)) yield { labels: { reason }, value };

@@ -1,37 +1,38 @@
-/** @import { ToldEvent } from './ask.js' */
-import { events } from './ask.js';
-import { badge, byId, element, say } from './element.js';
-import { clock, duration, NONE, whole } from './numbers.js';
+/** @import { StreamEvent } from './api.js' */
+import { streamEvents } from './api.js';
+import { badge, byId, element, setText } from './element.js';
+import { duration, integer, NONE, timeOfDay } from './format.js';
 
-/** @typedef {Extract<ToldEvent, { name: 'decision' }>['data']} Decision */
+/** @typedef {Extract<StreamEvent, { name: 'decision' }>['data']} Decision */
 
-const MOST_ROWS = 200;
-const SETTLE_MS = 300;
+const MAX_ROWS = 200;
+/** The time after the last key before a new filter applies. */
+const FILTER_DELAY_MS = 300;
 const RETRY_MS = 2_000;
 
-/** What becomes of requests, as it happens. The gateway picks what the filter asks for, and sends only while this is seen. */
+/** The live list of decisions. The gateway filters them, and sends them only while this view is visible. */
 export class Decisions {
   /** @type {AbortController | undefined} */
-  #watching;
-  /** @type {Decision[]} that came while it was paused, the latest one last */
-  #held = [];
-  #heldBack = 0;
+  #subscription;
+  /** @type {Decision[]} received while paused, the latest last */
+  #pending = [];
+  #pendingCount = 0;
   #skipped = 0;
   #isPaused = false;
-  #asked = '';
+  #path = '';
   /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #settling;
-  #onFault;
+  #filterTimer;
+  #onError;
 
-  /** @param {(error: unknown) => void} onFault hears why it broke off */
-  constructor(onFault) {
-    this.#onFault = onFault;
+  /** @param {(error: unknown) => void} onError called when the stream fails */
+  constructor(onError) {
+    this.#onError = onError;
     byId('decisions-tools').addEventListener('submit', (/** @type {Event} */ event) => event.preventDefault());
     byId('decisions-filter').addEventListener('input', () => {
-      clearTimeout(this.#settling);
-      this.#settling = setTimeout(() => this.show(), SETTLE_MS);
+      clearTimeout(this.#filterTimer);
+      this.#filterTimer = setTimeout(() => this.update(), FILTER_DELAY_MS);
     });
-    byId('decisions-refused').addEventListener('change', () => this.show());
+    byId('decisions-refused').addEventListener('change', () => this.update());
     byId('decisions-pause').addEventListener('click', () => this.#pause(!this.#isPaused));
     byId('decisions-clear').addEventListener('click', () => this.#clear());
   }
@@ -41,62 +42,62 @@ export class Decisions {
     byId('decisions-filter').value = text;
   }
 
-  /** Looks on while the view is seen and the tab is; otherwise it stops. */
-  show() {
+  /** Subscribes while the view and the tab are visible; unsubscribes otherwise. */
+  update() {
     const query = new URLSearchParams();
     const filter = byId('decisions-filter').value.trim();
     if (filter !== '') query.set('filter', filter);
     if (byId('decisions-refused').checked) query.set('only', 'refused');
-    const asked = `decisions?${query}`;
-    const isSeen = !byId('decisions').hidden && !document.hidden;
-    if (isSeen && this.#watching !== undefined && asked === this.#asked) return;
-    this.#watching?.abort();
-    this.#watching = undefined;
-    if (!isSeen) return;
-    if (asked !== this.#asked) this.#clear();
-    this.#asked = asked;
-    this.#watching = new AbortController();
-    void this.#watch(asked, this.#watching.signal);
+    const path = `decisions?${query}`;
+    const isVisible = !byId('decisions').hidden && !document.hidden;
+    if (isVisible && this.#subscription !== undefined && path === this.#path) return;
+    this.#subscription?.abort();
+    this.#subscription = undefined;
+    if (!isVisible) return;
+    if (path !== this.#path) this.#clear();
+    this.#path = path;
+    this.#subscription = new AbortController();
+    void this.#subscribe(path, this.#subscription.signal);
   }
 
   /**
    * @param {string} path
    * @param {AbortSignal} signal
    */
-  async #watch(path, signal) {
+  async #subscribe(path, signal) {
     while (!signal.aborted) {
       try {
-        this.#tell();
-        for await (const event of events(path, signal)) this.#hear(event);
+        this.#showStatus();
+        for await (const event of streamEvents(path, signal)) this.#receive(event);
       } catch (error) {
         if (signal.aborted) return;
-        say(byId('decisions-told'), `broken off: ${error instanceof Error ? error.message : error}`);
-        this.#onFault(error);
+        setText(byId('decisions-status'), `disconnected: ${error instanceof Error ? error.message : error}`);
+        this.#onError(error);
       }
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }
 
-  /** @param {ToldEvent} event */
-  #hear({ name, data }) {
+  /** @param {StreamEvent} event */
+  #receive({ name, data }) {
     if (name === 'skipped') this.#skipped += data.count;
-    else if (this.#isPaused) this.#hold(data);
+    else if (this.#isPaused) this.#queue(data);
     else this.#add(data);
-    this.#tell();
+    this.#showStatus();
   }
 
   /** @param {Decision} decision */
-  #hold(decision) {
-    this.#heldBack += 1;
-    this.#held.push(decision);
-    if (this.#held.length > MOST_ROWS) this.#held.shift();
+  #queue(decision) {
+    this.#pendingCount += 1;
+    this.#pending.push(decision);
+    if (this.#pending.length > MAX_ROWS) this.#pending.shift();
   }
 
   /** @param {Decision} decision */
   #add(decision) {
     const body = byId('decisions-table').tBodies[0];
-    body.prepend(lineOf(decision));
-    while (body.rows.length > MOST_ROWS) body.lastChild.remove();
+    body.prepend(rowOf(decision));
+    while (body.rows.length > MAX_ROWS) body.lastChild.remove();
     byId('decisions-empty').hidden = true;
   }
 
@@ -104,48 +105,52 @@ export class Decisions {
   #pause(isPaused) {
     this.#isPaused = isPaused;
     byId('decisions-pause').setAttribute('aria-pressed', String(isPaused));
-    for (const decision of this.#held.splice(0)) this.#add(decision);
-    this.#heldBack = 0;
-    this.#tell();
+    for (const decision of this.#pending.splice(0)) this.#add(decision);
+    this.#pendingCount = 0;
+    this.#showStatus();
   }
 
   #clear() {
     byId('decisions-table').tBodies[0].replaceChildren();
     byId('decisions-empty').hidden = false;
-    this.#held = [];
-    this.#heldBack = 0;
+    this.#pending = [];
+    this.#pendingCount = 0;
     this.#skipped = 0;
-    this.#tell();
+    this.#showStatus();
   }
 
-  #tell() {
-    const state = this.#isPaused ? `paused, ${whole(this.#heldBack)} more since` : 'live';
-    const skipped = this.#skipped === 0 ? '' : `; ${whole(this.#skipped)} too many to be shown`;
-    say(byId('decisions-told'), state + skipped);
+  #showStatus() {
+    const state = this.#isPaused ? `paused, ${integer(this.#pendingCount)} waiting` : 'live';
+    const skipped = this.#skipped === 0 ? '' : `; ${integer(this.#skipped)} skipped`;
+    setText(byId('decisions-status'), state + skipped);
   }
 }
 
 /** @param {Decision} decision */
-function lineOf({ at, id, method, path, route, status, refusal, reason, subject, ms }) {
-  const why = reason === null || reason === refusal ? '' : ` ${reason}`;
-  const refused = [element('code', {}, refusal ?? ''), element('span', { class: 'hint' }, why)];
+function rowOf({ at, id, method, path, route, status, refusal, reason, subject, ms }) {
+  const detail = reason === null || reason === refusal ? '' : ` ${reason}`;
+  const refusalText = [element('code', {}, refusal ?? ''), element('span', { class: 'hint' }, detail)];
   return element(
     'tr',
     { class: refusal === null ? undefined : 'refused' },
-    element('td', {}, element('time', { datetime: new Date(at).toISOString() }, clock(at))),
+    element('td', {}, element('time', { datetime: new Date(at).toISOString() }, timeOfDay(at))),
     element('td', {}, method ?? NONE),
-    element('td', { class: 'long' }, coded(path)),
+    element('td', { class: 'long' }, codeOf(path)),
     element('td', {}, route ?? NONE),
-    element('td', { class: 'number' }, status === null ? badge('left', 'calm') : badge(String(status), kindOf(status))),
+    element(
+      'td',
+      { class: 'number' },
+      status === null ? badge('disconnected', 'calm') : badge(String(status), kindOf(status)),
+    ),
     element('td', { class: 'number' }, duration(ms)),
-    element('td', { class: 'long' }, ...(refusal === null ? [NONE] : refused)),
-    element('td', {}, coded(subject)),
+    element('td', { class: 'long' }, ...(refusal === null ? [NONE] : refusalText)),
+    element('td', {}, codeOf(subject)),
     element('td', {}, element('code', { title: id }, id.slice(0, 8))),
   );
 }
 
 /** @param {string | null} text */
-function coded(text) {
+function codeOf(text) {
   return text === null ? NONE : element('code', {}, text);
 }
 

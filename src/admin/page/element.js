@@ -1,29 +1,29 @@
 /**
- * An element. What it shows is put in as text, whatever it is.
+ * Creates an HTML element. Strings become text nodes and are never parsed as markup.
  *
  * @param {string} name
- * @param {Record<string, string | number | undefined>} [attributes] those that are `undefined` are left out
+ * @param {Record<string, string | number | undefined>} [attributes] `undefined` values are omitted
  * @param {...(Node | string | number)} children
  * @returns {HTMLElement}
  */
 export function element(name, attributes = {}, ...children) {
-  return filled(document.createElement(name), attributes, children);
+  return fill(document.createElement(name), attributes, children);
 }
 
 /**
- * The same, of a drawing.
+ * Creates an SVG element.
  *
  * @param {string} name
  * @param {Record<string, string | number | undefined>} [attributes]
  * @param {...(Node | string | number)} children
  * @returns {SVGElement}
  */
-export function drawn(name, attributes = {}, ...children) {
-  return filled(document.createElementNS('http://www.w3.org/2000/svg', name), attributes, children);
+export function svgElement(name, attributes = {}, ...children) {
+  return fill(document.createElementNS('http://www.w3.org/2000/svg', name), attributes, children);
 }
 
 /**
- * The element of the page with this id.
+ * Returns the element of the page with this id.
  *
  * @param {string} id
  * @returns {any}
@@ -33,32 +33,32 @@ export function byId(id) {
 }
 
 /**
- * Says it, where it says something else. Who reads the page aloud is not told the same again.
+ * Sets the text of an element if it differs, so that screen readers do not announce the same text again.
  *
- * @param {Element} shown
+ * @param {Element} target
  * @param {string} text
  */
-export function say(shown, text) {
-  if (shown.textContent !== text) shown.textContent = text;
+export function setText(target, text) {
+  if (target.textContent !== text) target.textContent = text;
 }
 
 /**
- * @param {string} word
+ * @param {string} text
  * @param {'good' | 'warn' | 'bad' | 'calm'} kind
  */
-export function badge(word, kind) {
-  return element('span', { class: `badge ${kind}` }, word);
+export function badge(text, kind) {
+  return element('span', { class: `badge ${kind}` }, text);
 }
 
 /**
  * @template {Element} Kind
- * @param {Kind} made
+ * @param {Kind} target
  * @param {Record<string, string | number | undefined>} attributes
  * @param {(Node | string | number)[]} children
  */
-function filled(made, attributes, children) {
+function fill(target, attributes, children) {
   for (const [name, value] of Object.entries(attributes))
-    if (value !== undefined) made.setAttribute(name, String(value));
-  made.append(...children.map((child) => (typeof child === 'number' ? String(child) : child)));
-  return made;
+    if (value !== undefined) target.setAttribute(name, String(value));
+  target.append(...children.map((child) => (typeof child === 'number' ? String(child) : child)));
+  return target;
 }

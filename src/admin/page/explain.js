@@ -1,13 +1,13 @@
 /**
- * @import { Answers } from './ask.js'
+ * @import { Responses } from './api.js'
  * @import { Route } from './routes.js'
  */
-import { ask } from './ask.js';
-import { badge, byId, element, say } from './element.js';
-import { duration } from './numbers.js';
+import { fetchJson } from './api.js';
+import { badge, byId, element, setText } from './element.js';
+import { duration } from './format.js';
 
 /**
- * @typedef {Answers['explain']} Explanation
+ * @typedef {Responses['explain']} Explanation
  * @typedef {NonNullable<Explanation['upstream']>} UpstreamRequest
  * @typedef {Explanation['steps'][number]} Step
  */
@@ -23,42 +23,43 @@ const SKIP_REASONS = {
   'other-reading': 'some servers would read the path as one of',
 };
 
-/** The box that asks what becomes of a request, and why. */
+/** The form that explains a request, and its result. */
 export class Explain {
-  /** The latest question: an answer to an older one is not shown. */
-  #turn = 0;
+  /** The number of the latest request. Responses to older ones are ignored. */
+  #latest = 0;
 
   constructor() {
     byId('explain-form').addEventListener('submit', (/** @type {Event} */ event) => {
       event.preventDefault();
-      void this.#ask();
+      void this.#explain();
     });
   }
 
-  /** @param {Route} route of which a request is filled in */
+  /** @param {Route} route the route of the example request to fill in */
   fill({ methods, path, roles }) {
     byId('explain-method').value = methods[0];
     byId('explain-url').value = path.replace(/\{[^}]*\}/g, '1').replace(/\/\*\*$/, '/1');
     byId('explain-role').value = roles[0] ?? '';
     byId('explain-headers').value = '';
     byId('explain-body').value = '';
-    void this.#ask();
+    void this.#explain();
   }
 
-  /** @param {Iterable<string>} roles that the manifest speaks of */
+  /** @param {Iterable<string>} roles the roles of the manifest */
   offerRoles(roles) {
     byId('roles').replaceChildren(...[...roles].map((role) => element('option', { value: role })));
   }
 
-  async #ask() {
-    this.#turn += 1;
-    const turn = this.#turn;
-    say(byId('explain-fault'), '');
+  async #explain() {
+    this.#latest += 1;
+    const number = this.#latest;
+    setText(byId('explain-error'), '');
     try {
-      const explanation = await ask('explain', readForm());
-      if (turn === this.#turn) byId('explained').replaceChildren(...explained(explanation));
+      const explanation = await fetchJson('explain', readForm());
+      if (number === this.#latest) byId('explained').replaceChildren(...resultOf(explanation));
     } catch (error) {
-      if (turn === this.#turn) say(byId('explain-fault'), error instanceof Error ? error.message : String(error));
+      if (number === this.#latest)
+        setText(byId('explain-error'), error instanceof Error ? error.message : String(error));
     }
   }
 }
@@ -80,20 +81,20 @@ function readHeaders(text) {
   return Object.fromEntries(
     lines.map((line) => {
       const colon = line.indexOf(':');
-      if (colon < 1) throw new Error(`"${line}" is no header; write Name: value`);
+      if (colon < 1) throw new Error(`"${line}" is not a header; write Name: value`);
       return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
     }),
   );
 }
 
-/** @param {Explanation} explanation as the verb `explain --json` prints it */
-function explained({ outcome, refusal, route, steps, candidates, upstream }) {
+/** @param {Explanation} explanation in the format of `explain --json` */
+function resultOf({ outcome, refusal, route, steps, candidates, upstream }) {
   return [
     element('p', { class: 'outcome' }, badge(outcome, KINDS[outcome]), ` ${outcomeOf(refusal, route, upstream)}`),
-    ...(refusal !== null && refusal.errors.length > 0 ? [faultsOf(refusal.errors)] : []),
+    ...(refusal !== null && refusal.errors.length > 0 ? [violationsOf(refusal.errors)] : []),
     element('ol', { class: 'steps' }, ...steps.map(stepOf)),
-    ...(candidates.length > 0 ? [element('h3', {}, 'Other routes that know the path'), candidatesOf(candidates)] : []),
-    ...(upstream === null ? [] : [element('h3', {}, 'What the upstream gets'), requestOf(upstream)]),
+    ...(candidates.length > 0 ? [element('h3', {}, 'Other routes that match the path'), candidatesOf(candidates)] : []),
+    ...(upstream === null ? [] : [element('h3', {}, 'Upstream request'), requestOf(upstream)]),
   ];
 }
 
@@ -109,12 +110,12 @@ function outcomeOf(refusal, route, upstream) {
 }
 
 /** @param {NonNullable<Explanation['refusal']>['errors']} errors */
-function faultsOf(errors) {
+function violationsOf(errors) {
   return element(
     'ul',
     {},
     ...errors.map(({ pointer, message }) =>
-      element('li', {}, element('code', {}, pointer || '(all of it)'), ` ${message}`),
+      element('li', {}, element('code', {}, pointer || '(complete value)'), ` ${message}`),
     ),
   );
 }

@@ -1,75 +1,75 @@
-/** @import { Answers } from './ask.js' */
-import { badge, byId, element, say } from './element.js';
-import { ago, counted, dated, duration, NONE, short, whole } from './numbers.js';
+/** @import { Responses } from './api.js' */
+import { badge, byId, element, setText } from './element.js';
+import { ago, dateAndTime, decimal, duration, integer, NONE, quantity } from './format.js';
 import { Plot } from './plot.js';
 
 /**
- * @typedef {Answers['status']['last_reload']} Reload
- * @typedef {Answers['history']['moments']} Moments
+ * @typedef {Responses['status']['last_reload']} Reload
+ * @typedef {Responses['history']['intervals']} Intervals
  */
 
-const TOLD_PROBLEMS = 20;
+const MAX_PROBLEMS = 20;
 
-/** How the gateway is: what the operators look at first. */
+/** The first view: the state, the traffic and the upstreams of the gateway. */
 export class Overview {
-  #rate = new Plot(byId('plot-rate'), short);
+  #rate = new Plot(byId('plot-rate'), decimal);
   #latency = new Plot(byId('plot-latency'), duration);
-  #refusals = new Plot(byId('plot-refusals'), short);
+  #refusals = new Plot(byId('plot-refusals'), decimal);
   #tiles = {
-    rate: tileOf('Requests a second'),
+    rate: tileOf('Requests per second'),
     latency: tileOf('Latency p95'),
-    failed: tileOf('Answered 5xx'),
+    failed: tileOf('5xx responses'),
     refused: tileOf('Refused'),
     inFlight: tileOf('In flight'),
     connections: tileOf('Connections'),
   };
   /** @type {string | undefined} */
-  #shownReload;
+  #reloadAt;
 
-  /** @param {Answers['status']} status */
+  /** @param {Responses['status']} status */
   showStatus(status) {
     const now = Date.now();
     const { manifest, tokens } = status;
     showFacts(byId('manifest'), [
-      ['State', status.why.length === 0 ? status.status : `${status.status}: ${status.why.join('; ')}`],
-      ['In force', `${manifest.hash.slice(0, 12)}, ${counted(manifest.routes, 'route')}`],
-      ['Taken over', `${dated(manifest.loaded_at)}, ${ago(manifest.loaded_at, now)}`],
-      ['Process began', `${dated(status.started_at)}, ${ago(status.started_at, now)}`],
-      ['Last save', reloadOf(status.last_reload)],
+      ['State', status.reasons.length === 0 ? status.status : `${status.status}: ${status.reasons.join('; ')}`],
+      ['Active', `${manifest.hash.slice(0, 12)}, ${quantity(manifest.routes, 'route')}`],
+      ['Activated', `${dateAndTime(manifest.loaded_at)}, ${ago(manifest.loaded_at, now)}`],
+      ['Process started', `${dateAndTime(status.started_at)}, ${ago(status.started_at, now)}`],
+      ['Last reload', describeReload(status.last_reload)],
       ['Needs a restart', status.needs_restart.join(', ') || 'nothing'],
-      ['Losses', lossesOf(status)],
-      ['Token keys', tokens === null ? 'no route asks for a token' : keysOf(tokens)],
+      ['Failures', failuresOf(status)],
+      ['Token keys', tokens === null ? 'no route needs a token' : keysOf(tokens)],
     ]);
     this.#showProblems(status.last_reload);
     showUpstreams(status.upstreams);
   }
 
-  /** @param {Answers['traffic']} traffic */
+  /** @param {Responses['traffic']} traffic */
   showTraffic({ seconds, routes, in_flight, connections, tunnels }) {
     const requests = sumOf(routes.map((route) => route.requests));
     const failed = sumOf(routes.map((route) => route.server_errors));
-    say(this.#tiles.rate, seconds === 0 ? NONE : short(requests / seconds));
-    say(this.#tiles.failed, requests === 0 ? NONE : `${short((100 * failed) / requests)} %`);
-    say(this.#tiles.inFlight, whole(in_flight));
-    say(
+    setText(this.#tiles.rate, seconds === 0 ? NONE : decimal(requests / seconds));
+    setText(this.#tiles.failed, requests === 0 ? NONE : `${decimal((100 * failed) / requests)} %`);
+    setText(this.#tiles.inFlight, integer(in_flight));
+    setText(
       this.#tiles.connections,
-      tunnels === 0 ? whole(connections) : `${whole(connections)}, ${whole(tunnels)} of them tunnels`,
+      tunnels === 0 ? integer(connections) : `${integer(connections)}, ${integer(tunnels)} of them tunnels`,
     );
   }
 
-  /** @param {Moments} moments */
-  showHistory(moments) {
-    const times = moments.map(({ at }) => new Date(at).getTime());
-    const rate = (/** @type {(moment: Moments[number]) => number} */ count) =>
-      moments.map((moment) => (moment.seconds === 0 ? 0 : count(moment) / moment.seconds));
+  /** @param {Intervals} intervals */
+  showHistory(intervals) {
+    const times = intervals.map(({ at }) => new Date(at).getTime());
+    const rate = (/** @type {(interval: Intervals[number]) => number} */ count) =>
+      intervals.map((interval) => (interval.seconds === 0 ? 0 : count(interval) / interval.seconds));
     const refused = rate(({ refusals }) => sumOf(Object.values(refusals)));
     this.#rate.show({ times, lines: [{ name: 'all', values: rate(({ requests }) => requests) }] });
     this.#latency.show({
       times,
       lines: [
-        { name: 'p50', values: moments.map(({ p50_ms }) => p50_ms) },
-        { name: 'p95', values: moments.map(({ p95_ms }) => p95_ms) },
-        { name: 'p99', values: moments.map(({ p99_ms }) => p99_ms) },
+        { name: 'p50', values: intervals.map(({ p50_ms }) => p50_ms) },
+        { name: 'p95', values: intervals.map(({ p95_ms }) => p95_ms) },
+        { name: 'p99', values: intervals.map(({ p99_ms }) => p99_ms) },
       ],
     });
     this.#refusals.show({
@@ -79,17 +79,17 @@ export class Overview {
         { name: '5xx', values: rate(({ server_errors }) => server_errors) },
       ],
     });
-    say(this.#tiles.latency, duration(moments.at(-1)?.p95_ms));
-    say(this.#tiles.refused, moments.length === 0 ? NONE : `${short(refused.at(-1) ?? 0)} a second`);
-    showRefusals(moments);
+    setText(this.#tiles.latency, duration(intervals.at(-1)?.p95_ms));
+    setText(this.#tiles.refused, intervals.length === 0 ? NONE : `${decimal(refused.at(-1) ?? 0)} per second`);
+    showRefusals(intervals);
   }
 
   /** @param {Reload} reload */
   #showProblems(reload) {
-    if (reload?.at === this.#shownReload) return;
-    this.#shownReload = reload?.at;
-    const { problems, problem_count } = reload?.kind === 'rejected' ? reload : { problems: [], problem_count: 0 };
-    const shown = problems.slice(0, TOLD_PROBLEMS).map((problem) => {
+    if (reload?.at === this.#reloadAt) return;
+    this.#reloadAt = reload?.at;
+    const { problems, problem_count } = reload?.result === 'rejected' ? reload : { problems: [], problem_count: 0 };
+    const articles = problems.slice(0, MAX_PROBLEMS).map((problem) => {
       const { file, line, column, severity, message, rule, frame } = problem;
       const kind = severity === 'error' ? 'bad' : severity === 'warning' ? 'warn' : 'calm';
       return element(
@@ -104,46 +104,52 @@ export class Overview {
           ` ${message} `,
           element('span', { class: 'hint' }, `[${rule}]`),
         ),
-        element('pre', { tabindex: 0, 'aria-label': `The lines around ${line}:${column}` }, frame),
+        element('pre', { tabindex: 0, 'aria-label': `Lines around ${line}:${column}` }, frame),
       );
     });
-    const more = problem_count - shown.length;
+    const more = problem_count - articles.length;
     if (more > 0)
-      shown.push(element('p', { class: 'hint' }, `and ${whole(more)} more; signing-gateway lint tells them all`));
-    byId('problems').replaceChildren(...shown);
+      articles.push(
+        element('p', { class: 'hint' }, `and ${integer(more)} more; run signing-gateway lint to list all of them`),
+      );
+    byId('problems').replaceChildren(...articles);
   }
 }
 
 /** @param {Reload} reload */
-export function reloadOf(reload) {
-  if (reload === null) return 'none since the process began';
-  const when = dated(reload.at);
-  if (reload.kind === 'unreadable') return `cannot be read (${when}): ${reload.reason}`;
-  if (reload.kind === 'rejected') return `refused (${when}); the last good one stays in force`;
-  return `taken over (${when}): ${reload.summary}`;
+export function describeReload(reload) {
+  if (reload === null) return 'none since the process started';
+  const time = dateAndTime(reload.at);
+  if (reload.result === 'unreadable') return `unreadable (${time}): ${reload.reason}`;
+  if (reload.result === 'rejected') return `rejected (${time}); the active manifest stays`;
+  return `accepted (${time}): ${reload.summary}`;
 }
 
-/** @param {Answers['status']} status */
-function lossesOf({ streams: { stdout: log }, file_descriptors, client_connections, watch_error, admin }) {
-  const losses = [
+/** @param {Responses['status']} status */
+function failuresOf({ streams: { stdout: log }, file_descriptors, client_connections, watch_error, admin }) {
+  const failures = [
     log.error === null ? '' : `the log cannot be written: ${log.error}`,
-    log.dropped_lines === 0 ? '' : `${counted(log.dropped_lines, 'line')} of the log`,
-    client_connections.refused === 0 ? '' : `${counted(client_connections.refused, 'connection')} over the limit`,
-    file_descriptors.shortages + client_connections.unaccepted === 0 ? '' : 'connections without a file descriptor',
-    watch_error === null ? '' : `files are polled, not watched: ${watch_error}`,
-    admin.evictions + admin.refusals === 0 ? '' : 'requests of operators: too many at a time',
+    log.dropped_lines === 0 ? '' : `${quantity(log.dropped_lines, 'log line')} dropped`,
+    client_connections.refused === 0
+      ? ''
+      : `${quantity(client_connections.refused, 'connection')} closed over the limit`,
+    file_descriptors.shortages + client_connections.unaccepted === 0
+      ? ''
+      : 'connections closed because no file descriptor was free',
+    watch_error === null ? '' : `files cannot be watched and are polled: ${watch_error}`,
+    admin.evictions + admin.refusals === 0 ? '' : 'requests to the admin API refused because there were too many',
   ];
-  return losses.filter((loss) => loss !== '').join('; ') || 'none';
+  return failures.filter((failure) => failure !== '').join('; ') || 'none';
 }
 
-/** @param {NonNullable<Answers['status']['tokens']>} tokens */
-function keysOf({ keys, cause, good, refused }) {
+/** @param {NonNullable<Responses['status']['tokens']>} tokens */
+function keysOf({ keys, cause, entries, refused }) {
   const state = cause === null ? keys : `${keys}: ${cause}`;
-  return `${state}; remembered: ${whole(good)} good, ${whole(refused)} refused`;
+  return `${state}; cached tokens: ${integer(entries)} valid, ${integer(refused)} refused`;
 }
 
 /**
- * Adds a tile, and returns where its value stands.
+ * Adds a tile and returns the element of its value.
  *
  * @param {string} name
  */
@@ -160,14 +166,14 @@ function tileOf(name) {
 function showFacts(list, facts) {
   if (list.childElementCount === 0)
     list.append(...facts.map(([name]) => element('div', {}, element('dt', {}, name), element('dd'))));
-  for (const [index, value] of list.querySelectorAll('dd').entries()) say(value, facts[index]?.[1] ?? '');
+  for (const [index, value] of list.querySelectorAll('dd').entries()) setText(value, facts[index]?.[1] ?? '');
 }
 
-/** @param {Moments} moments */
-function showRefusals(moments) {
+/** @param {Intervals} intervals */
+function showRefusals(intervals) {
   /** @type {Map<string, number>} */
   const counts = new Map();
-  for (const { refusals } of moments)
+  for (const { refusals } of intervals)
     for (const [code, count] of Object.entries(refusals)) counts.set(code, (counts.get(code) ?? 0) + count);
   const rows = [...counts]
     .sort(([, one], [, other]) => other - one)
@@ -176,30 +182,30 @@ function showRefusals(moments) {
         'tr',
         {},
         element('th', { scope: 'row' }, element('code', {}, code)),
-        element('td', { class: 'number' }, whole(count)),
+        element('td', { class: 'number' }, integer(count)),
       ),
     );
   showRows('refusals', rows, 'None.');
 }
 
-/** Draws only what has changed: who marks a text to copy it keeps it marked. */
-let shownUpstreams = '';
+/** The upstreams as they are displayed. The table is redrawn only when they change, so that selected text stays selected. */
+let displayedUpstreams = '';
 
-/** @param {Answers['status']['upstreams']} upstreams */
+/** @param {Responses['status']['upstreams']} upstreams */
 function showUpstreams(upstreams) {
-  const told = JSON.stringify(upstreams);
-  if (told === shownUpstreams) return;
-  shownUpstreams = told;
+  const text = JSON.stringify(upstreams);
+  if (text === displayedUpstreams) return;
+  displayedUpstreams = text;
   const rows = upstreams.flatMap(({ id, healthy, waiting, retries, endpoints }) =>
     endpoints.map(({ url, healthy: isHealthy, breaker, busy, connections, resolution }, index) => {
       const span = { rowspan: endpoints.length };
       const first = [
         element('th', { scope: 'rowgroup', ...span }, id),
-        element('td', span, healthy ? badge('up', 'good') : badge('down', 'bad')),
+        element('td', span, healthy ? badge('healthy', 'good') : badge('unhealthy', 'bad')),
       ];
       const last = [
-        element('td', { class: 'number', ...span }, whole(waiting)),
-        element('td', { class: 'number', ...span }, whole(retries)),
+        element('td', { class: 'number', ...span }, integer(waiting)),
+        element('td', { class: 'number', ...span }, integer(retries)),
       ];
       return element(
         'tr',
@@ -212,8 +218,8 @@ function showUpstreams(upstreams) {
           isHealthy === null ? 'not checked' : isHealthy ? badge('healthy', 'good') : badge('unhealthy', 'bad'),
         ),
         element('td', {}, breaker === null ? NONE : breaker === 'closed' ? 'closed' : badge(breaker, 'warn')),
-        element('td', { class: 'number' }, whole(busy)),
-        element('td', { class: 'number' }, whole(connections)),
+        element('td', { class: 'number' }, integer(busy)),
+        element('td', { class: 'number' }, integer(connections)),
         ...(index === 0 ? last : []),
       );
     }),
@@ -222,9 +228,9 @@ function showUpstreams(upstreams) {
 }
 
 /**
- * Shows that the host name of an endpoint does not resolve.
+ * Returns badges for a host name that does not resolve.
  *
- * @param {Answers['status']['upstreams'][number]['endpoints'][number]['resolution']} resolution
+ * @param {Responses['status']['upstreams'][number]['endpoints'][number]['resolution']} resolution
  */
 function nameBadges(resolution) {
   if (resolution === null || resolution.reason === null) return [];
@@ -235,12 +241,12 @@ function nameBadges(resolution) {
 /**
  * @param {string} table
  * @param {HTMLElement[]} rows
- * @param {string} otherwise
+ * @param {string} placeholder the text without rows
  */
-function showRows(table, rows, otherwise) {
+function showRows(table, rows, placeholder) {
   const columns = byId(table).querySelectorAll('thead th').length;
-  const none = element('tr', {}, element('td', { colspan: columns, class: 'empty' }, otherwise));
-  byId(table).tBodies[0].replaceChildren(...(rows.length === 0 ? [none] : rows));
+  const emptyRow = element('tr', {}, element('td', { colspan: columns, class: 'empty' }, placeholder));
+  byId(table).tBodies[0].replaceChildren(...(rows.length === 0 ? [emptyRow] : rows));
 }
 
 /** @param {readonly number[]} numbers */

@@ -1,35 +1,35 @@
 /**
- * @import { Answers } from './ask.js'
+ * @import { Responses } from './api.js'
  * @import { Route } from './routes.js'
  */
-import { ask, hasToken, keepToken, Refused } from './ask.js';
+import { ApiError, fetchJson, hasToken, storeToken } from './api.js';
 import { Decisions } from './decisions.js';
-import { byId, say } from './element.js';
+import { byId, setText } from './element.js';
 import { Explain } from './explain.js';
-import { clock } from './numbers.js';
-import { Overview, reloadOf } from './overview.js';
+import { timeOfDay } from './format.js';
+import { describeReload, Overview } from './overview.js';
 import { Routes } from './routes.js';
 
-const ASK_MS = 2_000;
+const REFRESH_MS = 2_000;
 const HISTORY_MS = 10_000;
-/** What takes long to answer is asked for less often: at most a tenth of the time is spent on it. */
-const REST = 10;
+/** The pause after a refresh, as a multiple of its duration. A slow gateway gets fewer requests. */
+const PAUSE_FACTOR = 10;
 const VIEWS = ['overview', 'routes', 'decisions', 'explain'];
-/** @type {Record<Answers['status']['status'], string>} */
+/** @type {Record<Responses['status']['status'], string>} */
 const READINESS = { ready: 'good', degraded: 'warn', unready: 'bad', stopping: 'bad' };
 
 const overview = new Overview();
 const explain = new Explain();
 const decisions = new Decisions((error) => {
-  if (isUnknown(error)) askForToken();
+  if (isUnauthenticated(error)) showSignIn();
 });
 const routes = new Routes(openFor);
 let isSignedOut = false;
-let isAsking = false;
+let isRefreshing = false;
 let historyAt = Number.NEGATIVE_INFINITY;
-let shownHash = '';
+let displayedHash = '';
 /** @type {ReturnType<typeof setTimeout> | undefined} */
-let next;
+let refreshTimer;
 
 showView();
 void refresh();
@@ -40,7 +40,7 @@ addEventListener('hashchange', () => {
   byId('main').focus();
 });
 document.addEventListener('visibilitychange', () => {
-  decisions.show();
+  decisions.update();
   if (!document.hidden) void refresh();
 });
 byId('skip').addEventListener('click', (/** @type {Event} */ event) => {
@@ -49,101 +49,106 @@ byId('skip').addEventListener('click', (/** @type {Event} */ event) => {
 });
 byId('sign-in-form').addEventListener('submit', (/** @type {Event} */ event) => {
   event.preventDefault();
-  keepToken(byId('token').value);
+  storeToken(byId('token').value);
   byId('token').value = '';
   void refresh();
 });
 byId('sign-out').addEventListener('click', () => {
-  keepToken('');
+  storeToken('');
   location.reload();
 });
 
-/** Asks for all that is shown, and again after a while; not while nobody looks. */
+/** Fetches all displayed data, repeatedly while the tab is visible. */
 async function refresh() {
-  if (isAsking) return;
-  clearTimeout(next);
-  isAsking = true;
-  const began = performance.now();
+  if (isRefreshing) return;
+  clearTimeout(refreshTimer);
+  isRefreshing = true;
+  const startMs = performance.now();
   try {
-    await askForAll();
-    onAnswer();
+    await fetchAll();
+    onSuccess();
   } catch (error) {
-    onFault(error);
+    onError(error);
   }
-  isAsking = false;
-  const took = performance.now() - began;
-  if (!document.hidden && !isSignedOut) next = setTimeout(refresh, Math.max(ASK_MS, REST * took));
+  isRefreshing = false;
+  const durationMs = performance.now() - startMs;
+  if (!document.hidden && !isSignedOut)
+    refreshTimer = setTimeout(refresh, Math.max(REFRESH_MS, PAUSE_FACTOR * durationMs));
 }
 
-async function askForAll() {
-  const [status, traffic] = await Promise.all([ask('status'), ask('traffic')]);
+async function fetchAll() {
+  const [status, traffic] = await Promise.all([fetchJson('status'), fetchJson('traffic')]);
   showState(status);
   overview.showStatus(status);
   overview.showTraffic(traffic);
-  if (status.manifest.hash !== shownHash) {
-    const table = (await ask('routes')).routes;
-    shownHash = status.manifest.hash;
+  if (status.manifest.hash !== displayedHash) {
+    const table = (await fetchJson('routes')).routes;
+    displayedHash = status.manifest.hash;
     explain.offerRoles(new Set(table.flatMap(({ roles }) => roles)));
     routes.showRoutes(table);
   }
   routes.showTraffic(traffic);
   if (performance.now() - historyAt < HISTORY_MS) return;
-  overview.showHistory((await ask('history')).moments);
+  overview.showHistory((await fetchJson('history')).intervals);
   historyAt = performance.now();
 }
 
-/** @param {Answers['status']} status */
+/** @param {Responses['status']} status */
 function showState(status) {
   const readiness = byId('readiness');
-  say(readiness, status.status);
+  setText(readiness, status.status);
   readiness.className = `badge ${READINESS[status.status]}`;
-  readiness.title = status.why.join('; ');
-  say(byId('version'), `signing-gateway ${status.version}`);
-  const isFaulty = status.last_reload !== null && status.last_reload.kind !== 'accepted';
-  byId('reload-fault').hidden = !isFaulty;
-  say(byId('reload-fault'), isFaulty ? `The saved manifest is not in force: ${reloadOf(status.last_reload)}` : '');
+  readiness.title = status.reasons.join('; ');
+  setText(byId('version'), `signing-gateway ${status.version}`);
+  const hasFailed = status.last_reload !== null && status.last_reload.result !== 'accepted';
+  byId('reload-error').hidden = !hasFailed;
+  setText(
+    byId('reload-error'),
+    hasFailed ? `The saved manifest is not active: ${describeReload(status.last_reload)}` : '',
+  );
 }
 
-function onAnswer() {
-  byId('lost').hidden = true;
+function onSuccess() {
+  byId('connection-error').hidden = true;
   byId('sign-out').hidden = !hasToken();
   document.body.classList.remove('stale');
   if (!isSignedOut) return;
   isSignedOut = false;
-  say(byId('sign-in-fault'), '');
+  setText(byId('sign-in-error'), '');
   showView();
 }
 
 /** @param {unknown} error */
-function onFault(error) {
-  if (isUnknown(error)) return askForToken();
-  const why = error instanceof Refused ? error.message : 'the gateway does not answer';
-  byId('lost').hidden = false;
+function onError(error) {
+  if (isUnauthenticated(error)) return showSignIn();
+  const reason = error instanceof ApiError ? error.message : 'the gateway does not respond';
+  byId('connection-error').hidden = false;
   document.body.classList.add('stale');
-  if (!byId('lost').textContent.startsWith(why)) say(byId('lost'), `${why}; what is shown is of ${clock(Date.now())}`);
+  if (!byId('connection-error').textContent.startsWith(reason))
+    setText(byId('connection-error'), `${reason}; the data on this page is from ${timeOfDay(Date.now())}`);
 }
 
 /** @param {unknown} error */
-function isUnknown(error) {
-  return error instanceof Refused && error.status === 401;
+function isUnauthenticated(error) {
+  return error instanceof ApiError && error.status === 401;
 }
 
-function askForToken() {
-  if (hasToken()) say(byId('sign-in-fault'), 'This is not the token.');
-  keepToken('');
+function showSignIn() {
+  if (hasToken()) setText(byId('sign-in-error'), 'This token is not valid.');
+  storeToken('');
   isSignedOut = true;
-  say(byId('readiness'), 'signed out');
+  setText(byId('readiness'), 'signed out');
   byId('readiness').className = 'badge calm';
   showView();
   byId('token').focus();
 }
 
-/** The view that the address names; its link says so. */
+/** Shows the view that the URL fragment names. */
 function showView() {
-  const named = location.hash.slice(2);
-  const view = VIEWS.includes(named) ? named : 'overview';
+  const name = location.hash.slice(2);
+  const view = VIEWS.includes(name) ? name : 'overview';
   byId('sign-in').hidden = !isSignedOut;
-  for (const name of VIEWS) byId(name).hidden = isSignedOut || name !== view;
+  for (const other of VIEWS) byId(other).hidden = isSignedOut || other !== view;
   byId('views').hidden = isSignedOut;
   for (const link of byId('views').querySelectorAll('a')) {
     if (link.hash === `#/${view}`) link.setAttribute('aria-current', 'page');
@@ -151,7 +156,7 @@ function showView() {
   }
   document.title = `${byId(`${view}-title`).textContent} · Signing gateway`;
   routes.show();
-  decisions.show();
+  decisions.update();
 }
 
 /**

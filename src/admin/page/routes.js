@@ -1,13 +1,13 @@
-/** @import { Answers } from './ask.js' */
-import { badge, byId, element, say } from './element.js';
-import { counted, duration, NONE, short, whole } from './numbers.js';
+/** @import { Responses } from './api.js' */
+import { badge, byId, element, setText } from './element.js';
+import { decimal, duration, integer, NONE, quantity } from './format.js';
 
 const PAGE_ROWS = 100;
 
 /**
- * @typedef {Answers['routes']['routes'][number]} Route
- * @typedef {Answers['traffic']['routes'][number] & { seconds: number }} Lately
- * @typedef {{ route: Route, text: string, at: number, checks: string, lately: Lately | undefined }} Row
+ * @typedef {Responses['routes']['routes'][number]} Route
+ * @typedef {Responses['traffic']['routes'][number] & { seconds: number }} RecentTraffic
+ * @typedef {{ route: Route, text: string, at: number, checks: string, traffic: RecentTraffic | undefined }} Row
  * @typedef {{ name: string, title: string, isNumber?: boolean, key: (row: Row) => string | number, cell: (row: Row) => Node | string }} Column
  */
 
@@ -15,41 +15,41 @@ const PAGE_ROWS = 100;
 const COLUMNS = [
   { name: 'id', title: 'Route', key: ({ route }) => route.id, cell: ({ route }) => route.id },
   { name: 'method', title: 'Method', key: ({ route }) => methodsOf(route), cell: ({ route }) => methodsOf(route) },
-  { name: 'path', title: 'Path', key: ({ route }) => route.path, cell: ({ route }) => shownPath(route.path) },
-  { name: 'access', title: 'Access', key: ({ route }) => accessOf(route), cell: shownAccess },
+  { name: 'path', title: 'Path', key: ({ route }) => route.path, cell: ({ route }) => pathElement(route.path) },
+  { name: 'access', title: 'Access', key: ({ route }) => accessOf(route), cell: accessElement },
   { name: 'upstream', title: 'Upstream', key: ({ route }) => route.upstream, cell: ({ route }) => route.upstream },
   { name: 'schema', title: 'Schema', key: ({ checks }) => checks, cell: ({ checks }) => checks || NONE },
   { ...measured('rate', 'Rate', ({ requests, seconds }) => requests / seconds), cell: rateOf },
-  { ...measured('p50', 'p50', ({ p50_ms }) => p50_ms), cell: ({ lately }) => duration(lately?.p50_ms) },
-  { ...measured('p95', 'p95', ({ p95_ms }) => p95_ms), cell: ({ lately }) => duration(lately?.p95_ms) },
-  { ...measured('p99', 'p99', ({ p99_ms }) => p99_ms), cell: ({ lately }) => duration(lately?.p99_ms) },
+  { ...measured('p50', 'p50', ({ p50_ms }) => p50_ms), cell: ({ traffic }) => duration(traffic?.p50_ms) },
+  { ...measured('p95', 'p95', ({ p95_ms }) => p95_ms), cell: ({ traffic }) => duration(traffic?.p95_ms) },
+  { ...measured('p99', 'p99', ({ p99_ms }) => p99_ms), cell: ({ traffic }) => duration(traffic?.p99_ms) },
   {
     ...measured('4xx', '4xx', ({ client_errors }) => client_errors),
-    cell: ({ lately }) => countOf(lately?.client_errors),
+    cell: ({ traffic }) => countOf(traffic?.client_errors),
   },
   {
     ...measured('5xx', '5xx', ({ server_errors }) => server_errors),
-    cell: ({ lately }) => countOf(lately?.server_errors),
+    cell: ({ traffic }) => countOf(traffic?.server_errors),
   },
 ];
 
-/** The table of routes: sorted and filtered as a whole, shown by the page. */
+/** The table of routes. Sorting and filtering apply to all routes; the table shows one page of them. */
 export class Routes {
   /** @type {Row[]} */
   #rows = [];
-  /** @type {Map<string | null, Lately>} */
-  #lately = new Map();
+  /** @type {Map<string | null, RecentTraffic>} */
+  #traffic = new Map();
   #sortedBy = '';
   #isDescending = false;
   #page = 0;
-  /** @type {ReturnType<typeof rowOf>[]} those of the page, which are filled again and again */
-  #shown = [];
+  /** @type {ReturnType<typeof rowOf>[]} the table rows, which are reused */
+  #tableRows = [];
   #open;
 
   /** @param {(view: 'decisions' | 'explain', route: Route) => void} open */
   constructor(open) {
     this.#open = open;
-    byId('routes-table').tHead.rows[0].append(...COLUMNS.map((column) => this.#headOf(column)), lastHead());
+    byId('routes-table').tHead.rows[0].append(...COLUMNS.map((column) => this.#headerOf(column)), actionsHeader());
     byId('routes-tools').addEventListener('input', () => this.#restart());
     byId('routes-tools').addEventListener('submit', (/** @type {Event} */ event) => event.preventDefault());
     for (const button of byId('routes-pages').querySelectorAll('button'))
@@ -62,19 +62,19 @@ export class Routes {
       const checks = checksOf(route);
       const words = [route.id, route.methods.join(' '), methodsOf(route), route.path, route.access, route.upstream];
       const text = [...words, checks, ...route.roles].join(' ').toLowerCase();
-      return { route, text, at, checks, lately: undefined };
+      return { route, text, at, checks, traffic: undefined };
     });
     this.#join();
   }
 
-  /** @param {Answers['traffic']} traffic */
+  /** @param {Responses['traffic']} traffic */
   showTraffic({ seconds, routes }) {
-    this.#lately = new Map(routes.map((route) => [route.id, { ...route, seconds }]));
+    this.#traffic = new Map(routes.map((route) => [route.id, { ...route, seconds }]));
     this.#join();
   }
 
   #join() {
-    for (const row of this.#rows) row.lately = this.#lately.get(row.route.id);
+    for (const row of this.#rows) row.traffic = this.#traffic.get(row.route.id);
     this.show();
   }
 
@@ -83,46 +83,49 @@ export class Routes {
     this.show();
   }
 
-  /** Draws what is to be seen; nothing while another view is. */
+  /** Draws the table, unless another view is visible. */
   show() {
     if (byId('routes').hidden) return;
-    const found = this.#found();
-    const pages = Math.max(1, Math.ceil(found.length / PAGE_ROWS));
+    const filtered = this.#filteredRows();
+    const pages = Math.max(1, Math.ceil(filtered.length / PAGE_ROWS));
     this.#page = Math.min(this.#page, pages - 1);
-    const rows = found.slice(this.#page * PAGE_ROWS, (this.#page + 1) * PAGE_ROWS);
-    while (this.#shown.length < rows.length) this.#shown.push(rowOf(this.#open));
-    for (const [index, row] of rows.entries()) this.#shown[index]?.fill(row);
+    const rows = filtered.slice(this.#page * PAGE_ROWS, (this.#page + 1) * PAGE_ROWS);
+    while (this.#tableRows.length < rows.length) this.#tableRows.push(rowOf(this.#open));
+    for (const [index, row] of rows.entries()) this.#tableRows[index]?.fill(row);
     const body = byId('routes-table').tBodies[0];
     if (body.rows.length !== rows.length)
-      body.replaceChildren(...this.#shown.slice(0, rows.length).map(({ line }) => line));
-    const all = counted(this.#rows.length, 'route');
-    say(byId('routes-told'), found.length === this.#rows.length ? all : `${whole(found.length)} of ${all}`);
+      body.replaceChildren(...this.#tableRows.slice(0, rows.length).map(({ line }) => line));
+    const all = quantity(this.#rows.length, 'route');
+    setText(
+      byId('routes-status'),
+      filtered.length === this.#rows.length ? all : `${integer(filtered.length)} of ${all}`,
+    );
     this.#showPages(pages);
   }
 
-  #found() {
+  #filteredRows() {
     const words = byId('routes-filter').value.toLowerCase().split(/\s+/).filter(Boolean);
     const show = byId('routes-show').value;
-    const found = this.#rows.filter(({ text, lately }) => {
-      if (show === 'busy' && lately === undefined) return false;
-      if (show === 'failing' && (lately === undefined || lately.client_errors + lately.server_errors === 0))
+    const filtered = this.#rows.filter(({ text, traffic }) => {
+      if (show === 'busy' && traffic === undefined) return false;
+      if (show === 'failing' && (traffic === undefined || traffic.client_errors + traffic.server_errors === 0))
         return false;
       return words.every((/** @type {string} */ word) => text.includes(word));
     });
     const column = COLUMNS.find(({ name }) => name === this.#sortedBy);
-    if (column === undefined) return found;
+    if (column === undefined) return filtered;
     const sign = this.#isDescending ? -1 : 1;
-    // Equal ones stay in the manifest's order.
-    return found.sort((one, other) => sign * compare(column.key(one), column.key(other)) || one.at - other.at);
+    // Equal rows keep the order of the manifest.
+    return filtered.sort((one, other) => sign * compare(column.key(one), column.key(other)) || one.at - other.at);
   }
 
   /** @param {number} pages */
   #showPages(pages) {
     byId('routes-pages').hidden = pages === 1;
-    say(byId('routes-page'), `Page ${whole(this.#page + 1)} of ${whole(pages)}`);
+    setText(byId('routes-page'), `Page ${integer(this.#page + 1)} of ${integer(pages)}`);
     for (const button of byId('routes-pages').querySelectorAll('button')) {
       const isBack = button.dataset.step === 'first' || button.dataset.step === 'previous';
-      // A button that is disabled would lose the focus.
+      // The attribute `disabled` would remove the focus from the button.
       button.setAttribute('aria-disabled', String(isBack ? this.#page === 0 : this.#page === pages - 1));
     }
   }
@@ -136,11 +139,11 @@ export class Routes {
   }
 
   /** @param {Column} column */
-  #headOf({ name, title, isNumber = false }) {
+  #headerOf({ name, title, isNumber = false }) {
     const button = element('button', { type: 'button' }, title);
     const head = element('th', { scope: 'col', class: isNumber ? 'number' : undefined, 'aria-sort': 'none' }, button);
     button.addEventListener('click', () => {
-      // Of numbers one wants the highest first.
+      // Sort numbers from high to low first.
       this.#isDescending = this.#sortedBy === name ? !this.#isDescending : isNumber;
       this.#sortedBy = name;
       for (const other of byId('routes-table').querySelectorAll('th[aria-sort]'))
@@ -166,42 +169,42 @@ function rowOf(open) {
   });
   const line = element('tr', {}, ...cells, element('td', { class: 'actions' }, ...buttons));
   const fill = (/** @type {Row} */ next) => {
-    const isOther = row?.route !== next.route;
+    const isOtherRoute = row?.route !== next.route;
     row = next;
     for (const [index, { isNumber, cell }] of COLUMNS.entries()) {
-      if (isNumber) say(/** @type {HTMLElement} */ (cells[index]), String(cell(next)));
-      else if (isOther) cells[index]?.replaceChildren(cell(next));
+      if (isNumber) setText(/** @type {HTMLElement} */ (cells[index]), String(cell(next)));
+      else if (isOtherRoute) cells[index]?.replaceChildren(cell(next));
     }
     for (const button of buttons) button.setAttribute('aria-label', `${button.textContent} ${next.route.id}`);
   };
   return { line, fill };
 }
 
-function lastHead() {
-  return element('th', { scope: 'col' }, element('span', { class: 'hidden' }, 'More'));
+function actionsHeader() {
+  return element('th', { scope: 'col' }, element('span', { class: 'hidden' }, 'Actions'));
 }
 
 /**
  * @param {string} name
  * @param {string} title
- * @param {(lately: Lately) => number | null} read
+ * @param {(traffic: RecentTraffic) => number | null} read
  */
 function measured(name, title, read) {
-  const key = (/** @type {Row} */ { lately }) => (lately === undefined ? -1 : (read(lately) ?? -1));
+  const key = (/** @type {Row} */ { traffic }) => (traffic === undefined ? -1 : (read(traffic) ?? -1));
   return { name, title, isNumber: true, key };
 }
 
 /** @param {Row} row */
-function rateOf({ lately }) {
-  return lately === undefined || lately.seconds === 0 ? NONE : `${short(lately.requests / lately.seconds)}/s`;
+function rateOf({ traffic }) {
+  return traffic === undefined || traffic.seconds === 0 ? NONE : `${decimal(traffic.requests / traffic.seconds)}/s`;
 }
 
 /** @param {number | undefined} count */
 function countOf(count) {
-  return count === undefined ? NONE : whole(count);
+  return count === undefined ? NONE : integer(count);
 }
 
-/** How many methods `any` stands for. */
+/** The number of methods that `any` stands for. */
 const ANY = 7;
 
 /** @param {Route} route */
@@ -215,24 +218,24 @@ function accessOf({ access, roles }) {
 }
 
 /** @param {Row} row */
-function shownAccess({ route }) {
+function accessElement({ route }) {
   const roles = element('span', { class: 'hint' }, ` ${route.roles.join(', ')}`);
   return element('span', {}, badge(route.access, route.access === 'public' ? 'warn' : 'calm'), roles);
 }
 
 /** @param {Route} route */
 function checksOf({ body, parameters, login, websocket, validation }) {
-  const held = [...(body?.schema ? ['body'] : []), ...(parameters ? ['parameters'] : [])];
-  const checks = held.length > 0 && validation === 'report' ? [`${held.join(', ')} (reported)`] : held;
+  const parts = [...(body?.schema ? ['body'] : []), ...(parameters ? ['parameters'] : [])];
+  const checks = parts.length > 0 && validation === 'report' ? [`${parts.join(', ')} (report only)`] : parts;
   return [...checks, ...(login ? ['login'] : []), ...(websocket ? ['websocket'] : [])].join(', ');
 }
 
 /**
- * A long one breaks between its segments.
+ * Returns the element of a path. A long path may break between its segments.
  *
  * @param {string} path
  */
-function shownPath(path) {
+function pathElement(path) {
   const segments = path.split(/(?=\/)/).flatMap((segment) => {
     const parts = segment.split(/(\{[^}]*\}|\*\*$)/);
     return [element('wbr'), ...parts.map((part, index) => (index % 2 === 1 ? element('var', {}, part) : part))];

@@ -6,14 +6,14 @@ import { claimsOfRole } from '../../offline/claims.ts';
 import { createOfflineRequest, headerValue, type OfflineRequest } from '../../offline/request-bytes.ts';
 import type { CallerClaims } from '../../offline/stub-verifier.ts';
 import { formatProblems } from '../format.ts';
-import { chooseManifest, loadFile, unreadableFileError } from '../manifest-file.ts';
+import { chooseManifest, DEFAULT_MANIFEST, loadFile, unreadableFileError } from '../manifest-file.ts';
 import { type Options, UsageError, type Verb } from '../terminal.ts';
 import { formatExplanation } from './explain-text.ts';
 
 const OPTIONS = {
   role: { type: 'string', valueName: 'ROLE', summary: 'send a valid token with this role' },
   claims: { type: 'string', valueName: 'JSON', summary: 'send a valid token with these claims' },
-  anonymous: { type: 'boolean', summary: 'send no token (the default)' },
+  anonymous: { type: 'boolean', summary: 'send no token (default)' },
   header: {
     type: 'string',
     multiple: true,
@@ -21,9 +21,14 @@ const OPTIONS = {
     valueName: "'NAME: VALUE'",
     summary: 'add a header to the request',
   },
-  body: { type: 'string', valueName: 'FILE', summary: 'send the content of this file as the body' },
+  body: { type: 'string', valueName: 'FILE', summary: 'send this file as the body' },
   json: { type: 'boolean', summary: 'print JSON' },
-  config: { type: 'string', short: 'c', valueName: 'FILE', summary: 'the manifest; the same as FILE' },
+  config: {
+    type: 'string',
+    short: 'c',
+    valueName: 'FILE',
+    summary: `the manifest; the same as FILE (default ${DEFAULT_MANIFEST})`,
+  },
 } as const satisfies Options;
 
 export const explain: Verb = {
@@ -37,8 +42,7 @@ export const explain: Verb = {
   async run({ args, env, out, err, outColour, errColour }) {
     const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS });
     const [method, url, ...files] = positionals;
-    if (method === undefined || url === undefined)
-      throw new UsageError('the method and the URL are missing; write METHOD URL');
+    if (method === undefined || url === undefined) throw new UsageError('name the request: METHOD URL');
     const file = chooseManifest([values.config, ...files]);
     const request = readRequest(method, url, values.header ?? [], values.body);
     const loaded = loadFile(file, env);
@@ -59,7 +63,7 @@ function readRequest(
   bodyFile: string | undefined,
 ): OfflineRequest {
   if (/[\r\n]/.test([method, url, ...lines].join('')))
-    throw new UsageError('the method, URL or header contains a line break; remove it');
+    throw new UsageError('the method, URL and headers cannot contain line breaks; remove them');
   const headers = lines.flatMap(readHeader);
   if (bodyFile?.endsWith('.json') && headerValue(headers, 'content-type') === undefined)
     headers.push('Content-Type', 'application/json');
@@ -76,7 +80,7 @@ function readBody(path: string): Buffer {
   try {
     return readBytes(path);
   } catch (error) {
-    throw unreadableFileError(path, error, 'name a readable file for the body');
+    throw unreadableFileError(path, error, 'name the file of the body');
   }
 }
 
@@ -88,10 +92,10 @@ interface Caller {
 
 function claimsOf({ role, claims, anonymous }: Caller, { auth }: Manifest): CallerClaims | undefined {
   if ([role, claims, anonymous].filter((option) => option !== undefined).length > 1)
-    throw new UsageError('several callers are given; use only one of --role, --claims and --anonymous');
+    throw new UsageError('--role, --claims and --anonymous exclude each other; use one');
   if (claims !== undefined) return readClaims(claims);
   if (role === undefined) return undefined;
-  if (auth === undefined) throw new UsageError('the manifest has no "auth", so no caller has a role; remove --role');
+  if (auth === undefined) throw new UsageError('the manifest has no "auth", so tokens have no role; remove --role');
   return claimsOfRole(auth.role, role);
 }
 
@@ -100,7 +104,7 @@ function readClaims(text: string): CallerClaims {
     const claims: unknown = JSON.parse(text);
     if (claims !== null && typeof claims === 'object' && !Array.isArray(claims)) return claims as CallerClaims;
   } catch {
-    // The error below covers this case.
+    // Falls through to the usage error.
   }
   throw new UsageError(`--claims is not a JSON object; write for example '{"company_role":"user"}'`);
 }

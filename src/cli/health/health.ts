@@ -82,9 +82,9 @@ function get(url: string, signal: AbortSignal): Promise<http.IncomingMessage> {
 
 function messageOf(body: string, status: number | undefined): string {
   try {
-    const { status: word, why = [], detail } = JSON.parse(body);
+    const { status: word, reasons = [], detail } = JSON.parse(body);
     if (typeof detail === 'string') return `status ${status}: ${detail}`;
-    return why.length === 0 ? String(word) : `${word}: ${why.join('; ')}`;
+    return reasons.length === 0 ? String(word) : `${word}: ${reasons.join('; ')}`;
   } catch {
     return `status ${status}, and the response is not from a gateway; check the address of "admin"`;
   }

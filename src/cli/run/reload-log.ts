@@ -1,6 +1,5 @@
 import type { Log } from '../../log/log.ts';
-import type { PlanChanges } from '../../plan/changes.ts';
-import { reportProblems } from '../../reload/problem-report.ts';
+import { reportChanges, reportProblems } from '../../reload/reload-report.ts';
 import type { ReloadOutcome } from '../../reload/reloader.ts';
 import { formatChanges, formatProblems } from '../format.ts';
 import { type Streams, writeNote } from './streams.ts';
@@ -14,7 +13,7 @@ export function logReload(reload: ReloadOutcome, { log: { logger }, notes }: Str
   const attempt = { cause, files: files.slice(0, MAX_NAMES), ms };
   if (reload.kind === 'accepted') {
     const { hash, oldHash: old_hash, summary, changes, keysNeedingRestart } = reload;
-    logger.info({ hash, old_hash, summary, ...attempt, ...truncateNames(changes) }, 'manifest reloaded');
+    logger.info({ hash, old_hash, summary, ...attempt, ...reportChanges(changes, MAX_NAMES) }, 'manifest reloaded');
     const keys = changes.needsRestart.filter((key) => keysNeedingRestart.includes(key));
     if (keys.length > 0) logger.warn({ keys }, 'these keys take effect only after a restart; restart the gateway');
     writeNote(notes, `${formatChanges(changes, files)}\n`);
@@ -33,8 +32,4 @@ export function logReload(reload: ReloadOutcome, { log: { logger }, notes }: Str
 /** Logs that a requested reload changed nothing. */
 export function logUnchanged({ kind, cause }: ReloadOutcome, { logger }: Log): void {
   if (kind === 'unchanged') logger.info({ cause }, 'manifest unchanged; nothing was reloaded');
-}
-
-function truncateNames(changes: PlanChanges): object {
-  return Object.fromEntries(Object.entries(changes).map(([kind, names]) => [kind, names.slice(0, MAX_NAMES)]));
 }

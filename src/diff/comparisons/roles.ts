@@ -9,7 +9,7 @@ export const roleWidened: Comparison = {
   *find(sides) {
     const roles = hasAuth(sides) ? missingFrom(allowedRoles(sides.old), allowedRoles(sides.next)) : [];
     if (roles.length > 0) yield { message: `these roles are now allowed: ${roles.join(', ')}`, path: ALLOW };
-    for (const pair of pairsWithOwnRoles(sides)) {
+    for (const pair of pairsWithRoles(sides)) {
       const more = missingFrom(requiredRoles(pair.from, sides.old), requiredRoles(pair.to, sides.next));
       if (more.length > 0) yield findingAtKey(pair, 'roles', `now allows these roles: ${more.join(', ')}`);
     }
@@ -23,7 +23,7 @@ export const roleNarrowed: Comparison = {
   *find(sides) {
     const roles = hasAuth(sides) ? missingFrom(allowedRoles(sides.next), allowedRoles(sides.old)) : [];
     if (roles.length > 0) yield { message: `these roles are no longer allowed: ${roles.join(', ')}`, path: ALLOW };
-    for (const pair of pairsWithOwnRoles(sides)) {
+    for (const pair of pairsWithRoles(sides)) {
       const less = missingFrom(requiredRoles(pair.to, sides.next), requiredRoles(pair.from, sides.old));
       if (less.length > 0) yield findingAtKey(pair, 'roles', `no longer allows these roles: ${less.join(', ')}`);
     }
@@ -32,8 +32,8 @@ export const roleNarrowed: Comparison = {
 
 const ALLOW = ['auth', 'role', 'allow'];
 
-/** Yields the pairs with an own list of roles. A change of the default list is reported once, at that list. */
-function* pairsWithOwnRoles(sides: DiffContext): Generator<MatchedRoutePair> {
+/** Yields the pairs whose routes list roles. A change of the default list is reported once, at that list. */
+function* pairsWithRoles(sides: DiffContext): Generator<MatchedRoutePair> {
   for (const pair of matchedRoutes(sides)) {
     const isProtected = pair.from.route.auth !== undefined && pair.to.route.auth !== undefined;
     if (isProtected && (pair.from.entry.roles ?? pair.to.entry.roles) !== undefined) yield pair;

@@ -131,7 +131,7 @@ function otherPaths(entries: readonly object[], key: string): Path[] {
     .map((name) => [key, name]);
 }
 
-/** Yields the paths at which at least one of the values is not a map. */
+/** Yields the paths at which at least one of the values is not a map: scalars, lists, and maps that one side lacks. */
 function* leafPaths(values: readonly unknown[], path: Path): Generator<Path> {
   if (!values.every(isMap)) {
     yield path;

@@ -38,7 +38,7 @@ function normalizeNode(root: SchemaRoot, schema: unknown, open: readonly string[
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Resolves a reference. A circular one becomes the number of levels up to its target schema. */
+/** Resolves a reference. A circular one becomes the number of levels up to the schema that it names. */
 function normalizeReference(root: SchemaRoot, reference: string, open: readonly string[]): unknown {
   const path = referencePath(reference);
   if (path === undefined || open.includes(reference)) return `${open.length - open.indexOf(reference)} up`;

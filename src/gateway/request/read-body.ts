@@ -1,4 +1,5 @@
 import type { BodyRule } from '../../plan/body/body.ts';
+import { type RawHeaders, withoutHeaders } from '../../raw-headers.ts';
 import type { Exchange } from '../exchange.ts';
 import { Refusal } from '../response/refusal.ts';
 import { PacedReads } from '../server/paced-reads.ts';
@@ -53,16 +54,12 @@ function hasAllowedMediaType(
   return types?.includes(contentType) === true && !hasContentEncoding(request.rawHeaders);
 }
 
-const NAME_LENGTH = 'content-encoding'.length;
-
-/** True for any spelling, since some servers accept `Content_Encoding`. */
-function hasContentEncoding(raw: readonly string[]): boolean {
-  for (let index = 0; index < raw.length; index += 2) {
-    const name = raw[index] as string;
-    if (name.length === NAME_LENGTH && /^content[^a-z]encoding$/i.test(name)) return true;
-  }
-  return false;
+/** True for any spelling: some servers read `Content_Encoding` as `Content-Encoding`. */
+function hasContentEncoding(headers: RawHeaders): boolean {
+  return headers.length > withoutHeaders(headers, (written) => CONTENT_ENCODING.test(written)).length;
 }
+
+const CONTENT_ENCODING = /^content[^a-z]encoding$/i;
 
 async function readValidatedBody(
   exchange: Exchange,

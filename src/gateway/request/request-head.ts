@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { forEachHeader } from '../../raw-headers.ts';
 import { Refusal } from '../response/refusal.ts';
 
 /** RFC 3986 section 3.2.2, without userinfo, commas and spaces, which no client sends. */
@@ -35,16 +36,15 @@ export function readRequestHead(request: IncomingMessage, maxHeaders: number): R
   if (raw.length > 2 * maxHeaders) throw new Refusal('headers_too_large', { reason: 'headers_too_many' });
   const values: Record<string, string> = Object.create(null);
   let traceparent: string | undefined;
-  for (let index = 0; index < raw.length; index += 2) {
-    const rawName = raw[index] as string;
+  forEachHeader(raw, (rawName, value) => {
     // Lower-casing every name would reduce the throughput measurably.
-    if (!NAME_LENGTHS.has(rawName.length)) continue;
+    if (!NAME_LENGTHS.has(rawName.length)) return;
     const name = rawName.toLowerCase();
-    if (name === TRACEPARENT) traceparent = traceparent === undefined ? (raw[index + 1] as string) : '';
-    if (!SINGLE_HEADERS.has(name)) continue;
+    if (name === TRACEPARENT) traceparent = traceparent === undefined ? value : '';
+    if (!SINGLE_HEADERS.has(name)) return;
     if (name in values) throw malformed('header_repeated');
-    values[name] = raw[index + 1] as string;
-  }
+    values[name] = value;
+  });
   const host = values['host'];
   if (host !== undefined) {
     if (!isValidHost(host)) throw malformed('host');

@@ -1,73 +1,74 @@
 import type { ResponseHead } from '../../http1/response-head.ts';
+import type { FlowControl } from '../../http1/response-sink.ts';
+import { isHeader, type RawHeaders, withoutHeaders } from '../../raw-headers.ts';
 import type { Exchange } from '../exchange.ts';
 import { GrowingBuffer } from '../request/growing-buffer.ts';
-import { ClientDisconnected, UpstreamError } from '../upstream/upstream-error.ts';
-import { type ClientResponse, clientResponseHeaders, type FlowControl, withoutHeader } from './client-response.ts';
+import { forwardResponseHeaders } from '../upstream/proxy-headers.ts';
+import { UpstreamError } from '../upstream/upstream-error.ts';
+import type { ClientResponse } from '../upstream/upstream-exchange.ts';
 import { Refusal } from './refusal.ts';
-import { refuse } from './refuse.ts';
 
-/** A whole answer that something must be learnt from before it goes on. */
+/** A complete response in memory. */
 export interface CompleteResponse {
   readonly status: number;
   readonly reason: string;
-  readonly headers: readonly string[];
-  /** As the upstream sent it, content encoding included. */
+  readonly headers: RawHeaders;
+  /** As the upstream sent it, in its content encoding. */
   readonly body: Buffer;
 }
 
-/** An answer that is held back until `judge` has let it pass; `judge` throws a refusal otherwise. */
+/** Holds a response back, so that it can be verified before the client receives it. */
 export class BufferedResponse implements ClientResponse {
   readonly #exchange: Exchange;
-  readonly #judge: (answer: CompleteResponse) => Promise<void>;
   readonly #body: GrowingBuffer;
-  #head: ResponseHead | undefined;
-  #headers: readonly string[] = [];
+  #status = 0;
+  #reason = '';
+  #headers: RawHeaders = [];
 
-  constructor(exchange: Exchange, limitBytes: number, judge: (answer: CompleteResponse) => Promise<void>) {
+  constructor(exchange: Exchange, limitBytes: number) {
     this.#exchange = exchange;
     this.#body = new GrowingBuffer(limitBytes);
-    this.#judge = judge;
   }
 
-  onHead(_control: FlowControl, head: ResponseHead): void {
-    // What the answer will be is not known yet to be let out.
+  onHead(head: ResponseHead): void {
+    // An informational response could already contain a token.
     if (head.status < 200) return;
-    this.#head = head;
-    this.#headers = withoutHeader(clientResponseHeaders(head, this.#exchange), 'trailer');
+    this.#status = head.status;
+    this.#reason = head.reason;
+    this.#headers = withoutHeaders(forwardResponseHeaders(head, this.#exchange), (name) => isHeader(name, 'trailer'));
   }
 
-  onData(control: FlowControl, bytes: Buffer): void {
+  onData(bytes: Buffer, connection: FlowControl): void {
     try {
       this.#exchange.reserve(bytes.length);
-      if (!this.#body.add(bytes)) control.abort(responseTooLong());
+      if (!this.#body.add(bytes)) connection.abort(responseTooLong());
     } catch (error) {
-      control.abort(error instanceof Refusal ? new UpstreamError(error) : (error as Error));
+      connection.abort(error instanceof Refusal ? new UpstreamError(error) : (error as Error));
     }
   }
+
+  onReadComplete(): void {}
 
   onEnd(): void {
-    void this.#finish();
+    this.#exchange.respondedAfterMs = this.#exchange.elapsedMs();
   }
 
-  async #finish(): Promise<void> {
+  /** Never happens: a login route takes no handshake. */
+  onUpgrade(): void {
+    throw new Error('a login route has no tunnel');
+  }
+
+  get complete(): CompleteResponse {
+    return { status: this.#status, reason: this.#reason, headers: this.#headers, body: this.#body.bytes() };
+  }
+
+  /** Sends the complete response to the client. */
+  send(): void {
     const exchange = this.#exchange;
-    exchange.respondedAfterMs = exchange.elapsedMs();
-    const answer = {
-      status: this.#head?.status ?? 0,
-      reason: this.#head?.reason ?? '',
-      headers: this.#headers,
-      body: this.#body.bytes(),
-    };
-    try {
-      await this.#judge(answer);
-      exchange.writeHead(answer.status, answer.reason, answer.headers);
-      exchange.sentBytes = answer.body.length;
-      exchange.response.end(answer.body);
-    } catch (error) {
-      // Nobody is there to read a response.
-      if (error instanceof ClientDisconnected) return;
-      refuse(exchange, error instanceof Refusal ? error : new Refusal('internal_error', { reason: String(error) }));
-    }
+    const body = this.#body.bytes();
+    exchange.writeHead(this.#status, this.#reason, this.#headers);
+    exchange.sentBytes = body.length;
+    exchange.response.end(body);
   }
 }
 

@@ -1,13 +1,14 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, crc32, gunzip, inflate, zstdDecompress } from 'node:zlib';
+import { getAllHeaders, type RawHeaders } from '../../raw-headers.ts';
 import { hasOneZstdFrame } from './zstd-frame.ts';
 
-/** Why a body cannot be read for sure. */
+/** The body cannot be decoded, or can be decoded in two ways. The message is a reason for the log. */
 export class ContentDecodingError extends Error {}
 
 interface DecodedBody {
   readonly buffer: Buffer;
-  /** `bytesWritten`: how many bytes of the input it took. */
+  /** `bytesWritten`: how many bytes of the input the decoder read. */
   readonly engine: { readonly bytesWritten: number };
 }
 
@@ -18,7 +19,7 @@ type Decode = (
 
 interface Decoder {
   readonly decode: Decode;
-  /** False where the format may hold several streams one after the other, and some decoders read the first one only. */
+  /** False if the body has several streams. Some formats allow this, and some decoders read only the first stream. */
   readonly isSingleStream: (body: Buffer, decoded: Buffer) => boolean;
 }
 
@@ -33,15 +34,13 @@ const DECODERS: ReadonlyMap<string, Decoder> = new Map([
 ]);
 
 /**
- * Decodes the body of a response by its one `Content-Encoding`. Every decoder reads the same bytes: one stream, to its end, with nothing behind it.
+ * Decodes the body of a response by its one `Content-Encoding`. Accepts only a body that every decoder reads alike: one stream
+ * to its end, with nothing behind it.
  *
- * @throws Undecodable
+ * @throws ContentDecodingError
  */
-export async function decodeBody(headers: readonly string[], body: Buffer, limitBytes: number): Promise<Buffer> {
-  const encodings = headers.filter(
-    (_, index) => index % 2 === 1 && headers[index - 1]?.toLowerCase() === 'content-encoding',
-  );
-  const encoding = encodings.join(',').trim().toLowerCase();
+export async function decodeBody(headers: RawHeaders, body: Buffer, limitBytes: number): Promise<Buffer> {
+  const encoding = getAllHeaders(headers, 'content-encoding').join(',').trim().toLowerCase();
   if (body.length === 0) return body;
   if (encoding === '' || encoding === 'identity') return rejectCompressed(body);
   const decoder = DECODERS.get(encoding);
@@ -58,18 +57,18 @@ export async function decodeBody(headers: readonly string[], body: Buffer, limit
   return rejectCompressed(buffer);
 }
 
-/** A client may decompress a body by its first bytes, though no header says so. Text does not begin with these. */
+/** Rejects bytes that a client may decompress although no header says so. Text does not begin with these signatures. */
 function rejectCompressed(body: Buffer): Buffer {
   const start = body.toString('latin1', 0, 4);
   if (SIGNATURE.test(start)) throw new ContentDecodingError('encoding_undeclared');
   return body;
 }
 
-/** Of gzip (RFC 1952), compress, zlib (RFC 1950), zstd (RFC 8878), bzip2, xz and zip. */
+/** Signatures of gzip (RFC 1952), compress, zlib (RFC 1950), zstd (RFC 8878), bzip2, xz and zip. */
 const SIGNATURE =
   /^(?:\x1f[\x8b\x9d\xa0]|x[\x01\x9c\xda]|\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18|BZh[1-9]|\xfd7zX|PK\x03\x04)/;
 
-/** The last eight bytes of gzip are a sum of its last member and that member's length (RFC 1952 section 2.3.1). */
+/** The last eight bytes of gzip are the checksum and the length of its last member (RFC 1952 section 2.3.1). */
 function endsWithChecksumOf(body: Buffer, decoded: Buffer): boolean {
   return body.readUInt32LE(body.length - 8) === crc32(decoded) && body.readUInt32LE(body.length - 4) === decoded.length;
 }

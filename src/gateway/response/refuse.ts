@@ -1,43 +1,49 @@
 import { randomUUID } from 'node:crypto';
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { serializeHeaders } from '../../raw-headers.ts';
 import type { Exchange } from '../exchange.ts';
 import { PacedReads } from '../server/paced-reads.ts';
 import type { Refusal } from './refusal.ts';
 
-/** How long a client that is still sending may go on after it was refused. */
+/** How long a client may continue to send after its request was refused. */
 export const LINGER_MS = 1_000;
 
 /**
- * Answers with a refusal. A client that is still sending its body gets the answer at once; what it sends is
- * thrown away for a moment (closing at once would reset the connection and lose the answer), then the
- * connection is closed, so that the rest of the body is never read as a request.
+ * Sends a refusal. A client that is still sending its body receives it at once. The gateway discards the rest of the body for a
+ * moment, because closing at once would reset the connection and lose the response, then closes, so that the rest is never read
+ * as a request. A response that has begun is cut instead.
  */
 export function refuse(exchange: Exchange, refusal: Refusal): void {
   const { request, response } = exchange;
   exchange.refusal = refusal;
   if (response.headersSent || response.destroyed) {
-    // To a client of HTTP/1.0 a close would be the clean end of an answer without framing.
+    // An HTTP/1.0 client would take a close for the end of a response without framing, so reset.
     if (response.socket !== null) exchange.connection.reset();
     response.destroy();
     return;
   }
   const body = refusal.body(exchange.id);
   if (request.method !== 'HEAD') exchange.sentBytes = Buffer.byteLength(body);
-  // Without a head nothing is known of the body; and a request of two readings may hide another one.
-  const isUnread = exchange.head === undefined;
-  // The stream of a request that announces no body has ended before it is complete.
-  const isSending = (isUnread || exchange.head?.body !== undefined) && !request.complete && !request.readableEnded;
-  const isLast = isUnread || isSending || refusal.status === 400;
+  // Without a valid head the framing is unknown, and an ambiguous request may hide another one.
+  const isHeadInvalid = exchange.head === undefined;
+  // The stream of a request without a body ends before the request is complete.
+  const isSending = (isHeadInvalid || exchange.head?.body !== undefined) && !request.complete && !request.readableEnded;
+  const isLast = isHeadInvalid || isSending || refusal.status === 400;
   if (isLast) response.shouldKeepAlive = false;
   exchange.writeHead(refusal.status, STATUS_CODES[refusal.status] ?? '', refusalHeaders(refusal, body, isLast));
-  if (!isSending || exchange.expectsContinue) {
+  if (!isSending || exchange.expectation === 'continue') {
     response.end(body);
     return;
   }
   response.write(body);
-  // Of an answer to HEAD that writes nothing yet.
+  // The write sends nothing if the request is HEAD.
   response.flushHeaders();
+  discardBody(exchange);
+}
+
+/** Discards the rest of the request body, and ends the response once the body has ended or `LINGER_MS` have passed. */
+function discardBody({ request, response }: Exchange): void {
   const timer = setTimeout(() => response.end(), LINGER_MS);
   request.once('close', () => clearTimeout(timer));
   request.once('end', () => response.end());
@@ -47,9 +53,9 @@ export function refuse(exchange: Exchange, refusal: Refusal): void {
 }
 
 /**
- * Refuses bytes that are no request. A response that has begun is cut instead.
+ * Refuses bytes that are not a request. A response that has begun is cut instead.
  *
- * @returns the request id of the refusal; `undefined` when none was sent
+ * @returns the request id of the refusal; `undefined` if none was sent
  */
 export function refuseSocket(
   socket: Duplex & { _httpMessage?: ServerResponse | null },
@@ -59,7 +65,7 @@ export function refuseSocket(
     socket.destroy();
     return undefined;
   }
-  // Of a CONNECT's socket Node has taken its own listeners off: a client's reset would end the process.
+  // Node removes its own listeners from the socket of a CONNECT. Without one, a client's reset would end the process.
   socket.on('error', () => undefined);
   socket.resume();
   const id = socket._httpMessage?.headersSent === true ? undefined : randomUUID();
@@ -70,16 +76,15 @@ export function refuseSocket(
   return id;
 }
 
-/** The same for a connection on which no request could be read. */
+/** Returns the bytes of a refusal for a connection without a valid request. */
 export function rawRefusal(refusal: Refusal, requestId: string): string {
   const body = refusal.body(requestId);
-  const headers = refusalHeaders(refusal, body, true);
-  const lines = headers.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`));
-  return `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${lines.join('')}\r\n${body}`;
+  const headers = serializeHeaders(refusalHeaders(refusal, body, true));
+  return `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${headers}\r\n${body}`;
 }
 
 function refusalHeaders(refusal: Refusal, body: string, isLast: boolean): string[] {
-  const usual = [
+  const common = [
     'Content-Type',
     'application/problem+json',
     'Content-Length',
@@ -87,5 +92,5 @@ function refusalHeaders(refusal: Refusal, body: string, isLast: boolean): string
     'Cache-Control',
     'no-store',
   ];
-  return [...usual, ...(isLast ? ['Connection', 'close'] : []), ...Object.entries(refusal.headers).flat()];
+  return [...common, ...(isLast ? ['Connection', 'close'] : []), ...Object.entries(refusal.headers).flat()];
 }

@@ -18,34 +18,34 @@ export interface LoginContext {
 }
 
 /**
- * The role gate at login, for every response of the route, whatever its status. It is let out when it carries no token (an MFA
- * challenge), or when each token at a stated place verifies and its role is allowed, and no JWT anywhere else is one that the
- * gateway would accept with a role that is not allowed. A response that cannot be read for sure is not let out.
+ * Checks the tokens in a response of a login route, whatever its status. The response passes without a token (an MFA challenge).
+ * Otherwise each token at a declared location must verify and have an allowed role, and no other JWT in the response may be one
+ * that the gateway would accept with a role that is not allowed. A response that cannot be read with certainty is refused.
  *
- * @throws Refusal `role_not_allowed`, `login_response_refused`, `keys_unavailable` or `gateway_busy`; ClientGone
+ * @throws Refusal `role_not_allowed`, `login_response_refused`, `keys_unavailable` or `gateway_busy`; ClientDisconnected
  */
-export async function verifyLogin({ auth, login, exchange }: LoginContext, answer: CompleteResponse): Promise<void> {
-  if (answer.body.length > 0 && PARTIAL.has(answer.status)) throw loginResponseRefused('login_response_partial');
-  const found = await findTokens(answer, login, exchange);
-  if (typeof found === 'string') throw loginResponseRefused(found);
-  const { declared, undeclared } = found;
+export async function verifyLogin({ auth, login, exchange }: LoginContext, response: CompleteResponse): Promise<void> {
+  if (response.body.length > 0 && PARTIAL.has(response.status)) throw loginResponseRefused('login_response_partial');
+  const tokens = await findTokens(response, login, exchange);
+  if (typeof tokens === 'string') throw loginResponseRefused(tokens);
+  const { declared, undeclared } = tokens;
   const client = exchange.waitingClient();
   for (const token of declared) {
     if (token === undefined) throw loginResponseRefused('login_token_not_a_string');
     await verifyToken({ auth, exchange, client }, token, () => true);
   }
-  for (const token of undeclared) await verifyToken({ auth, exchange, client }, token, (fault) => !HARMLESS.has(fault));
+  for (const token of undeclared) await verifyToken({ auth, exchange, client }, token, (code) => !HARMLESS.has(code));
 }
 
 async function findTokens(
-  answer: CompleteResponse,
+  response: CompleteResponse,
   login: LoginRule,
   exchange: Exchange,
 ): Promise<ResponseTokens | LoginErrorCode> {
-  const encodedBody = login.isBodySearched ? answer.body : Buffer.alloc(0);
-  const body = encodedBody.length === 0 ? encodedBody : await decode(answer, login.limitBytes);
+  const encodedBody = login.isBodySearched ? response.body : Buffer.alloc(0);
+  const body = encodedBody.length === 0 ? encodedBody : await decode(response, login.limitBytes);
   if (body !== encodedBody) exchange.reserve(body.length);
-  const search = login.findTokens({ ...answer, body, encodedBody }, exchange);
+  const search = login.findTokens({ ...response, body, encodedBody }, exchange);
   if (!(search instanceof Promise)) return search;
   const { result, overload } = await untilClientDisconnects(exchange, search);
   if (overload !== undefined) throw gatewayBusy(overload);
@@ -62,20 +62,20 @@ interface TokenContext {
 async function verifyToken(
   { auth, exchange, client }: TokenContext,
   token: string,
-  isRefused: (fault: TokenErrorCode) => boolean,
+  isRefused: (code: TokenErrorCode) => boolean,
 ) {
-  const verdict = await auth.verifier.verify(token, client);
-  if ('code' in verdict) {
-    if (isRefused(verdict.code)) throw toRefusal(verdict.code);
+  const result = await auth.verifier.verify(token, client);
+  if ('code' in result) {
+    if (isRefused(result.code)) throw toRefusal(result.code);
     return;
   }
-  exchange.principal = verdict.principal;
-  authorize(auth, verdict.principal);
+  exchange.principal = result.principal;
+  authorize(auth, result.principal);
 }
 
 /**
- * By these the gateway accepts a JWT neither now nor later, whoever signed it: an ID token for somebody else, say. A signature that
- * is wrong is not among them: other characters may stand behind a good one.
+ * With these errors the gateway will never accept the JWT, whoever signed it; for example an ID token for another audience. A wrong
+ * signature is not among them, since a valid JWT may be followed by other characters.
  */
 const HARMLESS: ReadonlySet<TokenErrorCode> = new Set([
   'algorithm_not_allowed',
@@ -86,12 +86,12 @@ const HARMLESS: ReadonlySet<TokenErrorCode> = new Set([
   'token_expired',
 ]);
 
-/** A client that asks for a range chooses what stands in the answer (RFC 9110 section 14, RFC 3229): that may be a token without its place. */
+/** A client that requests a range can receive a token without its surroundings (RFC 9110 section 14, RFC 3229). */
 const PARTIAL = new Set([206, 226]);
 
-function toRefusal(fault: TokenErrorCode): Refusal {
-  if (fault === 'keys_unavailable') return new Refusal('keys_unavailable', { headers: { 'Retry-After': '5' } });
-  return loginResponseRefused(`login_${fault}`);
+function toRefusal(code: TokenErrorCode): Refusal {
+  if (code === 'keys_unavailable') return new Refusal('keys_unavailable', { headers: { 'Retry-After': '5' } });
+  return loginResponseRefused(`login_${code}`);
 }
 
 async function decode({ headers, body }: CompleteResponse, limitBytes: number): Promise<Buffer> {

@@ -1,68 +1,67 @@
-/** Follows the frames of one way of a WebSocket (RFC 6455 section 5.2), to know where one ends and another may begin. */
-export class WebSocketFrameTracker {
-  /** Of a frame's head that has not come whole. */
-  readonly #head: number[] = [];
-  /** Bytes of a frame's payload that have not come. */
-  #left = 0;
+const LENGTH_16 = 126;
+const LENGTH_64 = 127;
 
-  /** Whether the last frame came whole. */
+/** Tracks the frames in one direction of a WebSocket (RFC 6455 section 5.2), to find where a frame ends. */
+export class WebSocketFrameTracker {
+  /** The first bytes of an incomplete frame head. */
+  readonly #head: number[] = [];
+  /** Bytes of this frame's payload still to come. */
+  #remaining = 0;
+
+  /** True if the latest frame is complete. */
   get isAtFrameBoundary(): boolean {
-    return this.#left === 0 && this.#head.length === 0;
+    return this.#remaining === 0 && this.#head.length === 0;
   }
 
-  /** Another one that stands where this one stands. */
+  /** Returns a tracker at the same position. */
   clone(): WebSocketFrameTracker {
     const other = new WebSocketFrameTracker();
     other.#head.push(...this.#head);
-    other.#left = this.#left;
+    other.#remaining = this.#remaining;
     return other;
   }
 
-  /** Takes all bytes in. */
   consume(bytes: Buffer): void {
-    for (let at = 0; at < bytes.length; ) at = this.#skipShort(bytes, at) ?? this.#step(bytes, at);
+    for (let at = 0; at < bytes.length; ) at = this.#skipShortHead(bytes, at) ?? this.#step(bytes, at);
   }
 
-  /** Takes bytes in up to the end of the frame that has begun; answers how many. */
+  /** Consumes bytes up to the end of the current frame. Returns how many. */
   consumeFrame(bytes: Buffer): number {
     let at = 0;
     while (at < bytes.length && !this.isAtFrameBoundary) at = this.#step(bytes, at);
     return at;
   }
 
-  /** Takes the head of a short unmasked frame at once: an upstream may send a million frames in one read. */
-  #skipShort(bytes: Buffer, at: number): number | undefined {
+  /** Skips the head of a short unmasked frame in one step: an upstream may send a million frames in one read. */
+  #skipShortHead(bytes: Buffer, at: number): number | undefined {
     const second = bytes[at + 1];
     if (second === undefined || second >= LENGTH_16 || !this.isAtFrameBoundary) return undefined;
-    this.#left = second;
+    this.#remaining = second;
     return at + 2;
   }
 
   #step(bytes: Buffer, at: number): number {
-    if (this.#left > 0) {
-      const taken = Math.min(this.#left, bytes.length - at);
-      this.#left -= taken;
-      return at + taken;
+    if (this.#remaining > 0) {
+      const consumed = Math.min(this.#remaining, bytes.length - at);
+      this.#remaining -= consumed;
+      return at + consumed;
     }
     this.#head.push(bytes[at] ?? 0);
     if (this.#head.length === headBytes(this.#head)) {
-      this.#left = payloadBytes(this.#head);
+      this.#remaining = payloadBytes(this.#head);
       this.#head.length = 0;
     }
     return at + 1;
   }
 }
 
-/** A server's close frame (RFC 6455 section 5.5.1), which is not masked. */
+/** Returns a server's close frame (RFC 6455 section 5.5.1), which is not masked. */
 export function closeFrame(code: number, reason: string): Buffer {
   const payload = Buffer.concat([Buffer.from([code >> 8, code & 0xff]), Buffer.from(reason)]);
   return Buffer.concat([Buffer.from([0x88, payload.length]), payload]);
 }
 
-const LENGTH_16 = 126;
-const LENGTH_64 = 127;
-
-/** How long a frame's head is; known from its second byte on. */
+/** Returns the size of a frame's head; `undefined` before its second byte. */
 function headBytes([, second]: readonly number[]): number | undefined {
   if (second === undefined) return undefined;
   const length = second & 0x7f;

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { getHeader } from '../../raw-headers.ts';
 import { GrowingBuffer } from '../request/growing-buffer.ts';
 import { type BodyScanner, ChunkedBodyScanner, FixedLengthBodyScanner } from './body-scanner.ts';
 import { HeadScanner } from './head-scanner.ts';
@@ -222,11 +223,6 @@ const NO_BYTES = Buffer.alloc(0);
 
 /** Uses the raw headers, because the proxy library modifies `headers`. */
 function createBodyScanner({ rawHeaders }: IncomingMessage): BodyScanner {
-  let length = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index]?.toLowerCase();
-    if (name === 'transfer-encoding') return new ChunkedBodyScanner();
-    if (name === 'content-length') length = Number(rawHeaders[index + 1]);
-  }
-  return new FixedLengthBodyScanner(length);
+  if (getHeader(rawHeaders, 'transfer-encoding') !== undefined) return new ChunkedBodyScanner();
+  return new FixedLengthBodyScanner(Number(getHeader(rawHeaders, 'content-length') ?? 0));
 }

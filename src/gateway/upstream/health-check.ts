@@ -1,24 +1,27 @@
 import type { HealthCheckSettings } from '../../plan/settings/upstream-definition.ts';
 
-/** Asks a target at an interval whether it is well, and says so when enough answers in a row agree. */
+/** Probes an endpoint at an interval and publishes a change once enough results in a row agree. */
 export class HealthCheck {
-  readonly #rule: HealthCheckSettings;
-  readonly #ask: () => Promise<number>;
-  readonly #tell: (isWell: boolean) => void;
-  #isWell = true;
-  /** Answers in a row that speak against what is held. */
-  #against = 0;
+  readonly #settings: HealthCheckSettings;
+  readonly #probe: () => Promise<number>;
+  readonly #publish: (isHealthy: boolean) => void;
+  #isHealthy = true;
+  /** Results in a row that contradict the published state. */
+  #contradictions = 0;
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
 
   /**
-   * @param ask gets the status of the target's answer; rejects when there is none
-   * @param tell hears of every change; a target is taken for well at first
+   * @param probe returns the status of the endpoint's response; rejects without one
+   * @param publish receives each change; an endpoint begins as healthy
    */
-  constructor(rule: HealthCheckSettings, ask: () => Promise<number>, tell: (isWell: boolean) => void) {
-    this.#rule = rule;
-    this.#ask = ask;
-    this.#tell = tell;
+  constructor(settings: HealthCheckSettings, probe: () => Promise<number>, publish: (isHealthy: boolean) => void) {
+    this.#settings = settings;
+    this.#probe = probe;
+    this.#publish = publish;
+  }
+
+  start(): void {
     void this.#check();
   }
 
@@ -28,21 +31,22 @@ export class HealthCheck {
   }
 
   async #check(): Promise<void> {
-    const status = await this.#ask().catch(() => 0);
+    const status = await this.#probe().catch(() => 0);
     if (this.#isStopped) return;
-    this.#learn(status >= 200 && status < 300);
-    this.#timer = setTimeout(() => void this.#check(), this.#rule.intervalMs).unref();
+    this.#record(status >= 200 && status < 300);
+    this.#timer = setTimeout(() => void this.#check(), this.#settings.intervalMs).unref();
   }
 
-  #learn(isGood: boolean): void {
-    if (isGood === this.#isWell) {
-      this.#against = 0;
+  #record(isHealthy: boolean): void {
+    if (isHealthy === this.#isHealthy) {
+      this.#contradictions = 0;
       return;
     }
-    this.#against += 1;
-    if (this.#against < (isGood ? this.#rule.healthyThreshold : this.#rule.unhealthyThreshold)) return;
-    this.#against = 0;
-    this.#isWell = isGood;
-    this.#tell(isGood);
+    const { healthyThreshold, unhealthyThreshold } = this.#settings;
+    this.#contradictions += 1;
+    if (this.#contradictions < (isHealthy ? healthyThreshold : unhealthyThreshold)) return;
+    this.#contradictions = 0;
+    this.#isHealthy = isHealthy;
+    this.#publish(isHealthy);
   }
 }

@@ -8,44 +8,44 @@ import type { Endpoint, Upstream } from '../../plan/settings/upstream-definition
 const MAX_BODY_BYTES = 65_536;
 const HEADERS = ['User-Agent', 'signing-gateway'];
 
-/** Asks a target by itself, each time on a connection of its own: that it takes connections is part of its health. */
+/** Requests the health page of an endpoint. Each probe opens a new connection, since a healthy endpoint accepts connections. */
 export class HealthProbe {
   readonly #host: string;
   readonly #dial: Dial;
-  readonly #asked = new Set<UpstreamConnection>();
+  readonly #connections = new Set<UpstreamConnection>();
 
-  constructor(target: Endpoint, upstream: Upstream, resolver: NameResolver) {
-    this.#host = target.url.host;
-    this.#dial = createDial(target, upstream, resolver);
+  constructor(endpoint: Endpoint, upstream: Upstream, resolver: NameResolver) {
+    this.#host = endpoint.url.host;
+    this.#dial = createDial(endpoint, upstream, resolver);
   }
 
-  /** Answers the status. Rejects when there is no whole answer within `timeoutMs`, or not so much of a long one. */
+  /** Returns the status. Rejects if the response is not complete, or not 64 kB long, within `timeoutMs`. */
   async send(path: string, timeoutMs: number): Promise<number> {
-    const limits = { responseTimeoutMs: timeoutMs, idleTimeoutMs: timeoutMs };
     const connection = new UpstreamConnection({
       dial: this.#dial,
-      ...limits,
+      responseTimeoutMs: timeoutMs,
+      idleTimeoutMs: timeoutMs,
       isForTunnel: false,
       onClosed: () => undefined,
     });
-    const late = setTimeout(() => connection.abort(new Http1Error('response_timeout')), timeoutMs);
-    this.#asked.add(connection);
+    const timer = setTimeout(() => connection.abort(new Http1Error('response_timeout')), timeoutMs);
+    this.#connections.add(connection);
     const headers = ['Host', this.#host, ...HEADERS];
     try {
       const { status } = await fetchResponse(connection, { method: 'GET', path, headers, body: null }, MAX_BODY_BYTES);
       return status;
     } catch (error) {
-      // A page as long as this says no more by its end.
+      // The rest of such a long body does not change the result.
       if (error instanceof ResponseTooLargeError) return error.status;
       throw error;
     } finally {
-      clearTimeout(late);
-      this.#asked.delete(connection);
+      clearTimeout(timer);
+      this.#connections.delete(connection);
       connection.destroy();
     }
   }
 
   close(): void {
-    for (const connection of this.#asked) connection.abort(new Http1Error('connection_closed'));
+    for (const connection of this.#connections) connection.abort(new Http1Error('connection_closed'));
   }
 }

@@ -10,7 +10,7 @@ import { type BreakerState, CircuitBreaker } from './circuit-breaker.ts';
 import { HealthCheck } from './health-check.ts';
 import { HealthProbe } from './health-probe.ts';
 
-/** What changed with a target, for the log. */
+/** A change of an endpoint, for the log. */
 export type EndpointEvent =
   | 'healthy'
   | 'unhealthy'
@@ -20,104 +20,112 @@ export type EndpointEvent =
 
 export interface EndpointStatus {
   readonly url: string;
-  /** What the health check holds; `null` when there is none. */
+  /** The result of the health check; `null` without one. */
   readonly healthy: boolean | null;
-  /** `null` when there is none. */
+  /** `null` without a breaker. */
   readonly breaker: BreakerState | null;
   /** How often the breaker opened. */
   readonly breakerOpenings: number;
   /** Exchanges whose client left while the gateway waited for the response. */
   readonly abandoned: number;
-  /** Connections, those that are being opened too. */
+  /** Connections, including those that are opening. */
   readonly connections: number;
-  /** Connections in use. */
+  /** Connections that carry an exchange. */
   readonly busy: number;
-  /** The host name's addresses; `null` for an IP address, which needs no look-up. */
+  /** The host name's addresses; `null` for an IP address, which needs no lookup. */
   readonly resolution: ResolutionStatus | null;
 }
 
-/** A target while it is used: its connections, and what is known of how it does. */
+/** One address of an upstream, with its connections, health and circuit breaker. */
 export class LiveEndpoint {
-  /** Its origin as it may be printed. */
+  /** The origin without secrets. */
   readonly url: string;
-  /** As a request names it that came without. */
+  /** `Host` of a request that came without one. */
   readonly host: string;
   readonly pool: ConnectionPool;
   readonly breaker: CircuitBreaker | undefined;
   readonly responseTime = new AverageResponseTime();
   /** Exchanges whose client left while the gateway waited for the response. */
   abandoned = 0;
-  readonly #health: HealthCheck | undefined;
-  readonly #prober: HealthProbe | undefined;
-  readonly #resolution: () => ResolutionStatus | null;
-  readonly #stopHearing: () => void;
-  readonly #releaseName: () => void;
-  #isWell = true;
+  readonly #hostName: string;
+  readonly #resolver: NameResolver;
+  readonly #publish: (event: EndpointEvent) => void;
+  readonly #probe: HealthProbe | undefined;
+  readonly #healthCheck: HealthCheck | undefined;
+  #unsubscribe = () => {};
+  #releaseName = () => {};
+  #isHealthy = true;
 
   constructor(
-    target: Endpoint,
+    endpoint: Endpoint,
     upstream: Upstream,
     resolver: NameResolver,
     budget: ConnectionBudget,
-    tell: (target: LiveEndpoint, news: EndpointEvent) => void,
+    publish: (endpoint: LiveEndpoint, event: EndpointEvent) => void,
   ) {
-    this.url = target.label;
-    this.host = target.url.host;
-    this.pool = new ConnectionPool(createDial(target, upstream, resolver), upstream, budget);
-    const hostName = hostOf(target.url);
-    this.#resolution = () => resolver.statusOf(hostName);
-    this.#releaseName = resolver.retain(hostName);
-    this.#stopHearing = resolver.subscribe((name, reason) => {
-      if (name === hostName) tell(this, reason === undefined ? 'resolved' : `unresolved (${reason})`);
-    });
     const { breaker, health } = upstream;
-    this.breaker = breaker && new CircuitBreaker(breaker, (state) => tell(this, `breaker_${state}`));
+    this.url = endpoint.label;
+    this.host = endpoint.url.host;
+    this.pool = new ConnectionPool(createDial(endpoint, upstream, resolver), upstream, budget);
+    this.#hostName = hostOf(endpoint.url);
+    this.#resolver = resolver;
+    this.#publish = (event) => publish(this, event);
+    this.breaker = breaker && new CircuitBreaker(breaker, (state) => this.#publish(`breaker_${state}`));
     if (health === undefined) return;
-    const prober = new HealthProbe(target, upstream, resolver);
-    this.#prober = prober;
-    this.#health = new HealthCheck(
+    const probe = new HealthProbe(endpoint, upstream, resolver);
+    this.#probe = probe;
+    this.#healthCheck = new HealthCheck(
       health,
-      () => prober.send(health.path, health.timeoutMs),
-      (isWell) => {
-        this.#isWell = isWell;
-        tell(this, isWell ? 'healthy' : 'unhealthy');
+      () => probe.send(health.path, health.timeoutMs),
+      (isHealthy) => {
+        this.#isHealthy = isHealthy;
+        this.#publish(isHealthy ? 'healthy' : 'unhealthy');
       },
     );
   }
 
+  /** Starts to resolve the host name and to check the health. */
+  start(): void {
+    this.#releaseName = this.#resolver.retain(this.#hostName);
+    this.#unsubscribe = this.#resolver.subscribe((name, reason) => {
+      if (name === this.#hostName) this.#publish(reason === undefined ? 'resolved' : `unresolved (${reason})`);
+    });
+    this.#healthCheck?.start();
+  }
+
   /** False while the health check fails. */
   get isHealthy(): boolean {
-    return this.#isWell;
+    return this.#isHealthy;
   }
 
   /** True if a request of this client may be sent now, given a free connection. */
   isAvailableTo(client: string): boolean {
-    return this.#isWell && (this.breaker === undefined || this.breaker.isAllowed(client));
+    return this.#isHealthy && (this.breaker === undefined || this.breaker.isAllowed(client));
   }
 
   /** True if any request may be sent now, given a free connection. */
   get isAvailable(): boolean {
-    return this.#isWell && (this.breaker === undefined || this.breaker.isAnyAllowed);
+    return this.#isHealthy && (this.breaker === undefined || this.breaker.isAnyAllowed);
   }
 
   get status(): EndpointStatus {
     return {
       url: this.url,
-      healthy: this.#health === undefined ? null : this.#isWell,
+      healthy: this.#healthCheck === undefined ? null : this.#isHealthy,
       breaker: this.breaker?.state ?? null,
       breakerOpenings: this.breaker?.openings ?? 0,
       abandoned: this.abandoned,
       connections: this.pool.size,
       busy: this.pool.busy,
-      resolution: this.#resolution(),
+      resolution: this.#resolver.statusOf(this.#hostName),
     };
   }
 
-  /** Closes all connections, with what they carry. */
+  /** Closes all connections, also those that carry an exchange. */
   close(): void {
-    this.#stopHearing();
-    this.#health?.stop();
-    this.#prober?.close();
+    this.#unsubscribe();
+    this.#healthCheck?.stop();
+    this.#probe?.close();
     this.pool.close();
     this.#releaseName();
   }

@@ -5,111 +5,116 @@ import { Refusal } from '../response/refusal.ts';
 import { type EndpointEvent, type EndpointStatus, LiveEndpoint } from './live-endpoint.ts';
 import { type QueueEntry, RequestQueue } from './request-queue.ts';
 
-/** What waits for a target with a free connection. */
+/** A request that waits for an endpoint with a free connection. */
 export interface QueuedRequest extends QueueEntry {
   /**
-   * There is room for it at this target.
+   * Starts the request on an endpoint that has room for it.
    *
-   * @param trial as `Breaker.begin` returns it
+   * @param trial returned by `CircuitBreaker.beginRequest`
    */
-  start(target: LiveEndpoint, trial: number): void;
+  start(endpoint: LiveEndpoint, trial: number): void;
   refuse(refusal: Refusal): void;
 }
 
 export interface UpstreamStatus {
   readonly id: string;
-  /** Whether one of the targets may be given requests. */
+  /** True if at least one endpoint may receive requests. */
   readonly healthy: boolean;
   /** True while every healthy endpoint's default breaker is open, so that requests go to all of them. */
   readonly panic: boolean;
   readonly endpoints: readonly EndpointStatus[];
   /** Requests that wait for a connection. */
   readonly waiting: number;
-  /** How many requests were sent once more. */
+  /** Requests that were sent once more. */
   readonly retries: number;
 }
 
-/** An upstream while it is used: gives each request a target and a connection, in turn where there are too few. */
+/** An upstream with its endpoints and the queue of requests that wait for one. */
 export class LiveUpstream {
   readonly upstream: Upstream;
-  readonly #targets: readonly LiveEndpoint[];
-  readonly #waiting: RequestQueue<QueuedRequest>;
+  readonly #endpoints: readonly LiveEndpoint[];
+  readonly #queue: RequestQueue<QueuedRequest>;
+  /** Index of the endpoint whose turn is next. */
   #turn = 0;
   #retries = 0;
-  #onAdvance: (() => void) | undefined;
+  #onProgress: (() => void) | undefined;
 
-  /** @param tell hears of what changes with a target */
+  /** @param publish receives the changes of the endpoints */
   constructor(
     upstream: Upstream,
     resolver: NameResolver,
     budget: ConnectionBudget,
-    tell: (upstream: Upstream, target: LiveEndpoint, news: EndpointEvent) => void,
+    publish: (endpoint: LiveEndpoint, event: EndpointEvent) => void,
   ) {
     this.upstream = upstream;
-    this.#waiting = new RequestQueue(upstream.queueLimit);
-    this.#targets = upstream.endpoints.map(
-      (target) =>
-        new LiveEndpoint(target, upstream, resolver, budget, (live, news) => {
-          tell(upstream, live, news);
-          this.dispatch();
-        }),
+    this.#queue = new RequestQueue(upstream.queueLimit);
+    const onEvent = (endpoint: LiveEndpoint, event: EndpointEvent) => {
+      publish(endpoint, event);
+      this.dispatch();
+    };
+    this.#endpoints = upstream.endpoints.map(
+      (endpoint) => new LiveEndpoint(endpoint, upstream, resolver, budget, onEvent),
     );
   }
 
+  start(): void {
+    for (const endpoint of this.#endpoints) endpoint.start();
+  }
+
   /**
-   * Gives it a connection, now or in its turn, or refuses it.
+   * Starts the request on an endpoint, puts it into the queue, or refuses it.
    *
-   * @param failed the target that it comes back from; another one is preferred
+   * @param failed the endpoint of the previous attempt; another one is preferred
    */
-  acquire(passenger: QueuedRequest, failed?: LiveEndpoint): void {
+  acquire(request: QueuedRequest, failed?: LiveEndpoint): void {
     if (failed !== undefined) this.#retries += 1;
-    const { client } = passenger;
+    const { client } = request;
     const isPanic = this.#isPanic(client);
-    const target = this.#choose(client, isPanic, failed);
-    if (target !== undefined) {
-      passenger.start(target, target.breaker?.beginRequest(client) ?? 0);
-    } else if (!isPanic && !this.#targets.some((one) => one.isAvailableTo(client))) {
-      passenger.refuse(unavailable('no_endpoint_available'));
+    const endpoint = this.#choose(client, isPanic, failed);
+    if (endpoint !== undefined) {
+      request.start(endpoint, endpoint.breaker?.beginRequest(client) ?? 0);
+    } else if (!isPanic && !this.#endpoints.some((one) => one.isAvailableTo(client))) {
+      request.refuse(unavailable('no_endpoint_available'));
     } else {
-      this.#wait(passenger);
+      this.#enqueue(request);
     }
   }
 
-  /** A connection is free again, or an endpoint has changed: requests leave the queue as long as nothing holds the next one. */
+  /** Starts waiting requests for as long as the next one has room. Called when a connection or an endpoint is free again. */
   dispatch(): void {
-    // If there is no room after all, the queue stays as it is, and with it each request's time limit.
-    for (let { next } = this.#waiting; next !== undefined && !this.#isFull(next.client); { next } = this.#waiting) {
-      this.#waiting.dequeue();
+    // Without room the queue stays as it is, and with it the time limit of each request.
+    for (let { next } = this.#queue; next !== undefined && !this.#isFull(next.client); { next } = this.#queue) {
+      this.#queue.dequeue();
       this.acquire(next);
     }
-    this.#onAdvance?.();
+    this.#onProgress?.();
   }
 
-  /** It waits no longer. */
-  cancel(passenger: QueuedRequest): void {
-    this.#waiting.remove(passenger);
-    this.#onAdvance?.();
+  /** Removes a request from the queue. */
+  cancel(request: QueuedRequest): void {
+    this.#queue.remove(request);
+    this.#onProgress?.();
   }
 
   get status(): UpstreamStatus {
     return {
       id: this.upstream.id,
-      healthy: this.#targets.some(({ isAvailable }) => isAvailable),
+      healthy: this.#endpoints.some(({ isAvailable }) => isAvailable),
       panic: this.#isPanic(),
-      endpoints: this.#targets.map(({ status }) => status),
-      waiting: this.#waiting.size,
+      endpoints: this.#endpoints.map(({ status }) => status),
+      waiting: this.#queue.size,
       retries: this.#retries,
     };
   }
 
-  /** Lets all that was admitted come to its end, then closes. */
+  /** Closes the upstream once all its requests have ended. */
   async close(): Promise<void> {
-    while (this.#waiting.size > 0 || this.#targets.some(({ pool }) => pool.busy > 0)) {
+    while (this.#queue.size > 0 || this.#endpoints.some(({ pool }) => pool.busy > 0)) {
       await new Promise<void>((resolve) => {
-        this.#onAdvance = resolve;
+        this.#onProgress = resolve;
       });
     }
-    for (const target of this.#targets) target.close();
+    for (const endpoint of this.#endpoints) endpoint.close();
   }
 
   /**
@@ -119,9 +124,9 @@ export class LiveUpstream {
   #isPanic(client?: string): boolean {
     if (this.upstream.breaker?.isDefault !== true) return false;
     let isAnyHealthy = false;
-    for (const target of this.#targets) {
-      if (client === undefined ? target.isAvailable : target.isAvailableTo(client)) return false;
-      isAnyHealthy ||= target.isHealthy;
+    for (const endpoint of this.#endpoints) {
+      if (client === undefined ? endpoint.isAvailable : endpoint.isAvailableTo(client)) return false;
+      isAnyHealthy ||= endpoint.isHealthy;
     }
     return isAnyHealthy;
   }
@@ -129,38 +134,41 @@ export class LiveUpstream {
   /** True if there are endpoints for this client, and none of them has room. */
   #isFull(client: string): boolean {
     const isPanic = this.#isPanic(client);
-    const usable = this.#targets.filter((target) => (isPanic ? target.isHealthy : target.isAvailableTo(client)));
+    const usable = this.#endpoints.filter((endpoint) => isUsable(endpoint, client, isPanic));
     return usable.length > 0 && !usable.some(({ pool }) => pool.hasRoom);
   }
 
-  /** Of the targets that are up and have room: the next in turn, or the one with the fewest requests. */
+  /** Returns the next usable endpoint with room, or the one with the fewest requests, by the balance setting. */
   #choose(client: string, isPanic: boolean, failed: LiveEndpoint | undefined): LiveEndpoint | undefined {
-    const targets = this.#targets;
-    const isLeast = this.upstream.balance === 'least-pending';
+    const endpoints = this.#endpoints;
+    const isLeastPending = this.upstream.balance === 'least-pending';
     let best: LiveEndpoint | undefined;
     let turn = this.#turn;
-    for (let step = 0; step < targets.length; step += 1) {
-      const index = (this.#turn + step) % targets.length;
-      const target = targets[index] as LiveEndpoint;
-      if (!(isPanic ? target.isHealthy : target.isAvailableTo(client)) || !target.pool.hasRoom) continue;
-      const isBetter =
-        best === undefined || best === failed || (isLeast && target !== failed && target.pool.busy < best.pool.busy);
-      if (!isBetter) continue;
-      best = target;
+    for (let step = 0; step < endpoints.length; step += 1) {
+      const index = (this.#turn + step) % endpoints.length;
+      const endpoint = endpoints[index] as LiveEndpoint;
+      if (!isUsable(endpoint, client, isPanic) || !endpoint.pool.hasRoom) continue;
+      const isLessBusy = isLeastPending && endpoint !== failed && endpoint.pool.busy < (best?.pool.busy ?? 0);
+      if (best !== undefined && best !== failed && !isLessBusy) continue;
+      best = endpoint;
       turn = index + 1;
     }
     this.#turn = turn;
     return best;
   }
 
-  #wait(passenger: QueuedRequest): void {
-    const late = () => {
-      this.cancel(passenger);
-      passenger.refuse(busy('queue_too_slow'));
+  #enqueue(request: QueuedRequest): void {
+    const onTimeout = () => {
+      this.cancel(request);
+      request.refuse(busy('queue_too_slow'));
     };
-    const refused = this.#waiting.enqueue(passenger, () => setTimeout(late, this.upstream.connectTimeoutMs));
-    refused?.refuse(busy(refused === passenger ? 'queue_full' : 'queue_share'));
+    const removed = this.#queue.enqueue(request, () => setTimeout(onTimeout, this.upstream.connectTimeoutMs));
+    removed?.refuse(busy(removed === request ? 'queue_full' : 'queue_share'));
   }
+}
+
+function isUsable(endpoint: LiveEndpoint, client: string, isPanic: boolean): boolean {
+  return isPanic ? endpoint.isHealthy : endpoint.isAvailableTo(client);
 }
 
 const RETRY_AFTER = { 'Retry-After': '1' };

@@ -1,7 +1,11 @@
 import { foldHeaderName, isOverrideHeader } from '../../header-names.ts';
+import type { ResponseHead } from '../../http1/response-head.ts';
+import type { HeaderRules } from '../../plan/settings/header-rules.ts';
+import { forEachHeader, isHeader, type RawHeaders, withoutHeaders } from '../../raw-headers.ts';
+import type { Exchange, RoutedExchange } from '../exchange.ts';
 import { HeaderNameCache } from './header-name-cache.ts';
 
-/** RFC 9110 section 7.6.1: these speak of one connection and stop at each hop. */
+/** Headers for one connection only: each hop removes them (RFC 9110 section 7.6.1). */
 const HOP_BY_HOP = new Set([
   'connection',
   'keep-alive',
@@ -25,110 +29,121 @@ const GATEWAY_OWNED = new Set([
   'traceparent',
   'proxy',
 ]);
-/** What a client cannot have removed by naming it in `Connection`. */
+/** A client cannot remove these by naming them in `Connection`. */
 const PROTECTED = new Set(['authorization', 'host', 'content-type']);
-
-/** Names and values in turn, as they came: repeated ones repeated, names in their case. */
-export type RawHeaders = readonly string[];
-
-/** What the gateway says of a request to the upstream. */
-export interface ForwardingHeaders {
-  readonly requestId: string;
-  readonly traceparent: string | undefined;
-  /** Whether the client's `tracestate` belongs to it (W3C Trace Context section 3.3.1.1). */
-  readonly hasTracestate: boolean;
-  readonly for: string;
-  readonly protocol: string;
-  readonly host: string | undefined;
-}
+const CONTENT_LENGTH = new Set(['content-length']);
+const CORS_RESPONSE_HEADER = /^access-control-/i;
 
 /**
- * The headers of a request on their way to the upstream.
- *
- * @param keeps returns true for an override header that the route lets through
+ * The treatment of a header by its name. `hop`: removed at this hop. Of requests alone: `own`: the gateway writes it itself;
+ * `trace`: passes together with the trace that it belongs to; `override`: passes only where the route keeps it.
  */
-export function forwardRequestHeaders(
-  raw: RawHeaders,
-  forwarded: ForwardingHeaders,
-  keeps: ((written: string) => boolean) | undefined,
-): string[] {
-  const named = connectionNames(raw);
-  const headers: string[] = [];
-  for (let index = 0; index < raw.length; index += 2) {
-    const written = raw[index] as string;
-    const fate = handlingOf(written);
-    if (fate !== 'passes' && !(fate === 'traced' ? forwarded.hasTracestate : fate === 'override' && keeps?.(written)))
-      continue;
-    if (isListed(written, named, PROTECTED)) continue;
-    headers.push(written, raw[index + 1] as string);
-  }
-  headers.push('X-Forwarded-For', forwarded.for, 'X-Forwarded-Proto', forwarded.protocol);
-  if (forwarded.host !== undefined) headers.push('X-Forwarded-Host', forwarded.host);
-  headers.push('X-Request-Id', forwarded.requestId);
-  if (forwarded.traceparent !== undefined) headers.push('traceparent', forwarded.traceparent);
-  return headers;
-}
+type HeaderHandling = 'pass' | 'hop' | 'own' | 'trace' | 'override';
 
-/** The headers of an answer on their way to the client, or its trailers. */
-export function forwardResponseHeaders(raw: RawHeaders): string[] {
-  const named = connectionNames(raw);
-  const headers: string[] = [];
-  for (let index = 0; index < raw.length; index += 2) {
-    const written = raw[index] as string;
-    if (handlingOf(written) !== 'ends' && !isListed(written, named, LENGTH))
-      headers.push(written, raw[index + 1] as string);
-  }
-  return headers;
-}
-
-const LENGTH = new Set(['content-length']);
-
-/**
- * The treatment of a header by its name: it passes, or ends at this hop. In a request it may also be one that the gateway
- * writes itself, one that passes with the trace that it belongs to, or one that passes only where the route keeps it.
- */
-type HeaderHandling = 'passes' | 'ends' | 'own' | 'traced' | 'override';
-
-/** By the name as it was written: to fold the letter case each time would show in the throughput. */
+/** By the name as it was written, since folding the letter case of each name costs throughput. */
 const handlings = new HeaderNameCache<HeaderHandling>();
 
-function handlingOf(written: string): HeaderHandling {
-  const known = handlings.get(written);
-  if (known !== undefined) return known;
-  const fate = handlingByName(written.toLowerCase());
-  handlings.set(written, fate);
-  return fate;
+/** Returns the headers of a request as its route forwards them, with the forwarding headers of the gateway. */
+export function forwardRequestHeaders(exchange: RoutedExchange): string[] {
+  const { id, connection, forwardedInfo, head, route, trace } = exchange;
+  const { rawHeaders } = exchange.request;
+  const rules = route.requestHeaders;
+  const named = connectionNames(rawHeaders);
+  const headers = withoutHeaders(rawHeaders, (written) => {
+    const handling = handlingOf(written);
+    if (handling === 'pass') return isListed(written, named, PROTECTED);
+    if (handling === 'trace') return trace?.isContinued !== true || isListed(written, named, PROTECTED);
+    return handling !== 'override' || rules?.keeps?.(written) !== true || isListed(written, named, PROTECTED);
+  });
+  const peer = connection.peer ?? 'unknown';
+  const host = forwardedInfo?.host ?? head.host;
+  headers.push('X-Forwarded-For', forwardedInfo?.for === undefined ? peer : `${forwardedInfo.for}, ${peer}`);
+  headers.push('X-Forwarded-Proto', forwardedInfo?.protocol ?? connection.protocol);
+  if (host !== undefined) headers.push('X-Forwarded-Host', host);
+  headers.push('X-Request-Id', id);
+  if (trace !== undefined) headers.push('traceparent', trace.traceparentFor(exchange));
+  return applyHeaderRules(headers, rules);
 }
 
 /**
- * Some servers take `X_Forwarded_For`, others `X.Forwarded.For` too, for `X-Forwarded-For`: no spelling goes on of
- * a header that is the gateway's to say, or that stops at this hop; nor a second one of the type that was checked.
+ * Returns the headers of a response as its route forwards them. Removes `Trailer` where no trailers can follow, since Node
+ * throws there, and the length of a 1xx or 204, which could be read in two ways (RFC 9110 section 8.6).
+ */
+export function forwardResponseHeaders({ status, headers }: ResponseHead, exchange: Exchange): RawHeaders {
+  const { request, response, route, cors } = exchange;
+  const forwarded = applyHeaderRules(withoutHopHeaders(headers), route?.responseHeaders);
+  const isBodiless = request.method === 'HEAD' || status < 200 || status === 204 || status === 304;
+  const hasNoTrailers = isBodiless || !response.useChunkedEncodingByDefault;
+  const hasNoLength = status < 200 || status === 204;
+  if (!hasNoTrailers && cors === undefined) return forwarded;
+  return withoutHeaders(
+    forwarded,
+    (written) =>
+      // The gateway writes the CORS headers, and a browser accepts none of two.
+      (cors !== undefined && CORS_RESPONSE_HEADER.test(written)) ||
+      (hasNoTrailers && isHeader(written, 'trailer')) ||
+      (hasNoLength && isHeader(written, 'content-length')),
+  );
+}
+
+/** Returns the trailers of a response without those that its route removes or sets. */
+export function forwardTrailers(trailers: RawHeaders, { route }: Exchange): RawHeaders {
+  const rules = route?.responseHeaders;
+  const forwarded = withoutHopHeaders(trailers);
+  return rules === undefined ? forwarded : withoutHeaders(forwarded, rules.drops);
+}
+
+/** Removes the headers that end at this hop. */
+export function withoutHopHeaders(headers: RawHeaders): string[] {
+  const named = connectionNames(headers);
+  return withoutHeaders(
+    headers,
+    (written) => handlingOf(written) === 'hop' || isListed(written, named, CONTENT_LENGTH),
+  );
+}
+
+/** Removes the headers that a route removes or sets, then appends those that it sets. */
+export function applyHeaderRules(headers: string[], rules: HeaderRules | undefined): string[] {
+  return rules === undefined ? headers : [...withoutHeaders(headers, rules.drops), ...rules.set];
+}
+
+function handlingOf(written: string): HeaderHandling {
+  const cached = handlings.get(written);
+  if (cached !== undefined) return cached;
+  const handling = handlingByName(written.toLowerCase());
+  handlings.set(written, handling);
+  return handling;
+}
+
+/**
+ * Some servers read `X_Forwarded_For`, others `X.Forwarded.For` too, as `X-Forwarded-For`. So the gateway forwards no spelling of
+ * a header that it writes itself or that ends at this hop, and no second spelling of a header that it has checked.
  */
 function handlingByName(name: string): HeaderHandling {
-  if (HOP_BY_HOP.has(name)) return 'ends';
+  if (HOP_BY_HOP.has(name)) return 'hop';
   const folded = foldHeaderName(name);
   if (isOverrideHeader(folded)) return 'override';
   if (GATEWAY_OWNED.has(folded) || folded.startsWith('x-forwarded-')) return 'own';
   if (folded !== name && (HOP_BY_HOP.has(folded) || PROTECTED.has(folded))) return 'own';
-  return name === 'tracestate' ? 'traced' : 'passes';
+  return name === 'tracestate' ? 'trace' : 'pass';
 }
 
-function isListed(written: string, named: ReadonlySet<string> | undefined, kept: ReadonlySet<string>): boolean {
+/** True if `Connection` names the header, and the header is not one of `exceptions`. */
+function isListed(written: string, named: ReadonlySet<string> | undefined, exceptions: ReadonlySet<string>): boolean {
   if (named === undefined) return false;
   const name = written.toLowerCase();
-  return named.has(name) && !kept.has(name);
+  return named.has(name) && !exceptions.has(name);
 }
 
-/** What `Connection` names beyond the usual; `undefined` when that is nothing. */
-function connectionNames(raw: RawHeaders): ReadonlySet<string> | undefined {
+/** Returns the header names in `Connection`; `undefined` if it has only `keep-alive` or `close`. */
+function connectionNames(headers: RawHeaders): ReadonlySet<string> | undefined {
   let names: Set<string> | undefined;
-  for (let index = 0; index < raw.length; index += 2) {
-    const name = raw[index] as string;
-    if (name.length !== 10 || name.toLowerCase() !== 'connection') continue;
-    const value = (raw[index + 1] as string).toLowerCase();
-    if (value === 'keep-alive' || value === 'close') continue;
+  forEachHeader(headers, (written, raw) => {
+    if (!isHeader(written, 'connection')) return;
+    const value = raw.toLowerCase();
+    if (value === 'keep-alive' || value === 'close') return;
     names ??= new Set();
     for (const token of value.split(',')) names.add(token.trim());
-  }
+  });
   return names;
 }

@@ -1,20 +1,20 @@
 import { RoundRobinQueue } from '../../fairness/round-robin-queue.ts';
 
-/** Waits for a connection to an upstream. */
+/** A request that waits for a connection to an upstream. */
 export interface QueueEntry {
-  /** The key of the client that it waits for; each client has a line of its own. */
+  /** The key of the client that waits. Each client has its own line. */
   readonly client: string;
 }
 
 /**
- * Requests that wait for a connection, fairly by client: clients take turns, and when the queue is full, a client with fewer
- * requests takes the place of the latest one of the client with the most. So one client can fill the queue only while it waits alone.
+ * Requests that wait for a connection. Clients take turns. When the queue is full, a client with fewer requests takes the slot
+ * of the latest request of the client with the most, so a client can fill the queue only while it waits alone.
  */
 export class RequestQueue<T extends QueueEntry> {
   readonly #limit: number;
-  readonly #turns = new RoundRobinQueue<string, T>();
+  readonly #lines = new RoundRobinQueue<string, T>();
   readonly #timers = new Map<T, NodeJS.Timeout>();
-  /** The clients by how many of their requests wait: the last entry is never empty, but for the first. */
+  /** The clients by the number of their requests. The last set is never empty, except the first. */
   readonly #byLength: Set<string>[] = [new Set()];
 
   constructor(limit: number) {
@@ -22,58 +22,59 @@ export class RequestQueue<T extends QueueEntry> {
   }
 
   get size(): number {
-    return this.#turns.size;
+    return this.#timers.size;
   }
 
   get next(): T | undefined {
-    return this.#turns.next;
+    return this.size === 0 ? undefined : this.#lines.next;
   }
 
   /**
-   * Adds one at the end of its client's line.
+   * Adds a request at the end of its client's line.
    *
-   * @returns the one that has no room: this one, or one that waited and has been removed
+   * @param startTimer starts the time limit of the request
+   * @returns the request that has no room: this one, or one that waited and is now removed
    */
-  enqueue(waiter: T, timer: () => NodeJS.Timeout): T | undefined {
-    const removed = this.size < this.#limit ? undefined : this.#makeRoomFor(waiter);
-    if (removed === waiter) return waiter;
-    this.#turns.enqueue(waiter.client, waiter);
-    this.#timers.set(waiter, timer());
-    this.#changed(waiter.client, 1);
+  enqueue(request: T, startTimer: () => NodeJS.Timeout): T | undefined {
+    const removed = this.size < this.#limit ? undefined : this.#makeRoomFor(request);
+    if (removed === request) return request;
+    this.#lines.enqueue(request.client, request);
+    this.#timers.set(request, startTimer());
+    this.#updateLength(request.client, 1);
     return removed;
   }
 
-  /** Removes the next one; the next turn is another client's. */
+  /** Removes the next request. The next turn belongs to another client. */
   dequeue(): T | undefined {
-    const waiter = this.#turns.dequeue();
-    if (waiter !== undefined) this.#forget(waiter);
-    return waiter;
+    const request = this.#lines.dequeue();
+    if (request !== undefined) this.#forget(request);
+    return request;
   }
 
-  remove(waiter: T): void {
-    if (this.#turns.remove(waiter.client, waiter)) this.#forget(waiter);
+  remove(request: T): void {
+    if (this.#lines.remove(request.client, request)) this.#forget(request);
   }
 
-  #forget(waiter: T): void {
-    clearTimeout(this.#timers.get(waiter));
-    this.#timers.delete(waiter);
-    this.#changed(waiter.client, -1);
+  #forget(request: T): void {
+    clearTimeout(this.#timers.get(request));
+    this.#timers.delete(request);
+    this.#updateLength(request.client, -1);
   }
 
-  #makeRoomFor(waiter: T): T {
+  #makeRoomFor(request: T): T {
     const longest = this.#byLength.length - 1;
     const [client] = this.#byLength[longest] ?? [];
-    const latest = client === undefined ? undefined : this.#turns.lastOf(client);
-    if (latest === undefined || longest <= this.#turns.lengthOf(waiter.client) + 1) return waiter;
+    const latest = client === undefined ? undefined : this.#lines.lastOf(client);
+    if (latest === undefined || longest <= this.#lines.lengthOf(request.client) + 1) return request;
     this.remove(latest);
     return latest;
   }
 
-  /** @param by by how much the client's line has changed */
-  #changed(client: string, by: 1 | -1): void {
+  /** @param change of the length of the client's line */
+  #updateLength(client: string, change: 1 | -1): void {
     const lengths = this.#byLength;
-    const length = this.#turns.lengthOf(client);
-    lengths[length - by]?.delete(client);
+    const length = this.#lines.lengthOf(client);
+    lengths[length - change]?.delete(client);
     lengths[length] ??= new Set();
     if (length > 0) lengths[length].add(client);
     while (lengths.length > 1 && lengths.at(-1)?.size === 0) lengths.pop();

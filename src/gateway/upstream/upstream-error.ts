@@ -1,6 +1,6 @@
 import { Refusal } from '../response/refusal.ts';
 
-/** Breaks an exchange off; what the client is told of it comes along. */
+/** Ends an exchange with a refusal. */
 export class UpstreamError extends Error {
   readonly refusal: Refusal;
 
@@ -10,7 +10,7 @@ export class UpstreamError extends Error {
   }
 }
 
-/** Breaks an exchange off whose client left: there is nobody to tell. */
+/** Ends an exchange whose client has disconnected, so there is nobody to respond to. */
 export class ClientDisconnected extends Error {}
 
 const TIMEOUTS = new Set(['response_timeout', 'idle_timeout', 'connect_timeout', 'ETIMEDOUT', 'ETIMEOUT']);
@@ -20,7 +20,7 @@ export function isTimeout(error: Error & { code?: string }): boolean {
   return TIMEOUTS.has(error.code ?? '');
 }
 
-/** What the client is told when an exchange with an upstream failed, by the codes of the connection and of the system. */
+/** Returns the refusal for a failed exchange with an upstream, by the error code of the connection or of the system. */
 export function toRefusal(error: Error & { code?: string }): Refusal {
   if (error instanceof UpstreamError) return error.refusal;
   const code = error.code ?? error.name;

@@ -1,198 +1,215 @@
 import type { Duplex } from 'node:stream';
-import { IDEMPOTENT_METHODS } from '../../http-methods.ts';
 import type { ResponseHead } from '../../http1/response-head.ts';
+import type { FlowControl, ResponseSink } from '../../http1/response-sink.ts';
 import type { UpstreamConnection } from '../../http1/upstream-connection.ts';
-import type { ResponseSink } from '../../http1/upstream-request.ts';
+import type { UpstreamRequest } from '../../http1/upstream-request.ts';
+import type { RawHeaders } from '../../raw-headers.ts';
+import type { RoutedExchange } from '../exchange.ts';
 import { RequestBody } from '../request/request-body.ts';
+import { ValidatedRequestBody } from '../request/validated-request-body.ts';
 import { Refusal } from '../response/refusal.ts';
-import { refuse } from '../response/refuse.ts';
-import { buildBody, buildHeaders, buildUpstreamRequest } from './build-request.ts';
-import { type FailureSource, failureSourceOf } from './failure-sources.ts';
-import type { ForwardRequest } from './forwarder.ts';
+import { type FailedAttempt, isAbandoned, isRetryable, sourceOfFailure } from './failed-attempt.ts';
 import type { LiveEndpoint } from './live-endpoint.ts';
 import type { LiveUpstream, QueuedRequest } from './live-upstream.ts';
-import { ClientDisconnected, isTimeout, toRefusal, UpstreamError } from './upstream-error.ts';
+import { forwardRequestHeaders } from './proxy-headers.ts';
+import { ClientDisconnected, toRefusal, UpstreamError } from './upstream-error.ts';
+
+/** Sends the events of an upstream's response to the client. */
+export type ClientResponse = Pick<ResponseSink, 'onHead' | 'onData' | 'onReadComplete' | 'onEnd' | 'onUpgrade'>;
 
 /**
- * A request on its way to a target and its answer on the way back, over one connection or, where that is safe, over a
- * second one. What comes of the answer is the receiver's.
+ * Forwards one request to an endpoint of its upstream and the response to the client: waits for a connection, retries where
+ * that is safe, and reports results to the circuit breaker of the endpoint.
  */
 export class UpstreamExchange implements QueuedRequest, ResponseSink {
   readonly client: string;
-  readonly #outgoing: ForwardRequest;
+  readonly #exchange: RoutedExchange;
   readonly #upstream: LiveUpstream;
-  readonly #headers: string[];
+  readonly #response: ClientResponse;
+  readonly #completion = Promise.withResolvers<void>();
+  #headers: RawHeaders = [];
+  #path = '';
   #timer: NodeJS.Timeout | undefined;
-  #target: LiveEndpoint | undefined;
+  #endpoint: LiveEndpoint | undefined;
   #connection: UpstreamConnection | undefined;
-  /** The request is being written, or was. */
-  #isBegun = false;
   #body: Buffer | RequestBody | null = null;
+  /** The opening of the breaker that this attempt is a trial of; 0: no trial. */
   #trial = 0;
-  /** When it was sent, in milliseconds of the exchange. */
-  #sentMs = 0;
-  #tries = 0;
-  /** A byte of an answer has come, if only of one before the answer. */
-  #isAnswered = false;
-  /** The answer is whole, or the client was told that there is none, or left. */
+  #attempts = 0;
+  /** Milliseconds after the start of the exchange. */
+  #sentAfterMs = 0;
+  #isSent = false;
+  #hasResponse = false;
   #isOver = false;
 
-  constructor(outgoing: ForwardRequest, upstream: LiveUpstream) {
-    this.client = outgoing.exchange.client;
-    this.#outgoing = outgoing;
+  constructor(exchange: RoutedExchange, upstream: LiveUpstream, response: ClientResponse) {
+    this.client = exchange.client;
+    this.#exchange = exchange;
     this.#upstream = upstream;
-    this.#headers = buildHeaders(outgoing);
+    this.#response = response;
   }
 
-  /** Sends the request as soon as an endpoint has a connection for it. */
-  forward(): void {
-    const { route, exchange } = this.#outgoing;
+  /**
+   * Sends the request as soon as an endpoint has a connection for it. Resolves once the response is complete, or the connection
+   * has become a tunnel.
+   *
+   * @throws Refusal; ClientDisconnected
+   */
+  forward(): Promise<void> {
+    const { route, target } = this.#exchange;
     const limitMs = route.timeoutMs ?? this.#upstream.upstream.totalTimeoutMs;
-    if (limitMs !== undefined) this.#timer = setTimeout(() => this.#stop(exchangeTimeout()), limitMs);
-    exchange.onClientDisconnected = () => this.#stop(new ClientDisconnected());
+    this.#headers = forwardRequestHeaders(this.#exchange);
+    this.#path = (route.upstreamPath?.(target.path) ?? target.path) + target.query;
+    if (limitMs !== undefined) this.#timer = setTimeout(() => this.#stop(totalTimeout()), limitMs);
+    this.#exchange.onClientDisconnected = () => this.#stop(new ClientDisconnected());
     this.#upstream.acquire(this);
+    return this.#completion.promise;
   }
 
-  start(target: LiveEndpoint, trial: number): void {
-    this.#target = target;
+  start(endpoint: LiveEndpoint, trial: number): void {
+    this.#endpoint = endpoint;
     this.#trial = trial;
-    if (target.breaker !== undefined) this.#sentMs = this.#outgoing.exchange.elapsedMs();
-    this.#tries += 1;
-    const isFresh = this.#tries > 1 || this.#outgoing.exchange.handshake !== undefined;
-    this.#send(isFresh ? this.#open(target) : target.pool.acquire(), target);
-  }
-
-  onRequestStart(): void {
-    this.#isBegun = true;
-  }
-
-  onStale(): void {
-    const target = this.#target as LiveEndpoint;
-    target.pool.discard(this.#connection as UpstreamConnection);
-    this.#send(this.#open(target), target);
+    if (endpoint.breaker !== undefined) this.#sentAfterMs = this.#exchange.elapsedMs();
+    this.#attempts += 1;
+    const needsNew = this.#attempts > 1 || this.#exchange.handshake !== undefined;
+    this.#send(endpoint, needsNew ? this.#openConnection(endpoint) : endpoint.pool.acquire());
   }
 
   refuse(refusal: Refusal): void {
     this.#fail(new UpstreamError(refusal));
   }
 
-  onHead(head: ResponseHead): void {
-    const target = this.#target as LiveEndpoint;
-    if (target.breaker !== undefined && !this.#isAnswered) {
-      target.responseTime.add(this.#outgoing.exchange.elapsedMs() - this.#sentMs);
-      target.breaker.recordResponse();
-    }
-    this.#isAnswered = true;
-    this.#outgoing.clientResponse.onHead(this.#connection as UpstreamConnection, head);
+  onRequestStart(): void {
+    this.#isSent = true;
   }
 
-  onData(bytes: Buffer): void {
-    this.#outgoing.clientResponse.onData(this.#connection as UpstreamConnection, bytes);
+  onStale(): void {
+    const endpoint = this.#endpoint as LiveEndpoint;
+    endpoint.pool.discard(this.#connection as UpstreamConnection);
+    this.#send(endpoint, this.#openConnection(endpoint));
+  }
+
+  onHead(head: ResponseHead, connection: FlowControl): void {
+    const { breaker, responseTime } = this.#endpoint as LiveEndpoint;
+    if (breaker !== undefined && !this.#hasResponse) {
+      responseTime.add(this.#exchange.elapsedMs() - this.#sentAfterMs);
+      breaker.recordResponse();
+    }
+    this.#hasResponse = true;
+    this.#response.onHead(head, connection);
+  }
+
+  onData(bytes: Buffer, connection: FlowControl): void {
+    this.#response.onData(bytes, connection);
   }
 
   onReadComplete(): void {
-    this.#outgoing.clientResponse.onWaiting?.();
+    this.#response.onReadComplete();
   }
 
-  onEnd(trailers: readonly string[]): void {
+  onEnd(trailers: RawHeaders): void {
     try {
-      this.#outgoing.clientResponse.onEnd(trailers);
+      this.#response.onEnd(trailers);
     } catch (error) {
       this.onError(error as Error);
       return;
     }
     this.#settle();
-    this.#target?.breaker?.recordSuccess();
-    this.#disembark(false);
+    this.#endpoint?.breaker?.recordSuccess();
+    this.#releaseConnection(true);
+    this.#completion.resolve();
   }
 
   onUpgrade(head: ResponseHead, socket: Duplex): void {
     try {
-      this.#outgoing.clientResponse.onSwitch?.(head, socket);
+      this.#response.onUpgrade(head, socket);
     } catch (error) {
       socket.destroy();
       this.onError(error as Error);
       return;
     }
     this.#settle();
-    this.#target?.breaker?.recordResponse();
-    this.#target?.breaker?.recordSuccess();
-    // Until it ends, the tunnel counts as one of the target's connections.
-    socket.once('close', () => this.#disembark(true));
+    this.#endpoint?.breaker?.recordResponse();
+    this.#endpoint?.breaker?.recordSuccess();
+    // The tunnel counts as a connection of the endpoint until it closes.
+    socket.once('close', () => this.#releaseConnection(false));
+    this.#completion.resolve();
   }
 
   onError(error: Error): void {
-    const target = this.#target;
-    const isAgain = this.#mayTryAgain(error);
-    // A kept connection that its upstream was about to close says nothing about the endpoint; the next try does.
-    if (!isAgain || !this.#isBegun) this.#count(error);
-    this.#disembark(true);
-    if (isAgain) {
-      this.#outgoing.exchange.retries += 1;
-      this.#upstream.acquire(this, target);
+    const failed = this.#failedAttempt(error);
+    const isRetried = this.#upstream.upstream.retry && !this.#isOver && isRetryable(failed);
+    // A stale connection says nothing about the endpoint. The retry does.
+    if (!isRetried || !this.#isSent) this.#recordFailure(failed);
+    this.#releaseConnection(false);
+    if (isRetried) {
+      this.#exchange.retries += 1;
+      this.#upstream.acquire(this, this.#endpoint);
     } else {
       this.#fail(error);
     }
   }
 
-  #open(target: LiveEndpoint): UpstreamConnection {
-    return target.pool.open(this.#outgoing.exchange.handshake !== undefined);
+  #openConnection({ pool }: LiveEndpoint): UpstreamConnection {
+    return pool.open(this.#exchange.handshake !== undefined);
   }
 
-  #send(connection: UpstreamConnection, to: LiveEndpoint): void {
+  #send(endpoint: LiveEndpoint, connection: UpstreamConnection): void {
     this.#connection = connection;
-    this.#isBegun = false;
-    this.#body = buildBody(this.#outgoing);
-    const call = buildUpstreamRequest(this.#outgoing, to.host, this.#headers, this.#body);
-    connection.send(call, this);
+    this.#isSent = false;
+    this.#body = createBody(this.#exchange);
+    connection.send(this.#createRequest(endpoint), this);
   }
 
-  /** Counts the failure, for the breaker and the metrics of its endpoint. */
-  #count(error: Error): void {
-    const target = this.#target;
-    if (target === undefined) return;
-    const isAbandoned = error instanceof ClientDisconnected && this.#isBegun && !this.#isAnswered && this.#isWhole;
-    if (isAbandoned) target.abandoned += 1;
-    const waitedMs = this.#outgoing.exchange.elapsedMs() - this.#sentMs;
-    // The time of a streamed upload is the client's own.
-    const isLong = isAbandoned && !(this.#body instanceof RequestBody) && target.responseTime.isSlow(waitedMs);
-    if (isLong) target.breaker?.recordAbandoned(this.client);
-    else target.breaker?.recordFailure(this.#sourceOf(error), this.client, this.#trial);
+  #createRequest({ host }: LiveEndpoint): UpstreamRequest {
+    const { request, head, handshake, route } = this.#exchange;
+    const body = this.#body;
+    return {
+      method: request.method ?? '',
+      path: this.#path,
+      // A request of HTTP/1.0 may have no Host.
+      headers: head.host === undefined ? ['Host', host, ...this.#headers] : this.#headers,
+      isHandshake: handshake !== undefined,
+      length: Buffer.isBuffer(body) ? body.length : head.body,
+      body,
+      // A route with a time limit limits the complete exchange instead.
+      hasResponseTimeout: route.timeoutMs === undefined,
+    };
   }
 
-  /** True once the client has sent all of its request. */
-  get #isWhole(): boolean {
-    return !(this.#body instanceof RequestBody) || this.#outgoing.exchange.request.complete;
+  #failedAttempt(error: Error): FailedAttempt {
+    const { request } = this.#exchange;
+    const body = this.#body;
+    const isStreamed = body instanceof RequestBody;
+    return {
+      error,
+      method: request.method ?? '',
+      attempt: this.#attempts,
+      endpoints: this.#upstream.upstream.endpoints.length,
+      isSent: this.#isSent,
+      hasResponse: this.#hasResponse,
+      hasBody: body !== null,
+      isBodyRepeatable: !isStreamed || !body.isStarted,
+      isRequestComplete: !isStreamed || request.complete,
+      wasPaused: this.#connection?.wasPaused === true,
+      mayHaveBeenStale: this.#connection?.mayHaveBeenStale === true,
+    };
   }
 
-  #sourceOf(error: Error & { code?: string }): FailureSource {
-    if (error instanceof ClientDisconnected) return 'client';
-    const isLate = error instanceof UpstreamError && error.refusal.code === 'upstream_timeout';
-    if (error instanceof UpstreamError && !isLate) return failureSourceOf(error.refusal.reason) ?? 'client';
-    // The limit of the whole exchange also runs while the response is on its way to a slow client.
-    if (isLate && this.#isAnswered) return 'client';
-    if (!isLate && !this.#isBegun) return failureSourceOf(error.code ?? '') === 'gateway' ? 'gateway' : 'endpoint';
-    // A client that sends or reads slowly makes upstreams give up. One that reads nothing of an upload is at fault itself.
-    const isUnread = error.code === 'response_timeout';
-    // An upstream that responds early and closes resets its own response, since the rest of the body is unread.
-    if (this.#isAnswered && this.#body !== null && error.code === 'ECONNRESET') return 'client';
-    if ((!this.#isWhole && !isUnread) || this.#connection?.wasPaused === true) return 'client';
-    return (isLate ? failureSourceOf('exchange_too_long') : failureSourceOf(error.code ?? '')) ?? 'request';
+  /** Reports a failure to the breaker and the metrics of the endpoint. */
+  #recordFailure(failed: FailedAttempt): void {
+    const endpoint = this.#endpoint;
+    if (endpoint === undefined) return;
+    const hasLeft = isAbandoned(failed);
+    if (hasLeft) endpoint.abandoned += 1;
+    const waitedMs = this.#exchange.elapsedMs() - this.#sentAfterMs;
+    // The client itself determines how long a streamed upload takes.
+    const wasSlow = hasLeft && !(this.#body instanceof RequestBody) && endpoint.responseTime.isSlow(waitedMs);
+    if (wasSlow) endpoint.breaker?.recordAbandoned(this.client);
+    else endpoint.breaker?.recordFailure(sourceOfFailure(failed), this.client, this.#trial);
   }
 
-  /** Safe are: nothing was sent; or a kept-alive connection died unanswered, and to do it twice is to do it once. */
-  #mayTryAgain(error: Error): boolean {
-    const { upstream } = this.#upstream;
-    if (!upstream.retry || this.#isOver || error instanceof UpstreamError || error instanceof ClientDisconnected)
-      return false;
-    if (!this.#isBegun) return this.#tries < upstream.endpoints.length;
-    const isWhole = !(this.#body instanceof RequestBody) || !this.#body.isStarted;
-    const isIdempotent = IDEMPOTENT_METHODS.has(this.#outgoing.exchange.request.method ?? '');
-    const isDead = !this.#isAnswered && !isTimeout(error) && this.#connection?.mayHaveBeenStale === true;
-    return this.#tries === 1 && isDead && isIdempotent && isWhole;
-  }
-
-  /** Ends it early, wherever it is. */
+  /** Ends the exchange early, in the queue or on its connection. */
   #stop(reason: Error): void {
     if (this.#isOver) return;
     if (this.#connection === undefined) {
@@ -206,12 +223,7 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink {
   #fail(error: Error): void {
     if (this.#isOver) return;
     this.#settle();
-    const { exchange } = this.#outgoing;
-    // Once the answer has begun, a cut connection is the only way to say that it is not whole.
-    // An answer that was ended early is whole to the client, whose connection goes on.
-    if (error instanceof ClientDisconnected) {
-      if (!exchange.response.writableFinished) exchange.response.destroy();
-    } else refuse(exchange, toRefusal(error));
+    this.#completion.reject(error instanceof ClientDisconnected ? error : toRefusal(error));
   }
 
   #settle(): void {
@@ -219,16 +231,26 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink {
     clearTimeout(this.#timer);
   }
 
-  #disembark(isLost: boolean): void {
+  #releaseConnection(isReusable: boolean): void {
     const connection = this.#connection;
     if (connection === undefined) return;
     this.#connection = undefined;
-    if (isLost) this.#target?.pool.discard(connection);
-    else this.#target?.pool.release(connection);
+    if (isReusable) this.#endpoint?.pool.release(connection);
+    else this.#endpoint?.pool.discard(connection);
     this.#upstream.dispatch();
   }
 }
 
-function exchangeTimeout(): UpstreamError {
+/** Returns the body in memory, or a stream of the one that the client sends. Each attempt needs its own stream. */
+function createBody(exchange: RoutedExchange): Buffer | RequestBody | null {
+  const { body, head, route } = exchange;
+  if (body !== undefined || head.body === undefined) return body ?? null;
+  const limitBytes = route.body?.limitBytes ?? Number.POSITIVE_INFINITY;
+  const validator = route.body?.streamValidatorFor?.(head.contentType ?? '');
+  if (validator === undefined) return new RequestBody(exchange, limitBytes);
+  return new ValidatedRequestBody(exchange, limitBytes, validator);
+}
+
+function totalTimeout(): UpstreamError {
   return new UpstreamError(new Refusal('upstream_timeout', { reason: 'exchange_too_long' }));
 }

@@ -13,19 +13,21 @@ export const routeAmbiguous: Rule = {
   *find({ routes, witnessSearch }) {
     const earlierRoutes = new PatternTree<LintRoute>();
     const steps = overlapSearchBudget(routes);
-    for (const subject of routes) {
-      const other = earlierRoutes.overlapping(subject.pattern, steps).find((earlier) => isCrossing(subject, earlier));
-      earlierRoutes.add(subject.pattern, subject);
-      const intersection = other && intersect(subject.pattern, other.pattern);
+    for (const lintRoute of routes) {
+      const other = earlierRoutes
+        .overlapping(lintRoute.pattern, steps)
+        .find((earlier) => isCrossing(lintRoute, earlier));
+      earlierRoutes.add(lintRoute.pattern, lintRoute);
+      const intersection = other && intersect(lintRoute.pattern, other.pattern);
       if (other === undefined || intersection === undefined) continue;
-      const [method = ''] = sortMethods(sharedMethods(subject, other));
+      const [method = ''] = sortMethods(sharedMethods(lintRoute, other));
       const path = witnessSearch
         .samplePaths(intersection)
         .find((candidate) => witnessSearch.match(method, candidate).route !== undefined);
       if (path === undefined) continue;
       const witness = witnessSearch.match(method, path);
       const message = `${method} ${path} matches this route and "${other.route.id}", and goes to "${witness.route}"; narrow one of the two paths`;
-      yield findingAt([...subject.path, 'path'], message, {
+      yield findingAt([...lintRoute.path, 'path'], message, {
         witness,
         related: { path: [...other.path, 'path'], message: 'the other route' },
       });
@@ -39,7 +41,7 @@ function isCrossing(one: LintRoute, other: LintRoute): boolean {
   return !containsPattern(one.pattern, other.pattern) && !containsPattern(other.pattern, one.pattern);
 }
 
-/** True if the routes handle a request differently. Other rules report a public and a protected route. */
+/** True if the routes handle a request differently. The `public-` rules report pairs with different access. */
 function hasDifferentEffect({ entry: one }: LintRoute, { entry: other }: LintRoute): boolean {
   if (one.access !== other.access) return false;
   const effectOf = ({ upstream, roles, login, upstreamPath }: typeof one) =>

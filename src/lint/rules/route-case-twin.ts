@@ -15,38 +15,38 @@ export const routeCaseTwin: Rule = {
     'Some servers ignore letter case, trailing dots and `;` parameters, so the gateway responds with 404 to a path that such a server would treat as the path of a stricter route.',
   *find({ routes, witnessSearch }) {
     const twins = new Map<string, LintRoute[]>();
-    for (const subject of routes) {
-      const key = patternKey(subject.pattern.map(foldLiteral));
-      twins.set(key, [...(twins.get(key) ?? []), subject]);
+    for (const lintRoute of routes) {
+      const key = patternKey(lintRoute.pattern.map(foldLiteral));
+      twins.set(key, [...(twins.get(key) ?? []), lintRoute]);
     }
     for (const group of twins.values())
-      for (const [index, subject] of group.entries()) {
-        const twin = group.find((other) => patternKey(other.pattern) !== patternKey(subject.pattern));
+      for (const [index, lintRoute] of group.entries()) {
+        const twin = group.find((other) => patternKey(other.pattern) !== patternKey(lintRoute.pattern));
         if (twin === undefined) break;
-        const finding = shadowedFinding(subject, twin, witnessSearch);
+        const finding = shadowedFinding(lintRoute, twin, witnessSearch);
         if (finding !== undefined) yield finding;
-        else if (group.indexOf(twin) < index) yield spellingFinding(subject, twin, witnessSearch);
+        else if (group.indexOf(twin) < index) yield spellingFinding(lintRoute, twin, witnessSearch);
       }
   },
 };
 
 /** Reports a route that receives no request, because another spelling of its path belongs to a stricter route. */
-function shadowedFinding(subject: LintRoute, twin: LintRoute, witnessSearch: WitnessSearch): RuleFinding | undefined {
-  const { route, path } = subject;
-  if (witnessSearch.findRequest(subject, route.methods) !== undefined) return undefined;
-  const witness = sampleWitness(subject, witnessSearch);
+function shadowedFinding(lintRoute: LintRoute, twin: LintRoute, witnessSearch: WitnessSearch): RuleFinding | undefined {
+  const { route, path } = lintRoute;
+  if (witnessSearch.findRequest(lintRoute, route.methods) !== undefined) return undefined;
+  const witness = sampleWitness(lintRoute, witnessSearch);
   if (witness.route !== undefined) return undefined;
   const { method, path: requestPath } = witness;
   const message = `${method} ${requestPath} gets a 404 response: its path differs only in spelling from that of the stricter route "${twin.route.id}"; give one of the two another path`;
   return findingAt([...path, 'path'], message, { witness, related: relatedRoute(twin) });
 }
 
-function spellingFinding(subject: LintRoute, twin: LintRoute, witnessSearch: WitnessSearch): RuleFinding {
-  const witness = sampleWitness(subject, witnessSearch);
+function spellingFinding(lintRoute: LintRoute, twin: LintRoute, witnessSearch: WitnessSearch): RuleFinding {
+  const witness = sampleWitness(lintRoute, witnessSearch);
   const { method, path: requestPath, route } = witness;
   const outcome = route === undefined ? 'gets a 404 response' : `goes to "${route}"`;
   const message = `this path differs only in spelling from that of "${twin.route.id}": ${method} ${requestPath} ${outcome}; use one spelling`;
-  return findingAt([...subject.path, 'path'], message, { witness, related: relatedRoute(twin) });
+  return findingAt([...lintRoute.path, 'path'], message, { witness, related: relatedRoute(twin) });
 }
 
 function sampleWitness({ route, pattern }: LintRoute, witnessSearch: WitnessSearch): RouteWitness {

@@ -8,11 +8,11 @@ export const routeMethodUnreachable: Rule = {
   rationale:
     'If more specific routes receive every request with this method, this route never serves it, although the manifest suggests that it does.',
   *find({ routes, witnessSearch }) {
-    for (const subject of routes) {
-      const { entry, route, path, pattern } = subject;
+    for (const lintRoute of routes) {
+      const { entry, route, path, pattern } = lintRoute;
       if (typeof entry.method === 'string') continue;
-      const isReached = (method: string) => witnessSearch.findRequest(subject, [method]) !== undefined;
-      const shadowed = entry.method.map((method) => !isReached(method) && witnessSearch.isShadowed(subject, method));
+      const isReached = (method: string) => witnessSearch.findRequest(lintRoute, [method]) !== undefined;
+      const shadowed = entry.method.map((method) => !isReached(method) && witnessSearch.isShadowed(lintRoute, method));
       if (shadowed.every((isShadowed) => isShadowed)) continue;
       const [samplePath = ''] = witnessSearch.samplePaths(pattern);
       for (const [index, method] of entry.method.entries()) {

@@ -10,15 +10,15 @@ export const routeParameterNames: Rule = {
   rationale: 'Readers take a segment that has different names in two routes for two different parameters.',
   *find({ routes }) {
     const names = new Map<string, { name: string; first: LintRoute }>();
-    for (const subject of routes) {
-      for (const [index, segment] of subject.pattern.entries()) {
+    for (const lintRoute of routes) {
+      for (const [index, segment] of lintRoute.pattern.entries()) {
         if (segment.kind !== 'parameter') continue;
-        const prefix = patternKey(subject.pattern.slice(0, index + 1));
+        const prefix = patternKey(lintRoute.pattern.slice(0, index + 1));
         const previous = names.get(prefix);
-        if (previous === undefined) names.set(prefix, { name: segment.name, first: subject });
+        if (previous === undefined) names.set(prefix, { name: segment.name, first: lintRoute });
         if (previous === undefined || previous.name === segment.name) continue;
         const message = `{${segment.name}} is called {${previous.name}} in the path of "${previous.first.route.id}"; use one name`;
-        yield findingAt([...subject.path, 'path'], message, {
+        yield findingAt([...lintRoute.path, 'path'], message, {
           related: { path: [...previous.first.path, 'path'], message: 'the other name' },
         });
         break;

@@ -13,7 +13,7 @@ export const routeSlashTwin: Rule = {
     const rests = new Map(
       routes
         .filter(({ pattern }) => pattern.at(-1)?.kind === 'rest')
-        .map((subject) => [patternKey(subject.pattern.slice(0, -1)), subject]),
+        .map((lintRoute) => [patternKey(lintRoute.pattern.slice(0, -1)), lintRoute]),
     );
     for (const { route, path, pattern } of routes) {
       const rest = pattern.length === 0 ? undefined : rests.get(patternKey(pattern));

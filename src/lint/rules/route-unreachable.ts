@@ -8,11 +8,11 @@ export const routeUnreachable: Rule = {
   preset: 'minimal',
   rationale: 'A route that receives no requests does nothing, and the checks that it configures never run.',
   *find({ routes, witnessSearch }) {
-    const byId = new Map(routes.map((subject) => [subject.route.id, subject]));
-    for (const subject of routes) {
-      const { route, path, pattern } = subject;
-      if (witnessSearch.findRequest(subject, route.methods) !== undefined) continue;
-      if (!route.methods.every((method) => witnessSearch.isShadowed(subject, method))) continue;
+    const byId = new Map(routes.map((lintRoute) => [lintRoute.route.id, lintRoute]));
+    for (const lintRoute of routes) {
+      const { route, path, pattern } = lintRoute;
+      if (witnessSearch.findRequest(lintRoute, route.methods) !== undefined) continue;
+      if (!route.methods.every((method) => witnessSearch.isShadowed(lintRoute, method))) continue;
       const [method = ''] = sortMethods(route.methods);
       const [samplePath = ''] = witnessSearch.samplePaths(pattern);
       const witness = witnessSearch.match(method, samplePath);

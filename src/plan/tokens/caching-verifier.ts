@@ -66,7 +66,7 @@ export function createCachingVerifier(
   const good = new LRUCache<string, CacheEntry>({ max, maxSize: MAX_BYTES });
   const refused = new LRUCache<string, { verdict: RejectedToken; until: number }>({ max });
   const judging = new Map<string, SharedVerification>();
-  const verdicts = new Map<TokenErrorCode | 'good', number>();
+  const results = new Map<TokenErrorCode | 'valid', number>();
   let hits = 0;
   let misses = 0;
 
@@ -86,8 +86,8 @@ export function createCachingVerifier(
     const found = await verify(token, asking);
     // Nobody waits for it any longer: the clients have ended it, not the identity service.
     if ('code' in found && found.code === 'keys_unavailable' && asking.signal.aborted) return found;
-    const verdict = 'claims' in found ? 'good' : found.code;
-    verdicts.set(verdict, (verdicts.get(verdict) ?? 0) + 1);
+    const verdict = 'claims' in found ? 'valid' : found.code;
+    results.set(verdict, (results.get(verdict) ?? 0) + 1);
     if ('claims' in found) return learn(id, found);
     if (found.code === 'keys_unavailable') {
       const entry = known(id);
@@ -115,14 +115,14 @@ export function createCachingVerifier(
       return {
         keys: keySource?.state ?? 'none',
         cause: keySource?.lastError ?? null,
-        good: good.size,
+        entries: good.size,
         refused: refused.size,
         verifying: judging.size,
         hits,
         misses,
-        verdicts,
-        fetched: keySource?.fetchSuccesses ?? 0,
-        unfetched: keySource?.fetchFailures ?? 0,
+        results,
+        fetches: keySource?.fetchSuccesses ?? 0,
+        failedFetches: keySource?.fetchFailures ?? 0,
       };
     },
     prepare: async () => {

@@ -16,19 +16,19 @@ export interface VerifierStatus {
   readonly keys: 'none' | 'known' | 'unknown' | 'stale';
   /** Why the last question for keys had no answer; `null` when it had one. */
   readonly cause: string | null;
-  /** Tokens that are remembered as good, and as refused. */
-  readonly good: number;
+  /** Tokens that are cached as valid, and as refused. */
+  readonly entries: number;
   readonly refused: number;
   /** Tokens that are being verified. */
   readonly verifying: number;
-  /** How often a token was remembered as good, and how often it was not. */
+  /** Lookups that found a valid token in the cache, and that did not. */
   readonly hits: number;
   readonly misses: number;
-  /** What came of those that were not remembered. */
-  readonly verdicts: ReadonlyMap<TokenErrorCode | 'good', number>;
-  /** How often keys were fetched, and how often there was no answer. */
-  readonly fetched: number;
-  readonly unfetched: number;
+  /** Verifications of tokens that were not cached, by result. */
+  readonly results: ReadonlyMap<TokenErrorCode | 'valid', number>;
+  /** Fetches of the keys that succeeded, and that failed. */
+  readonly fetches: number;
+  readonly failedFetches: number;
 }
 
 export interface Verifier {

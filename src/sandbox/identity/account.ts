@@ -5,7 +5,7 @@ import { minutesFromNow, now, type Store } from '../store.ts';
 /** Someone who can log in. */
 export interface Account extends SandboxUser {
   readonly password: string;
-  /** When its second factor came into force. */
+  /** When the second factor was confirmed. */
   readonly factorSince: string | null;
 }
 
@@ -16,7 +16,7 @@ export function findAccount(store: Store, column: 'id' | 'email', value: string)
   return store.one<Account>(`SELECT ${columns} FROM account WHERE ${column} = ?`, value);
 }
 
-/** A random text by which the account shows, once, that an earlier step was its own. Of it the file keeps a hash. */
+/** Issues a random, single-use ticket that proves an earlier step of the account. The database stores only its hash. */
 export function issueTicket(store: Store, { id }: Account, purpose: TicketPurpose, minutes: number): string {
   const ticket = randomBytes(24).toString('base64url');
   store.insert('ticket', {
@@ -28,9 +28,12 @@ export function issueTicket(store: Store, { id }: Account, purpose: TicketPurpos
   return ticket;
 }
 
-/** The account it was issued for; undefined when it is unknown, used or expired. Finding and deleting are one. */
+/**
+ * Returns the account of a ticket; `undefined` if it is unknown, used or expired. One statement finds and deletes it,
+ * so that nobody uses it twice.
+ */
 export function redeemTicket(store: Store, ticket: string, purpose: TicketPurpose): Account | undefined {
-  const spend = 'DELETE FROM ticket WHERE hash = ? AND purpose = ? AND expires_at > ? RETURNING account_id AS id';
-  const spent = store.one<{ id: string }>(spend, hash('sha256', ticket), purpose, now());
-  return spent && findAccount(store, 'id', spent.id);
+  const sql = 'DELETE FROM ticket WHERE hash = ? AND purpose = ? AND expires_at > ? RETURNING account_id AS id';
+  const row = store.one<{ id: string }>(sql, hash('sha256', ticket), purpose, now());
+  return row && findAccount(store, 'id', row.id);
 }

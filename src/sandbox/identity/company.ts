@@ -10,27 +10,31 @@ const USERS: Resource = {
   searchExpression: 'email',
 };
 
-/** The caller's own company. */
+/** Routes of the company of the caller. */
 export const companyRoutes: readonly SandboxRoute[] = [
   [
     'GET /api/company/settings',
     'protected',
-    (call: AuthenticatedRequest) => dataResponse(readColumn(call, 'settings')),
+    (request: AuthenticatedRequest) => dataResponse(readColumn(request, 'settings')),
   ],
   ['PATCH /api/company/settings', 'protected', changeSettings],
-  ['GET /api/company/license', 'protected', (call: AuthenticatedRequest) => dataResponse(readColumn(call, 'license'))],
+  [
+    'GET /api/company/license',
+    'protected',
+    (request: AuthenticatedRequest) => dataResponse(readColumn(request, 'license')),
+  ],
   ['GET /api/company/users', 'protected', listResource(USERS)],
 ];
 
-/** The settings there are tell which may be set, and to what type of value. */
-function changeSettings(call: AuthenticatedRequest): SandboxResponse {
-  const { store, user, fields } = call;
-  const settings = readColumn(call, 'settings');
+/** Updates settings. Only existing settings can be changed, and only to a value of the same type. */
+function changeSettings(request: AuthenticatedRequest): SandboxResponse {
+  const { store, user, fields } = request;
+  const settings = readColumn(request, 'settings');
   for (const [name, value] of Object.entries(fields)) {
     if (Object.hasOwn(settings, name) && typeof value === typeof settings[name]) continue;
     throw new SandboxError(
       400,
-      `"${name}" is no setting or has no such value; the settings are ${JSON.stringify(settings)}`,
+      `"${name}" is not a setting or has another type; the settings are ${JSON.stringify(settings)}`,
     );
   }
   const changed = { ...settings, ...fields };

@@ -5,14 +5,14 @@ import { dataResponse, SandboxError, type SandboxResponse } from '../response.ts
 import { now, type Store } from '../store.ts';
 import { createTotpSecret, totpStep } from '../totp.ts';
 
-/** The second factor: TOTP, one an account. It counts at login once a code has confirmed it. */
+/** Routes of the second factor: one TOTP factor per account. Login requires it after a code has confirmed it. */
 export const factorRoutes: readonly SandboxRoute[] = [
   ['GET /api/v1/mfa/factors', 'protected', listFactors],
   ['POST /api/v1/mfa/totp/enroll', 'protected', enrolTotp],
   ['POST /api/v1/mfa/totp/confirm', 'protected', confirmTotp],
 ];
 
-/** Whether the account's factor shows this code now. A code is taken once. */
+/** True if this is the current code of the factor of the account. Each code works once. */
 export function redeemTotpCode(store: Store, { id }: SandboxUser, code: string): boolean {
   const select =
     'SELECT totp_secret AS secret, totp_step AS step FROM account WHERE id = ? AND totp_secret IS NOT NULL';
@@ -28,11 +28,12 @@ function listFactors({ store, user }: AuthenticatedRequest): SandboxResponse {
   return dataResponse(store.all(select, user.id));
 }
 
-/** Takes the place of an unconfirmed factor, never of a confirmed one. */
+/** Enrols a factor. It replaces an unconfirmed one, never a confirmed one. */
 function enrolTotp({ store, user }: AuthenticatedRequest): SandboxResponse {
   const secret = createTotpSecret();
   const update = 'UPDATE account SET totp_secret = ?, totp_step = 0 WHERE id = ? AND totp_confirmed_at IS NULL';
-  if (store.run(update, secret, user.id) === 0) throw new SandboxError(409, 'the account has its factor already');
+  if (store.run(update, secret, user.id) === 0)
+    throw new SandboxError(409, 'the account already has a confirmed factor');
   recordAuditEvent(store, user, 'factor.enrol', user.id);
   const label = encodeURIComponent(`Signing sandbox:${user.email}`);
   return dataResponse(
@@ -41,10 +42,10 @@ function enrolTotp({ store, user }: AuthenticatedRequest): SandboxResponse {
   );
 }
 
-function confirmTotp(call: AuthenticatedRequest): SandboxResponse {
-  const { store, user, fields } = call;
+function confirmTotp(request: AuthenticatedRequest): SandboxResponse {
+  const { store, user, fields } = request;
   if (!redeemTotpCode(store, user, textField(fields, 'code'))) throw new SandboxError(400, 'invalid code');
   store.run('UPDATE account SET totp_confirmed_at = ? WHERE id = ?', now(), user.id);
   recordAuditEvent(store, user, 'factor.confirm', user.id);
-  return listFactors(call);
+  return listFactors(request);
 }

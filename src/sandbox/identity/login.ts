@@ -11,7 +11,7 @@ import { redeemTotpCode } from './factors.ts';
 
 const CHALLENGE_MINUTES = 5;
 
-/** The ways to a token: by password, by a social token, and the second step that either may ask for. */
+/** Routes that issue tokens: login with a password or a social token, and the second step with a TOTP code. */
 export const loginRoutes: readonly SandboxRoute[] = [
   ['POST /api/v1/login', 'public', login],
   ['POST /api/v1/social-auth', 'public', socialLogin],
@@ -30,9 +30,9 @@ async function login({ store, fields }: SandboxRequest): Promise<SandboxResponse
 async function socialLogin({ store, fields }: SandboxRequest): Promise<SandboxResponse> {
   const provider = textField(fields, 'provider');
   const token = textField(fields, 'access_token');
-  const known = SOCIAL_TOKENS.find((social) => social.provider === provider && social.token === token);
-  const account = known && findAccount(store, 'email', known.email);
-  if (account === undefined) throw new SandboxError(401, `${provider} does not know this token`);
+  const match = SOCIAL_TOKENS.find((social) => social.provider === provider && social.token === token);
+  const account = match && findAccount(store, 'email', match.email);
+  if (account === undefined) throw new SandboxError(401, `the token of ${provider} is not valid`);
   return tokenOrChallenge(store, account);
 }
 
@@ -43,14 +43,14 @@ async function tokenOrChallenge(store: Store, account: Account): Promise<Sandbox
   return dataResponse({ mfa_required: true, challenge_id, methods: ['totp'], expires_in: CHALLENGE_MINUTES * 60 });
 }
 
-/** A challenge is over with its first answer, so that codes cannot be tried out. */
+/** Completes a login with a TOTP code. A challenge allows one attempt, so that codes cannot be guessed. */
 async function completeChallenge({ store, fields }: SandboxRequest): Promise<SandboxResponse> {
   const code = textField(fields, 'code');
   const account = redeemTicket(store, textField(fields, 'challenge_id'), 'login challenge');
-  if (account === undefined) throw new SandboxError(401, 'the challenge is over: log in again');
+  if (account === undefined) throw new SandboxError(401, 'the challenge is used or expired; log in again');
   if (redeemTotpCode(store, account, code)) return grantToken(store, account);
   recordAuditEvent(store, account, 'login.refused', account.id);
-  throw new SandboxError(401, 'invalid code: log in again');
+  throw new SandboxError(401, 'invalid code; log in again');
 }
 
 async function grantToken(store: Store, account: Account): Promise<SandboxResponse> {

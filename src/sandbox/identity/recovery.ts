@@ -10,7 +10,7 @@ import { findAccount, issueTicket, redeemTicket } from './account.ts';
 const TICKET_MINUTES = 60;
 const MIN_PASSWORD_LENGTH = 8;
 
-/** What a mailbox can prove: a forgotten password, a verified address. */
+/** Routes that use a mailed token: password reset and verification of the e-mail address. */
 export const recoveryRoutes: readonly SandboxRoute[] = [
   ['POST /api/v1/password/forgot', 'public', mailTicket('password reset')],
   ['POST /api/v1/password/reset', 'public', resetPassword],
@@ -18,8 +18,8 @@ export const recoveryRoutes: readonly SandboxRoute[] = [
   ['POST /api/v1/email/verify', 'public', verifyEmail],
 ];
 
-/** Answers the same whether there is such an account or not. */
-function mailTicket(purpose: 'password reset' | 'email verification'): (call: SandboxRequest) => SandboxResponse {
+/** Mails a ticket. The response is the same without such an account, so that it does not reveal which accounts exist. */
+function mailTicket(purpose: 'password reset' | 'email verification'): (request: SandboxRequest) => SandboxResponse {
   return ({ store, fields }) => {
     const account = findAccount(store, 'email', emailField(fields, 'email'));
     if (account !== undefined) {
@@ -27,14 +27,14 @@ function mailTicket(purpose: 'password reset' | 'email verification'): (call: Sa
       sendMail(store, { to: account.email, subject: `Your ${purpose}`, body: `token: ${token}` });
       recordAuditEvent(store, account, `${purpose.replace(' ', '-')}.request`, account.id);
     }
-    return successResponse('if there is such an account, a mail is on its way', 202);
+    return successResponse('if the account exists, an e-mail was sent', 202);
   };
 }
 
 function resetPassword({ store, fields }: SandboxRequest): SandboxResponse {
   const password = textField(fields, 'password');
   if (password.length < MIN_PASSWORD_LENGTH)
-    throw new SandboxError(400, `"password" needs ${MIN_PASSWORD_LENGTH} characters`);
+    throw new SandboxError(400, `"password" needs at least ${MIN_PASSWORD_LENGTH} characters`);
   const account = requireFound(redeemTicket(store, textField(fields, 'token'), 'password reset'), 'token');
   store.run('UPDATE account SET password = ? WHERE id = ?', hashPassword(password), account.id);
   recordAuditEvent(store, account, 'password.reset', account.id);

@@ -5,22 +5,22 @@ import type { AuthenticatedRequest, SandboxRoute } from '../request.ts';
 import { dataResponse, requireFound, type SandboxResponse } from '../response.ts';
 import type { Store } from '../store.ts';
 
-/** The stand-in for the analysis of signed documents. */
+/** Routes that analyse signed documents. */
 export const aiRoutes: readonly SandboxRoute[] = [
   ['POST /api/ai/analyses', 'protected', requestAnalysis],
   ['GET /api/ai/jobs/:id', 'protected', showJob('ai-analysis')],
 ];
 
-/** The job: the analysis of the document whose uuid is the input. */
+/** Runs the analysis job. Its input is the uuid of a document. */
 export function* analyseDocument(store: Store, { input, companyId }: SandboxJob): Generator<object> {
   yield { result: analyseText(input, documentText(store, input, companyId)) };
 }
 
-function requestAnalysis(call: AuthenticatedRequest): SandboxResponse {
-  const { store, user, query, fields } = call;
+function requestAnalysis(request: AuthenticatedRequest): SandboxResponse {
+  const { store, user, query, fields } = request;
   const uuid = textField(fields, 'document_uuid');
   const content = documentText(store, uuid, user.companyId);
-  if (query.get('async') === 'true') return enqueueJob(call, 'ai-analysis', uuid);
+  if (query.get('async') === 'true') return enqueueJob(request, 'ai-analysis', uuid);
   recordAuditEvent(store, user, 'ai-analysis.create', uuid);
   return dataResponse(analyseText(uuid, content));
 }
@@ -33,7 +33,7 @@ function documentText(store: Store, uuid: string, companyId: string): string {
 function analyseText(uuid: string, content: string): object {
   return {
     document_uuid: uuid,
-    method: 'counted: no language model has read the document',
+    method: 'counting; no language model read the document',
     words: content.match(/\p{L}+/gu)?.length ?? 0,
     sentences: content.match(/[.!?](?=\s|$)/g)?.length ?? 0,
     dates: content.match(/\b\d{4}-\d{2}-\d{2}\b/g) ?? [],

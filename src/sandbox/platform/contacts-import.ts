@@ -7,10 +7,10 @@ import { SandboxError, type SandboxResponse } from '../response.ts';
 import { now, type Store } from '../store.ts';
 
 const STEP_ROWS = 500;
-/** Rejections are all counted, but only so many are listed. */
+/** The most rejected rows that are listed; all of them are counted. */
 const MAX_ERRORS = 1000;
 
-/** The import of contacts from a CSV file with the columns name, email and perhaps phone. */
+/** Routes that import contacts from a CSV file with the columns `name`, `email` and, optionally, `phone`. */
 export const importRoutes: readonly SandboxRoute[] = [
   ['POST /api/contacts/imports/csv', 'protected', startImport],
   ['GET /api/contacts/imports/:id', 'protected', showJob('contacts-import')],
@@ -20,11 +20,14 @@ interface ImportCount {
   total: number;
   imported: number;
   rejected: number;
-  /** Row 1 is the header, as in a spreadsheet; empty lines are not counted. */
+  /** Row 1 is the header, as in a spreadsheet. Empty lines have no number. */
   readonly errors: { readonly row: number; readonly message: string }[];
 }
 
-/** The job: each row becomes a contact or is rejected with a reason. Begins with the rows not yet counted. */
+/**
+ * Runs the import job: adds a contact for each row or rejects the row with a reason. Continues after the rows that are
+ * counted.
+ */
 export function* importContacts(store: Store, job: SandboxJob): Generator<object> {
   const count: ImportCount = { total: 0, imported: 0, rejected: 0, errors: [], ...JSON.parse(job.output) };
   const tolerant = { bom: true, trim: true, skip_empty_lines: true, relax_column_count: true };
@@ -35,12 +38,12 @@ export function* importContacts(store: Store, job: SandboxJob): Generator<object
   } while (count.total < rows.length);
 }
 
-function startImport(call: AuthenticatedRequest): SandboxResponse {
-  const type = call.headers['content-type'] ?? '';
+function startImport(request: AuthenticatedRequest): SandboxResponse {
+  const type = request.headers['content-type'] ?? '';
   if (type.startsWith('multipart/'))
-    throw new SandboxError(415, 'send the CSV file as the body itself, without a form');
-  if (call.body.trim() === '') throw new SandboxError(400, 'the CSV file is empty');
-  return enqueueJob(call, 'contacts-import', call.body);
+    throw new SandboxError(415, 'a form is not accepted; send the CSV file itself as the body');
+  if (request.body.trim() === '') throw new SandboxError(400, 'the CSV file is empty');
+  return enqueueJob(request, 'contacts-import', request.body);
 }
 
 type Row = Readonly<Record<string, string>>;
@@ -58,12 +61,12 @@ function importRow(store: Store, companyId: string, count: ImportCount, row: Row
   if (message !== undefined && count.errors.length < MAX_ERRORS) count.errors.push({ row: count.total + 1, message });
 }
 
-/** Adds the contact, or says why not. */
+/** Adds a contact, or returns why the row is rejected. */
 function insertOrReject(store: Store, company_id: string, row: Row): string | undefined {
   const { name = '', phone = '' } = row;
   const email = (row['email'] ?? '').toLowerCase();
   if (name === '') return 'the name is missing';
   if (!isEmail(email)) return `"${email}" is not an e-mail address`;
   const contact = { id: randomUUID(), company_id, name, email, phone, created_at: now() };
-  return store.insert('contact', contact) ? undefined : `there is a contact with the address ${email}`;
+  return store.insert('contact', contact) ? undefined : `a contact with the address ${email} already exists`;
 }

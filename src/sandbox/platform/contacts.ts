@@ -3,7 +3,7 @@ import type { AuthenticatedRequest, SandboxRoute } from '../request.ts';
 import { addResource, listResource, type Resource, showResource } from '../resource.ts';
 import type { SandboxResponse } from '../response.ts';
 
-/** The people a company sends documents to. An address occurs once in a company. */
+/** The people to whom a company sends documents. Addresses are unique within a company. */
 const CONTACTS: Resource = {
   table: 'contact',
   columns: 'id, name, email, phone, created_at',
@@ -16,12 +16,12 @@ export const contactRoutes: readonly SandboxRoute[] = [
   ['GET /api/contacts/:id', 'protected', showResource(CONTACTS)],
 ];
 
-function create(call: AuthenticatedRequest): SandboxResponse {
-  const { fields } = call;
+function create(request: AuthenticatedRequest): SandboxResponse {
+  const { fields } = request;
   const contact = {
     name: textField(fields, 'name'),
     email: emailField(fields, 'email'),
     phone: textField(fields, 'phone', ''),
   };
-  return addResource(call, CONTACTS, contact);
+  return addResource(request, CONTACTS, contact);
 }

@@ -10,10 +10,10 @@ const DOCUMENTS: Resource = {
   searchExpression: 'title',
 };
 
-/** No X.509 but bare public keys: nobody vouches for a sandbox. */
+/** Public keys without X.509, because no authority certifies a sandbox. */
 const CERTIFICATES: Resource = { table: 'certificate', columns: 'id, subject, type', searchExpression: 'subject' };
 
-/** Signed documents. Who knows a uuid may download and verify without a token, of whatever company. */
+/** Routes of signed documents. Downloads and verification need only a uuid, no token. */
 export const documentRoutes: readonly SandboxRoute[] = [
   ['GET /api/v4/documents', 'protected', listResource(DOCUMENTS)],
   ['GET /api/v4/documents/:id', 'protected', showDocument],
@@ -24,10 +24,10 @@ export const documentRoutes: readonly SandboxRoute[] = [
   ['GET /api/v1/certificates/:id/download', 'public', download('certificate')],
 ];
 
-function showDocument(call: AuthenticatedRequest): SandboxResponse {
+function showDocument(request: AuthenticatedRequest): SandboxResponse {
   const columns = 'id AS uuid, filename, media_type, length(bytes) AS bytes';
-  const attachments = call.store.all(`SELECT ${columns} FROM attachment WHERE document_id = ?`, call.id);
-  return dataResponse({ ...readResource(call, DOCUMENTS, call.id), attachments });
+  const attachments = request.store.all(`SELECT ${columns} FROM attachment WHERE document_id = ?`, request.id);
+  return dataResponse({ ...readResource(request, DOCUMENTS, request.id), attachments });
 }
 
 interface SignedDocument {
@@ -36,7 +36,7 @@ interface SignedDocument {
   readonly pem: Uint8Array;
 }
 
-/** Checks the detached signature over the bytes as they are stored now. */
+/** Verifies the detached signature of the stored bytes. */
 function verifyDocument({ store, id }: SandboxRequest): SandboxResponse {
   const row = store.one<SignedDocument>(
     `SELECT document.bytes, signature, certificate.bytes AS pem, signer_name, signer_email, signed_at, certificate_id

@@ -15,7 +15,7 @@ const DOCUMENTS: Resource = {
   filterColumn: 'folder_id',
 };
 
-/** Electronic document management: texts in folders, and an export that lists them with their hashes. */
+/** Routes of electronic document management: texts in folders, and an export that lists the texts with their hashes. */
 export const edmRoutes: readonly SandboxRoute[] = [
   ['GET /api/edm/folders', 'protected', listResource(FOLDERS)],
   ['GET /api/edm/documents', 'protected', listResource(DOCUMENTS)],
@@ -24,7 +24,7 @@ export const edmRoutes: readonly SandboxRoute[] = [
   ['GET /api/edm/export/:id', 'protected', showJob('edm-export')],
 ];
 
-/** The job: what the folder that is the input holds, or all folders of the company without one. */
+/** Runs the export job. Its input is the id of a folder; an empty input exports all folders of the company. */
 export function* exportDocuments(store: Store, { input, companyId }: SandboxJob): Generator<object> {
   const rows = store.all<{ title: string; folder: string; content: string }>(
     `SELECT edm_document.id, title, name AS folder, content
@@ -37,19 +37,19 @@ export function* exportDocuments(store: Store, { input, companyId }: SandboxJob)
   yield { result: { count: documents.length, documents } };
 }
 
-function create(call: AuthenticatedRequest): SandboxResponse {
-  const { fields } = call;
+function create(request: AuthenticatedRequest): SandboxResponse {
+  const { fields } = request;
   const folder_id = textField(fields, 'folder_id');
-  readResource(call, FOLDERS, folder_id);
-  return addResource(call, DOCUMENTS, {
+  readResource(request, FOLDERS, folder_id);
+  return addResource(request, DOCUMENTS, {
     title: textField(fields, 'title'),
     folder_id,
     content: textField(fields, 'content', ''),
   });
 }
 
-function startExport(call: AuthenticatedRequest): SandboxResponse {
-  const folder = textField(call.fields, 'folder_id', '');
-  if (folder !== '') readResource(call, FOLDERS, folder);
-  return enqueueJob(call, 'edm-export', folder);
+function startExport(request: AuthenticatedRequest): SandboxResponse {
+  const folder = textField(request.fields, 'folder_id', '');
+  if (folder !== '') readResource(request, FOLDERS, folder);
+  return enqueueJob(request, 'edm-export', folder);
 }

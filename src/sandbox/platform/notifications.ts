@@ -4,7 +4,7 @@ import { type Mail, sendMail } from '../mail.ts';
 import type { AuthenticatedRequest, SandboxRoute } from '../request.ts';
 import { SandboxError, type SandboxResponse, successResponse } from '../response.ts';
 
-/** Mails on behalf of a user; they end in the outbox. */
+/** Routes that send mail for a user. The mail goes to the outbox. */
 export const notificationRoutes: readonly SandboxRoute[] = [['POST /api/notifications/email', 'protected', notify]];
 
 function notify({ store, user, fields }: AuthenticatedRequest): SandboxResponse {
@@ -23,7 +23,7 @@ function attachmentsOf({ attachments = [] }: Fields): NonNullable<Mail['attachme
   });
 }
 
-/** Node decodes whatever it gets; only true base64 survives the way back. */
+/** Decodes base64. Node ignores invalid characters, so encode again and compare. */
 function decode(content: string): Uint8Array {
   const bytes = Buffer.from(content, 'base64');
   if (bytes.toString('base64') !== content) throw new SandboxError(400, '"content" of an attachment must be base64');

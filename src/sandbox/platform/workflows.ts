@@ -3,7 +3,7 @@ import type { AuthenticatedRequest, SandboxRoute } from '../request.ts';
 import { addResource, listResource, type Resource, showResource } from '../resource.ts';
 import type { SandboxResponse } from '../response.ts';
 
-/** Who is to sign what. A workflow made here stays a draft: the sandbox has nobody to sign it. */
+/** Signature workflows. A new workflow stays a draft, because nobody signs in the sandbox. */
 const WORKFLOWS: Resource = {
   table: 'workflow',
   columns: 'id, name, status, document_id, signer_email, created_at, completed_at',
@@ -17,10 +17,10 @@ export const workflowRoutes: readonly SandboxRoute[] = [
   ['GET /api/workflows/completed/documents/list', 'protected', listCompletedDocuments],
 ];
 
-function create(call: AuthenticatedRequest): SandboxResponse {
-  const { fields } = call;
+function create(request: AuthenticatedRequest): SandboxResponse {
+  const { fields } = request;
   const workflow = { name: textField(fields, 'name'), signer_email: emailField(fields, 'signer_email') };
-  return addResource(call, WORKFLOWS, { ...workflow, status: 'draft' });
+  return addResource(request, WORKFLOWS, { ...workflow, status: 'draft' });
 }
 
 function listCompletedDocuments({ store, user }: AuthenticatedRequest): SandboxResponse {

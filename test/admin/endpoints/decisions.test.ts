@@ -39,64 +39,64 @@ afterAll(async () => {
   await issuer.close();
 });
 
-interface Looking {
-  /** What was sent so far. */
+interface DecisionStream {
+  /** Returns the received text. */
   text(): string;
   events(name: string): Record<string, unknown>[];
-  leave(): Promise<void>;
+  close(): Promise<void>;
 }
 
-async function look(query = ''): Promise<Looking> {
-  const leaving = new AbortController();
-  const answer = await fetch(`${site.admin.url}/decisions${query}`, { signal: leaving.signal });
-  expect(answer.headers.get('content-type')).toBe('text/event-stream');
+async function openStream(query = ''): Promise<DecisionStream> {
+  const controller = new AbortController();
+  const response = await fetch(`${site.admin.url}/decisions${query}`, { signal: controller.signal });
+  expect(response.headers.get('content-type')).toBe('text/event-stream');
   let text = '';
   const read = (async () => {
-    for await (const piece of answer.body ?? []) text += Buffer.from(piece).toString();
+    for await (const chunk of response.body ?? []) text += Buffer.from(chunk).toString();
   })().catch(() => undefined);
-  await eventually('it has begun', () => text.startsWith(': from now on\n\n'));
+  await eventually('the stream is open', () => text.startsWith(': connected\n\n'));
   return {
     text: () => text,
     events: (name) =>
       [...text.matchAll(new RegExp(`^event: ${name}\ndata: (.*)\n\n`, 'gm'))].map(([, data = '']) => JSON.parse(data)),
-    leave: async () => {
-      leaving.abort();
+    close: async () => {
+      controller.abort();
       await read;
     },
   };
 }
 
-/** Opens a stream from another address of this machine. */
-function statusFrom(localAddress: string): Promise<{ status: number | undefined; leave: () => void }> {
+/** Opens a stream from another address of this machine, and returns its status. */
+function statusFrom(localAddress: string): Promise<{ status: number | undefined; close: () => void }> {
   return new Promise((resolve, reject) => {
     const request = get(`${site.admin.url}/decisions`, { localAddress, agent: false }, (response) => {
       response.on('error', () => undefined).resume();
-      resolve({ status: response.statusCode, leave: () => request.destroy() });
+      resolve({ status: response.statusCode, close: () => request.destroy() });
     });
     request.on('error', reject);
   });
 }
 
-const ask = async (path: string, init: RequestInit = {}) => (await fetch(site.url + path, init)).text();
+const send = async (path: string, init: RequestInit = {}) => (await fetch(site.url + path, init)).text();
 
 describe('/decisions', () => {
-  it('tells what becomes of requests', async () => {
-    const looking = await look();
+  it('sends a decision for each request', async () => {
+    const stream = await openStream();
     const token = await issuer.token({ company_role: 'user', sub: 'ann@example.com' });
-    await ask('/closed?page=1', { headers: { Authorization: `Bearer ${token}` } });
-    await ask('/closed');
-    await ask('/nowhere');
-    await eventually('all three', () => looking.events('decision').length === 3);
+    await send('/closed?page=1', { headers: { Authorization: `Bearer ${token}` } });
+    await send('/closed');
+    await send('/nowhere');
+    await eventually('all three decisions arrive', () => stream.events('decision').length === 3);
     const base = { at: expect.any(Number), id: expect.any(String), method: 'GET', ms: expect.any(Number) };
-    const passed = { refusal: null, reason: null };
+    const notRefused = { refusal: null, reason: null };
     const [line] = site.lines;
-    expect(looking.events('decision')).toEqual([
+    expect(stream.events('decision')).toEqual([
       {
         ...base,
         path: '/closed',
         route: 'closed',
         status: 200,
-        ...passed,
+        ...notRefused,
         subject: line?.['subject'],
         id: line?.['id'],
       },
@@ -120,32 +120,32 @@ describe('/decisions', () => {
       },
     ]);
     expect(line?.['subject']).toMatch(/^[0-9a-f]{16}$/);
-    await looking.leave();
+    await stream.close();
   });
 
-  it('tells of bytes that are no request', async () => {
-    const looking = await look('?only=refused');
+  it('sends a decision for bytes that are not a request', async () => {
+    const stream = await openStream('?only=refused');
     connect(site.port, '127.0.0.1').end('no request\r\n\r\n').resume();
-    await eventually('it is there', () => looking.events('decision').length === 1);
-    expect(looking.events('decision')[0]).toMatchObject({
+    await eventually('the decision arrives', () => stream.events('decision').length === 1);
+    expect(stream.events('decision')[0]).toMatchObject({
       method: null,
       path: null,
       status: 400,
       refusal: 'message_malformed',
     });
-    await looking.leave();
+    await stream.close();
   });
 
-  it('holds nothing that a client keeps secret', async () => {
-    const looking = await look();
+  it('contains no credentials, queries, headers or bodies', async () => {
+    const stream = await openStream();
     const token = await issuer.token({ company_role: SECRET, sub: SECRET });
     const headers = { Authorization: `Bearer ${token}`, Cookie: `a=${SECRET}`, [SECRET]: SECRET };
-    await ask(`/closed?${SECRET}=${SECRET}`, { headers });
-    await ask(`/open/a?${SECRET}`, { method: 'POST', body: SECRET, headers: { ...headers, Authorization: SECRET } });
-    await eventually('both', () => looking.events('decision').length === 2);
-    expect(looking.text()).not.toContain(SECRET);
-    expect(looking.text()).not.toContain(token);
-    await looking.leave();
+    await send(`/closed?${SECRET}=${SECRET}`, { headers });
+    await send(`/open/a?${SECRET}`, { method: 'POST', body: SECRET, headers: { ...headers, Authorization: SECRET } });
+    await eventually('both decisions arrive', () => stream.events('decision').length === 2);
+    expect(stream.text()).not.toContain(SECRET);
+    expect(stream.text()).not.toContain(token);
+    await stream.close();
   });
 
   it.each([
@@ -156,59 +156,59 @@ describe('/decisions', () => {
     ['?filter=open+404', []],
     ['?only=refused', ['/nowhere', '/closed']],
     ['?only=refused&filter=closed', ['/closed']],
-  ])('sends with %s what is asked for', async (query, expected) => {
-    const [looking, all] = [await look(query), await look()];
-    for (const path of ['/open/a', '/nowhere', '/closed']) await ask(path);
-    await eventually('all', () => all.events('decision').length === 3);
-    // Both are written in the same rhythm: what is not there by the next write does not come.
-    await ask('/nowhere/last');
-    await eventually('one more', () => all.events('decision').length === 4);
-    const shown = looking.events('decision').map(({ path }) => path);
-    expect(shown.filter((path) => path !== '/nowhere/last')).toEqual(expected);
-    await looking.leave();
-    await all.leave();
+  ])('sends the decisions that match %s', async (query, expected) => {
+    const [stream, all] = [await openStream(query), await openStream()];
+    for (const path of ['/open/a', '/nowhere', '/closed']) await send(path);
+    await eventually('all decisions arrive', () => all.events('decision').length === 3);
+    // Both streams are written at the same time, so a decision that is missing after another write was filtered out.
+    await send('/nowhere/last');
+    await eventually('one more decision arrives', () => all.events('decision').length === 4);
+    const paths = stream.events('decision').map(({ path }) => path);
+    expect(paths.filter((path) => path !== '/nowhere/last')).toEqual(expected);
+    await stream.close();
+    await all.close();
   });
 
-  it('finds a request by its id, which a proxy that is trusted may give', async () => {
-    const [looking, all] = [await look('?filter=req-404a'), await look()];
-    for (const id of ['req-404', 'req-404a', 'req-404ab']) await ask('/open/a', { headers: { 'X-Request-Id': id } });
-    await eventually('all', () => all.events('decision').length === 3);
-    await eventually('the one', () => looking.events('decision').length > 0);
-    expect(looking.events('decision').map(({ id }) => id)).toEqual(['req-404a']);
-    await looking.leave();
-    await all.leave();
+  it('finds a request by its id, which a trusted proxy may set', async () => {
+    const [stream, all] = [await openStream('?filter=req-404a'), await openStream()];
+    for (const id of ['req-404', 'req-404a', 'req-404ab']) await send('/open/a', { headers: { 'X-Request-Id': id } });
+    await eventually('all decisions arrive', () => all.events('decision').length === 3);
+    await eventually('the decision arrives', () => stream.events('decision').length > 0);
+    expect(stream.events('decision').map(({ id }) => id)).toEqual(['req-404a']);
+    await stream.close();
+    await all.close();
   });
 
-  it('counts those that are too many, and sends what was refused first', async () => {
-    const looking = await look();
+  it('counts skipped decisions, and prefers refused requests', async () => {
+    const stream = await openStream();
     const before = site.lines.length;
-    await Promise.all(Array.from({ length: 400 }, () => ask('/open/a')));
-    await ask('/nowhere');
-    await eventually('all are done', () => site.lines.length === before + 401);
-    const skipped = () => looking.events('skipped').reduce((sum, { count }) => sum + Number(count), 0);
-    await eventually('all are told of', () => looking.events('decision').length + skipped() === 401);
+    await Promise.all(Array.from({ length: 400 }, () => send('/open/a')));
+    await send('/nowhere');
+    await eventually('all requests are logged', () => site.lines.length === before + 401);
+    const skipped = () => stream.events('skipped').reduce((sum, { count }) => sum + Number(count), 0);
+    await eventually('all decisions are sent or counted', () => stream.events('decision').length + skipped() === 401);
     expect(skipped()).toBeGreaterThan(0);
-    expect(looking.events('decision').some(({ refusal }) => refusal === 'route_unknown')).toBe(true);
-    await looking.leave();
+    expect(stream.events('decision').some(({ refusal }) => refusal === 'route_unknown')).toBe(true);
+    await stream.close();
   });
 
-  it('costs nothing once everybody has left, and asks for no more than a few', async () => {
-    const all = await Promise.all(Array.from({ length: 8 }, () => look()));
+  it('limits streams in total and per client, and unsubscribes after the last one', async () => {
+    const all = await Promise.all(Array.from({ length: 8 }, () => openStream()));
     expect(site.gateway.subscribers).toBe(1);
-    const answer = await fetch(`${site.admin.url}/decisions`);
-    expect([answer.status, await answer.json()]).toEqual([
+    const response = await fetch(`${site.admin.url}/decisions`);
+    expect([response.status, await response.json()]).toEqual([
       503,
       { status: 503, detail: expect.stringContaining('too many') },
     ]);
-    // One address cannot take all of the streams.
+    // One client address cannot open all streams.
     const others = await Promise.all(Array.from({ length: 8 }, () => statusFrom('127.0.0.2')));
     expect(others.map(({ status }) => status)).toEqual(Array(8).fill(200));
     const last = await statusFrom('127.0.0.3');
     expect(last.status).toBe(503);
     expect((await fetch(`${site.admin.url}/readyz`)).status).toBe(200);
-    for (const { leave } of [...others, last]) leave();
-    for (const looking of all) await looking.leave();
-    await eventually('nobody looks on', () => site.gateway.subscribers === 0);
+    for (const { close } of [...others, last]) close();
+    for (const stream of all) await stream.close();
+    await eventually('the last stream is closed', () => site.gateway.subscribers === 0);
     await (await fetch(`${site.admin.url}/decisions`, { method: 'HEAD' })).text();
     expect(site.gateway.subscribers).toBe(0);
     expect((await fetch(`${site.admin.url}/decisions?only=passed`)).status).toBe(400);
@@ -217,47 +217,50 @@ describe('/decisions', () => {
   it.each([
     ['nine words', Array(9).fill('a').join('+')],
     ['a long word', 'a'.repeat(201)],
-  ])('takes no filter of %s', async (_case, filter) => {
+  ])('refuses a filter of %s', async (_case, filter) => {
     const response = await fetch(`${site.admin.url}/decisions?filter=${filter}`);
     expect([response.status, await response.json()]).toEqual([
       400,
-      { status: 400, detail: 'a filter has at most 8 words and 200 characters' },
+      { status: 400, detail: 'the filter is too long; use at most 8 words and 200 characters' },
     ]);
   });
 
-  it('searches a bounded number of characters, whatever the traffic, and says how many decisions it skipped', async () => {
+  it('searches a bounded number of characters, and reports how many decisions it skipped', async () => {
     const { gateway } = site;
     const { subscribe } = gateway;
     let publish: Parameters<typeof subscribe>[0] = () => undefined;
-    gateway.subscribe = (hear) => {
-      publish = hear;
-      return subscribe.call(gateway, hear);
+    gateway.subscribe = (listener) => {
+      publish = listener;
+      return subscribe.call(gateway, listener);
     };
-    const looking = await Promise.all(Array.from({ length: 8 }, () => look('?filter=a+b+c+d+e+f+g+nowhere')));
+    const streams = await Promise.all(Array.from({ length: 8 }, () => openStream('?filter=a+b+c+d+e+f+g+nowhere')));
     const path = `/${'abcdefg'.repeat(20)}`;
     const unparsed = createUnparsedRecord('x', new Refusal('message_malformed'), undefined);
     const record = { ...unparsed, method: 'GET', status: 200, refusal: undefined, path };
     const COUNT = 20_000;
     for (let at = 0; at < COUNT; at += 1) publish({ ...record, time: at });
-    const skipped = (one: Looking) => one.events('skipped').reduce((sum, { count }) => sum + Number(count), 0);
-    await eventually('all streams say what they skipped', () => looking.every((one) => skipped(one) > COUNT * 0.9));
-    expect(looking.flatMap((one) => one.events('decision'))).toEqual([]);
+    const skipped = (stream: DecisionStream) =>
+      stream.events('skipped').reduce((sum, { count }) => sum + Number(count), 0);
+    await eventually('all streams report skipped decisions', () =>
+      streams.every((stream) => skipped(stream) > COUNT * 0.9),
+    );
+    expect(streams.flatMap((stream) => stream.events('decision'))).toEqual([]);
     const { value } = await scrape(site.admin.url);
     expect(value('skipped_decisions_total')).toBeGreaterThan(8 * COUNT * 0.9);
-    for (const one of looking) await one.leave();
-    await eventually('all have left', () => gateway.subscribers === 0);
+    for (const stream of streams) await stream.close();
+    await eventually('all streams are closed', () => gateway.subscribers === 0);
     gateway.subscribe = subscribe;
   });
 
-  it('writes a bounded number of characters at a time, to those who read too', async () => {
-    const looking = await look();
+  it('bounds the characters of one write, also for a fast client', async () => {
+    const stream = await openStream();
     const before = site.lines.length;
-    await Promise.all(Array.from({ length: 60 }, () => ask(`/open/${'a'.repeat(12_000)}`)));
-    await eventually('all are done', () => site.lines.length === before + 60);
-    const skipped = () => looking.events('skipped').reduce((sum, { count }) => sum + Number(count), 0);
-    await eventually('all are told of', () => looking.events('decision').length + skipped() === 60);
-    // One write has at most 64 kB, and one decision more.
-    expect(looking.events('decision').length).toBeLessThan(60);
-    await looking.leave();
+    await Promise.all(Array.from({ length: 60 }, () => send(`/open/${'a'.repeat(12_000)}`)));
+    await eventually('all requests are logged', () => site.lines.length === before + 60);
+    const skipped = () => stream.events('skipped').reduce((sum, { count }) => sum + Number(count), 0);
+    await eventually('all decisions are sent or counted', () => stream.events('decision').length + skipped() === 60);
+    // One write has at most 64 kB plus one decision.
+    expect(stream.events('decision').length).toBeLessThan(60);
+    await stream.close();
   });
 });

@@ -25,7 +25,7 @@ routes:
   - { id: open, method: any, path: /open, upstream: up, access: public }
   - { id: files, method: any, path: /files/**, upstream: up, access: protected }
   - { id: gone, method: any, path: /gone, upstream: gone, access: public }
-  - { id: told, method: GET, path: /told, upstream: up, access: public, validation: report, query: { properties: { page: { type: integer } } } }
+  - { id: reported, method: GET, path: /reported, upstream: up, access: public, validation: report, query: { properties: { page: { type: integer } } } }
 `;
 
 let upstream: Upstream;
@@ -86,27 +86,29 @@ describe('/metrics', () => {
     expect(value('requests_in_flight')).toBe(0);
   });
 
-  it('splits the time of a request', async () => {
+  it('measures the phases of a request', async () => {
     const before = await scrape(site.admin.url);
     await send('/open');
     const after = await scrape(site.admin.url);
     const labels = { request: { route: 'open' }, gateway: { upstream: 'up' }, upstream: { upstream: 'up' } } as const;
-    const grown = (name: keyof typeof labels, suffix: string, more: Record<string, string> = {}) => {
-      const of = [`${name}_duration_seconds_${suffix}`, { ...labels[name], ...more }] as const;
-      return after.value(...of) - before.value(...of);
+    const increaseOf = (name: keyof typeof labels, suffix: string, more: Record<string, string> = {}) => {
+      const sample = [`${name}_duration_seconds_${suffix}`, { ...labels[name], ...more }] as const;
+      return after.value(...sample) - before.value(...sample);
     };
     for (const name of ['request', 'gateway', 'upstream'] as const) {
-      expect(grown(name, 'count')).toBe(1);
-      expect(grown(name, 'bucket', { le: '+Inf' })).toBe(1);
+      expect(increaseOf(name, 'count')).toBe(1);
+      expect(increaseOf(name, 'bucket', { le: '+Inf' })).toBe(1);
     }
-    const [total, gateway, asked] = (['request', 'gateway', 'upstream'] as const).map((name) => grown(name, 'sum'));
+    const [total, gateway, upstreamTime] = (['request', 'gateway', 'upstream'] as const).map((name) =>
+      increaseOf(name, 'sum'),
+    );
     expect(gateway).toBeGreaterThan(0);
-    expect(asked).toBeGreaterThan(0);
-    expect(total).toBeGreaterThanOrEqual((gateway ?? 0) + (asked ?? 0) - 1e-9);
+    expect(upstreamTime).toBeGreaterThan(0);
+    expect(total).toBeGreaterThanOrEqual((gateway ?? 0) + (upstreamTime ?? 0) - 1e-9);
   });
 
-  it('tells how upstreams do', async () => {
-    for (let turn = 0; turn < 3; turn += 1) await send('/gone');
+  it('reports the state of upstreams', async () => {
+    for (let count = 0; count < 3; count += 1) await send('/gone');
     const { value } = await scrape(site.admin.url);
     const gone = { upstream: 'gone', endpoint: 'https://127.0.0.1:9' };
     expect(value('upstream_breaker_state', { ...gone, state: 'open' })).toBe(1);
@@ -118,27 +120,27 @@ describe('/metrics', () => {
     expect(value('upstream_connections_busy', { upstream: 'up', endpoint: '${UP}' })).toBe(0);
   });
 
-  it('tells how tokens are verified', async () => {
+  it('reports token verifications', async () => {
     const token = await issuer.token({ company_role: 'user' });
-    for (let turn = 0; turn < 3; turn += 1)
+    for (let count = 0; count < 3; count += 1)
       expect(await send('/files/a', { headers: { Authorization: `Bearer ${token}` } })).toBe(200);
     await send('/files/a', { headers: { Authorization: 'Bearer nonsense' } });
     const { value } = await scrape(site.admin.url);
     expect([value('token_cache_total', { result: 'hit' }), value('token_cache_total', { result: 'miss' })]).toEqual([
       2, 2,
     ]);
-    expect(value('token_verifications_total', { result: 'good' })).toBe(1);
+    expect(value('token_verifications_total', { result: 'valid' })).toBe(1);
     expect(value('token_verifications_total', { result: 'token_malformed' })).toBe(1);
     expect(value('key_fetches_total', { result: 'ok' })).toBe(1);
     expect(value('token_cache_entries')).toBe(1);
   });
 
-  it('counts what was let through and would have been refused', async () => {
-    await send('/told?page=x');
-    expect((await scrape(site.admin.url)).value('validation_reports_total', { route: 'told' })).toBe(1);
+  it('counts violations of routes that only report them', async () => {
+    await send('/reported?page=x');
+    expect((await scrape(site.admin.url)).value('validation_reports_total', { route: 'reported' })).toBe(1);
   });
 
-  it('knows the manifest in force and when certificates expire', async () => {
+  it('reports the active manifest and the expiry of certificates', async () => {
     const { value } = await scrape(site.admin.url);
     expect(value('config_info', { hash: site.gateway.plan.hash })).toBe(1);
     expect(value('config_last_reload_successful')).toBe(1);
@@ -154,22 +156,23 @@ describe('/metrics', () => {
     expect(value('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0);
   });
 
-  it('has every metric of the table, each with the labels that it says', async () => {
+  it('exports every metric of the table with its labels', async () => {
     const { samples } = await scrape(site.admin.url);
     for (const { name, labels } of METRICS) {
-      const found = samples.filter((sample) => sample.name.replace(/_(bucket|sum|count)$/, '') === name);
-      expect([name, found.length]).not.toEqual([name, 0]);
-      for (const sample of found) expect(Object.keys(sample.labels).filter((label) => label !== 'le')).toEqual(labels);
+      const matching = samples.filter((sample) => sample.name.replace(/_(bucket|sum|count)$/, '') === name);
+      expect([name, matching.length]).not.toEqual([name, 0]);
+      for (const sample of matching)
+        expect(Object.keys(sample.labels).filter((label) => label !== 'le')).toEqual(labels);
     }
   });
 
-  it.skipIf(!hasPromtool)('is what promtool takes', async () => {
+  it.skipIf(!hasPromtool)('passes promtool check metrics', async () => {
     const { text } = await scrape(site.admin.url);
     const { stdout, stderr, status } = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
     expect([stdout + stderr, status]).toEqual(['', 0]);
   });
 
-  it('has names that follow the rules of promtool, where there is no promtool', async () => {
+  it('follows the naming rules of promtool', async () => {
     const { text } = await scrape(site.admin.url);
     const declared = [...text.matchAll(/^# HELP (\S+) (.*)\n# TYPE (\S+) (\w+)$/gm)];
     expect(declared.length).toBeGreaterThan(METRICS.length);
@@ -179,22 +182,22 @@ describe('/metrics', () => {
       expect([name, declared.filter(([, other]) => other === name).length]).toEqual([name, 1]);
   });
 
-  it('knows which names promtool refuses', () => {
-    const refused = (name: string, type: string, help = 'Help.') =>
+  it('tests the same naming rules as promtool', () => {
+    const problemsOf = (name: string, type: string, help = 'Help.') =>
       namingProblems(`signing_gateway_${name}`, type, help);
-    expect(refused('nodejs_eventloop_utilization_summary', 'summary')).not.toEqual([]);
-    expect(refused('nodejs_eventloop_utilization_histogram', 'histogram')).not.toEqual([]);
-    expect(refused('requests', 'counter')).not.toEqual([]);
-    expect(refused('requests_total', 'gauge')).not.toEqual([]);
-    expect(refused('routes_count', 'gauge')).not.toEqual([]);
-    expect(refused('wait_milliseconds', 'gauge')).not.toEqual([]);
-    expect(refused('wait_ms', 'gauge')).not.toEqual([]);
-    expect(refused('waitSeconds', 'gauge')).not.toEqual([]);
-    expect(refused('wait_seconds', 'gauge', '')).not.toEqual([]);
-    expect(refused('wait_seconds', 'gauge')).toEqual([]);
+    expect(problemsOf('nodejs_eventloop_utilization_summary', 'summary')).not.toEqual([]);
+    expect(problemsOf('nodejs_eventloop_utilization_histogram', 'histogram')).not.toEqual([]);
+    expect(problemsOf('requests', 'counter')).not.toEqual([]);
+    expect(problemsOf('requests_total', 'gauge')).not.toEqual([]);
+    expect(problemsOf('routes_count', 'gauge')).not.toEqual([]);
+    expect(problemsOf('wait_milliseconds', 'gauge')).not.toEqual([]);
+    expect(problemsOf('wait_ms', 'gauge')).not.toEqual([]);
+    expect(problemsOf('waitSeconds', 'gauge')).not.toEqual([]);
+    expect(problemsOf('wait_seconds', 'gauge', '')).not.toEqual([]);
+    expect(problemsOf('wait_seconds', 'gauge')).toEqual([]);
   });
 
-  it('has no series of buckets that never counted, and every bucket above them', async () => {
+  it('omits the empty buckets below the shortest request', async () => {
     await send('/open');
     const { samples, value } = await scrape(site.admin.url);
     const buckets = samples.filter(
@@ -208,12 +211,12 @@ describe('/metrics', () => {
     expect(value('request_duration_seconds_bucket', { route: 'open', le: '+Inf' })).toBe(
       value('request_duration_seconds_count', { route: 'open' }),
     );
-    expect(samples.filter(({ labels }) => labels['route'] === 'told' && labels['le'] !== undefined)).toEqual(
-      samples.filter(({ labels, value }) => labels['route'] === 'told' && labels['le'] !== undefined && value > 0),
+    expect(samples.filter(({ labels }) => labels['route'] === 'reported' && labels['le'] !== undefined)).toEqual(
+      samples.filter(({ labels, value }) => labels['route'] === 'reported' && labels['le'] !== undefined && value > 0),
     );
   });
 
-  it('keeps the counts of the routes that a reload keeps, and forgets those of others', async () => {
+  it('keeps the counts of existing routes over a reload, and drops those of removed routes', async () => {
     await send('/open');
     const before = (await scrape(site.admin.url)).value('requests_total', {
       route: 'open',

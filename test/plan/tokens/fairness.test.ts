@@ -87,7 +87,7 @@ describe.each([
     expect(new Set(await Promise.all(left))).toEqual(new Set(['client_gone']));
     await Promise.all(closed);
     expect(verifier.status.verifying).toBe(0);
-    expect(verifier.status.verdicts.size).toBe(0);
+    expect(verifier.status.results.size).toBe(0);
     expect(owed.length).toBe(32);
     identity.respond = accept;
     expect(await outcome(verifier, 't0', staying('10.0.0.1'))).toBe('accepted');

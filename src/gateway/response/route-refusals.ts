@@ -1,0 +1,80 @@
+import { HTTP_METHODS } from '../../http-methods.ts';
+import type { Route } from '../../plan/route-definition.ts';
+import type { RefusalCode } from './refusal.ts';
+
+interface RefusalCondition {
+  /** True if the gateway can refuse a request to the route with this code. */
+  readonly appliesTo: (route: Route) => boolean;
+  /** A rule of the route decides, so that a test case can cause the refusal. */
+  readonly isRule?: boolean;
+  /** `validation: report` lets the request through. */
+  readonly isReportable?: boolean;
+}
+
+const ANY_ROUTE: RefusalCondition = { appliesTo: () => true };
+const NO_ROUTE: RefusalCondition = { appliesTo: () => false };
+
+const hasTokenGate = ({ access, login }: Route) => access === 'protected' || login !== undefined;
+
+/**
+ * The conditions under which a route gives each refusal. API descriptions and coverage reports list the codes in this
+ * order.
+ */
+const CONDITIONS: Readonly<Record<RefusalCode, RefusalCondition>> = {
+  message_malformed: ANY_ROUTE,
+  path_ambiguous: ANY_ROUTE,
+  request_timeout: ANY_ROUTE,
+  expectation_failed: ANY_ROUTE,
+  headers_too_large: ANY_ROUTE,
+  internal_error: ANY_ROUTE,
+  upstream_unreachable: ANY_ROUTE,
+  upstream_error: ANY_ROUTE,
+  upstream_unavailable: ANY_ROUTE,
+  upstream_busy: ANY_ROUTE,
+  upstream_timeout: ANY_ROUTE,
+  route_unknown: NO_ROUTE,
+  method_not_allowed: NO_ROUTE,
+  origin_not_allowed: { appliesTo: ({ websocket }) => websocket, isRule: true },
+  token_missing: { appliesTo: ({ access }) => access === 'protected', isRule: true },
+  token_invalid: { appliesTo: ({ access }) => access === 'protected' },
+  role_not_allowed: { appliesTo: hasTokenGate, isRule: true },
+  keys_unavailable: { appliesTo: hasTokenGate },
+  login_response_refused: { appliesTo: ({ login }) => login !== undefined },
+  parameter_invalid: { appliesTo: ({ parameters }) => parameters !== undefined, isRule: true, isReportable: true },
+  body_too_large: { appliesTo: ({ body }) => body !== undefined, isRule: true },
+  gateway_busy: {
+    appliesTo: ({ body, parameters, login }) => (body?.validate ?? parameters ?? login) !== undefined,
+  },
+  media_type_unsupported: { appliesTo: ({ body }) => body?.types !== undefined, isRule: true, isReportable: true },
+  body_invalid: {
+    appliesTo: ({ body }) => (body?.validate ?? body?.streamValidatorFor) !== undefined,
+    isRule: true,
+    isReportable: true,
+  },
+};
+
+const CODES = Object.keys(CONDITIONS) as RefusalCode[];
+
+/** Returns every code with which the gateway can refuse a request to a route. */
+export function possibleRefusals(route: Route): RefusalCode[] {
+  return CODES.filter((code) => {
+    const { appliesTo, isReportable = false } = CONDITIONS[code];
+    return appliesTo(route) && !(isReportable && route.validation === 'report');
+  });
+}
+
+/** Returns the codes that the rules of a route can cause, including those that `validation: report` only reports. */
+export function ruleRefusals(route: Route): RefusalCode[] {
+  return CODES.filter((code) => CONDITIONS[code].isRule && CONDITIONS[code].appliesTo(route));
+}
+
+/** Returns the codes with which the gateway can refuse a request by its path or method, before a route matches. */
+export function routingRefusals(routes: readonly Route[]): RefusalCode[] {
+  const hasAllMethods = ({ methods }: Route) => methods.length === HTTP_METHODS.length;
+  const hasCatchAll = routes.some((route) => route.path === '/**' && hasAllMethods(route));
+  return [
+    'path_ambiguous',
+    ...(hasCatchAll ? [] : (['route_unknown'] as const)),
+    ...(hasCatchAll || routes.every(hasAllMethods) ? [] : (['method_not_allowed'] as const)),
+  ];
+}

@@ -1,0 +1,60 @@
+/** Header names and values in turn, as they came: repeated headers stay apart, and names keep their case. */
+export type RawHeaders = readonly string[];
+
+/** Returns the first value of a header. @param name in lower case */
+export function getHeader(headers: RawHeaders, name: string): string | undefined {
+  const index = indexOfHeader(headers, name);
+  return index === -1 ? undefined : headers[index + 1];
+}
+
+/** Returns all values of a header. @param name in lower case */
+export function getAllHeaders(headers: RawHeaders, name: string): string[] {
+  const values: string[] = [];
+  forEachHeader(headers, (written, value) => {
+    if (isHeader(written, name)) values.push(value);
+  });
+  return values;
+}
+
+/** Returns a copy without the headers whose name the predicate accepts. */
+export function withoutHeaders(headers: RawHeaders, isRemoved: (written: string) => boolean): string[] {
+  const rest: string[] = [];
+  for (let index = 0; index < headers.length; index += 2) {
+    const written = headers[index] as string;
+    if (!isRemoved(written)) rest.push(written, headers[index + 1] as string);
+  }
+  return rest;
+}
+
+/** Returns a copy in which the first header of this name has the value. Appends the header if there is none. */
+export function setHeader(headers: RawHeaders, name: string, value: string): string[] {
+  const index = indexOfHeader(headers, name.toLowerCase());
+  return index === -1 ? [...headers, name, value] : headers.with(index + 1, value);
+}
+
+/** Returns the field lines of a message (RFC 9112 section 5), each with its CRLF. */
+export function serializeHeaders(headers: RawHeaders): string {
+  let lines = '';
+  for (let index = 0; index < headers.length; index += 2) lines += `${headers[index]}: ${headers[index + 1]}\r\n`;
+  return lines;
+}
+
+export function headerPairs(headers: RawHeaders): [name: string, value: string][] {
+  const pairs: [string, string][] = [];
+  forEachHeader(headers, (name, value) => pairs.push([name, value]));
+  return pairs;
+}
+
+export function forEachHeader(headers: RawHeaders, visit: (written: string, value: string) => void): void {
+  for (let index = 0; index < headers.length; index += 2) visit(headers[index] as string, headers[index + 1] as string);
+}
+
+/** True if a header has this name in any letter case. Compares the length first, since folding each name costs throughput. */
+export function isHeader(written: string, name: string): boolean {
+  return written.length === name.length && written.toLowerCase() === name;
+}
+
+function indexOfHeader(headers: RawHeaders, name: string): number {
+  for (let index = 0; index < headers.length; index += 2) if (isHeader(headers[index] as string, name)) return index;
+  return -1;
+}
