@@ -149,7 +149,9 @@ describe('the doors between the rooms', () => {
 
   it('let the rules know the types of the plan and its routing, and no more of it', () => {
     const crossings = imports.filter(({ file, target }) => room(file) === 'lint' && room(target) === 'plan');
-    const wrong = crossings.filter(({ target, isTypeOnly }) => !isTypeOnly && !target.startsWith('src/plan/routing/'));
+    const isOpen = (target: string) =>
+      target.startsWith('src/plan/routing/') || target === 'src/plan/schema/keywords.ts';
+    const wrong = crossings.filter(({ target, isTypeOnly }) => !isTypeOnly && !isOpen(target));
     expect(wrong.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
     expect(crossings.length).toBeGreaterThan(5);
   });

@@ -14,7 +14,9 @@ const FILES = [
   'format.js',
   'overview.js',
   'plot.js',
+  'route-columns.js',
   'routes.js',
+  'upstreams.js',
 ] as const;
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
+import { pairRoutes } from '../plan/route-pairs.ts';
 import { SEVERITY_RANKS } from '../problem/finding.ts';
 import { COMPARISONS } from './comparisons/index.ts';
 import type { Comparison, DiffContext, Difference, DiffFinding } from './difference.ts';
-import { pairRoutes } from './route-pairs.ts';
 import type { DiffSide } from './side.ts';
 
 /** Returns the differences between two manifests, sorted by severity, then by position in the file. */

@@ -1,7 +1,7 @@
+import type { RoutePair, SampleRequest } from '../plan/route-pairs.ts';
 import type { Path, Severity } from '../problem/finding.ts';
 import type { Range } from '../problem/problem.ts';
-import type { RoutePair } from './route-pairs.ts';
-import type { DiffSide } from './side.ts';
+import type { DiffRoute, DiffSide } from './side.ts';
 
 /** One kind of difference between two manifests. */
 export interface Comparison {
@@ -17,7 +17,7 @@ export interface DiffContext {
   readonly old: DiffSide;
   readonly next: DiffSide;
   /** Routes that receive the same requests, or have the same id. */
-  readonly pairs: readonly RoutePair[];
+  readonly pairs: readonly RoutePair<DiffRoute>[];
 }
 
 /** A difference without its line. */
@@ -36,10 +36,7 @@ export type DiffWitness =
   /** One manifest refuses this body and the other accepts it. */
   | { readonly body: unknown };
 
-export interface DiffRequest {
-  readonly method: string;
-  /** Path and query. */
-  readonly url: string;
+export interface DiffRequest extends SampleRequest {
   /** Alternating names and values. Absent if the difference does not depend on headers. */
   readonly headers?: readonly string[];
 }

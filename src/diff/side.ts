@@ -1,8 +1,8 @@
 import type { PlannedManifest } from '../load.ts';
 import type { Manifest, RouteEntry } from '../manifest/manifest.generated.ts';
 import type { Environment } from '../manifest/source.ts';
-import type { Route } from '../plan/route-definition.ts';
-import { type Pattern, parsePattern } from '../plan/routing/pattern.ts';
+import type { PatternRoute } from '../plan/route-pairs.ts';
+import { parsePattern } from '../plan/routing/pattern.ts';
 import { bundleSchemas, type SchemaRoot } from '../plan/schema/schema-bundle.ts';
 import { redactRoot } from '../plan/schema/schema-compiler.ts';
 import { valueAt } from '../plan/schema/schema-walk.ts';
@@ -23,14 +23,12 @@ export interface DiffSide extends Omit<PlannedManifest, 'problems' | 'files' | '
 }
 
 /** A route as written and as compiled. */
-export interface DiffRoute {
+export interface DiffRoute extends PatternRoute {
   /** For example `['routes', 3]`. */
   readonly path: Path;
   readonly entry: RouteEntry;
   /** The entry with references to the environment instead of their values, safe to print. */
   readonly redactedEntry: RouteEntry;
-  readonly route: Route;
-  readonly pattern: Pattern;
 }
 
 export function createDiffSide(planned: PlannedManifest, readFile: Environment['readFile']): DiffSide {

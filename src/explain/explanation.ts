@@ -1,5 +1,5 @@
 import type { RefusalCode } from '../gateway/response/refusal.ts';
-import type { Violation } from '../plan/body/violation.ts';
+import type { Violation } from '../plan/violation.ts';
 
 /** Each decision about one request. `explain --json` prints it as JSON; docs/explain.md describes each member. */
 export interface Explanation {

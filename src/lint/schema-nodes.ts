@@ -1,4 +1,5 @@
 import type { Manifest } from '../manifest/manifest.generated.ts';
+import { SCHEMA_KEYWORDS } from '../plan/schema/keywords.ts';
 import type { Path } from '../problem/finding.ts';
 
 export type Schema = Readonly<Record<string, unknown>>;
@@ -12,23 +13,6 @@ export interface SchemaNode {
   /** True below `if` and `not`, where a schema that does not match refuses nothing. */
   readonly isCondition: boolean;
 }
-
-/** Keywords whose value is a schema. `LISTS` contain lists of schemas, and `MAPS` contain maps of schemas. */
-const ONE = [
-  'additionalProperties',
-  'contains',
-  'contentSchema',
-  'items',
-  'propertyNames',
-  'unevaluatedItems',
-  'unevaluatedProperties',
-];
-const IN_PLACE = ['else', 'then'];
-const CONDITIONS = ['if', 'not'];
-const LISTS = ['prefixItems'];
-const IN_PLACE_LISTS = ['allOf', 'anyOf', 'oneOf'];
-const MAPS = ['$defs', 'definitions', 'patternProperties', 'properties'];
-const IN_PLACE_MAPS = ['dependentSchemas'];
 
 /** Yields all schemas of a manifest, including nested ones. */
 export function* schemaNodes({ schemas, routes }: Manifest): Generator<SchemaNode> {
@@ -47,16 +31,12 @@ type SchemaRole = Pick<SchemaNode, 'isInPlace' | 'isCondition'>;
 function* nodesOf(schema: unknown, path: Path, role: SchemaRole): Generator<SchemaNode> {
   if (!isMap(schema)) return;
   yield { path, schema, ...role };
-  const child = { ...role, isInPlace: false };
-  const inPlace = { ...role, isInPlace: true };
-  const condition = { isInPlace: true, isCondition: true };
-  const present = (names: readonly string[]) => names.filter((name) => Object.hasOwn(schema, name));
-  for (const name of present(ONE)) yield* nodesOf(schema[name], [...path, name], child);
-  for (const name of present(IN_PLACE)) yield* nodesOf(schema[name], [...path, name], inPlace);
-  for (const name of present(CONDITIONS)) yield* nodesOf(schema[name], [...path, name], condition);
-  for (const name of present([...LISTS, ...MAPS])) yield* memberNodes(schema[name], [...path, name], child);
-  for (const name of present([...IN_PLACE_LISTS, ...IN_PLACE_MAPS]))
-    yield* memberNodes(schema[name], [...path, name], inPlace);
+  for (const [keyword, { holds, appliesTo, isCondition = false }] of SCHEMA_KEYWORDS) {
+    if (!Object.hasOwn(schema, keyword)) continue;
+    const inner = { isInPlace: appliesTo === 'value', isCondition: role.isCondition || isCondition };
+    const nodes = holds === 'schema' ? nodesOf : memberNodes;
+    yield* nodes(schema[keyword], [...path, keyword], inner);
+  }
 }
 
 function* memberNodes(members: unknown, path: Path, role: SchemaRole): Generator<SchemaNode> {

@@ -1,62 +1,85 @@
 import type { Plan } from './plan.ts';
-import type { Route } from './route-definition.ts';
+import {
+  becameProtected,
+  becamePublic,
+  compareRoutes,
+  type PairingSide,
+  type PatternRoute,
+  pairRoutesSliced,
+  type RouteChanges,
+  type RoutePair,
+} from './route-pairs.ts';
+import { parsePattern } from './routing/pattern.ts';
+import { runToEnd, type SlicedWork } from './sliced-work.ts';
 import type { Auth } from './tokens/auth.ts';
 
-/** What differs between two plans, by the ids of routes and upstreams. */
-export interface PlanChanges {
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-  /** Present in both, and written otherwise. */
-  readonly changed: readonly string[];
-  /** Of those added or changed: reached without a token now. */
+/** The differences between two plans, by the ids of routes and upstreams. */
+export interface PlanChanges extends RouteChanges {
+  /** Routes that serve requests without a token that needed a token, or had no route, before. */
   readonly nowPublic: readonly string[];
-  /** Of those changed: reached with a token only now. */
+  /** Routes that need a token for requests that needed none before. */
   readonly nowProtected: readonly string[];
-  /** Upstreams that are new or written otherwise. */
+  /** Upstreams that are new or have a different definition. */
   readonly upstreams: readonly string[];
   readonly upstreamsRemoved: readonly string[];
-  /** Keys of `server` that are written otherwise, or whose files hold something else. */
+  /** Keys of `server` whose value, or whose file's content, differs. */
   readonly server: readonly string[];
-  /** How tokens are verified, whom the role gate lets in, what other origins may do. */
+  /** Changed rules: token verification, the role rule, CORS. */
   readonly rules: readonly ('tokens' | 'role' | 'cors')[];
-  /** Keys of the manifest that take a restart: what they were at the start stays in force. */
+  /** Keys of the manifest that need a restart: until then their old values stay active. */
   readonly needsRestart: readonly string[];
 }
 
-/** What a process began with, and cannot change while it runs. */
+/** The settings that a process cannot change while it runs. */
 export type StartupSettings = Pick<Plan, 'listen' | 'admin'> & { readonly server: Pick<Plan['server'], 'tls'> };
 
 export function comparePlans(old: Plan, next: Plan): PlanChanges {
-  const before = new Map(old.routes.map((route) => [route.id, route]));
-  const after = new Set(next.routes.map(({ id }) => id));
+  return runToEnd(comparePlansSliced(old, next));
+}
+
+/** Compares two plans, step by step. */
+export function* comparePlansSliced(old: Plan, next: Plan): SlicedWork<PlanChanges> {
+  const routes = compareRoutes(old.routes, next.routes);
+  const isSame = routes.added.length + routes.removed.length + routes.changed.length === 0;
+  const pairs = isSame ? [] : yield* pairRoutesSliced(yield* pairingSideOf(old), yield* pairingSideOf(next));
   const upstreams = new Set(old.upstreams.map(({ key }) => key));
-  const named = new Set(next.upstreams.map(({ id }) => id));
-  const isChanged = ({ id, key }: Route) => before.has(id) && before.get(id)?.key !== key;
-  const isNowPublic = ({ id, access }: Route) => access === 'public' && before.get(id)?.access !== 'public';
-  const isNowProtected = ({ id, access }: Route) => access === 'protected' && before.get(id)?.access === 'public';
+  const upstreamIds = new Set(next.upstreams.map(({ id }) => id));
   const serverKeys = Object.keys(next.server.keys) as (keyof Plan['server']['keys'])[];
   return {
-    added: idsOf(next.routes.filter(({ id }) => !before.has(id))),
-    removed: idsOf(old.routes.filter(({ id }) => !after.has(id))),
-    changed: idsOf(next.routes.filter(isChanged)),
-    nowPublic: idsOf(next.routes.filter(isNowPublic)),
-    nowProtected: idsOf(next.routes.filter(isNowProtected)),
+    ...routes,
+    nowPublic: newRouteIds(next, pairs.filter(becamePublic)),
+    nowProtected: newRouteIds(next, pairs.filter(becameProtected)),
     upstreams: idsOf(next.upstreams.filter(({ key }) => !upstreams.has(key))),
-    upstreamsRemoved: idsOf(old.upstreams.filter(({ id }) => !named.has(id))),
+    upstreamsRemoved: idsOf(old.upstreams.filter(({ id }) => !upstreamIds.has(id))),
     server: serverKeys.filter((key) => old.server.keys[key] !== next.server.keys[key]),
     rules: changedRules(old, next),
     needsRestart: settingsNeedingRestart(old, next),
   };
 }
 
-/** The keys of a plan that are otherwise than the process began with. */
-export function settingsNeedingRestart(began: StartupSettings, plan: StartupSettings): string[] {
-  const isMoved = (key: 'listen' | 'admin') => JSON.stringify(began[key]) !== JSON.stringify(plan[key]);
-  const isRekeyed = (began.server.tls === undefined) !== (plan.server.tls === undefined);
-  return [...(['listen', 'admin'] as const).filter(isMoved), ...(isRekeyed ? ['server.tls'] : [])];
+function* pairingSideOf(plan: Plan): SlicedWork<PairingSide<PatternRoute>> {
+  const routes: PatternRoute[] = [];
+  for (const route of plan.routes) {
+    routes.push({ route, pattern: parsePattern(route.path) });
+    yield;
+  }
+  return { plan, routes, routeById: new Map(routes.map((entry) => [entry.route.id, entry])) };
 }
 
-/** By meaning, in one line: `2 routes added, 1 now public`. */
+/** Returns the ids of the new routes of some pairs, in the order of the manifest. */
+function newRouteIds({ routes }: Plan, pairs: readonly RoutePair[]): string[] {
+  const ids = new Set(pairs.map(({ to }) => to?.route.id));
+  return idsOf(routes).filter((id) => ids.has(id));
+}
+
+/** Returns the keys whose values differ from those that the process started with. */
+export function settingsNeedingRestart(startup: StartupSettings, plan: StartupSettings): string[] {
+  const isChanged = (key: 'listen' | 'admin') => JSON.stringify(startup[key]) !== JSON.stringify(plan[key]);
+  const isTlsToggled = (startup.server.tls === undefined) !== (plan.server.tls === undefined);
+  return [...(['listen', 'admin'] as const).filter(isChanged), ...(isTlsToggled ? ['server.tls'] : [])];
+}
+
+/** Summarizes the changes in one line: `2 routes added, 1 now public`. */
 export function summarizeChanges(changes: PlanChanges): string {
   const counts = [
     formatCount(changes.added, 'route', 'added'),
@@ -71,23 +94,23 @@ export function summarizeChanges(changes: PlanChanges): string {
   return counts.filter((part) => part !== '').join(', ') || 'nothing that is served changed';
 }
 
-function formatCount({ length }: readonly string[], noun: string, what: string): string {
-  return length === 0 ? '' : `${length} ${noun}${length === 1 ? '' : 's'} ${what}`;
+function formatCount({ length }: readonly string[], noun: string, change: string): string {
+  return length === 0 ? '' : `${length} ${noun}${length === 1 ? '' : 's'} ${change}`;
 }
 
 function changedRules(old: Plan, next: Plan): PlanChanges['rules'] {
-  const isOther = {
+  const hasChanged = {
     tokens: old.auth?.verifier.key !== next.auth?.verifier.key,
     role: roleOf(old.auth) !== roleOf(next.auth),
     cors: old.cors?.key !== next.cors?.key,
   };
-  return (['tokens', 'role', 'cors'] as const).filter((rule) => isOther[rule]);
+  return (['tokens', 'role', 'cors'] as const).filter((rule) => hasChanged[rule]);
 }
 
 function roleOf(auth: Auth | undefined): string | undefined {
   return auth && JSON.stringify([auth.role.key, auth.role.message]);
 }
 
-function idsOf(things: readonly { readonly id: string }[]): string[] {
-  return things.map(({ id }) => id);
+function idsOf(entries: readonly { readonly id: string }[]): string[] {
+  return entries.map(({ id }) => id);
 }

@@ -21,15 +21,15 @@ export interface CompileOptions {
   readonly hash: string;
   readonly readFile: Environment['readFile'];
   readonly secrets: Secrets;
-  /** The plan in force: what did not change is taken over from it. */
+  /** The active plan: parts that did not change are taken over from it. */
   readonly previous: Plan | undefined;
-  /** What the schema has refused: `routes/3`, `upstreams/contacts`, `auth`; an empty text for a key of the manifest itself. */
+  /** Parts that the schema has rejected: `routes/3`, `upstreams/contacts`, `auth`; an empty text for a top-level key. */
   readonly invalidParts: ReadonlySet<string>;
 }
 
 /**
- * Makes the plan of a checked manifest, or tells everything that stands in its way. What is named in `faulty` is
- * passed over, since the schema has told of it already; the rest is looked at, so that all mistakes show at once.
+ * Compiles the plan of a checked manifest, or returns all findings that prevent it. Skips the `invalidParts`, which the
+ * schema has reported, and checks the rest, so that all mistakes are reported at once.
  */
 export function* compilePlan(
   manifest: Manifest,
@@ -53,16 +53,16 @@ export function* compilePlan(
   const admin = adminEntry === undefined ? undefined : compileAdmin(adminEntry, { readFile, secrets, findings });
   const server = invalidParts.has('server') ? undefined : compileServer(manifest.server, options.readFile, findings);
   const reload = invalidParts.has('reload') ? undefined : compileReload(manifest.reload, readFile, findings);
-  const written: ParsedRoute[] = [];
+  const parsedRoutes: ParsedRoute[] = [];
   for (const [index, entry] of manifest.routes.entries()) {
     if (invalidParts.has(`routes/${index}`)) checkInvalidRoute(entry, index, upstreams, findings);
-    else written.push(parseRoute(entry, index, findings));
+    else parsedRoutes.push(parseRoute(entry, index, findings));
     yield;
   }
-  if (!invalidParts.has('')) findMissingAuth(manifest, written, findings);
-  if (!invalidParts.has('server')) findBodiesOverBudget(manifest, written, findings);
+  if (!invalidParts.has('')) findMissingAuth(manifest, parsedRoutes, findings);
+  if (!invalidParts.has('server')) findBodiesOverBudget(manifest, parsedRoutes, findings);
   const routes = yield* compileRoutes(
-    written,
+    parsedRoutes,
     {
       upstreams,
       schemas,
@@ -94,12 +94,12 @@ export function* compilePlan(
   return { plan: Object.freeze(plan), findings };
 }
 
-/** Told once, at the first route that needs it: it is one mistake. */
+/** Reports a missing `auth` once, at the first route that needs it. */
 function findMissingAuth(manifest: Manifest, routes: readonly ParsedRoute[], findings: Finding[]): void {
   if (manifest.auth !== undefined) return;
-  const needy = routes.find(({ entry }) => entry.access === 'protected' || entry.login !== undefined);
-  if (needy === undefined) return;
-  const path = ['routes', needy.index, needy.entry.login === undefined ? 'access' : 'login'];
-  const message = 'this needs "auth", which the manifest does not have; add auth: with tokens and role';
+  const route = routes.find(({ entry }) => entry.access === 'protected' || entry.login !== undefined);
+  if (route === undefined) return;
+  const path = ['routes', route.index, route.entry.login === undefined ? 'access' : 'login'];
+  const message = 'this needs "auth", which is missing; add auth: with tokens and role';
   findings.push(errorAtKey(path, 'auth-missing', message));
 }

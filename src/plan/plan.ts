@@ -8,10 +8,7 @@ import type { ServerSettings } from './settings/server.ts';
 import type { Upstream } from './settings/upstream-definition.ts';
 import type { Auth } from './tokens/auth.ts';
 
-/**
- * What a request needs, made once from a manifest. A plan is frozen: the gateway changes by replacing it.
- * These are the only things of this folder that the gateway's code may know.
- */
+/** The compiled manifest: everything that requests need. A plan is frozen; the gateway changes its behaviour by replacing the plan. */
 export interface Plan {
   /** SHA-256 of the manifest's text, in hex. */
   readonly hash: string;
@@ -25,12 +22,12 @@ export interface Plan {
   readonly reload: ReloadSettings;
   /** Present as soon as one route is protected or has a login gate. */
   readonly auth: Auth | undefined;
-  /** All schemas as they are written, for who describes the routes; references stay inside of it. */
+  /** All schemas, redacted, for descriptions of the routes; references stay inside of it. */
   readonly schemas: Readonly<Record<'schemas' | 'routes' | 'files', unknown>> | undefined;
-  /** The share of requests answered 2xx that have a line in the log: from 0 to 1. */
+  /** The share of 2xx responses that get a line in the log: from 0 to 1. */
   readonly sample2xx: number;
-  /** The share of the traces begun here that are marked as sampled: from 0 to 1. */
+  /** The share of the traces started by the gateway that are marked as sampled: from 0 to 1. */
   readonly sampledTraces: number;
-  /** `undefined`: nothing is done about other origins. */
+  /** `undefined`: the gateway does not handle CORS. */
   readonly cors: Cors | undefined;
 }

@@ -5,36 +5,37 @@ import type { Upstream } from './settings/upstream-definition.ts';
 import type { Auth } from './tokens/auth.ts';
 import type { LoginRule } from './tokens/login.ts';
 
+/** A compiled route. */
 export interface Route {
   readonly id: string;
   /** Equal for equal definitions. */
   readonly key: string;
-  /** Upper case, sorted; HEAD among them where GET is, unless another route has it for the same path. */
+  /** Upper case, sorted. HEAD is included with GET, unless another route has HEAD for the same path. */
   readonly methods: readonly string[];
   /** As written in the manifest. */
   readonly path: string;
   readonly access: 'public' | 'protected';
-  /** How callers are judged here, and tokens that a login gives out; present when the route is protected or has a login gate. */
+  /** Verifies callers, and the tokens in login responses; present if the route is protected or has a login gate. */
   readonly auth: Auth | undefined;
   readonly upstream: Upstream;
-  /** From the request's turn to the answer's last byte; `undefined`: as the upstream says. */
+  /** From the start of the forwarding to the last byte of the response; `undefined`: the upstream's timeout. */
   readonly timeoutMs: number | undefined;
-  /** An encoded slash may stand in the path. */
+  /** The path may contain encoded slashes. */
   readonly keepsEncodedSlash: boolean;
-  /** The path that the upstream is asked for, by one that was matched; `undefined`: the same. */
+  /** Rewrites the matched path for the upstream; `undefined`: the path stays the same. */
   readonly upstreamPath: ((path: string) => string) | undefined;
   readonly requestHeaders: HeaderRules | undefined;
   readonly responseHeaders: HeaderRules | undefined;
   /** A WebSocket handshake may become a tunnel here. */
   readonly websocket: boolean;
-  /** Returns true if a page of this origin may open a WebSocket; `undefined` where no handshake is taken. */
+  /** Returns true if a page of this origin may open a WebSocket; `undefined`: handshakes are refused. */
   readonly allowsOrigin: ((origin: string, isSameHost: boolean) => boolean) | undefined;
   readonly login: LoginRule | undefined;
-  /** `report`: what does not fit is let through, and told in the log only. */
+  /** `report`: requests with violations are forwarded, and the violations are only logged. */
   readonly validation: 'enforce' | 'report';
-  /** Whether a name is the manifest's own: of the names in a client's body no others are put in the log. */
+  /** Returns true if the manifest contains a name. Other names in a client's body do not go into the log. */
   readonly isManifestName: (name: string) => boolean;
-  /** What the path's parameters, the query and the headers must be; `undefined`: anything. */
+  /** Validates path parameters, query and headers; `undefined`: anything is valid. */
   readonly parameters: ParameterRules | undefined;
   readonly body: BodyRule | undefined;
 }

@@ -16,11 +16,11 @@ import type { SlicedWork } from './sliced-work.ts';
 import { compileLogin } from './tokens/login.ts';
 import { compileRouteAuth, type RouteAuthContext } from './tokens/role.ts';
 
-/** A route as written, with what is known of it at first sight. */
+/** A route of the manifest with its parsed path. */
 export interface ParsedRoute {
   readonly entry: RouteEntry;
   readonly index: number;
-  /** `undefined` when the path is faulty. */
+  /** `undefined` if the path is invalid. */
   readonly pattern: Pattern | undefined;
   /** Equal for paths that match the same requests. */
   readonly key: string | undefined;
@@ -30,22 +30,24 @@ export interface RouteContext extends RouteAuthContext {
   readonly upstreams: Upstreams;
   /** The origins of `cors`. */
   readonly origins: readonly string[];
-  /** `undefined` when the schemas cannot be looked at. */
+  /** `undefined` if the manifest's `schemas` are invalid. */
   readonly schemas: SchemaCompiler | undefined;
   readonly isManifestName: Route['isManifestName'];
 }
 
-/** Makes the routes; two that match the same requests, or have one id, are told of. */
+/** Compiles the routes. Reports routes that match the same requests or have the same id. */
 export function* compileRoutes(
   written: readonly ParsedRoute[],
   context: RouteContext,
   findings: Finding[],
 ): SlicedWork<Route[]> {
   yield* findDuplicates(written, findings);
-  const heads = new Set(written.filter(({ entry }) => writtenMethods(entry).includes('HEAD')).map(({ key }) => key));
+  const headKeys = new Set(
+    written.filter(({ entry }) => declaredMethods(entry).includes('HEAD')).map(({ key }) => key),
+  );
   const routes: Route[] = [];
   for (const route of written) {
-    routes.push(...compileRoute(route, heads.has(route.key), context, findings));
+    routes.push(...compileRoute(route, headKeys.has(route.key), context, findings));
     yield;
   }
   return routes;
@@ -65,7 +67,7 @@ export function parseRoute(entry: RouteEntry, index: number, findings: Finding[]
   }
 }
 
-/** What can be told of a route that the schema has refused already, so that all of its mistakes show at once. */
+/** Checks the path and the upstream of a route that its schema has rejected, so that all mistakes are reported at once. */
 export function checkInvalidRoute(
   entry: Partial<RouteEntry> | null,
   index: number,
@@ -88,14 +90,14 @@ function compileRoute(
   const upstream = findUpstream(entry.upstream, ['routes', index, 'upstream'], upstreams, findings);
   const methods = methodsOf(entry, hasHead);
   if (entry.websocket !== false && !methods.includes('GET')) {
-    const message = 'a WebSocket begins with GET, which this route does not take; add GET to "method"';
+    const message = 'a WebSocket begins with GET, which this route does not accept; add GET to "method"';
     findings.push(errorAtKey(['routes', index, 'websocket'], 'websocket', message));
   }
   const parameters = pattern && compileParameters(entry, pattern, path, schemas, findings);
   const body = compileBody(entry, methods, path, context, findings);
   const auth = compileRouteAuth(entry, index, context, findings);
   const login = compileLogin(entry, index, context.authEntry, findings);
-  const passage = {
+  const forwarding = {
     timeoutMs: entry.timeout === undefined ? undefined : timerMs(entry.timeout),
     keepsEncodedSlash: entry.encodedSlash === 'keep',
     upstreamPath: compileUpstreamPath(entry, path, findings),
@@ -114,7 +116,7 @@ function compileRoute(
       access,
       auth,
       upstream,
-      ...passage,
+      ...forwarding,
       websocket: entry.websocket !== false,
       allowsOrigin: compileWebSocketOrigins(entry, path, context.origins, findings),
       login,
@@ -126,37 +128,37 @@ function compileRoute(
   ];
 }
 
-function writtenMethods(entry: RouteEntry): readonly string[] {
+function declaredMethods(entry: RouteEntry): readonly string[] {
   if (entry.method === 'any') return HTTP_METHODS;
   return typeof entry.method === 'string' ? [entry.method] : entry.method;
 }
 
-/** GET answers HEAD (RFC 9110 section 9.3.2), so that no wider route takes the HEAD of a narrower one. */
+/** Adds HEAD to GET (RFC 9110 section 9.3.2), so that a wider route does not match the HEAD requests of a narrower one. */
 function methodsOf(entry: RouteEntry, hasHead: boolean): readonly string[] {
-  const written = writtenMethods(entry);
+  const written = declaredMethods(entry);
   return written.includes('GET') && !hasHead ? [...written, 'HEAD'].sort() : written.toSorted();
 }
 
-/** Two routes of one id, and two routes that match the same requests. */
+/** Reports routes with the same id, and routes that match the same requests. */
 function* findDuplicates(routes: readonly ParsedRoute[], findings: Finding[]): SlicedWork<void> {
   const ids = new Map<string, ParsedRoute>();
-  const matches = new Map<string, ParsedRoute>();
+  const routeByRequest = new Map<string, ParsedRoute>();
   for (const route of routes) {
     yield;
     const { entry, index, key } = route;
-    const namesake = ids.get(entry.id);
-    if (namesake === undefined) ids.set(entry.id, route);
+    const sameId = ids.get(entry.id);
+    if (sameId === undefined) ids.set(entry.id, route);
     else
       findings.push(
-        duplicate(index, namesake.index, 'id', 'route-id', `another route has the id "${entry.id}"; give each its own`),
+        duplicate(index, sameId.index, 'id', 'route-id', `another route has the id "${entry.id}"; rename one`),
       );
     if (key === undefined) continue;
-    const requests = writtenMethods(entry).map((method) => `${method} ${key}`);
-    const taken = requests.find((request) => matches.has(request));
-    const twin = taken === undefined ? undefined : matches.get(taken);
-    for (const request of requests) if (!matches.has(request)) matches.set(request, route);
+    const requests = declaredMethods(entry).map((method) => `${method} ${key}`);
+    const duplicateRequest = requests.find((request) => routeByRequest.has(request));
+    const twin = duplicateRequest === undefined ? undefined : routeByRequest.get(duplicateRequest);
+    for (const request of requests) if (!routeByRequest.has(request)) routeByRequest.set(request, route);
     if (twin === undefined) continue;
-    const message = `the route "${twin.entry.id}" already has ${taken?.split(' ')[0]} ${twin.entry.path}; remove one, or change its path or method`;
+    const message = `the route "${twin.entry.id}" already has ${duplicateRequest?.split(' ')[0]} ${twin.entry.path}; remove one, or change its path or method`;
     findings.push(duplicate(index, twin.index, 'path', 'route-duplicate', message));
   }
 }
@@ -164,6 +166,6 @@ function* findDuplicates(routes: readonly ParsedRoute[], findings: Finding[]): S
 function duplicate(index: number, other: number, key: string, rule: string, message: string): Finding {
   return {
     ...errorAt(['routes', index, key], rule, message),
-    related: { path: ['routes', other, key], message: 'the other one' },
+    related: { path: ['routes', other, key], message: 'the other route' },
   };
 }

@@ -1,8 +1,8 @@
-/** Work that may be interrupted at each `yield`. */
-export type SlicedWork<Made> = Generator<undefined, Made>;
+/** Work that can pause at each `yield`. */
+export type SlicedWork<Result> = Generator<undefined, Result>;
 
-/** Does all of it at once. */
-export function runToEnd<Made>(steps: SlicedWork<Made>): Made {
+/** Does all of the work at once. */
+export function runToEnd<Result>(steps: SlicedWork<Result>): Result {
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
@@ -10,11 +10,11 @@ export function runToEnd<Made>(steps: SlicedWork<Made>): Made {
 }
 
 /**
- * Does it in slices, between which the event loop goes round.
+ * Does the work in slices; the event loop turns between them.
  *
- * @param sliceMs how long a slice may be; a step is never cut
+ * @param sliceMs the maximum length of a slice; a step is never interrupted
  */
-export async function runInSlices<Made>(steps: SlicedWork<Made>, sliceMs: number): Promise<Made> {
+export async function runInSlices<Result>(steps: SlicedWork<Result>, sliceMs: number): Promise<Result> {
   for (;;) {
     const end = performance.now() + sliceMs;
     do {

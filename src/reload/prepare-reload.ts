@@ -5,6 +5,7 @@ import { parseDocuments } from '../manifest/include.ts';
 import type { SchemaCheckedManifest } from '../manifest/read-manifest.ts';
 import { createSecrets } from '../manifest/secrets.ts';
 import type { Source } from '../manifest/source.ts';
+import { comparePlansSliced, type PlanChanges } from '../plan/changes.ts';
 import type { Plan } from '../plan/plan.ts';
 import { runInSlices } from '../plan/sliced-work.ts';
 import type { FileSnapshot } from './file-snapshot.ts';
@@ -16,7 +17,7 @@ const SLICE_MS = 5;
 
 /** The plan of the saved manifest, or the problems or the error that prevent it, with the files that were read. */
 export type PreparedReload = { readonly snapshot: FileSnapshot } & (
-  | { readonly planned: PlannedManifest }
+  | { readonly planned: PlannedManifest; readonly changes: PlanChanges }
   | LocatedProblems
   | ReadFailure
 );
@@ -48,7 +49,9 @@ export async function prepareReload(
     const selfTest = await manifestThread.runSelfTest();
     if (selfTest.problems.length > 0) return { ...selfTest, snapshot };
   }
-  return { planned: new LazyPlannedManifest(compiled.plan, checked, read.sources, snapshot.dependencies), snapshot };
+  const changes = await runInSlices(comparePlansSliced(active, compiled.plan), SLICE_MS);
+  const planned = new LazyPlannedManifest(compiled.plan, checked, read.sources, snapshot.dependencies);
+  return { planned, changes, snapshot };
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Gateway } from '../gateway/gateway.ts';
 import type { PlannedManifest } from '../load.ts';
 import { type Dependencies, sha256 } from '../manifest/dependencies.ts';
 import type { Environment, Source } from '../manifest/source.ts';
-import { comparePlans, type StartupSettings, settingsNeedingRestart, summarizeChanges } from '../plan/changes.ts';
+import { type PlanChanges, type StartupSettings, settingsNeedingRestart, summarizeChanges } from '../plan/changes.ts';
 import type { FileSnapshot } from './file-snapshot.ts';
 import { FileThread, type FileWatchEvent } from './file-thread.ts';
 import { ManifestThread } from './manifest-thread.ts';
@@ -158,7 +158,7 @@ export class Reloader {
         if ('reason' in prepared) return { kind: 'unreadable', reason: prepared.reason } as const;
         if ('problems' in prepared)
           return { kind: 'rejected', problems: prepared.problems, sources: prepared.sources } as const;
-        return this.#isClosed ? ({ kind: 'cancelled' } as const) : this.#activate(prepared.planned);
+        return this.#isClosed ? ({ kind: 'cancelled' } as const) : this.#activate(prepared.planned, prepared.changes);
       }
       if (this.#isClosed || performance.now() >= deadlineMs)
         return { kind: 'unreadable', reason: 'the files change faster than they can be read' } as const;
@@ -171,11 +171,10 @@ export class Reloader {
     return isExplicit(cause) && this.lastOutcome !== undefined && this.lastOutcome.kind !== 'accepted';
   }
 
-  #activate(planned: PlannedManifest) {
+  #activate(planned: PlannedManifest, changes: PlanChanges) {
     const { gateway } = this.#options;
     const { plan } = planned;
     const { hash: oldHash } = gateway.plan;
-    const changes = comparePlans(gateway.plan, plan);
     gateway.activate(plan);
     this.lastActivatedAt = new Date();
     return {

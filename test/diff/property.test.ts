@@ -4,6 +4,7 @@ import { diff } from '../../src/diff/diff.ts';
 import type { Difference } from '../../src/diff/difference.ts';
 import { readRequestTarget } from '../../src/gateway/request/request-target.ts';
 import { HTTP_METHODS } from '../../src/http-methods.ts';
+import { comparePlans } from '../../src/plan/changes.ts';
 import type { Route } from '../../src/plan/route-definition.ts';
 import { type AnyManifest, aimedUrl, anyManifest } from '../support/any-manifest.ts';
 import { sideOf } from './support.ts';
@@ -100,6 +101,26 @@ describe('the differences of two manifests', () => {
       { numRuns: RUNS },
     );
     expect(opened).toBeGreaterThan(RUNS / 10);
+  }, 120_000);
+
+  it('name the same public routes as the change list of a reload', () => {
+    let count = 0;
+    fc.assert(
+      fc.property(pair, ([old, next]) => {
+        const [before, now] = [sideOf(old, 'old.yaml'), sideOf(next)];
+        fc.pre(before !== undefined && now !== undefined);
+        if (before === undefined || now === undefined) return;
+        const publicRules = diff(before, now).filter(({ rule }) =>
+          ['route-public', 'route-added-public'].includes(rule),
+        );
+        const ids = new Set(publicRules.map(({ message }) => /"([^"]+)"/.exec(message)?.[1]));
+        const { nowPublic } = comparePlans(before.plan, now.plan);
+        expect(new Set(nowPublic)).toEqual(ids);
+        count += nowPublic.length;
+      }),
+      { numRuns: RUNS },
+    );
+    expect(count).toBeGreaterThan(RUNS / 10);
   }, 120_000);
 
   it('have witnesses that the routers match as reported', () => {

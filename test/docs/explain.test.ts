@@ -100,11 +100,11 @@ describe('docs/explain.md', () => {
     const members = new Set(all.flatMap((one) => [...membersOf(one)]));
     const documented = Object.keys(MEMBERS);
     // A list is documented by its items, and a map by its members, unless it may be null.
-    const named = [...members].filter(
+    const names = [...members].filter(
       (name) =>
         !documented.some((other) => other === `${name}[]` || other.startsWith(`${name}.`)) || documented.includes(name),
     );
-    expect(named.sort()).toEqual(documented.sort());
+    expect(names.sort()).toEqual(documented.sort());
     const rows = Object.entries(MEMBERS).map(([name, content]) => `| \`${name}\` | ${content} |`);
     expectSection('docs/explain.md', 'members', `${['| member | content |', '|---|---|', ...rows].join('\n')}\n`);
   });

@@ -34,6 +34,15 @@ describe('documentation', () => {
     expect(pages.flatMap(brokenLinksOf)).toEqual([]);
   });
 
+  it('names only existing source files', () => {
+    const missing = pages.flatMap((page) => {
+      const paths = [...read(page).matchAll(/`((?:src|test|schema|deploy|scripts|bench)\/[\w./-]+\.\w+)`/g)];
+      return paths.flatMap(([, path = '']) => (existsSync(join(root, path)) ? [] : [`${page}: ${path}`]));
+    });
+    // The example of a new lint rule.
+    expect(missing).toEqual(['docs/writing-a-rule.md: src/lint/rules/route-id-long.ts']);
+  });
+
   it('has every page in its index', () => {
     const index = read('docs/README.md');
     const unlisted = globSync('*.md', { cwd: join(root, 'docs') }).filter((name) => !index.includes(`(${name})`));

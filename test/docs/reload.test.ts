@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { load } from '../../src/load.ts';
 import { manifestOf } from '../manifest/support.ts';
@@ -18,9 +18,8 @@ describe('docs/reload.md', () => {
   it('lists the log messages of a reload', () => {
     const [, section = ''] = /<!-- messages -->\n([\s\S]*?)<!-- \/messages -->/.exec(page) ?? [];
     const messages = [...section.matchAll(/^\| \w+ \| `(.*?)` \|/gm)].map(([, message]) => message ?? '').slice(1);
-    const code = ['src/cli/run/run.ts', 'src/gateway/gateway.ts'].map((file) =>
-      readFileSync(new URL(file, root), 'utf8'),
-    );
+    const files = globSync(['src/cli/run/*.ts', 'src/gateway/gateway.ts'], { cwd: root.pathname });
+    const code = files.map((file) => readFileSync(new URL(file, root), 'utf8'));
     expect(messages.length).toBe(7);
     expect(messages.filter((message) => !code.join('').includes(`'${message}'`))).toEqual([]);
   });

@@ -65,7 +65,7 @@ describe('a listed type', () => {
     expect([got.status, got.json().code]).toEqual([415, 'media_type_unsupported']);
     expect(got.value('accept')).toBe('text/csv, multipart/form-data, image/*');
     expect(got.json().detail).toBe(
-      'this route takes text/csv or multipart/form-data or image/*, without a content encoding',
+      'this route accepts text/csv or multipart/form-data or image/*, without a content encoding',
     );
     expect(site.upstream.requests).toEqual([]);
   });

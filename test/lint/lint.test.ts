@@ -47,7 +47,7 @@ describe('the severity of a finding', () => {
     const { plan, problems } = loadText(unusedUpstream('lint: { rules: { upstream-unsed: off } }\n'));
     expect(plan).toBeUndefined();
     expect(problems.map(formatProblem)).toEqual([
-      '5:18 "upstream-unsed" is not a rule that advises; did you mean "upstream-unused"? [schema]',
+      '5:18 "upstream-unsed" is not a lint rule; did you mean "upstream-unused"? [schema]',
     ]);
   });
 

@@ -169,7 +169,7 @@ describe('size', () => {
 
 describe('bytes', () => {
   const bad = manifestOf('', ROUTE.replace('/api/contacts', '/api/contacts?'));
-  const place = '5:41 a path has no query and no fragment; leave out what follows the path';
+  const place = '5:41 a path has no query and no fragment; remove everything after the path';
 
   test('a byte order mark is no column', () => {
     expect(loadText(`\uFEFF${manifestOf()}`).plan).toBeDefined();

@@ -154,9 +154,9 @@ describe('schemas of bodies', () => {
     ['a second name', '{ $id: contact }', /"\$id" has no place here/],
     ['an anchor', '{ $anchor: "!" }', /"\$anchor" has no place here/],
     ['a reference that is settled late', "{ $dynamicRef: '#a' }", /"\$dynamicRef" has no place here/],
-    ['another dialect', '{ $schema: http://json-schema.org/draft-07/schema# }', /this dialect is not known here/],
-    ['a dialect that is no string', '{ $schema: 5 }', /a JSON Schema cannot have this here/],
-    ['a schema that is itself', "{ allOf: [{ $ref: '#/schemas/A' }] }", /refers back to where it stands/],
+    ['another dialect', '{ $schema: http://json-schema.org/draft-07/schema# }', /this dialect is not supported/],
+    ['a dialect that is no string', '{ $schema: 5 }', /this is not valid JSON Schema/],
+    ['a schema that is itself', "{ allOf: [{ $ref: '#/schemas/A' }] }", /refers back to itself/],
     [
       'a reference to what is no schema',
       "{ required: [a], properties: { a: { $ref: '#/schemas/A/required' } } }",

@@ -1,5 +1,5 @@
 import { type LoadResult, load } from '../../src/load.ts';
-import type { Violation } from '../../src/plan/body/violation.ts';
+import type { Violation } from '../../src/plan/violation.ts';
 import type { Problem } from '../../src/problem/problem.ts';
 
 const NO_FILES = (path: string): never => {

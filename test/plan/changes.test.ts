@@ -21,14 +21,16 @@ function planOf(routes: string, url = 'http://127.0.0.1:1'): Plan {
 
 const A = '  - { id: a, method: GET, path: /a, upstream: up, access: protected }\n';
 const B = '  - { id: b, method: POST, path: /b, upstream: up, access: public, body: { maxBytes: 1KB } }\n';
+const C = '  - { id: c, method: GET, path: /c, upstream: up, access: public }\n';
+const ALL = '  - { id: all, method: any, path: /**, upstream: up, access: public, body: { maxBytes: 1KB } }\n';
 const NOTHING = {
   ...{ added: [], removed: [], changed: [], nowPublic: [], nowProtected: [] },
   ...{ upstreams: [], upstreamsRemoved: [], server: [], rules: [], needsRestart: [] },
 };
 
-describe('the changes between two plans', () => {
+describe('comparePlans', () => {
   it.each([
-    ['nothing', A + B, B + A, NOTHING],
+    ['no changes', A + B, B + A, NOTHING],
     ['a new protected route', B, A + B, { ...NOTHING, added: ['a'] }],
     ['a new public route', A, A + B, { ...NOTHING, added: ['b'], nowPublic: ['b'] }],
     ['a removed route', A + B, A, { ...NOTHING, removed: ['b'] }],
@@ -44,17 +46,31 @@ describe('the changes between two plans', () => {
       A,
       { ...NOTHING, changed: ['a'], nowProtected: ['a'] },
     ],
-    ['another limit', B, B.replace('1KB', '2KB'), { ...NOTHING, changed: ['b'] }],
-  ])('%s', (_what, old, next, changes) => {
+    [
+      'a protected route removed from under a public one',
+      A + ALL,
+      ALL,
+      { ...NOTHING, removed: ['a'], nowPublic: ['all'] },
+    ],
+    [
+      'a public route moved to the path of a protected one',
+      A + C,
+      C.replace('/c', '/a'),
+      { ...NOTHING, removed: ['a'], changed: ['c'], nowPublic: ['c'] },
+    ],
+    ['a protected route put above a public one', ALL, A + ALL, { ...NOTHING, added: ['a'], nowProtected: ['a'] }],
+    ['a public route that no request reaches', A, A + C.replace('/c,', '/A,'), { ...NOTHING, added: ['c'] }],
+    ['another body limit', B, B.replace('1KB', '2KB'), { ...NOTHING, changed: ['b'] }],
+  ])('finds %s', (_name, old, next, changes) => {
     expect(comparePlans(planOf(old), planOf(next))).toEqual(changes);
   });
 
-  it('another address, which takes a restart', () => {
+  it('finds another address, which needs a restart', () => {
     const moved = { ...planOf(A), listen: { host: '127.0.0.1', port: 1 } };
     expect(comparePlans(planOf(A), moved)).toEqual({ ...NOTHING, needsRestart: ['listen'] });
   });
 
-  it('of the server, by its keys, and TLS that comes or goes, which takes a restart', () => {
+  it('finds changed keys of the server, and TLS that is switched on or off, which needs a restart', () => {
     const rules = (changes: Partial<Plan['server']['keys']>, tls?: Plan['server']['tls']) => {
       const plan = planOf(A);
       return { ...plan, server: { ...plan.server, keys: { ...plan.server.keys, ...changes }, tls } };
@@ -75,11 +91,11 @@ describe('the changes between two plans', () => {
       expect(comparePlans(old, next)).toEqual({ ...NOTHING, server: ['tls'], needsRestart: ['server.tls'] });
   });
 
-  it('an upstream elsewhere', () => {
+  it('finds an upstream with another URL', () => {
     expect(comparePlans(planOf(A), planOf(A, 'http://127.0.0.1:2'))).toEqual({ ...NOTHING, upstreams: ['up'] });
   });
 
-  it('of whom the rules let in', () => {
+  it('finds changed rules for tokens and roles', () => {
     const plan = planOf(A);
     const other = load(
       {
@@ -91,7 +107,7 @@ describe('the changes between two plans', () => {
     expect(comparePlans(plan, other)).toEqual({ ...NOTHING, rules: ['tokens', 'role'] });
   });
 
-  it('in one line', () => {
+  it('has a summary in one line', () => {
     const between = (old: string, next: string) => summarizeChanges(comparePlans(planOf(old), planOf(next)));
     expect(between(A, A + B)).toBe('1 route added, 1 now public');
     expect(between(A + B, A.replace('protected', 'public'))).toBe('1 route removed, 1 route changed, 1 now public');
@@ -101,10 +117,10 @@ describe('the changes between two plans', () => {
     );
   });
 
-  it('to what the process began with, however many reloads lie between', () => {
-    const began = planOf(A);
+  it('compares with the settings at startup, after any number of reloads', () => {
+    const startup = planOf(A);
     const moved = { ...planOf(A + B), listen: { host: '127.0.0.1', port: 1 } };
-    expect(settingsNeedingRestart(began, moved)).toEqual(['listen']);
-    expect(settingsNeedingRestart(began, planOf(B))).toEqual([]);
+    expect(settingsNeedingRestart(startup, moved)).toEqual(['listen']);
+    expect(settingsNeedingRestart(startup, planOf(B))).toEqual([]);
   });
 });

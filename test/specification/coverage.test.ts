@@ -21,12 +21,12 @@ describe('docs/specification-coverage.md', () => {
   });
 
   it('names all routes of the manifest and no others', () => {
-    const named = new Set([...page.matchAll(/`route ([a-z-]+)`/g)].map(([, id]) => id));
+    const listed = new Set([...page.matchAll(/`route ([a-z-]+)`/g)].map(([, id]) => id));
     const ids = new Set(plan?.routes.map(({ id }) => id));
-    expect([...named].filter((id) => !ids.has(id ?? ''))).toEqual([]);
-    const unnamed = [...ids].filter((id) => !named.has(id));
+    expect([...listed].filter((id) => !ids.has(id ?? ''))).toEqual([]);
+    const unlisted = [...ids].filter((id) => !listed.has(id));
     // The specification does not state the routes of attachments other than the download.
-    expect(unnamed).toEqual(['attachments']);
+    expect(unlisted).toEqual(['attachments']);
   });
 
   it('names existing files', () => {
@@ -35,13 +35,13 @@ describe('docs/specification-coverage.md', () => {
   });
 
   it('names existing tests', () => {
-    const missing = rows.filter(([, , shown = '']) => {
-      const [, file, title] = /^(\w): (.+)$/.exec(shown) ?? [];
+    const missing = rows.filter(([, , test = '']) => {
+      const [, file, title] = /^(\w): (.+)$/.exec(test) ?? [];
       return (
         title === undefined ||
         (!tests.get(file)?.includes(`'${title.replaceAll("'", "\\'")}'`) && !tests.get(file)?.includes(`"${title}"`))
       );
     });
-    expect(missing.map(([, , shown]) => shown)).toEqual([]);
+    expect(missing.map(([, , test]) => test)).toEqual([]);
   });
 });

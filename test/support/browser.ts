@@ -28,11 +28,11 @@ export async function openPage(
   options: Parameters<Browser['newPage']>[0] = {},
 ): Promise<Visited> {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options });
-  const complaints: string[] = [];
-  const asked: string[] = [];
-  page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())));
-  page.on('pageerror', (error) => void complaints.push(error.message));
-  page.on('request', (request) => void asked.push(request.url()));
+  const errors: string[] = [];
+  const requestUrls: string[] = [];
+  page.on('console', (message) => void (message.type() === 'error' && errors.push(message.text())));
+  page.on('pageerror', (error) => void errors.push(error.message));
+  page.on('request', (request) => void requestUrls.push(request.url()));
   await page.goto(url);
-  return { page, complaints, asked };
+  return { page, complaints: errors, asked: requestUrls };
 }

@@ -23,7 +23,7 @@ function usage(): Usage {
   };
 }
 
-/** A message of the test, which asks for the usage. */
+/** A message of the test that requests the usage. */
 export interface UsageRequest {
   /** Write a heap snapshot to this file first. */
   readonly snapshot?: string;

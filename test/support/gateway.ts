@@ -39,9 +39,9 @@ export async function startGateway(
     throw new Error(problems.map(({ range, message }) => `${range.line}:${range.column} ${message}`).join('\n'));
   };
   const lines: Record<string, unknown>[] = [];
-  const told: Record<string, unknown>[] = [];
+  const logEntries: Record<string, unknown>[] = [];
   const log: Log = {
-    logger: pino({ base: null }, { write: (line: string) => void told.push(JSON.parse(line)) }),
+    logger: pino({ base: null }, { write: (line: string) => void logEntries.push(JSON.parse(line)) }),
     writeLine: (json) => void lines.push(JSON.parse(json)),
     flush: () => undefined,
   };
@@ -54,7 +54,7 @@ export async function startGateway(
     log,
     planned: () => planned,
     lines,
-    told,
+    told: logEntries,
     swap: (text) => gateway.activate(planOf(text)),
     close: () => gateway.close(0),
   };

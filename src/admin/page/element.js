@@ -51,6 +51,19 @@ export function badge(text, kind) {
 }
 
 /**
+ * Replaces the rows of a table.
+ *
+ * @param {string} table its id
+ * @param {HTMLElement[]} rows
+ * @param {string} placeholder the text without rows
+ */
+export function showRows(table, rows, placeholder) {
+  const columns = byId(table).querySelectorAll('thead th').length;
+  const emptyRow = element('tr', {}, element('td', { colspan: columns, class: 'empty' }, placeholder));
+  byId(table).tBodies[0].replaceChildren(...(rows.length === 0 ? [emptyRow] : rows));
+}
+
+/**
  * @template {Element} Kind
  * @param {Kind} target
  * @param {Record<string, string | number | undefined>} attributes

@@ -1,6 +1,6 @@
 /**
  * @import { Responses } from './api.js'
- * @import { Route } from './routes.js'
+ * @import { Route } from './route-columns.js'
  */
 import { fetchJson } from './api.js';
 import { badge, byId, element, setText } from './element.js';

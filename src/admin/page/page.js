@@ -1,6 +1,6 @@
 /**
  * @import { Responses } from './api.js'
- * @import { Route } from './routes.js'
+ * @import { Route } from './route-columns.js'
  */
 import { ApiError, fetchJson, hasToken, storeToken } from './api.js';
 import { Decisions } from './decisions.js';

@@ -1,37 +1,12 @@
-/** @import { Responses } from './api.js' */
-import { badge, byId, element, setText } from './element.js';
-import { decimal, duration, integer, NONE, quantity } from './format.js';
+/**
+ * @import { Responses } from './api.js'
+ * @import { Column, RecentTraffic, Route, Row } from './route-columns.js'
+ */
+import { byId, element, setText } from './element.js';
+import { integer, quantity } from './format.js';
+import { COLUMNS, checksOf, methodsOf } from './route-columns.js';
 
 const PAGE_ROWS = 100;
-
-/**
- * @typedef {Responses['routes']['routes'][number]} Route
- * @typedef {Responses['traffic']['routes'][number] & { seconds: number }} RecentTraffic
- * @typedef {{ route: Route, text: string, at: number, checks: string, traffic: RecentTraffic | undefined }} Row
- * @typedef {{ name: string, title: string, isNumber?: boolean, key: (row: Row) => string | number, cell: (row: Row) => Node | string }} Column
- */
-
-/** @type {Column[]} */
-const COLUMNS = [
-  { name: 'id', title: 'Route', key: ({ route }) => route.id, cell: ({ route }) => route.id },
-  { name: 'method', title: 'Method', key: ({ route }) => methodsOf(route), cell: ({ route }) => methodsOf(route) },
-  { name: 'path', title: 'Path', key: ({ route }) => route.path, cell: ({ route }) => pathElement(route.path) },
-  { name: 'access', title: 'Access', key: ({ route }) => accessOf(route), cell: accessElement },
-  { name: 'upstream', title: 'Upstream', key: ({ route }) => route.upstream, cell: ({ route }) => route.upstream },
-  { name: 'schema', title: 'Schema', key: ({ checks }) => checks, cell: ({ checks }) => checks || NONE },
-  { ...measured('rate', 'Rate', ({ requests, seconds }) => requests / seconds), cell: rateOf },
-  { ...measured('p50', 'p50', ({ p50_ms }) => p50_ms), cell: ({ traffic }) => duration(traffic?.p50_ms) },
-  { ...measured('p95', 'p95', ({ p95_ms }) => p95_ms), cell: ({ traffic }) => duration(traffic?.p95_ms) },
-  { ...measured('p99', 'p99', ({ p99_ms }) => p99_ms), cell: ({ traffic }) => duration(traffic?.p99_ms) },
-  {
-    ...measured('4xx', '4xx', ({ client_errors }) => client_errors),
-    cell: ({ traffic }) => countOf(traffic?.client_errors),
-  },
-  {
-    ...measured('5xx', '5xx', ({ server_errors }) => server_errors),
-    cell: ({ traffic }) => countOf(traffic?.server_errors),
-  },
-];
 
 /** The table of routes. Sorting and filtering apply to all routes; the table shows one page of them. */
 export class Routes {
@@ -182,65 +157,6 @@ function rowOf(open) {
 
 function actionsHeader() {
   return element('th', { scope: 'col' }, element('span', { class: 'hidden' }, 'Actions'));
-}
-
-/**
- * @param {string} name
- * @param {string} title
- * @param {(traffic: RecentTraffic) => number | null} read
- */
-function measured(name, title, read) {
-  const key = (/** @type {Row} */ { traffic }) => (traffic === undefined ? -1 : (read(traffic) ?? -1));
-  return { name, title, isNumber: true, key };
-}
-
-/** @param {Row} row */
-function rateOf({ traffic }) {
-  return traffic === undefined || traffic.seconds === 0 ? NONE : `${decimal(traffic.requests / traffic.seconds)}/s`;
-}
-
-/** @param {number | undefined} count */
-function countOf(count) {
-  return count === undefined ? NONE : integer(count);
-}
-
-/** The number of methods that `any` stands for. */
-const ANY = 7;
-
-/** @param {Route} route */
-function methodsOf({ methods }) {
-  return methods.length === ANY ? 'any' : methods.join(', ');
-}
-
-/** @param {Route} route */
-function accessOf({ access, roles }) {
-  return `${access} ${roles.join(', ')}`;
-}
-
-/** @param {Row} row */
-function accessElement({ route }) {
-  const roles = element('span', { class: 'hint' }, ` ${route.roles.join(', ')}`);
-  return element('span', {}, badge(route.access, route.access === 'public' ? 'warn' : 'calm'), roles);
-}
-
-/** @param {Route} route */
-function checksOf({ body, parameters, login, websocket, validation }) {
-  const parts = [...(body?.schema ? ['body'] : []), ...(parameters ? ['parameters'] : [])];
-  const checks = parts.length > 0 && validation === 'report' ? [`${parts.join(', ')} (report only)`] : parts;
-  return [...checks, ...(login ? ['login'] : []), ...(websocket ? ['websocket'] : [])].join(', ');
-}
-
-/**
- * Returns the element of a path. A long path may break between its segments.
- *
- * @param {string} path
- */
-function pathElement(path) {
-  const segments = path.split(/(?=\/)/).flatMap((segment) => {
-    const parts = segment.split(/(\{[^}]*\}|\*\*$)/);
-    return [element('wbr'), ...parts.map((part, index) => (index % 2 === 1 ? element('var', {}, part) : part))];
-  });
-  return element('code', {}, ...segments);
 }
 
 /**

@@ -22,7 +22,7 @@ const OPTIONS = {
     summary: 'add a header to the request',
   },
   body: { type: 'string', valueName: 'FILE', summary: 'send this file as the body' },
-  json: { type: 'boolean', summary: 'print JSON' },
+  json: { type: 'boolean', summary: 'print the explanation as JSON' },
   config: {
     type: 'string',
     short: 'c',

@@ -21,7 +21,7 @@ interface RunningGateway {
   readonly url: string;
   /** Undefined if the manifest has no `admin`. */
   readonly adminUrl: string | undefined;
-  /** Drains the gateway and closes everything. `signal` names the signal that asked for it. */
+  /** Drains the gateway and closes everything. `signal` is the reason that the log reports. */
   readonly stop: (signal: unknown) => Promise<void>;
 }
 

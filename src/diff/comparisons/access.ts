@@ -1,3 +1,4 @@
+import { becameProtected, becamePublic } from '../../plan/route-pairs.ts';
 import type { Comparison } from '../difference.ts';
 import { findingAtKey, matchedRoutes } from './matched-routes.ts';
 
@@ -7,8 +8,7 @@ export const routePublic: Comparison = {
   description: 'Requests that required a token no longer require one.',
   *find(sides) {
     for (const pair of matchedRoutes(sides))
-      if (pair.from.entry.access === 'protected' && pair.to.entry.access === 'public')
-        yield findingAtKey(pair, 'access', 'is now public: it no longer requires a token');
+      if (becamePublic(pair)) yield findingAtKey(pair, 'access', 'is now public: it no longer requires a token');
   },
 };
 
@@ -18,7 +18,6 @@ export const routeProtected: Comparison = {
   description: 'Requests that required no token now require one.',
   *find(sides) {
     for (const pair of matchedRoutes(sides))
-      if (pair.from.entry.access === 'public' && pair.to.entry.access === 'protected')
-        yield findingAtKey(pair, 'access', 'is now protected: it requires a token');
+      if (becameProtected(pair)) yield findingAtKey(pair, 'access', 'is now protected: it requires a token');
   },
 };

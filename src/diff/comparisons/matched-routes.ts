@@ -1,9 +1,9 @@
+import type { RoutePair } from '../../plan/route-pairs.ts';
 import type { DiffContext, DiffFinding, DiffWitness } from '../difference.ts';
-import type { RoutePair } from '../route-pairs.ts';
 import type { DiffRoute } from '../side.ts';
 
 /** A pair that has both an old and a new route. */
-export interface MatchedRoutePair extends RoutePair {
+export interface MatchedRoutePair extends RoutePair<DiffRoute> {
   readonly from: DiffRoute;
   readonly to: DiffRoute;
 }

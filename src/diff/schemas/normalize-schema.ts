@@ -1,22 +1,14 @@
+import { keywordsWith } from '../../plan/schema/keywords.ts';
 import type { SchemaRoot } from '../../plan/schema/schema-bundle.ts';
 import { isMap, referencePath, valueAt } from '../../plan/schema/schema-walk.ts';
 import type { Path } from '../../problem/finding.ts';
 
 /** Keywords that do not affect validation. */
-const ANNOTATIONS = new Set([
-  '$comment',
-  '$schema',
-  'default',
-  'deprecated',
-  'description',
-  'errorMessage',
-  'examples',
-  'readOnly',
-  'title',
-  'writeOnly',
-]);
-const VALUE_KEYWORDS = new Set(['const', 'enum']);
-const MAP_KEYWORDS = new Set(['$defs', 'definitions', 'dependentSchemas', 'patternProperties', 'properties']);
+const ANNOTATIONS = new Set(keywordsWith({ isAnnotation: true }));
+const DEFINITIONS = new Set(['$defs', 'definitions']);
+const DATA_KEYWORDS = new Set(keywordsWith({ isData: true }));
+/** Keywords whose value is a map with names that the author chooses. */
+const MAP_KEYWORDS = new Set([...keywordsWith({ holds: 'map' }), 'dependentRequired']);
 const SET_KEYWORDS = new Set(['enum', 'required', 'type']);
 
 /** Serializes a schema without annotations, with its references resolved. Two equal results mean equal schemas. */
@@ -28,12 +20,13 @@ function normalizeNode(root: SchemaRoot, schema: unknown, open: readonly string[
   if (Array.isArray(schema)) return schema.map((item) => normalizeNode(root, item, open));
   if (!isMap(schema)) return schema;
   const entries = Object.entries(schema)
-    .filter(([key]) => isNames || !(ANNOTATIONS.has(key) || key === '$defs' || key === 'definitions'))
+    .filter(([key]) => isNames || !(ANNOTATIONS.has(key) || DEFINITIONS.has(key)))
     .map(([key, value]): [string, unknown] => {
       if (isNames) return [key, normalizeNode(root, value, open)];
       if (key === '$ref' && typeof value === 'string') return [key, normalizeReference(root, value, open)];
       if (SET_KEYWORDS.has(key) && Array.isArray(value)) return [key, value.map((item) => JSON.stringify(item)).sort()];
-      return [key, VALUE_KEYWORDS.has(key) ? value : normalizeNode(root, value, open, MAP_KEYWORDS.has(key))];
+      const hasNames = MAP_KEYWORDS.has(key);
+      return [key, DATA_KEYWORDS.has(key) && !hasNames ? value : normalizeNode(root, value, open, hasNames)];
     });
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }

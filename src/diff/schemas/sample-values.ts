@@ -1,3 +1,4 @@
+import { keywordsWith } from '../../plan/schema/keywords.ts';
 import { inPlaceSchemasOf, isMap, valueAt } from '../../plan/schema/schema-walk.ts';
 import type { SchemaLocation } from './compare-schemas.ts';
 import { BASIC_VALUES, boundaryLengths, numberSamples, textSamples } from './scalar-samples.ts';
@@ -94,7 +95,7 @@ function objectSamples(parts: readonly InPlaceSchema[], inside: InnerSamples): u
 /** A name that no schema is expected to use for a member. */
 const UNKNOWN_NAME = 'other';
 
-const LIST_KEYWORDS = ['contains', 'items', 'maxItems', 'minItems', 'prefixItems', 'uniqueItems'];
+const LIST_KEYWORDS = keywordsWith({ type: 'array' });
 
 function listSamples(parts: readonly InPlaceSchema[], inside: InnerSamples): unknown[] {
   if (!parts.some(({ schema }) => LIST_KEYWORDS.some((keyword) => keyword in schema))) return [];

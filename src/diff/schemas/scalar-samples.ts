@@ -1,3 +1,5 @@
+import { keywordsWith } from '../../plan/schema/keywords.ts';
+
 type Schema = Readonly<Record<string, unknown>>;
 
 /** At least one value of each type. */
@@ -43,7 +45,7 @@ function digits(length: number): string {
 
 /** Returns numbers at and next to the bounds of a schema. */
 export function numberSamples(schema: Schema): number[] {
-  const candidates = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'].flatMap((name) => {
+  const candidates = keywordsWith({ type: 'number' }).flatMap((name) => {
     const bound = schema[name];
     return typeof bound === 'number' ? [bound, bound - 1, bound + 1, bound + 0.5] : [];
   });

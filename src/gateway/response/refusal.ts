@@ -1,8 +1,8 @@
-import type { Violation } from '../../plan/body/violation.ts';
+import type { Violation } from '../../plan/violation.ts';
 
 /**
- * Everything that the gateway itself refuses: code, status, title (RFC 9457), and the detail unless a
- * place knows better. `docs/errors.md` is held to this table by a test.
+ * Every refusal of the gateway: code, status, title and default detail (RFC 9457). A test compares `docs/errors.md` with this
+ * table.
  */
 export const REFUSALS = {
   message_malformed: {
@@ -14,10 +14,10 @@ export const REFUSALS = {
   parameter_invalid: {
     status: 400,
     title: 'Invalid parameter',
-    detail: 'the path, the query or a header does not fit what this route takes',
+    detail: 'the path, the query or a header violates the rules of this route',
   },
-  body_invalid: { status: 400, title: 'Invalid body', detail: 'the body does not fit what this route takes' },
-  token_missing: { status: 401, title: 'No token', detail: 'this route needs a bearer token' },
+  body_invalid: { status: 400, title: 'Invalid body', detail: 'the body violates the rules of this route' },
+  token_missing: { status: 401, title: 'No token', detail: 'this route requires a bearer token' },
   token_invalid: { status: 401, title: 'Invalid token', detail: 'the bearer token is not valid' },
   origin_not_allowed: {
     status: 403,
@@ -29,20 +29,24 @@ export const REFUSALS = {
   method_not_allowed: {
     status: 405,
     title: 'Method not allowed',
-    detail: 'the route of this path does not take this method',
+    detail: 'the route of this path does not allow this method',
   },
-  request_timeout: { status: 408, title: 'Request timeout', detail: 'the request did not come in time' },
-  body_too_large: { status: 413, title: 'Body too large', detail: 'the body is longer than this route takes' },
+  request_timeout: { status: 408, title: 'Request timeout', detail: 'the request did not arrive in time' },
+  body_too_large: { status: 413, title: 'Body too large', detail: 'the body exceeds the limit of this route' },
   media_type_unsupported: {
     status: 415,
     title: 'Unsupported media type',
-    detail: 'this route does not take a body of this media type or content encoding',
+    detail: 'this route does not accept a body of this media type or content encoding',
   },
-  expectation_failed: { status: 417, title: 'Expectation failed', detail: 'only the expectation 100-continue is met' },
+  expectation_failed: {
+    status: 417,
+    title: 'Expectation failed',
+    detail: 'only the expectation 100-continue is supported',
+  },
   headers_too_large: {
     status: 431,
     title: 'Headers too large',
-    detail: 'the request has too many headers, or too long ones',
+    detail: 'the request has too many headers, or headers that are too long',
   },
   internal_error: { status: 500, title: 'Internal error', detail: 'the gateway failed; the request id is in its log' },
   upstream_unreachable: {
@@ -52,39 +56,39 @@ export const REFUSALS = {
   },
   upstream_error: {
     status: 502,
-    title: 'Upstream broken',
-    detail: 'the upstream service did not give a whole and valid answer',
+    title: 'Upstream error',
+    detail: 'the upstream service did not send a complete and valid response',
   },
   login_response_refused: {
     status: 502,
-    title: 'Login answer refused',
-    detail: 'the answer of the login service could not be checked',
+    title: 'Login response refused',
+    detail: 'the response of the login service could not be verified',
   },
   gateway_busy: {
     status: 503,
     title: 'Gateway busy',
-    detail: 'the gateway has too many bodies to hold or to validate now; send the request again later',
+    detail: 'the gateway has too many bodies to buffer or validate now; send the request again later',
   },
   upstream_unavailable: { status: 503, title: 'Upstream unavailable', detail: 'the upstream service is not available' },
-  upstream_busy: { status: 503, title: 'Upstream busy', detail: 'the upstream service has too much to do' },
+  upstream_busy: { status: 503, title: 'Upstream busy', detail: 'the upstream service has too many requests' },
   keys_unavailable: { status: 503, title: 'Keys unavailable', detail: 'tokens cannot be verified now' },
-  upstream_timeout: { status: 504, title: 'Upstream timeout', detail: 'the upstream service did not answer in time' },
+  upstream_timeout: { status: 504, title: 'Upstream timeout', detail: 'the upstream service did not respond in time' },
 } as const satisfies Record<string, { status: number; title: string; detail: string }>;
 
 export type RefusalCode = keyof typeof REFUSALS;
 
 export interface RefusalOptions {
-  /** In place of the table's detail. */
+  /** Replaces the detail of the table. */
   readonly detail?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly errors?: readonly Violation[];
-  /** For the log only: what exactly was wrong. Never sent. */
+  /** The exact reason, for the log only. Never sent. */
   readonly reason?: string;
 }
 
 /**
- * What the gateway answers in place of the upstream. Thrown by the steps of a request's walk; no `Error`,
- * since a stack for each hostile request would cost more than the request.
+ * A response with an error of the gateway itself. The steps of a request throw it. It is not an `Error`, since a stack trace for
+ * each hostile request would cost more than the request.
  */
 export class Refusal {
   readonly code: RefusalCode;
@@ -111,15 +115,15 @@ export class Refusal {
     return this.#options.errors ?? [];
   }
 
-  /** The locations of the violations. */
+  /** JSON Pointers of the violations. */
   get pointers(): readonly string[] {
     return this.errors.map(({ pointer }) => pointer);
   }
 
-  /** The body: `application/problem+json` (RFC 9457); `message` repeats `detail` for clients that read it. */
+  /** Returns the body: `application/problem+json` (RFC 9457). `message` repeats `detail` for clients that expect this member. */
   body(requestId: string): string {
-    const { title, detail: usual } = REFUSALS[this.code];
-    const { detail = usual, errors } = this.#options;
+    const { title, detail: defaultDetail } = REFUSALS[this.code];
+    const { detail = defaultDetail, errors } = this.#options;
     const type = `urn:signing-gateway:refusal:${this.code}`;
     return JSON.stringify({
       type,
@@ -134,7 +138,7 @@ export class Refusal {
   }
 }
 
-/** Refuses for now. @param reason for the log */
+/** Returns the refusal for a lack of memory or time. @param reason for the log */
 export function gatewayBusy(reason: string): Refusal {
   return new Refusal('gateway_busy', { headers: { 'Retry-After': '1' }, reason });
 }

@@ -1,10 +1,11 @@
 const MAGIC = 0xfd2fb528;
-/** Bytes of the dictionary's id, and of the content's size, by their flags. */
+/** Bytes of the dictionary id and of the content size, by their flags. */
 const DICTIONARY_BYTES = [0, 1, 2, 4];
 const SIZE_BYTES = [0, 2, 4, 8];
+/** The block type of one repeated byte. */
 const RUN = 1;
 
-/** True when bytes that were decoded are exactly one frame (RFC 8878 section 3.1.1), and no skippable one beside it. */
+/** True if decoded bytes were exactly one frame (RFC 8878 section 3.1.1), without a skippable frame beside it. */
 export function hasOneZstdFrame(bytes: Buffer): boolean {
   if (bytes.readUInt32LE(0) !== MAGIC) return false;
   const descriptor = bytes[4] as number;
@@ -18,6 +19,6 @@ export function hasOneZstdFrame(bytes: Buffer): boolean {
     isLast = (header & 1) === 1;
     at += 3 + (((header >> 1) & 3) === RUN ? 1 : header >> 3);
   }
-  const hasSum = (descriptor & 4) !== 0;
-  return at + (hasSum ? 4 : 0) === bytes.length;
+  const hasChecksum = (descriptor & 4) !== 0;
+  return at + (hasChecksum ? 4 : 0) === bytes.length;
 }

@@ -1,10 +1,10 @@
-/** No wait below this counts as long. */
+/** A shorter wait is never slow. */
 const MIN_SLOW_MS = 1_000;
 const FACTOR = 4;
 /** Weight of the latest response in the average. */
 const WEIGHT = 0.1;
 
-/** The usual time of an endpoint from a request to the beginning of its response: a moving average. */
+/** The moving average of the time from a request to the beginning of its response, for one endpoint. */
 export class AverageResponseTime {
   #averageMs: number | undefined;
 

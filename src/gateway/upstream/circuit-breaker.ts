@@ -5,33 +5,33 @@ import { RecentClients } from './recent-clients.ts';
 
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
-/** How long the first trial holds its place. Each further one holds it twice as long, up to the pause. */
+/** How long the first trial blocks the next one. Each further trial blocks twice as long, up to the pause. */
 const TRIAL_MS = 1_000;
-/** Bounds the memory for clients that had a trial. */
+/** Limits the memory for clients that had a trial. */
 const MAX_TRIAL_CLIENTS = 1_024;
 
 /**
- * A circuit breaker. `failures` in a row open it. After `pauseMs` it is half-open: one request goes through as a
- * trial, and the first response closes it. A trial without a result does not hold its place, so that no client can keep
- * the endpoint out of service: after a while another request goes through, first of a client that had no trial yet.
+ * A circuit breaker. It opens after `failures` consecutive failures. After `pauseMs` it is half-open: one request goes through as
+ * a trial, and the first response closes the breaker. A trial without a result blocks others only for a while, so that no client
+ * can keep the endpoint out of service. Then another request goes through, first of a client that had no trial yet.
  *
- * While several clients use the endpoint, failures that a request may provoke count from one client for half of
- * `failures` at most, and such a failure of a trial is no result.
+ * While several clients use the endpoint, one client can contribute at most half of `failures` by failures that a request may
+ * provoke, and such a failure is no result of a trial.
  */
 export class CircuitBreaker {
-  readonly #rule: BreakerSettings;
+  readonly #settings: BreakerSettings;
   readonly #now: () => number;
   readonly #publish: (state: BreakerState) => void;
   readonly #streak = new FailureStreak();
   readonly #clients: RecentClients;
   #isClosed = true;
   #openUntil = 0;
-  /** Trials since it was last opened. */
+  /** Trials since the last opening. */
   #trials = 0;
   #nextTrialAt = 0;
-  /** Clients whose trial did not close it. */
-  readonly #tried = new Set<string>();
-  /** How often it opened. */
+  /** Clients whose trial did not close the breaker. */
+  readonly #triedClients = new Set<string>();
+  /** How often the breaker opened. */
   openings = 0;
 
   /**
@@ -39,11 +39,11 @@ export class CircuitBreaker {
    * @param now milliseconds of a monotonic clock
    */
   constructor(
-    rule: BreakerSettings,
+    settings: BreakerSettings,
     publish: (state: BreakerState) => void,
     now: () => number = () => performance.now(),
   ) {
-    this.#rule = rule;
+    this.#settings = settings;
     this.#publish = publish;
     this.#now = now;
     this.#clients = new RecentClients(now);
@@ -57,9 +57,9 @@ export class CircuitBreaker {
   /** True if a request of this client may go through: any while closed, trials while half-open. */
   isAllowed(client: string): boolean {
     if (this.#isClosed) return true;
-    // A client that is only refused uses the endpoint too.
+    // A client whose requests are refused uses the endpoint too.
     this.#clients.record(client);
-    const isRepeated = this.#tried.has(client) && this.#clients.hasSeveral;
+    const isRepeated = this.#triedClients.has(client) && this.#clients.hasSeveral;
     return this.#now() >= this.#nextTrialAt + (isRepeated ? this.#trialMs : 0);
   }
 
@@ -68,14 +68,14 @@ export class CircuitBreaker {
     return this.#isClosed || this.#now() >= this.#nextTrialAt;
   }
 
-  /** A request goes through. Returns the number of the opening that it is a trial of; 0 if it is no trial. */
+  /** Lets a request through. Returns the number of the opening that the request is a trial of; 0 if it is not a trial. */
   beginRequest(client: string): number {
     this.#clients.record(client);
     if (this.#isClosed) return 0;
     const now = this.#now();
     if (now < this.#openUntil) return 0;
     this.#trials += 1;
-    if (this.#tried.size < MAX_TRIAL_CLIENTS) this.#tried.add(client);
+    if (this.#triedClients.size < MAX_TRIAL_CLIENTS) this.#triedClients.add(client);
     this.#nextTrialAt = now + this.#trialMs;
     return this.openings;
   }
@@ -85,7 +85,7 @@ export class CircuitBreaker {
     this.#streak.recordResponse();
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#tried.clear();
+    this.#triedClients.clear();
     this.#streak.reset();
     this.#publish('closed');
   }
@@ -99,7 +99,7 @@ export class CircuitBreaker {
     if (source === 'client' || source === 'gateway') {
       this.#release(trial);
     } else if (!this.#isClosed) {
-      // A request from before the opening that fails late does not make the pause longer, and neither does a client.
+      // Neither a request from before the opening nor a client can extend the pause.
       if (this.#isCurrent(trial) && (source === 'endpoint' || !this.#clients.hasSeveral)) this.#open();
     } else {
       if (source === 'endpoint') this.#streak.recordFailure();
@@ -117,13 +117,13 @@ export class CircuitBreaker {
 
   get #limitPerClient(): number {
     if (!this.#clients.hasSeveral) return Number.POSITIVE_INFINITY;
-    const { failures } = this.#rule;
-    // With `failures: 1` half a point: one client is never enough.
+    const { failures } = this.#settings;
+    // With `failures: 1` this is half a point, so one client is never enough.
     return Math.min(Math.ceil(failures / 2), failures - 0.5);
   }
 
   get #trialMs(): number {
-    return Math.min(this.#rule.pauseMs, TRIAL_MS * 2 ** Math.max(0, this.#trials - 1));
+    return Math.min(this.#settings.pauseMs, TRIAL_MS * 2 ** Math.max(0, this.#trials - 1));
   }
 
   #isCurrent(trial: number): boolean {
@@ -138,12 +138,12 @@ export class CircuitBreaker {
   }
 
   #openIfDue(): void {
-    if (this.#streak.points >= this.#rule.failures) this.#open();
+    if (this.#streak.points >= this.#settings.failures) this.#open();
   }
 
   #open(): void {
     this.#isClosed = false;
-    this.#openUntil = this.#now() + this.#rule.pauseMs;
+    this.#openUntil = this.#now() + this.#settings.pauseMs;
     this.#nextTrialAt = this.#openUntil;
     this.#trials = 0;
     this.openings += 1;

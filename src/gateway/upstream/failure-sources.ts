@@ -1,23 +1,23 @@
 import type { Http1ErrorCode } from '../../http1/http1-error.ts';
 
 /**
- * The party that can cause a failure decides if the breaker counts it. `endpoint`: no request can cause it, so it always
- * counts. `request`: a hostile request may provoke it, so one client alone counts for a part only. `client`: the
- * client caused it, so it never counts. `gateway`: this process lacks file descriptors or memory, which says
- * nothing of the endpoint, so it never counts either.
+ * The party that can cause a failure. It determines if the circuit breaker counts the failure. `endpoint`: no request can cause
+ * it, so it always counts. `request`: a hostile request may provoke it, so one client alone counts only in part. `client`: the
+ * client caused it, so it never counts. `gateway`: this process lacks file descriptors or memory, which says nothing about the
+ * endpoint, so it never counts either.
  */
 export type FailureSource = 'endpoint' | 'request' | 'client' | 'gateway';
 
-/** Error codes of the system that an exchange meets after its request went out. */
+/** Error codes of the system after a request was sent. */
 type SystemErrorCode = 'ECONNRESET' | 'EPIPE' | 'ETIMEDOUT' | 'EHOSTUNREACH' | 'ENETUNREACH';
 
-/** Error codes of the system when this process lacks something. */
+/** Error codes of the system for a lack of resources. */
 type ResourceErrorCode = 'EMFILE' | 'ENFILE' | 'ENOBUFS' | 'ENOMEM';
 
-/** Reasons for which the gateway itself ends an exchange that is at an endpoint. */
+/** Reasons for which the gateway itself ends an exchange with an endpoint. */
 type GatewayReason = 'exchange_too_long' | 'login_response_too_long' | 'body_too_large' | 'body_invalid';
 
-/** The source of each failure of an exchange whose request went out, and of each shortage. `test/gateway/failure-sources.test.ts` checks all of them. */
+/** The source of each failure after a request was sent, and of each lack of resources. A test checks all codes. */
 export const FAILURE_SOURCES: Readonly<
   Record<Http1ErrorCode | SystemErrorCode | ResourceErrorCode | GatewayReason, FailureSource>
 > = {
@@ -47,7 +47,7 @@ export const FAILURE_SOURCES: Readonly<
   body_invalid: 'client',
 };
 
-/** @param code of a wire error or of the system, or the reason of a refusal */
+/** @param code of an `Http1Error` or of the system, or the reason of a refusal */
 export function failureSourceOf(code: string): FailureSource | undefined {
   return Object.hasOwn(FAILURE_SOURCES, code) ? FAILURE_SOURCES[code as keyof typeof FAILURE_SOURCES] : undefined;
 }

@@ -1,4 +1,4 @@
-/** Bounds the memory of a streak. Clients beyond it count without being remembered. */
+/** Limits the memory of a streak. Clients beyond it count, but are not remembered. */
 const MAX_CLIENTS = 1_024;
 /** Weight of a client that left after a long wait. */
 const ABANDONED_WEIGHT = 0.5;
@@ -11,7 +11,7 @@ export class FailureStreak {
   /** Clients that left after a long wait, since the last response. */
   readonly #abandoned = new Set<string>();
 
-  /** Clients that left count only beside a failure: leaving is a sign, and never proof by itself. */
+  /** Clients that left count only together with a failure, because leaving alone proves nothing. */
   get points(): number {
     return this.#points === 0 ? 0 : this.#points + this.#abandoned.size * ABANDONED_WEIGHT;
   }
@@ -21,7 +21,7 @@ export class FailureStreak {
     this.#points += 1;
   }
 
-  /** Counts a failure that a request may have provoked. @param limit the most that one client counts for */
+  /** Counts a failure that a request may have provoked. @param limit points that one client can contribute */
   recordProvokedFailure(client: string, limit: number): void {
     const points = this.#provoked.get(client) ?? 0;
     const added = Math.min(1, limit - points);

@@ -1,10 +1,11 @@
-/** A longer name is not remembered: clients make such names up. */
+/** Longer names are not cached: they are made up by clients. */
 const MAX_LENGTH = 64;
+/** Names in one generation. */
 const GENERATION = 1_000;
 
 /**
- * Remembers something about names, as many as two generations hold. A name that is in use moves to the younger one, so
- * names that a client makes up push out only names that nobody uses. An LRU would write with each look-up.
+ * Caches a value by header name, in two generations. A lookup moves a name from the old generation to the young one, so made-up
+ * names evict only names that are not in use. An LRU cache would write at each lookup.
  */
 export class HeaderNameCache<Value> {
   #young = new Map<string, Value>();

@@ -2,11 +2,11 @@
 const MEMORY_MS = 600_000;
 
 /**
- * Tells if several clients use an endpoint. Where all requests come from one address, a local application or a proxy,
- * its failures are all there is to judge by, and ejecting the endpoint harms nobody else.
+ * Determines if several clients use an endpoint. If all requests come from one address (a local application or a proxy), only its
+ * failures are available, and ejecting the endpoint harms no other client.
  */
 export class RecentClients {
-  #last: string | undefined;
+  #latest: string | undefined;
   #changedAt = Number.NEGATIVE_INFINITY;
   readonly #now: () => number;
 
@@ -15,9 +15,9 @@ export class RecentClients {
   }
 
   record(client: string): void {
-    if (client === this.#last) return;
-    if (this.#last !== undefined) this.#changedAt = this.#now();
-    this.#last = client;
+    if (client === this.#latest) return;
+    if (this.#latest !== undefined) this.#changedAt = this.#now();
+    this.#latest = client;
   }
 
   get hasSeveral(): boolean {

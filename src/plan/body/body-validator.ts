@@ -1,56 +1,39 @@
 import { truncatePointer } from '../../json-pointer.ts';
 import type { Path } from '../../problem/finding.ts';
-import { BUDGET_EXCEEDED, limitCost, SERVING_BUDGET } from '../schema/cost-budget.ts';
+import { routeKeyOf } from '../route-key.ts';
+import { withinBudget } from '../schema/cost-budget.ts';
 import type { SchemaRoot } from '../schema/schema-bundle.ts';
 import type { ValueValidator } from '../schema/value-validator.ts';
+import type { Violation } from '../violation.ts';
 import type { BodyRule } from './body.ts';
 import { findInexactNumbers } from './inexact-numbers.ts';
 import { parseStrictJson } from './strict-json.ts';
 import { validationPool } from './validation-pool.ts';
-import type { Violation } from './violation.ts';
 
-/** Reading a longer body takes more than one or two milliseconds. */
+/** Longer bodies take more than one or two milliseconds to parse. */
 const MAX_LOOP_BYTES = 32_768;
 
-/** Reads and validates bodies by the schema at a path: long ones, and those that cost much, in another thread. */
+/** Creates the function that parses and validates bodies: long or costly ones in another thread. */
 export function createBodyValidator(
-  judge: ValueValidator,
+  validateValue: ValueValidator,
   root: SchemaRoot,
   path: Path,
 ): NonNullable<BodyRule['validate']> {
   const route = routeKeyOf(path);
   return (body, client = '') => {
-    const violations = body.length > MAX_LOOP_BYTES ? undefined : withinBudget(() => validateJson(judge, body));
+    const violations = body.length > MAX_LOOP_BYTES ? undefined : withinBudget(() => validateJson(validateValue, body));
     if (violations !== undefined) return { violations, body };
     const checks = [{ path, end: body.length }];
     const { result, cancel } = validationPool.validate({ route, client, root, checks, body });
-    const judged = result.then(({ violations: [first = []], ...rest }) => ({ ...rest, violations: first }));
-    return Object.assign(judged, { cancel });
+    const validated = result.then(({ violations: [first = []], ...rest }) => ({ ...rest, violations: first }));
+    return Object.assign(validated, { cancel });
   };
 }
 
-/** The route that a path of the manifest belongs to. */
-export function routeKeyOf(path: Path): string {
-  return path.slice(0, 2).join('/');
-}
-
-/** Returns `undefined` if the work takes too long for the serving thread. */
-export function withinBudget<T>(work: () => T): T | undefined {
-  limitCost(SERVING_BUDGET);
-  try {
-    return work();
-  } catch (error) {
-    if (error === BUDGET_EXCEEDED) return undefined;
-    throw error;
-  } finally {
-    limitCost(Number.POSITIVE_INFINITY);
-  }
-}
-
-/** What is wrong with a body, as JSON and by a schema. */
-export function validateJson(judge: ValueValidator, bytes: Buffer): readonly Violation[] {
+/** Parses a body as strict JSON and validates it. */
+export function validateJson(validateValue: ValueValidator, bytes: Buffer): readonly Violation[] {
   const parsed = parseStrictJson(bytes);
   if ('violation' in parsed) return [{ ...parsed.violation, pointer: truncatePointer(parsed.violation.pointer) }];
   const { value, longNumbers } = parsed;
-  return judge(value, bytes.length, longNumbers && findInexactNumbers(bytes, longNumbers, value));
+  return validateValue(value, bytes.length, longNumbers && findInexactNumbers(bytes, longNumbers, value));
 }

@@ -8,23 +8,24 @@ import { createMediaTypes, isJsonType, JSON_MEDIA_TYPES, type MediaTypes } from 
 import { compileStreamValidation, type StreamValidator } from './stream-validation.ts';
 import type { CancellablePromise, ValidationResult } from './validation-result.ts';
 
+/** The body that a route accepts. */
 export interface BodyRule {
-  /** A longer body is refused as soon as that is known. */
+  /** A longer body is refused as soon as its length is known. */
   readonly limitBytes: number;
-  /** What the body may be; `undefined`: anything. */
+  /** The accepted media types; `undefined`: any. */
   readonly types: MediaTypes | undefined;
   /**
-   * Present when the body must be JSON: reads and validates the whole of it, in another thread where that takes long.
-   * Takes over the buffer: nothing else may use its memory.
+   * Parses and validates a complete JSON body, in another thread if that takes long; `undefined` if the route has no schema.
+   * It takes ownership of the buffer: nothing else may use its memory.
    */
   readonly validate: ((body: Buffer, client?: string) => ValidationResult | CancellablePromise) | undefined;
-  /** What looks at a streamed body of this Content-Type on its way; `undefined`: nothing does. */
+  /** Creates the validator of a streamed body with this Content-Type; `undefined`: the body is not validated. */
   readonly streamValidatorFor: ((contentType: string) => StreamValidator | undefined) | undefined;
 }
 
 const WITHOUT_BODY = new Set(['GET', 'HEAD']);
 
-/** Makes the body rule of a route, or `undefined` when it has none. */
+/** Compiles the body rule of a route; `undefined` if it has none. */
 export function compileBody(
   entry: RouteEntry,
   methods: readonly string[],
@@ -36,7 +37,7 @@ export function compileBody(
   if (body === undefined) return undefined;
   const at = [...path, 'body'];
   if (methods.every((method) => WITHOUT_BODY.has(method))) {
-    findings.push(errorAtKey(at, 'body', 'GET and HEAD take no body; remove "body"'));
+    findings.push(errorAtKey(at, 'body', 'GET and HEAD have no body; remove "body"'));
   }
   const limitBytes = sizeBytes(body.maxBytes);
   if (body.schema === undefined) {
@@ -44,19 +45,19 @@ export function compileBody(
     return { limitBytes, types, streamValidatorFor, validate: undefined };
   }
   const types = compileJsonTypes(body, at, secrets, findings);
-  const judge = schemas?.compile([...at, 'schema'], findings);
-  if (judge === undefined || schemas === undefined) return undefined;
+  const validateValue = schemas?.compile([...at, 'schema'], findings);
+  if (validateValue === undefined || schemas === undefined) return undefined;
   return {
     limitBytes,
     types,
     streamValidatorFor: undefined,
-    validate: createBodyValidator(judge, schemas.root, [...at, 'schema']),
+    validate: createBodyValidator(validateValue, schemas.root, [...at, 'schema']),
   };
 }
 
 type BodyEntry = NonNullable<RouteEntry['body']>;
 
-/** A body with a schema is JSON: its types may say which, and nothing else. */
+/** Compiles the types of a body with a schema, which must all be JSON. */
 function compileJsonTypes(body: BodyEntry, path: Path, secrets: Secrets, findings: Finding[]): MediaTypes {
   for (const key of ['multipart', 'csv'] as const)
     if (body[key] !== undefined)
@@ -67,7 +68,7 @@ function compileJsonTypes(body: BodyEntry, path: Path, secrets: Secrets, finding
   if (types === undefined) return JSON_MEDIA_TYPES;
   for (const [index, type] of types.entries()) {
     if (isJsonType(type)) continue;
-    const message = `"${type}" is no JSON, and a schema judges only JSON; write application/json or a type that ends in +json`;
+    const message = `"${type}" is not JSON, and a schema validates only JSON; write application/json or a type that ends in +json`;
     findings.push(errorAt([...path, 'types', index], 'body-types', message));
   }
   return createMediaTypes(types, isJsonType, secrets.hasSecretWithin([...path, 'types']));

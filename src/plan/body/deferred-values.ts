@@ -1,23 +1,23 @@
+import type { Violation } from '../violation.ts';
 import type { DeferredValue, DeferredValues } from './parameter-value.ts';
 import type { ValidationJob, ValidationJobResult } from './validation-job.ts';
 import { validationPool } from './validation-pool.ts';
 import type { CancellablePromise, ValidationResult } from './validation-result.ts';
-import type { Violation } from './violation.ts';
 
 /**
- * Validates values of parameters in another thread.
+ * Validates parameter values in another thread.
  *
- * @param validate called at once: it collects the values, and returns the violations that need no schema
+ * @param validate called immediately: collects the values, and returns the violations that need no schema
  */
 export function validateDeferred(
   job: Pick<ValidationJob, 'route' | 'client' | 'root'>,
-  later: DeferredValues,
+  deferred: DeferredValues,
   validate: () => readonly Violation[],
 ): CancellablePromise {
   const values: DeferredValue[] = [];
-  later.values = values;
-  const faults = validate();
-  later.values = undefined;
+  deferred.values = values;
+  const immediate = validate();
+  deferred.values = undefined;
   const texts = values.flatMap(({ path, texts }) => texts.map((text) => ({ path, bytes: Buffer.from(text) })));
   let end = 0;
   const checks = texts.map(({ path, bytes }) => {
@@ -27,23 +27,23 @@ export function validateDeferred(
   const body = Buffer.concat(texts.map(({ bytes }) => bytes));
   const { result, cancel } = validationPool.validate({ ...job, checks, body });
   return Object.assign(
-    result.then((result) => mergeResults(values, faults, result)),
+    result.then((result) => mergeResults(values, immediate, result)),
     { cancel },
   );
 }
 
 function mergeResults(
   values: readonly DeferredValue[],
-  before: readonly Violation[],
+  immediate: readonly Violation[],
   { violations, ...rest }: ValidationJobResult,
 ): ValidationResult {
-  let at = 0;
+  let index = 0;
   const all = values.flatMap(({ pointer, texts }) => {
-    const [first = [], asText] = violations.slice(at, at + texts.length);
-    at += texts.length;
-    return asText?.length === 0 ? [] : first.map((fault) => ({ ...fault, pointer }));
+    const [first = [], asText] = violations.slice(index, index + texts.length);
+    index += texts.length;
+    return asText?.length === 0 ? [] : first.map((violation) => ({ ...violation, pointer }));
   });
-  return { ...rest, violations: [...before, ...all].slice(0, MAX_VIOLATIONS) };
+  return { ...rest, violations: [...immediate, ...all].slice(0, MAX_VIOLATIONS) };
 }
 
 /** Further violations are not reported. */

@@ -1,18 +1,18 @@
 import { nextInRotation, RoundRobinQueue } from '../../fairness/round-robin-queue.ts';
 import { UsageByKey } from '../../fairness/usage-by-key.ts';
 
-/** A job that waits: of which route, for which client. */
+/** A queued job of a route and a client. */
 export interface FairQueueItem {
   readonly route: string;
   readonly client: string;
 }
 
 /**
- * A queue in which routes take turns, and the clients of a route among themselves: a route or a client with many jobs
- * delays its own, and no others by more than one.
+ * A queue in which routes take turns, and the clients of each route take turns too. A route or client with many jobs
+ * delays its own jobs, and others by at most one job.
  */
 export class FairQueue<Job extends FairQueueItem> {
-  /** The route whose turn is next comes first. */
+  /** In the order of their turns. */
   readonly #routes = new Map<string, RoundRobinQueue<string, Job>>();
   readonly #clients = new UsageByKey<string>();
   #size = 0;
@@ -21,12 +21,12 @@ export class FairQueue<Job extends FairQueueItem> {
     return this.#size;
   }
 
-  /** Returns how many jobs of a client wait, on any route. */
+  /** Returns the number of queued jobs of a client, on all routes. */
   countForClient(client: string): number {
     return this.#clients.of(client);
   }
 
-  /** Returns how many jobs of a route wait, of any client. */
+  /** Returns the number of queued jobs of a route, of all clients. */
   countForRoute(route: string): number {
     return this.#routes.get(route)?.size ?? 0;
   }
@@ -40,27 +40,27 @@ export class FairQueue<Job extends FairQueueItem> {
     this.#size += 1;
   }
 
-  /** True if a job waits whose route may have a turn. */
+  /** True if a job is queued whose route may run. */
   hasNext(mayRun: (route: string) => boolean): boolean {
     return this.#routes.keys().some(mayRun);
   }
 
-  /** Takes the next job whose route may have a turn. */
+  /** Removes and returns the next job whose route may run. */
   take(mayRun: (route: string) => boolean): Job | undefined {
     const [, jobs] = nextInRotation(this.#routes, mayRun) ?? [];
     const job = jobs?.dequeue();
-    if (job !== undefined) this.#forget(job);
+    if (job !== undefined) this.#release(job);
     return job;
   }
 
-  /** Returns false if the job does not wait. */
+  /** Removes a job. Returns false if it is not queued. */
   remove(job: Job): boolean {
     const isRemoved = this.#routes.get(job.route)?.remove(job.client, job) === true;
-    if (isRemoved) this.#forget(job);
+    if (isRemoved) this.#release(job);
     return isRemoved;
   }
 
-  #forget({ route, client }: Job): void {
+  #release({ route, client }: Job): void {
     if (this.countForRoute(route) === 0) this.#routes.delete(route);
     this.#clients.add(client, -1);
     this.#size -= 1;

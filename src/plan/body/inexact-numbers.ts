@@ -1,34 +1,9 @@
 import { charge } from '../schema/cost-budget.ts';
+import { InexactNumbers, ROOT_HOLDER } from '../schema/exact-numbers.ts';
 import { isExactDouble } from './exact-double.ts';
 import { endOfString, isMemberName } from './json-scan.ts';
 
-/** The numbers of a value that a double does not hold as they are written. */
-export class InexactNumbers {
-  /** By what holds them: the names of members, the indexes of items. */
-  readonly #held = new Map<object, Set<string>>();
-
-  /** @param holder `TOP` where the value itself is the number */
-  add(holder: object, key: string | number): void {
-    const keys = this.#held.get(holder) ?? new Set();
-    keys.add(String(key));
-    this.#held.set(holder, keys);
-  }
-
-  has(holder: object, key: string | number): boolean {
-    return this.#held.get(holder)?.has(String(key)) === true;
-  }
-
-  /** True if one of them stands anywhere inside a list or an object. */
-  isNestedIn(value: unknown): boolean {
-    if (value === null || typeof value !== 'object') return false;
-    return this.#held.has(value) || Object.values(value).some((inside) => this.isNestedIn(inside));
-  }
-}
-
-/** Stands for what holds a whole value, by the name `''`. */
-export const ROOT_HOLDER = {};
-
-/** A value that is a number itself, as a parameter is. */
+/** Returns the inexact numbers of a value that is itself a number, such as a parameter. */
 export function inexactScalar(text: string): InexactNumbers | undefined {
   if (isExactDouble(text)) return undefined;
   const numbers = new InexactNumbers();
@@ -36,40 +11,41 @@ export function inexactScalar(text: string): InexactNumbers | undefined {
   return numbers;
 }
 
-/** Of each number: it is printed once, and two texts are compared. */
-const EFFORT = 150;
+/** The cost of each number: it is printed once, and two texts are compared. */
+const NUMBER_COST = 150;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 
 /**
- * Finds the objects and lists that hold the inexact ones of the long numbers in a JSON text.
+ * Finds which of the long numbers in a JSON text are inexact, and the objects and lists that contain them.
  *
- * @param places start and end of each number, in turn
+ * @param ranges start and end of each number, alternating
  * @param value the value of the text
  */
 export function findInexactNumbers(
   bytes: Buffer,
-  places: readonly number[],
+  ranges: readonly number[],
   value: unknown,
 ): InexactNumbers | undefined {
   const starts = new Set<number>();
-  for (let index = 0; index < places.length; index += 2) {
-    const [start, end] = [places[index] as number, places[index + 1] as number];
-    charge(EFFORT + end - start);
+  for (let index = 0; index < ranges.length; index += 2) {
+    const [start, end] = [ranges[index] as number, ranges[index + 1] as number];
+    charge(NUMBER_COST + end - start);
     if (!isExactDouble(bytes.toString('latin1', start, end))) starts.add(start);
   }
   return starts.size === 0 ? undefined : locate(bytes, starts, value);
 }
 
+/** An open object or list of the text. */
 interface Level {
   readonly holder: Record<string | number, unknown>;
-  /** Of a list: the index of the item. */
+  /** The index of the current item, in a list. */
   index: number | undefined;
-  /** Of an object: where the name of the member begins and ends, quotes included. */
+  /** Start and end of the current member's name, quotes included, in an object. */
   name: readonly [number, number];
 }
 
-/** Walks the text and its value side by side. The text is JSON, and no object has a name twice. */
+/** Walks the text and its value in parallel. The text is valid JSON without duplicate names. */
 function locate(bytes: Buffer, starts: ReadonlySet<number>, value: unknown): InexactNumbers {
   const numbers = new InexactNumbers();
   const levels: Level[] = [];
@@ -78,11 +54,11 @@ function locate(bytes: Buffer, starts: ReadonlySet<number>, value: unknown): Ine
     const level = levels.at(-1);
     const byte = bytes[index] as number;
     // Brackets differ from braces in one bit.
-    const opened = byte | 0x20;
-    if (opened === 0x7b) {
+    const bracket = byte | 0x20;
+    if (bracket === 0x7b) {
       const inside = level === undefined ? value : level.holder[keyIn(level)];
       levels.push({ holder: inside as Level['holder'], index: byte === 0x5b ? 0 : undefined, name: [0, 0] });
-    } else if (opened === 0x7d) levels.pop();
+    } else if (bracket === 0x7d) levels.pop();
     else if (byte === COMMA && level?.index !== undefined) level.index += 1;
     else if (byte === QUOTE) {
       const end = endOfString(bytes, index);

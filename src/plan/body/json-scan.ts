@@ -9,27 +9,27 @@ const ZERO = 0x30;
 const NINE = 0x39;
 const LOWER_E = 0x65;
 
-/** What there is in a text that may be JSON. Of what is none the figures mean nothing. */
+/** Counts of a text that may be JSON. They are meaningless if it is not. */
 export interface JsonScan {
   /** Colons outside of strings: one for each name. */
   readonly nameCount: number;
   /** The members of all objects and the items of all lists. */
   readonly memberCount: number;
-  /** Where the first list or object begins that is nested too deep; there the scan ends. */
+  /** The start of the first list or object that is nested too deep; the scan stops there. */
   readonly tooDeepAt: number | undefined;
-  /** Where the long strings that are no names begin and end, quotes included, in turn. */
+  /** Start and end of each long string that is not a name, quotes included, alternating. */
   readonly longStrings: readonly number[] | undefined;
-  /** Start and end of each number with so many digits, or such an exponent, that a double may not hold it. */
+  /** Start and end of each number whose digits or exponent may exceed a double, alternating. */
   readonly longNumbers: readonly number[] | undefined;
 }
 
-const LONG_BYTES = 16_384;
-/** A number of so many characters has at most as many digits, and a double holds those (DBL_DIG of ISO C). */
+const LONG_STRING_BYTES = 16_384;
+/** A number of 15 characters has at most 15 digits, which a double represents exactly (DBL_DIG of ISO C). */
 const SHORT_NUMBER = 15;
-/** The exponent of every such number is far from the limits of a double. */
+/** Exponents of at most two digits are far from the limits of a double. */
 const SHORT_EXPONENT = 2;
 
-/** Looks at a text in UTF-8 without reading it: in one pass, and without memory. */
+/** Scans a UTF-8 text in one pass without parsing it or allocating memory for its values. */
 export function scanJson(bytes: Uint8Array, maxDepth: number): JsonScan {
   const { length } = bytes;
   let nameCount = 0;
@@ -40,19 +40,19 @@ export function scanJson(bytes: Uint8Array, maxDepth: number): JsonScan {
   let longNumbers: number[] | undefined;
   for (let index = 0; index < length; index += 1) {
     const byte = bytes[index] as number;
-    // White space.
+    // Whitespace.
     if (byte <= 0x20) continue;
     // Brackets differ from braces in one bit.
-    const opened = byte | 0x20;
-    if (opened === 0x7d) {
+    const bracket = byte | 0x20;
+    if (bracket === 0x7d) {
       depth -= 1;
       isEmpty = false;
       continue;
     }
-    // The first thing in a list or object is a member; each comma stands before another one.
+    // The first token in a list or object starts a member; each comma precedes another one.
     if (isEmpty) memberCount += 1;
     isEmpty = false;
-    if (opened === 0x7b) {
+    if (bracket === 0x7b) {
       if (depth === maxDepth) return { nameCount, memberCount, tooDeepAt: index, longStrings, longNumbers };
       depth += 1;
       isEmpty = true;
@@ -60,7 +60,7 @@ export function scanJson(bytes: Uint8Array, maxDepth: number): JsonScan {
     else if (byte === COLON) nameCount += 1;
     else if (byte === QUOTE) {
       const end = endOfString(bytes, index);
-      if (end - index > LONG_BYTES && end < length && !isMemberName(bytes, end)) {
+      if (end - index > LONG_STRING_BYTES && end < length && !isMemberName(bytes, end)) {
         longStrings ??= [];
         longStrings.push(index, end + 1);
       }
@@ -77,7 +77,7 @@ export function scanJson(bytes: Uint8Array, maxDepth: number): JsonScan {
   return { nameCount, memberCount, tooDeepAt: undefined, longStrings, longNumbers };
 }
 
-/** The index behind the number that begins at `start`; negative where a double may not hold the number. */
+/** Returns the index after the number that starts at `start`; negated if a double may not represent the number. */
 function endOfNumber(bytes: Uint8Array, start: number): number {
   let index = start + 1;
   let exponentAt = 0;
@@ -95,7 +95,7 @@ function endOfNumber(bytes: Uint8Array, start: number): number {
   return index - exponentAt - (hasSign ? 2 : 1) > SHORT_EXPONENT ? -index : index;
 }
 
-/** The index of the quote that ends the string begun at `start`; the length when none does. */
+/** Returns the index of the quote that closes the string that starts at `start`; the text's length if it is not closed. */
 export function endOfString(bytes: Uint8Array, start: number): number {
   let index = start + 1;
   for (; index < bytes.length; index += 1) {
@@ -106,6 +106,7 @@ export function endOfString(bytes: Uint8Array, start: number): number {
   return index;
 }
 
+/** True if the string that ends at `end` is a member's name. */
 export function isMemberName(bytes: Uint8Array, end: number): boolean {
   let index = end + 1;
   while (index < bytes.length && (bytes[index] as number) <= 0x20) index += 1;
@@ -115,8 +116,8 @@ export function isMemberName(bytes: Uint8Array, end: number): boolean {
 const COLON_NEXT = /[\t\n\r ]*:/y;
 
 /**
- * The JSON Pointer to the first name that stands in its object for the second time. In a text that was cut off: to
- * what would come next. It may be no JSON at all.
+ * Returns the JSON Pointer to the first duplicate name. In a truncated text without one, it points to the next value. The
+ * text need not be valid JSON.
  */
 export function duplicateNamePointer(text: string): string {
   const open: { names: Set<string> | undefined; step: string | number }[] = [];
@@ -131,7 +132,7 @@ export function duplicateNamePointer(text: string): string {
       const end = endOfText(text, index);
       COLON_NEXT.lastIndex = end + 1;
       if (top?.names !== undefined && COLON_NEXT.test(text)) {
-        top.step = unquoted(text.slice(index, end + 1));
+        top.step = unquote(text.slice(index, end + 1));
         if (top.names.has(top.step)) break;
         top.names.add(top.step);
       }
@@ -147,7 +148,7 @@ function endOfText(text: string, start: number): number {
   return index;
 }
 
-function unquoted(token: string): string {
+function unquote(token: string): string {
   if (!token.includes('\\')) return token.slice(1, -1);
   try {
     return String(JSON.parse(token));

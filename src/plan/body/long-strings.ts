@@ -1,39 +1,39 @@
 import { randomUUID } from 'node:crypto';
 
-/** JSON from which the long strings were taken out, each for a short one that stands in its place. */
+/** JSON whose long strings are replaced by short placeholders. */
 export interface ShortenedJson {
   readonly text: string;
-  /** The string that one of the parsed text stands for: itself, most of the time. */
-  readonly restore: (short: string) => string;
+  /** Returns the original of a placeholder, and any other string unchanged. */
+  readonly restore: (text: string) => string;
 }
 
 /**
- * Takes strings out of JSON, so that it can be parsed without the parser's copy of them beside the text they came
- * from: that is most of the memory that a mail with attachments takes. Throws where a string is none.
+ * Replaces long strings in JSON, so that the parser does not hold a copy of them beside the text: these copies are most
+ * of the memory of a mail with attachments. Throws if a string is invalid.
  *
- * @param places where they begin and end, quotes included, in turn
+ * @param ranges start and end of each string, quotes included, alternating
  */
-export function extractLongStrings(bytes: Buffer, places: readonly number[]): ShortenedJson {
-  // Nobody who writes a body can know it.
-  const mark = randomUUID();
+export function extractLongStrings(bytes: Buffer, ranges: readonly number[]): ShortenedJson {
+  // No client can guess it.
+  const prefix = randomUUID();
   const strings: string[] = [];
   let text = '';
   let at = 0;
-  for (let index = 0; index < places.length; index += 2) {
-    const [start, end] = places.slice(index, index + 2) as [number, number];
-    text += `${bytes.toString('utf8', at, start)}"${mark}${strings.length}"`;
-    strings.push(unescaped(bytes.toString('utf8', start + 1, end - 1)));
+  for (let index = 0; index < ranges.length; index += 2) {
+    const [start, end] = ranges.slice(index, index + 2) as [number, number];
+    text += `${bytes.toString('utf8', at, start)}"${prefix}${strings.length}"`;
+    strings.push(parseString(bytes.toString('utf8', start + 1, end - 1)));
     at = end;
   }
   text += bytes.toString('utf8', at);
-  const restore = (short: string) =>
-    short.startsWith(mark) ? (strings[Number(short.slice(mark.length))] ?? short) : short;
+  const restore = (text: string) =>
+    text.startsWith(prefix) ? (strings[Number(text.slice(prefix.length))] ?? text) : text;
   return { text, restore };
 }
 
-/** What the engine's parser would have to look at: an escape, or what must be escaped. */
+/** Characters that need the engine's parser: escapes, and characters that must be escaped. */
 const SPECIAL = /[\\\0-\x1f]/;
 
-function unescaped(inside: string): string {
+function parseString(inside: string): string {
   return SPECIAL.test(inside) ? JSON.parse(`"${inside}"`) : inside;
 }

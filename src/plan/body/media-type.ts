@@ -1,22 +1,23 @@
-/** Some media types (RFC 9110 section 8.3.1). */
+/** A list of media types (RFC 9110 section 8.3.1). */
 export interface MediaTypes {
-  /** Whether a Content-Type is one of them. */
+  /** Returns true if a Content-Type is in the list. */
   readonly includes: (contentType: string) => boolean;
-  /** The value of an `Accept` that lists them; `undefined` where clients may not see them. */
+  /** The list as the value of an `Accept` header; `undefined` if clients may not see it. */
   readonly acceptHeader: string | undefined;
-  /** What a client is told that sent another. */
+  /** The detail of the refusal of other media types. */
   readonly refusalDetail: string;
 }
+
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 /** RFC 9110 section 8.3.1: one media type with any parameters. */
 const MEDIA_TYPE = new RegExp(
   `^(${TOKEN}/${TOKEN})((?:[\\t ]*;[\\t ]*${TOKEN}=(?:${TOKEN}|"(?:[^"\\\\]|\\\\.)*"))*)[\\t ]*$`,
 );
 const PARAMETER = new RegExp(`;[\\t ]*(${TOKEN})=(?:(${TOKEN})|"((?:[^"\\\\]|\\\\.)*)")`, 'g');
-/** JSON is UTF-8 (RFC 8259 section 8.1), and has no other parameter; `+json` is RFC 6839 section 3.1. */
+/** JSON is UTF-8 (RFC 8259 section 8.1) and has no other parameter; `+json` is RFC 6839 section 3.1. */
 const JSON_TYPE = /^application\/(?:json|[a-z0-9.!#$&^_-]+\+json)[\t ]*(?:;[\t ]*charset=(?:utf-8|"utf-8")[\t ]*)?$/i;
 
-/** A media type that was read. */
+/** A parsed media type. */
 export interface MediaType {
   /** In lower case: `text/csv`. */
   readonly name: string;
@@ -24,7 +25,7 @@ export interface MediaType {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** Reads a Content-Type; `undefined` when it is none, or has a parameter twice. */
+/** Parses a Content-Type; returns `undefined` if it is invalid or has duplicate parameters. */
 export function parseMediaType(text: string): MediaType | undefined {
   const [, name, rest = ''] = MEDIA_TYPE.exec(text) ?? [];
   if (name === undefined) return undefined;
@@ -41,36 +42,37 @@ export function isJsonType(text: string): boolean {
   return JSON_TYPE.test(text);
 }
 
-/** Every JSON: what a body with a schema may be unless its route says less. */
+/** All JSON types: the default for a body with a schema. */
 export const JSON_MEDIA_TYPES: MediaTypes = Object.freeze({
   includes: isJsonType,
   acceptHeader: 'application/json',
-  refusalDetail: 'this route takes application/json in UTF-8, without a content encoding',
+  refusalDetail: 'this route accepts application/json in UTF-8, without a content encoding',
 });
 
 /**
- * The media types that a manifest lists.
+ * Creates the media types that a manifest lists.
  *
  * @param listed `text/csv`, or `image/*` for all of a kind
- * @param isHidden some came from the environment, so refusals do not name them
+ * @param alsoAccepts checks the complete Content-Type of a listed type
+ * @param isHidden true if some came from the environment, so refusals do not name them
  */
 export function createMediaTypes(
   listed: readonly string[],
-  alsoFits: (contentType: string) => boolean,
+  alsoAccepts: (contentType: string) => boolean,
   isHidden: boolean,
 ): MediaTypes {
-  const takesName = mediaTypeMatcher(listed);
+  const includesName = mediaTypeMatcher(listed);
   return Object.freeze({
     includes: (contentType: string) => {
       const type = parseMediaType(contentType);
-      return type !== undefined && takesName(type.name) && alsoFits(contentType);
+      return type !== undefined && includesName(type.name) && alsoAccepts(contentType);
     },
     acceptHeader: isHidden ? undefined : listed.join(', '),
-    refusalDetail: `this route takes ${isHidden ? 'other media types' : listed.join(' or ')}, without a content encoding`,
+    refusalDetail: `this route accepts ${isHidden ? 'other media types' : listed.join(' or ')}, without a content encoding`,
   });
 }
 
-/** Whether a media type's name, in lower case, is among those listed. */
+/** Returns a function that is true for lower-case names of listed media types. */
 export function mediaTypeMatcher(listed: readonly string[]): (name: string) => boolean {
   const names = new Set(listed.map((type) => type.toLowerCase()));
   const kinds = [...names].filter((type) => type.endsWith('/*')).map((type) => type.slice(0, -1));

@@ -1,20 +1,20 @@
 import { pointerStep } from '../../json-pointer.ts';
+import type { Violation } from '../violation.ts';
 import { parseMediaType } from './media-type.ts';
 import { parsePartHead } from './part-head.ts';
 import type { StreamValidator } from './stream-validation.ts';
-import type { Violation } from './violation.ts';
 
-/** A part that is expected. */
+/** The rule of an expected part. */
 export interface PartRule {
   readonly acceptsType: (type: string) => boolean;
-  /** What a client is told that sent another type. */
+  /** The accepted types, for violations. */
   readonly typesDescription: string;
   readonly limitBytes: number;
   readonly maxCount: number;
   readonly isRequired: boolean;
 }
 
-/** RFC 2046 section 5.1.1, less the blank. */
+/** RFC 2046 section 5.1.1, without the space. */
 const BOUNDARY = /^[0-9A-Za-z'()+_,./:=?-]{1,70}$/;
 const CHARSET = /^(?:utf-8|us-ascii)$/i;
 const MAX_HEAD_BYTES = 4_096;
@@ -23,11 +23,11 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 const DASHES = Buffer.from('--');
 const NOTHING = Buffer.alloc(0);
 
-/** The boundary that a Content-Type names; `undefined` when servers could read another one out of it. */
+/** Returns the boundary of a Content-Type; `undefined` if servers could read a different one. */
 export function boundaryOf(contentType: string): string | undefined {
   const parameters = parseMediaType(contentType)?.parameters;
   const boundary = parameters?.get('boundary');
-  // Some take the first "boundary" in the text for the name, though it stands inside of a value.
+  // Some servers find the first "boundary" in the text, even inside of a value.
   const isPlain = [...(parameters ?? [])].every(
     ([name, value]) => name === 'boundary' || (name === 'charset' && CHARSET.test(value)),
   );
@@ -35,17 +35,17 @@ export function boundaryOf(contentType: string): string | undefined {
 }
 
 /**
- * Looks at a `multipart/form-data` (RFC 7578) piece by piece, and holds no more of it than the headers of one part.
- * Stricter than parsers are: they pass over what they do not understand, and not all over the same. Here the
- * boundary stands nowhere but in whole delimiter lines, nothing stands before the first or after the last, and
- * a part has headers with one reading. What passes has the same parts for every parser.
+ * Validates a `multipart/form-data` body (RFC 7578) chunk by chunk, and buffers at most the headers of one part. It is
+ * stricter than parsers, which skip different things that they do not understand. The boundary may appear only in
+ * complete delimiter lines, nothing may precede the first or follow the last, and part headers must be unambiguous. A
+ * valid body has the same parts for every parser.
  */
 export class MultipartValidator implements StreamValidator {
   readonly #delimiter: Buffer;
   readonly #rules: ReadonlyMap<string, PartRule>;
   readonly #counts = new Map<string, number>();
-  #state: 'first' | 'head' | 'body' | 'over' = 'first';
-  /** What came and is not yet decided. */
+  #state: 'first' | 'head' | 'body' | 'end' = 'first';
+  /** Received bytes that are not validated yet. */
   #rest: Buffer = NOTHING;
   #at = 0;
   #part: { readonly pointer: string; readonly rule: PartRule; readonly length: number | undefined } | undefined;
@@ -56,20 +56,20 @@ export class MultipartValidator implements StreamValidator {
     this.#rules = rules;
   }
 
-  write(piece: Buffer): Violation | undefined {
-    this.#rest = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece]);
+  write(chunk: Buffer): Violation | undefined {
+    this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     this.#at = 0;
-    let news: Violation | 'more' | 'next' = 'next';
-    while (news === 'next') news = this.#step();
-    if (news !== 'more') return news;
+    let result: Violation | 'more' | 'next' = 'next';
+    while (result === 'next') result = this.#step();
+    if (result !== 'more') return result;
     this.#rest = this.#rest.subarray(this.#at);
     return undefined;
   }
 
   end(): Violation | undefined {
     if (this.#state === 'first' && this.#rest.length === 0) return violation('', 'must not be empty');
-    const isWhole = this.#state === 'over' && (this.#rest.length === 0 || this.#rest.equals(CRLF));
-    return isWhole ? undefined : violation('', 'ends before its last boundary');
+    const isComplete = this.#state === 'end' && (this.#rest.length === 0 || this.#rest.equals(CRLF));
+    return isComplete ? undefined : violation('', 'ends before its last boundary');
   }
 
   #step(): Violation | 'more' | 'next' {
@@ -80,7 +80,7 @@ export class MultipartValidator implements StreamValidator {
         return this.#readHead();
       case 'body':
         return this.#readBody();
-      case 'over':
+      case 'end':
         return CRLF.subarray(0, this.#rest.length - this.#at).equals(this.#rest.subarray(this.#at))
           ? 'more'
           : violation('', 'goes on after its last boundary');
@@ -89,9 +89,9 @@ export class MultipartValidator implements StreamValidator {
 
   #readFirst(): Violation | 'more' | 'next' {
     const line = Buffer.concat([this.#delimiter, CRLF]);
-    const begun = this.#rest.subarray(0, line.length);
-    if (!begun.equals(line.subarray(0, begun.length))) return violation('', 'must begin with its boundary');
-    if (begun.length < line.length) return 'more';
+    const start = this.#rest.subarray(0, line.length);
+    if (!start.equals(line.subarray(0, start.length))) return violation('', 'must begin with its boundary');
+    if (start.length < line.length) return 'more';
     this.#at = line.length;
     this.#state = 'head';
     return 'next';
@@ -109,51 +109,51 @@ export class MultipartValidator implements StreamValidator {
     this.#state = 'body';
     this.#size = 0;
     const rule = this.#rules.get(head.name);
-    if (rule === undefined) return violation('', 'has a part that is not known here');
+    if (rule === undefined) return violation('', 'has an unknown part');
     const pointer = pointerStep(head.name);
     const count = (this.#counts.get(head.name) ?? 0) + 1;
     this.#counts.set(head.name, count);
     this.#part = { pointer, rule, length: head.length };
-    if (count > rule.maxCount) return violation(pointer, `stands there more than ${times(rule.maxCount)}`);
+    if (count > rule.maxCount) return violation(pointer, `appears more than ${times(rule.maxCount)}`);
     return rule.acceptsType(head.type) ? 'next' : violation(pointer, `must be ${rule.typesDescription}`);
   }
 
   #readBody(): Violation | 'more' | 'next' {
     const length = this.#delimiter.length;
-    const found = this.#rest.indexOf(this.#delimiter, this.#at);
-    // Without it: the delimiter may have begun in the last bytes, behind its line break.
-    const end = found === -1 ? Math.max(this.#at, this.#rest.length - length - 1) : found - CRLF.length;
-    if (end < this.#at || (found !== -1 && !this.#rest.subarray(end, found).equals(CRLF))) return MISPLACED;
+    const boundaryAt = this.#rest.indexOf(this.#delimiter, this.#at);
+    // If it is not found, the last bytes may be its line break and its beginning.
+    const end = boundaryAt === -1 ? Math.max(this.#at, this.#rest.length - length - 1) : boundaryAt - CRLF.length;
+    if (end < this.#at || (boundaryAt !== -1 && !this.#rest.subarray(end, boundaryAt).equals(CRLF))) return MISPLACED;
     this.#size += end - this.#at;
     this.#at = end;
-    const tooLong = this.#tooLong();
-    if (tooLong !== undefined || found === -1) return tooLong ?? 'more';
-    const next = this.#rest.subarray(found + length, found + length + 2);
+    const sizeViolation = this.#sizeViolation();
+    if (sizeViolation !== undefined || boundaryAt === -1) return sizeViolation ?? 'more';
+    const next = this.#rest.subarray(boundaryAt + length, boundaryAt + length + 2);
     if (next.length < 2) return 'more';
     if (!next.equals(CRLF) && !next.equals(DASHES)) return MISPLACED;
-    this.#at = found + length + 2;
-    this.#state = next.equals(CRLF) ? 'head' : 'over';
-    const { pointer = '', length: stated } = this.#part ?? {};
-    const isAsStated = stated === undefined || stated === this.#size;
-    if (!isAsStated) return violation(pointer, 'has another length than it says');
-    // Said at the last boundary and not at the end: many servers take the form for whole where they see it.
-    return this.#state === 'over' ? (this.#missing() ?? 'next') : 'next';
+    this.#at = boundaryAt + length + 2;
+    this.#state = next.equals(CRLF) ? 'head' : 'end';
+    const { pointer = '', length: declared } = this.#part ?? {};
+    if (declared !== undefined && declared !== this.#size)
+      return violation(pointer, 'has a different length than its headers declare');
+    // Reported at the last boundary, not at the end: many servers treat the form as complete there.
+    return this.#state === 'end' ? (this.#missingPart() ?? 'next') : 'next';
   }
 
-  #missing(): Violation | undefined {
+  #missingPart(): Violation | undefined {
     for (const [name, { isRequired }] of this.#rules)
       if (isRequired && !this.#counts.has(name)) return violation(pointerStep(name), 'is missing');
     return undefined;
   }
 
-  #tooLong(): Violation | undefined {
+  #sizeViolation(): Violation | undefined {
     const { pointer = '', rule } = this.#part ?? {};
     const isTooLong = rule !== undefined && this.#size > rule.limitBytes;
     return isTooLong ? violation(pointer, `is longer than ${rule.limitBytes} bytes`) : undefined;
   }
 }
 
-const MISPLACED = violation('', 'holds its boundary where no part begins or ends');
+const MISPLACED = violation('', 'contains its boundary where no part begins or ends');
 
 function times(count: number): string {
   return count === 1 ? 'once' : `${count} times`;

@@ -3,27 +3,28 @@ import { pointerStep } from '../../json-pointer.ts';
 import type { RouteEntry } from '../../manifest/manifest.generated.ts';
 import { suggestion } from '../../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../../problem/finding.ts';
+import { routeKeyOf } from '../route-key.ts';
 import type { Pattern } from '../routing/pattern.ts';
+import { withinBudget } from '../schema/cost-budget.ts';
 import type { SchemaRoot } from '../schema/schema-bundle.ts';
 import type { SchemaCompiler } from '../schema/schema-compiler.ts';
-import { routeKeyOf, withinBudget } from './body-validator.ts';
+import type { Violation } from '../violation.ts';
 import { MAX_VIOLATIONS, validateDeferred } from './deferred-values.ts';
 import { createParameterValidator, type DeferredValues, type ParameterValidator } from './parameter-value.ts';
 import { compileQuery } from './query.ts';
 import type { CancellablePromise } from './validation-result.ts';
-import type { Violation } from './violation.ts';
 
-/** Validates what comes before the body. Pointers begin with `/params`, `/query` or `/headers`. */
+/** Validates path parameters, query and headers. Pointers begin with `/params`, `/query` or `/headers`. */
 export interface ParameterRules {
   /**
-   * Validates at once, however long that takes.
+   * Validates synchronously, without a limit.
    *
-   * @param path that the path guard has passed, still encoded
+   * @param path accepted by the path guard, still encoded
    * @param query with its question mark, or empty
-   * @param headers names and values in turn, as they came
+   * @param headers names and values as received, alternating
    */
   readonly validate: (path: string, query: string, headers: readonly string[]) => readonly Violation[];
-  /** The same on the serving thread: work that would hold it for too long goes to another thread. */
+  /** Validates on the serving thread; work that would block it for too long goes to another thread. */
   readonly validateWithinBudget: (
     path: string,
     query: string,
@@ -36,7 +37,7 @@ const RULE = 'parameters';
 
 type Validate = ParameterRules['validate'];
 
-/** What a route says of its path's parameters, its query and its headers; `undefined` when that is nothing. */
+/** Compiles the rules of a route for path parameters, query and headers; `undefined` if it has none. */
 export function compileParameters(
   entry: RouteEntry,
   pattern: Pattern,
@@ -46,14 +47,14 @@ export function compileParameters(
 ): ParameterRules | undefined {
   const { params, query, headers } = entry;
   if (params === undefined && query === undefined && headers === undefined) return undefined;
-  const later: DeferredValues = { values: undefined };
-  const judgesOf = (key: string, properties: object) =>
-    compileValidators([...path, key, 'properties'], properties, schemas, findings, later);
-  const judges = [
-    params && compileParams(judgesOf('params', params.properties), pattern, path, findings),
-    query && compileQuery(query, judgesOf('query', query.properties)),
-    headers && compileHeaders(headers, judgesOf('headers', headers.properties), path, findings),
-  ].filter((judge) => judge !== undefined);
+  const deferred: DeferredValues = { values: undefined };
+  const validatorsOf = (key: string, properties: object) =>
+    compileValidators([...path, key, 'properties'], properties, schemas, findings, deferred);
+  const rules = [
+    params && compileParams(validatorsOf('params', params.properties), pattern, path, findings),
+    query && compileQuery(query, validatorsOf('query', query.properties)),
+    headers && compileHeaders(headers, validatorsOf('headers', headers.properties), path, findings),
+  ].filter((rule) => rule !== undefined);
   for (const [key, rule] of Object.entries({ query, headers })) {
     for (const list of ['required', 'repeated'] as const) {
       const names = rule !== undefined && list in rule ? rule[list as 'required'] : [];
@@ -61,12 +62,12 @@ export function compileParameters(
         findUnlisted(names, [...path, key, list], Object.keys(rule?.properties ?? {}), findings);
     }
   }
-  const validate: Validate = (target, query, headers) =>
-    judges.flatMap((judge) => judge(target, query, headers)).slice(0, MAX_VIOLATIONS);
-  const validateWithinBudget: ParameterRules['validateWithinBudget'] = (target, query, headers, client) =>
-    withinBudget(() => validate(target, query, headers)) ??
-    validateDeferred({ route: routeKeyOf(path), client, root: schemas?.root as SchemaRoot }, later, () =>
-      validate(target, query, headers),
+  const validate: Validate = (requestPath, query, headers) =>
+    rules.flatMap((rule) => rule(requestPath, query, headers)).slice(0, MAX_VIOLATIONS);
+  const validateWithinBudget: ParameterRules['validateWithinBudget'] = (requestPath, query, headers, client) =>
+    withinBudget(() => validate(requestPath, query, headers)) ??
+    validateDeferred({ route: routeKeyOf(path), client, root: schemas?.root as SchemaRoot }, deferred, () =>
+      validate(requestPath, query, headers),
     );
   return { validate, validateWithinBudget };
 }
@@ -76,82 +77,87 @@ function compileValidators(
   properties: object,
   schemas: SchemaCompiler | undefined,
   findings: Finding[],
-  later: DeferredValues,
+  deferred: DeferredValues,
 ): Map<string, ParameterValidator> {
-  const judges = new Map<string, ParameterValidator>();
+  const validators = new Map<string, ParameterValidator>();
   for (const name of Object.keys(properties)) {
     const at = [...path, name];
     const validate = schemas?.compile(at, findings);
     if (validate === undefined) continue;
-    judges.set(name, createParameterValidator({ validate, path: at, types: schemas?.typesAt(at) ?? new Set() }, later));
+    validators.set(
+      name,
+      createParameterValidator({ validate, path: at, types: schemas?.typesAt(at) ?? new Set() }, deferred),
+    );
   }
-  return judges;
+  return validators;
 }
 
 function compileParams(
-  judges: ReadonlyMap<string, ParameterValidator>,
+  validators: ReadonlyMap<string, ParameterValidator>,
   pattern: Pattern,
   path: Path,
   findings: Finding[],
 ): Validate {
   const names = pattern.flatMap((segment) => (segment.kind === 'parameter' ? [segment.name] : []));
-  const places = [...judges].map(([name, judge]) => {
+  const segmentRules = [...validators].map(([name, validate]) => {
     const index = pattern.findIndex((segment) => segment.kind === 'parameter' && segment.name === name);
     if (index === -1) {
       const message = `the path has no {${name}}${suggestion(name, names)}`;
       findings.push(errorAtKey([...path, 'params', 'properties', name], RULE, message));
     }
-    return { index: index + 1, judge, pointer: `/params${pointerStep(name)}` };
+    return { index: index + 1, validate, pointer: `/params${pointerStep(name)}` };
   });
-  return (target) => {
-    const segments = target.split('/');
-    // The path guard has refused what does not decode.
-    return places.flatMap(({ index, judge, pointer }) => judge(decodeURIComponent(segments[index] ?? ''), pointer));
+  return (requestPath) => {
+    const segments = requestPath.split('/');
+    // The path guard has refused paths that do not decode.
+    return segmentRules.flatMap(({ index, validate, pointer }) =>
+      validate(decodeURIComponent(segments[index] ?? ''), pointer),
+    );
   };
 }
 
 function compileHeaders(
   { required }: NonNullable<RouteEntry['headers']>,
-  judges: ReadonlyMap<string, ParameterValidator>,
+  validators: ReadonlyMap<string, ParameterValidator>,
   path: Path,
   findings: Finding[],
 ): Validate {
-  const listed = new Map<string, { name: string; judge: ParameterValidator }>();
-  for (const [name, judge] of judges) {
+  const listed = new Map<string, { name: string; validate: ParameterValidator }>();
+  for (const [name, validate] of validators) {
     const at = [...path, 'headers', 'properties', name];
     const twin = listed.get(foldHeaderName(name));
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
       findings.push(errorAtKey(at, RULE, `"${name}" is not a header name; write one such as Accept-Language`));
     if (twin !== undefined)
       findings.push(errorAtKey(at, RULE, `"${twin.name}" is the same header; remove one of them`));
-    listed.set(foldHeaderName(name), { name, judge });
+    listed.set(foldHeaderName(name), { name, validate });
   }
-  return (_target, _query, raw) => {
-    const faults: Violation[] = [];
+  return (_path, _query, raw) => {
+    const violations: Violation[] = [];
     const missing = new Set(required);
     for (let index = 0; index < raw.length; index += 2) {
       const name = foldHeaderName(raw[index] as string);
       const value = raw[index + 1] as string;
-      if (name === 'connection') faults.push(...droppedHeaderViolations(value, listed));
-      const known = listed.get(name);
-      if (known === undefined) continue;
-      missing.delete(known.name);
-      faults.push(...known.judge(value, `/headers${pointerStep(known.name)}`));
+      if (name === 'connection') violations.push(...droppedHeaderViolations(value, listed));
+      const header = listed.get(name);
+      if (header === undefined) continue;
+      missing.delete(header.name);
+      violations.push(...header.validate(value, `/headers${pointerStep(header.name)}`));
     }
-    for (const name of missing) faults.push({ pointer: `/headers${pointerStep(name)}`, message: 'is missing' });
-    return faults;
+    for (const name of missing) violations.push({ pointer: `/headers${pointerStep(name)}`, message: 'is missing' });
+    return violations;
   };
 }
 
-/** What `Connection` names ends here (RFC 9110 section 7.6.1): the upstream would not get what was judged. */
+/** Refuses listed headers that `Connection` names (RFC 9110 section 7.6.1): the upstream would not receive the validated value. */
 function droppedHeaderViolations(value: string, listed: ReadonlyMap<string, { readonly name: string }>): Violation[] {
   return value.split(',').flatMap((token) => {
     const named = listed.get(foldHeaderName(token.trim()));
-    return named === undefined ? [] : [{ pointer: `/headers${pointerStep(named.name)}`, message: NAMED }];
+    return named === undefined ? [] : [{ pointer: `/headers${pointerStep(named.name)}`, message: NOT_FORWARDED }];
   });
 }
 
-const NAMED = 'is named in Connection, and so would go no further';
+const NOT_FORWARDED = 'is named in Connection, so it would not be forwarded';
 
 function findUnlisted(names: readonly string[], path: Path, known: readonly string[], findings: Finding[]): void {
   for (const [index, name] of names.entries()) {

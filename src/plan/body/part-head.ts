@@ -1,24 +1,24 @@
 import { isUtf8 } from 'node:buffer';
 import { parseMediaType } from './media-type.ts';
 
-/** What the headers of a part say (RFC 7578 section 4). */
+/** The headers of a part (RFC 7578 section 4). */
 export interface PartHead {
   readonly name: string;
   /** In lower case, without parameters. */
   readonly type: string;
-  /** What the part says of its own length, if it does. */
+  /** The part's `Content-Length`, if it has one. */
   readonly length: number | undefined;
 }
 
 const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):(.*)$/;
 const DISPOSITION = /^form-data((?: *; *[A-Za-z*]+=(?:"[^"\\]*"|[!#$&+.^_`{|}~0-9A-Za-z-]+))+)$/i;
 const PARAMETER = /; *([A-Za-z*]+)=(?:"([^"\\]*)"|([^ ;]+))/g;
-/** They leave the bytes as they are; by any other the part would be something else to those who decode it. */
-const IDENTITIES = new Set(['7bit', '8bit', 'binary']);
+/** Encodings that leave the bytes unchanged. Servers that decode another encoding would read a different part. */
+const IDENTITY_ENCODINGS = new Set(['7bit', '8bit', 'binary']);
 
 /**
- * Reads the headers of a part; `undefined` when two servers could read them differently: folded lines, control
- * characters, a header or a parameter twice, `filename*` beside `filename`, a quote or a backslash in a name, a part
+ * Parses the headers of a part; returns `undefined` if two servers could read them differently: folded lines, control
+ * characters, duplicate headers or parameters, `filename*` beside `filename`, a quote or a backslash in a name, a part
  * that is a multipart of its own.
  */
 export function parsePartHead(bytes: Buffer): PartHead | undefined {
@@ -28,7 +28,7 @@ export function parsePartHead(bytes: Buffer): PartHead | undefined {
   if (fields === undefined || name === undefined) return undefined;
   const type = parseMediaType(fields.get('content-type') ?? 'text/plain')?.name;
   if (type === undefined || /^(?:multipart|message)\//.test(type)) return undefined;
-  if (!IDENTITIES.has((fields.get('content-transfer-encoding') ?? 'binary').toLowerCase())) return undefined;
+  if (!IDENTITY_ENCODINGS.has((fields.get('content-transfer-encoding') ?? 'binary').toLowerCase())) return undefined;
   const length = fields.get('content-length');
   if (length !== undefined && !/^(?:0|[1-9]\d{0,15})$/.test(length)) return undefined;
   return { name, type, length: length === undefined ? undefined : Number(length) };
@@ -38,15 +38,15 @@ function fieldsOf(text: string): Map<string, string> | undefined {
   const fields = new Map<string, string>();
   for (const line of text.split('\r\n')) {
     const [, name, written = ''] = FIELD.exec(line) ?? [];
-    const value = withoutBlanksAround(written);
+    const value = trimSpaces(written);
     if (name === undefined || /\p{Cc}/u.test(value) || fields.has(name.toLowerCase())) return undefined;
     fields.set(name.toLowerCase(), value);
   }
   return fields;
 }
 
-/** Not by a pattern, which takes the square of the length of a run of blanks inside. Tabs stay, and are refused. */
-function withoutBlanksAround(text: string): string {
+/** Trims spaces in linear time; a pattern takes time quadratic in a run of inner spaces. Tabs stay and are refused. */
+function trimSpaces(text: string): string {
   let start = 0;
   let end = text.length;
   while (text[start] === ' ') start += 1;

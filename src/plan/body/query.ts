@@ -1,53 +1,53 @@
 import { pointerStep } from '../../json-pointer.ts';
 import type { RouteEntry } from '../../manifest/manifest.generated.ts';
+import type { Violation } from '../violation.ts';
+import { MAX_VIOLATIONS } from './deferred-values.ts';
 import type { ParameterValidator } from './parameter-value.ts';
 import type { ParameterRules } from './parameters.ts';
-import type { Violation } from './violation.ts';
 
 type QueryEntry = NonNullable<RouteEntry['query']>;
 
 /**
- * Judges a query as HTML forms write it (`a=1&b=x+y`). It is read for the judgement only, and goes on as it was
- * sent. A value that does not decode to UTF-8 could be read in two ways, so a listed name cannot have it.
+ * Compiles the validation of a query in the format of HTML forms (`a=1&b=x+y`). The gateway forwards the query unchanged.
+ * A value that does not decode to UTF-8 is ambiguous, so a listed name cannot have it.
  */
 export function compileQuery(
   { required, unknown, repeated }: QueryEntry,
-  judges: ReadonlyMap<string, ParameterValidator>,
+  validators: ReadonlyMap<string, ParameterValidator>,
 ): ParameterRules['validate'] {
   const mayRepeat =
     repeated === 'allow' ? () => true : (name: string) => repeated !== 'refuse' && repeated.includes(name);
-  return (_target, query) => {
-    const faults: Violation[] = [];
+  return (_path, query) => {
+    const violations: Violation[] = [];
     const seen = new Set<string>();
-    for (const piece of query.slice(1).split('&')) {
-      if (piece === '') continue;
-      const mark = piece.indexOf('=');
-      const written = mark === -1 ? piece : piece.slice(0, mark);
-      const name = decode(written) ?? written;
-      const judge = judges.get(name);
-      const pointer = judge === undefined ? '/query' : `/query${pointerStep(name)}`;
-      if (seen.has(name) && !mayRepeat(name)) faults.push({ pointer, message: TWICE });
+    for (const pair of query.slice(1).split('&')) {
+      if (pair === '') continue;
+      const equals = pair.indexOf('=');
+      const encoded = equals === -1 ? pair : pair.slice(0, equals);
+      const name = decode(encoded) ?? encoded;
+      const validate = validators.get(name);
+      const pointer = validate === undefined ? '/query' : `/query${pointerStep(name)}`;
+      if (seen.has(name) && !mayRepeat(name)) violations.push({ pointer, message: DUPLICATE });
       seen.add(name);
-      if (judge !== undefined) faults.push(...validateValue(judge, mark === -1 ? '' : piece.slice(mark + 1), pointer));
-      else if (unknown === 'refuse') faults.push({ pointer, message: 'has a name that is not known here' });
-      if (faults.length >= ENOUGH) break;
+      if (validate !== undefined)
+        violations.push(...validateValue(validate, equals === -1 ? '' : pair.slice(equals + 1), pointer));
+      else if (unknown === 'refuse') violations.push({ pointer, message: 'has an unknown name' });
+      if (violations.length >= MAX_VIOLATIONS) break;
     }
-    if (unknown === 'refuse' && query.includes(';')) faults.push({ pointer: '/query', message: SEMICOLON });
+    if (unknown === 'refuse' && query.includes(';')) violations.push({ pointer: '/query', message: SEMICOLON });
     for (const name of required)
-      if (!seen.has(name)) faults.push({ pointer: `/query${pointerStep(name)}`, message: 'is missing' });
-    return faults;
+      if (!seen.has(name)) violations.push({ pointer: `/query${pointerStep(name)}`, message: 'is missing' });
+    return violations;
   };
 }
 
-/** More are not told. */
-const ENOUGH = 20;
-const TWICE = 'stands in the query twice';
-/** Where only known names may stand, none may hide behind it. */
-const SEMICOLON = 'holds a semicolon, which separates parameters for some servers; write %3B';
+const DUPLICATE = 'appears twice in the query';
+/** An unknown name could hide after a semicolon. */
+const SEMICOLON = 'contains a semicolon, which separates parameters for some servers; write %3B';
 
-function validateValue(judge: ParameterValidator, written: string, pointer: string): readonly Violation[] {
-  const value = decode(written);
-  return value === undefined ? [{ pointer, message: 'must be percent-encoded UTF-8' }] : judge(value, pointer);
+function validateValue(validate: ParameterValidator, encoded: string, pointer: string): readonly Violation[] {
+  const value = decode(encoded);
+  return value === undefined ? [{ pointer, message: 'must be percent-encoded UTF-8' }] : validate(value, pointer);
 }
 
 function decode(text: string): string | undefined {

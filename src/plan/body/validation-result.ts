@@ -1,20 +1,20 @@
-import type { Violation } from './violation.ts';
+import type { Violation } from '../violation.ts';
 
-/** Why work had no turn in another thread: too much waits, too much of the same client, or it waited for too long. */
+/** The reason why a job did not run: the queue is full, its client's or route's share of it is, or the job waited too long. */
 export type Overload = 'queue_full' | 'queue_share' | 'queue_wait';
 
-/** Work that another thread does. */
+/** The result of work in another thread. */
 export interface CancellablePromise<Result = ValidationResult> extends Promise<Result> {
-  /** Drops the work, for a client that has left. */
+  /** Drops the work of a client that has disconnected. */
   readonly cancel: () => void;
 }
 
-/** A body that was judged. */
+/** The result of the validation of a body or of parameters. */
 export interface ValidationResult {
-  /** None when it fits. */
+  /** Empty if the body is valid. */
   readonly violations: readonly Violation[];
-  /** The bytes that were judged, to be used from now on; `undefined`: they are lost, and there are faults. */
+  /** The validated bytes, to be used from now on; `undefined`: they are lost, and there are violations. */
   readonly body: Buffer | undefined;
-  /** Nothing was validated, since too much waits for the threads. */
+  /** Set if nothing was validated because the threads are overloaded. */
   readonly overload?: Overload;
 }

@@ -5,54 +5,55 @@ import type { SchemaRoot } from '../schema/schema-bundle.ts';
 import type { TokenLocations } from '../tokens/find-tokens.ts';
 import type { LoginResponse } from '../tokens/login.ts';
 import type { TokenSearchResult } from '../tokens/token-search.ts';
-import type { Violation } from './violation.ts';
+import type { Violation } from '../violation.ts';
 
 /** A JSON text and the schema that it must meet. */
 export interface SchemaCheck {
   readonly path: Path;
-  /** Where the text ends; it begins where the one before ends. */
+  /** The end of the text; it starts at the end of the previous one. */
   readonly end: number;
 }
 
-/** A response in which tokens are looked for. Its bytes are the body, decoded, and behind it the body as sent where that is another. */
+/** A response to search for tokens. Its bytes are the decoded body, followed by the encoded body if it differs. */
 export interface ResponseSearch extends Pick<LoginResponse, 'status' | 'reason' | 'headers'> {
   readonly locations: TokenLocations;
-  /** Where the decoded body ends. */
+  /** The end of the decoded body. */
   readonly bodyEnd: number;
 }
 
-/** The work that a thread gets. */
+/** The message to a worker. */
 export interface ValidationWorkerRequest {
-  /** The name of a root; the root itself comes with the first question about it. */
+  /** Identifies the root; the root itself is sent with the first request that needs it. */
   readonly rootId: number | undefined;
   readonly root: SchemaRoot | undefined;
   readonly checks: readonly SchemaCheck[];
   readonly search: ResponseSearch | undefined;
-  /** Handed over: it comes back with the answer. */
+  /** Transferred; the response transfers it back. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
+/** The message from a worker. */
 export interface ValidationWorkerResponse {
   /** The violations that each check found. */
   readonly violations: readonly (readonly Violation[])[];
-  /** Of the search. */
+  /** The result of the search. */
   readonly searchResult: TokenSearchResult['result'];
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Of how many manifests the thread keeps the schemas: a reload leaves requests behind that began before it. */
+/** The number of manifests whose schemas a thread caches: after a reload, requests with the old plan are still running. */
 export const MAX_CACHED_ROOTS = 2;
 
-/** Texts to validate, or to search. Their memory is handed to the thread, not copied. */
+/** Texts to validate or to search. Their memory is transferred to the thread, not copied. */
 export interface ValidationTask {
-  /** Of the checks. */
+  /** The schemas of the checks. */
   readonly root: SchemaRoot | undefined;
   readonly checks: readonly SchemaCheck[];
   readonly search?: ResponseSearch;
   readonly body: Buffer;
 }
 
-/** `undefined`: the thread ended first, and the body with it. */
+/** Receives the result; `undefined`: the thread was terminated, and the body is lost. */
 type OnDone = (
   result:
     | (Pick<ValidationWorkerResponse, 'violations' | 'searchResult'> & { readonly body: Buffer })
@@ -60,22 +61,22 @@ type OnDone = (
     | undefined,
 ) => void;
 
-/** A thread that validates one task at a time, which bounds the memory that they take together. */
+/** A thread that validates one task at a time, which limits the total memory. */
 export class ValidationThread {
   readonly #worker: Worker;
-  readonly #known: number[] = [];
+  readonly #sentRootIds: number[] = [];
   #onDone: OnDone | undefined;
   #isEnding = false;
 
-  /** @param onEnd called once, when the thread has ended */
+  /** @param onEnd called once, when the thread has terminated */
   constructor(onEnd: () => void) {
-    // By this file's own ending: the sources run as they are, and so does what is built of them.
+    // The extension of this file: sources run as `.ts`, the build as `.js`.
     const file = new URL(`./validation-worker${extname(import.meta.url)}`, import.meta.url);
     this.#worker = new Worker(file, { name: 'validation', execArgv: [] });
     this.#worker.on('message', ({ bytes, ...results }: ValidationWorkerResponse) => {
       this.#done({ ...results, body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) });
     });
-    // For example, the thread ran out of memory.
+    // The thread ran out of memory, for example.
     this.#worker.on('error', (error: Error) => {
       this.#isEnding = true;
       this.#done(error);
@@ -85,7 +86,7 @@ export class ValidationThread {
       onEnd();
       this.#done(undefined);
     });
-    // An idle thread does not keep the process alive. A listener does, so this comes after them.
+    // An idle thread must not keep the process alive. Listeners do, so this call follows them.
     this.#worker.unref();
   }
 
@@ -96,21 +97,21 @@ export class ValidationThread {
   run({ root, checks, search, body }: ValidationTask, onDone: OnDone): void {
     this.#onDone = onDone;
     const bytes = unsharedBytes(body);
-    const question: ValidationWorkerRequest = { ...this.#introduce(root), checks, search, bytes };
-    this.#worker.postMessage(question, [bytes.buffer]);
+    const request: ValidationWorkerRequest = { ...this.#rootFields(root), checks, search, bytes };
+    this.#worker.postMessage(request, [bytes.buffer]);
   }
 
-  /** Names a root to the thread, with the root itself if the thread does not know it. */
-  #introduce(root: SchemaRoot | undefined): Pick<ValidationWorkerRequest, 'rootId' | 'root'> {
+  /** Returns the id of a root, and the root itself if the thread does not have it. */
+  #rootFields(root: SchemaRoot | undefined): Pick<ValidationWorkerRequest, 'rootId' | 'root'> {
     if (root === undefined) return { rootId: undefined, root };
     const rootId = idOf(root);
-    if (this.#known.includes(rootId)) return { rootId, root: undefined };
-    this.#known.push(rootId);
-    if (this.#known.length > MAX_CACHED_ROOTS) this.#known.shift();
+    if (this.#sentRootIds.includes(rootId)) return { rootId, root: undefined };
+    this.#sentRootIds.push(rootId);
+    if (this.#sentRootIds.length > MAX_CACHED_ROOTS) this.#sentRootIds.shift();
     return { rootId, root };
   }
 
-  /** Ends the thread with what it does: no JavaScript can be interrupted otherwise. */
+  /** Terminates the thread and its job: running JavaScript cannot be interrupted in another way. */
   end(): void {
     this.#isEnding = true;
     void this.#worker.terminate();
@@ -123,10 +124,10 @@ export class ValidationThread {
   }
 }
 
-/** One read of a socket brings no more, but maybe the beginning of another request, in the same memory. */
+/** The maximum of one socket read. Its memory may also contain the start of another request. */
 const MAX_READ_BYTES = 65_536;
 
-/** Bytes whose memory is theirs alone. */
+/** Returns the bytes in memory that nothing else uses. */
 function unsharedBytes(body: Buffer): Uint8Array<ArrayBuffer> {
   const { buffer, byteOffset, length } = body;
   if (buffer instanceof ArrayBuffer && length > MAX_READ_BYTES) return new Uint8Array(buffer, byteOffset, length);
@@ -137,8 +138,8 @@ const rootIds = new WeakMap<SchemaRoot, number>();
 let lastRootId = 0;
 
 function idOf(root: SchemaRoot): number {
-  const known = rootIds.get(root);
-  if (known !== undefined) return known;
+  const existing = rootIds.get(root);
+  if (existing !== undefined) return existing;
   lastRootId += 1;
   rootIds.set(root, lastRootId);
   return lastRootId;

@@ -10,15 +10,15 @@ import {
   type ValidationWorkerResponse,
 } from './validation-thread.ts';
 
-/** The other side of `judge-thread.ts`: answers one question after the other. */
-const known = new Map<number, SchemaValidators>();
+/** The schemas of recent manifests, by the ids of their roots. This worker handles one request of `ValidationThread` at a time. */
+const validatorsByRoot = new Map<number, SchemaValidators>();
 
-parentPort?.on('message', (question: ValidationWorkerRequest) => {
-  const { bytes, search } = question;
+parentPort?.on('message', (request: ValidationWorkerRequest) => {
+  const { bytes, search } = request;
   const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  const searchResult = search === undefined ? undefined : searchIn(all, search);
+  const searchResult = search === undefined ? undefined : findTokensIn(all, search);
   parentPort?.postMessage(
-    { violations: validate(all, question), searchResult, bytes } satisfies ValidationWorkerResponse,
+    { violations: validate(all, request), searchResult, bytes } satisfies ValidationWorkerResponse,
     [bytes.buffer],
   );
 });
@@ -28,19 +28,19 @@ function validate(
   { rootId, root, checks }: ValidationWorkerRequest,
 ): ValidationWorkerResponse['violations'] {
   if (rootId === undefined) return [];
-  if (root !== undefined) known.set(rootId, createSchemaValidators(root));
-  for (const id of known.keys()) if (known.size > MAX_CACHED_ROOTS) known.delete(id);
-  const judges = known.get(rootId);
-  if (judges === undefined) throw new Error('a question about schemas that never came');
+  if (root !== undefined) validatorsByRoot.set(rootId, createSchemaValidators(root));
+  for (const id of validatorsByRoot.keys()) if (validatorsByRoot.size > MAX_CACHED_ROOTS) validatorsByRoot.delete(id);
+  const validators = validatorsByRoot.get(rootId);
+  if (validators === undefined) throw new Error('the request names schemas that were never sent');
   let start = 0;
   return checks.map(({ path, end }) => {
     const text = all.subarray(start, end);
     start = end;
-    return validateJson(judges.validatorAt(path), text);
+    return validateJson(validators.validatorAt(path), text);
   });
 }
 
-function searchIn(all: Buffer, { locations, bodyEnd, ...head }: ResponseSearch): TokenSearchResult['result'] {
+function findTokensIn(all: Buffer, { locations, bodyEnd, ...head }: ResponseSearch): TokenSearchResult['result'] {
   const body = all.subarray(0, bodyEnd);
   const encodedBody = bodyEnd === all.length ? body : all.subarray(bodyEnd);
   return findTokens(locations, { ...head, body, encodedBody });

@@ -1,19 +1,19 @@
 import { PatternError, parsePattern } from './pattern.ts';
 
-/** No path of a route is as long; looking for slashes takes time by the square of the length. */
+/** No route has a longer path. The search for slashes takes time quadratic in the length. */
 const MAX_CHARACTERS = 2_000;
 
-/** A faulty path as it was meant, where only its spelling is wrong; `undefined` where more than that is. */
+/** Fixes the spelling of an invalid route path: slashes, parameters, escapes. Returns `undefined` if anything else is wrong. */
 export function fixPath(path: string): string | undefined {
   if (path.length > MAX_CHARACTERS) return undefined;
-  const mended = path
+  const fixed = path
     .replace(/(?<=.)\/+$/, '')
     .replaceAll(/(?<=\/):([A-Za-z_]\w*)(?=\/|$)/g, '{$1}')
     .replaceAll(/%[0-9A-Fa-f]{2}/g, fixEscape);
-  if (mended === path) return undefined;
+  if (fixed === path) return undefined;
   try {
-    parsePattern(mended);
-    return mended;
+    parsePattern(fixed);
+    return fixed;
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
     return undefined;

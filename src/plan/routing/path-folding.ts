@@ -1,21 +1,21 @@
 import type { Pattern } from './pattern.ts';
 
-/** Characters that folding changes: a path without them is its own fold. */
+/** Matches the characters that folding changes: a path without them folds to itself. */
 export const FOLDABLE = /[A-Z;%]|\.(?:\/|$)/;
 
-/** Returns the paths that some server could take a path for, each folded. */
+/** Returns every path that some server could read a path as, each folded. */
 export function foldedVariants(path: string): string[] {
-  const folded = withCut(path).flatMap(foldsOf);
+  const folded = withoutQueries(path).flatMap(foldsOf);
   if (!NON_ASCII.test(path)) return folded;
-  return [...folded, ...withCut(inAscii(path)).flatMap((one) => foldsOf(withoutDotSegments(one)))];
+  return [...folded, ...withoutQueries(normalizePath(path)).flatMap((one) => foldsOf(withoutDotSegments(one)))];
 }
 
-/** Returns a segment of a pattern as a server takes it that folds paths. */
+/** Folds a segment of a pattern, as a server that folds paths reads it. */
 export function foldLiteral<S extends Pattern[number]>(segment: S): S {
   return segment.kind === 'literal' ? { ...segment, text: foldSegment(segment.text) } : segment;
 }
 
-/** Returns true if folding changes nothing of a segment. */
+/** True if folding does not change a segment. */
 export function isAlreadyFolded(segment: Pattern[number]): boolean {
   if (segment.kind !== 'literal' || /^[a-z0-9_-]+$/.test(segment.text)) return true;
   return foldSegment(segment.text) === segment.text;
@@ -23,68 +23,68 @@ export function isAlreadyFolded(segment: Pattern[number]): boolean {
 
 const NON_ASCII = /%[89a-f]/i;
 
-/** A server that decodes before it cuts query and fragment off cuts all that follows. */
-function withCut(path: string): string[] {
+/** Some servers decode the path before they split off query and fragment: an escaped `?` or `#` ends the path there. */
+function withoutQueries(path: string): string[] {
   const cut = path.search(/%3f|%23/i);
   return cut === -1 ? [path] : [path, path.slice(0, cut)];
 }
 
 function foldsOf(path: string): string[] {
-  const kept = foldPath(path, foldSegment);
-  if (!/\/[.%]/.test(path)) return [kept];
-  // A segment of dots and blanks alone is what a parameter takes to some, nothing to others; and these may join the slashes.
-  const emptied = foldPath(path, foldWhole);
-  return [kept, emptied, emptied.replaceAll(/\/{2,}/g, '/')];
+  const folded = foldPath(path, foldSegment);
+  if (!/\/[.%]/.test(path)) return [folded];
+  // A segment of only dots and blanks is a parameter's value to some servers and empty to others, which may merge the slashes.
+  const emptied = foldPath(path, foldToEmpty);
+  return [folded, emptied, emptied.replaceAll(/\/{2,}/g, '/')];
 }
 
-/** The path to a server that normalizes it before it cuts it into segments: a fullwidth solidus is a slash to that one. */
-function inAscii(path: string): string {
-  const segments = path.split('/').map((segment) => encodeURIComponent(read(segment)));
+/** Returns the path that a server reads that normalizes Unicode before it splits segments: a fullwidth solidus is a slash to it. */
+function normalizePath(path: string): string {
+  const segments = path.split('/').map((segment) => encodeURIComponent(readSegment(segment)));
   return segments.join('/').replaceAll(/%2f|%5c/gi, '/');
 }
 
-/** RFC 3986 section 5.2.4, of segments that a server may trim. */
+/** Removes dot segments (RFC 3986 section 5.2.4), including those that a server trims first. */
 function withoutDotSegments(path: string): string {
-  const kept: string[] = [];
+  const segments: string[] = [];
   for (const segment of path.split('/').slice(1)) {
     const bare = withoutParameters(segment);
-    if (bare === '..') kept.pop();
-    else if (bare !== '.') kept.push(segment);
+    if (bare === '..') segments.pop();
+    else if (bare !== '.') segments.push(segment);
   }
-  return `/${kept.join('/')}`;
+  return `/${segments.join('/')}`;
 }
 
 function foldPath(path: string, fold: (segment: string) => string): string {
   return path.split('/').map(fold).join('/');
 }
 
-/** A segment that would become empty stays as it is. */
+/** Folds a segment, unless it would become empty. */
 function foldSegment(segment: string): string {
   const bare = withoutParameters(segment);
   return bare === '' ? segment : encodeURI(withoutEnd(bare) || bare);
 }
 
-function foldWhole(segment: string): string {
+function foldToEmpty(segment: string): string {
   return encodeURI(withoutEnd(withoutParameters(segment)));
 }
 
-/** Decoded, to be escaped again in one way alone, since the tree's keys are. */
+/** Decodes a segment and removes its `;` parameters. Callers escape the result again in the form of the tree's keys. */
 function withoutParameters(segment: string): string {
-  const lower = read(segment).trim();
+  const lower = readSegment(segment).trim();
   const parameters = lower.indexOf(';');
   return parameters === -1 ? lower : lower.slice(0, parameters).trim();
 }
 
-/** An encoded slash stays inside of its segment; the path guard has refused what does not decode. */
+/** Decodes a segment except for encoded slashes. The path guard has refused paths that do not decode. */
 function decode(segment: string): string {
   return segment.includes('%') ? decodeURIComponent(segment.replaceAll(/%2f/gi, '%252F')) : segment;
 }
 
-/** The text that a server makes of a segment. An escape that only shows then, such as `％2f`, is decoded as well. */
-function read(segment: string): string {
-  const text = plain(decode(segment));
+/** Returns the text that a server reads from a segment. Escapes that appear only after normalization, such as `％2f`, are decoded too. */
+function readSegment(segment: string): string {
+  const text = normalizeText(decode(segment));
   if (!text.includes('%') || !NON_ASCII.test(segment)) return text;
-  return plain(text.replaceAll(ESCAPES, decodeAgain));
+  return normalizeText(text.replaceAll(ESCAPES, decodeAgain));
 }
 
 const ESCAPES = /(?:%[0-9a-f]{2})+/g;
@@ -98,14 +98,14 @@ function decodeAgain(escapes: string): string {
 }
 
 const ASCII = /^[ -~]*$/;
-/** Soft hyphens, zero-width characters, marks of direction, variation selectors, tags. */
+/** Soft hyphens, zero-width characters, direction marks, variation selectors, tags. */
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
 
-/** The text in lower case, without characters that nobody sees, each other one in its plain form (Unicode NFKC). */
-function plain(text: string): string {
+/** Lowercases a text, removes invisible characters and applies Unicode NFKC to the rest. */
+function normalizeText(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
   const visible = text.replaceAll(INVISIBLE, '').normalize('NFKC').replaceAll(INVISIBLE, '');
-  // By way of upper case: the long s and the dotless i are letters of ASCII to many, and the dotted capital I is in Turkish.
+  // Uppercase first: many servers read the long s and the dotless i as ASCII letters, and in Turkish locales the dotted capital I too.
   return visible.toUpperCase().replaceAll('\u0130', 'I').toLowerCase().normalize('NFKC');
 }
 

@@ -1,4 +1,4 @@
-/** One segment of a route's path: literal text, a parameter, or (last only) any rest. */
+/** One segment of a route's path: a literal, a parameter, or (last only) any rest. */
 export type Segment =
   | { readonly kind: 'literal'; readonly text: string }
   | { readonly kind: 'parameter'; readonly name: string }
@@ -6,28 +6,29 @@ export type Segment =
 
 export type Pattern = readonly Segment[];
 
-/** What the path guard lets through, less what would need a second spelling: `;`, and escapes not in upper case. */
+/** A segment that the path guard accepts, without `;` and lower-case escapes, which would be a second spelling. */
 const LITERAL = /^(?:[A-Za-z0-9._~!$&'()*+,=:@-]|%[0-9A-F]{2})+$/;
 const PARAMETER = /^\{([A-Za-z_][A-Za-z0-9_]*)\}$/;
 const NEEDLESS_ESCAPE = /%(?:[0-7][0-9A-F])/g;
 
-/** Reads a route's path; throws a sentence that says what to write instead. */
+/** Parses a route's path. Throws a `PatternError` whose message says what to write instead. */
 export function parsePattern(path: string): Pattern {
   if (path === '/') return [];
-  if (/[?#]/.test(path)) throw new PatternError('a path has no query and no fragment; leave out what follows the path');
+  if (/[?#]/.test(path))
+    throw new PatternError('a path has no query and no fragment; remove everything after the path');
   if (path.endsWith('/'))
     throw new PatternError(`a trailing slash is never needed; write ${path.replace(/\/+$/, '') || '/'}`);
   const texts = path.slice(1).split('/');
   const segments = texts.map((text, index) => parseSegment(text, index === texts.length - 1));
   const names = segments.flatMap((segment) => (segment.kind === 'parameter' ? [segment.name] : []));
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw new PatternError(`the parameter {${twice}} stands here twice; give each its own name`);
+  if (twice !== undefined) throw new PatternError(`the parameter {${twice}} appears twice; rename one`);
   return segments;
 }
 
 export class PatternError extends Error {}
 
-/** Patterns that match the same paths have the same text here: the names of parameters do not count. */
+/** Returns a text that is equal for patterns that match the same paths: parameter names do not count. */
 export function patternKey(pattern: Pattern): string {
   return (
     pattern
@@ -38,15 +39,15 @@ export function patternKey(pattern: Pattern): string {
   );
 }
 
-/** What most segments are, and nothing could be wrong with. */
+/** Most segments are plain and need no further checks. */
 const PLAIN = /^[A-Za-z0-9_-]+$/;
 
 function parseSegment(text: string, isLast: boolean): Segment {
   if (PLAIN.test(text)) return { kind: 'literal', text };
-  if (text === '') throw new PatternError('a path has no empty segments; write one slash');
+  if (text === '') throw new PatternError('a path has no empty segments; write a single slash');
   if (text === '**') {
     if (isLast) return { kind: 'rest' };
-    throw new PatternError('"**" stands for any rest, so it can only come last');
+    throw new PatternError('"**" matches any rest of a path, so it must come last');
   }
   const name = PARAMETER.exec(text)?.[1];
   if (name !== undefined) return { kind: 'parameter', name };
@@ -69,7 +70,7 @@ function parseSegment(text: string, isLast: boolean): Segment {
   return { kind: 'literal', text };
 }
 
-/** The path guard refuses requests with such escapes, so no request could ever match. */
+/** Refuses escapes that the path guard refuses in requests: no request could match them. */
 function checkEscapes(text: string): void {
   for (const [triplet] of text.matchAll(NEEDLESS_ESCAPE)) {
     const character = String.fromCharCode(Number.parseInt(triplet.slice(1), 16));
@@ -77,19 +78,19 @@ function checkEscapes(text: string): void {
       throw new PatternError(`"${triplet}" is a needless escape; write ${character}`);
     if (character === '/')
       throw new PatternError(
-        `"${triplet}" cannot stand in a route's path; write {name} for its segment, and encodedSlash: keep`,
+        `"${triplet}" is not allowed in a route's path; write {name} for its segment, and encodedSlash: keep`,
       );
     if (/[\\\0-\x1f\x7f]/.test(character))
-      throw new PatternError(`"${triplet}" is refused in every request's path; leave it out`);
+      throw new PatternError(`"${triplet}" is refused in every request's path; remove it`);
   }
   const decoded = decode(text);
-  // Controls, an escape of an escape, and what a server that decodes first takes for a dot or an empty segment.
+  // Control characters, an escaped escape, and segments that are a dot or empty to a server that decodes first.
   const isRefused =
     /[\u0080-\u009f]/.test(decoded) ||
     /%25[0-9A-Fa-f]{2}/.test(text) ||
     /^\s*\.{1,2}\s*(?:[;?#]|$)/.test(decoded) ||
     /^\s*(?:;|$)/.test(decoded);
-  if (isRefused) throw new PatternError(`"${text}" is refused in every request's path; leave its escapes out`);
+  if (isRefused) throw new PatternError(`"${text}" is refused in every request's path; remove its escapes`);
 }
 
 function decode(text: string): string {

@@ -5,25 +5,25 @@ import { FOLDABLE, foldedVariants, foldLiteral, isAlreadyFolded } from './path-f
 import { type Pattern, parsePattern } from './pattern.ts';
 
 export interface Router {
-  /** The route of a path that the path guard has passed, still encoded; `undefined` when there is none. */
+  /** Returns the route of a path that the path guard accepted, still encoded; `undefined` if there is none. */
   readonly match: (method: string, path: string) => Route | undefined;
-  /** The methods that some route has for a path, sorted; empty when no route knows the path. */
+  /** Returns the methods that the routes of a path accept, sorted; empty if no route matches the path. */
   readonly allowedMethods: (path: string) => readonly string[];
-  /** Whether the path guard may pass an encoded slash at all: some route keeps it. No other route matches such a path. */
+  /** True if some route keeps encoded slashes, so the path guard accepts them. No other route matches such a path. */
   readonly keepsEncodedSlash: boolean;
 }
 
 /**
- * Makes the router of a plan. Literal segments win over parameters, parameters over `/**`, from the left;
- * the order of the routes has no part in it. One trailing slash is ignored.
+ * Creates the router of a plan. From left to right, literals take precedence over parameters, and parameters over
+ * `/**`; the order of the routes does not matter. One trailing slash is ignored.
  *
- * Some servers take `/Admin`, `/admin.`, `/admin;x` and `/admin%3fx` for `/admin`, and all that decode take `/%40me` for
- * `/@me`. So a path is looked up once more with escapes, letter case, blanks, trailing dots, `;` parameters, escaped queries,
- * invisible characters and compatibility forms of Unicode folded away. It has no route at all when it then matches a stricter
- * route: one with a token, fewer roles, a login gate or a body schema.
+ * Some servers read `/Admin`, `/admin.`, `/admin;x` and `/admin%3fx` as `/admin`, and all that decode read `/%40me` as
+ * `/@me`. The router therefore also looks up the folded path: without escapes, letter case, blanks, trailing dots, `;`
+ * parameters, escaped queries, invisible characters and compatibility forms of Unicode. If the folded path matches a
+ * stricter route (one with a token, fewer roles, a login gate or a body schema), the path has no route at all.
  *
- * A path with an encoded slash has a route only where that one keeps it. Some servers take it for a slash all the same:
- * so it has none where it would then, folded like that, pass such a route by.
+ * A path with an encoded slash matches only a route that keeps it. Some servers still read it as a slash, so the path has
+ * no route if, read like that and folded, it would bypass a stricter route.
  */
 export function createRouter(routes: readonly Route[]): Router {
   return runToEnd(createRouterSliced(routes));
@@ -31,50 +31,50 @@ export function createRouter(routes: readonly Route[]): Router {
 
 /** The same, step by step. */
 export function* createRouterSliced(routes: readonly Route[]): SlicedWork<Router> {
-  const written: RouterEntry[] = [];
+  const entries: RouterEntry[] = [];
   for (const route of routes) {
     const pattern = parsePattern(route.path);
-    written.push({ route, pattern, isFolded: pattern.every(isAlreadyFolded), strictness: strictness(route) });
+    entries.push({ route, pattern, isFolded: pattern.every(isAlreadyFolded), strictness: strictness(route) });
     yield;
   }
   const exact = createTree<Route>();
-  // One tree is both where folding changes none of the patterns.
-  const folded = written.every(({ isFolded }) => isFolded) ? exact : createTree<Route>();
-  const standIns = methodAliases(routes);
-  // Of two routes that fold into one, the tree keeps the first: it must be the stricter one.
-  for (const { route, pattern } of written.toSorted((a, b) => b.strictness - a.strictness)) {
+  // Both are one tree if folding changes none of the patterns.
+  const folded = entries.every(({ isFolded }) => isFolded) ? exact : createTree<Route>();
+  const aliases = methodAliases(routes);
+  // The tree keeps the first of two routes that fold into one path, so the stricter one must come first.
+  for (const { route, pattern } of entries.toSorted((a, b) => b.strictness - a.strictness)) {
     const path = treePath(pattern);
     const foldedPath = folded === exact ? path : treePath(pattern.map(foldLiteral));
     for (const method of route.methods) {
-      if (standIns.get(method) !== method) continue;
+      if (aliases.get(method) !== method) continue;
       addRoute(exact, method, path, route);
       if (folded !== exact) addRoute(folded, method, foldedPath, route);
     }
     yield;
   }
-  // Most manifests have no capitals in the paths that matter, and most requests nothing to fold: then both trees agree.
-  const isFolded = written.every(({ isFolded, strictness }) => strictness === 0 || isFolded);
-  const methods = [...standIns.keys()].sort();
+  // Most manifests have no capitals in the paths that matter, and most requests have nothing to fold: both trees agree then.
+  const isFolded = entries.every(({ isFolded, strictness }) => strictness === 0 || isFolded);
+  const methods = [...aliases.keys()].sort();
   const find = (tree: typeof exact, method: string, path: string) =>
-    findRoute(tree, standIns.get(method) ?? method, path, WITHOUT_PARAMS)?.data;
-  const isPassedBy = (method: string, path: string, route: Route) =>
-    foldedVariants(path).some((reading) => {
-      const twin = find(folded, method, reading);
+    findRoute(tree, aliases.get(method) ?? method, path, WITHOUT_PARAMS)?.data;
+  const bypassesStricter = (method: string, path: string, route: Route) =>
+    foldedVariants(path).some((variant) => {
+      const twin = find(folded, method, variant);
       return twin !== undefined && twin !== route && isStricter(twin, route);
     });
   const matchPlain = (method: string, path: string) => {
     const route = find(exact, method, path);
     if (route === undefined || (isFolded && !FOLDABLE.test(path))) return route;
-    return isPassedBy(method, path, route) ? undefined : route;
+    return bypassesStricter(method, path, route) ? undefined : route;
   };
-  const matchKept = (method: string, path: string) => {
+  const matchWithEncodedSlash = (method: string, path: string) => {
     const route = matchPlain(method, path);
     if (route === undefined || !route.keepsEncodedSlash) return undefined;
-    return isPassedBy(method, path.replaceAll(/%2f/gi, '/'), route) ? undefined : route;
+    return bypassesStricter(method, path.replaceAll(/%2f/gi, '/'), route) ? undefined : route;
   };
   const keepsEncodedSlash = routes.some((route) => route.keepsEncodedSlash);
   const match = keepsEncodedSlash
-    ? (method: string, path: string) => (/%2f/i.test(path) ? matchKept : matchPlain)(method, path)
+    ? (method: string, path: string) => (/%2f/i.test(path) ? matchWithEncodedSlash : matchPlain)(method, path)
     : matchPlain;
   return {
     match,
@@ -86,33 +86,33 @@ export function* createRouterSliced(routes: readonly Route[]): SlicedWork<Router
 interface RouterEntry {
   readonly route: Route;
   readonly pattern: Pattern;
-  /** Whether folding changes nothing of it. */
+  /** True if folding does not change the pattern. */
   readonly isFolded: boolean;
-  /** How much it asks for. */
+  /** The rank of its requirements. */
   readonly strictness: number;
 }
 
 /**
- * Methods of which each route has all or none, such as GET and HEAD, stand in the trees as one.
+ * Groups the methods of which each route has all or none, such as GET and HEAD: the trees hold one method of a group.
  *
- * @returns for each method that some route has, the one that stands there for it
+ * @returns for each method of a route, the method that the trees hold
  */
 function methodAliases(routes: readonly Route[]): Map<string, string> {
   const lists = [...new Map(routes.map(({ methods }) => [methods.join(), methods])).values()];
-  const byUse = new Map<string, string>();
-  const standIns = new Map<string, string>();
+  const methodByUse = new Map<string, string>();
+  const aliases = new Map<string, string>();
   for (const method of new Set(lists.flat())) {
     const use = lists.map((methods) => Number(methods.includes(method))).join('');
-    standIns.set(method, byUse.get(use) ?? method);
-    if (!byUse.has(use)) byUse.set(use, method);
+    aliases.set(method, methodByUse.get(use) ?? method);
+    if (!methodByUse.has(use)) methodByUse.set(use, method);
   }
-  return standIns;
+  return aliases;
 }
 
-/** Returns true if a route asks for something that another one lets by. */
+/** True if a route requires something that the other one does not. */
 export function isStricter(route: Route, other: Route): boolean {
-  const isToken = route.access === 'protected' && other.access === 'public';
-  return isToken || route.login !== undefined || hasRules(route) || hasFewerRoles(route, other);
+  const needsToken = route.access === 'protected' && other.access === 'public';
+  return needsToken || route.login !== undefined || hasRules(route) || hasFewerRoles(route, other);
 }
 
 function hasFewerRoles({ auth }: Route, other: Route): boolean {
@@ -124,7 +124,7 @@ function hasRules({ validation, body, parameters }: Route): boolean {
   return validation === 'enforce' && (body !== undefined || parameters !== undefined);
 }
 
-/** How much a route asks for; 0 is nothing that could be passed by. */
+/** Ranks what a route requires; 0 if there is nothing to bypass. */
 function strictness(route: Route): number {
   const roles = route.auth?.role.required.length ?? 0;
   const token = route.access === 'protected' ? 8 + 1 / (1 + roles) : 0;
@@ -133,7 +133,7 @@ function strictness(route: Route): number {
 
 const WITHOUT_PARAMS = { params: false };
 
-/** A pattern in the tree's own language. */
+/** Writes a pattern in the syntax of rou3. */
 function treePath(pattern: Pattern): string {
   const segments = pattern.map((segment) => {
     if (segment.kind === 'rest') return '**';

@@ -1,27 +1,39 @@
+import { runToEnd, type SlicedWork } from '../sliced-work.ts';
 import type { Pattern } from './pattern.ts';
 
+type SamplePaths = (pattern: Pattern) => Generator<string>;
+
 /**
- * Makes what tells paths of a pattern, a few of them: one of each length that could matter.
+ * Returns a function that makes a few paths of a pattern: one of each length that could matter.
  *
- * In a path, a text that no route has stands for every text of a parameter or a rest: fewer routes match it than
+ * A segment that is no route's literal stands for every text of a parameter or a rest: fewer routes match it than
  * match any other text, and the most specific of those that match wins. So a route that loses these few paths
  * loses every path of the pattern.
  *
  * @param patterns of all routes
  */
-export function createSamplePaths(patterns: readonly Pattern[]): (pattern: Pattern) => Generator<string> {
-  const literals = new Set(patterns.flatMap((pattern) => pattern.map(foldedText)));
+export function createSamplePaths(patterns: readonly Pattern[]): SamplePaths {
+  return runToEnd(createSamplePathsSliced(patterns));
+}
+
+/** The same, step by step. */
+export function* createSamplePathsSliced(patterns: readonly Pattern[]): SlicedWork<SamplePaths> {
+  const literals = new Set<string>();
+  for (const pattern of patterns) {
+    for (const segment of pattern) literals.add(foldedText(segment));
+    yield;
+  }
   let count = 0;
   while (literals.has(unknownText(count))) count += 1;
-  // A segment that is no route's literal, in whatever letter case.
+  // In no letter case a literal of a route.
   const unknown = unknownText(count);
-  // What is longer than the longest pattern, without its rest, is all alike.
+  // Paths longer than the longest pattern without its rest all match alike.
   const depth = patterns.reduce((most, pattern) => Math.max(most, fixedLength(pattern)), 0);
   return function* (pattern) {
     const fixed = pattern.slice(0, fixedLength(pattern));
     const segments = fixed.map((segment) => (segment.kind === 'literal' ? segment.text : unknown));
     const most = fixed.length === pattern.length ? 0 : Math.max(1, depth + 1 - fixed.length);
-    // One more segment is the usual case of a rest; none at all is the next.
+    // A rest usually matches one more segment, then none.
     const lengths = most === 0 ? [0] : [1, 0, ...Array.from({ length: most - 1 }, (_, index) => index + 2)];
     for (const length of lengths) yield `/${[...segments, ...Array(length).fill(unknown)].join('/')}`;
   };

@@ -3,9 +3,8 @@ import { errorAt, type Finding, type Path } from '../../problem/finding.ts';
 import { type Pattern, PatternError, parsePattern, patternKey } from './pattern.ts';
 
 /**
- * Makes what turns a path that the route has matched into the one that its upstream is asked for; `undefined` when
- * that is the same. Whole segments go and come, and only such as the path guard lets through: it would let the
- * result through too.
+ * Compiles the function that rewrites a matched path for the upstream; returns `undefined` if the path stays the same.
+ * It replaces complete segments with segments that the path guard accepts, so the guard would accept the result too.
  */
 export function compileUpstreamPath(
   entry: RouteEntry,
@@ -14,17 +13,17 @@ export function compileUpstreamPath(
 ): ((path: string) => string) | undefined {
   const { upstreamPath } = entry;
   if (upstreamPath === undefined) return undefined;
-  const replaced = readPrefix(upstreamPath.replace, [...path, 'upstreamPath', 'replace'], findings);
-  const put = readPrefix(upstreamPath.with, [...path, 'upstreamPath', 'with'], findings);
-  if (replaced === undefined || put === undefined) return undefined;
+  const from = readPrefix(upstreamPath.replace, [...path, 'upstreamPath', 'replace'], findings);
+  const to = readPrefix(upstreamPath.with, [...path, 'upstreamPath', 'with'], findings);
+  if (from === undefined || to === undefined) return undefined;
   const literals = literalsOf(entry.path);
-  if (literals !== undefined && !beginsWith(literals, replaced)) {
-    const message = `"${upstreamPath.replace}" is not how "${entry.path}" begins; write whole segments of it, at most ${patternKey(literals)}`;
+  if (literals !== undefined && !beginsWith(literals, from)) {
+    const message = `"${upstreamPath.replace}" is not a prefix of "${entry.path}"; write complete segments of it, at most ${patternKey(literals)}`;
     findings.push(errorAt([...path, 'upstreamPath', 'replace'], 'upstream-path', message));
   }
-  const cut = replaced.length === 0 ? 0 : upstreamPath.replace.length;
-  const prefix = put.length === 0 ? '' : upstreamPath.with;
-  return (sent) => prefix + sent.slice(cut) || '/';
+  const cutLength = from.length === 0 ? 0 : upstreamPath.replace.length;
+  const prefix = to.length === 0 ? '' : upstreamPath.with;
+  return (requestPath) => prefix + requestPath.slice(cutLength) || '/';
 }
 
 function readPrefix(text: string, path: Path, findings: Finding[]): Pattern | undefined {
@@ -39,7 +38,7 @@ function readPrefix(text: string, path: Path, findings: Finding[]): Pattern | un
   }
 }
 
-/** The literal segments that a route's path begins with; `undefined` when the path is faulty, which is told elsewhere. */
+/** Returns the leading literal segments of a route's path; `undefined` if the path is invalid, which is reported elsewhere. */
 function literalsOf(path: string): Pattern | undefined {
   try {
     const pattern = parsePattern(path);

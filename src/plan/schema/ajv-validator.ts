@@ -8,6 +8,7 @@ import { charge } from './cost-budget.ts';
 import { toRe2 } from './ecma-pattern.ts';
 import { HIDDEN } from './hidden-keywords.ts';
 import { validate } from './json-schema.generated.ts';
+import { INTERNAL_KEYWORDS } from './keywords.ts';
 import { MULTIPLE_OF } from './multiple-of.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
 import { referenceTo } from './schema-walk.ts';
@@ -15,26 +16,25 @@ import { UNIQUE_ITEMS } from './unique-items.ts';
 import { withAddedKeywords } from './with-added-keywords.ts';
 
 const ROOT = 'manifest:';
-/** No author writes these. */
-const ADDED: ReadonlySet<unknown> = new Set([COST.keyword, EXACT_NUMBERS.keyword, HIDDEN.keyword]);
-/** Of JSON Schema itself: to compile it at start would cost as much as to load all else. */
+const INTERNAL: ReadonlySet<string> = new Set(Object.values(INTERNAL_KEYWORDS));
+/** Validates against JSON Schema's own schema. It is generated, because to compile it at start would double the load time. */
 const isSchema = validate as unknown as ValidateFunction;
 
-/** A validator of JSON Schema, and all that is known of it. */
+/** A configured ajv with the schemas of one root. */
 export interface AjvValidator {
-  /** The schema at a path of the root. Throws a sentence when it does not compile. */
+  /** Compiles the schema at a path of the root. Throws an error that says why if it does not compile. */
   compile(path: Path): ValidateFunction;
-  /** What JSON Schema itself says against a schema. */
+  /** Validates a schema against JSON Schema's own schema. */
   metaSchemaErrors(schema: unknown): readonly ErrorObject[];
   readonly keywords: readonly string[];
   readonly formats: readonly string[];
 }
 
 /**
- * Values are judged, never changed: no coercion, no defaults, no removal. Patterns run in linear time, since they
- * meet hostile input.
+ * Creates a validator that never changes values: no coercion, no defaults, no removal. Patterns run in linear time,
+ * because they validate hostile input.
  *
- * @param allErrors whether it goes on after the first error
+ * @param allErrors true to continue after the first error
  */
 export function createAjvValidator(root: SchemaRoot, allErrors: boolean): AjvValidator {
   const ajv = new Ajv2020({
@@ -45,19 +45,19 @@ export function createAjvValidator(root: SchemaRoot, allErrors: boolean): AjvVal
     allowMatchingProperties: true,
     allErrors,
     ownProperties: true,
-    // An error then knows its schema, for what that says of itself.
+    // Errors then refer to their schema, which has the author's description.
     verbose: true,
     logger: false,
     code: { regExp: linearRegExp },
   });
-  // The default export of a CommonJS module, as Node and as TypeScript see it.
+  // Node and TypeScript disagree about the default export of a CommonJS module.
   (ajvFormats as unknown as typeof ajvFormats.default)(ajv);
   limitFormats(ajv);
   for (const { keyword } of [UNIQUE_ITEMS, MULTIPLE_OF, CONTENT_ENCODING]) ajv.removeKeyword(keyword);
   for (const keyword of [UNIQUE_ITEMS, MULTIPLE_OF, CONTENT_ENCODING, CONTENT_MAX_BYTES, COST, EXACT_NUMBERS, HIDDEN])
     ajv.addKeyword(keyword);
   ajv.addKeyword({ keyword: 'errorMessage', schemaType: 'string' });
-  const keywords = Object.keys(ajv.RULES.keywords).filter((keyword) => !ADDED.has(keyword));
+  const keywords = Object.keys(ajv.RULES.keywords).filter((keyword) => !INTERNAL.has(keyword));
   return {
     keywords,
     formats: Object.keys(ajv.formats),
@@ -65,21 +65,21 @@ export function createAjvValidator(root: SchemaRoot, allErrors: boolean): AjvVal
     compile(path) {
       if (ajv.schemas[ROOT] === undefined) addRoot(ajv, withAddedKeywords(root));
       const validate = ajv.getSchema(`${ROOT}${referenceTo(path)}`);
-      if (validate === undefined) throw new Error('it was not found');
+      if (validate === undefined) throw new Error('there is no schema at its path');
       return validate;
     },
   };
 }
 
-/** Throws a sentence when a pattern cannot run in linear time. */
+/** Throws an error that says why if a pattern cannot run in linear time. */
 export function checkPattern(pattern: string): void {
   RE2JS.compile(toRe2(pattern));
 }
 
-/** Nothing that has a format is as long as this; a longer text could overflow the stack of a regular expression. */
+/** No valid value with a format is longer. A longer text could overflow the stack of a regular expression. */
 const MAX_FORMAT_CHARACTERS = 65_536;
-/** Of each character, for the slowest of the formats. */
-const FORMAT_EFFORT = 10;
+/** The cost of each character with the slowest format. */
+const FORMAT_COST = 10;
 
 function limitFormats(ajv: Ajv2020): void {
   for (const [name, format] of Object.entries(ajv.formats)) {
@@ -87,16 +87,16 @@ function limitFormats(ajv: Ajv2020): void {
     if ('type' in definition && definition.type === 'number') continue;
     const { validate } = definition as { validate: RegExp | ((text: string) => boolean) | true };
     if (validate === true) continue;
-    const fits = validate instanceof RegExp ? (text: string) => validate.test(text) : validate;
-    const isShort = (text: string) => {
-      charge(FORMAT_EFFORT * text.length);
-      return text.length <= MAX_FORMAT_CHARACTERS && fits(text);
+    const matches = validate instanceof RegExp ? (text: string) => validate.test(text) : validate;
+    const validateLimited = (text: string) => {
+      charge(FORMAT_COST * text.length);
+      return text.length <= MAX_FORMAT_CHARACTERS && matches(text);
     };
-    ajv.addFormat(name, { ...definition, validate: isShort } as Format);
+    ajv.addFormat(name, { ...definition, validate: validateLimited } as Format);
   }
 }
 
-/** What is around the schemas is none itself; each of them is validated where it is compiled. */
+/** Adds the root without validation: it contains schemas but is none itself. Each schema is validated when it is compiled. */
 function addRoot(ajv: Ajv2020, root: SchemaRoot): void {
   for (const keyword of Object.keys(root)) {
     ajv.removeKeyword(keyword);
@@ -111,19 +111,19 @@ function addRoot(ajv: Ajv2020, root: SchemaRoot): void {
   ajv.addSchema(root as object, ROOT, false, false);
 }
 
-/** A pattern in RE2's language. `toString` must tell patterns apart: ajv keeps one of those that print alike. */
+/** Compiles a pattern with RE2. Its `toString` must be unique: ajv caches patterns by it. */
 function linearRegExp(pattern: string, flags: string) {
   const compiled = RE2JS.compile(toRe2(pattern));
-  // Each character may meet every instruction of the pattern.
-  const effort = INSTRUCTION_EFFORT * compiled.programSize();
+  // In the worst case, each character runs every instruction of the pattern.
+  const cost = INSTRUCTION_COST * compiled.programSize();
   const test = (text: string) => {
-    charge(MATCH_EFFORT + effort * text.length);
+    charge(MATCH_COST + cost * text.length);
     return compiled.matcher(text).find();
   };
   return { test, toString: () => `/${pattern}/${flags}` };
 }
 linearRegExp.code = 'linear';
 
-const INSTRUCTION_EFFORT = 2;
-/** Of each match, however short the text is. */
-const MATCH_EFFORT = 50;
+const INSTRUCTION_COST = 2;
+/** The cost of each match, however short the text is. */
+const MATCH_COST = 50;

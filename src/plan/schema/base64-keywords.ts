@@ -1,8 +1,8 @@
 import { sizeBytes } from '../../manifest/units.ts';
 
 /**
- * The keyword `contentEncoding: base64`, checked and not only remarked: alphabet, padding, and no bits behind the
- * last byte (RFC 4648 sections 3.5 and 4), so that every decoder reads the same bytes. Nothing is decoded.
+ * The keyword `contentEncoding: base64`. JSON Schema treats it as an annotation; here it validates alphabet, padding and
+ * zero bits after the last byte (RFC 4648 sections 3.5 and 4), so that every decoder reads the same bytes. It does not decode.
  */
 export const CONTENT_ENCODING = {
   keyword: 'contentEncoding',
@@ -12,7 +12,7 @@ export const CONTENT_ENCODING = {
   error: { message: 'must be base64, padded, without line breaks' },
 } as const;
 
-/** The keyword `contentMaxBytes: 5MB`: how many bytes a base64 text may hold. */
+/** The keyword `contentMaxBytes: 5MB`: the maximum size of the decoded base64 text. */
 export const CONTENT_MAX_BYTES = {
   keyword: 'contentMaxBytes',
   type: 'string',

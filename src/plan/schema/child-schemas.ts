@@ -1,39 +1,39 @@
 import type { Path } from '../../problem/finding.ts';
+import { keywordsWith } from './keywords.ts';
 import { isMap, valueAt } from './schema-walk.ts';
 
-/** A schema that judges members or items of the value that the schema around it judges. */
+/** A schema that validates members or items of the value that its parent validates. */
 export interface ChildSchema {
   readonly keyword: string;
   /** The member's name, the item's index, or the pattern of names. */
   readonly name: string;
   readonly path: Path;
-  /** The schema around it, as it was met this time: met again, it judges again. */
+  /** The parent schema, as an object of each visit: a second visit means that the parent validates the value twice. */
   readonly parent: { readonly schema: Record<string, unknown> };
 }
 
-const OF_OBJECTS = ['properties', 'patternProperties', 'additionalProperties', 'unevaluatedProperties'];
-const OF_LISTS = ['prefixItems', 'items', 'contains', 'unevaluatedItems'];
-/** These hold a schema for each name. */
-const SEVERAL = new Set(['properties', 'prefixItems', 'patternProperties']);
-/** These judge what has a name, and what is left over by those in the same schema. */
-const NAMED = new Set(['properties', 'prefixItems']);
-const REST = new Set(['additionalProperties', 'items', 'unevaluatedProperties', 'unevaluatedItems']);
+const MEMBER_KEYWORDS = keywordsWith({ appliesTo: 'members' });
+const ITEM_KEYWORDS = keywordsWith({ appliesTo: 'items' });
+const SINGLE = new Set(keywordsWith({ holds: 'schema' }));
+const NAMED = new Set(keywordsWith({ selects: 'named' }));
+const REST = new Set(keywordsWith({ selects: 'rest' }));
 
+/** Returns the schemas that validate members or items for the schema at a path. */
 export function childSchemasOf(root: unknown, path: Path): ChildSchema[] {
   const schema = valueAt(root, path);
   if (!isMap(schema)) return [];
   const parent = { schema };
-  return [...OF_OBJECTS, ...OF_LISTS].flatMap((keyword) => {
+  return [...MEMBER_KEYWORDS, ...ITEM_KEYWORDS].flatMap((keyword) => {
     const inside = Object.hasOwn(schema, keyword) ? schema[keyword] : undefined;
     if (inside === null || typeof inside !== 'object') return [];
-    if (!SEVERAL.has(keyword)) return [{ keyword, name: '', path: [...path, keyword], parent }];
+    if (SINGLE.has(keyword)) return [{ keyword, name: '', path: [...path, keyword], parent }];
     return Object.keys(inside).map((name) => ({ keyword, name, path: [...path, keyword, name], parent }));
   });
 }
 
-/** Whether two of them may judge the same member or item. Where that is not plain to see, they may. */
+/** True if two child schemas may validate the same member or item. If that cannot be decided, they may. */
 export function mayOverlap(one: ChildSchema, other: ChildSchema): boolean {
-  if (OF_OBJECTS.includes(one.keyword) !== OF_OBJECTS.includes(other.keyword)) return false;
+  if (MEMBER_KEYWORDS.includes(one.keyword) !== MEMBER_KEYWORDS.includes(other.keyword)) return false;
   if (NAMED.has(other.keyword) && !NAMED.has(one.keyword)) return mayOverlap(other, one);
   if (NAMED.has(one.keyword)) {
     if (NAMED.has(other.keyword)) return one.name === other.name;
@@ -53,6 +53,6 @@ function mayMatch(pattern: string, name: string): boolean {
 }
 
 function isNamedBeside({ keyword, parent }: ChildSchema, name: string): boolean {
-  const names = OF_OBJECTS.includes(keyword) ? parent.schema['properties'] : parent.schema['prefixItems'];
+  const names = MEMBER_KEYWORDS.includes(keyword) ? parent.schema['properties'] : parent.schema['prefixItems'];
   return names !== null && typeof names === 'object' && Object.hasOwn(names, name);
 }

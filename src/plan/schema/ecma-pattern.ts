@@ -1,10 +1,10 @@
-/** What `\s` is in JSON Schema's dialect (ECMA-262 section 22.2.2.9), as the inside of a class of RE2's. */
+/** The characters of `\s` in JSON Schema's dialect (ECMA-262 section 22.2.2.9), for use in an RE2 class. */
 const SPACES = '\\t\\n\\x0B\\f\\r\\x{FEFF}\\p{Z}';
 const LINE_ENDS = '\\n\\r\\x{2028}\\x{2029}';
 
 /**
- * A pattern of JSON Schema in RE2's language. They differ without a word in two places: `.` and `\s`, which are
- * less in RE2. A `\S` in a class cannot be told in RE2's words, and throws.
+ * Translates a pattern of JSON Schema to RE2. Both accept `.` and `\s`, but RE2 matches fewer characters with them. RE2
+ * cannot express `\S` inside of a class, so the function throws.
  */
 export function toRe2(pattern: string): string {
   let isInClass = false;

@@ -1,21 +1,47 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import type { InexactNumbers } from '../body/inexact-numbers.ts';
+import { INTERNAL_KEYWORDS } from './keywords.ts';
 
-/** Goes with a schema that compares numbers. */
+/** The numbers in a value that a double cannot represent exactly. */
+export class InexactNumbers {
+  /** The names of members or indexes of items, by the object or list that contains them. */
+  readonly #keysByHolder = new Map<object, Set<string>>();
+
+  /** @param holder `ROOT_HOLDER` if the value itself is the number */
+  add(holder: object, key: string | number): void {
+    const keys = this.#keysByHolder.get(holder) ?? new Set();
+    keys.add(String(key));
+    this.#keysByHolder.set(holder, keys);
+  }
+
+  has(holder: object, key: string | number): boolean {
+    return this.#keysByHolder.get(holder)?.has(String(key)) === true;
+  }
+
+  /** True if a list or an object contains an inexact number at any depth. */
+  isNestedIn(value: unknown): boolean {
+    if (value === null || typeof value !== 'object') return false;
+    return this.#keysByHolder.has(value) || Object.values(value).some((inside) => this.isNestedIn(inside));
+  }
+}
+
+/** Represents the holder of the root value, whose key is `''`. */
+export const ROOT_HOLDER = {};
+
+/** The comparisons of a schema that compares numbers. */
 export interface NumberComparison {
   /** Only integers fit. */
   readonly isIntegerOnly: boolean;
-  /** It compares whole lists and objects. */
+  /** It compares complete lists and objects. */
   readonly hasNestedNumbers: boolean;
 }
 
-/** The validation that runs now; validations are synchronous. */
+/** The state of the running validation; validations are synchronous. */
 export const currentValidation: { inexact: InexactNumbers | undefined; violation: ErrorObject | undefined } = {
   inexact: undefined,
   violation: undefined,
 };
 
-/** Notes a number that the upstream could read as another one than the gateway compares with the schema. */
+/** Notes a number that the upstream could read as a different one than the gateway validates. */
 export function noteInexactNumber(
   compared: NumberComparison,
   value: unknown,
@@ -25,20 +51,28 @@ export function noteInexactNumber(
   parentSchema: NonNullable<ErrorObject['parentSchema']>,
 ): void {
   const { inexact } = currentValidation;
-  const isCut =
+  const isInexact =
     typeof value === 'number' ? inexact?.has(holder, key) : compared.hasNestedNumbers && inexact?.isNestedIn(value);
-  const message = isCut === true ? CUT : compared.isIntegerOnly && isUnsafeInteger(value) ? BEYOND : undefined;
+  const message =
+    isInexact === true ? TOO_PRECISE : compared.isIntegerOnly && isUnsafeInteger(value) ? TOO_LARGE : undefined;
   if (message === undefined) return;
-  currentValidation.violation ??= { keyword: 'exact', schemaPath: '', params: {}, instancePath, message, parentSchema };
+  currentValidation.violation ??= {
+    keyword: INTERNAL_KEYWORDS.exactNumbers,
+    schemaPath: '',
+    params: {},
+    instancePath,
+    message,
+    parentSchema,
+  };
 }
 
 /**
- * Beyond 2^53 two integers that differ in the text are one number to most parsers (RFC 8259 section 6), so the upstream
- * could read another one than was validated.
+ * True if most parsers cannot tell the integer from its neighbours (RFC 8259 section 6): the upstream could read a
+ * different one than the gateway validated.
  */
 function isUnsafeInteger(value: unknown): boolean {
   return Number.isInteger(value) && !Number.isSafeInteger(value);
 }
 
-const BEYOND = 'must be an integer between -2^53 and 2^53';
-const CUT = 'has more digits than a number of double precision holds';
+const TOO_LARGE = 'must be an integer between -2^53 and 2^53';
+const TOO_PRECISE = 'has more digits than a number of double precision holds';

@@ -1,17 +1,18 @@
 import type { Secrets } from '../../manifest/secrets.ts';
 import type { Path } from '../../problem/finding.ts';
+import { INTERNAL_KEYWORDS } from './keywords.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
 import { isDataKeyword, mapSchemas } from './schema-walk.ts';
 
 /**
- * The keyword that lists those keywords beside it whose values came from the environment. It validates nothing. Clients never see
- * such values, and the validators of the other thread know nothing else of the environment.
+ * A keyword that lists the keywords of its schema whose values came from the environment. It validates nothing. Clients
+ * never see such values, and the validators in the worker thread have no other information about the environment.
  */
-export const HIDDEN = { keyword: 'hidden', schemaType: 'array' } as const;
+export const HIDDEN = { keyword: INTERNAL_KEYWORDS.hidden, schemaType: 'array' } as const;
 
-/** A copy in which every schema with values from the environment has the keyword. */
+/** Returns a copy of the root in which every schema with values from the environment has the keyword. */
 export function withHiddenKeywords(root: SchemaRoot, { hasSecretWithin }: Secrets): SchemaRoot {
-  const marked = <T>(holder: T, at: Path): T => {
+  const mark = <T>(holder: T, at: Path): T => {
     if (!hasSecretWithin(at)) return holder;
     return mapSchemas(
       holder,
@@ -20,13 +21,13 @@ export function withHiddenKeywords(root: SchemaRoot, { hasSecretWithin }: Secret
     );
   };
   return {
-    schemas: marked(root.schemas, ['schemas']),
-    routes: root.routes.map((route, index) => marked(route, ['routes', index])),
+    schemas: mark(root.schemas, ['schemas']),
+    routes: root.routes.map((route, index) => mark(route, ['routes', index])),
     files: root.files,
   };
 }
 
-/** The keywords of a schema whose values came from the environment. */
+/** Returns the keywords of a schema whose values came from the environment. */
 export function hiddenKeywordsOf(schema: unknown): readonly string[] {
   const hidden = schema === null || typeof schema !== 'object' ? undefined : Reflect.get(schema, HIDDEN.keyword);
   return Array.isArray(hidden) ? hidden : [];
@@ -35,14 +36,16 @@ export function hiddenKeywordsOf(schema: unknown): readonly string[] {
 function withKeyword(
   schema: Record<string, unknown>,
   path: Path,
-  holdsSecret: Secrets['hasSecretWithin'],
+  hasSecretWithin: Secrets['hasSecretWithin'],
 ): Record<string, unknown> {
-  const hidden = Object.keys(schema).filter((key) => isText(key, schema[key]) && holdsSecret([...path, key]));
+  const hidden = Object.keys(schema).filter(
+    (key) => hasPlainValue(key, schema[key]) && hasSecretWithin([...path, key]),
+  );
   return hidden.length === 0 ? schema : { ...schema, [HIDDEN.keyword]: hidden };
 }
 
-/** Schemas inside of a schema have a list of their own. */
-function isText(key: string, value: unknown): boolean {
+/** True if a keyword's value contains no schema: subschemas list their own keywords. */
+function hasPlainValue(key: string, value: unknown): boolean {
   return (
     isDataKeyword(key) ||
     typeof value === 'string' ||

@@ -1,13 +1,13 @@
 /**
- * Whether a text stands in the manifest itself, as a name or a value. What a client's body has for names is the client's
- * own: it may be anything, a secret too.
+ * Returns a function that is true for texts that the manifest contains as a name or a value. Other names in a client's
+ * body may be anything, even a secret.
  *
- * @param root of all schemas and routes
+ * @param root all schemas and routes
  */
 export function createManifestNameCheck(root: unknown): (name: string) => boolean {
   let names: Set<string> | undefined;
   return (name) => {
-    // Hardly ever asked: only of what is reported and not refused.
+    // Created on first use: only routes with `validation: report` need it.
     if (names === undefined) {
       names = new Set(['params', 'query', 'headers']);
       collect(root, names);

@@ -1,11 +1,11 @@
 import { charge } from './cost-budget.ts';
 
-/** Of one that is no small integer. */
-const EFFORT = 100;
+/** The cost of a division of numbers that are not both safe integers. */
+const DIVISION_COST = 100;
 
 /**
- * The keyword `multipleOf` in decimal arithmetic: ajv's own divides doubles, to which 0.07 is no multiple of 0.01.
- * A number stands for the shortest decimal that its double prints as.
+ * The keyword `multipleOf` in decimal arithmetic. ajv divides doubles, so that 0.07 is not a multiple of 0.01. Each
+ * number is the shortest decimal that its double prints as.
  */
 export const MULTIPLE_OF = {
   keyword: 'multipleOf',
@@ -13,25 +13,25 @@ export const MULTIPLE_OF = {
   schemaType: 'number',
   compile: (divisor: number) => {
     const unit = toDecimal(divisor);
-    return (value: number) => (isPlain(value) && isPlain(divisor) ? value % divisor === 0 : isMultiple(value, unit));
+    return (value: number) => (isSafe(value) && isSafe(divisor) ? value % divisor === 0 : isMultiple(value, unit));
   },
 } as const;
 
-/** The digits of a number, and the power of ten that they count. */
+/** The digits of a number and their power of ten. */
 interface Decimal {
   readonly digits: bigint;
   readonly exponent: number;
 }
 
-function isPlain(value: number): boolean {
+function isSafe(value: number): boolean {
   return Number.isSafeInteger(value);
 }
 
 function isMultiple(value: number, unit: Decimal): boolean {
-  charge(EFFORT);
+  charge(DIVISION_COST);
   const { digits, exponent } = toDecimal(value);
-  const least = Math.min(exponent, unit.exponent);
-  return scaled(digits, exponent - least) % scaled(unit.digits, unit.exponent - least) === 0n;
+  const minExponent = Math.min(exponent, unit.exponent);
+  return scaled(digits, exponent - minExponent) % scaled(unit.digits, unit.exponent - minExponent) === 0n;
 }
 
 function scaled(digits: bigint, power: number): bigint {
@@ -40,6 +40,6 @@ function scaled(digits: bigint, power: number): bigint {
 
 function toDecimal(value: number): Decimal {
   const [mantissa = '', exponent = '0'] = String(value).split('e');
-  const [whole = '', fraction = ''] = mantissa.split('.');
-  return { digits: BigInt(whole + fraction), exponent: Number(exponent) - fraction.length };
+  const [integer = '', fraction = ''] = mantissa.split('.');
+  return { digits: BigInt(integer + fraction), exponent: Number(exponent) - fraction.length };
 }

@@ -8,7 +8,7 @@ import { toProblems } from '../../problem/problem.ts';
 import { isMap, isSchema, mapSchemas, referencePath, referenceTo, valueAt } from './schema-walk.ts';
 
 const RULE = 'body-schema';
-/** A folder may hold itself by a link, and a file so refer to another one for ever. */
+/** A symbolic link to a parent folder makes an endless chain of files. */
 const MAX_FILES = 200;
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:|^\/\//;
 
@@ -22,15 +22,15 @@ export interface SchemaRoot {
 
 export interface SchemaBundle {
   readonly root: SchemaRoot;
-  /** The schemas of the files that are referred to: paths of the root. */
+  /** Paths of the root: the schemas in files that references lead to. */
   readonly referencedPaths: readonly Path[];
-  /** The same finding at a place of the manifest: what stands in a file is told where the file is referred to. */
+  /** Moves a finding in a file to the reference in the manifest that led to the file. */
   readonly relocate: (finding: Finding) => Finding;
 }
 
 /**
- * Reads the files that a `$ref` names, JSON or YAML, by a path relative to where it stands: files beside the
- * manifest and below it. No other file is read, and nothing is ever fetched.
+ * Reads the JSON or YAML files that `$ref` names, by a path relative to the file that contains it: only files beside the
+ * manifest and below it. It fetches nothing from the network.
  */
 export function bundleSchemas(
   manifest: Manifest,
@@ -40,17 +40,17 @@ export function bundleSchemas(
   return new Bundler(readFile, findings).bundle(manifest);
 }
 
-/** Where a reference leads, and where it stands: both paths of the root. */
+/** The target and the location of a reference: both paths of the root. */
 interface Reference {
   readonly target: Path;
-  readonly place: Path;
+  readonly location: Path;
 }
 
 class Bundler {
   readonly #readFile: Environment['readFile'];
   readonly #findings: Finding[];
   readonly #files: Record<string, unknown> = Object.create(null);
-  /** Where in the manifest a file was first needed. */
+  /** The location in the manifest that first needed a file. */
   readonly #origins = new Map<string, Path>();
   readonly #references = new Map<string, Reference>();
 
@@ -60,76 +60,76 @@ class Bundler {
   }
 
   bundle(manifest: Manifest): SchemaBundle {
-    const schemas = this.#inside(manifest.schemas, ['schemas']);
+    const schemas = this.#resolve(manifest.schemas, ['schemas']);
     const routes = manifest.routes.map((route, index) =>
-      hasSchemas(route) ? this.#inside(route, ['routes', index]) : route,
+      hasSchemas(route) ? this.#resolve(route, ['routes', index]) : route,
     );
     const root = { schemas, routes, files: this.#files };
     const relocate = (finding: Finding) => relocateToOrigin(finding, this.#origins);
-    return { root, referencedPaths: this.#soundTargets(root), relocate };
+    return { root, referencedPaths: this.#validTargets(root), relocate };
   }
 
-  /** @param base the file that the schemas stand in; `undefined`: the manifest itself */
-  #inside<T>(holder: T, at: Path, base?: string): T {
-    const change = (schema: Record<string, unknown>, inside: Path) => {
+  /** @param base the file that contains the schemas; `undefined`: the manifest itself */
+  #resolve<T>(holder: T, at: Path, base?: string): T {
+    const change = (schema: Record<string, unknown>, path: Path) => {
       const { $ref: reference, ...others } = schema;
-      const isOwn = base === undefined && typeof reference === 'string' && reference.startsWith('#');
-      if (typeof reference !== 'string' || isOwn || SCHEME.test(reference)) return schema;
-      const target = this.#follow(reference, [...at, ...inside, '$ref'], base);
+      const isLocal = base === undefined && typeof reference === 'string' && reference.startsWith('#');
+      if (typeof reference !== 'string' || isLocal || SCHEME.test(reference)) return schema;
+      const target = this.#follow(reference, [...at, ...path, '$ref'], base);
       return target === undefined ? others : { ...others, $ref: referenceTo(target) };
     };
     return mapSchemas(holder, change, at.length === 1 && at[0] === 'schemas');
   }
 
-  /** Takes in the file that a reference names; `undefined` where it names none. */
-  #follow(reference: string, place: Path, base: string | undefined): Path | undefined {
+  /** Reads the file that a reference names and returns the target's path; `undefined` if there is none. */
+  #follow(reference: string, location: Path, base: string | undefined): Path | undefined {
     const target =
       this.#origins.size < MAX_FILES
         ? targetOf(reference, base)
-        : `more than ${MAX_FILES} files are not read; put some schemas together`;
+        : `at most ${MAX_FILES} files are read; put several schemas into one file`;
     if (typeof target === 'string') {
-      this.#find(place, target);
+      this.#report(location, target);
       return undefined;
     }
     const [, file] = target as [string, string];
     if (!this.#origins.has(file)) {
-      this.#origins.set(file, base === undefined ? place : (this.#origins.get(base) ?? place));
-      const value = readSchemas(file, this.#readFile, (message) => this.#find(place, message));
-      this.#files[file] = this.#inside(withoutId(value), ['files', file], file);
+      this.#origins.set(file, base === undefined ? location : (this.#origins.get(base) ?? location));
+      const value = readSchemas(file, this.#readFile, (message) => this.#report(location, message));
+      this.#files[file] = this.#resolve(withoutId(value), ['files', file], file);
     }
-    this.#references.set(JSON.stringify(target), { target, place });
+    this.#references.set(JSON.stringify(target), { target, location });
     return target;
   }
 
-  #soundTargets(root: SchemaRoot): Path[] {
-    return [...this.#references.values()].flatMap(({ target, place }) => {
+  #validTargets(root: SchemaRoot): Path[] {
+    return [...this.#references.values()].flatMap(({ target, location }) => {
       if (isSchema(valueAt(root, target))) return [target];
       const [, file, ...inside] = target;
-      this.#find(place, `the file "${file}" has no schema at "#${formatPointer(inside)}"`);
+      this.#report(location, `the file "${file}" has no schema at "#${formatPointer(inside)}"`);
       return [];
     });
   }
 
-  #find(place: Path, message: string): void {
-    this.#findings.push(relocateToOrigin(errorAt(place, RULE, message), this.#origins));
+  #report(location: Path, message: string): void {
+    this.#findings.push(relocateToOrigin(errorAt(location, RULE, message), this.#origins));
   }
 }
 
-/** Most routes have none, and there may be many routes. */
+/** True if a route has schemas: most have none, and there may be thousands of routes. */
 function hasSchemas(route: Manifest['routes'][number] | null): boolean {
   return [route?.body, route?.params, route?.query, route?.headers].some((holder) => holder !== undefined);
 }
 
-/** The path in the root that a reference stands for, or what is wrong with it. */
+/** Returns the path in the root that a reference leads to, or a message about the reference. */
 function targetOf(reference: string, base: string | undefined): Path | string {
   const [written = '', fragment = ''] = reference.split('#', 2);
   const steps = fragment === '' ? [] : referencePath(`#${fragment}`);
-  if (steps === undefined) return `"${reference}" has no JSON Pointer behind the #; write one such as #/$defs/Name`;
+  if (steps === undefined) return `"${reference}" has no JSON Pointer after the #; write one such as #/$defs/Name`;
   const file = decode(written);
-  const named = file === '' ? base : posix.normalize(posix.join(posix.dirname(base ?? '.'), file));
-  if (named === undefined || named.startsWith('..') || /^\/|\\/.test(file))
-    return `"${reference}" is no file beside the manifest or below it; write its relative path`;
-  return ['files', named, ...steps];
+  const path = file === '' ? base : posix.normalize(posix.join(posix.dirname(base ?? '.'), file));
+  if (path === undefined || path.startsWith('..') || /^\/|\\/.test(file))
+    return `"${reference}" is not a file beside the manifest or below it; write its relative path`;
+  return ['files', path, ...steps];
 }
 
 function decode(text: string): string {
@@ -140,24 +140,24 @@ function decode(text: string): string {
   }
 }
 
-/** Any schema where the file cannot be read: that is told once. */
-function readSchemas(file: string, readFile: Environment['readFile'], tell: (message: string) => void): unknown {
+/** Reads the schemas of a file. Returns the schema `true` if the file cannot be read, to avoid further findings. */
+function readSchemas(file: string, readFile: Environment['readFile'], report: (message: string) => void): unknown {
   let text: string;
   try {
     text = readFile(file);
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'it is not there';
-    tell(`the file "${file}" cannot be read (${reason}); write a path relative to where it is named`);
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'it does not exist';
+    report(`the file "${file}" cannot be read (${reason}); write a path relative to the file that names it`);
     return true;
   }
   const { document, findings } = parse({ path: file, text });
   const [problem] = toProblems(findings, document);
   if (problem === undefined) return document.value;
-  tell(`in ${file} at line ${problem.range.line}: ${problem.message}`);
+  report(`in ${file} at line ${problem.range.line}: ${problem.message}`);
   return true;
 }
 
-/** The `$id` of a whole file is its name on the web, where nobody looks. */
+/** Removes the `$id` of a file: its name on the web, which nothing here uses. */
 function withoutId(value: unknown): unknown {
   if (!isMap(value) || typeof value['$id'] !== 'string') return value;
   const { $id: _name, ...others } = value;
@@ -169,6 +169,6 @@ function relocateToOrigin(finding: Finding, origins: ReadonlyMap<string, Path>):
   const [first, file, ...inside] = 'path' in location ? location.path : [];
   const origin = first === 'files' ? origins.get(String(file)) : undefined;
   if (origin === undefined) return finding;
-  const place = inside.length === 0 ? String(file) : `${file} at ${formatPointer(inside)}`;
-  return { ...finding, location: { path: origin, at: 'value' }, message: `in ${place}: ${message}` };
+  const where = inside.length === 0 ? String(file) : `${file} at ${formatPointer(inside)}`;
+  return { ...finding, location: { path: origin, at: 'value' }, message: `in ${where}: ${message}` };
 }

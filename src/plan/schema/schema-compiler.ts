@@ -14,20 +14,21 @@ import { keywordsOf, typesAt, valueAt } from './schema-walk.ts';
 import { unevaluatedFindings } from './unevaluated-findings.ts';
 import { createSchemaValidators, type ValueValidator } from './value-validator.ts';
 
+/** Compiles the schemas of one manifest. */
 export interface SchemaCompiler {
-  /** Compiles the schema that stands at a path of the manifest; what is wrong with it goes to `findings`. */
+  /** Compiles the schema at a path of the manifest. Adds findings to `findings` and returns `undefined` if it is invalid. */
   compile(path: Path, findings: Finding[]): ValueValidator | undefined;
-  /** The JSON types that the schema at a path speaks of, itself or by what it refers to. */
+  /** Returns the JSON types that the schema at a path names, itself or through references. */
   typesAt(path: Path): ReadonlySet<string>;
-  /** The schemas as they may be printed. */
+  /** The schemas without values from the environment. */
   readonly redactedRoot: SchemaRoot;
-  /** The schemas that it compiles, for others to compile them too. */
+  /** The schemas, for the worker threads that compile them too. */
   readonly root: SchemaRoot;
 }
 
 /**
- * Compiles the JSON Schemas of one manifest and of the files that it refers to. `$ref: '#/schemas/Name'` refers into
- * the manifest itself. What is wrong with a file goes to `findings` at once.
+ * Creates the compiler of a manifest's JSON Schemas and of the files that they refer to. `$ref: '#/schemas/Name'` refers
+ * to the manifest itself. Findings about files go to `findings` at once.
  */
 export function createSchemaCompiler(
   manifest: Manifest,
@@ -35,37 +36,37 @@ export function createSchemaCompiler(
   secrets: Secrets,
   findings: Finding[],
 ): SchemaCompiler {
-  const before = findings.length;
+  const initialCount = findings.length;
   const { root, referencedPaths, relocate } = bundleSchemas(manifest, readFile, findings);
-  const judged = withHiddenKeywords(root, secrets);
-  const { validatorAt, ajv } = createSchemaValidators(judged);
-  const told = new Set<string>();
-  const growthFaults = createRecursionCheck(root);
-  let hasFaultyShared = findings.length > before;
+  const markedRoot = withHiddenKeywords(root, secrets);
+  const { validatorAt, ajv } = createSchemaValidators(markedRoot);
+  const reportedCycles = new Set<string>();
+  const recursionFindings = createRecursionCheck(root);
+  let hasInvalidShared = findings.length > initialCount;
   const compile = (path: Path): ValueValidator | Finding[] => {
-    let faults = [...schemaFindings(root, path), ...circularReferenceFindings(root, path, told)];
-    if (faults.length === 0) faults = metaSchemaFindings(ajv, root, path);
-    if (faults.length === 0)
-      faults = [...ignoredKeywordFindings(root, path), ...unevaluatedFindings(root, path), ...growthFaults(path)];
-    if (faults.length > 0) return faults;
+    let errors = [...schemaFindings(root, path), ...circularReferenceFindings(root, path, reportedCycles)];
+    if (errors.length === 0) errors = metaSchemaFindings(ajv, root, path);
+    if (errors.length === 0)
+      errors = [...ignoredKeywordFindings(root, path), ...unevaluatedFindings(root, path), ...recursionFindings(path)];
+    if (errors.length > 0) return errors;
     try {
       return validatorAt(path);
     } catch (error) {
-      const fault = unknownWordFinding(ajv, root, [path, ...referencedPaths], error);
-      // What fails only through a shared schema that was told of already is not told of again.
-      if (fault === undefined && hasFaultyShared) return [];
-      return [fault ?? errorAt(path, 'body-schema', `this JSON Schema does not compile: ${reasonOf(error)}`)];
+      const finding = unknownWordFinding(ajv, root, [path, ...referencedPaths], error);
+      // A schema that fails only through a reported shared schema is not reported again.
+      if (finding === undefined && hasInvalidShared) return [];
+      return [finding ?? errorAt(path, 'body-schema', `this JSON Schema does not compile: ${reasonOf(error)}`)];
     }
   };
   const compiler: SchemaCompiler = {
-    root: judged,
+    root: markedRoot,
     redactedRoot: redactRoot(root, secrets),
     typesAt: (path) => typesAt(root, path),
     compile(path, findings) {
-      const judge = compile(path);
-      if (typeof judge === 'function') return judge;
-      findings.push(...judge.map(relocate));
-      hasFaultyShared ||= path[0] === 'schemas' || path[0] === 'files';
+      const compiled = compile(path);
+      if (typeof compiled === 'function') return compiled;
+      findings.push(...compiled.map(relocate));
+      hasInvalidShared ||= path[0] === 'schemas' || path[0] === 'files';
       return undefined;
     },
   };
@@ -73,7 +74,7 @@ export function createSchemaCompiler(
   return compiler;
 }
 
-/** The schemas of a root as they may be printed. */
+/** Removes values from the environment from the schemas of a root. */
 export function redactRoot({ schemas, routes, files }: SchemaRoot, { redactValue }: Secrets): SchemaRoot {
   return { schemas: redactValue(schemas, ['schemas']), routes: redactValue(routes, ['routes']), files };
 }
@@ -90,7 +91,7 @@ function metaSchemaFindings(validator: AjvValidator, root: SchemaRoot, path: Pat
       return errorAt(
         [...path, ...inside],
         'body-schema',
-        `a JSON Schema cannot have this here: it ${error.message}${allowed(error)}`,
+        `this is not valid JSON Schema: it ${error.message}${allowed(error)}`,
       );
     });
 }
@@ -100,26 +101,26 @@ function allowed(error: ErrorObject): string {
   return Array.isArray(values) ? `: ${values.join(', ')}` : '';
 }
 
-/** The compiler names an unknown keyword or format, not its place: it is looked for. */
+/** Finds an unknown keyword or format: ajv's error names it without its location. */
 function unknownWordFinding(
   { keywords, formats }: AjvValidator,
   root: SchemaRoot,
-  places: readonly Path[],
+  paths: readonly Path[],
   error: unknown,
 ): Finding | undefined {
   const [, kind, word] = /^unknown (keyword|format):? "([^"]+)"/.exec(reasonOf(error)) ?? [];
   if (word === undefined) return undefined;
-  // In the schema itself, or in a shared one that it refers to.
+  // It is in the schema itself, or in a shared one that it refers to.
   const shared = Object.keys(root.schemas).map((name) => ['schemas', name]);
-  const at = [...places, ...shared].map((place) => findWord(root, place, kind, word)).find((found) => found);
+  const at = [...paths, ...shared].map((path) => findWord(root, path, kind, word)).find((path) => path !== undefined);
   if (at === undefined) return undefined;
   if (kind === 'format') return errorAt(at, 'body-schema', `"${word}" is not a format${suggestion(word, formats)}`);
   const near = didYouMean(
     word,
-    keywords.filter((known) => known !== word),
+    keywords.filter((keyword) => keyword !== word),
   );
-  const remedy = near === undefined ? 'remove it' : `did you mean "${near}"?`;
-  return errorAtKey(at, 'body-schema', `"${word}" is not a keyword of JSON Schema; ${remedy}`);
+  const fix = near === undefined ? 'remove it' : `did you mean "${near}"?`;
+  return errorAtKey(at, 'body-schema', `"${word}" is not a keyword of JSON Schema; ${fix}`);
 }
 
 function findWord(root: SchemaRoot, path: Path, kind: string | undefined, word: string): Path | undefined {

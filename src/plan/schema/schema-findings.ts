@@ -7,26 +7,33 @@ import { inPlaceSchemasOf, isMap, isSchema, keywordsOf, referencePath, valueAt }
 
 const RULE = 'body-schema';
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
-/** They give a schema a second name, or refer by one. */
-const OTHER_NAMES = new Set(['$anchor', '$dynamicAnchor', '$dynamicRef', '$id', '$recursiveAnchor', '$recursiveRef']);
+/** Keywords that give a schema a second name, or refer by one. */
+const ALIAS_KEYWORDS = new Set([
+  '$anchor',
+  '$dynamicAnchor',
+  '$dynamicRef',
+  '$id',
+  '$recursiveAnchor',
+  '$recursiveRef',
+]);
 
-/** What ajv would tell of without a place, or not at all: for one schema, at its path. */
+/** Finds mistakes in the schema at a path that ajv reports without a location, or not at all. */
 export function* schemaFindings(root: SchemaRoot, path: Path): Generator<Finding> {
   for (const { key, value, at } of keywordsOf(valueAt(root, path), path)) {
     if (key === 'patternProperties' && isMap(value))
       for (const name of Object.keys(value)) yield* patternFindings(name, [...at, name], errorAtKey);
     if (key === 'errorMessage' && typeof value !== 'string')
-      yield errorAt(at, RULE, 'this is no text; write what a client is to be told');
+      yield errorAt(at, RULE, 'this is not a text; write a message for clients');
     if (typeof value !== 'string') continue;
     if (key === 'pattern') yield* patternFindings(value, at, errorAt);
     if (key === '$ref') yield* referenceFindings(root, value, at);
     if (key === '$schema' && value !== DIALECT)
-      yield errorAt(at, RULE, `this dialect is not known here; write ${DIALECT}, or leave "$schema" out`);
-    if (OTHER_NAMES.has(key))
+      yield errorAt(at, RULE, `this dialect is not supported; write ${DIALECT}, or remove "$schema"`);
+    if (ALIAS_KEYWORDS.has(key))
       yield errorAtKey(
         at,
         RULE,
-        `"${key}" has no place here; remove it, and refer to a schema as #/schemas/ and its name`,
+        `"${key}" is not supported; remove it, and refer to a schema as #/schemas/ and its name`,
       );
   }
 }
@@ -34,8 +41,8 @@ export function* schemaFindings(root: SchemaRoot, path: Path): Generator<Finding
 function* patternFindings(pattern: string, path: Path, error: typeof errorAt): Generator<Finding> {
   try {
     checkPattern(pattern);
-  } catch (fault) {
-    const reason = fault instanceof Error ? fault.message.replace(/^error parsing regexp: /, '') : String(fault);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message.replace(/^error parsing regexp: /, '') : String(cause);
     yield isRegExp(pattern)
       ? error(
           path,
@@ -45,7 +52,7 @@ function* patternFindings(pattern: string, path: Path, error: typeof errorAt): G
       : error(
           path,
           RULE,
-          `this is no regular expression (${reason}); correct it, or put a backslash before what stands for itself`,
+          `this is not a regular expression (${reason}); correct it, or put a backslash before special characters`,
         );
   }
 }
@@ -60,7 +67,7 @@ function isRegExp(pattern: string): boolean {
 
 function* referenceFindings(root: SchemaRoot, reference: string, path: Path): Generator<Finding> {
   const [first, name, ...rest] = referencePath(reference) ?? [];
-  // What there is of the files was looked at when they were read.
+  // References to files are checked when the files are read.
   if (first === 'files') return;
   if (first !== 'schemas' || name === undefined)
     yield errorAt(
@@ -79,29 +86,29 @@ function* referenceFindings(root: SchemaRoot, reference: string, path: Path): Ge
 }
 
 /**
- * Tells of a schema that refers to itself for the very same value, directly or through others: judging a body
- * by it would never end. A circle through several schemas is told once; its places are added to `told`.
+ * Finds schemas that refer to themselves for the same value, directly or through others: their validation would never
+ * end. A cycle through several schemas is reported once: its schemas are added to `reported`.
  */
-export function* circularReferenceFindings(root: SchemaRoot, path: Path, told: Set<string>): Generator<Finding> {
+export function* circularReferenceFindings(root: SchemaRoot, path: Path, reported: Set<string>): Generator<Finding> {
   for (const { key, value, at } of keywordsOf(valueAt(root, path), path)) {
     const target = key === '$ref' && typeof value === 'string' ? referencePath(value) : undefined;
     if (target === undefined) continue;
-    const here = formatPointer(at.slice(0, -1));
+    const pointer = formatPointer(at.slice(0, -1));
     const reached = new Set<string>();
     followInPlace(root, target, reached);
-    if (!reached.has(here) || told.has(here)) continue;
-    for (const place of reached) told.add(place);
+    if (!reached.has(pointer) || reported.has(pointer)) continue;
+    for (const reachedPointer of reached) reported.add(reachedPointer);
     yield errorAt(
       at,
       RULE,
-      `this refers back to where it stands, without end; let it refer to a schema of a member, such as one in "properties"`,
+      `this refers back to itself without end; refer to the schema of a member instead, such as one in "properties"`,
     );
   }
 }
 
 function followInPlace(root: SchemaRoot, path: Path, reached: Set<string>): void {
-  const place = formatPointer(path);
-  if (!isMap(valueAt(root, path)) || reached.has(place)) return;
-  reached.add(place);
+  const pointer = formatPointer(path);
+  if (!isMap(valueAt(root, path)) || reached.has(pointer)) return;
+  reached.add(pointer);
   for (const { path: at } of inPlaceSchemasOf(root, path)) followInPlace(root, at, reached);
 }

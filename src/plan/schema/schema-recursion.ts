@@ -5,30 +5,30 @@ import type { SchemaRoot } from './schema-bundle.ts';
 import { inPlaceSchemasOf, isMap, keywordsOf, referencePath, valueAt } from './schema-walk.ts';
 
 const MESSAGE =
-  'this may judge a member that another branch judges too, and so on at each level, without bound; let the recursion stand once, beside the branches';
+  'this may validate a member that another branch validates too, and so on at each level, without limit; write the recursion once, beside the branches';
 
-/** A schema, and where others lead on from it. */
+/** A schema and the schemas that it leads to. */
 interface Node {
   readonly at: Path;
-  /** Places of the schemas that it leads to, whatever they judge. */
+  /** Pointers to the schemas that it leads to, for the same value or for parts of it. */
   readonly next: readonly string[];
 }
 
 /**
- * Makes the check for recursive schemas by which one member of a value would be judged more than once: in two
- * branches of a `oneOf`, say. Each level of a body would multiply the time of the one above it: sixty levels never
- * end. Of each circle it tells once.
+ * Creates the check for recursive schemas that validate a member more than once, for example in two branches of a
+ * `oneOf`. Each level of such a body multiplies the time of the level above it: sixty levels never end. Each cycle is
+ * reported once.
  */
 export function createRecursionCheck(root: SchemaRoot): (path: Path) => Finding[] {
   const nodes = new Map<string, Node>();
-  const looked = new Set<string>();
+  const visited = new Set<string>();
   const nodeAt = (at: Path): Node => {
-    const place = formatPointer(at);
-    const known = nodes.get(place);
-    if (known !== undefined) return known;
+    const pointer = formatPointer(at);
+    const existing = nodes.get(pointer);
+    if (existing !== undefined) return existing;
     const next = isMap(valueAt(root, at)) ? [...inPlaceSchemasOf(root, at), ...childSchemasOf(root, at)] : [];
     const node = { at, next: next.map((reached) => formatPointer(reached.path)) };
-    nodes.set(place, node);
+    nodes.set(pointer, node);
     for (const reached of next) nodeAt(reached.path);
     return node;
   };
@@ -36,52 +36,52 @@ export function createRecursionCheck(root: SchemaRoot): (path: Path) => Finding[
     const findings: Finding[] = [];
     for (const { key, value } of keywordsOf(valueAt(root, path), path)) {
       const target = key === '$ref' && typeof value === 'string' ? referencePath(value) : undefined;
-      if (target === undefined || looked.has(formatPointer(target))) continue;
-      looked.add(formatPointer(target));
+      if (target === undefined || visited.has(formatPointer(target))) continue;
+      visited.add(formatPointer(target));
       nodeAt(target);
-      const circle = cycleOf(nodes, formatPointer(target));
-      for (const place of circle) looked.add(place);
-      const states = [...circle].map((place) => nodes.get(place)?.at ?? []);
-      const twice = states.map((state) => validatedTwice(root, state, circle)).find((found) => found);
-      if (twice !== undefined) findings.push(errorAt(twice, 'body-schema', MESSAGE));
+      const cycle = cycleOf(nodes, formatPointer(target));
+      for (const pointer of cycle) visited.add(pointer);
+      const paths = [...cycle].map((pointer) => nodes.get(pointer)?.at ?? []);
+      const repeated = paths.map((path) => findRepeated(root, path, cycle)).find((path) => path !== undefined);
+      if (repeated !== undefined) findings.push(errorAt(repeated, 'body-schema', MESSAGE));
     }
     return findings;
   };
 }
 
-/** The places through which one leads back to itself; empty when it does not. */
+/** Returns the schemas through which a schema leads back to itself; empty if it does not. */
 function cycleOf(nodes: ReadonlyMap<string, Node>, start: string): Set<string> {
   const callers = new Map<string, string[]>();
   const reached = new Set<string>([start]);
-  for (const place of reached) {
-    for (const next of nodes.get(place)?.next ?? []) {
-      const known = callers.get(next);
-      if (known === undefined) callers.set(next, [place]);
-      else known.push(place);
+  for (const pointer of reached) {
+    for (const next of nodes.get(pointer)?.next ?? []) {
+      const existing = callers.get(next);
+      if (existing === undefined) callers.set(next, [pointer]);
+      else existing.push(pointer);
       reached.add(next);
     }
   }
-  const circle = new Set(callers.get(start) ?? []);
-  for (const place of circle) for (const caller of callers.get(place) ?? []) circle.add(caller);
-  return circle;
+  const cycle = new Set(callers.get(start) ?? []);
+  for (const pointer of cycle) for (const caller of callers.get(pointer) ?? []) cycle.add(caller);
+  return cycle;
 }
 
-/** Where a schema judges a member for the second time by schemas of the circle. */
-function validatedTwice(root: SchemaRoot, state: Path, circle: ReadonlySet<string>): Path | undefined {
+/** Returns the path of the schema in the cycle that validates a member for the second time. */
+function findRepeated(root: SchemaRoot, path: Path, cycle: ReadonlySet<string>): Path | undefined {
   const seen: ChildSchema[] = [];
   const visit = (at: Path, open: readonly string[]): Path | undefined => {
-    const place = formatPointer(at);
-    if (open.includes(place)) return undefined;
-    for (const descent of childSchemasOf(root, at)) {
-      if (!circle.has(formatPointer(descent.path))) continue;
-      if (seen.some((other) => mayOverlap(other, descent))) return descent.path;
-      seen.push(descent);
+    const pointer = formatPointer(at);
+    if (open.includes(pointer)) return undefined;
+    for (const child of childSchemasOf(root, at)) {
+      if (!cycle.has(formatPointer(child.path))) continue;
+      if (seen.some((other) => mayOverlap(other, child))) return child.path;
+      seen.push(child);
     }
     for (const next of inPlaceSchemasOf(root, at)) {
-      const found = visit(next.path, [...open, place]);
-      if (found !== undefined) return found;
+      const repeated = visit(next.path, [...open, pointer]);
+      if (repeated !== undefined) return repeated;
     }
     return undefined;
   };
-  return visit(state, []);
+  return visit(path, []);
 }

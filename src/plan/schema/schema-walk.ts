@@ -1,19 +1,18 @@
 import { parsePointer, pointerStep } from '../../json-pointer.ts';
 import type { Path } from '../../problem/finding.ts';
+import { keywordsWith } from './keywords.ts';
 
-/** Keywords whose value is data, not a schema. */
-const DATA = new Set(['const', 'default', 'dependentRequired', 'enum', 'examples']);
-/** Keywords whose value is a map with names of the author's own. */
-const NAMED = new Set(['$defs', 'definitions', 'dependentSchemas', 'patternProperties', 'properties']);
-/** Keywords whose schemas judge the very same value. */
-const IN_PLACE = ['allOf', 'anyOf', 'dependentSchemas', 'else', 'if', 'not', 'oneOf', 'then'];
+const DATA_KEYWORDS = new Set(keywordsWith({ isData: true }));
+const SCHEMA_MAPS = new Set(keywordsWith({ holds: 'map' }));
+const IN_PLACE_KEYWORDS = keywordsWith({ appliesTo: 'value' });
+const CONDITIONS = new Set(keywordsWith({ isCondition: true }));
 
-/** Returns true for a keyword whose value is data, not a schema. */
+/** True if a keyword's value is data, not a schema. */
 export function isDataKeyword(keyword: string): boolean {
-  return DATA.has(keyword);
+  return DATA_KEYWORDS.has(keyword);
 }
 
-/** Every keyword of a schema and of the schemas inside of it. */
+/** Yields every keyword of a schema and of its subschemas. */
 export function* keywordsOf(schema: unknown, path: Path): Generator<{ key: string; value: unknown; at: Path }> {
   if (Array.isArray(schema)) {
     for (const [index, item] of schema.entries()) yield* keywordsOf(item, [...path, index]);
@@ -21,17 +20,17 @@ export function* keywordsOf(schema: unknown, path: Path): Generator<{ key: strin
     for (const [key, value] of Object.entries(schema)) {
       const at = [...path, key];
       yield { key, value, at };
-      if (NAMED.has(key) && isMap(value))
+      if (SCHEMA_MAPS.has(key) && isMap(value))
         for (const [name, inside] of Object.entries(value)) yield* keywordsOf(inside, [...at, name]);
-      else if (!DATA.has(key)) yield* keywordsOf(value, at);
+      else if (!DATA_KEYWORDS.has(key)) yield* keywordsOf(value, at);
     }
   }
 }
 
 /**
- * A copy of what holds schemas, in which each schema is what `change` makes of it, from the inside out.
+ * Returns a copy in which every schema is replaced by the result of `change`, subschemas first.
  *
- * @param isNames the keys of the holder itself are names of the author's own
+ * @param isNames true if the keys of `holder` are names that the author chose
  */
 export function mapSchemas<T>(
   holder: T,
@@ -42,34 +41,34 @@ export function mapSchemas<T>(
   if (Array.isArray(holder)) return holder.map((item, index) => mapSchemas(item, change, false, [...path, index])) as T;
   if (!isMap(holder)) return holder;
   const entries = Object.entries(holder).map(([key, value]) => {
-    if (!isNames && DATA.has(key)) return [key, value];
-    return [key, mapSchemas(value, change, !isNames && NAMED.has(key), [...path, key])];
+    if (!isNames && DATA_KEYWORDS.has(key)) return [key, value];
+    return [key, mapSchemas(value, change, !isNames && SCHEMA_MAPS.has(key), [...path, key])];
   });
   const copy: Record<string, unknown> = Object.fromEntries(entries);
   return (isNames ? copy : change(copy, path)) as T;
 }
 
-/** The schemas that judge the same value as the one at a path: what it refers to, and its branches. */
+/** Yields the schemas that validate the same value as the one at a path: its reference, and its branches. */
 export function* inPlaceSchemasOf(root: unknown, path: Path): Generator<{ keyword: string; path: Path }> {
   const schema = valueAt(root, path);
   if (!isMap(schema)) return;
   const target = typeof schema['$ref'] === 'string' ? referencePath(schema['$ref']) : undefined;
   if (target !== undefined) yield { keyword: '$ref', path: target };
-  for (const keyword of IN_PLACE) {
+  for (const keyword of IN_PLACE_KEYWORDS) {
     const inside = Object.hasOwn(schema, keyword) ? schema[keyword] : undefined;
-    const isList = Array.isArray(inside) || (keyword === 'dependentSchemas' && isMap(inside));
+    const isList = Array.isArray(inside) || (SCHEMA_MAPS.has(keyword) && isMap(inside));
     if (isList) for (const step of stepsOf(inside)) yield { keyword, path: [...path, keyword, step] };
     else if (inside !== undefined) yield { keyword, path: [...path, keyword] };
   }
 }
 
-/** The JSON types that a schema speaks of for the value it judges; those of what must not be do not count. */
+/** Returns the JSON types that a schema names for its value, except in conditions. */
 export function typesAt(root: unknown, path: Path, seen = new Set<string>()): Set<string> {
   const types = new Set<string>();
   const schema = valueAt(root, path);
-  const place = JSON.stringify(path.map(String));
-  if (!isMap(schema) || seen.has(place)) return types;
-  seen.add(place);
+  const key = JSON.stringify(path.map(String));
+  if (!isMap(schema) || seen.has(key)) return types;
+  seen.add(key);
   for (const type of [schema['type']].flat()) types.add(String(type));
   const values = [
     ...('const' in schema ? [schema['const']] : []),
@@ -77,11 +76,11 @@ export function typesAt(root: unknown, path: Path, seen = new Set<string>()): Se
   ];
   for (const value of values) types.add(typeof value);
   for (const { keyword, path: at } of inPlaceSchemasOf(root, path))
-    if (keyword !== 'not' && keyword !== 'if') for (const type of typesAt(root, at, seen)) types.add(type);
+    if (!CONDITIONS.has(keyword)) for (const type of typesAt(root, at, seen)) types.add(type);
   return types;
 }
 
-/** The path that `#/schemas/Name` stands for: a JSON Pointer as a URI fragment (RFC 6901 section 6). */
+/** Parses a reference such as `#/schemas/Name`: a JSON Pointer as a URI fragment (RFC 6901 section 6). */
 export function referencePath(reference: string): string[] | undefined {
   if (!reference.startsWith('#/')) return undefined;
   try {
@@ -91,11 +90,12 @@ export function referencePath(reference: string): string[] | undefined {
   }
 }
 
-/** The reference that stands for a path. */
+/** Formats the reference that leads to a path. */
 export function referenceTo(path: Path): string {
   return `#${path.map((step) => `/${encodeURIComponent(pointerStep(step).slice(1))}`).join('')}`;
 }
 
+/** Returns the value at a path; `undefined` if there is none. */
 export function valueAt(root: unknown, path: Path): unknown {
   let value = root;
   for (const step of path) {

@@ -1,43 +1,43 @@
 import type { Path } from '../../problem/finding.ts';
-import { type InexactNumbers, ROOT_HOLDER } from '../body/inexact-numbers.ts';
-import type { Violation } from '../body/violation.ts';
+import type { Violation } from '../violation.ts';
 import { type AjvValidator, createAjvValidator } from './ajv-validator.ts';
-import { currentValidation } from './exact-numbers.ts';
+import { currentValidation, type InexactNumbers, ROOT_HOLDER } from './exact-numbers.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
 import { toViolation } from './schema-violation.ts';
 
-const MAX_FAULTS = 20;
-/** Of a longer body the first fault is told: to find all of them may take time by the square of the length. */
-const EXPLAINED_BYTES = 8_192;
+const MAX_VIOLATIONS = 20;
+/** Only the first violation of a longer body is reported: the search for all may take time quadratic in the length. */
+const MAX_EXPLAINED_BYTES = 8_192;
 
 /**
- * Validates a parsed value; empty when it fits. `size` is how many bytes it was; `inexact`, which of its numbers a
- * double does not hold. Throws `EFFORT_SPENT` where the work is limited.
+ * Validates a parsed value; returns no violations if it is valid. `size` is the length of its text in bytes; `inexact` are
+ * the numbers that a double cannot represent. Throws `BUDGET_EXCEEDED` if the cost is limited.
  */
 export type ValueValidator = (value: unknown, size: number, inexact?: InexactNumbers) => readonly Violation[];
 
+/** The validators of the schemas in a root. */
 export interface SchemaValidators {
-  /** The judge by the schema at a path of the root. Throws a sentence when that does not compile. */
+  /** Compiles the schema at a path of the root. Throws an error that says why if it does not compile. */
   readonly validatorAt: (path: Path) => ValueValidator;
   readonly ajv: AjvValidator;
 }
 
-/** Makes the judges of the schemas in a root. */
+/** Creates the validators of the schemas in a root. */
 export function createSchemaValidators(root: SchemaRoot): SchemaValidators {
   const ajv = createAjvValidator(root, false);
-  const all = createAjvValidator(root, true);
+  const explainingAjv = createAjvValidator(root, true);
   const validatorAt = (path: Path): ValueValidator => {
-    const fits = ajv.compile(path);
-    const explain = all.compile(path);
+    const validate = ajv.compile(path);
+    const explain = explainingAjv.compile(path);
     return (value, size, inexact) => {
       currentValidation.inexact = inexact;
       currentValidation.violation = undefined;
-      const isFitting = fits(value, contextOf(value, inexact));
-      // It would keep the value in memory.
+      const isValid = validate(value, contextOf(value, inexact));
+      // The reference would keep the value in memory.
       currentValidation.inexact = undefined;
-      if (isFitting) return inexactViolations();
-      const errors = size > EXPLAINED_BYTES || explain(value) ? fits.errors : explain.errors;
-      return (errors ?? []).slice(0, MAX_FAULTS).map(toViolation);
+      if (isValid) return inexactViolations();
+      const errors = size > MAX_EXPLAINED_BYTES || explain(value) ? validate.errors : explain.errors;
+      return (errors ?? []).slice(0, MAX_VIOLATIONS).map(toViolation);
     };
   };
   return { validatorAt, ajv };
@@ -48,7 +48,7 @@ function inexactViolations(): readonly Violation[] {
   return violation === undefined ? [] : [toViolation(violation)];
 }
 
-/** A validator knows the holder of a member or an item; the top value has none, so the caller passes it. */
+/** Creates the context of a root value. ajv knows the holder of a member or item; the root value has none, so it is passed. */
 function contextOf(value: unknown, inexact: InexactNumbers | undefined) {
   if (inexact === undefined) return undefined;
   return {

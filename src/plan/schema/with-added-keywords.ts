@@ -1,11 +1,12 @@
 import type { NumberComparison } from './exact-numbers.ts';
+import { INTERNAL_KEYWORDS, keywordsWith } from './keywords.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
 import { isMap, mapSchemas } from './schema-walk.ts';
 
-const NUMERIC = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
+const NUMERIC = keywordsWith({ type: 'number' });
 const NUMBER_FORMATS = new Set(['int32', 'int64', 'float', 'double']);
 
-/** A copy of all schemas in which each says what it costs, and each that compares numbers says so. */
+/** Returns a copy of the root in which every schema states its cost, and its number comparisons if it has any. */
 export function withAddedKeywords({ schemas, routes, files }: SchemaRoot): SchemaRoot {
   return {
     schemas: mapSchemas(schemas, withKeywords, true),
@@ -17,24 +18,28 @@ export function withAddedKeywords({ schemas, routes, files }: SchemaRoot): Schem
 function withKeywords(schema: Record<string, unknown>): Record<string, unknown> {
   const keys = Object.keys(schema);
   if (keys.length === 0) return schema;
-  const exact = comparisonOf(schema);
-  return { ...schema, effort: costOf(schema), ...(exact === undefined ? {} : { exact }) };
+  const comparison = comparisonOf(schema);
+  return {
+    ...schema,
+    [INTERNAL_KEYWORDS.cost]: costOf(schema),
+    ...(comparison && { [INTERNAL_KEYWORDS.exactNumbers]: comparison }),
+  };
 }
 
-/** Grows with every value, name and branch that the schema itself lists; what is inside of those pays for itself. */
+/** Returns the cost of a schema by the values, names and branches that it lists. Subschemas are charged separately. */
 function costOf(schema: Record<string, unknown>): number {
-  let effort = 1;
+  let cost = 1;
   for (const [keyword, value] of Object.entries(schema)) {
     const isData = keyword === 'enum' || keyword === 'const';
-    if (isData) effort += Math.ceil(JSON.stringify(value)?.length / 8);
-    else if (Array.isArray(value)) effort += BRANCH * value.length;
-    else if (isMap(value)) effort += Object.keys(value).length;
+    if (isData) cost += Math.ceil(JSON.stringify(value)?.length / 8);
+    else if (Array.isArray(value)) cost += BRANCH_COST * value.length;
+    else if (isMap(value)) cost += Object.keys(value).length;
   }
-  return effort;
+  return cost;
 }
 
-/** A branch that fails makes an error. */
-const BRANCH = 6;
+/** The cost of a branch: a branch that fails creates an error. */
+const BRANCH_COST = 6;
 
 function comparisonOf({
   type,
@@ -45,12 +50,12 @@ function comparisonOf({
   ...rest
 }: Record<string, unknown>): NumberComparison | undefined {
   const isIntegerOnly = [type].flat().includes('integer');
-  const hasNestedNumbers = uniqueItems === true || holdsNumber([value, values]);
+  const hasNestedNumbers = uniqueItems === true || containsNumber([value, values]);
   const isNumeric = NUMERIC.some((keyword) => keyword in rest) || NUMBER_FORMATS.has(String(format));
   return isIntegerOnly || hasNestedNumbers || isNumeric ? { isIntegerOnly, hasNestedNumbers } : undefined;
 }
 
-function holdsNumber(value: unknown): boolean {
+function containsNumber(value: unknown): boolean {
   if (typeof value === 'number') return true;
-  return value !== null && typeof value === 'object' && Object.values(value).some(holdsNumber);
+  return value !== null && typeof value === 'object' && Object.values(value).some(containsNumber);
 }

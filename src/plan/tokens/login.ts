@@ -1,8 +1,8 @@
 import type { Auth as AuthEntry, RouteEntry } from '../../manifest/manifest.generated.ts';
 import { sizeBytes } from '../../manifest/units.ts';
 import { errorAtKey, type Finding } from '../../problem/finding.ts';
-import { routeKeyOf } from '../body/body-validator.ts';
 import type { CancellablePromise } from '../body/validation-result.ts';
+import { routeKeyOf } from '../route-key.ts';
 import type { LoginErrorCode, ResponseTokens } from './find-tokens.ts';
 import { createTokenSearch, type TokenSearchResult } from './token-search.ts';
 

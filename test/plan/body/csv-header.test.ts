@@ -1,26 +1,27 @@
 import { describe, expect, test } from 'vitest';
 import { CsvHeaderValidator } from '../../../src/plan/body/csv-header.ts';
 
-function verdict(text: string | Buffer, pieceBytes: number, header = ['name', 'e-mail, or so'], delimiter = ',') {
+/** Validates a text in chunks of a length; returns `valid` or the message of the violation. */
+function validate(text: string | Buffer, chunkBytes: number, header = ['name', 'e-mail, or so'], delimiter = ',') {
   const bytes = Buffer.from(text as string);
-  const inspector = new CsvHeaderValidator({ header, delimiter }, true);
-  for (let at = 0; at < bytes.length; at += pieceBytes) {
-    const fault = inspector.write(bytes.subarray(at, at + pieceBytes));
-    if (fault !== undefined) return fault.message;
+  const validator = new CsvHeaderValidator({ header, delimiter }, true);
+  for (let at = 0; at < bytes.length; at += chunkBytes) {
+    const violation = validator.write(bytes.subarray(at, at + chunkBytes));
+    if (violation !== undefined) return violation.message;
   }
-  return inspector.end()?.message ?? 'fits';
+  return validator.end()?.message ?? 'valid';
 }
 
 const HEADER = 'name,"e-mail, or so"';
 const WRONG = 'must begin with the row name,e-mail, or so';
 
-describe.each([1, 3, 1_000_000])('in pieces of %i bytes', (pieceBytes) => {
+describe.each([1, 3, 1_000_000])('a CSV body in chunks of %i bytes', (chunkBytes) => {
   test.each<[string | Buffer, string]>([
-    [`${HEADER}\n`, 'fits'],
-    [`${HEADER}\r\nEva,eva@partner.example\r\n`, 'fits'],
-    [HEADER, 'fits'],
-    [`\ufeff"name","e-mail, or so"\n"`, 'fits'],
-    [Buffer.from(`${HEADER}\nB\xf6ll`, 'latin1'), 'fits'],
+    [`${HEADER}\n`, 'valid'],
+    [`${HEADER}\r\nEva,eva@partner.example\r\n`, 'valid'],
+    [HEADER, 'valid'],
+    [`\ufeff"name","e-mail, or so"\n"`, 'valid'],
+    [Buffer.from(`${HEADER}\nB\xf6ll`, 'latin1'), 'valid'],
     ['', 'must not be empty'],
     ['\n', 'must not be empty'],
     ['name\n', WRONG],
@@ -37,17 +38,17 @@ describe.each([1, 3, 1_000_000])('in pieces of %i bytes', (pieceBytes) => {
     [Buffer.from('n\xe4me,x\n', 'latin1'), 'must be UTF-8'],
     [Buffer.from(`${HEADER}\n`, 'utf16le'), WRONG],
     [`"${'a'.repeat(70_000)}`, WRONG],
-  ])('%j: %s', (text, expected) => expect(verdict(text, pieceBytes)).toBe(expected));
+  ])('%j gives: %s', (text, expected) => expect(validate(text, chunkBytes)).toBe(expected));
 });
 
-test('another delimiter', () => {
-  expect(verdict('a;b\n', 1, ['a', 'b'], ';')).toBe('fits');
-  expect(verdict('a,b\n', 1, ['a', 'b'], ';')).toBe('must begin with the row a;b');
+test('the header may have another delimiter', () => {
+  expect(validate('a;b\n', 1, ['a', 'b'], ';')).toBe('valid');
+  expect(validate('a,b\n', 1, ['a', 'b'], ';')).toBe('must begin with the row a;b');
 });
 
-test('a first row is refused as soon as it is longer than the stated one can be', () => {
-  const inspector = new CsvHeaderValidator({ header: ['a', 'b'], delimiter: ',' }, true);
-  expect(inspector.write(Buffer.from('a,'.repeat(20)))?.message).toBe('must begin with the row a,b');
+test('a first row is refused as soon as it exceeds the longest form of the header', () => {
+  const validator = new CsvHeaderValidator({ header: ['a', 'b'], delimiter: ',' }, true);
+  expect(validator.write(Buffer.from('a,'.repeat(20)))?.message).toBe('must begin with the row a,b');
   const quotes = '""'.repeat(50);
-  expect(verdict(`\ufeff"${quotes}","b"\r\n`, 1, ['"'.repeat(50), 'b'])).toBe('fits');
+  expect(validate(`\ufeff"${quotes}","b"\r\n`, 1, ['"'.repeat(50), 'b'])).toBe('valid');
 });

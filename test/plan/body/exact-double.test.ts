@@ -22,7 +22,7 @@ test.each([
   '1e00000000000002',
   `1${'0'.repeat(300)}`,
   `0.${'0'.repeat(300)}1`,
-])('%s is held', (text) => expect(isExactDouble(text)).toBe(true));
+])('%s is an exact double', (text) => expect(isExactDouble(text)).toBe(true));
 
 test.each([
   '100.00000000000000001',
@@ -36,12 +36,12 @@ test.each([
   `1e${'9'.repeat(1_000)}`,
   '2e-324',
   `0.${'0'.repeat(400)}1`,
-])('%s is not', (text) => expect(isExactDouble(text)).toBe(false));
+])('%s is not an exact double', (text) => expect(isExactDouble(text)).toBe(false));
 
-describe('any double', () => {
+describe('the text of any double', () => {
   const doubles = fc.double({ noNaN: true, noDefaultInfinity: true });
 
-  test('is held as it is printed, with zeros behind the point, and by another exponent', () => {
+  test('is exact as printed, with trailing zeros, and with another exponent', () => {
     fc.assert(
       fc.property(doubles, fc.integer({ min: -30, max: 30 }), (value, shift) => {
         expect(isExactDouble(String(value))).toBe(true);
@@ -57,7 +57,7 @@ describe('any double', () => {
     );
   });
 
-  test('is not held with other digits behind its own', () => {
+  test('is not exact with additional digits', () => {
     fc.assert(
       fc.property(doubles, fc.integer({ min: 1, max: 9 }), (value, digit) => {
         fc.pre(value !== 0);
@@ -68,7 +68,7 @@ describe('any double', () => {
     );
   });
 
-  test('a long literal takes linear time', () => {
+  test('is checked in linear time', () => {
     const start = performance.now();
     for (const text of [`1${'0'.repeat(1_000_000)}1`, `0.${'0'.repeat(1_000_000)}1`, `${'9'.repeat(1_000_000)}e1`])
       isExactDouble(text);

@@ -8,7 +8,7 @@ interface Job extends FairQueueItem {
 
 const any = () => true;
 
-test('routes take turns, and the clients of a route', () => {
+test('routes take turns, and so do the clients of a route', () => {
   const queue = new FairQueue<Job>();
   const jobs: Omit<Job, 'id'>[] = [];
   for (const [route, client, count] of [
@@ -24,7 +24,7 @@ test('routes take turns, and the clients of a route', () => {
   expect(order).toEqual(['ax1', 'bx6', 'ay4', 'bx7', 'ax2', 'ay5', 'ax3']);
 });
 
-test('a route that may not run is passed over', () => {
+test('a route that may not run is skipped', () => {
   const queue = new FairQueue<Job>();
   queue.add({ route: 'a', client: 'x', id: 1 });
   queue.add({ route: 'b', client: 'x', id: 2 });
@@ -34,28 +34,28 @@ test('a route that may not run is passed over', () => {
   expect(queue.size).toBe(1);
 });
 
-test('in any order of coming, leaving and running each job is taken or removed once, and nothing is left', () => {
+test('each job is taken or removed exactly once, in any order of operations', () => {
   const step = fc.record({
-    what: fc.constantFrom('add', 'take', 'remove'),
+    action: fc.constantFrom('add', 'take', 'remove'),
     route: fc.nat(3),
     client: fc.nat(3),
-    which: fc.nat(),
+    pick: fc.nat(),
   });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const queue = new FairQueue<Job>();
       const waiting: Job[] = [];
-      for (const [id, { what, route, client, which }] of steps.entries()) {
-        if (what === 'add') {
+      for (const [id, { action, route, client, pick }] of steps.entries()) {
+        if (action === 'add') {
           const job = { route: `${route}`, client: `${client}`, id };
           waiting.push(job);
           queue.add(job);
-        } else if (what === 'take') {
+        } else if (action === 'take') {
           const job = queue.take(any);
           expect(job === undefined).toBe(waiting.length === 0);
           if (job !== undefined) waiting.splice(waiting.indexOf(job), 1);
         } else {
-          const [job] = waiting.splice(which % Math.max(1, waiting.length), 1);
+          const [job] = waiting.splice(pick % Math.max(1, waiting.length), 1);
           if (job !== undefined) expect([queue.remove(job), queue.remove(job)]).toEqual([true, false]);
         }
         expect(queue.size).toBe(waiting.length);

@@ -21,19 +21,19 @@ const NAMED_A = 'Content-Disposition: form-data; name="a"';
 const part = (head: string, body: string) => `--${B}\r\n${head}\r\n\r\n${body}\r\n`;
 const form = (...parts: string[]) => `${parts.join('')}--${B}--\r\n`;
 
-/** The verdict on a text that comes in pieces of this length. */
-function verdict(text: string | Buffer, pieceBytes = 1_000_000, rules: ReadonlyMap<string, PartRule> = RULES) {
+/** Validates a text in chunks of a length; returns `valid` or the violation. */
+function validate(text: string | Buffer, chunkBytes = 1_000_000, rules: ReadonlyMap<string, PartRule> = RULES) {
   const bytes = Buffer.from(text as string);
-  const inspector = new MultipartValidator(B, rules);
-  for (let at = 0; at < bytes.length; at += pieceBytes) {
-    const fault = inspector.write(bytes.subarray(at, at + pieceBytes));
-    if (fault !== undefined) return `${fault.pointer} ${fault.message}`;
+  const validator = new MultipartValidator(B, rules);
+  for (let at = 0; at < bytes.length; at += chunkBytes) {
+    const violation = validator.write(bytes.subarray(at, at + chunkBytes));
+    if (violation !== undefined) return `${violation.pointer} ${violation.message}`;
   }
-  const fault = inspector.end();
-  return fault === undefined ? 'fits' : `${fault.pointer} ${fault.message}`;
+  const violation = validator.end();
+  return violation === undefined ? 'valid' : `${violation.pointer} ${violation.message}`;
 }
 
-const FITTING: [string, string][] = [
+const VALID: [string, string][] = [
   ['one part', form(part(NAMED_A, '1'))],
   ['two parts', form(part(NAMED_A, '1'), part(NAMED_A.replace('"a"', '"b"'), '2'))],
   ['an empty part', form(part(NAMED_A, ''))],
@@ -44,17 +44,17 @@ const FITTING: [string, string][] = [
   ['a file', form(part(`${NAMED_A}; filename="naïve; (1).pdf"\r\nContent-Type: application/pdf; a="b"`, '1'))],
   ['an empty file name', form(part(`${NAMED_A}; filename=""\r\nContent-Type: application/octet-stream`, ''))],
   ['the identity as encoding', form(part(`${NAMED_A}\r\nContent-Transfer-Encoding: BINARY`, '1'))],
-  ['a length that is true', form(part(`${NAMED_A}\r\nContent-Length: 3`, '1\r\n'))],
+  ['a correct length', form(part(`${NAMED_A}\r\nContent-Length: 3`, '1\r\n'))],
   ['a header of its own', form(part(`${NAMED_A}\r\nX-Own: é`, '1'))],
   ['an image', form(part('Content-Disposition: form-data; name="image"\r\nContent-Type: Image/PNG', '1'))],
   ['four bytes', form(part('Content-Disposition: form-data; name="one"', '1234'))],
 ];
 
 const TWO_WAYS = ' has a part whose headers can be read in two ways';
-const MISPLACED = ' holds its boundary where no part begins or ends';
+const MISPLACED = ' contains its boundary where no part begins or ends';
 const EVIL = 'Content-Disposition: form-data; name="b"\r\n\r\nevil';
 
-const FAULTY: [string, string | Buffer, string][] = [
+const INVALID: [string, string | Buffer, string][] = [
   ['nothing', '', ' must not be empty'],
   ['something else', 'a=1&b=2', ' must begin with its boundary'],
   ['another boundary', form(part(NAMED_A, '1')).replaceAll(B, 'OTHER'), ' must begin with its boundary'],
@@ -64,8 +64,8 @@ const FAULTY: [string, string | Buffer, string][] = [
   ['no parts', `--${B}--\r\n`, ' must begin with its boundary'],
   ['a text before', `hello\r\n${form(part(NAMED_A, '1'))}`, ' must begin with its boundary'],
   ['a line break before', `\r\n${form(part(NAMED_A, '1'))}`, ' must begin with its boundary'],
-  ['a text behind', `${form(part(NAMED_A, '1'))}x`, ' goes on after its last boundary'],
-  ['a form behind', form(part(NAMED_A, '1')) + form(part(EVIL, '')), ' goes on after its last boundary'],
+  ['a text after the last boundary', `${form(part(NAMED_A, '1'))}x`, ' goes on after its last boundary'],
+  ['a second form', form(part(NAMED_A, '1')) + form(part(EVIL, '')), ' goes on after its last boundary'],
   ['a line break too many', `${form(part(NAMED_A, '1'))}\r\n`, ' goes on after its last boundary'],
   ['a line feed behind', `${form(part(NAMED_A, '1')).slice(0, -2)}\n`, ' goes on after its last boundary'],
   ['a carriage return behind', `${form(part(NAMED_A, '1')).slice(0, -2)}\r`, ' ends before its last boundary'],
@@ -93,7 +93,7 @@ const FAULTY: [string, string | Buffer, string][] = [
   ['a blank before the colon', form(part(NAMED_A.replace(':', ' :'), '1')), TWO_WAYS],
   ['a line feed in a header', form(part(`${NAMED_A}\nX: y`, '1')), TWO_WAYS],
   ['a NUL', form(part(`${NAMED_A}; filename="a\0.php"`, '1')), TWO_WAYS],
-  ['bytes that are no UTF-8', Buffer.from(form(part(`${NAMED_A}; filename="\xe9"`, '1')), 'latin1'), TWO_WAYS],
+  ['invalid UTF-8', Buffer.from(form(part(`${NAMED_A}; filename="\xe9"`, '1')), 'latin1'), TWO_WAYS],
   ['two names', form(part(`${NAMED_A}; name="b"`, '1')), TWO_WAYS],
   ['two file names', form(part(`${NAMED_A}; filename="a"; filename="b"`, '1')), TWO_WAYS],
   ['an extended file name', form(part(`${NAMED_A}; filename="a"; filename*=utf-8''b`, '1')), TWO_WAYS],
@@ -105,65 +105,71 @@ const FAULTY: [string, string | Buffer, string][] = [
   ['an attachment', form(part('Content-Disposition: attachment; name="a"', '1')), TWO_WAYS],
   ['a form within', form(part(`${NAMED_A}\r\nContent-Type: multipart/mixed; boundary=q`, '1')), TWO_WAYS],
   ['a transfer encoding', form(part(`${NAMED_A}\r\nContent-Transfer-Encoding: base64`, 'MQ==')), TWO_WAYS],
-  ['a type that is none', form(part(`${NAMED_A}\r\nContent-Type: a/b, c/d`, '1')), TWO_WAYS],
-  ['a length that is a lie', form(part(`${NAMED_A}\r\nContent-Length: 1`, '12')), '/a has another length than it says'],
-  ['endless headers', `--${B}\r\n${'x'.repeat(5_000)}`, ' has a part whose headers are too long'],
-  ['an unknown name', form(part(NAMED_A.replace('"a"', '"A"'), '1')), ' has a part that is not known here'],
-  ['an escaped name', form(part(NAMED_A.replace('"a"', '"%61"'), '1')), ' has a part that is not known here'],
-  ['a part too long', form(part(NAMED_A.replace('"a"', '"one"'), '12345')), '/one is longer than 4 bytes'],
+  ['an invalid type', form(part(`${NAMED_A}\r\nContent-Type: a/b, c/d`, '1')), TWO_WAYS],
   [
-    'a part too many',
+    'a wrong length',
+    form(part(`${NAMED_A}\r\nContent-Length: 1`, '12')),
+    '/a has a different length than its headers declare',
+  ],
+  ['endless headers', `--${B}\r\n${'x'.repeat(5_000)}`, ' has a part whose headers are too long'],
+  ['an unknown name', form(part(NAMED_A.replace('"a"', '"A"'), '1')), ' has an unknown part'],
+  ['an escaped name', form(part(NAMED_A.replace('"a"', '"%61"'), '1')), ' has an unknown part'],
+  ['a part that is too long', form(part(NAMED_A.replace('"a"', '"one"'), '12345')), '/one is longer than 4 bytes'],
+  [
+    'too many parts of a name',
     form(...['1', '2'].map((text) => part(NAMED_A.replace('"a"', '"one"'), text))),
-    '/one stands there more than once',
+    '/one appears more than once',
   ],
   ['another type', form(part(NAMED_A.replace('"a"', '"image"'), '1')), '/image must be image/*'],
 ];
 
-describe.each([1, 2, 3, 7, 1_000_000])('in pieces of %i bytes', (pieceBytes) => {
-  test.each(FITTING)('%s fits', (_what, text) => expect(verdict(text, pieceBytes)).toBe('fits'));
-  test.each(FAULTY)('%s does not', (_what, text, expected) => expect(verdict(text, pieceBytes)).toBe(expected));
+describe.each([1, 2, 3, 7, 1_000_000])('a form in chunks of %i bytes', (chunkBytes) => {
+  test.each(VALID)('is valid with %s', (_name, text) => expect(validate(text, chunkBytes)).toBe('valid'));
+  test.each(INVALID)('is refused with %s', (_name, text, expected) =>
+    expect(validate(text, chunkBytes)).toBe(expected),
+  );
 });
 
-test('a required part that is missing', () => {
+test('a form without a required part is refused', () => {
   const rules = new Map([...RULES, ['needed', { ...ANY, isRequired: true }]]);
-  expect(verdict(form(part(NAMED_A, '1')), 9, rules)).toBe('/needed is missing');
+  expect(validate(form(part(NAMED_A, '1')), 9, rules)).toBe('/needed is missing');
 });
 
-test('is told with the last boundary, before the end has come: a server may not wait for it', () => {
-  const inspector = new MultipartValidator(
+test('a missing part is reported at the last boundary, because servers may not wait for the end', () => {
+  const validator = new MultipartValidator(
     B,
     new Map([
       ['a', ANY],
       ['needed', { ...ANY, isRequired: true }],
     ]),
   );
-  expect(inspector.write(Buffer.from(form(part(NAMED_A, '1')).slice(0, -2)))?.pointer).toBe('/needed');
+  expect(validator.write(Buffer.from(form(part(NAMED_A, '1')).slice(0, -2)))?.pointer).toBe('/needed');
 });
 
-test('what passes is read by another parser as the same parts', async () => {
+test('a valid form has the same parts for another parser', async () => {
   const text = fc.array(fc.constantFrom('\r\n', '\r', '\n', '--', '-', `--${B}`, `--${B.slice(0, 3)}`, 'x', 'é', '"'), {
     maxLength: 8,
   });
   const parts = fc.array(fc.tuple(fc.constantFrom('a', 'b'), text), { minLength: 1, maxLength: 4 });
-  let fitting = 0;
+  let validCount = 0;
   await fc.assert(
-    fc.asyncProperty(parts, fc.integer({ min: 1, max: 20 }), async (written, pieceBytes) => {
-      const sent = written.map(([name, inside]) => [name, inside.join('')] as const);
+    fc.asyncProperty(parts, fc.integer({ min: 1, max: 20 }), async (entries, chunkBytes) => {
+      const sent = entries.map(([name, inside]) => [name, inside.join('')] as const);
       const bytes = form(
         ...sent.map(([name, inside]) => part(NAMED_A.replace('"a"', `"${name}"; filename="f"`), inside)),
       );
-      const isFitting = !sent.some(([, inside]) => inside.includes(`--${B}`));
-      expect(verdict(bytes, pieceBytes) === 'fits').toBe(isFitting);
-      if (!isFitting) return;
-      fitting += 1;
+      const isValid = !sent.some(([, inside]) => inside.includes(`--${B}`));
+      expect(validate(bytes, chunkBytes) === 'valid').toBe(isValid);
+      if (!isValid) return;
+      validCount += 1;
       const headers = { 'Content-Type': `multipart/form-data; boundary=${B}` };
-      const read = [...(await new Response(bytes, { headers }).formData())];
-      const texts = await Promise.all(read.map(async ([name, value]) => [name, await (value as File).text()]));
+      const parsed = [...(await new Response(bytes, { headers }).formData())];
+      const texts = await Promise.all(parsed.map(async ([name, value]) => [name, await (value as File).text()]));
       expect(texts).toEqual(sent);
     }),
     { numRuns: 1_000 },
   );
-  expect(fitting).toBeGreaterThan(200);
+  expect(validCount).toBeGreaterThan(200);
 });
 
 test.each<[string, string | undefined]>([
@@ -185,14 +191,14 @@ test.each<[string, string | undefined]>([
   ['multipart/form-data; boundary=a b', undefined],
   ['multipart/form-data; boundary="a\u00e9"', undefined],
   [`multipart/form-data; boundary=${'a'.repeat(71)}`, undefined],
-])('the boundary of %s is %s', (contentType, boundary) => expect(boundaryOf(contentType)).toBe(boundary));
+])('boundaryOf(%s) is %s', (contentType, boundary) => expect(boundaryOf(contentType)).toBe(boundary));
 
-test('blanks inside of a header take linear time', () => {
+test('a header with many spaces takes linear time', () => {
   const blanks = ' '.repeat(3_900);
   const many = new Map([['a', { ...ANY, maxCount: 1_000 }]]);
   const text = form(...Array.from({ length: 500 }, () => part(`${NAMED_A}\r\nX-A: a${blanks}b`, '')));
   const before = process.threadCpuUsage();
-  expect(verdict(text, 1_000_000, many)).toBe('fits');
+  expect(validate(text, 1_000_000, many)).toBe('valid');
   const { user, system } = process.threadCpuUsage(before);
   expect((user + system) / 1_000).toBeLessThan(1_000);
 });

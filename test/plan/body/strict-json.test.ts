@@ -11,14 +11,14 @@ function valueIn(text: string): unknown {
   return 'violation' in parsed ? parsed : parsed.value;
 }
 
-function faultOf(text: string | Buffer): string {
+function violationOf(text: string | Buffer): string {
   const parsed = parse(text);
   return 'violation' in parsed
     ? `${parsed.violation.pointer} ${parsed.violation.message}`
-    : `no fault: ${JSON.stringify(parsed.value)}`;
+    : `no violation: ${JSON.stringify(parsed.value)}`;
 }
 
-describe('names that stand twice', () => {
+describe('a duplicate name', () => {
   test.each([
     ['{"a":1,"a":2}', '/a'],
     ['{"a":1,"\\u0061":2}', '/a'],
@@ -41,7 +41,7 @@ describe('names that stand twice', () => {
     ['{"😀":1,"\\ud83d\\ude00":2}', '/😀'],
     ['{"toString":1,"toString":2}', '/toString'],
     ['{"a":{"a":1},"b":[{"a":2}],"c":{"c":1,"c":1}}', '/c/c'],
-  ])('%s', (text, pointer) => expect(faultOf(text)).toBe(`${pointer} stands in this object twice`));
+  ])('is refused in %s', (text, pointer) => expect(violationOf(text)).toBe(`${pointer} appears twice in this object`));
 
   test.each([
     '{"a":{"a":1}}',
@@ -49,10 +49,10 @@ describe('names that stand twice', () => {
     '{"a":"a:","b":"\\"a\\":1"}',
     '{"a":1,"A":1,"a ":1}',
     '{"é":1,"e\u0301":1}',
-  ])('not in %s', (text) => expect(valueIn(text)).toEqual(JSON.parse(text)));
+  ])('is not found in %s', (text) => expect(valueIn(text)).toEqual(JSON.parse(text)));
 });
 
-describe('what two parsers could read differently', () => {
+describe('a text that two parsers could read differently', () => {
   test.each<[string, string | Buffer, string]>([
     ['nothing', '', ' must not be empty'],
     ['a byte order mark', '\uFEFF{}', ' must not begin with a byte order mark'],
@@ -61,13 +61,13 @@ describe('what two parsers could read differently', () => {
     ['a surrogate as UTF-8', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), ' must be UTF-8'],
     ['UTF-16', Buffer.from('{}', 'utf16le'), ' is not valid JSON'],
     ['a truncated character', Buffer.from('"é"').subarray(0, 2), ' must be UTF-8'],
-    ['a lone surrogate', '{"a":["\\ud800"]}', '/a/0 holds a lone surrogate'],
-    ['surrogates the wrong way round', '"\\ude00\\ud83d"', ' holds a lone surrogate'],
-    ['a lone surrogate in a name', '{"a":{"\\udfff":1}}', '/a has a name that holds a lone surrogate'],
+    ['a lone surrogate', '{"a":["\\ud800"]}', '/a/0 contains a lone surrogate'],
+    ['surrogates the wrong way round', '"\\ude00\\ud83d"', ' contains a lone surrogate'],
+    ['a lone surrogate in a name', '{"a":{"\\udfff":1}}', '/a has a name that contains a lone surrogate'],
     ['__proto__', '{"a":{"__proto__":{}}}', '/a/__proto__ is a name that is not accepted'],
     ['__proto__ in escapes', '{"\\u005f_proto__":1}', '/__proto__ is a name that is not accepted'],
     ['a number out of range', '{"a":[0,1e400]}', '/a/1 is a number out of range'],
-    ['a negative one', '-1e400', ' is a number out of range'],
+    ['a negative number out of range', '-1e400', ' is a number out of range'],
     ['65 levels of lists', nested(65), `${'/0'.repeat(64)} is nested deeper than 64 levels`],
     [
       '65 levels of maps',
@@ -85,14 +85,14 @@ describe('what two parsers could read differently', () => {
     ['white space only', ' \n', ' is not valid JSON'],
     ['a NUL after the value', '{}\0', ' is not valid JSON'],
     ['a form feed', '\f{}', ' is not valid JSON'],
-  ])('%s', (_name, text, expected) => expect(faultOf(text)).toBe(expected));
+  ])('is refused: %s', (_name, text, expected) => expect(violationOf(text)).toBe(expected));
 
   test.each([
     ['lists', nested(5_000_000), `${'/0'.repeat(64)} is nested deeper than 64 levels`],
     ['open lists', '['.repeat(10_000_000), `${'/0'.repeat(64)} is nested deeper than 64 levels`],
     ['deep inside', `{"a":[1,{"b":${'['.repeat(70)}`, `/a/1/b${'/0'.repeat(61)} is nested deeper than 64 levels`],
     [
-      'behind names that are none',
+      'after invalid names',
       `{"\\q":{"a\n":${'['.repeat(70)}`,
       `//a\n${'/0'.repeat(62)} is nested deeper than 64 levels`,
     ],
@@ -100,17 +100,17 @@ describe('what two parsers could read differently', () => {
     ['brackets in strings', `["${'['.repeat(100)}"`, ' is not valid JSON'],
     ['closed before they are opened', `${']'.repeat(100)}${'['.repeat(100)}`, ' is not valid JSON'],
     ['a long name twice', `{"${'a\\"'.repeat(1_000_000)}":1,"${'a\\"'.repeat(1_000_000)}":1}`, 'twice'],
-  ])('%s end in linear time', (_what, text, expected) => {
+  ])('is refused in linear time: %s', (_name, text, expected) => {
     const start = performance.now();
-    expect(faultOf(text).endsWith(expected)).toBe(true);
+    expect(violationOf(text).endsWith(expected)).toBe(true);
     expect(performance.now() - start).toBeLessThan(1_000);
   });
 
-  test('no fault quotes a value', () => {
+  test('is refused without a quote of its values', () => {
     fc.assert(
       fc.property(
         fc.constantFrom('{"a":"SECRET","a":1}', '{"a":"SECRET"', '["SECRET\\ud800"]', '["SECRET", 1e400]'),
-        (text) => !faultOf(text).includes('SECRET'),
+        (text) => !violationOf(text).includes('SECRET'),
       ),
     );
   });
@@ -129,11 +129,11 @@ test.each([
   '"\\ud83d\\ude00"',
   '{"constructor":1,"prototype":2}',
   '-0',
-])('%s is read', (text) => {
+])('%s is parsed', (text) => {
   expect(valueIn(text)).toEqual(JSON.parse(text));
 });
 
-test('each number that a double may not hold is noted with its place', () => {
+test('each number that a double may not represent is returned with its position', () => {
   const digits = fc.stringMatching(/^[1-9]\d{0,24}$/);
   const literal = fc.oneof(
     digits,
@@ -147,10 +147,12 @@ test('each number that a double may not hold is noted with its place', () => {
       const text = `{"1e999" : [${literals.join(' ,')}]}`;
       const parsed = parse(text);
       if ('violation' in parsed) throw new Error(parsed.violation.message);
-      const places = parsed.longNumbers ?? [];
-      const noted = places.flatMap((start, index) => (index % 2 === 0 ? [text.slice(start, places[index + 1])] : []));
-      for (const found of noted) expect(literals).toContain(found);
-      for (const written of literals) if (!isExactDouble(written)) expect(noted).toContain(written);
+      const positions = parsed.longNumbers ?? [];
+      const longNumbers = positions.flatMap((start, index) =>
+        index % 2 === 0 ? [text.slice(start, positions[index + 1])] : [],
+      );
+      for (const number of longNumbers) expect(literals).toContain(number);
+      for (const literal of literals) if (!isExactDouble(literal)) expect(longNumbers).toContain(literal);
     }),
   );
 });
@@ -164,29 +166,29 @@ describe('long strings', () => {
     ['as a name', { [long('a')]: { [long('b')]: long('c') } }],
     ['with escapes', [long('"\\\n\u0001/'), long('\u2028é€😀')]],
     ['beside many others', [...Array(1_000).fill('x'), long('y'), ...Array(1_000).fill({ z: 1 })]],
-    ['that look like JSON', [long('{"a":[1,"b"]}'), long('":"')]],
+    ['with the syntax of JSON', [long('{"a":[1,"b"]}'), long('":"')]],
     ['of each length about the limit', Array.from({ length: 9 }, (_, index) => 'a'.repeat(16_378 + index))],
-  ])('%s are read as JSON.parse reads them', (_what, value) => {
+  ])('%s are parsed as by JSON.parse', (_name, value) => {
     for (const text of [JSON.stringify(value), JSON.stringify(value, null, '\t')])
       expect(valueIn(text)).toEqual(JSON.parse(text));
   });
 
   test.each<[string, string | Buffer, string]>([
     ['a raw control character', `["${long('a')}\n"]`, ' is not valid JSON'],
-    ['an escape that is none', `["${long('a')}\\q"]`, ' is not valid JSON'],
+    ['an invalid escape', `["${long('a')}\\q"]`, ' is not valid JSON'],
     ['half an escape', `["${long('a')}\\u00"]`, ' is not valid JSON'],
     ['no end', `["${long('a')}`, ' is not valid JSON'],
-    ['a string right behind', `["${long('a')}""b"]`, ' is not valid JSON'],
+    ['a string directly after it', `["${long('a')}""b"]`, ' is not valid JSON'],
     ['a backslash before', `[\\"${long('a')}"]`, ' is not valid JSON'],
-    ['a lone surrogate', `{"a":["${long('a')}\\ud800"]}`, '/a/0 holds a lone surrogate'],
-    ['bytes that are no UTF-8', Buffer.from(`["${long('a')}\xff"]`, 'latin1'), ' must be UTF-8'],
-    ['a name twice', `{"a":"${long('a')}","b":1,"a":2}`, '/a stands in this object twice'],
-    ['a long name twice', `{"${long('a')}":1,"${long('a')}":2}`, `/${long('a')} stands in this object twice`],
+    ['a lone surrogate', `{"a":["${long('a')}\\ud800"]}`, '/a/0 contains a lone surrogate'],
+    ['invalid UTF-8', Buffer.from(`["${long('a')}\xff"]`, 'latin1'), ' must be UTF-8'],
+    ['a name twice', `{"a":"${long('a')}","b":1,"a":2}`, '/a appears twice in this object'],
+    ['a long name twice', `{"${long('a')}":1,"${long('a')}":2}`, `/${long('a')} appears twice in this object`],
     ['__proto__', `{"__proto__":"${long('a')}"}`, '/__proto__ is a name that is not accepted'],
-  ])('with %s are a fault', (_what, text, expected) => expect(faultOf(text)).toBe(expected));
+  ])('with %s are refused', (_name, text, expected) => expect(violationOf(text)).toBe(expected));
 });
 
-describe('members and items', () => {
+describe('the limit of members and items', () => {
   const LIMIT = 100_000;
   const TOO_MANY = ' has more than 100000 members and items';
   const list = (item: string, count: number) => `[${Array(count).fill(item).join(' ,\n')}]`;
@@ -197,14 +199,14 @@ describe('members and items', () => {
     ['empty objects', (count) => list('{}', count)],
     ['members', (count) => `{${Array.from({ length: count }, (_, index) => `"${index}":{}`).join()}}`],
     ['half items, half members', (count) => list('{"a":"b,c"}', count / 2)],
-  ])('%s: as many as there may be, and one more', (_what, make) => {
+  ])('allows 100,000 %s and refuses one more', (_name, make) => {
     const exactly = make(LIMIT);
     expect('value' in parse(exactly)).toBe(true);
-    expect(faultOf(exactly.replace(/([\]}])$/, exactly.startsWith('{') ? ',"x":1}' : ',1]'))).toBe(TOO_MANY);
+    expect(violationOf(exactly.replace(/([\]}])$/, exactly.startsWith('{') ? ',"x":1}' : ',1]'))).toBe(TOO_MANY);
   });
 });
 
-test('any value that JSON.stringify prints is read as JSON.parse reads it', () => {
+test('any text of JSON.stringify is parsed as by JSON.parse', () => {
   const value = fc
     .jsonValue({ stringUnit: 'binary', maxDepth: 8 })
     .filter((any) => !JSON.stringify(any).includes('__proto__'));
@@ -217,7 +219,7 @@ test('any value that JSON.stringify prints is read as JSON.parse reads it', () =
   );
 });
 
-test('any bytes: JSON.parse agrees, or there is a fault', () => {
+test('any text is refused or parsed as by JSON.parse', () => {
   const json = fc
     .array(
       fc.constantFrom('{', '}', '[', ']', ',', ':', '"', '"a"', '"b"', '1', ' ', '\\', '\\u0061', 'e', '-', 'null'),
@@ -233,7 +235,7 @@ test('any bytes: JSON.parse agrees, or there is a fault', () => {
   );
 });
 
-test('a name that is doubled anywhere is found', () => {
+test('a duplicate name is found anywhere in an object', () => {
   const document = fc.dictionary(fc.string({ minLength: 1 }), fc.jsonValue({ maxDepth: 2 }), { minKeys: 1 });
   fc.assert(
     fc.property(
@@ -248,7 +250,9 @@ test('a name that is doubled anywhere is found', () => {
           )
           .join('');
         const text = `${JSON.stringify(members).slice(0, -1)},"${escaped}":1}`;
-        expect(faultOf(text)).toBe(`/${name.replaceAll('~', '~0').replaceAll('/', '~1')} stands in this object twice`);
+        expect(violationOf(text)).toBe(
+          `/${name.replaceAll('~', '~0').replaceAll('/', '~1')} appears twice in this object`,
+        );
       },
     ),
   );

@@ -10,7 +10,7 @@ const PATH = ['schemas', 'A'];
 const LIST = rootOf({ type: 'array', items: { type: 'integer', description: 'a number' } });
 const text = (value: unknown) => Buffer.from(JSON.stringify(value));
 
-/** Takes a minute: a test ends it, or a limit does. */
+/** A schema that validates for a minute: tests cancel it, or a limit terminates it. */
 const SLOW = rootOf({ pattern: '(?:a|b)*a(?:a|b){300}$' });
 const slowBody = () => text('a'.repeat(5_000_000));
 
@@ -18,73 +18,75 @@ function poolOf(limits: Partial<ValidationPoolLimits> = {}) {
   const pool = new ValidationPool(limits);
   const start = (root: SchemaRoot, body: Buffer, { route = 'a', client = 'c' } = {}) =>
     pool.validate({ route, client, root, body, checks: [{ path: PATH, end: body.length }] });
-  const judge = async (root: SchemaRoot, body: Buffer, who?: { route?: string; client?: string }) => {
-    const { violations, ...rest } = await start(root, body, who).result;
+  const validate = async (root: SchemaRoot, body: Buffer, owner?: { route?: string; client?: string }) => {
+    const { violations, ...rest } = await start(root, body, owner).result;
     return { ...rest, violations: violations[0] ?? [] };
   };
-  return { pool, start, judge };
+  return { pool, start, validate };
 }
 
 describe('a body that another thread validates', () => {
-  const { judge } = poolOf({ jobTimeoutMs: 60_000, queueTimeoutMs: 60_000 });
+  const { validate } = poolOf({ jobTimeoutMs: 60_000, queueTimeoutMs: 60_000 });
 
-  test('comes back byte for byte, and is handed over meanwhile', async () => {
+  test('is transferred to the thread and returned byte for byte', async () => {
     const body = text(Array.from({ length: 90_000 }, (_, index) => index));
     const copy = Buffer.from(body);
-    const judged = judge(LIST, body);
+    const results = validate(LIST, body);
     expect(body.length).toBe(0);
-    expect((await judged).violations).toEqual([]);
-    expect((await judged).body?.equals(copy)).toBe(true);
+    expect((await results).violations).toEqual([]);
+    expect((await results).body?.equals(copy)).toBe(true);
   });
 
-  test('is validated as any other', async () => {
-    expect((await judge(LIST, text([1, 'x', 'y']))).violations).toEqual([
+  test('gets the same violations as on the serving thread', async () => {
+    expect((await validate(LIST, text([1, 'x', 'y']))).violations).toEqual([
       { pointer: '/1', message: 'must be integer', description: 'a number' },
       { pointer: '/2', message: 'must be integer', description: 'a number' },
     ]);
-    expect((await judge(LIST, Buffer.from('[1,'))).violations).toEqual([{ pointer: '', message: 'is not valid JSON' }]);
-    expect((await judge(LIST, text([2 ** 53]))).violations).toHaveLength(1);
+    expect((await validate(LIST, Buffer.from('[1,'))).violations).toEqual([
+      { pointer: '', message: 'is not valid JSON' },
+    ]);
+    expect((await validate(LIST, text([2 ** 53]))).violations).toHaveLength(1);
   });
 
-  test('takes nothing of its neighbours in a pool of memory', async () => {
+  test('does not transfer its neighbours in a shared buffer', async () => {
     const neighbours = [Buffer.from('[1]'), Buffer.from('[2]'), Buffer.from('[3]')] as const;
-    expect((await judge(LIST, neighbours[1])).body?.toString()).toBe('[2]');
+    expect((await validate(LIST, neighbours[1])).body?.toString()).toBe('[2]');
     expect([neighbours[0].toString(), neighbours[2].toString()]).toEqual(['[1]', '[3]']);
   });
 
-  test('takes nothing of what came in the same read of a socket', async () => {
+  test('does not transfer other bytes of the same socket read', async () => {
     const read = Buffer.from(new ArrayBuffer(65_536)).fill(' ');
     read.write('[1]', 0);
     read.write('[2]', 60_000);
-    expect((await judge(LIST, read.subarray(0, 50_000))).violations).toEqual([]);
+    expect((await validate(LIST, read.subarray(0, 50_000))).violations).toEqual([]);
     expect(read.toString('latin1', 60_000, 60_003)).toBe('[2]');
   });
 
-  test('is told apart from others at the same time, by schemas of many manifests', async () => {
+  test('gets its own result among concurrent jobs of many manifests', async () => {
     const roots = Array.from({ length: 5 }, (_, index) => rootOf({ const: index }));
-    const asked = Array.from({ length: 50 }, (_, index) => ({
+    const jobs = Array.from({ length: 50 }, (_, index) => ({
       root: roots[(index * 7) % 5] as SchemaRoot,
       value: index % 4,
     }));
-    const judged = await Promise.all(asked.map(({ root, value }) => judge(root, text(value))));
-    expect(judged.map(({ violations }) => violations.length === 0)).toEqual(
-      asked.map(({ value }, index) => (index * 7) % 5 === value),
+    const results = await Promise.all(jobs.map(({ root, value }) => validate(root, text(value))));
+    expect(results.map(({ violations }) => violations.length === 0)).toEqual(
+      jobs.map(({ value }, index) => (index * 7) % 5 === value),
     );
-    expect(judged.map(({ body }) => body?.toString())).toEqual(asked.map(({ value }) => String(value)));
+    expect(results.map(({ body }) => body?.toString())).toEqual(jobs.map(({ value }) => String(value)));
   });
 
-  test('does not hold the event loop', async () => {
+  test('does not block the event loop', async () => {
     const body = Buffer.from(`[${'1e0,'.repeat(90_000)}${' '.repeat(9_000_000)}1]`);
     let turns = 0;
-    let isOver = false;
+    let isDone = false;
     const count = () => {
       turns += 1;
-      if (!isOver) setImmediate(count);
+      if (!isDone) setImmediate(count);
     };
-    const judged = judge(LIST, body);
+    const results = validate(LIST, body);
     setImmediate(count);
-    expect((await judged).violations).toEqual([]);
-    isOver = true;
+    expect((await results).violations).toEqual([]);
+    isDone = true;
     expect(turns).toBeGreaterThan(20);
   });
 });
@@ -104,31 +106,31 @@ test('an idle thread does not keep its process alive', async () => {
   expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
-test('a body that takes too long is lost, and the next is validated by another thread', async () => {
-  const { judge, pool } = poolOf({ jobTimeoutMs: 1 });
-  const judged = await Promise.all(Array.from({ length: 3 }, () => judge(SLOW, slowBody())));
-  for (const { violations, body } of judged)
-    expect([violations, body]).toEqual([[{ pointer: '', message: 'takes too long to check' }], undefined]);
+test('a body that takes too long is refused, and another thread validates the next one', async () => {
+  const { validate, pool } = poolOf({ jobTimeoutMs: 1 });
+  const results = await Promise.all(Array.from({ length: 3 }, () => validate(SLOW, slowBody())));
+  for (const { violations, body } of results)
+    expect([violations, body]).toEqual([[{ pointer: '', message: 'takes too long to validate' }], undefined]);
   expect(pool.status).toMatchObject({ busy: 0, waiting: 0, too_long: 3 });
 });
 
-describe('a body whose client leaves', () => {
-  test('gives its place in the queue back at once', async () => {
-    const { start, judge, pool } = poolOf({ jobTimeoutMs: 60_000, queueTimeoutMs: 60_000 });
+describe('a body whose client disconnects', () => {
+  test('leaves the queue at once', async () => {
+    const { start, validate, pool } = poolOf({ jobTimeoutMs: 60_000, queueTimeoutMs: 60_000 });
     const running = start(SLOW, slowBody());
     const waiting = Array.from({ length: 30 }, () => start(SLOW, slowBody()));
     expect(pool.status).toMatchObject({ busy: 1, waiting: 30 });
     for (const { cancel } of waiting) cancel();
     expect(pool.status).toMatchObject({ busy: 1, waiting: 0, abandoned: 30 });
     await Promise.all(waiting.map(({ result }) => result));
-    // The thread goes on for nobody, so it is ended, long before the job would be.
+    // The pool terminates the thread long before the job would finish.
     running.cancel();
     running.cancel();
-    expect((await judge(LIST, text([1]))).violations).toEqual([]);
+    expect((await validate(LIST, text([1]))).violations).toEqual([]);
     expect(pool.status).toMatchObject({ waiting: 0, too_long: 0, started: 2 });
   });
 
-  test('keeps the thread that is about to finish', async () => {
+  test('does not terminate a thread that is about to finish', async () => {
     const { start, pool } = poolOf({ abandonedGraceMs: 60_000, jobTimeoutMs: 60_000 });
     const { result, cancel } = start(LIST, text([1]));
     cancel();
@@ -140,19 +142,19 @@ describe('a body whose client leaves', () => {
 });
 
 describe('the queue', () => {
-  test('leaves a thread to the other routes', async () => {
-    const { start, judge } = poolOf({ jobTimeoutMs: 60_000, queueTimeoutMs: 60_000 });
+  test('reserves a thread for other routes', async () => {
+    const { start, validate } = poolOf({ jobTimeoutMs: 60_000, queueTimeoutMs: 60_000 });
     const slow = Array.from({ length: 10 }, () => start(SLOW, slowBody(), { route: 'slow' }));
-    expect((await judge(LIST, text([1]), { route: 'b' })).violations).toEqual([]);
-    expect((await judge(LIST, text([1]), { route: 'c' })).violations).toEqual([]);
+    expect((await validate(LIST, text([1]), { route: 'b' })).violations).toEqual([]);
+    expect((await validate(LIST, text([1]), { route: 'c' })).violations).toEqual([]);
     for (const { cancel } of slow) cancel();
     await Promise.all(slow.map(({ result }) => result));
   });
 
-  test('gets spare threads while slow schemas of several routes hold the others', async () => {
-    const { start, judge, pool } = poolOf({ jobTimeoutMs: 60_000, queueTimeoutMs: 60_000, spareAfterMs: 50 });
+  test('starts spare threads while slow schemas of several routes block the others', async () => {
+    const { start, validate, pool } = poolOf({ jobTimeoutMs: 60_000, queueTimeoutMs: 60_000, spareAfterMs: 50 });
     const slow = ['a', 'b', 'c'].map((route) => start(SLOW, slowBody(), { route }));
-    for (const route of ['d', 'e']) expect((await judge(LIST, text([1]), { route })).violations).toEqual([]);
+    for (const route of ['d', 'e']) expect((await validate(LIST, text([1]), { route })).violations).toEqual([]);
     expect(pool.status).toMatchObject({ threads: 4, busy: 3 });
     slow.push(start(SLOW, slowBody(), { route: 'f' }));
     const last = start(LIST, text([1]), { route: 'g' });
@@ -160,10 +162,10 @@ describe('the queue', () => {
     expect(pool.status).toMatchObject({ threads: 4, busy: 4, waiting: 1 });
     for (const { cancel } of slow) cancel();
     await Promise.all([...slow.map(({ result }) => result), last.result]);
-    await eventually('no more threads than usual', () => pool.status.threads <= 2);
+    await eventually('the spare threads end', () => pool.status.threads <= 2);
   });
 
-  test('refuses what is too much, gives it back, and limits the shares of one client and one route first', async () => {
+  test('limits the shares of one client and one route, then refuses all jobs and returns their bodies', async () => {
     const { start, pool } = poolOf({ jobTimeoutMs: 60_000, queueTimeoutMs: 60_000, queueLimit: 16 });
     const jobs = [start(SLOW, slowBody(), { route: 'a' }), start(SLOW, slowBody(), { route: 'b' })];
     const add = (route: string, client: string) => jobs.push(start(SLOW, Buffer.from('[1]'), { route, client }));
@@ -180,7 +182,7 @@ describe('the queue', () => {
     expect(pool.status).toMatchObject({ waiting: 0 });
   });
 
-  test('refuses what waits for too long', async () => {
+  test('refuses a job that waits for too long', async () => {
     const { start, pool } = poolOf({ jobTimeoutMs: 60_000, queueTimeoutMs: 20 });
     const running = start(SLOW, slowBody());
     const waiting = start(SLOW, Buffer.from('[1]'));

@@ -5,7 +5,7 @@ import { PatternError, parsePattern, patternKey } from '../../../src/plan/routin
 
 const literal = (text: string) => ({ kind: 'literal', text });
 
-describe('patterns', () => {
+describe('parsePattern', () => {
   test.each<[string, unknown[]]>([
     ['/', []],
     ['/a', [literal('a')]],
@@ -26,49 +26,49 @@ describe('patterns', () => {
     ['/a%20b', [literal('a%20b')]],
     ['/...', [literal('...')]],
     ['/.well-known', [literal('.well-known')]],
-  ])('%s', (path, expected) => expect(parsePattern(path)).toEqual(expected));
+  ])('parses %s', (path, expected) => expect(parsePattern(path)).toEqual(expected));
 });
 
-describe('what cannot be written', () => {
+describe('an invalid path', () => {
   test.each([
     ['/a/', 'a trailing slash is never needed; write /a'],
     ['/a//', 'a trailing slash is never needed; write /a'],
     ['//', 'a trailing slash is never needed; write /'],
-    ['/a//b', 'a path has no empty segments; write one slash'],
-    ['/a?b', 'a path has no query and no fragment; leave out what follows the path'],
-    ['/a#b', 'a path has no query and no fragment; leave out what follows the path'],
-    ['/**/a', '"**" stands for any rest, so it can only come last'],
+    ['/a//b', 'a path has no empty segments; write a single slash'],
+    ['/a?b', 'a path has no query and no fragment; remove everything after the path'],
+    ['/a#b', 'a path has no query and no fragment; remove everything after the path'],
+    ['/**/a', '"**" matches any rest of a path, so it must come last'],
     ['/*', '"*": a "*" has no meaning here; write {name} for one segment, a final ** for any rest'],
     ['/a*', '"a*": a "*" has no meaning here; write {name} for one segment, a final ** for any rest'],
     ['/***', '"***": a "*" has no meaning here; write {name} for one segment, a final ** for any rest'],
     ['/:id', 'write a parameter as {id}, not ":id"'],
-    ['/{id}/{id}', 'the parameter {id} stands here twice; give each its own name'],
+    ['/{id}/{id}', 'the parameter {id} appears twice; rename one'],
     ['/.', 'a path has no "." segments; write the path that is meant'],
     ['/a/../b', 'a path has no ".." segments; write the path that is meant'],
     ['/a%41', '"%41" is a needless escape; write A'],
     ['/a%7E', '"%7E" is a needless escape; write ~'],
     ['/a%2Db', '"%2D" is a needless escape; write -'],
     ['/%2E%2E', '"%2E" is a needless escape; write .'],
-    ['/a%2Fb', '"%2F" cannot stand in a route\'s path; write {name} for its segment, and encodedSlash: keep'],
-    ['/a%5Cb', '"%5C" is refused in every request\'s path; leave it out'],
-    ['/a%00b', '"%00" is refused in every request\'s path; leave it out'],
-    ['/a%0A', '"%0A" is refused in every request\'s path; leave it out'],
-    ['/a%7F', '"%7F" is refused in every request\'s path; leave it out'],
+    ['/a%2Fb', '"%2F" is not allowed in a route\'s path; write {name} for its segment, and encodedSlash: keep'],
+    ['/a%5Cb', '"%5C" is refused in every request\'s path; remove it'],
+    ['/a%00b', '"%00" is refused in every request\'s path; remove it'],
+    ['/a%0A', '"%0A" is refused in every request\'s path; remove it'],
+    ['/a%7F', '"%7F" is refused in every request\'s path; remove it'],
     ['/%C0%AF', '"%C0%AF" does not decode to UTF-8; correct its escapes'],
     ['/%FF', '"%FF" does not decode to UTF-8; correct its escapes'],
-    ['/%C2%80', '"%C2%80" is refused in every request\'s path; leave its escapes out'],
-    ['/a%2541', '"a%2541" is refused in every request\'s path; leave its escapes out'],
-    ['/%20', '"%20" is refused in every request\'s path; leave its escapes out'],
-    ['/%3Bx', '"%3Bx" is refused in every request\'s path; leave its escapes out'],
-    ['/..%3B', '"..%3B" is refused in every request\'s path; leave its escapes out'],
-    ['/.%23a', '".%23a" is refused in every request\'s path; leave its escapes out'],
-    ['/%C2%A0..', '"%C2%A0.." is refused in every request\'s path; leave its escapes out'],
-  ])('%s', (path, message) => {
+    ['/%C2%80', '"%C2%80" is refused in every request\'s path; remove its escapes'],
+    ['/a%2541', '"a%2541" is refused in every request\'s path; remove its escapes'],
+    ['/%20', '"%20" is refused in every request\'s path; remove its escapes'],
+    ['/%3Bx', '"%3Bx" is refused in every request\'s path; remove its escapes'],
+    ['/..%3B', '"..%3B" is refused in every request\'s path; remove its escapes'],
+    ['/.%23a', '".%23a" is refused in every request\'s path; remove its escapes'],
+    ['/%C2%A0..', '"%C2%A0.." is refused in every request\'s path; remove its escapes'],
+  ])('%s is refused with a message that says how to fix it', (path, message) => {
     expect(() => parsePattern(path)).toThrow(new PatternError(message));
   });
 
   test.each(['/{}', '/{a-b}', '/{a}b', '/a{b}', '/{a', '/a}', '/{{a}}', '/{1a}', '/{a}{b}', '/{a*}'])(
-    '%s has no parameter',
+    '%s is refused because its parameter is not a complete segment',
     (path) => {
       expect(() => parsePattern(path)).toThrow(/^a parameter is a whole segment .* in place of "/);
     },
@@ -91,12 +91,12 @@ describe('what cannot be written', () => {
     '/a[b]',
     '/a\0',
     '/a\n',
-  ])('%j has a character that no path holds', (path) => {
+  ])('%j is refused because of a character that a path cannot contain', (path) => {
     expect(() => parsePattern(path)).toThrow(/has characters that a path cannot hold; percent-encode them/);
   });
 });
 
-test('any text is a pattern or a fault', () => {
+test('parses any text or throws a PatternError', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: 'binary' }).map((text) => `/${text}`),
@@ -112,8 +112,8 @@ test('any text is a pattern or a fault', () => {
   );
 });
 
-test('every literal pattern can be reached: the path guard lets its own text through', () => {
-  const piece = fc.constantFrom(
+test('accepts only literal paths that the path guard accepts in requests', () => {
+  const text = fc.constantFrom(
     'a',
     'B',
     '0',
@@ -153,7 +153,7 @@ test('every literal pattern can be reached: the path guard lets its own text thr
   );
   const path = fc
     .array(
-      fc.array(piece, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('')),
+      fc.array(text, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('')),
       { minLength: 1, maxLength: 3 },
     )
     .map((parts) => `/${parts.join('/')}`);
@@ -170,7 +170,7 @@ test('every literal pattern can be reached: the path guard lets its own text thr
   );
 });
 
-describe('equal patterns', () => {
+describe('patternKey', () => {
   test.each([
     ['/', '/', true],
     ['/{a}', '/{b}', true],
@@ -180,7 +180,7 @@ describe('equal patterns', () => {
     ['/a/**', '/a', false],
     ['/a/{b}', '/a/b', false],
     ['/', '/**', false],
-  ])('%s and %s: %s', (one, other, equal) => {
+  ])('is equal for %s and %s: %s', (one, other, equal) => {
     expect(patternKey(parsePattern(one)) === patternKey(parsePattern(other))).toBe(equal);
   });
 });

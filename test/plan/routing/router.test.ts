@@ -6,7 +6,7 @@ import { type Pattern, parsePattern } from '../../../src/plan/routing/pattern.ts
 
 type Entry = readonly [method: string, path: string, access?: 'public' | 'protected', more?: object];
 
-/** The plan of these routes; each has the id `r` and its index. */
+/** Returns the plan of routes whose ids are `r` and their index. */
 function planOf(entries: readonly Entry[], allow: readonly string[] = ['user']): Plan {
   const manifest = {
     version: 1,
@@ -34,7 +34,7 @@ function matched(entries: readonly Entry[], method: string, path: string): strin
   return planOf(entries).router.match(method, path)?.path;
 }
 
-describe('the most specific route wins', () => {
+describe('the most specific route takes precedence', () => {
   const routes: Entry[] = [
     ['GET', '/**'],
     ['GET', '/a/**'],
@@ -54,12 +54,12 @@ describe('the most specific route wins', () => {
     ['/z/b/c', '/{y}/b/c'],
     ['/z', '/**'],
     ['/z/b', '/**'],
-  ])('%s', (path, expected) => {
+  ])('for %s', (path, expected) => {
     expect(matched(routes, 'GET', path)).toBe(expected);
     expect(matched(routes.toReversed(), 'GET', path)).toBe(expected);
   });
 
-  test('whatever the order of the routes', () => {
+  test('in every order of the routes', () => {
     const segment = fc.constantFrom('a', 'b', 'c');
     const part = fc.oneof({ weight: 3, arbitrary: segment }, { weight: 2, arbitrary: fc.constant('{}') });
     const pattern = fc.tuple(fc.array(part, { maxLength: 3 }), fc.boolean()).map(([parts, rest]) => {
@@ -79,7 +79,7 @@ describe('the most specific route wins', () => {
   });
 });
 
-/** The rule as it is written: literals before parameters before any rest, from the left. */
+/** Applies the documented rule: literals before parameters before any rest, from the left. */
 function best(patterns: readonly string[], path: string): string | undefined {
   const segments = path.split('/').filter((text) => text !== '');
   const fits = patterns.filter((pattern) => isMatch(parsePattern(pattern), segments));
@@ -93,7 +93,7 @@ function isMatch(pattern: Pattern, segments: readonly string[]): boolean {
   return isLong && fixed.every((segment, index) => segment.kind !== 'literal' || segment.text === segments[index]);
 }
 
-/** Sorts as specificity does: a literal, a parameter, the end, any rest. */
+/** Returns a text that sorts by specificity: a literal, a parameter, the end, any rest. */
 function rank(pattern: string): string {
   const order = { literal: 'a', parameter: 'b', rest: 'd' };
   return `${parsePattern(pattern)
@@ -101,15 +101,15 @@ function rank(pattern: string): string {
     .join('')}c`;
 }
 
-describe('methods', () => {
-  test('a route has its own', () => {
+describe('the methods of a route', () => {
+  test('are sorted, and other methods do not match', () => {
     const { router, routes } = planOf([['PUT,PATCH', '/a']]);
     expect(routes[0]?.methods).toEqual(['PATCH', 'PUT']);
     expect(router.match('PATCH', '/a')).toBeDefined();
     expect(router.match('GET', '/a')).toBeUndefined();
   });
 
-  test('any is every one of the language', () => {
+  test('are all methods for "any"', () => {
     expect(planOf([['any', '/a']]).routes[0]?.methods).toEqual([
       'DELETE',
       'GET',
@@ -121,9 +121,9 @@ describe('methods', () => {
     ]);
   });
 
-  test('GET answers HEAD', () => expect(planOf([['GET', '/a']]).routes[0]?.methods).toEqual(['GET', 'HEAD']));
+  test('include HEAD with GET', () => expect(planOf([['GET', '/a']]).routes[0]?.methods).toEqual(['GET', 'HEAD']));
 
-  test('unless another route has the HEAD of the same path, whatever its parameters are called', () => {
+  test('exclude HEAD if another route has it for the same path, regardless of parameter names', () => {
     const { router } = planOf([
       ['GET', '/{a}'],
       ['HEAD', '/{b}'],
@@ -132,7 +132,7 @@ describe('methods', () => {
     expect(router.match('GET', '/x')?.id).toBe('r0');
   });
 
-  test('the HEAD of a narrower GET is not taken by a wider route', () => {
+  test('let a narrower GET route match HEAD before a wider route', () => {
     const { router } = planOf([
       ['any', '/a/**', 'public'],
       ['GET', '/a/b', 'protected'],
@@ -140,7 +140,7 @@ describe('methods', () => {
     expect(router.match('HEAD', '/a/b')?.access).toBe('protected');
   });
 
-  test('another method of a narrower path goes to the wider route that has it', () => {
+  test('leave other methods of a narrower path to a wider route', () => {
     const { router } = planOf([
       ['any', '/a/**'],
       ['GET', '/a/b'],
@@ -154,7 +154,7 @@ describe('methods', () => {
     ['/a/b/c', ['DELETE']],
     ['/', []],
     ['/b', []],
-  ])('allowed at %s', (path, expected) => {
+  ])('are listed by allowedMethods for %s', (path, expected) => {
     const { router } = planOf([
       ['GET', '/a'],
       ['POST', '/{x}'.replace('{x}', 'a')],
@@ -164,15 +164,15 @@ describe('methods', () => {
     expect(router.allowedMethods(path)).toEqual(expected);
   });
 
-  test('a method that no route could have', () => {
+  test('never match an unsupported method', () => {
     const { router } = planOf([['any', '/**']]);
     for (const method of ['TRACE', 'CONNECT', 'get', '', '__proto__', 'constructor'])
       expect(router.match(method, '/a')).toBeUndefined();
   });
 });
 
-describe('paths', () => {
-  test.each(['/a', '/a/', '/a/b', '/a/b/'])('one trailing slash is ignored: %s', (path) => {
+describe('the path of a request', () => {
+  test.each(['/a', '/a/', '/a/b', '/a/b/'])('matches %s with or without a trailing slash', (path) => {
     expect(
       matched(
         [
@@ -185,21 +185,21 @@ describe('paths', () => {
     ).toBe(path.startsWith('/a/b') ? '/a/{b}' : '/a');
   });
 
-  test('a parameter is one segment, and not an empty one', () => {
+  test('needs exactly one non-empty segment for a parameter', () => {
     expect(matched([['GET', '/a/{b}']], 'GET', '/a')).toBeUndefined();
     expect(matched([['GET', '/a/{b}']], 'GET', '/a/')).toBeUndefined();
     expect(matched([['GET', '/a/{b}']], 'GET', '/a/b/c')).toBeUndefined();
   });
 
-  test('letter case is told apart', () => expect(matched([['GET', '/a']], 'GET', '/A')).toBeUndefined());
+  test('is case-sensitive', () => expect(matched([['GET', '/a']], 'GET', '/A')).toBeUndefined());
 
-  test('the path is matched as it was sent, encoded', () => {
+  test('is matched encoded, as received', () => {
     expect(matched([['GET', '/caf%C3%A9']], 'GET', '/caf%C3%A9')).toBeDefined();
     expect(matched([['GET', '/a%20b']], 'GET', '/a b')).toBeUndefined();
   });
 
   test.each([..."!$&'()+,=:@~.-_"].map((character) => [character]))(
-    '%s in a literal stands for itself',
+    'matches %s in a literal as plain text',
     (character) => {
       for (const literal of [
         `x${character}y`,
@@ -217,7 +217,7 @@ describe('paths', () => {
   );
 
   test.each(['(a|b)', '(.+)', '(?!a)', '[a]', 'a?', 'x:id', '+', '$', '**'.slice(1)])(
-    'what the tree would take for a language: %s',
+    'treats the syntax of rou3 in %s as plain text',
     (text) => {
       let plan: Plan | undefined;
       try {
@@ -231,11 +231,14 @@ describe('paths', () => {
     },
   );
 
-  test.each(['/__proto__', '/constructor', '/toString', '/a/__proto__/b'])('%s is a path like any other', (path) => {
-    expect(matched([['GET', '/x']], 'GET', path)).toBeUndefined();
-    expect(matched([['GET', path]], 'GET', path)).toBe(path);
-    expect(matched([['GET', '/a/{b}/b']], 'GET', '/a/__proto__/b')).toBe('/a/{b}/b');
-  });
+  test.each(['/__proto__', '/constructor', '/toString', '/a/__proto__/b'])(
+    'may be %s, which is not special',
+    (path) => {
+      expect(matched([['GET', '/x']], 'GET', path)).toBeUndefined();
+      expect(matched([['GET', path]], 'GET', path)).toBe(path);
+      expect(matched([['GET', '/a/{b}/b']], 'GET', '/a/__proto__/b')).toBe('/a/{b}/b');
+    },
+  );
 });
 
 describe('a protected path is never reached through a public route', () => {
@@ -295,7 +298,7 @@ describe('a protected path is never reached through a public route', () => {
     '/files/.%20./SECRET',
     '/files/7%3F/Secret',
     '/files/7%23x/secret.',
-  ])('%s', (path) => expect(router.match('GET', path)?.access).not.toBe('public'));
+  ])('by %s', (path) => expect(router.match('GET', path)?.access).not.toBe('public'));
 
   test.each([
     '/files/secrets',
@@ -311,7 +314,7 @@ describe('a protected path is never reached through a public route', () => {
     '/files/secret%2C',
     '/files/a%20b',
     '/files/x%40me',
-  ])('%s is none of them, and public', (path) => expect(router.match('GET', path)?.access).toBe('public'));
+  ])('except for %s, which is a different path', (path) => expect(router.match('GET', path)?.access).toBe('public'));
 
   test.each([
     ['a leading blank', '/files/%20secret'],
@@ -360,7 +363,7 @@ describe('a protected path is never reached through a public route', () => {
     ['a Hangul filler', '/files/secret%E3%85%A4'],
     ['another composition', '/files/x%20e%CC%81(1)'],
     ['several of them', '/%EF%BB%BFfiles/%20%C2%AD%EF%BC%B3e%E2%80%8Bcret%EF%BC%8E%20'],
-  ])('with %s: %s', (_what, path) => expect(router.match('GET', path)?.access).not.toBe('public'));
+  ])('by a path with %s: %s', (_name, path) => expect(router.match('GET', path)?.access).not.toBe('public'));
 
   test.each([
     ['letters with accents', '/files/Jos%C3%A9'],
@@ -374,9 +377,9 @@ describe('a protected path is never reached through a public route', () => {
     ['fullwidth text', '/files/%EF%BC%A1%EF%BC%A2'],
     ['blanks inside', '/files/a%20b%20c'],
     ['a leading blank', '/files/%20a'],
-  ])('with %s it is public: %s', (_what, path) => expect(router.match('GET', path)?.access).toBe('public'));
+  ])('except for a path with %s: %s', (_name, path) => expect(router.match('GET', path)?.access).toBe('public'));
 
-  test('nor is its method told of', () => {
+  test('and its methods are not listed for variants of its path', () => {
     const some = planOf([
       ['any', '/files/**', 'public'],
       ['any', '/files/secret', 'protected'],
@@ -384,7 +387,7 @@ describe('a protected path is never reached through a public route', () => {
     expect(some.router.allowedMethods('/files/SECRET')).toEqual([]);
   });
 
-  test('however its letters are written, whatever is put behind them', () => {
+  test('with any letter case and any ignored suffix', () => {
     const mangled = fc.array(
       fc.tuple(
         fc.constantFrom('x', 'Y', 'z', '{}'),
@@ -396,7 +399,7 @@ describe('a protected path is never reached through a public route', () => {
     fc.assert(
       fc.property(mangled, fc.boolean(), fc.boolean(), (parts, upper, slash) => {
         const written = `/${parts.map(([letter], index) => letter.replace('{}', `{p${index}}`)).join('/')}`;
-        const sent = parts.map(([letter, behind, text]) => letter.replace('{}', text) + behind).join('/');
+        const sent = parts.map(([letter, suffix, text]) => letter.replace('{}', text) + suffix).join('/');
         const asked = `/${upper ? sent.toUpperCase() : sent.toLowerCase()}${slash ? '/' : ''}`;
         const both = planOf([
           ['any', '/**', 'public'],
@@ -409,7 +412,7 @@ describe('a protected path is never reached through a public route', () => {
     );
   });
 
-  test('the order of the routes has no part in it', () => {
+  test('in any order of the routes', () => {
     const two: Entry[] = [
       ['GET', '/a', 'public'],
       ['GET', '/A', 'protected'],
@@ -423,18 +426,18 @@ describe('a protected path is never reached through a public route', () => {
   });
 });
 
-describe('a route that asks for more is never passed by', () => {
+describe('a stricter route is never bypassed', () => {
   const variants = ['/GATE', '/gate.', '/gate;x', '/Gate%3Fx', '/gate/'.toUpperCase()];
   const body = { type: 'object' };
 
   test.each<[string, Entry, Entry]>([
     ['a login gate', ['POST', '/gate', 'public', { login: { token: '/t' } }], ['any', '/**']],
-    ['a login gate, by a protected one', ['POST', '/gate', 'public', { login: {} }], ['any', '/**', 'protected']],
+    ['a login gate, beside a protected route', ['POST', '/gate', 'public', { login: {} }], ['any', '/**', 'protected']],
     ['fewer roles', ['POST', '/gate', 'protected', { roles: ['user'] }], ['any', '/**', 'protected']],
-    ['a body that fits', ['POST', '/gate', 'public', { body: { schema: body } }], ['any', '/**']],
-    ['a body of some size', ['POST', '/gate', 'protected', { body: { maxBytes: '1KB' } }], ['any', '/**', 'protected']],
-    ['a query that fits', ['POST', '/gate', 'public', { query: { unknown: 'refuse' } }], ['any', '/**']],
-  ])('%s', (_what, gate, wide) => {
+    ['a body schema', ['POST', '/gate', 'public', { body: { schema: body } }], ['any', '/**']],
+    ['a body limit', ['POST', '/gate', 'protected', { body: { maxBytes: '1KB' } }], ['any', '/**', 'protected']],
+    ['a query rule', ['POST', '/gate', 'public', { query: { unknown: 'refuse' } }], ['any', '/**']],
+  ])('if it has %s', (_name, gate, wide) => {
     const { router } = planOf([gate, wide], ['admin', 'user']);
     expect(router.match('POST', '/gate')?.path).toBe('/gate');
     for (const path of variants) expect([path, router.match('POST', path)]).toEqual([path, undefined]);
@@ -443,8 +446,8 @@ describe('a route that asks for more is never passed by', () => {
 
   test.each<[string, Entry]>([
     ['a body that is only reported', ['POST', '/gate', 'public', { validation: 'report', body: { schema: body } }]],
-    ['nothing', ['POST', '/gate']],
-  ])('but one that asks for %s may be', (_what, gate) => {
+    ['no requirements', ['POST', '/gate']],
+  ])('except for a route with %s', (_name, gate) => {
     const { router } = planOf([gate, ['any', '/**']], ['admin', 'user']);
     for (const path of variants) expect([path, router.match('POST', path)?.path]).toEqual([path, '/**']);
   });
@@ -476,7 +479,7 @@ describe('a path with an encoded slash', () => {
     ['GET', '/sealed/a%2Fb', '/sealed/{id}'],
     ['GET', '/sealed/a%2Fx', '/sealed/{id}'],
     ['GET', '/sealed/a%2Fb/', '/sealed/{id}'],
-  ])('%s %s is that of %s', (method, path, expected) => {
+  ])('%s %s matches %s', (method, path, expected) => {
     expect(router.match(method, path)?.path).toBe(expected);
   });
 
@@ -501,17 +504,17 @@ describe('a path with an encoded slash', () => {
     expect(router.allowedMethods(path)).not.toContain(method);
   });
 
-  test('is told apart from one that is encoded twice or not at all', () => {
+  test('differs from a path that is encoded twice or not at all', () => {
     expect(router.match('GET', '/files/a%252Fb')?.path).toBe('/files/**');
     expect(router.match('GET', '/files/7/keys')?.access).toBe('protected');
   });
 
-  test('may come as far as the router only where some route keeps it', () => {
+  test('is accepted only if some route keeps it', () => {
     expect(router.keepsEncodedSlash).toBe(true);
     expect(planOf(routes.slice(-2)).router.keepsEncodedSlash).toBe(false);
   });
 
-  test('never comes to a public route by a reading that is a protected one', () => {
+  test('never reaches a public route if its decoded form is protected', () => {
     const letters = fc.array(fc.constantFrom('a', 'B', 'c'), { minLength: 1, maxLength: 4 });
     const joint = fc.constantFrom('/', '%2f', '%2F', ';x%2f', '.%2F', '%20%2f');
     fc.assert(

@@ -4,8 +4,8 @@ import { readRequestTarget } from '../../../src/gateway/request/request-target.t
 import type { Plan } from '../../../src/plan/plan.ts';
 import { loadText, manifestOf, problemOf } from '../../manifest/support.ts';
 
-function route(path: string, replace: string, put: string, more = ''): string {
-  const quoted = JSON.stringify({ replace, with: put });
+function route(path: string, replace: string, replacement: string, more = ''): string {
+  const quoted = JSON.stringify({ replace, with: replacement });
   return manifestOf(
     '',
     `  - { id: r, method: GET, path: '${path}', upstream: contacts, access: public, upstreamPath: ${quoted}${more} }\n`,
@@ -18,13 +18,13 @@ function planOf(text: string): Plan {
   return plan;
 }
 
-/** What the upstream is asked for; `undefined` when no route matches. */
-function asked(plan: Plan, path: string): string | undefined {
-  const found = plan.router.match('GET', path);
-  return found && (found.upstreamPath?.(path) ?? path);
+/** Returns the path that the upstream receives; `undefined` if no route matches. */
+function upstreamPathOf(plan: Plan, path: string): string | undefined {
+  const route = plan.router.match('GET', path);
+  return route && (route.upstreamPath?.(path) ?? path);
 }
 
-describe('the path at the upstream', () => {
+describe('the upstream path', () => {
   test.each([
     ['/api/contacts/**', '/api/contacts', '/', '/api/contacts', '/'],
     ['/api/contacts/**', '/api/contacts', '/', '/api/contacts/', '/'],
@@ -43,15 +43,15 @@ describe('the path at the upstream', () => {
     ['/**', '/', '/v2', '/', '/v2/'],
     ['/', '/', '/v2', '/', '/v2/'],
     ['/caf%C3%A9/**', '/caf%C3%A9', '/th%C3%A9', '/caf%C3%A9/%C3%A9', '/th%C3%A9/%C3%A9'],
-  ])('of %s with %s as %s: %s is asked for as %s', (path, replace, put, sent, expected) => {
-    expect(asked(planOf(route(path, replace, put)), sent)).toBe(expected);
+  ])('for %s, replaces %s with %s: %s becomes %s', (path, replace, replacement, requestPath, expected) => {
+    expect(upstreamPathOf(planOf(route(path, replace, replacement)), requestPath)).toBe(expected);
   });
 
-  test('is the one that was sent where nothing is said of it', () => {
+  test('is the request path if the route has no upstreamPath', () => {
     expect(planOf(manifestOf()).routes[0]?.upstreamPath).toBeUndefined();
   });
 
-  test('is one that the path guard lets through, whatever was matched', () => {
+  test('is always a path that the path guard accepts', () => {
     const part = fc.oneof(
       {
         weight: 4,
@@ -74,20 +74,20 @@ describe('the path at the upstream', () => {
         fc.array(part, { maxLength: 4 }),
         fc.nat(3),
         fc.boolean(),
-        (base, put, rest, cut, keeps) => {
+        (base, replacement, rest, cut, keeps) => {
           const prefix = path(base.slice(1).split('/').slice(0, cut)).replace(/\/+$/, '') || '/';
           const pattern = base === '/' ? '/**' : `${base}/**`;
           const more = keeps ? ', encodedSlash: keep' : '';
-          const { plan } = loadText(route(pattern.replaceAll("'", "''"), prefix, put, more));
+          const { plan } = loadText(route(pattern.replaceAll("'", "''"), prefix, replacement, more));
           if (plan === undefined) return;
           loaded += 1;
-          const sent = rest.length === 0 ? base : `${base === '/' ? '' : base}${path(rest)}`;
-          if (!isPassed(sent, keeps)) return;
-          const upstream = asked(plan, sent);
+          const requestPath = rest.length === 0 ? base : `${base === '/' ? '' : base}${path(rest)}`;
+          if (!isAccepted(requestPath, keeps)) return;
+          const upstream = upstreamPathOf(plan, requestPath);
           if (upstream === undefined) return;
           passed += 1;
           expect(readRequestTarget(upstream, undefined, keeps)).toEqual({ path: upstream, query: '' });
-          expect(upstream.endsWith(sent.slice(prefix === '/' ? 0 : prefix.length))).toBe(true);
+          expect(upstream.endsWith(requestPath.slice(prefix === '/' ? 0 : prefix.length))).toBe(true);
         },
       ),
       { numRuns: 4_000 },
@@ -97,7 +97,7 @@ describe('the path at the upstream', () => {
   });
 });
 
-function isPassed(path: string, keeps: boolean): boolean {
+function isAccepted(path: string, keeps: boolean): boolean {
   try {
     return readRequestTarget(path, undefined, keeps).query === '';
   } catch {
@@ -105,13 +105,13 @@ function isPassed(path: string, keeps: boolean): boolean {
   }
 }
 
-describe('what is replaced', () => {
-  const HOW = 'is not how "/api/contacts/{id}" begins; write whole segments of it, at most /api/contacts';
+describe('an invalid upstreamPath', () => {
+  const NOT_A_PREFIX = 'is not a prefix of "/api/contacts/{id}"; write complete segments of it, at most /api/contacts';
   test.each([
-    ['/api/contacts/{id}', '/api/contact', `"/api/contact" ${HOW}`],
-    ['/api/contacts/{id}', '/contacts', `"/contacts" ${HOW}`],
-    ['/api/contacts/{id}', '/API', `"/API" ${HOW}`],
-    ['/api/contacts/{id}', '/api/contacts/id', `"/api/contacts/id" ${HOW}`],
+    ['/api/contacts/{id}', '/api/contact', `"/api/contact" ${NOT_A_PREFIX}`],
+    ['/api/contacts/{id}', '/contacts', `"/contacts" ${NOT_A_PREFIX}`],
+    ['/api/contacts/{id}', '/API', `"/API" ${NOT_A_PREFIX}`],
+    ['/api/contacts/{id}', '/api/contacts/id', `"/api/contacts/id" ${NOT_A_PREFIX}`],
     [
       '/api/contacts/{id}',
       '/api/contacts/{id}',
@@ -119,13 +119,13 @@ describe('what is replaced', () => {
     ],
     ['/api/contacts/{id}', '/api/', 'a trailing slash is never needed; write /api'],
     ['/api/contacts/{id}', '/api/../x', 'a path has no ".." segments; write the path that is meant'],
-    ['/api/contacts/{id}', '/api//contacts', 'a path has no empty segments; write one slash'],
+    ['/api/contacts/{id}', '/api//contacts', 'a path has no empty segments; write a single slash'],
     [
       '/{tenant}/contacts',
       '/tenant',
-      '"/tenant" is not how "/{tenant}/contacts" begins; write whole segments of it, at most /',
+      '"/tenant" is not a prefix of "/{tenant}/contacts"; write complete segments of it, at most /',
     ],
-  ])('of %s cannot be %s', (path, replace, message) => {
+  ])('for %s cannot replace %s', (path, replace, message) => {
     const text = route(path, replace, '/v2');
     const column = (text.split('\n')[4] ?? '').indexOf('"replace":') + '"replace":'.length + 1;
     expect(problemOf(text)).toBe(`5:${column} ${message}`);
@@ -137,15 +137,15 @@ describe('what is replaced', () => {
     ['/**', 'a prefix is literal: it has no {name} and no **; write the segments before them'],
     ['/./v2', 'a path has no "." segments; write the path that is meant'],
     ['/%2e%2e', '"%2e%2e" has characters that a path cannot hold; percent-encode them in upper case, as in %C3%A9'],
-    ['/a%2Fb', '"%2F" cannot stand in a route\'s path; write {name} for its segment, and encodedSlash: keep'],
+    ['/a%2Fb', '"%2F" is not allowed in a route\'s path; write {name} for its segment, and encodedSlash: keep'],
     ['/..;a', '"..;a" has characters that a path cannot hold; percent-encode them in upper case, as in %C3%A9'],
-    ['/v2?x', 'a path has no query and no fragment; leave out what follows the path'],
-    ['//v2', 'a path has no empty segments; write one slash'],
-  ])('cannot become %s', (put, message) => {
-    expect(problemOf(route('/api/**', '/api', put)).replace(/^\S+ /, '')).toBe(message);
+    ['/v2?x', 'a path has no query and no fragment; remove everything after the path'],
+    ['//v2', 'a path has no empty segments; write a single slash'],
+  ])('cannot insert %s', (replacement, message) => {
+    expect(problemOf(route('/api/**', '/api', replacement)).replace(/^\S+ /, '')).toBe(message);
   });
 
-  test('is not told of where the path itself is faulty', () => {
+  test('is not reported if the route path itself is invalid', () => {
     expect(problemOf(route('/api/./x', '/api', '/')).replace(/^\S+ /, '')).toContain('"." segments');
   });
 });

@@ -3,17 +3,19 @@ import { describe, expect, test } from 'vitest';
 import { CONTENT_ENCODING, CONTENT_MAX_BYTES } from '../../../src/plan/schema/base64-keywords.ts';
 import { bodyRoute, faultsOf, loadText, manifestOf } from '../../manifest/support.ts';
 
-function judgeOf(schema: string) {
+function validatorOf(schema: string) {
   const loaded = loadText(manifestOf('', bodyRoute(schema)));
   return (value: unknown) => faultsOf(loaded, JSON.stringify(value)) ?? [];
 }
 
-const judge = judgeOf('{ contentEncoding: base64, contentMaxBytes: 4B }');
-const LIMITED = [{ pointer: '', message: 'holds more than 4B' }];
+const validate = validatorOf('{ contentEncoding: base64, contentMaxBytes: 4B }');
+const LIMITED = [{ pointer: '', message: 'decodes to more than 4B' }];
 const NOT_BASE64 = [{ pointer: '', message: 'must be base64, padded, without line breaks' }];
 
 describe('contentEncoding: base64', () => {
-  test.each(['', 'QQ==', 'QUI=', 'QUJD', 'QUJDRA==', '+/+/'])('%j is taken', (text) => expect(judge(text)).toEqual([]));
+  test.each(['', 'QQ==', 'QUI=', 'QUJD', 'QUJDRA==', '+/+/'])('accepts %j', (text) =>
+    expect(validate(text)).toEqual([]),
+  );
 
   test.each([
     'Q',
@@ -35,10 +37,10 @@ describe('contentEncoding: base64', () => {
     'QUJé',
     'data:;base64,QUJD',
     '\u0000QUJ',
-  ])('%j is refused', (text) => expect(judge(text)).toContainEqual(NOT_BASE64[0]));
+  ])('refuses %j', (text) => expect(validate(text)).toContainEqual(NOT_BASE64[0]));
 
-  test('what it takes is what comes back from decoding', () => {
-    const unlimited = judgeOf('{ contentEncoding: base64 }');
+  test('accepts exactly the texts that decoding and encoding again does not change', () => {
+    const unlimited = validatorOf('{ contentEncoding: base64 }');
     const text = fc.string({ unit: fc.constantFrom('A', 'Q', 'g', 'w', '/', '+', '9', '=', '-', ' '), maxLength: 9 });
     fc.assert(
       fc.property(text, (any) => {
@@ -49,15 +51,15 @@ describe('contentEncoding: base64', () => {
     );
   });
 
-  test('other types are not its business', () => expect(judge(1)).toEqual([]));
+  test('ignores other types', () => expect(validate(1)).toEqual([]));
 });
 
 describe('contentMaxBytes', () => {
-  test.each([0, 1, 2, 3, 4, 5, 6, 7, 300])('of %i bytes', (length) => {
-    expect(judge(Buffer.alloc(length, 7).toString('base64'))).toEqual(length <= 4 ? [] : LIMITED);
+  test.each([0, 1, 2, 3, 4, 5, 6, 7, 300])('limits the size of %i bytes', (length) => {
+    expect(validate(Buffer.alloc(length, 7).toString('base64'))).toEqual(length <= 4 ? [] : LIMITED);
   });
 
-  test('of 10 MB nothing is decoded, and it takes no time', () => {
+  test('measures 10 MB of text fast, without decoding it', () => {
     const text = Buffer.alloc(7_500_000).toString('base64');
     const start = performance.now();
     expect(CONTENT_ENCODING.validate('base64', text)).toBe(true);

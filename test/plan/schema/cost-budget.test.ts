@@ -6,7 +6,7 @@ import { loadText, manifestOf } from '../../manifest/support.ts';
 
 const PATH = ['schemas', 'A'];
 
-function judgeOf(schema: object) {
+function validatorOf(schema: object) {
   const root: SchemaRoot = { schemas: { A: { ...schema } }, routes: [], files: {} };
   return createBodyValidator(createSchemaValidators(root).validatorAt(PATH), root, PATH);
 }
@@ -15,7 +15,7 @@ const times = <T>(count: number, make: (index: number) => T) =>
   Array.from({ length: count }, (_, index) => make(index));
 const COUNTING = '(?:a|b)*a(?:a|b){12}$';
 
-describe('what takes long is validated in another thread, with the same result', () => {
+describe('costly work is validated in another thread with the same result', () => {
   test.each<[string, object, unknown, number]>([
     ['a long text and a pattern', { pattern: COUNTING }, 'a'.repeat(30_000), 0],
     [
@@ -70,16 +70,16 @@ describe('what takes long is validated in another thread, with the same result',
       times(2_000, () => ({})),
       20,
     ],
-    ['many items that must differ', { uniqueItems: true }, times(4_000, (index) => ({ index })), 0],
-    ['many numbers that are long', { items: { type: 'number' } }, times(1_500, () => 1.2345678901234567), 0],
-  ])('%s', async (_what, schema, value, faults) => {
+    ['many items that must be unique', { uniqueItems: true }, times(4_000, (index) => ({ index })), 0],
+    ['many long numbers', { items: { type: 'number' } }, times(1_500, () => 1.2345678901234567), 0],
+  ])('%s', async (_name, schema, value, violationCount) => {
     const body = Buffer.from(JSON.stringify(value));
     expect(body.length).toBeLessThanOrEqual(65_536);
-    const judged = judgeOf(schema)(body, 'client');
-    expect(judged).toBeInstanceOf(Promise);
-    expect((await judged).violations.length >= Math.min(1, faults)).toBe(true);
-    expect((await judged).violations.length > 0).toBe(faults > 0);
-    expect((await judged).body?.toString()).toBe(JSON.stringify(value));
+    const validated = validatorOf(schema)(body, 'client');
+    expect(validated).toBeInstanceOf(Promise);
+    expect((await validated).violations.length >= Math.min(1, violationCount)).toBe(true);
+    expect((await validated).violations.length > 0).toBe(violationCount > 0);
+    expect((await validated).body?.toString()).toBe(JSON.stringify(value));
   });
 });
 
@@ -93,14 +93,14 @@ test.each<[string, object, unknown]>([
     times(200, () => ({ sku: 'AB-12', count: 1 })),
   ],
   ['a long list of numbers', { items: { type: 'integer', maximum: 9 } }, times(10_000, () => 1)],
-])('%s is validated at once', (_what, schema, value) => {
-  expect(judgeOf(schema)(Buffer.from(JSON.stringify(value)), 'client')).toEqual({
+])('%s is validated on the serving thread', (_name, schema, value) => {
+  expect(validatorOf(schema)(Buffer.from(JSON.stringify(value)), 'client')).toEqual({
     violations: [],
     body: expect.any(Buffer),
   });
 });
 
-describe('parameters', () => {
+describe('costly parameters are validated in another thread', () => {
   const { plan } = loadText(
     manifestOf(
       '',
@@ -118,17 +118,17 @@ describe('parameters', () => {
     ['/a/aaaaaaaaaaaaa', '', ['X-A', long, 'x-a', `${long}c`]],
     ['/a/c', `?q=${'a'.repeat(300)}${'&q=aaaaaaaaaaaaaa'.repeat(500)}`, []],
     ['/a/aaaaaaaaaaaaa', `?q=${long}&n=4&n=6&n=${long}`, []],
-  ])('%.20s with %.20s', async (path, query, headers) => {
-    const served = parameters?.validateWithinBudget(path, query, headers, 'client');
-    expect(served).toBeInstanceOf(Promise);
-    const faults = parameters?.validate(path, query, headers);
-    const { violations } = (await served) as Awaited<Extract<typeof served, Promise<unknown>>>;
+  ])('for %.20s with %.20s', async (path, query, headers) => {
+    const pending = parameters?.validateWithinBudget(path, query, headers, 'client');
+    expect(pending).toBeInstanceOf(Promise);
+    const expected = parameters?.validate(path, query, headers);
+    const { violations } = (await pending) as Awaited<Extract<typeof pending, Promise<unknown>>>;
     expect([...violations].sort((a, b) => a.pointer.localeCompare(b.pointer))).toEqual(
-      [...(faults ?? [])].sort((a, b) => a.pointer.localeCompare(b.pointer)),
+      [...(expected ?? [])].sort((a, b) => a.pointer.localeCompare(b.pointer)),
     );
   });
 
-  test('that are short are validated at once', () => {
+  test('but short ones on the serving thread', () => {
     expect(parameters?.validateWithinBudget('/a/aaaaaaaaaaaaa', '?q=aaaaaaaaaaaaa&n=3', [], 'client')).toEqual([]);
   });
 });

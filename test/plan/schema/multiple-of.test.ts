@@ -28,23 +28,28 @@ test.each<[number, number]>([
   [1e-7, 1],
   [1.5, 1],
   [5e-324, 1e300],
-])('%s is no multiple of %s', (value, divisor) => expect(isMultiple(value, divisor)).toBe(false));
+])('%s is not a multiple of %s', (value, divisor) => expect(isMultiple(value, divisor)).toBe(false));
 
-test('agrees with integers, wherever the point stands', () => {
-  const whole = fc.integer({ min: -1_000_000, max: 1_000_000 });
+test('agrees with integer division for every position of the decimal point', () => {
+  const integer = fc.integer({ min: -1_000_000, max: 1_000_000 });
   fc.assert(
-    fc.property(whole, fc.integer({ min: 1, max: 5_000 }), fc.integer({ min: -8, max: 8 }), (value, divisor, power) => {
-      const shift = (number: number) => Number(`${number}e${power}`);
-      expect(isMultiple(shift(value), shift(divisor))).toBe(value % divisor === 0);
-    }),
+    fc.property(
+      integer,
+      fc.integer({ min: 1, max: 5_000 }),
+      fc.integer({ min: -8, max: 8 }),
+      (value, divisor, power) => {
+        const shift = (number: number) => Number(`${number}e${power}`);
+        expect(isMultiple(shift(value), shift(divisor))).toBe(value % divisor === 0);
+      },
+    ),
   );
 });
 
-test('is told as a violation', () => {
-  const judge = createSchemaValidators({ schemas: { A: { multipleOf: 0.01 } }, routes: [], files: {} }).validatorAt([
+test('a number that is not a multiple is a violation', () => {
+  const validate = createSchemaValidators({ schemas: { A: { multipleOf: 0.01 } }, routes: [], files: {} }).validatorAt([
     'schemas',
     'A',
   ]);
-  expect(judge(0.07, 4)).toEqual([]);
-  expect(judge(0.071, 5)).toEqual([{ pointer: '', message: 'must be multiple of 0.01' }]);
+  expect(validate(0.07, 4)).toEqual([]);
+  expect(validate(0.071, 5)).toEqual([{ pointer: '', message: 'must be multiple of 0.01' }]);
 });

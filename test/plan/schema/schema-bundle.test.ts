@@ -21,56 +21,56 @@ const FILES: Readonly<Record<string, string>> = {
   'with space.json': '{ "type": "string", "$ref": "#/$defs/A", "$defs": { "A": { "maxLength": 2 } } }',
 };
 
-const asked: string[] = [];
+const readPaths: string[] = [];
 const readFile = (path: string) => {
-  asked.push(path);
+  readPaths.push(path);
   const text = FILES[path];
   if (text === undefined) throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
   return text;
 };
 
-function judgeOf(schema: string, above = '') {
-  asked.length = 0;
+function validatorOf(schema: string, above = '') {
+  readPaths.length = 0;
   const text = manifestOf(above, bodyRoute(schema));
   const loaded = load({ path: 'gateway.yaml', text }, { env: {}, readFile });
   if (loaded.plan === undefined) throw new Error(loaded.problems.map(({ message }) => message).join('\n'));
   return (body: unknown) => {
-    const faults = faultsOf(loaded, JSON.stringify(body));
-    return faults?.map(({ pointer }) => pointer);
+    const violations = faultsOf(loaded, JSON.stringify(body));
+    return violations?.map(({ pointer }) => pointer);
   };
 }
 
 describe('a schema in a file', () => {
-  test('refers to its own parts, to other files, and back', async () => {
-    const judge = judgeOf("{ $ref: './schemas/contact.json' }");
-    expect(asked).toEqual(['schemas/contact.json', 'schemas/parts/address.yaml']);
-    expect(judge({ email: 'abc', count: 1, address: { street: 'a', contacts: [{ email: 'abc' }] } })).toEqual([]);
-    expect(judge({ email: 'a' })).toEqual(['/email']);
-    expect(judge({ count: 2 ** 53 })).toEqual(['/count']);
-    expect(judge({ address: { street: 'too long', contacts: [{ email: 'a' }] } })).toEqual([
+  test('may refer to its own parts, to other files, and back', async () => {
+    const validate = validatorOf("{ $ref: './schemas/contact.json' }");
+    expect(readPaths).toEqual(['schemas/contact.json', 'schemas/parts/address.yaml']);
+    expect(validate({ email: 'abc', count: 1, address: { street: 'a', contacts: [{ email: 'abc' }] } })).toEqual([]);
+    expect(validate({ email: 'a' })).toEqual(['/email']);
+    expect(validate({ count: 2 ** 53 })).toEqual(['/count']);
+    expect(validate({ address: { street: 'too long', contacts: [{ email: 'a' }] } })).toEqual([
       '/address/street',
       '/address/contacts/0/email',
     ]);
-    expect(judge({ mode: { $ref: 'parts/nowhere.json' } })).toEqual([]);
-    expect(judge([])).toEqual(['']);
+    expect(validate({ mode: { $ref: 'parts/nowhere.json' } })).toEqual([]);
+    expect(validate([])).toEqual(['']);
   });
 
-  test('is found by its part, by an encoded name, and from the shared schemas', async () => {
-    const judge = judgeOf(
+  test('is found by a fragment, by an encoded name, and from the shared schemas', async () => {
+    const validate = validatorOf(
       "{ type: object, properties: { a: { $ref: 'schemas/contact.json#/$defs/Email' }, b: { $ref: 'with%20space.json' }, c: { $ref: '#/schemas/C' } } }",
       'schemas: { C: { $ref: schemas/../schemas/contact.json } }\n',
     );
-    expect(judge({ a: 'abc', b: 'ab', c: {} })).toEqual([]);
-    expect(judge({ a: 'a', b: 'abc', c: { email: 1 } })).toEqual(['/c/email', '/a', '/b'].sort());
-    expect(asked.filter((file) => file === 'schemas/contact.json')).toHaveLength(1);
+    expect(validate({ a: 'abc', b: 'ab', c: {} })).toEqual([]);
+    expect(validate({ a: 'a', b: 'abc', c: { email: 1 } })).toEqual(['/c/email', '/a', '/b'].sort());
+    expect(readPaths.filter((file) => file === 'schemas/contact.json')).toHaveLength(1);
   });
 });
 
-test('a file in a folder that holds itself is read so often, and then no more', () => {
+test('files in a folder that contains itself are read up to the limit', () => {
   const text = manifestOf('', bodyRoute("{ $ref: 'a.json' }"));
   const { problems } = load({ path: 'gateway.yaml', text }, { env: {}, readFile: () => '{ "$ref": "self/a.json" }' });
   expect(problems.map(({ message }) => message.replace(/^.*: /, ''))).toEqual([
-    'more than 200 files are not read; put some schemas together',
+    'at most 200 files are read; put several schemas into one file',
   ]);
 });
 
@@ -87,6 +87,6 @@ test.each([
   'schemas\\contact.json',
   '%2Fetc/passwd',
 ])('%s is never read or fetched', (reference) => {
-  expect(() => judgeOf(`{ $ref: '${reference}' }`)).toThrow(/^"|^[^\n]*write/);
-  expect(asked).toEqual([]);
+  expect(() => validatorOf(`{ $ref: '${reference}' }`)).toThrow(/^"|^[^\n]*write/);
+  expect(readPaths).toEqual([]);
 });

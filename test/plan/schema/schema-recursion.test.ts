@@ -6,7 +6,7 @@ const load = (node: string, others = '') =>
 const NODE = "{ $ref: '#/schemas/Node' }";
 const KID = `{ properties: { kid: ${NODE} } }`;
 
-describe('a member that would be judged twice at each level', () => {
+describe('a schema that validates a member twice at each level', () => {
   test.each<[string, string, string?]>([
     ['in two branches of oneOf', `{ oneOf: [${KID}, ${KID}] }`],
     ['in two branches of anyOf', `{ anyOf: [${KID}, { properties: { kid: ${NODE}, b: { type: string } } }] }`],
@@ -16,13 +16,13 @@ describe('a member that would be judged twice at each level', () => {
     ['in not', `{ properties: { kid: ${NODE} }, not: ${KID} }`],
     ['in a dependent schema', `{ properties: { kid: ${NODE} }, dependentSchemas: { a: ${KID} } }`],
     [
-      'in one branch, met twice',
+      'in one schema that two branches refer to',
       `{ oneOf: [{ $ref: '#/schemas/Other' }, { $ref: '#/schemas/Other' }] }`,
       `  Other: ${KID}\n`,
     ],
     ['below the branches', `{ properties: { list: { items: { oneOf: [${NODE}, ${NODE}] } } } }`],
     ['as items', `{ anyOf: [{ items: ${NODE} }, { items: ${NODE}, minItems: 2 }] }`],
-    ['as an item and as what is contained', `{ items: ${NODE}, contains: ${NODE} }`],
+    ['as an item and in contains', `{ items: ${NODE}, contains: ${NODE} }`],
     ['as the first item and as any', `{ allOf: [{ prefixItems: [${NODE}] }, { items: ${NODE} }] }`],
     ['by name and as any other', `{ oneOf: [${KID}, { additionalProperties: ${NODE} }] }`],
     ['by name and by pattern', `{ properties: { kid: ${NODE} }, patternProperties: { '^k': ${NODE} } }`],
@@ -36,22 +36,22 @@ describe('a member that would be judged twice at each level', () => {
       `{ oneOf: [${KID}, { properties: { kid: { $ref: '#/schemas/Other' } } }] }`,
       `  Other: { items: ${NODE} }\n`,
     ],
-  ])('%s is a problem', (_where, node, others) => {
+  ])('is a problem: %s', (_name, node, others) => {
     const { plan, problems } = load(node, others);
     expect(plan).toBeUndefined();
     expect(problems.map(({ message }) => message)).toEqual([
-      expect.stringMatching(/^this may judge a member that another branch judges too/),
+      expect.stringMatching(/^this may validate a member that another branch validates too/),
     ]);
     expect(problems[0]?.range.line).toBeGreaterThan(4);
   });
 });
 
-describe('a member that is judged once at each level', () => {
+describe('a schema that validates a member once at each level', () => {
   test.each<[string, string, string?]>([
     ['a tree', KID],
     ['a list of lists', `{ type: array, items: ${NODE} }`],
     [
-      'branches with names of their own',
+      'branches with different names',
       `{ oneOf: [{ required: [and], properties: { and: { items: ${NODE} } } }, { required: [or], properties: { or: { items: ${NODE} } } }] }`,
     ],
     [
@@ -69,14 +69,14 @@ describe('a member that is judged once at each level', () => {
       `  Other: { properties: { kid: ${NODE} } }\n`,
     ],
     [
-      'a schema met in two branches that does not lead back',
+      'a shared schema in two branches that does not recurse',
       `{ properties: { kid: ${NODE} }, oneOf: [{ properties: { a: { $ref: '#/schemas/Other' } } }, { properties: { a: { $ref: '#/schemas/Other' } } }] }`,
       '  Other: { type: string }\n',
     ],
-  ])('%s: a body of sixty levels takes no time', (_what, node, others) => {
+  ])('validates sixty levels fast: %s', (_name, node, others) => {
     const { plan, problems } = load(node, others);
     expect(problems).toEqual([]);
-    const judge = plan?.routes[0]?.body?.validate;
+    const validate = plan?.routes[0]?.body?.validate;
     const start = performance.now();
     for (const [open, end] of [
       ['{"kid":', '}'],
@@ -85,7 +85,7 @@ describe('a member that is judged once at each level', () => {
       ['{"a":', '}'],
     ] as const) {
       const levels = Math.floor(62 / (open.match(/[[{]/g)?.length ?? 1));
-      void judge?.(Buffer.from(`${open.repeat(levels)}1${end.repeat(levels)}`));
+      void validate?.(Buffer.from(`${open.repeat(levels)}1${end.repeat(levels)}`));
     }
     expect(performance.now() - start).toBeLessThan(1_000);
   });

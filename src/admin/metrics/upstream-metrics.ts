@@ -1,0 +1,79 @@
+import { endpointMetric, gauge, lookupDurations, type Metric, upstreamMetric } from './metric.ts';
+
+/** Metrics of upstreams, their endpoints, and the DNS lookups of their host names. */
+export const UPSTREAM_METRICS: readonly Metric[] = [
+  endpointMetric(
+    'upstream_endpoint_healthy',
+    'gauge',
+    '1 while the health check of an endpoint passes, or if it has no health check.',
+    (endpoint) => Number(endpoint.healthy ?? true),
+  ),
+  {
+    name: 'upstream_breaker_state',
+    type: 'gauge',
+    help: '1 for the current state of the circuit breaker of an endpoint.',
+    labels: ['upstream', 'endpoint', 'state'],
+    *collect({ gateway }) {
+      for (const { id, endpoints } of gateway.upstreams)
+        for (const { url, breaker } of endpoints)
+          for (const state of breaker === null ? [] : ['closed', 'half-open', 'open'])
+            yield { labels: { upstream: id, endpoint: url, state }, value: Number(breaker === state) };
+    },
+  },
+  endpointMetric(
+    'upstream_breaker_openings_total',
+    'counter',
+    'How often the circuit breaker of an endpoint opened.',
+    (endpoint) => endpoint.breakerOpenings,
+  ),
+  endpointMetric(
+    'upstream_abandoned_total',
+    'counter',
+    'Exchanges whose client disconnected before the endpoint responded.',
+    (endpoint) => endpoint.abandoned,
+  ),
+  upstreamMetric(
+    'upstream_panic',
+    'gauge',
+    '1 while the default circuit breakers of all endpoints are open, so that requests go to all of them.',
+    (upstream) => Number(upstream.panic),
+  ),
+  endpointMetric(
+    'upstream_connections',
+    'gauge',
+    'Connections to an endpoint, including those that are being opened.',
+    (endpoint) => endpoint.connections,
+  ),
+  endpointMetric(
+    'upstream_connections_busy',
+    'gauge',
+    'Connections to an endpoint that carry a request.',
+    (endpoint) => endpoint.busy,
+  ),
+  upstreamMetric('upstream_queue', 'gauge', 'Requests that wait for a connection.', (upstream) => upstream.waiting),
+  upstreamMetric('upstream_retries_total', 'counter', 'Retried requests.', (upstream) => upstream.retries),
+  {
+    name: 'dns_lookups_total',
+    type: 'counter',
+    help: 'DNS lookups, by result.',
+    labels: ['result'],
+    *collect({ gateway }) {
+      for (const [result, value] of Object.entries(gateway.resolver.counts.outcomes))
+        yield { labels: { result }, value };
+    },
+  },
+  lookupDurations('dns_lookup_duration_seconds', 'Time of a DNS lookup on the network, including all search domains.'),
+  gauge(
+    'dns_lookups_in_flight',
+    'DNS lookups in progress or in the queue.',
+    ({ gateway }) => gateway.resolver.inFlight,
+  ),
+  gauge('dns_failing_names', 'Host names whose last lookup failed.', ({ gateway }) => gateway.resolver.failingNames),
+  {
+    name: 'dns_stale_addresses_served_total',
+    type: 'counter',
+    help: 'Connections opened to addresses whose time to live had expired, because a newer lookup had not succeeded yet.',
+    labels: [],
+    collect: ({ gateway }) => [{ labels: {}, value: gateway.resolver.counts.stale }],
+  },
+];
