@@ -1,3 +1,4 @@
+import { isLocalhostName } from '../loopback.ts';
 import { AddressList } from './address-list.ts';
 import type { DnsError, DnsErrorCode } from './dns-error.ts';
 import { DnsLookup, type DnsLookupListener } from './dns-lookup.ts';
@@ -49,7 +50,7 @@ export class HostName implements DnsLookupListener {
   constructor(name: string, context: ResolverContext) {
     this.#name = name;
     this.#context = context;
-    if (!/(?:^|\.)localhost\.?$/.test(name)) return;
+    if (!isLocalhostName(name)) return;
     // RFC 6761 section 6.3.
     this.#isStatic = true;
     this.#filesVersion = Number.POSITIVE_INFINITY;

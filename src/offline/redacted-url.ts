@@ -1,6 +1,6 @@
 import type { Manifest } from '../manifest/manifest.generated.ts';
-import type { Secrets } from '../manifest/secrets.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { Secrets } from '../problem/redaction.ts';
 import type { RecordedRequest } from './recording-upstream.ts';
 
 interface UrlContext {

@@ -49,18 +49,9 @@ function redactMismatch(
 ): Mismatch {
   const { path: member, expected, actual } = mismatch;
   const isUrl = member[0] === 'upstream' && (member.length === 1 || member[1] === 'url') && typeof actual === 'string';
-  if (!isUrl || upstreamRequest === undefined)
-    return { ...mismatch, actual: redactValue(actual, loaded.secrets.redactText) };
+  if (!isUrl || upstreamRequest === undefined) return { ...mismatch, actual: loaded.secrets.redactTexts(actual) };
   const { origin, path } = redactedUrl(loaded, record.route?.id, upstreamRequest);
   return { ...mismatch, actual: typeof expected === 'string' && expected.startsWith('/') ? path : origin + path };
-}
-
-/** Redacts every text inside a value. */
-function redactValue(value: unknown, redact: (text: string) => string): unknown {
-  if (typeof value === 'string') return redact(value);
-  if (Array.isArray(value)) return value.map((item) => redactValue(item, redact));
-  if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [redact(key), redactValue(item, redact)]));
 }
 
 /** The token of the caller. No token of a test file can have this text. */

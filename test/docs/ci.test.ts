@@ -103,7 +103,7 @@ describe('action.yml', () => {
       summary: readFileSync(files.GITHUB_STEP_SUMMARY, 'utf8'),
       install: results['Install signing-gateway'],
       lint: results['Lint the manifest'],
-      diff: results['Report the changes'],
+      diff: results['Compare the manifest with the base'],
     };
   }
 
@@ -124,7 +124,7 @@ describe('action.yml', () => {
     expect(JSON.parse(readFileSync(join(folder, 'gateway-lint.sarif'), 'utf8')).runs[0].results.length).toBeGreaterThan(
       0,
     );
-    expect(summary).toMatch(/^### Manifest: 1 error in gateway\.yaml\n\n\| place /);
+    expect(summary).toMatch(/^### Manifest: 1 error in gateway\.yaml\n\n\| location /);
   });
 
   it('writes the effects of a change to the summary', async () => {

@@ -6,7 +6,7 @@ import { HTTP1_ERROR_CODES } from '../../src/http1/http1-error.ts';
 const log = readFileSync(new URL('../../docs/log.md', import.meta.url), 'utf8');
 
 describe('the source of a failure', () => {
-  it('is decided for every error of the HTTP/1.1 client', () => {
+  it('is defined for every error of the HTTP/1.1 client', () => {
     for (const code of Object.keys(HTTP1_ERROR_CODES))
       expect([code, failureSourceOf(code)]).not.toEqual([code, undefined]);
   });
@@ -17,12 +17,12 @@ describe('the source of a failure', () => {
     expect(Object.fromEntries(rows)).toEqual(FAILURE_SOURCES);
   });
 
-  it('is nobody but the client for what a client can cause alone', () => {
-    const harmless = ['response_head_too_large', 'request_malformed', 'body_too_large', 'body_invalid'];
-    expect(harmless.map(failureSourceOf)).toEqual(harmless.map(() => 'client'));
+  it('is the client for failures that a client can cause alone', () => {
+    const causedByClient = ['response_head_too_large', 'request_malformed', 'body_too_large', 'body_invalid'];
+    expect(causedByClient.map(failureSourceOf)).toEqual(causedByClient.map(() => 'client'));
   });
 
-  it('is the gateway for what this process lacks', () => {
+  it('is the gateway if this process lacks resources', () => {
     const shortages = ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'];
     expect(shortages.map(failureSourceOf)).toEqual(shortages.map(() => 'gateway'));
   });

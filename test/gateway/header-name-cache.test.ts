@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { HeaderNameCache } from '../../src/gateway/upstream/header-name-cache.ts';
 
-test('names that are in use stay, however many others come, and those are bounded', () => {
+test('keeps names in use, and limits the number of all others', () => {
   const names = new HeaderNameCache<number>();
   names.set('Host', 1);
   names.set('Accept', 2);
@@ -14,14 +14,14 @@ test('names that are in use stay, however many others come, and those are bounde
   expect(names.get('X-1')).toBeUndefined();
 });
 
-test('a new name is remembered after any number of others', () => {
+test('caches a new name after any number of others', () => {
   const names = new HeaderNameCache<number>();
   for (let index = 0; index < 5_000; index += 1) names.set(`X-${index}`, index);
   names.set('Authorization', 7);
   expect(names.get('Authorization')).toBe(7);
 });
 
-test('a long name is not remembered', () => {
+test('does not cache a long name', () => {
   const names = new HeaderNameCache<number>();
   names.set('X'.repeat(65), 1);
   expect([names.get('X'.repeat(65)), names.size]).toEqual([undefined, 0]);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { get as ask, type IncomingMessage } from 'node:http';
+import { get, type IncomingMessage } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { manifest, PUBLIC_ALL, type Running, startGateway } from '../support/gateway.ts';
@@ -7,7 +7,7 @@ import { type Listening, startListening } from '../support/upstream.ts';
 
 const SIZE = 6_000_000;
 
-/** Bytes that are another answer's nowhere. */
+/** Returns bytes that differ from those of every other response at each position. */
 function bodyOf(seed: number): Buffer {
   const words = new Uint32Array(SIZE / 4);
   for (let index = 0; index < words.length; index += 1)
@@ -44,23 +44,23 @@ const digestOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('h
 
 async function download(seed: number, framing: string, isSlow: boolean): Promise<string> {
   const path = `/${seed}/${framing.split(' ')[0]}`;
-  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    ask({ port: gateway.port, path, agent: false }, resolve).on('error', reject);
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    get({ port: gateway.port, path, agent: false }, resolve).on('error', reject);
   });
   const hash = createHash('sha256');
-  let pieces = 0;
-  for await (const piece of answer) {
-    hash.update(piece as Buffer);
-    pieces += 1;
-    if (isSlow && pieces % 4 === 0) await turn();
+  let chunks = 0;
+  for await (const chunk of response) {
+    hash.update(chunk as Buffer);
+    chunks += 1;
+    if (isSlow && chunks % 4 === 0) await turn();
   }
   return hash.digest('hex');
 }
 
-it('many long answers at once, to fast and to slow readers, each have their own bytes', async () => {
-  const wanted = FRAMINGS.flatMap((framing, row) =>
+it('many long responses at once, to fast and slow readers, do not share bytes', async () => {
+  const downloads = FRAMINGS.flatMap((framing, row) =>
     [0, 1, 2, 3].map((column) => ({ seed: 4 * row + column, framing, isSlow: column % 2 === 1 })),
   );
-  const got = await Promise.all(wanted.map(({ seed, framing, isSlow }) => download(seed, framing, isSlow)));
-  expect(got).toEqual(wanted.map(({ seed }) => digestOf(bodyOf(seed))));
+  const digests = await Promise.all(downloads.map(({ seed, framing, isSlow }) => download(seed, framing, isSlow)));
+  expect(digests).toEqual(downloads.map(({ seed }) => digestOf(bodyOf(seed))));
 });

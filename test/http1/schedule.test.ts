@@ -11,11 +11,11 @@ const FRAMED = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n';
 const SWITCH = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n\x81';
 
-const CALL = fc.constantFrom('GET', 'HEAD', 'POST', 'stream', 'handshake').map((call) => ({ call }));
+const REQUEST = fc.constantFrom('GET', 'HEAD', 'POST', 'stream', 'handshake').map((kind) => ({ send: kind }));
 
-/** What either side may do next, in any order. */
+/** The next action of either side. */
 const STEP = fc.oneof(
-  { weight: 3, arbitrary: CALL },
+  { weight: 3, arbitrary: REQUEST },
   {
     weight: 4,
     arbitrary: fc
@@ -32,40 +32,47 @@ const STEP = fc.oneof(
         fc.nat(100),
         fc.boolean(),
       )
-      .map(([text, cut, isWhole]) => ({ far: isWhole ? text : text.slice(0, cut % text.length) })),
+      .map(([text, cut, isComplete]) => ({ upstream: isComplete ? text : text.slice(0, cut % text.length) })),
   },
-  { weight: 1, arbitrary: fc.constantFrom('end', 'reset').map((farEnds) => ({ farEnds })) },
+  { weight: 1, arbitrary: fc.constantFrom('end', 'reset').map((upstreamEnds) => ({ upstreamEnds })) },
   { weight: 2, arbitrary: fc.constantFrom('piece', 'end', 'fault').map((body) => ({ body })) },
   { weight: 1, arbitrary: fc.constantFrom('pause', 'resume', 'abort').map((control) => ({ control })) },
   { weight: 5, arbitrary: fc.constant({ turn: true }) },
 );
-type Step = Partial<{ call: string; far: string; farEnds: string; body: string; control: string; turn: boolean }>;
+type Step = Partial<{
+  send: string;
+  upstream: string;
+  upstreamEnds: string;
+  body: string;
+  control: string;
+  turn: boolean;
+}>;
 
-/** What was told of an exchange: it ends once, and nothing is told behind that. */
-interface Told {
-  readonly news: string[];
+/** The events of one exchange. The last event ends it. */
+interface ExchangeEvents {
+  readonly events: string[];
   isOver: boolean;
-  /** Where it is streamed. */
+  /** `null` unless the body is streamed. */
   readonly body: Readable | null;
 }
 
 class Run {
-  readonly all: Told[] = [];
+  readonly all: ExchangeEvents[] = [];
   closed = 0;
   readonly #near: MemorySocket;
-  readonly #far: MemorySocket;
+  readonly #upstream: MemorySocket;
   readonly #connection: UpstreamConnection;
   #body: Readable | undefined;
 
   constructor() {
-    const [near, far] = MemorySocket.pair();
+    const [near, upstream] = MemorySocket.pair();
     this.#near = near;
-    this.#far = far;
-    far.on('error', () => undefined).resume();
+    this.#upstream = upstream;
+    upstream.on('error', () => undefined).resume();
     this.#connection = new UpstreamConnection({
-      dial: (user) => {
-        setImmediate(() => user.onOpen());
-        return near.on('data', (bytes: Buffer) => user.onBytes(bytes));
+      dial: (handler) => {
+        setImmediate(() => handler.onOpen());
+        return near.on('data', (bytes: Buffer) => handler.onBytes(bytes));
       },
       responseTimeoutMs: 0,
       idleTimeoutMs: 0,
@@ -76,19 +83,19 @@ class Run {
     });
   }
 
-  get isFree(): boolean {
+  get isIdle(): boolean {
     return this.#connection.isIdle;
   }
 
-  get isGone(): boolean {
+  get isClosed(): boolean {
     return this.#near.destroyed;
   }
 
-  async take({ call, far, farEnds, body, control, turn: isTurn }: Step): Promise<void> {
-    if (call !== undefined && (this.all.length === 0 || this.isFree)) this.#send(call);
-    if (far !== undefined && this.#far.writable) this.#far.write(Buffer.from(far, 'latin1'));
-    if (farEnds === 'end') this.#far.end();
-    if (farEnds === 'reset') this.#far.resetAndDestroy();
+  async perform({ send, upstream, upstreamEnds, body, control, turn: isTurn }: Step): Promise<void> {
+    if (send !== undefined && (this.all.length === 0 || this.isIdle)) this.#send(send);
+    if (upstream !== undefined && this.#upstream.writable) this.#upstream.write(Buffer.from(upstream, 'latin1'));
+    if (upstreamEnds === 'end') this.#upstream.end();
+    if (upstreamEnds === 'reset') this.#upstream.resetAndDestroy();
     if (body === 'piece') this.#body?.push('a');
     if (body === 'end') this.#body?.push(null);
     if (body === 'fault') this.#body?.destroy(new Error('unfit'));
@@ -98,10 +105,10 @@ class Run {
     if (isTurn) await turn();
   }
 
-  /** The other side is gone, and all that waits for a turn has had it. */
+  /** Closes the upstream, and runs all deferred tasks. */
   async finish(): Promise<void> {
     this.#connection.resume();
-    this.#far.destroy();
+    this.#upstream.destroy();
     for (let index = 0; index < 5; index += 1) await turn();
   }
 
@@ -109,14 +116,14 @@ class Run {
     const last = this.all.at(-1);
     if (last?.isOver !== false) return;
     this.#connection.abort(new Error('enough'));
-    expect(last.news.at(-1)).toBe('error');
+    expect(last.events.at(-1)).toBe('error');
   }
 
   #send(kind: string): void {
     const body = kind === 'stream' ? new Readable({ read: () => undefined }) : null;
     body?.on('error', () => undefined);
     this.#body = body ?? undefined;
-    const call: UpstreamRequest = {
+    const request: UpstreamRequest = {
       method: kind === 'stream' ? 'POST' : kind === 'handshake' ? 'GET' : kind,
       path: '/',
       headers: ['Host', 'a'],
@@ -125,52 +132,52 @@ class Run {
       body: kind === 'POST' ? Buffer.from('abc') : body,
       hasResponseTimeout: true,
     };
-    const told: Told = { news: [], isOver: false, body };
-    this.all.push(told);
-    this.#connection.send(call, listener(told));
+    const exchange: ExchangeEvents = { events: [], isOver: false, body };
+    this.all.push(exchange);
+    this.#connection.send(request, sinkOf(exchange));
   }
 }
 
-function listener(told: Told): ResponseSink {
-  const tell = (news: string, isLast = false) => {
-    expect(told.isOver).toBe(false);
-    told.news.push(news);
-    told.isOver = isLast;
+function sinkOf(exchange: ExchangeEvents): ResponseSink {
+  const record = (event: string, isLast = false) => {
+    expect(exchange.isOver).toBe(false);
+    exchange.events.push(event);
+    exchange.isOver = isLast;
   };
   return {
-    onRequestStart: () => tell('begin'),
-    onStale: () => tell('stale', true),
-    onHead: () => tell('head'),
-    onData: () => tell('data'),
-    onReadComplete: () => tell('waiting'),
-    onEnd: () => tell('end', true),
+    onRequestStart: () => record('begin'),
+    onStale: () => record('stale', true),
+    onHead: () => record('head'),
+    onData: () => record('data'),
+    onReadComplete: () => record('waiting'),
+    onEnd: () => record('end', true),
     onUpgrade: (_head, socket) => {
-      tell('switch', true);
+      record('switch', true);
       socket.on('error', () => undefined).destroy();
     },
-    onError: () => tell('error', true),
+    onError: () => record('error', true),
   };
 }
 
-it('whatever both sides do, and in whatever order, each exchange ends once, and a connection is free behind whole answers only', async () => {
-  const seen = new Set<string>();
+it('each exchange ends once, and a connection is idle only after a complete response, in any order of actions', async () => {
+  const outcomes = new Set<string>();
   await fc.assert(
-    fc.asyncProperty(CALL, fc.array(STEP, { maxLength: 30 }), async (first, steps) => {
+    fc.asyncProperty(REQUEST, fc.array(STEP, { maxLength: 30 }), async (first, steps) => {
       const run = new Run();
       for (const step of [first, ...steps]) {
-        await run.take(step);
-        if (run.isFree) expect(run.all.at(-1)?.news.slice(-1)).toEqual(['end']);
+        await run.perform(step);
+        if (run.isIdle) expect(run.all.at(-1)?.events.slice(-1)).toEqual(['end']);
       }
       await run.finish();
-      for (const { news, isOver, body } of run.all) {
+      for (const { events, isOver, body } of run.all) {
         expect(isOver).toBe(true);
-        if (news.includes('begin')) expect(body?.destroyed).not.toBe(false);
-        seen.add(news.at(-1) as string);
+        if (events.includes('begin')) expect(body?.destroyed).not.toBe(false);
+        outcomes.add(events.at(-1) as string);
       }
-      expect([run.isFree, run.isGone]).toEqual([false, true]);
+      expect([run.isIdle, run.isClosed]).toEqual([false, true]);
       expect(run.closed).toBeLessThanOrEqual(1);
     }),
     { numRuns: 2_000 },
   );
-  expect([...seen].sort()).toEqual(['end', 'error', 'stale', 'switch']);
+  expect([...outcomes].sort()).toEqual(['end', 'error', 'stale', 'switch']);
 });

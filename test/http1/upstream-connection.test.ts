@@ -18,28 +18,28 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** A connection to an upstream whose side is the test's own. */
-interface Opened {
+/** A connection to an upstream that the test controls. */
+interface OpenConnection {
   readonly connection: UpstreamConnection;
-  /** Sends a request and tells of it: `begin`, `head 200`, `data ok`, `end`, `stale`, `switch`, the code of an error. */
-  send(call?: Partial<UpstreamRequest>, hear?: (news: string) => void): string[];
-  /** The upstream's side of it, and what came there. */
-  far(): Promise<Socket>;
-  came(): string;
-  /** In how many pieces. */
-  pieces(): number;
-  /** How often it was closed while nobody used it. */
+  /** Sends a request and returns its events: `begin`, `head 200`, `data ok`, `end`, `stale`, `switch`, or the code of an error. */
+  send(call?: Partial<UpstreamRequest>, onEvent?: (event: string) => void): string[];
+  /** The upstream's socket. */
+  upstreamSocket(): Promise<Socket>;
+  /** The bytes that the upstream received. */
+  received(): string;
+  reads(): number;
+  /** How often the connection closed without an exchange. */
   closed(): number;
 }
 
-async function open({ responseTimeoutMs = 0, idleTimeoutMs = 0, isForTunnel = false } = {}): Promise<Opened> {
-  let came = '';
-  let pieces = 0;
+async function open({ responseTimeoutMs = 0, idleTimeoutMs = 0, isForTunnel = false } = {}): Promise<OpenConnection> {
+  let received = '';
+  let reads = 0;
   let closed = 0;
   const raw = await startRawUpstream((socket) => {
     socket.on('data', (bytes) => {
-      came += bytes.toString('latin1');
-      pieces += 1;
+      received += bytes.toString('latin1');
+      reads += 1;
     });
   });
   const connection = new UpstreamConnection({
@@ -57,17 +57,17 @@ async function open({ responseTimeoutMs = 0, idleTimeoutMs = 0, isForTunnel = fa
   );
   return {
     connection,
-    send(call, hear) {
-      const told: string[] = [];
-      connection.send({ ...GET, ...call }, listener(told, hear));
-      return told;
+    send(call, onEvent) {
+      const events: string[] = [];
+      connection.send({ ...GET, ...call }, listener(events, onEvent));
+      return events;
     },
-    far: async () => {
-      await eventually('the connection is there', () => raw.sockets.length === 1);
+    upstreamSocket: async () => {
+      await eventually('the connection arrives', () => raw.sockets.length === 1);
       return raw.sockets[0] as Socket;
     },
-    came: () => came,
-    pieces: () => pieces,
+    received: () => received,
+    reads: () => reads,
     closed: () => closed,
   };
 }
@@ -91,77 +91,77 @@ function dialOf({ url }: RawUpstream) {
   return createDial(target, upstream);
 }
 
-function listener(told: string[], hear: (news: string) => void = () => undefined): ResponseSink {
-  const tell = (news: string) => {
-    told.push(news);
-    hear(news);
+function listener(events: string[], onEvent: (event: string) => void = () => undefined): ResponseSink {
+  const record = (event: string) => {
+    events.push(event);
+    onEvent(event);
   };
   return {
-    onRequestStart: () => tell('begin'),
-    onStale: () => tell('stale'),
-    onHead: ({ status }) => tell(`head ${status}`),
-    onData: (bytes) => tell(`data ${bytes.toString('latin1')}`),
+    onRequestStart: () => record('begin'),
+    onStale: () => record('stale'),
+    onHead: ({ status }) => record(`head ${status}`),
+    onData: (bytes) => record(`data ${bytes.toString('latin1')}`),
     onReadComplete: () => undefined,
-    onEnd: () => tell('end'),
+    onEnd: () => record('end'),
     onUpgrade: (_head, socket) => {
       closing.push(() => void socket.destroy());
-      tell('switch');
+      record('switch');
     },
-    onError: (error) => tell((error as Error & { code?: string }).code ?? error.message),
+    onError: (error) => record((error as Error & { code?: string }).code ?? error.message),
   };
 }
 
-/** An exchange that goes well, and what it leaves behind. */
-async function used(
+/** Returns a connection that has carried one exchange. */
+async function openUsed(
   options?: Parameters<typeof open>[0],
-  answer = OK,
+  response = OK,
   call?: Partial<UpstreamRequest>,
-): Promise<Opened> {
+): Promise<OpenConnection> {
   const opened = await open(options);
-  const told = opened.send(call);
-  const far = await opened.far();
-  await eventually('the request is there', () => opened.came().includes('\r\n\r\n'));
-  far.write(answer);
-  await eventually('it is over', () => told.includes('end'));
+  const events = opened.send(call);
+  const upstreamSocket = await opened.upstreamSocket();
+  await eventually('the request arrives', () => opened.received().includes('\r\n\r\n'));
+  upstreamSocket.write(response);
+  await eventually('the exchange is over', () => events.includes('end'));
   return opened;
 }
 
-describe('a connection that is kept', () => {
+describe('UpstreamConnection between exchanges', () => {
   it('carries one exchange after the other', async () => {
-    const { connection, send, far } = await used();
+    const { connection, send, upstreamSocket } = await openUsed();
     expect(connection.isIdle).toBe(true);
-    const told = send();
-    await eventually('it is sent', () => told.includes('begin'));
-    (await far()).write(OK);
-    await eventually('it is answered', () => told.includes('end'));
-    expect(told).toEqual(['begin', 'head 200', 'data ok', 'end']);
+    const events = send();
+    await eventually('the request is sent', () => events.includes('begin'));
+    (await upstreamSocket()).write(OK);
+    await eventually('the response is complete', () => events.includes('end'));
+    expect(events).toEqual(['begin', 'head 200', 'data ok', 'end']);
   });
 
   it.each([
-    ['has ended', (socket: Socket) => void socket.end()],
+    ['ended', (socket: Socket) => void socket.end()],
     ['was reset', (socket: Socket) => void socket.resetAndDestroy()],
-    ['has said more', (socket: Socket) => void socket.write(OK)],
-  ])('and %s before a byte of the next request went out gets none of it', async (_what, spoil) => {
-    const { send, far, came } = await used();
-    const before = came();
-    const socket = await far();
-    // The kernel has it when the turn comes, and nobody has read it yet.
-    spoil(socket);
-    const told = send();
-    await eventually('it is given up', () => told.length > 0);
-    expect(told).toEqual(['stale']);
-    expect(came()).toBe(before);
+    ['sent more bytes', (socket: Socket) => void socket.write(OK)],
+  ])('sends no byte of the next request if the upstream %s before', async (_case, disturb) => {
+    const { send, upstreamSocket, received } = await openUsed();
+    const before = received();
+    const socket = await upstreamSocket();
+    // The kernel has the bytes by then, and the connection has not read them.
+    disturb(socket);
+    const events = send();
+    await eventually('the exchange fails', () => events.length > 0);
+    expect(events).toEqual(['stale']);
+    expect(received()).toBe(before);
   });
 
   it.each([
     ['ends', (socket: Socket) => void socket.end()],
-    ['says more', (socket: Socket) => void socket.write(OK)],
-  ])('and %s while nobody uses it is closed, once', async (_what, spoil) => {
-    const { connection, far, closed } = await used();
-    const socket = await far();
-    spoil(socket);
-    await eventually('it is closed', () => closed() > 0);
-    await eventually('the other side sees it', () => socket.destroyed);
+    ['sends more bytes', (socket: Socket) => void socket.write(OK)],
+  ])('closes once if the upstream %s between exchanges', async (_case, disturb) => {
+    const { connection, upstreamSocket, closed } = await openUsed();
+    const socket = await upstreamSocket();
+    disturb(socket);
+    await eventually('the connection is closed', () => closed() > 0);
+    await eventually('the upstream notices', () => socket.destroyed);
     expect([connection.isIdle, closed()]).toEqual([false, 1]);
   });
 
@@ -171,153 +171,156 @@ describe('a connection that is kept', () => {
     ['timeout=30', true],
     ['max=3, timeout=30', true],
     ['nonsense', true],
-  ])('where the other side says Keep-Alive: %s', async (keepAlive, isFree) => {
-    const { connection } = await used({}, OK.replace('\r\n', `\r\nKeep-Alive: ${keepAlive}\r\n`));
-    expect([connection.isIdle, connection.isStale]).toEqual([isFree, !isFree]);
+  ])('follows the header Keep-Alive: %s', async (keepAlive, isIdle) => {
+    const { connection } = await openUsed({}, OK.replace('\r\n', `\r\nKeep-Alive: ${keepAlive}\r\n`));
+    expect([connection.isIdle, connection.isStale]).toEqual([isIdle, !isIdle]);
   });
 
   it.each([
-    ['an answer to HEAD that states a body', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n', 'HEAD', false],
+    ['a response to HEAD that announces a body', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n', 'HEAD', false],
     ['a refused handshake', 'HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n', 'GET', true],
-    ['an answer that closes', OK.replace('\r\n', '\r\nConnection: close\r\n'), 'GET', false],
-  ])('is none behind %s', async (_what, answer, method, isHandshake) => {
-    const { connection, far } = await used({ isForTunnel: isHandshake }, answer, { method, isHandshake });
+    ['a response with Connection: close', OK.replace('\r\n', '\r\nConnection: close\r\n'), 'GET', false],
+  ])('closes after %s', async (_case, response, method, isHandshake) => {
+    const { connection, upstreamSocket } = await openUsed({ isForTunnel: isHandshake }, response, {
+      method,
+      isHandshake,
+    });
     expect(connection.isIdle).toBe(false);
-    const socket = await far();
-    await eventually('the other side sees it', () => socket.destroyed);
+    const socket = await upstreamSocket();
+    await eventually('the upstream notices', () => socket.destroyed);
   });
 
-  it('is none behind an answer that came before the whole request had left', async () => {
+  it('closes after a response that arrived before the request was sent', async () => {
     const body = Buffer.alloc(20_000_000);
-    const { connection, send, far } = await open();
-    const told = send({ method: 'POST', length: body.length, body });
-    const socket = await far();
+    const { connection, send, upstreamSocket } = await open();
+    const events = send({ method: 'POST', length: body.length, body });
+    const socket = await upstreamSocket();
     await once(socket, 'data');
     socket.pause();
     socket.write(OK);
-    await eventually('it is answered', () => told.includes('end'));
+    await eventually('the response is complete', () => events.includes('end'));
     expect(connection.isIdle).toBe(false);
   });
 });
 
-describe('a body that is streamed', () => {
-  it('leaves in one write with the head where it is there', async () => {
-    const { send, came, pieces } = await open();
+describe('UpstreamConnection with a streamed request body', () => {
+  it('sends head and body in one write if the body is available', async () => {
+    const { send, received, reads } = await open();
     send({ ...POST, body: Readable.from([Buffer.from('abc')]) });
-    await eventually('it is there', () => came().endsWith('abc'));
-    expect(pieces()).toBe(1);
+    await eventually('the request arrives', () => received().endsWith('abc'));
+    expect(reads()).toBe(1);
   });
 
-  it('does not keep the head back where its client is slow, and may be answered before it comes', async () => {
-    const { send, far, came } = await open();
+  it('sends the head at once if the client is slow, and accepts a response before the body', async () => {
+    const { send, upstreamSocket, received } = await open();
     const body = new Readable({ read: () => undefined });
-    const told = send({ ...POST, body });
-    const socket = await far();
-    await eventually('the head is there', () => came().endsWith('\r\n\r\n'));
+    const events = send({ ...POST, body });
+    const socket = await upstreamSocket();
+    await eventually('the head arrives', () => received().endsWith('\r\n\r\n'));
     socket.write(OK);
-    await eventually('it is answered', () => told.includes('end'));
-    expect(told).toEqual(['begin', 'head 200', 'data ok', 'end']);
+    await eventually('the response is complete', () => events.includes('end'));
+    expect(events).toEqual(['begin', 'head 200', 'data ok', 'end']);
     expect(body.destroyed).toBe(true);
   });
 
-  it('that fails before its first byte sends nothing', async () => {
-    const { send, far, came } = await open();
+  it('sends nothing if the body fails before its first byte', async () => {
+    const { send, upstreamSocket, received } = await open();
     const body = new Readable({ read: () => void body.destroy(new Error('unfit')) });
-    const told = send({ ...POST, body });
-    const socket = await far();
-    await eventually('it is given up', () => socket.destroyed);
-    expect([told, came()]).toEqual([['begin', 'unfit'], '']);
+    const events = send({ ...POST, body });
+    const socket = await upstreamSocket();
+    await eventually('the exchange fails', () => socket.destroyed);
+    expect([events, received()]).toEqual([['begin', 'unfit'], '']);
   });
 
   it.each([
-    ['more', ['abcd']],
-    ['less', ['a']],
-  ])('and is %s than was said is never whole', async (_what, pieces) => {
-    const { send, far, came } = await open();
-    const told = send({ ...POST, body: Readable.from(pieces.map((piece) => Buffer.from(piece))) });
-    const socket = await far();
-    await eventually('it is given up', () => socket.destroyed);
-    expect(told).toEqual(['begin', 'request_malformed']);
-    expect(came()).not.toContain('abc');
+    ['longer', ['abcd']],
+    ['shorter', ['a']],
+  ])('never sends a complete body that is %s than announced', async (_case, chunks) => {
+    const { send, upstreamSocket, received } = await open();
+    const events = send({ ...POST, body: Readable.from(chunks.map((chunk) => Buffer.from(chunk))) });
+    const socket = await upstreamSocket();
+    await eventually('the exchange fails', () => socket.destroyed);
+    expect(events).toEqual(['begin', 'request_malformed']);
+    expect(received()).not.toContain('abc');
   });
 });
 
-describe('the time', () => {
-  it('for an answer to begin is over: the exchange ends, once', async () => {
-    const { send, far } = await open({ responseTimeoutMs: 50 });
-    const told = send();
-    const socket = await far();
-    await eventually('it is given up', () => socket.destroyed);
-    expect(told).toEqual(['begin', 'response_timeout']);
+describe('time limits of UpstreamConnection', () => {
+  it('end the exchange once if no response begins', async () => {
+    const { send, upstreamSocket } = await open({ responseTimeoutMs: 50 });
+    const events = send();
+    const socket = await upstreamSocket();
+    await eventually('the exchange fails', () => socket.destroyed);
+    expect(events).toEqual(['begin', 'response_timeout']);
   });
 
-  it('for an answer to begin is not over while the client has the body', async () => {
-    const { send, far } = await open({ responseTimeoutMs: 50 });
+  it('do not run while the client is sending the body', async () => {
+    const { send, upstreamSocket } = await open({ responseTimeoutMs: 50 });
     const body = new Readable({ read: () => undefined });
-    const told = send({ ...POST, body });
-    await far();
+    const events = send({ ...POST, body });
+    await upstreamSocket();
     body.push('a');
     await new Promise((resolve) => setTimeout(resolve, 200));
-    expect(told).toEqual(['begin']);
+    expect(events).toEqual(['begin']);
     body.push('bc');
     body.push(null);
-    await eventually('now it is the upstream', () => told.length > 1);
-    expect(told).toEqual(['begin', 'response_timeout']);
+    await eventually('the upstream is too slow', () => events.length > 1);
+    expect(events).toEqual(['begin', 'response_timeout']);
   });
 
-  it('between two pieces is over, but not while nothing is read', async () => {
-    const { connection, send, far } = await open({ idleTimeoutMs: 50 });
-    const told = send({}, (news) => {
-      if (news === 'data a') connection.pause();
+  it('end the exchange if the response stops, but not while it is paused', async () => {
+    const { connection, send, upstreamSocket } = await open({ idleTimeoutMs: 50 });
+    const events = send({}, (event) => {
+      if (event === 'data a') connection.pause();
     });
-    (await far()).write('HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\na');
-    await eventually('a piece came', () => told.includes('data a'));
+    (await upstreamSocket()).write('HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\na');
+    await eventually('a chunk arrives', () => events.includes('data a'));
     await new Promise((resolve) => setTimeout(resolve, 200));
-    (await far()).write('b');
-    expect(told).toEqual(['begin', 'head 200', 'data a']);
+    (await upstreamSocket()).write('b');
+    expect(events).toEqual(['begin', 'head 200', 'data a']);
     connection.resume();
-    await eventually('it is given up', () => told.includes('idle_timeout'));
-    expect(told).toEqual(['begin', 'head 200', 'data a', 'data b', 'idle_timeout']);
+    await eventually('the exchange fails', () => events.includes('idle_timeout'));
+    expect(events).toEqual(['begin', 'head 200', 'data a', 'data b', 'idle_timeout']);
   });
 });
 
-describe('who hears of an exchange', () => {
-  it.each(['head 200', 'data ok'])('and throws at "%s" hears that, and no more', async (at) => {
-    const { connection, send, far } = await open();
-    const told = send({}, (news) => {
-      if (news === at) throw new Error('thrown');
+describe('a sink of UpstreamConnection', () => {
+  it.each(['head 200', 'data ok'])('receives no event after it throws at "%s"', async (at) => {
+    const { connection, send, upstreamSocket } = await open();
+    const events = send({}, (event) => {
+      if (event === at) throw new Error('thrown');
     });
-    const socket = await far();
+    const socket = await upstreamSocket();
     socket.write(OK);
-    await eventually('the other side sees it', () => socket.destroyed);
-    expect(told.slice(-2)).toEqual([at, 'thrown']);
+    await eventually('the upstream notices', () => socket.destroyed);
+    expect(events.slice(-2)).toEqual([at, 'thrown']);
     expect(connection.isIdle).toBe(false);
   });
 
-  it('and ends it in the middle of a piece hears no more of that piece', async () => {
-    const { connection, send, far } = await open();
-    const told = send({}, (news) => {
-      if (news === 'head 200') connection.abort(new Error('enough'));
+  it('receives no data after it aborts the exchange', async () => {
+    const { connection, send, upstreamSocket } = await open();
+    const events = send({}, (event) => {
+      if (event === 'head 200') connection.abort(new Error('enough'));
     });
-    (await far()).write(OK);
-    await eventually('it is over', () => told.includes('enough'));
-    expect(told).toEqual(['begin', 'head 200', 'enough']);
+    (await upstreamSocket()).write(OK);
+    await eventually('the exchange is over', () => events.includes('enough'));
+    expect(events).toEqual(['begin', 'head 200', 'enough']);
   });
 
-  it('may end it before its turn came', async () => {
-    const { connection, send, came } = await used();
-    const before = came();
-    const told = send();
+  it('may abort a request before it is sent', async () => {
+    const { connection, send, received } = await openUsed();
+    const before = received();
+    const events = send();
     connection.abort(new Error('enough'));
     await new Promise((resolve) => setTimeout(resolve, 20));
-    expect([told, came()]).toEqual([['enough'], before]);
+    expect([events, received()]).toEqual([['enough'], before]);
   });
 
-  it('may end it before the connection is open, and what opens then is not used', async () => {
+  it('may abort a request before the connection is open', async () => {
     const { connection, send } = await open();
-    const told = send();
+    const events = send();
     connection.abort(new Error('enough'));
     connection.onOpen();
-    expect([told, connection.isIdle]).toEqual([['enough'], false]);
+    expect([events, connection.isIdle]).toEqual([['enough'], false]);
   });
 });

@@ -1,5 +1,6 @@
+import type { FailureSource } from '../../circuit-breaker/circuit-breaker.ts';
 import { IDEMPOTENT_METHODS } from '../../http-methods.ts';
-import { type FailureSource, failureSourceOf } from './failure-sources.ts';
+import { failureSourceOf } from './failure-sources.ts';
 import { ClientDisconnected, isTimeout, UpstreamError } from './upstream-error.ts';
 
 /** An attempt to get a response from an endpoint, at the time when it failed. */

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import {
+  getAllHeaders,
+  getHeader,
+  headerPairs,
+  serializeHeaders,
+  setHeader,
+  withoutHeaders,
+} from '../src/raw-headers.ts';
+
+const HEADERS = ['Vary', 'a', 'X-Vary', 'vary', 'VARY', 'b'];
+
+describe('raw headers', () => {
+  it('finds a header by its name in any letter case, and never by a value', () => {
+    expect([getHeader(HEADERS, 'vary'), getHeader(HEADERS, 'b')]).toEqual(['a', undefined]);
+    expect(getAllHeaders(HEADERS, 'vary')).toEqual(['a', 'b']);
+  });
+
+  it('removes headers by their names as written', () => {
+    expect(withoutHeaders(HEADERS, (written) => written === 'VARY')).toEqual(['Vary', 'a', 'X-Vary', 'vary']);
+  });
+
+  it('sets the first header of a name, or appends the header', () => {
+    expect(setHeader(HEADERS, 'Vary', 'c')).toEqual(['Vary', 'c', 'X-Vary', 'vary', 'VARY', 'b']);
+    expect(setHeader(HEADERS, 'Age', '1')).toEqual([...HEADERS, 'Age', '1']);
+  });
+
+  it('serializes headers as lines and as pairs', () => {
+    expect(serializeHeaders(['A', '1', 'b', ''])).toBe('A: 1\r\nb: \r\n');
+    expect(headerPairs(['A', '1', 'b', ''])).toEqual([
+      ['A', '1'],
+      ['b', ''],
+    ]);
+  });
+});
