@@ -118,7 +118,7 @@ export class HostName implements DnsLookupListener {
     if (this.#freshness.isIdleFor(this.#context.now(), UNREACHABLE_MS)) this.refresh();
   }
 
-  /** Starts a lookup if none is running. */
+  /** Starts a lookup unless one is running already. */
   refresh(): void {
     this.#readHosts();
     if (!this.#isStatic) this.#lookup ??= new DnsLookup(this.#context.slots, this);
