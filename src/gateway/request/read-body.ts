@@ -56,7 +56,7 @@ function hasAllowedMediaType(
 
 /** True for any spelling: some servers read `Content_Encoding` as `Content-Encoding`. */
 function hasContentEncoding(headers: RawHeaders): boolean {
-  return headers.length > withoutHeaders(headers, (written) => CONTENT_ENCODING.test(written)).length;
+  return headers.length > withoutHeaders(headers, (rawName) => CONTENT_ENCODING.test(rawName)).length;
 }
 
 const CONTENT_ENCODING = /^content[^a-z]encoding$/i;
