@@ -182,7 +182,7 @@ describe('a name that does not resolve', () => {
     const { port } = await endpoint('127.77.0.1');
     const site = await start(() => 'nxdomain', { up: `{ url: 'http://contacts.test:${port}' }` });
     for (let turn = 0; turn < 5; turn += 1) await site.refusal('/up');
-    const lines = () => site.told.filter(({ msg }) => msg === 'upstream endpoint');
+    const lines = () => site.told.filter(({ msg }) => msg === 'upstream endpoint changed');
     expect(lines()).toMatchObject([{ level: 40, upstream: 'up', event: 'unresolved (ENOTFOUND)' }]);
     site.server.zone = ipv4('127.77.0.1');
     // No request is needed: the name is looked up in the background.

@@ -14,12 +14,12 @@ const HOP_BY_HOP = new Set([
   'transfer-encoding',
   'upgrade',
   'http2-settings',
-  // RFC 9110 section 11.7: credentials and challenges between a client and the proxy that it talks to.
+  // RFC 9110 section 11.7: credentials and challenges between a client and its proxy.
   'proxy-authorization',
   'proxy-authenticate',
   'proxy-authentication-info',
 ]);
-/** The gateway writes these itself, or does not forward them. CGI servers take `Proxy` for the variable HTTP_PROXY. */
+/** The gateway writes these itself, or does not forward them. CGI servers set the variable HTTP_PROXY from `Proxy`. */
 const GATEWAY_OWNED = new Set([
   'expect',
   'trailer',
@@ -35,8 +35,8 @@ const CONTENT_LENGTH = new Set(['content-length']);
 const CORS_RESPONSE_HEADER = /^access-control-/i;
 
 /**
- * The treatment of a header by its name. `hop`: removed at this hop. Of requests alone: `own`: the gateway writes it itself;
- * `trace`: passes together with the trace that it belongs to; `override`: passes only where the route keeps it.
+ * The treatment of a header by its name. `hop`: removed at this hop. The others apply to requests only. `own`: the gateway writes the
+ * header itself; `trace`: passes if the gateway continues the client's trace; `override`: passes if the route keeps it.
  */
 type HeaderHandling = 'pass' | 'hop' | 'own' | 'trace' | 'override';
 
@@ -66,8 +66,8 @@ export function forwardRequestHeaders(exchange: RoutedExchange): string[] {
 }
 
 /**
- * Returns the headers of a response as its route forwards them. Removes `Trailer` where no trailers can follow, since Node
- * throws there, and the length of a 1xx or 204, which could be read in two ways (RFC 9110 section 8.6).
+ * Returns the headers of a response as its route forwards them. Removes `Trailer` if no trailers can follow, because
+ * Node would throw. Removes the length of a 1xx or 204, which could be read in two ways (RFC 9110 section 8.6).
  */
 export function forwardResponseHeaders({ status, headers }: ResponseHead, exchange: Exchange): RawHeaders {
   const { request, response, route, cors } = exchange;
@@ -79,7 +79,7 @@ export function forwardResponseHeaders({ status, headers }: ResponseHead, exchan
   return withoutHeaders(
     forwarded,
     (rawName) =>
-      // The gateway writes the CORS headers, and a browser accepts none of two.
+      // The gateway writes the CORS headers, and browsers reject a repeated one.
       (cors !== undefined && CORS_RESPONSE_HEADER.test(rawName)) ||
       (hasNoTrailers && isHeader(rawName, 'trailer')) ||
       (hasNoLength && isHeader(rawName, 'content-length')),
@@ -116,8 +116,8 @@ function handlingOf(rawName: string): HeaderHandling {
 }
 
 /**
- * Some servers read `X_Forwarded_For`, others `X.Forwarded.For` too, as `X-Forwarded-For`. So the gateway forwards no spelling of
- * a header that it writes itself or that ends at this hop, and no second spelling of a header that it has checked.
+ * Returns the handling of a header. Some servers read `X_Forwarded_For` or `X.Forwarded.For` as `X-Forwarded-For`. So the gateway
+ * forwards no spelling of a header that it writes itself or removes at this hop, and no other spelling of a header that it checks.
  */
 function handlingByName(name: string): HeaderHandling {
   if (HOP_BY_HOP.has(name)) return 'hop';
