@@ -113,12 +113,12 @@ export class HostName implements DnsLookupListener {
     };
   }
 
-  /** Starts a lookup after an address refused a connection, since the name may have changed. */
+  /** Starts a lookup after an address refused a connection, because the name may have new addresses. */
   onUnreachable(): void {
     if (this.#freshness.isIdleFor(this.#context.now(), UNREACHABLE_MS)) this.refresh();
   }
 
-  /** Starts a lookup if none is running. */
+  /** Starts a lookup unless one is in progress. */
   refresh(): void {
     this.#readHosts();
     if (!this.#isStatic) this.#lookup ??= new DnsLookup(this.#context.slots, this);

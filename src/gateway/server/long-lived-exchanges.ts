@@ -14,7 +14,7 @@ interface OpenExchange {
 
 /**
  * The open WebSockets and event streams of a server. They continue after a reload that does not change their route or
- * access; the others end after the grace period. A download is not long-lived, since it ends by itself.
+ * access; the others end after the grace period. A download is not long-lived, because it ends by itself.
  */
 export class LongLivedExchanges {
   readonly #open = new Map<Exchange, OpenExchange>();
