@@ -269,7 +269,7 @@ describe('bytes, times and retries in the access log', () => {
 });
 
 describe('the sampling of successful requests', () => {
-  it('leaves out no other requests', async () => {
+  it('omits only successful requests', async () => {
     const text = manifest(ROUTES, { up: upstream.url, jwks: issuer.jwksUrl });
     const { plan } = load({ path: 'gateway.yaml', text: `${text}log: { sample2xx: 0 }\n` }, worldOf());
     if (plan === undefined) throw new Error('the manifest does not load');

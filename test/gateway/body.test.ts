@@ -27,7 +27,7 @@ const ROUTES = `  - id: strict
   - { id: open, method: any, path: /open, upstream: up, access: public }
 `;
 const JSON_TYPE = 'Content-Type: application/json';
-const GOOD = '{"email":"a@b","subject":"s"}';
+const VALID = '{"email":"a@b","subject":"s"}';
 
 let site: Site;
 
@@ -38,7 +38,7 @@ beforeAll(async () => {
 afterAll(() => site.close());
 
 afterEach(async () => {
-  expect((await site.post('/strict', GOOD, JSON_TYPE)).status).toBe(200);
+  expect((await site.post('/strict', VALID, JSON_TYPE)).status).toBe(200);
   site.upstream.requests.length = 0;
 });
 
@@ -49,7 +49,7 @@ describe('the size limit of a body', () => {
   const LIMIT = 1024;
 
   describe.each([
-    ['of a route with a schema', '/strict', (length: number) => GOOD.padEnd(length)],
+    ['of a route with a schema', '/strict', (length: number) => VALID.padEnd(length)],
     ['of a route without a schema', '/limited', (length: number) => 'a'.repeat(length)],
   ])('%s', (_title, path, make) => {
     it.each([
@@ -117,7 +117,7 @@ describe('the content type of a body', () => {
     'application/problem+json',
     'application/vnd.a.b-c+json; charset=utf-8',
   ])('may be %s', async (type) => {
-    expect((await site.post('/strict', GOOD, `Content-Type: ${type}`)).status).toBe(200);
+    expect((await site.post('/strict', VALID, `Content-Type: ${type}`)).status).toBe(200);
   });
 
   it.each([
@@ -148,26 +148,26 @@ describe('the content type of a body', () => {
     'application/+json',
     '"application/json"',
   ])('is refused with 415: %j', async (type) => {
-    const got = await site.post('/strict', GOOD, `Content-Type: ${type}`);
+    const got = await site.post('/strict', VALID, `Content-Type: ${type}`);
     expect([got.status, got.json().code]).toEqual([415, 'media_type_unsupported']);
     expect(got.value('accept')).toBe('application/json');
     expect(site.upstream.requests).toEqual([]);
   });
 
   it('is refused with 415 if it is missing', async () => {
-    expect((await site.post('/strict', GOOD)).status).toBe(415);
+    expect((await site.post('/strict', VALID)).status).toBe(415);
     expect((await site.get('/strict')).status).toBe(405);
   });
 
   it('is refused with 400 if it is repeated', async () => {
     for (const second of ['application/json', 'text/plain'])
       for (const path of ['/strict', '/open'])
-        expect((await site.post(path, GOOD, JSON_TYPE, `content-type: ${second}`)).status).toBe(400);
+        expect((await site.post(path, VALID, JSON_TYPE, `content-type: ${second}`)).status).toBe(400);
     expect(site.upstream.requests).toEqual([]);
   });
 
   it.each(['gzip', 'identity', 'br', ''])('is refused with 415 beside Content-Encoding: %j', async (encoding) => {
-    expect((await site.post('/strict', GOOD, JSON_TYPE, `Content-Encoding: ${encoding}`)).status).toBe(415);
+    expect((await site.post('/strict', VALID, JSON_TYPE, `Content-Encoding: ${encoding}`)).status).toBe(415);
     expect(site.upstream.requests).toEqual([]);
   });
 
@@ -202,10 +202,10 @@ describe('an invalid body is refused with 400 and a pointer', () => {
     ['a string', `"${SECRET}"`, ['']],
     ['null as the document', 'null', ['']],
     ['text that is not JSON', `{${SECRET}}`, ['']],
-    ['incomplete JSON', GOOD.slice(0, -1), ['']],
-    ['trailing garbage', `${GOOD}${SECRET}`, ['']],
-    ['two documents', `${GOOD}${GOOD}`, ['']],
-    ['a comment', `${GOOD}//${SECRET}`, ['']],
+    ['incomplete JSON', VALID.slice(0, -1), ['']],
+    ['trailing garbage', `${VALID}${SECRET}`, ['']],
+    ['two documents', `${VALID}${VALID}`, ['']],
+    ['a comment', `${VALID}//${SECRET}`, ['']],
     ['a trailing comma', '{"email":"abc","subject":"s",}', ['']],
     ['single quotes', "{'email':'abc','subject':'s'}", ['']],
     ['NaN', '{"email":"abc","subject":"s","count":NaN}', ['']],
@@ -213,7 +213,7 @@ describe('an invalid body is refused with 400 and a pointer', () => {
     ['an integer beyond 2^53', '{"email":"abc","subject":"s","count":9007199254740993}', ['/count']],
     ['an integer beyond 2^53 as a power', '{"email":"abc","subject":"s","count":1e300}', ['/count']],
     ['blanks', '  \n', ['']],
-    ['a byte order mark', `\ufeff${GOOD}`, ['']],
+    ['a byte order mark', `\ufeff${VALID}`, ['']],
     ['duplicate names', `{"email":"abc","email":"${SECRET}","subject":"s"}`, ['/email']],
     ['escaped duplicate names', `{"email":"abc","\\u0065mail":"${SECRET}","subject":"s"}`, ['/email']],
     ['nested duplicate names', `{"email":"abc","subject":"s","people":[{"name":"a","name":"b"}]}`, ['/people/0/name']],
@@ -221,8 +221,8 @@ describe('an invalid body is refused with 400 and a pointer', () => {
     ['__proto__ with the required members', `{"__proto__":{"email":"abc","subject":"s"}}`, ['/__proto__']],
     ['a lone surrogate', '{"email":"abc","subject":"\\ud800"}', ['/subject']],
     ['Latin-1', Buffer.from(`{"email":"abc","subject":"\xe9"}`, 'latin1'), ['']],
-    ['UTF-16', Buffer.from(GOOD, 'utf16le'), ['']],
-    ['a NUL', `${GOOD}\0`, ['']],
+    ['UTF-16', Buffer.from(VALID, 'utf16le'), ['']],
+    ['a NUL', `${VALID}\0`, ['']],
     ['deep nesting', `{"email":"abc","subject":"s","people":${'['.repeat(80)}${']'.repeat(80)}}`, [expect.any(String)]],
   ])('%s', async (_title, body, pointers) => {
     const got = await site.post('/strict', body, JSON_TYPE);
@@ -252,7 +252,7 @@ describe('an invalid body is refused with 400 and a pointer', () => {
 
   it('a body in chunks of one byte', async () => {
     expect((await postChunked('/strict', ...`{"email":1,"subject":"s"}`)).status).toBe(400);
-    expect((await postChunked('/strict', ...GOOD)).status).toBe(200);
+    expect((await postChunked('/strict', ...VALID)).status).toBe(200);
   });
 });
 
@@ -274,7 +274,7 @@ describe('the forwarded body', () => {
   });
 
   it('has a Content-Length as its only framing', async () => {
-    await postChunked('/strict', GOOD);
+    await postChunked('/strict', VALID);
     const names = site.upstream.requests[0]?.headers
       .filter((_, index) => index % 2 === 0)
       .map((name) => name.toLowerCase());
@@ -286,7 +286,7 @@ describe('the forwarded body', () => {
     for (const framing of ['Content-Length: 29', 'Transfer-Encoding: chunked']) {
       const lines = site.gateway.lines.length;
       const wire = await Wire.open(site.port);
-      const part = framing.startsWith('C') ? GOOD.slice(0, 20) : `1d\r\n${GOOD}\r\n`;
+      const part = framing.startsWith('C') ? VALID.slice(0, 20) : `1d\r\n${VALID}\r\n`;
       wire.write(keptHead('POST /strict HTTP/1.1', JSON_TYPE, framing) + part);
       await new Promise((resolve) => setImmediate(resolve));
       wire.end();
@@ -298,7 +298,7 @@ describe('the forwarded body', () => {
 
   it('does not exist if the client half-closes during the body', async () => {
     const wire = await Wire.open(site.port);
-    wire.socket.end(keptHead('POST /strict HTTP/1.1', JSON_TYPE, 'Content-Length: 29') + GOOD.slice(0, 20));
+    wire.socket.end(keptHead('POST /strict HTTP/1.1', JSON_TYPE, 'Content-Length: 29') + VALID.slice(0, 20));
     await wire.closed();
     expect(site.upstream.requests).toEqual([]);
   });

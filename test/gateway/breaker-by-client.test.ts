@@ -9,9 +9,9 @@ import { startRawUpstream } from '../support/upstream.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
-const closing: (() => Promise<unknown> | unknown)[] = [];
+const cleanups: (() => Promise<unknown> | unknown)[] = [];
 afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
+  for (const close of cleanups.splice(0).reverse()) await close();
 });
 
 /** Starts a gateway with one upstream. The upstream calls `onRequest` with the connection and the first bytes of each request. */
@@ -29,7 +29,7 @@ upstreams:
 routes:
 ${PUBLIC_ALL}`;
   const gateway = await startGateway(text);
-  closing.push(
+  cleanups.push(
     () => upstream.close(),
     () => gateway.close(),
   );

@@ -141,7 +141,7 @@ describe('a breaker', () => {
   });
 
   it('never stays open: after a pause without a result it admits a request of any client', () => {
-    const step = fc.constantFrom('begin', 'respond', 'fail', 'leave', 'wait');
+    const step = fc.constantFrom('begin', 'respond', 'fail', 'disconnect', 'wait');
     const client = fc.constantFrom('a', 'b');
     fc.assert(
       fc.property(fc.array(fc.tuple(step, client), { maxLength: 40 }), (steps) => {
@@ -152,7 +152,7 @@ describe('a breaker', () => {
           else if (action === 'begin' && breaker.isAllowed(name)) trial = breaker.beginRequest(name);
           else if (action === 'respond') breaker.recordResponse();
           else if (action === 'fail') breaker.recordFailure('endpoint', name, trial);
-          else if (action === 'leave') breaker.recordFailure('client', name, trial);
+          else if (action === 'disconnect') breaker.recordFailure('client', name, trial);
         }
         clock.now += 2 * RULE.pauseMs;
         expect([breaker.isAllowed('a'), breaker.isAllowed('b')]).toEqual([true, true]);
@@ -221,7 +221,7 @@ describe('failures that a client can cause', () => {
 });
 
 describe('clients that disconnect after a long wait', () => {
-  const leave = ({ breaker }: ReturnType<typeof create>, from: number, to: number) => {
+  const abandon = ({ breaker }: ReturnType<typeof create>, from: number, to: number) => {
     for (let client = from; client < to; client += 1) {
       breaker.beginRequest(String(client));
       breaker.recordAbandoned(String(client));
@@ -230,16 +230,16 @@ describe('clients that disconnect after a long wait', () => {
 
   it('never open it without a failure', () => {
     const setup = create();
-    leave(setup, 0, 2_000);
+    abandon(setup, 0, 2_000);
     expect(setup.breaker.state).toBe('closed');
   });
 
   it('count as half a failure each if there is a failure', () => {
     const setup = create();
     setup.fail('x');
-    leave(setup, 0, 3);
+    abandon(setup, 0, 3);
     expect(setup.breaker.state).toBe('closed');
-    leave(setup, 3, 4);
+    abandon(setup, 3, 4);
     expect(setup.breaker.state).toBe('open');
   });
 
@@ -247,23 +247,23 @@ describe('clients that disconnect after a long wait', () => {
     const setup = create();
     setup.fail('x');
     setup.fail('y');
-    leave(setup, 0, 1);
+    abandon(setup, 0, 1);
     expect(setup.breaker.state).toBe('closed');
-    leave(setup, 1, 2);
+    abandon(setup, 1, 2);
     expect(setup.breaker.state).toBe('open');
   });
 
   it('count once per client, so one client never opens it', () => {
     const setup = create();
-    for (let count = 0; count < 1_000; count += 1) leave(setup, 0, 1);
+    for (let count = 0; count < 1_000; count += 1) abandon(setup, 0, 1);
     expect(setup.breaker.state).toBe('closed');
   });
 
   it('do not count after any response has begun', () => {
     const setup = create();
-    leave(setup, 0, 5);
+    abandon(setup, 0, 5);
     setup.breaker.recordResponse();
-    leave(setup, 5, 10);
+    abandon(setup, 5, 10);
     expect(setup.breaker.state).toBe('closed');
   });
 

@@ -50,7 +50,7 @@ const TO_APP = {
   'access-control-expose-headers': ['WWW-Authenticate'],
   vary: ['Origin'],
 };
-const NOTHING = { vary: ['Origin'] };
+const NO_CORS = { vary: ['Origin'] };
 
 const options = (path: string, ...headers: string[]) => ask(site.port, head(`OPTIONS ${path} HTTP/1.1`, ...headers));
 
@@ -128,13 +128,13 @@ describe('a preflight', () => {
     ['constructor'],
   ])('of the origin "%s" gets no CORS headers', async (origin) => {
     const got = await options('/items', `Origin: ${origin}`, ...PREFLIGHT);
-    expect([got.status, corsHeadersOf(got)]).toEqual([204, NOTHING]);
+    expect([got.status, corsHeadersOf(got)]).toEqual([204, NO_CORS]);
     const response = await site.get('/any/x', `Origin: ${origin}`);
-    expect([response.status, corsHeadersOf(response)]).toEqual([200, NOTHING]);
+    expect([response.status, corsHeadersOf(response)]).toEqual([200, NO_CORS]);
   });
 
   it('with two Origin headers gets no CORS headers', async () => {
-    expect(corsHeadersOf(await options('/items', `Origin: ${APP}`, `Origin: ${APP}`, ...PREFLIGHT))).toEqual(NOTHING);
+    expect(corsHeadersOf(await options('/items', `Origin: ${APP}`, `Origin: ${APP}`, ...PREFLIGHT))).toEqual(NO_CORS);
   });
 });
 
@@ -209,7 +209,7 @@ describe('a page of an allowed origin can read every refusal', () => {
     expect([got.status, corsHeadersOf(got)]).toEqual([status, TO_APP]);
     const other = await ask(site.port, bytes().replace(APP, 'https://evil.example'));
     // A page of another origin may not open a WebSocket, with or without a token.
-    expect([other.status, corsHeadersOf(other)]).toEqual([title === 'a WebSocket handshake' ? 403 : status, NOTHING]);
+    expect([other.status, corsHeadersOf(other)]).toEqual([title === 'a WebSocket handshake' ? 403 : status, NO_CORS]);
   });
 
   it('502, 504, and 403 for a login', async () => {
@@ -254,7 +254,7 @@ describe('a response of the upstream', () => {
       const got = await site.get('/any/x', `Origin: ${APP}`);
       expect([got.status, corsHeadersOf(got)]).toEqual([status, TO_APP]);
       expect(got.value('x-other')).toBe('Access-Control-Allow-Origin');
-      expect(corsHeadersOf(await site.get('/any/x'))).toEqual(NOTHING);
+      expect(corsHeadersOf(await site.get('/any/x'))).toEqual(NO_CORS);
       expect(corsHeadersOf(await ask(open.port, head('GET /any/x HTTP/1.1')))).toEqual({
         'access-control-allow-origin': ['*'],
       });

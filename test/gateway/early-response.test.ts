@@ -12,9 +12,9 @@ const BODY_BYTES = 1_500_000;
 const CHUNK = Buffer.alloc(8_192, 'a');
 const PAIR = createPair();
 
-const closing: (() => Promise<unknown> | unknown)[] = [];
+const cleanups: (() => Promise<unknown> | unknown)[] = [];
 afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
+  for (const close of cleanups.splice(0).reverse()) await close();
 });
 
 /** Ways in which an upstream closes the connection after its response, by title. */
@@ -55,7 +55,7 @@ async function startEarly(afterBytes: number, close: (socket: Socket) => void, i
   server.on('tlsClientError', () => undefined);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  closing.push(() => void server.close());
+  cleanups.push(() => void server.close());
   return `${isTls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
@@ -68,7 +68,7 @@ upstreams: { up: { url: '${url}', breaker: { failures: 1, pause: 1h }${tls} } }
 routes:
 ${PUBLIC_ALL}`;
   const running = await startGateway(text, {}, isTls ? { 'ca.pem': PAIR.certificate } : {});
-  closing.push(() => running.close());
+  cleanups.push(() => running.close());
   return running;
 }
 

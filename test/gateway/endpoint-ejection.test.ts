@@ -9,9 +9,9 @@ import { startWireUpstream } from '../support/upstream.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
-const closing: (() => Promise<unknown> | unknown)[] = [];
+const cleanups: (() => Promise<unknown> | unknown)[] = [];
 afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
+  for (const close of cleanups.splice(0).reverse()) await close();
 });
 
 /** Starts an endpoint that closes the connection on each request, hangs, or responds. */
@@ -21,7 +21,7 @@ async function startEndpoint(mode: 'fails' | 'hangs' | 'responds') {
     if (endpoint.mode === 'responds') return OK;
     return (socket: Socket) => void (endpoint.mode === 'fails' && socket.destroy());
   });
-  closing.push(() => upstream.close());
+  cleanups.push(() => upstream.close());
   return Object.assign(endpoint, { upstream });
 }
 
@@ -37,7 +37,7 @@ async function serve(endpoints: readonly { upstream: { url: string } }[], more =
       more,
     ),
   );
-  closing.push(() => running.close());
+  cleanups.push(() => running.close());
   return running;
 }
 

@@ -20,9 +20,9 @@ const ipv4 =
     type === 'A' ? ips.map((ip) => a(ip, 1)) : [];
 const until = (check: () => unknown) => vi.waitFor(check, { timeout: 20_000, interval: 10 });
 
-const closing: (() => Promise<unknown> | unknown)[] = [];
+const cleanups: (() => Promise<unknown> | unknown)[] = [];
 afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
+  for (const close of cleanups.splice(0).reverse()) await close();
 });
 
 interface Endpoint {
@@ -50,7 +50,7 @@ async function startEndpoint(host: string, port = 0, server: Server = createServ
   server.keepAliveTimeout = 60_000;
   server.listen(port, host);
   await once(server, 'listening');
-  closing.push(async () => {
+  cleanups.push(async () => {
     for (const socket of sockets) socket.destroy();
     server.close();
     await once(server, 'close');
@@ -70,7 +70,7 @@ async function startSilentEndpoint(host: string, port: number): Promise<void> {
   const worker = new Worker(code, { eval: true });
   await once(worker, 'message');
   const sockets: Socket[] = [];
-  closing.push(async () => {
+  cleanups.push(async () => {
     for (const socket of sockets) socket.destroy();
     await worker.terminate();
   });
@@ -109,7 +109,7 @@ ${Object.keys(upstreams)
   .join('\n')}
 `;
   const site = await startOperating(manifest, {}, files, {}, undefined, resolver);
-  closing.push(
+  cleanups.push(
     () => server.close(),
     () => site.close(),
   );

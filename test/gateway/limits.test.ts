@@ -7,10 +7,10 @@ import { ask, endOf, head, keptHead, openSocket, Wire } from '../support/raw.ts'
 import { eventually } from '../support/site.ts';
 import { startListening, startUpstream, type Upstream } from '../support/upstream.ts';
 
-const closers: (() => Promise<void>)[] = [];
+const cleanups: (() => Promise<void>)[] = [];
 
 afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
+  for (const close of cleanups.splice(0).reverse()) await close();
 });
 
 interface Limited extends Running {
@@ -24,7 +24,7 @@ async function start(server: string): Promise<Limited> {
   const upstream = await startUpstream();
   const textOf = (rules: string) => manifest(PUBLIC_ALL, { up: upstream.url, server: rules });
   const gateway = await startGateway(textOf(server));
-  closers.push(upstream.close, gateway.close);
+  cleanups.push(upstream.close, gateway.close);
   const activate = (rules: string) => {
     const { plan } = load({ path: 'gateway.yaml', text: textOf(rules) }, worldOf());
     if (plan === undefined) throw new Error('the manifest does not load');
@@ -120,7 +120,7 @@ describe('a slow request', () => {
     const upstream = await startListening((_request, response) => void response.write('begun'));
     const server = '{ timeouts: { request: 300ms } }';
     const gateway = await startGateway(manifest(PUBLIC_ALL, { up: upstream.url, server }));
-    closers.push(upstream.close, gateway.close);
+    cleanups.push(upstream.close, gateway.close);
     const wire = await Wire.open(gateway.port);
     const error = once(wire.socket, 'error');
     wire.write('POST /x HTTP/1.0\r\nHost: gateway.test\r\nContent-Length: 10\r\n\r\nhalf');
@@ -136,7 +136,7 @@ describe('a slow request', () => {
       '  - { id: a, method: GET, path: /a, upstream: up, access: public, login: { token: /a, maxBytes: 50MB } }\n';
     const server = '{ timeouts: { headers: 300ms } }';
     const gateway = await startGateway(manifest(route, { up: upstream.url, server }));
-    closers.push(upstream.close, gateway.close);
+    cleanups.push(upstream.close, gateway.close);
     const socket = await openSocket(gateway.port);
     socket.write(`${keptHead('GET /a HTTP/1.1')}GET /half`);
     await once(socket, 'readable');
@@ -241,7 +241,7 @@ describe('requests on one connection', () => {
     const upstream = await startUpstream((_request, response) => void response.end(Buffer.alloc(size)));
     const server = '{ limits: { requestsPerConnection: 1 } }';
     const gateway = await startGateway(manifest(PUBLIC_ALL, { up: upstream.url, server }));
-    closers.push(upstream.close, gateway.close);
+    cleanups.push(upstream.close, gateway.close);
     for (let round = 0; round < 3; round += 1) {
       const socket = await openSocket(gateway.port);
       let receivedBytes = 0;
@@ -264,7 +264,7 @@ describe('requests on one connection', () => {
     const upstream = await startUpstream(() => undefined);
     const server = '{ limits: { requestsPerConnection: 1 } }';
     const forked = await forkGateway(manifest(PUBLIC_ALL, { up: upstream.url, server }));
-    closers.push(upstream.close, forked.close);
+    cleanups.push(upstream.close, forked.close);
     const socket = await openSocket(forked.port);
     const many = keptHead('GET /x HTTP/1.1').repeat(1_000);
     const before = (await forked.usage()).maxRssBytes;

@@ -105,15 +105,18 @@ describe.each(PATHS)('a login route (%s)', (path) => {
     ['parts', (token: string) => `--b\r\n\r\n${token}\r\n--b--\r\n`, 'multipart/mixed; boundary=b'],
     ['UTF-16', (token: string) => Buffer.from(`{"token":"${token}"}`, 'utf16le'), 'application/json; charset=utf-16'],
     ['ambiguous JSON', (token: string) => `{"a":"${token}","a":1}`, 'application/json'],
-  ] as const)('never forwards it in an error page that is not JSON: %s', async (_title, write, type) => {
-    for (const status of [302, 401, 500]) {
-      const got = await responseTo(path, { status, body: write(viewer), headers: { 'Content-Type': type } });
-      expect([403, 502]).toContain(got.status);
-      expectRefused(got, got.status, got.status === 403 ? 'role_not_allowed' : 'login_response_refused');
-    }
-  });
+  ] as const)(
+    'never forwards a token that is not allowed in an error page that is not JSON: %s',
+    async (_title, write, type) => {
+      for (const status of [302, 401, 500]) {
+        const got = await responseTo(path, { status, body: write(viewer), headers: { 'Content-Type': type } });
+        expect([403, 502]).toContain(got.status);
+        expectRefused(got, got.status, got.status === 403 ? 'role_not_allowed' : 'login_response_refused');
+      }
+    },
+  );
 
-  it('never forwards it in trailers or an informational response', async () => {
+  it('never forwards a token that is not allowed in trailers or an informational response', async () => {
     const trailing = await responseTo(path, (response) => {
       response.writeHead(200, { Trailer: 'X-Token', 'Transfer-Encoding': 'chunked' });
       response.write('{}');

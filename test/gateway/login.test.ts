@@ -175,10 +175,10 @@ describe('a login response that cannot be checked is refused with 502', () => {
   it('an expired token, and one of another issuer', async () => {
     const now = Math.floor(Date.now() / 1000);
     for (const claims of [{ exp: now - 60 }, { iss: 'other' }, { aud: 'other' }, { exp: undefined }]) {
-      const bad = await site.issuer.token(claims);
-      const got = await login(bodyWith(bad));
+      const invalid = await site.issuer.token(claims);
+      const got = await login(bodyWith(invalid));
       expectRefused(got, 502, 'login_response_refused');
-      expect(got.body.toString()).not.toContain(bad);
+      expect(got.body.toString()).not.toContain(invalid);
     }
   });
 

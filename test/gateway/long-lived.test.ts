@@ -9,7 +9,6 @@ import { keptHead, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { type RawUpstream, startRawUpstream, startUpstream, type Upstream } from '../support/upstream.ts';
 
-/** Routes and manifests for the reloads of this file. */
 const SOCKET = '  - { id: socket, method: GET, path: /socket, upstream: up, access: public, websocket: true }\n';
 const OTHER = '  - { id: other, method: GET, path: /other, upstream: up, access: public }\n';
 const reload = (grace: string) => `reload: { grace: ${grace} }\n`;

@@ -148,7 +148,7 @@ describe('an upstream whose response is invalid from the start', () => {
   });
 });
 
-describe('an unusual response that is unambiguous', () => {
+describe('an unusual but unambiguous response', () => {
   it('may follow 100 Continue without an expectation', async () => {
     upstreamResponse = `HTTP/1.1 100 Continue\r\n\r\n${OK}`;
     expect((await get(impatient.port)).status).toBe(200);
@@ -168,7 +168,7 @@ describe('an unusual response that is unambiguous', () => {
     wire.end();
   });
 
-  it('is never read from the bytes behind another response', async () => {
+  it('never becomes the response to another request if bytes follow it', async () => {
     const poison = 'HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison';
     for (const extra of [`${OK}${poison}`, `${OK}${poison}${poison}`, `${OK}extra`, `${OK}\r\n\r\n`]) {
       upstreamResponse = (socket) => {
@@ -185,12 +185,12 @@ describe('an unusual response that is unambiguous', () => {
     ['HEAD', '200 OK'],
     ['GET', '204 No Content'],
     ['GET', '304 Not Modified'],
-  ])('is never read from a body that arrives late behind %s, %s', async (method, status) => {
+  ])('never lets a late body behind %s, %s become the response to another request', async (method, status) => {
     const poison = 'HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison';
     const late: Socket[] = [];
     upstreamResponse = (socket, { line }) => {
       if (line.includes('/next')) {
-        for (const socket of late.splice(0)) socket.write(poison);
+        for (const lateSocket of late.splice(0)) lateSocket.write(poison);
         socket.write(OK);
       } else {
         late.push(socket);
