@@ -1,11 +1,6 @@
 export { createGateway, type Gateway } from './gateway/gateway.ts';
 export { type LintInput, type LintOptions, lint } from './lint/lint.ts';
-export {
-  type LoadResult,
-  type LoadResultWithFindings,
-  load,
-  loadWithFindings,
-} from './load.ts';
+export { type LoadResult, load, type PlannedManifest, type RejectedManifest } from './load.ts';
 export { createProcessLog, type Log } from './log/log.ts';
 export type { Manifest } from './manifest/manifest.generated.ts';
 export type { Environment, Source } from './manifest/source.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
-import { isLoopback } from '../plan/settings/address.ts';
+import { isLoopback } from '../loopback.ts';
 import type { AdminSettings } from '../plan/settings/admin.ts';
 import { type AdminResponse, problemDetails } from './admin-endpoint.ts';
 

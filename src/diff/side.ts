@@ -10,7 +10,7 @@ import { createSchemaValidators, type ValueValidator } from '../plan/schema/valu
 import type { Path } from '../problem/finding.ts';
 
 /** One of the two manifests of a comparison. */
-export interface DiffSide extends Omit<PlannedManifest, 'problems' | 'files' | 'globs' | 'sources'> {
+export interface DiffSide extends Omit<PlannedManifest, 'findings' | 'problems' | 'files' | 'globs' | 'sources'> {
   /** The manifest with its references to the environment instead of their values, safe to print. */
   readonly redacted: Manifest;
   readonly routes: readonly DiffRoute[];

@@ -1,8 +1,9 @@
 import type { RawHeaders } from '../raw-headers.ts';
+import { createDial, type DialOptions, type ServerAddress } from './dial.ts';
 import { Http1Error } from './http1-error.ts';
 import type { ResponseHead } from './response-head.ts';
 import type { ResponseSink } from './response-sink.ts';
-import type { UpstreamConnection } from './upstream-connection.ts';
+import { UpstreamConnection } from './upstream-connection.ts';
 
 /** A request whose body, if any, is in memory. */
 export interface FetchRequest {
@@ -32,21 +33,66 @@ export class ResponseTooLargeError extends Error {
 /** The server closed a reused connection before the request was sent, so the request can go out on another connection. */
 export class StaleConnectionError extends Error {}
 
+export interface FetchOptions {
+  /** A larger body rejects with `ResponseTooLargeError`. */
+  readonly maxBytes: number;
+  /** Aborts the exchange at any stage; the promise rejects with its reason. */
+  readonly signal?: AbortSignal;
+}
+
+/** For callers whose signal limits the complete exchange: name lookup, connection, TLS, request and response. */
+export const NO_CONNECTION_TIMEOUTS = {
+  connectTimeoutMs: 2 ** 31 - 1,
+  responseTimeoutMs: 0,
+  idleTimeoutMs: 0,
+} as const;
+
+/** Opens a connection, sends a request, returns the complete response and closes the connection. Rejects as `fetchResponse` does. */
+export async function fetchOnce(
+  server: ServerAddress & Pick<DialOptions, 'tls'>,
+  request: FetchRequest,
+  options: FetchOptions & { readonly signal: AbortSignal },
+): Promise<FetchResponse> {
+  options.signal.throwIfAborted();
+  const connection = new UpstreamConnection({
+    ...NO_CONNECTION_TIMEOUTS,
+    dial: createDial(server, { ...NO_CONNECTION_TIMEOUTS, tls: server.tls }),
+    isForTunnel: false,
+    onClosed: () => undefined,
+  });
+  try {
+    return await fetchResponse(connection, request, options);
+  } finally {
+    connection.destroy();
+  }
+}
+
 /**
- * Sends a request on a connection and returns the complete response. Follows no redirect. The caller limits the time of the
- * exchange with `connection.abort`, and releases the connection afterwards.
+ * Sends a request on a connection and returns the complete response. Follows no redirect. The caller releases the connection
+ * afterwards.
  *
  * @throws ResponseTooLargeError, StaleConnectionError, Http1Error, the reason of an abort, or an error of the system
  */
-export function fetchResponse(
+export async function fetchResponse(
   connection: UpstreamConnection,
   request: FetchRequest,
-  maxBytes: number,
+  { maxBytes, signal }: FetchOptions,
 ): Promise<FetchResponse> {
-  return new Promise((resolve, reject) => {
-    const upstreamRequest = { ...request, length: request.body?.length, isHandshake: false, hasResponseTimeout: true };
-    connection.send(upstreamRequest, new ResponseReader(maxBytes, resolve, reject));
-  });
+  const abort = () => connection.abort(signal?.reason);
+  signal?.addEventListener('abort', abort);
+  try {
+    return await new Promise((resolve, reject) => {
+      const upstreamRequest = {
+        ...request,
+        length: request.body?.length,
+        isHandshake: false,
+        hasResponseTimeout: true,
+      };
+      connection.send(upstreamRequest, new ResponseReader(maxBytes, resolve, reject));
+    });
+  } finally {
+    signal?.removeEventListener('abort', abort);
+  }
 }
 
 class ResponseReader implements ResponseSink {

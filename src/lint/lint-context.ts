@@ -1,10 +1,10 @@
 import type { Document } from '../manifest/document.ts';
 import type { Manifest, RouteEntry } from '../manifest/manifest.generated.ts';
-import type { Secrets } from '../manifest/secrets.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
 import { type Pattern, parsePattern } from '../plan/routing/pattern.ts';
 import type { Finding, Path } from '../problem/finding.ts';
+import type { Secrets } from '../problem/redaction.ts';
 import { type SchemaNode, schemaNodes } from './schema-nodes.ts';
 import { WitnessSearch } from './witness-search.ts';
 

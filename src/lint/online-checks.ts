@@ -69,34 +69,18 @@ async function checkEndpoint(
 
 /** Returns the status of the response, and follows no redirects. */
 async function fetchStatus({ health, tls, endpoints }: Upstream, url: URL): Promise<number> {
-  const { UpstreamConnection, createDial, fetchResponse, ResponseTooLargeError } = await importHttp1();
+  // Imported lazily, so that a lint without `--online` does not load TLS.
+  const { fetchOnce, ResponseTooLargeError } = await import('../http1/fetch-response.ts');
   const serverName = endpoints.find((endpoint) => endpoint.url === url)?.serverName;
-  const dial = createDial({ url, serverName }, { connectTimeoutMs: TIMEOUT_MS, tls });
-  const limits = { responseTimeoutMs: TIMEOUT_MS, idleTimeoutMs: TIMEOUT_MS };
-  const connection = new UpstreamConnection({ dial, ...limits, isForTunnel: false, onClosed: () => undefined });
-  const timer = setTimeout(() => connection.abort(timeoutError()), TIMEOUT_MS);
   const headers = ['Host', url.host, 'User-Agent', 'signing-gateway'];
+  const request = { method: 'GET', path: health?.path ?? '/', headers, body: null };
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
   try {
-    const request = { method: 'GET', path: health?.path ?? '/', headers, body: null };
-    const { status } = await fetchResponse(connection, request, MAX_RESPONSE_BYTES);
-    return status;
+    return (await fetchOnce({ url, serverName, tls }, request, { maxBytes: MAX_RESPONSE_BYTES, signal })).status;
   } catch (error) {
     if (error instanceof ResponseTooLargeError) return error.status;
-    throw error;
-  } finally {
-    clearTimeout(timer);
-    connection.destroy();
+    throw signal.aborted ? timeoutError() : error;
   }
-}
-
-/** Imports the HTTP client lazily, so that a lint without `--online` does not load TLS. */
-async function importHttp1() {
-  const [{ UpstreamConnection }, { createDial }, { fetchResponse, ResponseTooLargeError }] = await Promise.all([
-    import('../http1/upstream-connection.ts'),
-    import('../http1/dial.ts'),
-    import('../http1/fetch-response.ts'),
-  ]);
-  return { UpstreamConnection, createDial, fetchResponse, ResponseTooLargeError };
 }
 
 function timeoutError(): Error {

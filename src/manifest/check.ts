@@ -9,28 +9,23 @@ import type { YamlValue } from './yaml-values.ts';
 
 const validate = generated as unknown as ValidateFunction;
 
-/**
- * Holds the substituted values to the JSON Schema and fills the defaults in. Every mistake is found, not the
- * first only; what has findings is a manifest in name only.
- */
+/** Validates the substituted values against the JSON Schema and fills in defaults. With findings, the manifest is not valid. */
 export function check(substituted: Substitution): { manifest: Manifest; findings: Finding[] } {
   const { checked, findings } = checkAgainst<Manifest>(validate, substituted);
   return { manifest: checked, findings };
 }
 
-/** The same by the validator of another schema; its messages are made of the schema's own titles and examples. */
-export function checkAgainst<Checked>(
+/** Validates values against another schema. Messages use the titles and examples of the schema. */
+export function checkAgainst<Value>(
   validate: ValidateFunction,
   { value, isSecret }: Pick<Substitution, 'value' | 'isSecret'>,
-): { checked: Checked; findings: Finding[] } {
-  // The validator writes the defaults into what it is given: it gets a copy of its own.
-  const checked = structuredClone(value) as unknown as Checked;
+): { checked: Value; findings: Finding[] } {
+  // The validator writes defaults into its argument.
+  const checked = structuredClone(value) as unknown as Value;
   if (validate(checked)) return { checked, findings: [] };
   const errors = validate.errors ?? [];
-  const quote: ValueQuoter = (path) => {
-    const at = valueAt(value, path);
-    return isSecret(path) ? 'the value from the environment' : displayValue(at);
-  };
+  const quote: ValueQuoter = (path) =>
+    isSecret(path) ? 'the value from the environment' : displayValue(valueAt(value, path));
   return {
     checked,
     findings: withoutMisspeltKeys(withoutUnintendedBranches(errors))
@@ -39,48 +34,48 @@ export function checkAgainst<Checked>(
   };
 }
 
-/** A fix would write what the environment gave into the file. */
+/** Removes a fix that would write a value from the environment into the file. */
 function withoutFix(finding: Finding, isSecret: Substitution['isSecret']): Finding {
   const { fix, ...rest } = finding;
   return fix !== undefined && isSecret(fix.path) ? rest : finding;
 }
 
 /**
- * Of an `anyOf` that failed, keeps the errors of the branch that was meant: the one whose type the value has, or
- * the list of words where a word was written. Without either, the `anyOf` speaks for all of its branches.
+ * Keeps the errors of the intended branch of each failed `anyOf`: the branch with the type of the value, or the enum for a
+ * string. Without such a branch, keeps the error of the `anyOf` itself.
  */
 function withoutUnintendedBranches(errors: readonly ErrorObject[]): ErrorObject[] {
   const dropped = new Set<ErrorObject>();
   for (const [index, any] of errors.entries()) {
     if (any.keyword !== 'anyOf') continue;
     const isDeeper = (error: ErrorObject) => error.instancePath.startsWith(`${any.instancePath}/`);
-    const isMeant = (error: ErrorObject) =>
+    const isIntended = (error: ErrorObject) =>
       isDeeper(error) || (error.keyword === 'enum' ? typeof any.data === 'string' : error.keyword !== 'type');
-    // The validator tells of the branches right before it tells of the `anyOf`.
+    // The validator reports the branches right before the `anyOf`.
     let first = index;
     const isBranch = (error: ErrorObject) => error.instancePath === any.instancePath || isDeeper(error);
     while (first > 0 && isBranch(errors[first - 1] as ErrorObject)) first -= 1;
     const branches = errors.slice(first, index);
-    for (const error of branches) if (!isMeant(error)) dropped.add(error);
-    if (branches.some(isMeant)) dropped.add(any);
+    for (const error of branches) if (!isIntended(error)) dropped.add(error);
+    if (branches.some(isIntended)) dropped.add(any);
   }
   return errors.filter((error) => !dropped.has(error));
 }
 
-/** A misspelt key is one mistake, not a key too many and another too few; an unknown one is not one too many besides. */
+/** Reports a misspelt key once: not also as a missing key, or as one key too many. */
 function withoutMisspeltKeys(errors: readonly ErrorObject[]): ErrorObject[] {
-  const meant = new Set<string>();
-  const strange = new Set<string>();
+  const intended = new Set<string>();
+  const withUnknownKeys = new Set<string>();
   for (const { keyword, instancePath, params, parentSchema } of errors) {
     if (keyword !== 'additionalProperties') continue;
-    strange.add(instancePath);
+    withUnknownKeys.add(instancePath);
     const near = didYouMean(params['additionalProperty'], Object.keys(parentSchema?.['properties'] ?? {}));
-    if (near !== undefined) meant.add(`${instancePath}/${near}`);
+    if (near !== undefined) intended.add(`${instancePath}/${near}`);
   }
   return errors.filter(
     ({ keyword, instancePath, params }) =>
-      !(keyword === 'required' && meant.has(`${instancePath}/${params['missingProperty']}`)) &&
-      !(keyword === 'maxProperties' && strange.has(instancePath)),
+      !(keyword === 'required' && intended.has(`${instancePath}/${params['missingProperty']}`)) &&
+      !(keyword === 'maxProperties' && withUnknownKeys.has(instancePath)),
   );
 }
 

@@ -2,49 +2,49 @@ import { createHash } from 'node:crypto';
 import { expandGlob } from './file-glob.ts';
 import type { Environment } from './source.ts';
 
-/**
- * The files that a manifest names, by their paths as it writes them, with the SHA-256 of what was read from each in
- * hex; empty for one that could not be read.
- */
+/** The files that a manifest names, by the paths that it writes: the SHA-256 of each in hex, empty for an unreadable file. */
 export type FileHashes = ReadonlyMap<string, string>;
 
-/** Everything that a manifest was made of beside its own text. */
+/** The files that a manifest depends on, besides its own text. */
 export interface Dependencies {
   readonly files: FileHashes;
-  /** The patterns of files that it writes, with the paths that each stood for, one a line. */
+  /** The patterns that the manifest includes: the matching paths of each, one per line. */
   readonly globs: ReadonlyMap<string, string>;
 }
 
-/** A world of which it is kept what was taken from it. */
+/** An environment that records the files and patterns that are read through it. */
 export interface TrackedEnvironment extends Environment {
-  /** The files that a pattern stands for. */
+  /** Returns the paths of the files that match a pattern. */
   readonly expandGlob: (pattern: string) => readonly string[];
 }
 
-/** All files of one manifest together have no more characters: it may name hundreds. */
+/** The limit for all files of one manifest together: it may name hundreds. */
 export const MAX_ALL_CHARACTERS = 25_000_000;
 
-/** The world as it is, and what is taken from it. */
-export function trackDependencies(world: Environment): { dependencies: Dependencies; world: TrackedEnvironment } {
+/** Wraps an environment and records the dependencies that are read through it. */
+export function trackDependencies(environment: Environment): {
+  readonly dependencies: Dependencies;
+  readonly environment: TrackedEnvironment;
+} {
   const files = new Map<string, string>();
   const globs = new Map<string, string>();
   let characters = 0;
   return {
     dependencies: { files, globs },
-    world: {
-      ...world,
+    environment: {
+      ...environment,
       readFile(path) {
         files.set(path, '');
         if (characters > MAX_ALL_CHARACTERS) throw fileSizeError();
-        const text = world.readFile(path);
+        const text = environment.readFile(path);
         characters += text.length;
         files.set(path, sha256(text));
         return text;
       },
       expandGlob(pattern) {
-        const found = expandGlob(pattern, world);
-        globs.set(pattern, found.join('\n'));
-        return found;
+        const paths = expandGlob(pattern, environment);
+        globs.set(pattern, paths.join('\n'));
+        return paths;
       },
     },
   };
@@ -55,11 +55,11 @@ export function fileSizeError(): Error {
   return Object.assign(new Error(message), { code: 'EFBIG' });
 }
 
-/** What is not any more what it was: files, and patterns that stand for other ones. */
-export function changedDependencies({ files, globs }: Dependencies, world: Environment): string[] {
-  const changed = [...files].filter(([path, seen]) => hashOf(path, world.readFile) !== seen);
-  const moved = [...globs].filter(([pattern, seen]) => expandGlob(pattern, world).join('\n') !== seen);
-  return [...changed, ...moved].map(([name]) => name);
+/** Returns the files whose content changed and the patterns that match other files. */
+export function changedDependencies({ files, globs }: Dependencies, environment: Environment): string[] {
+  const changedFiles = [...files].filter(([path, hash]) => hashOf(path, environment.readFile) !== hash);
+  const changedGlobs = [...globs].filter(([pattern, paths]) => expandGlob(pattern, environment).join('\n') !== paths);
+  return [...changedFiles, ...changedGlobs].map(([name]) => name);
 }
 
 function hashOf(path: string, readFile: Environment['readFile']): string {

@@ -8,18 +8,18 @@ import { commentsOf, type YamlComment } from './yaml-tokens.ts';
 import { editOf, type OffsetRange, offsetsAt } from './yaml-tree.ts';
 import { MAX_DEPTH, readValues, type YamlValue } from './yaml-values.ts';
 
-/** A parsed manifest: plain values, and the place of each. */
+/** A parsed manifest: plain values and their positions. */
 export interface Document extends Locator {
   readonly value: YamlValue;
   readonly text: string;
-  /** The documents of the files that it includes, in their order. */
+  /** The documents of the included files, in order. */
   readonly included: readonly Document[];
   fileOf(where: FindingLocation): string;
-  /** Looks for the comments, in their order. */
+  /** Returns the comments, in order. */
   comments(): readonly YamlComment[];
 }
 
-/** Reads YAML 1.2 (core schema) into plain values. Never throws on any text. */
+/** Parses YAML 1.2 (core schema) into plain values. Never throws, whatever the text. */
 export function parse(source: Source): { document: Document; findings: Finding[] } {
   const text = source.text;
   const lines = createLineIndex(text);
@@ -34,7 +34,7 @@ export function parse(source: Source): { document: Document; findings: Finding[]
     const options = {
       prettyErrors: false,
       version: '1.2',
-      // The parser would compare each key with each: duplicates are told of below.
+      // The parser would compare every pair of keys; `readValues` finds duplicates in linear time.
       uniqueKeys: false,
       merge: false,
     } as const;
@@ -68,8 +68,8 @@ function createDocument(
 }
 
 /**
- * The first error only: what the parser makes of the text behind it is guesswork. Its warnings are told each,
- * save that a closing bracket stands as far left as its key, which has one reading all the same.
+ * Reports the first error only, since the parser guesses after it. Without an error, reports all warnings except the one about
+ * a closing bracket at the indentation of its key, which is not ambiguous.
  */
 function parserFindings(
   errors: readonly YAMLError[],
@@ -78,14 +78,14 @@ function parserFindings(
   root: Node | null,
 ): Finding[] {
   const [first] = errors.toSorted((a, b) => a.pos[0] - b.pos[0]);
-  const told = first === undefined ? warnings.filter(({ code }) => code !== 'BAD_INDENT') : [first];
-  return told.map((error) => {
+  const reported = first === undefined ? warnings.filter(({ code }) => code !== 'BAD_INDENT') : [first];
+  return reported.map((error) => {
     const { start, end } = openingDelimiter(error, root) ?? withoutIndent(error, text);
     return syntaxError(start, end, syntaxMessage(error.code, error.message));
   });
 }
 
-/** The bracket or quote that was never closed: the parser tells only where it gave up looking. */
+/** Finds the bracket or quote that was never closed: the parser only reports where its search ended. */
 function openingDelimiter({ code, message, pos }: YAMLError, root: Node | null): OffsetRange | undefined {
   const isQuote = code === 'MISSING_CHAR' && message.startsWith('Missing closing');
   if (!isQuote && !/^(?:flow|expected flow) .* end with/i.test(message)) return undefined;

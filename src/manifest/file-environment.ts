@@ -2,14 +2,14 @@ import { closeSync, constants, fstatSync, opendirSync, openSync, readSync, statS
 import { dirname, resolve } from 'node:path';
 import { type Environment, MAX_FILE_BYTES } from './source.ts';
 
-/** Reads and compares the files of a manifest. */
+/** An environment that reads the file system. */
 export interface FileEnvironment extends Environment {
   readonly listFolder: (path: string) => readonly string[];
-  /** When a file was written last, in milliseconds since the Unix epoch; 0 where there is none. */
+  /** Returns when a file was last modified, in milliseconds since the Unix epoch; 0 if it does not exist. */
   readonly modifiedMs: (path: string) => number;
 }
 
-/** The file system and the environment, as a manifest in this file sees them. */
+/** Creates the environment of a manifest file. Paths are relative to the file. */
 export function createFileEnvironment(manifestPath: string, env: Environment['env']): FileEnvironment {
   const folder = dirname(resolve(manifestPath));
   return {
@@ -21,29 +21,29 @@ export function createFileEnvironment(manifestPath: string, env: Environment['en
 }
 
 /**
- * Reads a regular file; of a folder it throws `EISDIR`. A pipe may wait for its writer for ever, which no thread can be
- * ended in, and a device may have no end.
+ * Reads a regular file; throws `EISDIR` for a folder. Refuses pipes and devices: opening a pipe may block forever, in a thread
+ * that cannot be terminated, and a device may have no end.
  */
 function readRegularFile(path: string): string {
   // Without O_NONBLOCK, opening a pipe waits for a writer.
   return withFile(path, constants.O_RDONLY | constants.O_NONBLOCK, (file) => {
     const stat = fstatSync(file);
-    if (!stat.isFile() && !stat.isDirectory()) throw fileError('no regular file', `${path} is no regular file`);
+    if (!stat.isFile() && !stat.isDirectory()) throw fileError('not a regular file', `${path} is not a regular file`);
     return readUpToLimit(file, stat.size, path).toString('utf8');
   });
 }
 
-/** Reads a file of any kind that the command line names, a pipe too. Throws `EFBIG` beyond the limit. */
+/** Reads any file that the command line names, even a pipe. Throws `EFBIG` above the limit. */
 export function readBytes(path: string): Buffer {
   return withFile(path, constants.O_RDONLY, (file) => readUpToLimit(file, fstatSync(file).size, path));
 }
 
-/** As `readBytes`, decoded from UTF-8. */
+/** Reads a file as `readBytes` does, and decodes it from UTF-8. */
 export function readText(path: string): string {
   return readBytes(path).toString('utf8');
 }
 
-function withFile<Read>(path: string, flags: number, read: (file: number) => Read): Read {
+function withFile<Result>(path: string, flags: number, read: (file: number) => Result): Result {
   const file = openSync(path, flags);
   try {
     return read(file);
@@ -52,13 +52,13 @@ function withFile<Read>(path: string, flags: number, read: (file: number) => Rea
   }
 }
 
-/** Files that say nothing of their size, as below /proc, are read in pieces of this many bytes. */
+/** The initial buffer for files whose size is unknown, such as those in /proc. */
 const CHUNK_BYTES = 65_536;
 
 /**
- * Reads an open file to its end. Neither a large file nor one without an end takes more memory than the limit.
+ * Reads an open file to its end. Even an endless file takes no more memory than the limit.
  *
- * @param size the size that the file system states, which may be wrong
+ * @param size the size that the file system reports, which may be wrong
  */
 export function readUpToLimit(file: number, size: number, path: string): Buffer {
   if (size > MAX_FILE_BYTES) throw tooLargeError(path);
@@ -81,7 +81,7 @@ function fileError(code: string, message: string): Error {
   return Object.assign(new Error(message), { code });
 }
 
-/** No pattern is meant for a folder with more names. */
+/** The limit of names in a folder that a pattern searches. */
 const MAX_NAMES = 100_000;
 
 function listNames(path: string): string[] {

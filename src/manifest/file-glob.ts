@@ -1,32 +1,35 @@
 import type { Environment } from './source.ts';
 
-/** A pattern that stands for more files or folders stands for none: part of them would be a manifest with holes. */
+// Not `path.matchesGlob`: it also expands braces, without a limit (`{1..100000}*` takes minutes), and treats brackets in file
+// names as character classes. A manifest promises `*` and `?` only.
+
+/** A pattern with more matches has none: a part of them would be an incomplete manifest. */
 export const MAX_GLOB_MATCHES = 10_000;
 
 /**
- * The files that a pattern stands for, by their paths relative to the manifest, in the order of their code units. In each
- * part of it `*` stands for any characters and `?` for one, but not for the dot that a hidden name begins with. A pattern
- * without either stands for itself, whether there is such a file or not.
+ * Returns the files that match a pattern, as paths relative to the manifest, sorted by code units. In each part of the path `*`
+ * matches any characters and `?` matches one, but not the dot at the start of a hidden name. A pattern without wildcards is
+ * returned as it is, even if the file does not exist.
  */
-export function expandGlob(pattern: string, world: Environment): string[] {
+export function expandGlob(pattern: string, environment: Environment): string[] {
   const parts = pattern.split('/').filter((part) => part !== '.' && part !== '');
-  let found: string[] = [''];
+  let paths: string[] = [''];
   for (const part of parts) {
-    found = hasWildcard(part)
-      ? found.flatMap((folder) => matchingPaths(folder, part, world))
-      : found.map((folder) => joinPath(folder, part));
-    if (found.length > MAX_GLOB_MATCHES) return [];
+    paths = hasWildcard(part)
+      ? paths.flatMap((folder) => matchingPaths(folder, part, environment))
+      : paths.map((folder) => joinPath(folder, part));
+    if (paths.length > MAX_GLOB_MATCHES) return [];
   }
-  // Behind a wild part, what is named plainly may not be there.
-  const isCertain = !parts.slice(0, -1).some(hasWildcard) || hasWildcard(parts.at(-1) ?? '');
-  return (isCertain ? found : found.filter((path) => pathExists(path, world))).sort();
+  // A literal name after a wildcard need not exist in every folder.
+  const mayBeMissing = parts.slice(0, -1).some(hasWildcard) && !hasWildcard(parts.at(-1) ?? '');
+  return (mayBeMissing ? paths.filter((path) => pathExists(path, environment)) : paths).sort();
 }
 
-/** The folders in which something that comes or goes may change what a pattern stands for. */
-export function globFolders(pattern: string, world: Environment): string[] {
+/** Returns the folders in which a new or removed entry may change the matches of a pattern. */
+export function globFolders(pattern: string, environment: Environment): string[] {
   const parts = pattern.split('/').filter((part) => part !== '.' && part !== '');
   return parts.flatMap((part, index) =>
-    hasWildcard(part) ? (index === 0 ? [''] : expandGlob(parts.slice(0, index).join('/'), world)) : [],
+    hasWildcard(part) ? (index === 0 ? [''] : expandGlob(parts.slice(0, index).join('/'), environment)) : [],
   );
 }
 
@@ -34,23 +37,23 @@ export function hasWildcard(part: string): boolean {
   return /[*?]/.test(part);
 }
 
-function matchingPaths(folder: string, part: string, world: Environment): string[] {
-  const form = new RegExp(`^${part.replaceAll(/[*?]+|[^*?]+/g, toRegExpSource)}$`);
-  return folderEntries(folder, world)
-    .filter((name) => !name.startsWith('.') && form.test(name))
+function matchingPaths(folder: string, part: string, environment: Environment): string[] {
+  const regExp = new RegExp(`^${part.replaceAll(/[*?]+|[^*?]+/g, toRegExpSource)}$`);
+  return folderEntries(folder, environment)
+    .filter((name) => !name.startsWith('.') && regExp.test(name))
     .map((name) => joinPath(folder, name));
 }
 
-function pathExists(path: string, world: Environment): boolean {
+function pathExists(path: string, environment: Environment): boolean {
   const slash = path.lastIndexOf('/');
-  return folderEntries(path.slice(0, Math.max(0, slash)), world).includes(path.slice(slash + 1));
+  return folderEntries(path.slice(0, Math.max(0, slash)), environment).includes(path.slice(slash + 1));
 }
 
-function folderEntries(folder: string, world: Environment): readonly string[] {
+function folderEntries(folder: string, environment: Environment): readonly string[] {
   try {
-    return world.listFolder?.(folder) ?? [];
+    return environment.listFolder?.(folder) ?? [];
   } catch {
-    // A folder that is not there holds nothing: nothing being found is told of.
+    // A missing folder has no matches, which `include` reports.
     return [];
   }
 }
@@ -59,8 +62,8 @@ function joinPath(folder: string, name: string): string {
   return folder === '' ? name : `${folder}/${name}`;
 }
 
-/** Of a piece of a part: wild, or to the letter. */
-function toRegExpSource(piece: string): string {
-  if (!hasWildcard(piece)) return RegExp.escape(piece);
-  return `.{${piece.replaceAll('*', '').length}${piece.includes('*') ? ',' : ''}}`;
+/** Converts a run of wildcards, or a run of other characters. */
+function toRegExpSource(run: string): string {
+  if (!hasWildcard(run)) return RegExp.escape(run);
+  return `.{${run.replaceAll('*', '').length}${run.includes('*') ? ',' : ''}}`;
 }

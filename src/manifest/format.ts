@@ -3,37 +3,36 @@ import type { YamlToken } from './yaml-tokens.ts';
 
 const INDENT = 2;
 
-/** A list or map in block style: the column that it begins in as it was written, and as it is laid out. */
+/** A list or map in block style: its original column and its formatted column. */
 interface Block {
   readonly kind: 'list' | 'map';
   readonly from: number;
   readonly to: number;
 }
 
-/** A line as it was written; a value over several lines is one piece of it. */
+/** A line of the text. A value over several lines is one token of its first line. */
 interface SourceLine {
   readonly column: number;
-  readonly pieces: readonly SpacedToken[];
-  /** Whether it begins inside of brackets. */
+  readonly tokens: readonly SpacedToken[];
+  /** True if it begins inside brackets. */
   readonly isInFlow: boolean;
 }
 
 /**
- * YAML text in the one layout: each block, a list in a map too, two columns further in; one space where one is needed;
- * one empty line at most; no white space at a line's end. Only white space differs, so every comment is kept, and what
- * the text means is the same.
+ * Formats YAML text: indents each block by two columns, also a list in a map; writes one space where one is needed, at most one
+ * empty line, and no white space at the end of a line. Changes white space only, so comments and the meaning stay the same.
  *
- * @param tokens of a text without `\r\n`
+ * @param tokens the tokens of a text without `\r\n`
  */
 export function formatYaml(tokens: readonly YamlToken[]): string {
   const out: string[] = [];
   const blocks: Block[] = [];
-  let waiting: SourceLine[] = [];
+  let pending: SourceLine[] = [];
   let header = '';
   for (const line of linesOf(tokens)) {
-    const [first] = line.pieces;
+    const [first] = line.tokens;
     if (first === undefined || (first.kind === 'comment' && !line.isInFlow)) {
-      waiting.push(line);
+      pending.push(line);
       continue;
     }
     if (first.kind === 'block-scalar') {
@@ -42,11 +41,11 @@ export function formatYaml(tokens: readonly YamlToken[]): string {
     }
     const open = [...blocks];
     const to = line.isInFlow ? Math.max(0, line.column + shiftOf(blocks.at(-1))) : indentOf(line, blocks);
-    out.push(...waiting.map((one) => renderComment(one, open, line.column, to)), renderLine(line, to, blocks.at(-1)));
-    waiting = [];
-    header = line.pieces.find(({ kind }) => kind === 'block-scalar-header')?.text ?? '';
+    out.push(...pending.map((one) => renderComment(one, open, line.column, to)), renderLine(line, to, blocks.at(-1)));
+    pending = [];
+    header = line.tokens.find(({ kind }) => kind === 'block-scalar-header')?.text ?? '';
   }
-  out.push(...waiting.map((one) => renderComment(one, blocks)));
+  out.push(...pending.map((one) => renderComment(one, blocks)));
   return collapseBlankLines(out)
     .map((line) => `${line}\n`)
     .join('');
@@ -54,13 +53,13 @@ export function formatYaml(tokens: readonly YamlToken[]): string {
 
 function linesOf(tokens: readonly YamlToken[]): SourceLine[] {
   const lines: SourceLine[] = [];
-  let pieces: SpacedToken[] = [];
+  let lineTokens: SpacedToken[] = [];
   let gap = '';
   let depth = 0;
   let isInFlow = false;
   const end = () => {
-    lines.push({ column: pieces[0]?.gap.length ?? 0, pieces, isInFlow });
-    pieces = [];
+    lines.push({ column: lineTokens[0]?.gap.length ?? 0, tokens: lineTokens, isInFlow });
+    lineTokens = [];
     gap = '';
     isInFlow = depth > 0;
   };
@@ -68,11 +67,11 @@ function linesOf(tokens: readonly YamlToken[]): SourceLine[] {
     if (token.kind === 'newline') end();
     else if (token.kind === 'space') gap += token.text;
     else {
-      pieces.push({ ...token, gap });
+      lineTokens.push({ ...token, gap });
       gap = '';
       if (isIndicator(token, '{') || isIndicator(token, '[')) depth += 1;
       if (isIndicator(token, '}') || isIndicator(token, ']')) depth -= 1;
-      // Its last line break is its own.
+      // A block scalar includes its last line break.
       if (token.kind === 'block-scalar') end();
     }
   }
@@ -80,38 +79,38 @@ function linesOf(tokens: readonly YamlToken[]): SourceLine[] {
   return lines;
 }
 
-/** The column of a line outside of brackets. What it ends leaves the open blocks, what it begins joins them. */
-function indentOf({ column, pieces }: SourceLine, blocks: Block[]): number {
+/** Returns the formatted column of a line outside brackets. Removes the blocks that the line ends, and adds those that it begins. */
+function indentOf({ column, tokens }: SourceLine, blocks: Block[]): number {
   let at = column;
   let to: number | undefined;
-  for (const [index, piece] of pieces.entries()) {
-    if (piece.kind === 'comment') break;
-    if (index > 0) at += piece.gap.length;
-    const entered = enterBlock(at, kindAt(pieces, index), blocks);
+  for (const [index, token] of tokens.entries()) {
+    if (token.kind === 'comment') break;
+    if (index > 0) at += token.gap.length;
+    const entered = enterBlock(at, kindAt(tokens, index), blocks);
     to ??= entered;
-    // What stands behind one of these on its line is a block of its own.
-    if (!isIndicator(piece, '-') && !isIndicator(piece, '?') && !isIndicator(piece, ':')) break;
-    at += piece.text.length;
+    // The rest of the line after one of these is a nested block.
+    if (!isIndicator(token, '-') && !isIndicator(token, '?') && !isIndicator(token, ':')) break;
+    at += token.text.length;
   }
   return to ?? 0;
 }
 
-function kindAt(pieces: readonly SpacedToken[], index: number): Block['kind'] | undefined {
-  const piece = pieces[index] as SpacedToken;
-  if (isIndicator(piece, '-')) return 'list';
-  if (isIndicator(piece, '?') || isIndicator(piece, ':')) return 'map';
+function kindAt(tokens: readonly SpacedToken[], index: number): Block['kind'] | undefined {
+  const token = tokens[index] as SpacedToken;
+  if (isIndicator(token, '-')) return 'list';
+  if (isIndicator(token, '?') || isIndicator(token, ':')) return 'map';
   const isProperty = ({ kind, text }: SpacedToken) => kind === 'other' && /^[&!]/.test(text);
-  const [node, next] = pieces.slice(index).filter((one) => !isProperty(one));
+  const [node, next] = tokens.slice(index).filter((one) => !isProperty(one));
   const isKey = node !== undefined && (node.kind === 'scalar' || node.text.startsWith('*'));
   return isKey && next !== undefined && isIndicator(next, ':') ? 'map' : undefined;
 }
 
 function enterBlock(at: number, kind: Block['kind'] | undefined, blocks: Block[]): number {
   let top = blocks.at(-1);
-  // A list may stand as far left as the key that it belongs to.
-  const isOver = ({ from, kind: own }: Block) =>
+  // A list may have the column of its key.
+  const hasEnded = ({ from, kind: own }: Block) =>
     from > at || (from === at && own !== kind && !(own === 'map' && kind === 'list'));
-  while (top !== undefined && isOver(top)) {
+  while (top !== undefined && hasEnded(top)) {
     blocks.pop();
     top = blocks.at(-1);
   }
@@ -121,32 +120,32 @@ function enterBlock(at: number, kind: Block['kind'] | undefined, blocks: Block[]
   return to;
 }
 
-/** What stands in brackets or quotes over several lines moves with the block around it. */
+/** Returns how far a block moves. Values in brackets or quotes over several lines move with it. */
 function shiftOf(block: Block | undefined): number {
   return block === undefined ? 0 : block.to - block.from;
 }
 
-function renderLine({ pieces }: SourceLine, to: number, block: Block | undefined): string {
-  const shown = pieces.map((piece, index) => {
-    const gap = index === 0 ? '' : gapBetween(pieces[index - 1] as SpacedToken, piece);
-    return gap + (piece.kind === 'scalar' ? shiftScalar(piece.text, shiftOf(block)) : piece.text.trimEnd());
+function renderLine({ tokens }: SourceLine, to: number, block: Block | undefined): string {
+  const texts = tokens.map((token, index) => {
+    const gap = index === 0 ? '' : gapBetween(tokens[index - 1] as SpacedToken, token);
+    return gap + (token.kind === 'scalar' ? shiftScalar(token.text, shiftOf(block)) : token.text.trimEnd());
   });
-  return ' '.repeat(to) + shown.join('');
+  return ' '.repeat(to) + texts.join('');
 }
 
 function shiftScalar(scalar: string, shift: number): string {
   const [first = '', ...more] = scalar.split('\n');
-  // A backslash keeps the space behind it.
-  const end = (line: string) => line.replace(/(?<!\\)[ \t]+$/, '');
+  // A backslash keeps the space after it.
+  const trimEnd = (line: string) => line.replace(/(?<!\\)[ \t]+$/, '');
   if (more.length === 0) return first;
   const rest = more.map((line) => {
     const text = line.trimStart();
     return text === '' ? '' : ' '.repeat(Math.max(0, line.length - text.length + shift)) + text;
   });
-  return [...[first, ...rest].slice(0, -1).map(end), rest.at(-1)].join('\n');
+  return [...[first, ...rest].slice(0, -1).map(trimEnd), rest.at(-1)].join('\n');
 }
 
-/** The lines below `|` or `>`; a digit in that header says how far in they stand, else the first of them does. */
+/** Renders the lines below `|` or `>`. A digit in that header is their indentation; without one the first line determines it. */
 function renderBlockScalar(text: string, header: string, block: Block | undefined): string {
   const lines = text.replace(/\n$/, '').split('\n');
   const digit = Number(/[1-9]/.exec(header)?.[0] ?? 0);
@@ -157,19 +156,19 @@ function renderBlockScalar(text: string, header: string, block: Block | undefine
   return lines.map((line) => (isShort(line) ? '' : ' '.repeat(to) + line.slice(from))).join('\n');
 }
 
-/** A comment on a line of its own, or an empty line: a comment belongs to what is as far in as it is. */
+/** Renders a comment line or an empty line. A comment belongs to the block with the same column. */
 function renderComment(
-  { column, pieces }: SourceLine,
+  { column, tokens }: SourceLine,
   open: readonly Block[],
   nextColumn?: number,
   nextTo?: number,
 ): string {
-  const [piece] = pieces;
-  if (piece === undefined) return '';
+  const [token] = tokens;
+  if (token === undefined) return '';
   const block = open.findLast(({ from }) => from === column);
   const outer = open.findLast(({ from }) => from <= column);
   const to = column === nextColumn ? nextTo : (block?.to ?? nextTo ?? outer?.to);
-  return ' '.repeat(to ?? 0) + piece.text.trimEnd();
+  return ' '.repeat(to ?? 0) + token.text.trimEnd();
 }
 
 function collapseBlankLines(lines: readonly string[]): string[] {

@@ -2,87 +2,88 @@ import { errorAt, errorAtKey, type Finding } from '../problem/finding.ts';
 import type { TrackedEnvironment } from './dependencies.ts';
 import { type Document, parse } from './document.ts';
 import { MAX_GLOB_MATCHES } from './file-glob.ts';
+import { isMergedKey, MERGED_KEYS } from './manifest-keys.ts';
 import { mergeDocuments } from './merge-documents.ts';
 import { MAX_FILE_BYTES, type Source } from './source.ts';
 
 const RULE = 'include';
 const MAX_FILES = 1_000;
-/** What an included file may hold. */
-const KEYS = ['upstreams', 'schemas', 'routes'];
 
-/** Text to document; what was parsed before may be remembered. */
+/** Parses a text. A caller may pass a parser with a cache. */
 export type DocumentParser = typeof parse;
 
-/** Reads a manifest and the files that it includes into one document. Never throws on any text. */
+/** Parses a manifest and its included files into one document. Never throws, whatever the text. */
 export function readDocument(
   source: Source,
-  world: TrackedEnvironment,
+  environment: TrackedEnvironment,
   parseText: DocumentParser = parse,
 ): { document: Document; findings: Finding[] } {
   const main = parseText(source);
   const patterns = includeGlobs(main.document);
   if (main.findings.length > 0 || patterns.length === 0) return main;
   const findings: Finding[] = [];
-  const files = findIncludedFiles(patterns, world, findings);
+  const files = findIncludedFiles(patterns, environment, findings);
   let bytes = Buffer.byteLength(source.text);
   const included = [...files].flatMap(([file, index]) => {
-    // All texts together have the limit of one; the files behind the first one beyond it are not read.
+    // The limit of one file applies to all texts together. Files after it are not read.
     if (bytes > MAX_FILE_BYTES) return [];
-    const place = ['include', ...(patterns.isList ? [index] : [])];
-    const text = readText(file, world);
+    const path = ['include', ...(patterns.isList ? [index] : [])];
+    const text = readText(file, environment);
     bytes += Buffer.byteLength(text ?? '');
     if (text === undefined || bytes > MAX_FILE_BYTES) {
       const reason = text === undefined ? 'cannot be read' : `makes the manifest larger than ${MAX_FILE_BYTES} bytes`;
-      findings.push(errorAt(place, RULE, `the file "${file}" ${reason}; name files beside the manifest or below it`));
+      findings.push(errorAt(path, RULE, `the file "${file}" ${reason}; name files in the manifest's folder`));
       return [];
     }
     const { document, findings: syntax } = parseText({ path: displayPathBeside(source.path, file), text });
-    const found = syntax.length > 0 ? syntax : includedFileFindings(document);
-    findings.push(...found.map((finding) => withFile(finding, document.file)));
+    const fileFindings = syntax.length > 0 ? syntax : includedFileFindings(document);
+    findings.push(...fileFindings.map((finding) => withFile(finding, document.file)));
     return [document];
   });
-  const joined = mergeDocuments(main.document, included);
-  return { document: joined.document, findings: [...findings, ...joined.findings] };
+  const merged = mergeDocuments(main.document, included);
+  return { document: merged.document, findings: [...findings, ...merged.findings] };
 }
 
-/** The document of texts that were read before, the manifest's own first. */
+/** Parses texts that were valid before into one document, the manifest first. */
 export function parseDocuments(sources: readonly Source[]): Document {
   const [main, ...included] = sources.map((source) => parse(source).document);
-  if (main === undefined) throw new RangeError('no text, no document');
+  if (main === undefined) throw new RangeError('there is no text to parse');
   return included.length === 0 ? main : mergeDocuments(main, included).document;
 }
 
-/** What `include` lists; nothing for what the schema is to tell of. */
+/** Returns the patterns of `include`; none if they violate the schema, which reports them. */
 function includeGlobs({ value }: Document): readonly string[] & { isList: boolean } {
-  const written = isMap(value) ? value['include'] : undefined;
-  const isList = Array.isArray(written);
-  const all: unknown[] = isList ? written : [written];
-  const isSound = all.every((pattern) => typeof pattern === 'string' && pattern !== '');
-  return Object.assign(isSound ? (all as string[]) : [], { isList });
+  const include = isMap(value) ? value['include'] : undefined;
+  const isList = Array.isArray(include);
+  const all: unknown[] = isList ? include : [include];
+  const isValid = all.every((pattern) => typeof pattern === 'string' && pattern !== '');
+  return Object.assign(isValid ? (all as string[]) : [], { isList });
 }
 
-/** The files of all patterns, none of them twice, each with the index of the pattern that it was found by first. */
+/** Returns the files of all patterns without duplicates, each with the index of the first pattern that matches it. */
 function findIncludedFiles(
   patterns: readonly string[] & { isList: boolean },
-  world: TrackedEnvironment,
+  environment: TrackedEnvironment,
   findings: Finding[],
 ): Map<string, number> {
   const files = new Map<string, number>();
   for (const [index, pattern] of patterns.entries()) {
-    const place = ['include', ...(patterns.isList ? [index] : [])];
-    const found = isWithinFolder(pattern) ? world.expandGlob(pattern) : [];
+    const path = ['include', ...(patterns.isList ? [index] : [])];
+    const matches = isWithinFolder(pattern) ? environment.expandGlob(pattern) : [];
     if (!isWithinFolder(pattern)) {
-      const message = `"${pattern}" is no file beside the manifest or below it; write its relative path, without .. and without variables`;
-      findings.push(errorAt(place, RULE, message));
-    } else if (found.length === 0) {
-      // A folder that is gone for a moment does not take its routes with it.
+      const message = `"${pattern}" is not in the manifest's folder; write a relative path without .. and without variables`;
+      findings.push(errorAt(path, RULE, message));
+    } else if (matches.length === 0) {
+      // Otherwise a folder that is missing for a moment would remove its routes.
       const message = `no file, or more than ${MAX_GLOB_MATCHES}, matches "${pattern}"; write a pattern of existing files`;
-      findings.push(errorAt(place, RULE, message));
+      findings.push(errorAt(path, RULE, message));
     }
-    for (const file of found) if (!files.has(file)) files.set(file, index);
+    for (const file of matches) if (!files.has(file)) files.set(file, index);
   }
   if (files.size <= MAX_FILES) return files;
-  findings.push(errorAt(['include'], RULE, `these are ${files.size} files; at most ${MAX_FILES} are read`));
+  findings.push(
+    errorAt(['include'], RULE, `these are ${files.size} files, and the limit is ${MAX_FILES}; include fewer files`),
+  );
   return new Map([...files].slice(0, MAX_FILES));
 }
 
@@ -98,21 +99,25 @@ function readText(file: string, { readFile }: TrackedEnvironment): string | unde
   }
 }
 
-/** As the manifest beside it is shown: by the same way to its folder, or at the same revision of git. */
+/** Returns the printed path of a file beside a manifest: in the same folder, or at the same git revision. */
 export function displayPathBeside(manifest: string, file: string): string {
   return manifest.slice(0, Math.max(manifest.lastIndexOf('/'), manifest.lastIndexOf(':')) + 1) + file;
 }
 
 function includedFileFindings({ value }: Document): Finding[] {
-  // An empty file is one that is being written, or a mistake.
+  // An empty file may be one that is still being written.
   if (!isMap(value) || Object.keys(value).length === 0)
-    return [errorAt([], RULE, 'an included file holds upstreams, schemas or routes; this one holds none of them')];
-  return Object.entries(value).flatMap(([key, held]) => {
-    if (!KEYS.includes(key))
+    return [errorAt([], RULE, 'this included file is empty; add upstreams, schemas or routes')];
+  return Object.entries(value).flatMap(([key, member]) => {
+    if (!isMergedKey(key))
       return [
-        errorAtKey([key], RULE, `"${key}" stands in the manifest itself; an included file holds ${KEYS.join(', ')}`),
+        errorAtKey(
+          [key],
+          RULE,
+          `"${key}" is not allowed in an included file; move it to the manifest, and keep only ${MERGED_KEYS.join(', ')} here`,
+        ),
       ];
-    if (key === 'routes' ? Array.isArray(held) : isMap(held)) return [];
+    if (key === 'routes' ? Array.isArray(member) : isMap(member)) return [];
     return [
       errorAt(
         [key],

@@ -1,6 +1,6 @@
 import type { Range } from '../problem/problem.ts';
 
-/** Tells lines and columns of offsets into a text; a byte order mark is no column, as editors count. */
+/** Converts offsets in a text to lines and columns. A byte order mark is no column, as in editors. */
 export interface LineIndex {
   rangeOf(start: number, end: number): Range;
 }
@@ -8,22 +8,22 @@ export interface LineIndex {
 export function createLineIndex(text: string): LineIndex {
   const starts = [text.startsWith('\uFEFF') ? 1 : 0];
   for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', end + 1)) starts.push(end + 1);
-  // An offset behind the end of the text, which the parser may give, is the end.
-  const placeOf = (offset: number) => {
-    const within = Math.min(offset, text.length);
-    const index = lastIndexAtMost(starts, within);
-    return { line: index + 1, column: Math.max(1, within - (starts[index] ?? 0) + 1) };
+  // The parser may report an offset after the end of the text.
+  const positionOf = (offset: number) => {
+    const bounded = Math.min(offset, text.length);
+    const index = lastIndexAtMost(starts, bounded);
+    return { line: index + 1, column: Math.max(1, bounded - (starts[index] ?? 0) + 1) };
   };
   return {
     rangeOf(start, end) {
-      const from = placeOf(start);
-      const to = placeOf(Math.max(start, end));
+      const from = positionOf(start);
+      const to = positionOf(Math.max(start, end));
       return { ...from, endLine: to.line, endColumn: to.column };
     },
   };
 }
 
-/** The index of the last of the ascending numbers that is at most this; the first one's if none is. */
+/** Returns the index of the last of the ascending numbers that is at most `most`, or 0. */
 function lastIndexAtMost(numbers: readonly number[], most: number): number {
   let low = 0;
   let high = numbers.length - 1;

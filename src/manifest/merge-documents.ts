@@ -1,19 +1,20 @@
 import { errorAt, errorAtKey, type Finding, type FindingLocation, type Fix, type Path } from '../problem/finding.ts';
 import type { Document } from './document.ts';
+import { MERGED_KEYS } from './manifest-keys.ts';
 import type { YamlValue } from './yaml-values.ts';
 
-/** As many as a list that is written in one file may have. */
+/** The limit of a list in one file. */
 const MAX_ROUTES = 20_000;
 
-/** Where a member of the whole stands: in which document, and at which path of that. */
+/** The document of a merged member, and its path there. */
 interface Origin {
   readonly document: Document;
   readonly path: Path;
 }
 
 /**
- * One document of a manifest and of what it includes: the lists of routes one behind the other, the maps of upstreams and
- * schemas united. Of one name that stands in two files, it is told.
+ * Merges a manifest and its included files into one document: concatenates the routes, and unites the maps of upstreams and
+ * schemas. Reports a name that two files define.
  */
 export function mergeDocuments(
   main: Document,
@@ -22,33 +23,38 @@ export function mergeDocuments(
   const findings: Finding[] = [];
   const all = [main, ...included];
   const routes: Origin[] = [];
-  const named = new Map<string, Origin>();
-  const { include: _done, ...own } = main.value as Readonly<Record<string, YamlValue>>;
-  const whole: Record<string, YamlValue> = { ...own };
+  const namedOrigins = new Map<string, Origin>();
+  const { include: _include, ...own } = main.value as Readonly<Record<string, YamlValue>>;
+  const merged: Record<string, YamlValue> = { ...own };
   const lists = all.map((document) => [document, membersOf(document, 'routes')] as const);
   if (isMergeable(own['routes'], isList)) {
     for (const [document, list] of lists)
       if (isList(list)) for (const index of list.keys()) routes.push({ document, path: ['routes', index] });
-    const joined = lists.flatMap(([, list]) => (isList(list) ? list : []));
-    if (lists.some(([, list]) => isList(list))) whole['routes'] = joined;
+    const joinedRoutes = lists.flatMap(([, list]) => (isList(list) ? list : []));
+    if (lists.some(([, list]) => isList(list))) merged['routes'] = joinedRoutes;
   }
-  for (const key of ['upstreams', 'schemas'] as const) {
-    if (!isMergeable(own[key], isMap) || !all.some((document) => isMap(membersOf(document, key)))) continue;
-    whole[key] = Object.fromEntries(all.flatMap((document) => mergeMaps(key, document, named, findings)));
+  for (const key of MERGED_KEYS) {
+    if (key === 'routes' || !isMergeable(own[key], isMap) || !all.some((document) => isMap(membersOf(document, key))))
+      continue;
+    merged[key] = Object.fromEntries(all.flatMap((document) => mergeMaps(key, document, namedOrigins, findings)));
   }
   if (routes.length > MAX_ROUTES)
     findings.push(
-      errorAt(['include'], 'include', `these files hold ${routes.length} routes; at most ${MAX_ROUTES} are read`),
+      errorAt(
+        ['include'],
+        'include',
+        `these files contain ${routes.length} routes, and the limit is ${MAX_ROUTES}; remove some`,
+      ),
     );
   const originOf = (path: Path) => {
     const [key, member] = path;
-    const origin = key === 'routes' ? routes[Number(member)] : named.get(`${key}/${member}`);
+    const origin = key === 'routes' ? routes[Number(member)] : namedOrigins.get(`${key}/${member}`);
     return origin && { document: origin.document, path: [...origin.path, ...path.slice(2)] };
   };
-  return { document: createMergedDocument(main, included, whole, originOf), findings };
+  return { document: createMergedDocument(main, included, merged, originOf), findings };
 }
 
-/** The members of a map that no document before it has. */
+/** Returns the members of a map that no earlier document has. */
 function mergeMaps(
   key: string,
   document: Document,
@@ -64,10 +70,10 @@ function mergeMaps(
       named.set(path.join('/'), { document, path });
       return true;
     }
-    const message = `"${name}" stands in another file as well; give each a name of its own, or remove one`;
-    const found = errorAtKey(path, 'include-twice', message);
+    const message = `"${name}" is in another file too; rename or remove one of them`;
+    const finding = errorAtKey(path, 'include-twice', message);
     const related = { path, file: other.document.file, message: 'the other one' };
-    findings.push({ ...found, location: { ...found.location, file: document.file }, related });
+    findings.push({ ...finding, location: { ...finding.location, file: document.file }, related });
     return false;
   });
 }
@@ -79,7 +85,7 @@ function createMergedDocument(
   originOf: (path: Path) => Origin | undefined,
 ): Document {
   const byFile = new Map([main, ...included].map((document) => [document.file, document]));
-  const placed = (where: FindingLocation): { readonly document: Document; readonly where: FindingLocation } => {
+  const resolve = (where: FindingLocation): { readonly document: Document; readonly where: FindingLocation } => {
     if (where.file !== undefined) return { document: byFile.get(where.file) ?? main, where };
     const origin = 'path' in where ? originOf(where.path) : undefined;
     if (origin === undefined || !('path' in where)) return { document: main, where };
@@ -92,10 +98,10 @@ function createMergedDocument(
     included,
     comments: () => main.comments(),
     locate: (where) => {
-      const { document, where: there } = placed(where);
-      return document.locate(there);
+      const { document, where: original } = resolve(where);
+      return document.locate(original);
     },
-    fileOf: (where) => placed(where).document.file,
+    fileOf: (where) => resolve(where).document.file,
     edit: (fix: Fix) => {
       const { document, path } = originOf(fix.path) ?? { document: main, path: fix.path };
       return document.edit?.({ ...fix, path });
@@ -107,7 +113,7 @@ function membersOf({ value }: Document, key: string): YamlValue | undefined {
   return isMap(value) ? value[key] : undefined;
 }
 
-/** What is no list or map at all stays as it is, for the schema to tell of. */
+/** Returns false for a value of another type, which the schema reports. */
 function isMergeable(own: YamlValue | undefined, isForm: (value: YamlValue | undefined) => boolean): boolean {
   return own === undefined || isForm(own);
 }

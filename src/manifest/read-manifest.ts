@@ -1,84 +1,86 @@
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
+import type { Secret } from '../problem/redaction.ts';
 import { check } from './check.ts';
 import { sha256, type TrackedEnvironment } from './dependencies.ts';
 import type { Document } from './document.ts';
 import { type DocumentParser, readDocument } from './include.ts';
 import type { Manifest } from './manifest.generated.ts';
-import type { Secret } from './secrets.ts';
-import type { Source } from './source.ts';
+import { isManifestKey, isMergedKey } from './manifest-keys.ts';
+import type { Environment, Source } from './source.ts';
 import { substitute } from './substitute.ts';
 
-/** What was written, before it is known whether it can be served. */
-export interface ReadManifestResult {
+/** The result of the first stage: the texts of a manifest, parsed and merged into one document. */
+export interface ReadManifest {
   readonly document: Document;
+  /** The text of the manifest, then those of the files that it includes. */
+  readonly sources: readonly Source[];
+  /** Syntax errors, and errors of `include`. With one of them the manifest is not checked. */
   readonly findings: readonly Finding[];
-  /** `undefined`: it cannot be read. */
-  readonly checked: SchemaCheckedManifest | undefined;
 }
 
-/** A manifest that was read and held to the schema: plain values, which another thread may have made. */
-export interface SchemaCheckedManifest {
-  /** In name only where there are findings. */
+/**
+ * The result of the second stage: a manifest with substituted values and defaults. It holds plain values, so a worker thread
+ * may create it.
+ */
+export interface CheckedManifest {
+  /** Valid only if there are no findings. */
   readonly manifest: Manifest;
-  /** SHA-256 of the manifest's text, and of what it includes, in hex. */
+  /** SHA-256, in hex, of the manifest's text and of the files that it includes. */
   readonly hash: string;
-  /** The parts that the schema has refused, as `compile` names them. */
+  /** The parts that violate the schema, named as `compilePlan` names them. */
   readonly invalidParts: ReadonlySet<string>;
-  /** The values that came from the environment. */
+  /** The values from the environment. */
   readonly secrets: readonly Secret[];
+  readonly findings: readonly Finding[];
 }
 
-/** Text to manifest: parse, include, substitute, check. */
+/** Parses a manifest and the files that it includes. */
 export function readManifest(
   source: Source,
-  world: TrackedEnvironment,
+  environment: TrackedEnvironment,
   parseText?: DocumentParser,
-): ReadManifestResult {
-  const { document, findings: syntax } = readDocument(source, world, parseText);
-  if (syntax.length > 0) return { document, findings: syntax, checked: undefined };
-  const substituted = substitute(document.value, world.env);
-  const { manifest, findings } = check(substituted);
-  const checked = {
-    manifest,
-    hash: manifestHash(document),
-    invalidParts: partsWithErrors(findings),
-    secrets: substituted.secrets,
-  };
-  const named = substituted.secrets.flatMap(({ path }) => routeNameFindings(path));
-  return { document, findings: [...substituted.findings, ...named, ...findings], checked };
+): ReadManifest {
+  const { document, findings } = readDocument(source, environment, parseText);
+  const sources = [document, ...document.included].map(({ file, text }) => ({ path: file, text }));
+  return { document, sources, findings };
 }
 
-/** The name and the path of a route stand in logs, metrics and messages, where nothing from the environment may stand. */
-function routeNameFindings(path: Path): Finding[] {
+/** Substitutes environment variables, validates against the schema and fills in defaults; `undefined` after a syntax error. */
+export function checkManifest(
+  { document, findings: syntax }: Pick<ReadManifest, 'document' | 'findings'>,
+  env: Environment['env'],
+): CheckedManifest | undefined {
+  if (syntax.length > 0) return undefined;
+  const substituted = substitute(document.value, env);
+  const { secrets } = substituted;
+  const { manifest, findings } = check(substituted);
+  return {
+    manifest,
+    hash: manifestHash(document),
+    invalidParts: invalidPartsOf(findings),
+    secrets,
+    findings: [...substituted.findings, ...secrets.flatMap(({ path }) => printedValueFindings(path)), ...findings],
+  };
+}
+
+/** Refuses variables in the id and the path of a route, which logs, metrics and messages print. */
+function printedValueFindings(path: Path): Finding[] {
   const [first, , key, inside] = path;
   if (first !== 'routes' || inside !== undefined || (key !== 'id' && key !== 'path')) return [];
   const message = `the ${key} of a route is printed in logs and metrics, and a value from the environment never is; write it here without a variable`;
   return [errorAt(path, 'environment', message)];
 }
 
-/** The texts that a manifest was read from, its own first. */
-export function sourcesOf(document: Document): Source[] {
-  return [document, ...document.included].map(({ file, text }) => ({ path: file, text }));
-}
-
 function manifestHash({ text, included }: Document): string {
   return sha256(included.length === 0 ? text : JSON.stringify([text, ...included.map((other) => other.text)]));
 }
 
-/** The parts of the manifest that the schema has refused, as `compile` names them. */
-function partsWithErrors(findings: readonly Finding[]): Set<string> {
-  const faulty = new Set<string>();
+function invalidPartsOf(findings: readonly Finding[]): Set<string> {
+  const parts = new Set<string>();
   for (const { location } of findings) {
-    const [key, inside] = 'path' in location ? location.path : [];
-    const isWhole = inside === undefined || !DIVISIBLE.includes(String(key));
-    faulty.add(isWhole ? String(key ?? '') : `${key}/${inside}`);
-    if (!KEYS.has(String(key))) faulty.add('');
+    const [key = '', member] = 'path' in location ? location.path : [];
+    parts.add(member === undefined || !isMergedKey(String(key)) ? String(key) : `${key}/${member}`);
+    if (!isManifestKey(String(key))) parts.add('');
   }
-  return faulty;
+  return parts;
 }
-
-const DIVISIBLE = ['upstreams', 'routes', 'schemas'];
-const KEYS = new Set([
-  ...['version', 'include', 'listen', 'admin', 'server', 'reload', 'auth', 'cors', 'lint', 'log', 'tracing'],
-  ...DIVISIBLE,
-]);

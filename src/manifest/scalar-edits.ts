@@ -1,27 +1,27 @@
 import type { TextEdit } from '../problem/problem.ts';
 
-/** A string of a manifest as it stands in the text: offsets, `end` exclusive. */
+/** The offsets of a string in the text of a manifest; `end` is exclusive. */
 export interface ScalarSpan {
   readonly start: number;
   readonly end: number;
-  /** Whether it stands inside of brackets. */
+  /** True if it is inside brackets. */
   readonly isInFlow: boolean;
 }
 
-/** Other words for a string, in the quotes that it had; a plain one stays plain where that can be read in one way. */
-export function replaceScalar(text: string, { start, end, isInFlow }: ScalarSpan, words: string): TextEdit | undefined {
+/** Replaces a string and keeps its quotes. A plain string stays plain if the new text is not ambiguous. */
+export function replaceScalar(text: string, { start, end, isInFlow }: ScalarSpan, value: string): TextEdit | undefined {
   const quote = text[start];
-  if (quote === '"') return { start, end, text: JSON.stringify(words) };
-  const isPlain = quote !== "'" && (isInFlow ? PLAIN_IN_FLOW : PLAIN).test(words) && !OTHER_TYPES.test(words);
-  return { start, end, text: isPlain ? words : `'${words.replaceAll("'", "''")}'` };
+  if (quote === '"') return { start, end, text: JSON.stringify(value) };
+  const isPlain = quote !== "'" && (isInFlow ? PLAIN_IN_FLOW : PLAIN).test(value) && !OTHER_TYPES.test(value);
+  return { start, end, text: isPlain ? value : `'${value.replaceAll("'", "''")}'` };
 }
 
-/** Narrower than YAML, so that no reader takes it for anything but these characters. */
+/** Stricter than YAML, so that every parser reads these characters literally. */
 const PLAIN = /^[\w/.$][\w/.$%*+~{}-]*$/;
 const PLAIN_IN_FLOW = /^[\w/.$][\w/.$%*+~-]*$/;
 const OTHER_TYPES = /^(?:true|false|null|[-+.]?[0-9][0-9_.eExXoO+-]*|[-+]?\.(?:inf|nan))$/i;
 
-/** Takes an item out of a list, with the comma or the line that it stood on; `undefined` where more stands there. */
+/** Removes an item from a list with its comma or its line; `undefined` if anything else is on the line. */
 export function removeItem(text: string, item: ScalarSpan, previous: ScalarSpan): TextEdit | undefined {
   if (item.isInFlow) {
     const isAlone = /^\s*,\s*$/.test(text.slice(previous.end, item.start));

@@ -1,37 +1,38 @@
 import type { ErrorObject } from 'ajv';
+import { parsePointer } from '../json-pointer.ts';
 import { onlyNearMatch, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Fix, type Path } from '../problem/finding.ts';
 import { fixDuration, fixSize } from './units.ts';
 import type { YamlValue } from './yaml-values.ts';
 
-/** Shows the value at a path, if it may be shown. */
+/** Quotes the value at a path if it may be printed. */
 export type ValueQuoter = (path: Path) => string;
 
-/** What a validator said, and of what. */
+/** An error of the validator and the value that it is about. */
 interface SchemaErrorContext {
   readonly error: ErrorObject;
   readonly params: ErrorObject['params'];
   readonly path: Path;
-  /** What the value should be, by the schema's own title: `a duration`. */
+  /** The title of the value's schema: `a duration`. */
   readonly noun: string | undefined;
-  /** What may be written, as the end of a sentence. */
+  /** Valid examples, as the end of a sentence. */
   readonly examples: string;
   readonly root: YamlValue;
   readonly quote: ValueQuoter;
 }
 
-/** What an error of the validator means to the author: none where another one says it. */
+/** Converts an error of the validator to findings; to none if another error covers it. */
 export function toSchemaFindings(error: ErrorObject, root: YamlValue, quote: ValueQuoter): Finding[] {
   const path = pathOf(error.instancePath, root);
   const { params, keyword, parentSchema } = error;
   const examples = exampleText(parentSchema?.['examples']);
-  const said = { error, params, path, noun: parentSchema?.['title'], examples, root, quote };
-  return BY_KEYWORD[keyword]?.(said) ?? [errorAt(path, RULE, error.message ?? keyword)];
+  const context = { error, params, path, noun: parentSchema?.['title'], examples, root, quote };
+  return BY_KEYWORD[keyword]?.(context) ?? [errorAt(path, RULE, error.message ?? keyword)];
 }
 
 const RULE = 'schema';
 
-const BY_KEYWORD: Readonly<Record<string, (said: SchemaErrorContext) => Finding[]>> = {
+const BY_KEYWORD: Readonly<Record<string, (context: SchemaErrorContext) => Finding[]>> = {
   required({ error, params, path }) {
     const missing: string = params['missingProperty'];
     return [errorAtKey(path, RULE, `"${missing}" is missing; add ${missing}: ${exampleOf(error, missing)}`)];
@@ -45,7 +46,7 @@ const BY_KEYWORD: Readonly<Record<string, (said: SchemaErrorContext) => Finding[
   propertyNames({ error, params, path }) {
     const name: string = params['propertyName'];
     const message = `"${name}" is not a name; write lower-case words joined by hyphens, such as contacts or login-mfa`;
-    // What is on no list of names was told of by the list.
+    // Rule ids are an enum, whose own error lists them.
     const isListed = (error.schema as { $ref?: string }).$ref === '#/$defs/RuleId';
     return isListed ? [] : [errorAtKey([...path, name], RULE, message)];
   },
@@ -55,16 +56,16 @@ const BY_KEYWORD: Readonly<Record<string, (said: SchemaErrorContext) => Finding[
     if (name !== undefined)
       return [errorAtKey([...path, name], RULE, `"${name}" is not ${noun}${suggestion(name, known)}`)];
     const word = stringAt(root, path);
-    const message = `${quote(path)} is not ${noun ?? 'known here'}${suggestion(word, known)}`;
+    const message = `${quote(path)} is not ${noun ?? 'supported here'}${suggestion(word, known)}`;
     const meant = onlyNearMatch(word, known);
-    // Whoever may call is for the author to say, however near the word.
+    // Never fix `access` automatically: it decides who may call a route.
     return [{ ...errorAt(path, RULE, message), fix: valueFix(path, known.includes('public') ? undefined : meant) }];
   },
   const: ({ params, path, quote }) => [
-    errorAt(path, RULE, `${quote(path)} is not known here; write ${JSON.stringify(params['allowedValue'])}`),
+    errorAt(path, RULE, `${quote(path)} is not supported here; write ${JSON.stringify(params['allowedValue'])}`),
   ],
   pattern({ error, path, noun, examples, root, quote }) {
-    // A name that does not fit is told of once, by the `propertyNames` that asked for it.
+    // `propertyNames` reports an invalid name.
     if (error.propertyName !== undefined) return [];
     const fix = valueFix(path, unitFixer(noun)?.(stringAt(root, path)));
     return [{ ...errorAt(path, RULE, `${quote(path)} is not ${noun ?? 'well formed'}${examples}`), fix }];
@@ -74,7 +75,7 @@ const BY_KEYWORD: Readonly<Record<string, (said: SchemaErrorContext) => Finding[
     const wanted = noun ?? TYPES[String(params['type'])] ?? params['type'];
     return [errorAt(path, RULE, `${quote(path)} is not ${wanted}${remedy}`)];
   },
-  // What it asks for is told of by itself.
+  // The error within the `if` is reported on its own.
   if: () => [],
   anyOf: ({ path, examples, quote }) => [errorAt(path, RULE, `${quote(path)} does not fit here${examples}`)],
   minItems: emptyFinding,
@@ -84,11 +85,11 @@ const BY_KEYWORD: Readonly<Record<string, (said: SchemaErrorContext) => Finding[
   maximum: rangeFinding,
   maxProperties({ path, root }) {
     const names = Object.keys(valueAt(root, path) ?? {}).join(', ');
-    return [errorAt(path, RULE, `only one of these may stand here: ${names}`)];
+    return [errorAt(path, RULE, `only one of these is allowed here: ${names}; remove the others`)];
   },
   uniqueItems({ params, path, quote }) {
     const twin = [...path, params['i']];
-    const message = `${quote(twin)} stands in this list twice; remove one`;
+    const message = `${quote(twin)} is in this list twice; remove one`;
     return [{ ...errorAt(twin, RULE, message), fix: { change: 'remove', path: twin } }];
   },
 };
@@ -102,7 +103,7 @@ function rangeFinding({ error, path, quote }: SchemaErrorContext): Finding[] {
   return [errorAt(path, RULE, `${quote(path)} is out of range; write a number from ${minimum} to ${maximum}`)];
 }
 
-/** Another name for a key, if only one can be meant, and the map does not have that already. */
+/** Returns a fix for a misspelt key if only one name is near and the map does not have that name yet. */
 function keyFix(path: Path, name: string, known: readonly string[], root: YamlValue): Fix | undefined {
   const text = onlyNearMatch(name, known);
   if (text === undefined || valueAt(root, [...path.slice(0, -1), text]) !== null) return undefined;
@@ -127,7 +128,7 @@ const TYPES: Readonly<Record<string, string>> = {
   number: 'a number',
 };
 
-/** What may be written for a member that is missing, from the schema's own examples. */
+/** Returns an example for a missing member from the schema. */
 function exampleOf(error: ErrorObject, missing: string): string {
   const member = error.parentSchema?.['properties']?.[missing];
   if (Array.isArray(member?.enum)) return member.enum.join(' or ');
@@ -141,13 +142,10 @@ function exampleText(examples: unknown): string {
   return `; write for example ${examples.map((example) => (typeof example === 'string' ? example : JSON.stringify(example))).join(' or ')}`;
 }
 
-/** A JSON Pointer of the validator as a path: digits are an index where the value is a list. */
+/** Converts the validator's JSON Pointer to a path: a number is an index if the value is a list. */
 function pathOf(pointer: string, root: YamlValue): Path {
   const path: (string | number)[] = [];
-  for (const raw of pointer.split('/').slice(1)) {
-    const name = raw.replaceAll('~1', '/').replaceAll('~0', '~');
-    path.push(Array.isArray(valueAt(root, path)) ? Number(name) : name);
-  }
+  for (const name of parsePointer(pointer)) path.push(Array.isArray(valueAt(root, path)) ? Number(name) : name);
   return path;
 }
 
@@ -160,7 +158,7 @@ export function valueAt(root: YamlValue, path: Path): YamlValue {
   return value;
 }
 
-/** What may be a misspelt word there. Of anything else a text is not made: its own key "toString" would be called. */
+/** Returns the string at a path, or ''. Converting other values would call their own key `toString`. */
 function stringAt(root: YamlValue, path: Path): string {
   const value = valueAt(root, path);
   return typeof value === 'string' ? value : '';

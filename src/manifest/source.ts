@@ -1,19 +1,19 @@
-/** What the author wrote, before anyone read it. */
+/** A text that is not parsed yet. */
 export interface Source {
-  /** The file's name as it is shown in problems. */
+  /** The file name that problems print. */
   readonly path: string;
   readonly text: string;
 }
 
-/** No file of a manifest is larger: one of 10,000 routes has about 2 MB. */
+/** The limit of each file of a manifest. 10,000 routes have about 2 MB. */
 export const MAX_FILE_BYTES = 5_000_000;
 
-/** What a manifest may ask of the machine it is loaded on. `load` has no other way out. */
+/** The environment variables and files that a manifest may use. `load` has no other inputs. */
 export interface Environment {
   /** Environment variables, for `${NAME}` in values. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The text of a file that the manifest names, by a path relative to the manifest. Throws what `fs` throws, `EFBIG` beyond the limit. */
+  /** Returns the text of a file by its path relative to the manifest. Throws the errors of `fs`, and `EFBIG` above the limit. */
   readonly readFile: (path: string) => string;
-  /** The names of what is in a folder, by its path relative to the manifest. Throws what `fs` throws; left out: no folders. */
+  /** Returns the names in a folder by its path relative to the manifest. Throws the errors of `fs`. By default there are no folders. */
   readonly listFolder?: (path: string) => readonly string[];
 }

@@ -1,9 +1,9 @@
 import { errorAt, type Finding, type Path } from '../problem/finding.ts';
-import { createSecrets, type Secret } from './secrets.ts';
+import { createSecrets, type Secret } from '../problem/redaction.ts';
 import type { Environment } from './source.ts';
 import type { YamlValue } from './yaml-values.ts';
 
-/** `$${` is a literal `${`; `${NAME}` and `${NAME:-default}` are variables; any other `${` is a mistake. */
+/** `$${` is a literal `${`; `${NAME}` and `${NAME:-default}` are variables; any other `${` is an error. */
 const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}|\$\{/g;
 
 export interface Substitution {
@@ -14,10 +14,7 @@ export interface Substitution {
   readonly isSecret: (path: Path) => boolean;
 }
 
-/**
- * Puts environment variables into string values. It works on parsed values and never on text, so what a
- * variable holds cannot change the structure of the manifest.
- */
+/** Substitutes environment variables in parsed strings, never in the text, so that their values cannot change the structure. */
 export function substitute(value: YamlValue, env: Environment['env']): Substitution {
   const findings: Finding[] = [];
   const secrets: Secret[] = [];
@@ -41,10 +38,10 @@ export function substitute(value: YamlValue, env: Environment['env']): Substitut
         );
         return match;
       }
-      const found = env[name];
-      if (found !== undefined && found !== '') {
-        variables.push([name, found]);
-        return found;
+      const variable = env[name];
+      if (variable !== undefined && variable !== '') {
+        variables.push([name, variable]);
+        return variable;
       }
       if (fallback !== undefined) return fallback;
       findings.push(

@@ -1,40 +1,40 @@
 import { CST, Lexer } from 'yaml';
 
-/** A piece of YAML text; all of them, joined, are the text. */
+/** A token of YAML text. Joined, all tokens are the text. */
 export interface YamlToken {
   readonly kind: 'space' | 'newline' | 'comment' | 'scalar' | 'block-scalar-header' | 'block-scalar' | 'other';
   readonly text: string;
 }
 
-/** Takes YAML text that `parse` has no findings about into pieces. */
+/** Splits YAML text without syntax errors into tokens. */
 export function tokenize(text: string): YamlToken[] {
   const tokens: YamlToken[] = [];
-  // The lexer says of a scalar that it comes; a header, that it is one of a block.
-  let comes: YamlToken['kind'] | undefined;
+  // The lexer announces a scalar before its text, and a block scalar by its header.
+  let announced: YamlToken['kind'] | undefined;
   let next: YamlToken['kind'] = 'scalar';
-  for (const piece of new Lexer().lex(text)) {
-    const type = CST.tokenType(piece);
-    const kind = comes ?? tokenKind(type);
+  for (const lexeme of new Lexer().lex(text)) {
+    const type = CST.tokenType(lexeme);
+    const kind = announced ?? tokenKind(type);
     if (kind === 'block-scalar-header') next = 'block-scalar';
-    if (comes === undefined && type === 'scalar') {
-      comes = next;
+    if (announced === undefined && type === 'scalar') {
+      announced = next;
       next = 'scalar';
       continue;
     }
-    comes = undefined;
-    if (piece !== '' && type !== 'doc-mode' && type !== 'flow-error-end') tokens.push({ kind, text: piece });
+    announced = undefined;
+    if (lexeme !== '' && type !== 'doc-mode' && type !== 'flow-error-end') tokens.push({ kind, text: lexeme });
   }
   return tokens;
 }
 
 export interface YamlComment {
-  /** Where its `#` stands: an offset in UTF-16 code units. */
+  /** The offset of its `#` in UTF-16 code units. */
   readonly start: number;
-  /** From its `#` to the end of its line. */
+  /** The text from the `#` to the end of the line. */
   readonly text: string;
 }
 
-/** The comments of YAML text, in their order. */
+/** Returns the comments of YAML text, in order. */
 export function commentsOf(text: string): YamlComment[] {
   const comments: YamlComment[] = [];
   let start = 0;

@@ -6,37 +6,36 @@ import { removeItem, replaceScalar, type ScalarSpan } from './scalar-edits.ts';
 /** Offsets in UTF-16 code units. */
 export type OffsetRange = { readonly start: number; readonly end: number };
 
-/** Where a path ends. */
+/** The node at the end of a path. */
 interface ResolvedNode {
   readonly key: Node | null;
   readonly node: Node | null;
-  /** What holds it. */
   readonly parent: Node | null;
-  /** How many steps of the path there were to go. */
+  /** The number of steps of the path that exist. */
   readonly depth: number;
 }
 
-/** Follows a path through the tree as far as it goes, past aliases if their anchors are given. */
+/** Follows a path as far as it exists. Resolves aliases if `anchors` is given. */
 function resolvePath(root: Node | null, path: Path, anchors?: Map<string, Node>): ResolvedNode {
-  let place: ResolvedNode = { key: null, node: root, parent: null, depth: 0 };
+  let resolved: ResolvedNode = { key: null, node: root, parent: null, depth: 0 };
   for (const [index, step] of path.entries()) {
-    let parent = place.node;
+    let parent = resolved.node;
     while (parent !== null && isAlias(parent)) parent = anchors?.get(parent.source) ?? null;
     const depth = index + 1;
     if (isMap(parent)) {
       const pair = pairsOf(parent).get(step);
       if (pair === undefined) break;
-      place = { key: pair.key, node: pair.value, parent, depth };
+      resolved = { key: pair.key, node: pair.value, parent, depth };
     } else if (isSeq(parent) && typeof step === 'number' && step < parent.items.length) {
-      place = { key: null, node: parent.items[step] as Node | null, parent, depth };
+      resolved = { key: null, node: parent.items[step] as Node | null, parent, depth };
     } else {
       break;
     }
   }
-  return place;
+  return resolved;
 }
 
-/** A missing member is placed at what should hold it. */
+/** Returns the offsets of a key or a value; of the parent if the member is missing. */
 export function offsetsAt(
   root: Node | null,
   where: { path: Path; at: 'key' | 'value' },
@@ -47,7 +46,7 @@ export function offsetsAt(
   return nodeOffsets(highlightNode(node) ?? key);
 }
 
-/** What stands behind an alias stands for more than this one place: it is not edited. */
+/** Returns the edit of a fix; `undefined` for a value behind an alias, since the edit would change other values too. */
 export function editOf(fix: Fix, text: string, root: Node | null): TextEdit | undefined {
   const { key, node, parent, depth } = resolvePath(root, fix.path);
   if (depth < fix.path.length) return undefined;
@@ -61,28 +60,28 @@ export function editOf(fix: Fix, text: string, root: Node | null): TextEdit | un
   return previous && removeItem(text, span, previous);
 }
 
-/** A string on one line, in which nothing is left to be put in. */
+/** Returns the span of a string on one line without variables. */
 function scalarSpan(node: Node | null | undefined, text: string, isInFlow: boolean): ScalarSpan | undefined {
   if (!isScalar(node) || typeof node.value !== 'string' || node.value.includes('${')) return undefined;
   const { start, end } = nodeOffsets(node);
-  const written = text.slice(start, end);
-  const isQuoted = /^(["']).*\1$/.test(written);
-  return isQuoted || written === node.value ? { start, end, isInFlow } : undefined;
+  const source = text.slice(start, end);
+  const isQuoted = /^(["']).*\1$/.test(source);
+  return isQuoted || source === node.value ? { start, end, isInFlow } : undefined;
 }
 
 const pairs = new WeakMap<Node, Map<unknown, Pair<Node, Node | null>>>();
 
 function pairsOf(map: Node & { items: unknown[] }): Map<unknown, Pair<Node, Node | null>> {
-  const known = pairs.get(map);
-  if (known !== undefined) return known;
-  // Of equal keys the first one counts.
+  const cached = pairs.get(map);
+  if (cached !== undefined) return cached;
+  // The first of equal keys counts.
   const items = (map.items as Pair<Node, Node | null>[]).toReversed();
   const byKey = new Map(items.map((item) => [isScalar(item.key) ? item.key.value : undefined, item] as const));
   pairs.set(map, byKey);
   return byKey;
 }
 
-/** A collection is shown by its first key: its whole extent would underline half of the file. */
+/** Returns the first key of a collection: highlighting the complete collection would underline half of the file. */
 function highlightNode(node: Node | null): Node | null {
   if (isMap(node) && node.flow !== true) return ((node.items[0] as Pair<Node>)?.key as Node) ?? node;
   if (isSeq(node) && node.flow !== true) return highlightNode((node.items[0] as Node | null) ?? null) ?? node;

@@ -4,14 +4,14 @@ import { syntaxError } from './syntax-error.ts';
 import { nodeOffsets } from './yaml-tree.ts';
 
 export const MAX_DEPTH = 100;
-/** Counted after aliases are followed, so a few lines cannot stand for billions of nodes. */
+/** Counts nodes behind aliases too, so that a few lines cannot expand to billions of nodes. */
 const MAX_NODES = 500_000;
-/** Of one list or map. The validator's time grows with the square of it when every member is faulty. */
+/** The limit of one list or map. The validator needs quadratic time if every member is invalid. */
 const MAX_MEMBERS = 20_000;
 
 export type YamlValue = null | boolean | number | string | readonly YamlValue[] | { readonly [key: string]: YamlValue };
 
-/** The plain values of a tree, and its anchored nodes by their names; what cannot be read goes to `findings`. */
+/** Reads the plain values of a tree and its anchors by name. Adds errors to `findings`. */
 export function readValues(root: Node | null, findings: Finding[]): { value: YamlValue; anchors: Map<string, Node> } {
   const reader: ValueReader = { nodes: 0, path: [], openNodes: new Set(), anchors: new Map(), findings };
   return { value: readNode(root, 0, reader), anchors: reader.anchors };
@@ -19,9 +19,9 @@ export function readValues(root: Node | null, findings: Finding[]): { value: Yam
 
 interface ValueReader {
   nodes: number;
-  /** The way to the node being read now. */
+  /** The path of the current node. */
   readonly path: (string | number)[];
-  /** The anchored nodes being read now: meeting one again is a circle. */
+  /** The ancestors of the current node: an alias to one of them is a cycle. */
   readonly openNodes: Set<Node>;
   readonly anchors: Map<string, Node>;
   readonly findings: Finding[];
@@ -30,9 +30,9 @@ interface ValueReader {
 function readNode(node: Node | null | undefined, depth: number, reader: ValueReader): YamlValue {
   reader.nodes += 1;
   if (node === null || node === undefined) return null;
-  const fault = limitError(node, depth, reader);
-  if (fault !== undefined) {
-    reader.findings.push(syntaxAt(node, fault));
+  const error = limitError(node, depth, reader);
+  if (error !== undefined) {
+    reader.findings.push(syntaxAt(node, error));
     return null;
   }
   if ('anchor' in node && typeof node.anchor === 'string') reader.anchors.set(node.anchor, node);
@@ -57,7 +57,7 @@ function readMember(step: string | number, node: Node | null, depth: number, rea
 
 function limitError(node: Node, depth: number, reader: ValueReader): string | undefined {
   if (depth > MAX_DEPTH) return `the manifest is nested too deeply here; at most ${MAX_DEPTH} levels are read`;
-  // Said once, at the node that went over: the rest is skipped in silence.
+  // Reported once, at the node that exceeds the limit; the rest is skipped.
   if (reader.nodes === MAX_NODES)
     return `the manifest holds too many values; at most ${MAX_NODES} are read, aliases followed`;
   if ((isMap(node) || isSeq(node)) && node.items.length > MAX_MEMBERS)
@@ -69,7 +69,9 @@ function limitError(node: Node, depth: number, reader: ValueReader): string | un
 function readAlias(node: Node, name: string, depth: number, reader: ValueReader): YamlValue {
   const target = reader.anchors.get(name);
   if (target === undefined) {
-    reader.findings.push(syntaxAt(node, `no anchor "&${name}" stands before this alias`));
+    reader.findings.push(
+      syntaxAt(node, `there is no anchor "&${name}" before this alias; add it, or remove the alias`),
+    );
     return null;
   }
   if (reader.openNodes.has(target)) {
@@ -82,7 +84,7 @@ function readAlias(node: Node, name: string, depth: number, reader: ValueReader)
 function readScalar(node: Node & { value: unknown }, reader: ValueReader): YamlValue {
   const { value } = node;
   if (typeof value === 'number' && !Number.isFinite(value)) {
-    reader.findings.push(syntaxAt(node, 'a manifest holds no endless numbers; write a number, or a string in quotes'));
+    reader.findings.push(syntaxAt(node, 'a number must be finite; write a number, or a string in quotes'));
     return null;
   }
   return value === null || typeof value === 'boolean' || typeof value === 'number' ? value : String(value);
@@ -97,7 +99,7 @@ function readMap(pairs: readonly Pair<Node, Node | null>[], depth: number, reade
     } else if (pair.key.value === '<<') {
       reader.findings.push(syntaxAt(pair.key, 'merge keys ("<<") are not part of YAML 1.2; write the keys out'));
     } else if (names.has(pair.key.value)) {
-      const message = `the key "${pair.key.value}" stands here a second time; keep one of the two`;
+      const message = `the key "${pair.key.value}" is here twice; remove one of the two`;
       const related = { path: [...reader.path, pair.key.value], message: 'the first one' };
       reader.findings.push({ ...syntaxAt(pair.key, message), related });
     } else if (reader.nodes <= MAX_NODES) {
@@ -105,7 +107,7 @@ function readMap(pairs: readonly Pair<Node, Node | null>[], depth: number, reade
       entries.push([pair.key.value, readMember(pair.key.value, pair.value, depth, reader)]);
     }
   }
-  // fromEntries defines own properties, so that a key "__proto__" is a key like any other.
+  // fromEntries defines own properties, so a key "__proto__" is safe.
   return Object.fromEntries(entries);
 }
 

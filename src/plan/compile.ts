@@ -1,7 +1,7 @@
 import type { Manifest } from '../manifest/manifest.generated.ts';
-import type { Secrets } from '../manifest/secrets.ts';
 import type { Environment } from '../manifest/source.ts';
 import { errorAtKey, type Finding } from '../problem/finding.ts';
+import type { Secrets } from '../problem/redaction.ts';
 import { findBodiesOverBudget } from './body/buffer-budget.ts';
 import type { Plan } from './plan.ts';
 import { checkInvalidRoute, compileRoutes, type ParsedRoute, parseRoute } from './route.ts';

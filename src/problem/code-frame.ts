@@ -1,12 +1,12 @@
 import { printable } from './printable.ts';
 import type { Problem, Range } from './problem.ts';
-import { redactCredentials } from './redact-credentials.ts';
+import { redactSource } from './redaction.ts';
 
 const LINES_BEFORE = 2;
 const WIDTH = 120;
 
 /**
- * The lines around a place with a caret under the culprit. Long lines are cut, the culprit's so that it is seen.
+ * Renders the lines up to a range, with carets under the range. Long lines are cut so that the range stays visible.
  *
  *     3 │ routes:
  *     4 │   - id: login
@@ -20,57 +20,40 @@ export function codeFrame(text: string, range: Range): string {
   const from = range.column > WIDTH ? range.column - 1 - WIDTH / 2 : 0;
   const out: string[] = [];
   for (let line = first; line <= range.line; line += 1) {
-    const whole = (lines[line - 1] ?? '').slice(line === range.line ? from : 0);
-    const shown = printable(whole.replaceAll('\t', ' ')).slice(0, WIDTH);
-    out.push(`${String(line).padStart(gutter)} │ ${shown}`.trimEnd());
+    const source = (lines[line - 1] ?? '').slice(line === range.line ? from : 0);
+    const output = printable(source.replaceAll('\t', ' ')).slice(0, WIDTH);
+    out.push(`${String(line).padStart(gutter)} │ ${output}`.trimEnd());
   }
   out.push(`${' '.repeat(gutter)} │ ${caret(lines[range.line - 1] ?? '', range, from)}`);
   return out.join('\n');
 }
 
 /**
- * The frames of problems, with no secret in them.
+ * Creates a function that renders the code frames of problems, with secrets redacted.
  *
- * @param texts the text that all of them are in, or each of those that they may be in
+ * @param texts the text of all problems, or the texts of the files that they are in
  */
 export function createCodeFramer(
   problems: readonly Problem[],
   texts: string | readonly { readonly path: string; readonly text: string }[],
 ): (problem: Problem) => string {
-  const shown = new Map<string, string>();
+  const redactedTexts = new Map<string, string>();
   return ({ file, range }) => {
     const text = typeof texts === 'string' ? texts : (texts.find(({ path }) => path === file)?.text ?? '');
-    const known =
-      shown.get(file) ??
-      redactSecrets(
+    const redacted =
+      redactedTexts.get(file) ??
+      redactSource(
         text,
         problems.filter((other) => other.file === file),
       );
-    shown.set(file, known);
-    return codeFrame(known, range);
+    redactedTexts.set(file, redacted);
+    return codeFrame(redacted, range);
   };
-}
-
-/** The text as it may be shown: a dot for each character of a secret that a problem is about, and of passwords in URLs. */
-export function redactSecrets(text: string, problems: readonly Problem[]): string {
-  const secrets = problems.filter(({ isSecret }) => isSecret);
-  if (secrets.length === 0) return redactCredentials(text);
-  const lines = redactCredentials(text).split('\n');
-  for (const { range } of secrets)
-    for (let line = range.line; line <= range.endLine; line += 1) {
-      const shown = lines[line - 1] ?? '';
-      // A byte order mark is no column.
-      const shift = shown.startsWith('\uFEFF') ? 0 : 1;
-      const from = line === range.line ? range.column - shift : shown.search(/\S|$/);
-      const to = line === range.endLine ? range.endColumn - shift : shown.trimEnd().length;
-      lines[line - 1] = shown.slice(0, from) + '•'.repeat(Math.max(0, to - from)) + shown.slice(Math.max(from, to));
-    }
-  return lines.join('\n');
 }
 
 let last = { text: '', lines: [''] };
 
-/** Many problems are shown of one text: it is split once. */
+/** Splits a text once for all of its problems. */
 function splitLines(text: string): readonly string[] {
   if (last.text !== text) last = { text, lines: text.replace(/^\uFEFF/, '').split(/\r?\n/) };
   return last.lines;

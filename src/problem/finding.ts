@@ -1,52 +1,49 @@
-/** The way to a value in the manifest: `['routes', 3, 'path']`. The empty path is the whole document. */
+/** The path of a value in the manifest: `['routes', 3, 'path']`. The empty path is the complete document. */
 export type Path = readonly (string | number)[];
 
 export type Severity = 'error' | 'warning' | 'info';
 
-/** The gravest is the highest. */
+/** A higher rank is more severe. */
 export const SEVERITY_RANKS: Readonly<Record<Severity, number>> = { error: 2, warning: 1, info: 0 };
 
 /**
- * Where in the manifest a finding stands. Checks speak in paths; only the parser, which fails before
- * there are any, speaks in offsets (UTF-16 code units from the start of the text, `end` exclusive).
+ * The location of a finding. Checks use paths; the parser, which has no paths yet, uses offsets (UTF-16 code units from the
+ * start of the text, `end` exclusive).
  */
 export type FindingLocation = (
   | { readonly path: Path; readonly at: 'key' | 'value' }
   | { readonly start: number; readonly end: number }
 ) & {
-  /** The included file that it is meant in, as it stands there; left out: the manifest as a whole, or its own text. */
+  /** The included file that the location is relative to; by default the merged manifest, or its own text. */
   readonly file?: string;
 };
 
-/**
- * A change of the text that mends what was found and keeps what was meant: other words for a value or a key, or
- * an item of a list that goes.
- */
+/** A safe change that fixes a finding: another value, another key, or the removal of a list item. */
 export type Fix =
   | { readonly change: 'value' | 'key'; readonly path: Path; readonly text: string }
   | { readonly change: 'remove'; readonly path: Path };
 
-/** A request, and the id of the route that gets it: `undefined` when none does. */
+/** A request and the id of the route that it matches; `undefined` if it matches none. */
 export interface RouteWitness {
   readonly method: string;
   readonly path: string;
   readonly route: string | undefined;
 }
 
-/** Something to tell the author of a manifest, before it has a line and a column. */
+/** The result of a check or a rule, before it has a line and a column. */
 export interface Finding {
-  /** Kebab-case id of the check that found it, stable across versions. */
+  /** The kebab-case id of the check, stable across versions. */
   readonly rule: string;
   readonly severity: Severity;
   readonly location: FindingLocation;
-  /** What is wrong, then what to write: lower case, no full stop. */
+  /** The error, then its fix: in lower case, without a full stop. */
   readonly message: string;
-  /** The other place, when there are two. */
+  /** The second location of a finding with two. */
   readonly related?: { readonly path: Path; readonly message: string; readonly file?: string };
-  /** A request that shows it. */
+  /** A request that demonstrates the finding. */
   readonly witness?: RouteWitness;
   readonly fix?: Fix | undefined;
-  /** What stands there is a secret: no text that is shown holds it. */
+  /** True if the value at the location is a secret, which is never printed. */
   readonly isSecret?: boolean;
 }
 

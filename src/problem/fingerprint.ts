@@ -2,31 +2,31 @@ import { createHash } from 'node:crypto';
 import type { Problem, Range } from './problem.ts';
 
 /**
- * What a problem is known by from one run to the next: `hash:n`, one for each problem, none of them twice. It stays the
- * same when lines move or are indented anew, since it is made of the file, the rule, the message and the words beside
- * the culprit; `n` counts those that are alike in all of that, in reading order.
+ * Returns a unique fingerprint for each problem, `hash:n`, which identifies it across runs. The hash covers the file, the rule,
+ * the message and the text around the range, so it survives moved and reindented lines. `n` numbers problems with equal hashes
+ * in reading order.
  *
- * @param textOf the text of a file that problems are in
+ * @param textOf returns the text of a file
  */
 export function fingerprintsOf(problems: readonly Problem[], textOf: (file: string) => string): string[] {
   const lines = new Map<string, readonly string[]>();
-  const seen = new Map<string, number>();
+  const counts = new Map<string, number>();
   return problems.map(({ file, rule, message, range }) => {
-    const known =
+    const fileLines =
       lines.get(file) ??
       textOf(file)
         .replace(/^\uFEFF/, '')
         .split('\n');
-    lines.set(file, known);
-    const parts = JSON.stringify([file, rule, message, surroundingText(range, known)]);
+    lines.set(file, fileLines);
+    const parts = JSON.stringify([file, rule, message, surroundingText(range, fileLines)]);
     const hash = createHash('sha256').update(parts).digest('hex').slice(0, 16);
-    const nth = (seen.get(hash) ?? 0) + 1;
-    seen.set(hash, nth);
-    return `${hash}:${nth}`;
+    const number = (counts.get(hash) ?? 0) + 1;
+    counts.set(hash, number);
+    return `${hash}:${number}`;
   });
 }
 
-/** Without the culprit itself, which may be a secret: what is published must not help to guess it. */
+/** Omits the text in the range, which may be a secret: a published hash must not help to guess it. */
 function surroundingText({ line, column, endLine, endColumn }: Range, lines: readonly string[]): string {
   const before = (lines[line - 1] ?? '').slice(0, column - 1);
   const after = line === endLine ? (lines[line - 1] ?? '').slice(endColumn - 1) : '';

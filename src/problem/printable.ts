@@ -1,4 +1,6 @@
-/** What a person wrote, without what steers a terminal or hides in it; as long as it was, in code units. */
+/** Replaces control and invisible characters, which could manipulate a terminal. Keeps the length in code units. */
 export function printable(text: string): string {
-  return text.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (found) => '\uFFFD'.repeat(found.length));
+  return text
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (characters) => '\uFFFD'.repeat(characters.length));
 }

@@ -1,8 +1,8 @@
 import type { Finding, FindingLocation, Fix, RouteWitness, Severity } from './finding.ts';
 import { printable } from './printable.ts';
-import { redactCredentials } from './redact-credentials.ts';
+import { redactCredentials } from './redaction.ts';
 
-/** A place in a text. Lines and columns count from 1; columns are UTF-16 code units, as editors count them. */
+/** A range in a text. Lines and columns count from 1; columns are UTF-16 code units, as in editors. */
 export interface Range {
   readonly line: number;
   readonly column: number;
@@ -11,24 +11,24 @@ export interface Range {
   readonly endColumn: number;
 }
 
-/** A finding with its place in the file: what is printed. */
+/** A finding with its position in a file. */
 export interface Problem {
   readonly rule: string;
   readonly severity: Severity;
   readonly file: string;
   readonly range: Range;
   readonly message: string;
-  /** The other place; `file` where it is in another one. */
+  /** The second location; `file` if it is in another file. */
   readonly related?: { readonly range: Range; readonly message: string; readonly file?: string };
-  /** A request that shows it. */
+  /** A request that demonstrates the problem. */
   readonly witness?: RouteWitness;
-  /** The change of the text that mends it, where there is a safe one. */
+  /** A safe change of the text that fixes the problem. */
   readonly edit?: TextEdit;
-  /** What stands in the range is a secret: no text that is shown holds it. */
+  /** True if the text in the range is a secret, which is never printed. */
   readonly isSecret?: boolean;
 }
 
-/** Other text for a part of a text: offsets in UTF-16 code units, `end` exclusive. */
+/** The replacement of a range: offsets in UTF-16 code units, `end` exclusive. */
 export interface TextEdit {
   readonly start: number;
   readonly end: number;
@@ -37,17 +37,17 @@ export interface TextEdit {
 
 const MAX_MESSAGE = 600;
 
-/** What can tell places: a parsed document. */
+/** Converts locations to positions: a parsed document. */
 export interface Locator {
   readonly file: string;
   locate(where: FindingLocation): Range;
-  /** The file that a place is in; left out: there is but one. */
+  /** Returns the file of a location. A single document has only one. */
   fileOf?(where: FindingLocation): string;
-  /** The edit that a fix stands for; `undefined` when the text has not the form that it could be done to safely. */
+  /** Returns the text edit of a fix; `undefined` if the text has no form that is safe to edit. */
   edit?(fix: Fix): TextEdit | undefined;
 }
 
-/** Adds the places, and puts the problems in reading order: by file, the first one first, then line, column, rule, message. */
+/** Adds positions, removes duplicates and sorts by file (the manifest first), line, column, rule and message. */
 export function toProblems(findings: readonly Finding[], locator: Locator): Problem[] {
   const problems = findings.map((finding) => toProblem(finding, locator));
   const seen = new Set<string>();
@@ -68,7 +68,7 @@ export function hasErrors(problems: readonly { readonly severity: Severity }[]):
 function toProblem(finding: Finding, locator: Locator): Problem {
   const { rule, severity, location, related, witness, fix, isSecret } = finding;
   const edit = fix && locator.edit?.(fix);
-  const fileOf = (place: FindingLocation) => locator.fileOf?.(place) ?? locator.file;
+  const fileOf = (where: FindingLocation) => locator.fileOf?.(where) ?? locator.file;
   const file = fileOf(location);
   const problem = {
     rule,
@@ -81,20 +81,20 @@ function toProblem(finding: Finding, locator: Locator): Problem {
     ...(isSecret && { isSecret }),
   };
   if (related === undefined) return problem;
-  const other: FindingLocation = {
+  const relatedLocation: FindingLocation = {
     path: related.path,
     at: 'value',
     ...(related.file !== undefined && { file: related.file }),
   };
-  const isElsewhere = fileOf(other) !== file;
+  const isElsewhere = fileOf(relatedLocation) !== file;
   const message = truncateMiddle(printable(related.message));
   return {
     ...problem,
-    related: { range: locator.locate(other), message, ...(isElsewhere && { file: fileOf(other) }) },
+    related: { range: locator.locate(relatedLocation), message, ...(isElsewhere && { file: fileOf(relatedLocation) }) },
   };
 }
 
-/** A message quotes what was written: with both of its ends when it is long. */
+/** Shortens a message, which may quote a long value, and keeps both ends. */
 function truncateMiddle(message: string): string {
   if (message.length <= MAX_MESSAGE) return message;
   return `${message.slice(0, MAX_MESSAGE / 2)} … ${message.slice(-MAX_MESSAGE / 2)}`.toWellFormed();

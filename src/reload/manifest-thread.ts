@@ -1,7 +1,7 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import type { Dependencies } from '../manifest/dependencies.ts';
 import type { Manifest } from '../manifest/manifest.generated.ts';
-import type { SchemaCheckedManifest } from '../manifest/read-manifest.ts';
+import type { CheckedManifest } from '../manifest/read-manifest.ts';
 import type { Environment, Source } from '../manifest/source.ts';
 import type { SlicedWork } from '../plan/sliced-work.ts';
 import type { Finding } from '../problem/finding.ts';
@@ -24,7 +24,7 @@ export type ManifestThreadRequest =
 export interface TransferredManifest {
   readonly findings: readonly Finding[];
   /** Without its routes, which arrive on the port. */
-  readonly checked: SchemaCheckedManifest | undefined;
+  readonly checked: CheckedManifest | undefined;
   /** The texts of the manifest and its includes, the manifest's own first. */
   readonly sources: readonly Source[];
   readonly dependencies: Dependencies;
@@ -109,10 +109,7 @@ export class ManifestThread {
 }
 
 /** Assembles the chunks of a manifest in slices: receiving all of a large one at once would delay requests. */
-export function* assembleManifest({
-  checked,
-  routes,
-}: TransferredManifest): SlicedWork<SchemaCheckedManifest | undefined> {
+export function* assembleManifest({ checked, routes }: TransferredManifest): SlicedWork<CheckedManifest | undefined> {
   if (checked === undefined || routes === undefined) return checked;
   const assembled: Manifest['routes'] = [];
   for (let chunk = receiveMessageOnPort(routes); chunk !== undefined; chunk = receiveMessageOnPort(routes)) {

@@ -1,13 +1,11 @@
 import { resolve } from 'node:path';
 import { MessageChannel, type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import type { PlannedManifest } from '../load.ts';
 import { sha256, type TrackedEnvironment, trackDependencies } from '../manifest/dependencies.ts';
 import { parse } from '../manifest/document.ts';
 import { createFileEnvironment } from '../manifest/file-environment.ts';
 import type { DocumentParser } from '../manifest/include.ts';
 import type { Manifest } from '../manifest/manifest.generated.ts';
-import { type ReadManifestResult, readManifest, sourcesOf } from '../manifest/read-manifest.ts';
-import { createSecrets } from '../manifest/secrets.ts';
+import { type CheckedManifest, checkManifest, type ReadManifest, readManifest } from '../manifest/read-manifest.ts';
 import type { Source } from '../manifest/source.ts';
 import type { Finding } from '../problem/finding.ts';
 import { toProblems } from '../problem/problem.ts';
@@ -22,7 +20,9 @@ import { countOperations } from './operation-counter.ts';
 import type { WorkerInput, WorkerMessage, WorkerRequest } from './worker-thread.ts';
 
 interface WorkerReadResult extends Pick<TransferredManifest, 'dependencies' | 'manifestHash'> {
-  readonly manifest: ReadManifestResult;
+  readonly read: ReadManifest;
+  readonly checked: CheckedManifest | undefined;
+  readonly environment: TrackedEnvironment;
 }
 
 // The YAML parser reads an environment variable for each token. As a system call each time, that takes a sixth of the
@@ -36,7 +36,7 @@ const environment = countOperations(createFileEnvironment(path, env), operations
 const WARM_UP_DELAY_MS = 100;
 
 /** The manifest that was read last. */
-let last: { readonly manifest: ReadManifestResult; readonly trackedEnvironment: TrackedEnvironment } | undefined;
+let last: WorkerReadResult | undefined;
 
 parentPort?.on('message', async ({ id, request }: WorkerRequest<ManifestThreadRequest>) => {
   if (request.kind === 'read') respond(id, toTransferred(readSavedManifest()));
@@ -61,19 +61,20 @@ function readSavedManifest(): WorkerReadResult | ReadFailure {
   } catch (error) {
     return { reason: error instanceof Error ? error.message : String(error) };
   }
-  const { dependencies, world: trackedEnvironment } = trackDependencies(environment);
-  const manifest = readManifest({ path, text }, trackedEnvironment, parseCached);
-  evictUnusedFiles(manifest);
-  last = { manifest, trackedEnvironment };
-  return { manifest, dependencies, manifestHash: sha256(text) };
+  const { dependencies, environment: tracked } = trackDependencies(environment);
+  const read = readManifest({ path, text }, tracked, parseCached);
+  evictUnusedFiles(read);
+  const checked = checkManifest(read, env);
+  last = { read, checked, environment: tracked, dependencies, manifestHash: sha256(text) };
+  return last;
 }
 
 function toTransferred(result: WorkerReadResult | ReadFailure): TransferredManifest | ReadFailure {
   if ('reason' in result) return result;
-  const { manifest: readResult, dependencies, manifestHash } = result;
-  const { document, findings, checked } = readResult;
+  const { read, checked, dependencies, manifestHash } = result;
+  const { findings, sources } = read;
   const routes: unknown = (checked?.manifest as Partial<Manifest> | null | undefined)?.routes;
-  const common = { findings, dependencies, manifestHash, sources: sourcesOf(document) };
+  const common = { findings, dependencies, manifestHash, sources };
   if (checked === undefined || !Array.isArray(routes)) return { ...common, checked, routes: undefined };
   const manifest = { ...checked.manifest, routes: [] };
   return { ...common, checked: { ...checked, manifest }, routes: sendInChunks(routes) };
@@ -93,8 +94,8 @@ function parseCached(source: Source): ReturnType<DocumentParser> {
   return result;
 }
 
-function evictUnusedFiles({ document }: ReadManifestResult): void {
-  const files = new Set([document, ...document.included].map(({ file }) => file));
+function evictUnusedFiles({ sources }: ReadManifest): void {
+  const files = new Set(sources.map(({ path }) => path));
   for (const file of parseCache.keys()) if (!files.has(file)) parseCache.delete(file);
 }
 
@@ -110,26 +111,22 @@ function sendInChunks(routes: readonly unknown[]): MessagePort {
 
 function locateFindings(findings: readonly Finding[]): LocatedProblems {
   if (last === undefined) throw new Error('no manifest was read');
-  const { document } = last.manifest;
-  return { problems: toProblems(findings, document), sources: sourcesOf(document) };
+  const { document, sources } = last.read;
+  return { problems: toProblems(findings, document), sources };
 }
 
 async function runManifestSelfTest(): Promise<LocatedProblems> {
-  if (last?.manifest.checked === undefined) throw new Error('no manifest was read');
-  const { manifest, trackedEnvironment } = last;
+  if (last?.checked === undefined) throw new Error('no manifest was read');
+  const { read, checked, dependencies, environment } = last;
   // Imported only for a self test: they load the complete gateway, which costs time and memory.
-  const [{ planManifest }, { runToEnd }, { runSelfTest }] = await Promise.all([
+  const [{ createPlannedManifest, planManifest }, { runToEnd }, { runSelfTest }] = await Promise.all([
     import('../load.ts'),
     import('../plan/sliced-work.ts'),
     import('./self-test.ts'),
   ]);
-  const { document, checked } = manifest;
-  const { plan, findings } = runToEnd(planManifest(manifest, trackedEnvironment.readFile, undefined));
+  const { document, sources } = read;
+  const { plan, findings } = runToEnd(planManifest(checked, environment.readFile, undefined));
   // Without a plan a file has changed since the caller compiled it. The caller compares the files afterwards and starts again.
-  if (plan === undefined || checked === undefined) return locateFindings(findings);
-  const planned: PlannedManifest = {
-    ...{ document, plan, secrets: createSecrets(checked.secrets), manifest: checked.manifest },
-    ...{ sources: sourcesOf(document), problems: [], files: new Map(), globs: new Map() },
-  };
-  return runSelfTest(planned, trackedEnvironment);
+  if (plan === undefined) return locateFindings(findings);
+  return runSelfTest(createPlannedManifest({ checked, plan, document, sources, dependencies }), environment);
 }

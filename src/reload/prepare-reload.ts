@@ -1,10 +1,5 @@
-import { type PlannedManifest, planManifest } from '../load.ts';
-import type { Dependencies } from '../manifest/dependencies.ts';
-import type { Document } from '../manifest/document.ts';
-import { parseDocuments } from '../manifest/include.ts';
-import type { SchemaCheckedManifest } from '../manifest/read-manifest.ts';
-import { createSecrets } from '../manifest/secrets.ts';
-import type { Source } from '../manifest/source.ts';
+import { createPlannedManifest, type PlannedManifest, planManifest } from '../load.ts';
+import type { CheckedManifest } from '../manifest/read-manifest.ts';
 import { comparePlansSliced, type PlanChanges } from '../plan/changes.ts';
 import type { Plan } from '../plan/plan.ts';
 import { runInSlices } from '../plan/sliced-work.ts';
@@ -36,21 +31,23 @@ export async function prepareReload(
 ): Promise<PreparedReload> {
   const read = await manifestThread.read();
   if ('reason' in read) return { ...read, snapshot: EMPTY_SNAPSHOT };
+  const { manifestHash, sources } = read;
   const checked = await runInSlices(assembleManifest(read), SLICE_MS);
-  const compiled = await compileFromFiles({ checked, findings: read.findings }, fileThread, likelyFiles, active);
-  const { manifestHash, dependencies } = read;
-  const snapshot = {
-    manifestHash,
-    dependencies: { files: new Map([...dependencies.files, ...compiled.files]), globs: dependencies.globs },
-  };
-  if (compiled.plan === undefined || checked === undefined)
-    return { ...(await manifestThread.locate(compiled.findings)), snapshot };
-  if (compiled.plan.reload.selfTest !== undefined) {
+  if (checked === undefined) {
+    const snapshot = { manifestHash, dependencies: read.dependencies };
+    return { ...(await manifestThread.locate(read.findings)), snapshot };
+  }
+  const { plan, findings, files } = await compileFromFiles(checked, fileThread, likelyFiles, active);
+  const { globs } = read.dependencies;
+  const dependencies = { files: new Map([...read.dependencies.files, ...files]), globs };
+  const snapshot = { manifestHash, dependencies };
+  if (plan === undefined) return { ...(await manifestThread.locate(findings)), snapshot };
+  if (plan.reload.selfTest !== undefined) {
     const selfTest = await manifestThread.runSelfTest();
     if (selfTest.problems.length > 0) return { ...selfTest, snapshot };
   }
-  const changes = await runInSlices(comparePlansSliced(active, compiled.plan), SLICE_MS);
-  const planned = new LazyPlannedManifest(compiled.plan, checked, read.sources, snapshot.dependencies);
+  const changes = await runInSlices(comparePlansSliced(active, plan), SLICE_MS);
+  const planned = createPlannedManifest({ checked, plan, sources, dependencies });
   return { planned, changes, snapshot };
 }
 
@@ -59,7 +56,7 @@ export async function prepareReload(
  * the file is read and the compilation starts again, because compiling cannot wait in the middle.
  */
 async function compileFromFiles(
-  manifest: Parameters<typeof planManifest>[0],
+  checked: CheckedManifest,
   fileThread: FileThread,
   likelyFiles: Iterable<string>,
   active: Plan,
@@ -74,7 +71,7 @@ async function compileFromFiles(
       files.set(path, hashOfFile(content));
       return textOfFile(content);
     };
-    const compiled = await runInSlices(planManifest(manifest, readFile, active), SLICE_MS);
+    const compiled = await runInSlices(planManifest(checked, readFile, active), SLICE_MS);
     if (missing.size === 0) return { ...compiled, files };
     for (const [path, content] of await fileThread.readFiles([...missing])) contents.set(path, content);
   }
@@ -92,37 +89,3 @@ function textOfFile(content: FileContent | undefined): string {
 
 /** Stands in for a manifest that cannot be read: any content later differs from it. */
 const EMPTY_SNAPSHOT: FileSnapshot = { manifestHash: '', dependencies: { files: new Map(), globs: new Map() } };
-
-/**
- * A planned manifest without its parsed document. Positions are rarely needed, so the document is parsed again on first
- * use.
- */
-class LazyPlannedManifest implements PlannedManifest {
-  readonly plan: Plan;
-  readonly manifest: PlannedManifest['manifest'];
-  readonly sources: readonly Source[];
-  readonly files: PlannedManifest['files'];
-  readonly globs: PlannedManifest['globs'];
-  readonly secrets: PlannedManifest['secrets'];
-  readonly problems = [];
-  #document: Document | undefined;
-
-  constructor(
-    plan: Plan,
-    { manifest, secrets }: SchemaCheckedManifest,
-    sources: readonly Source[],
-    { files, globs }: Dependencies,
-  ) {
-    this.plan = plan;
-    this.manifest = manifest;
-    this.sources = sources;
-    this.files = files;
-    this.globs = globs;
-    this.secrets = createSecrets(secrets);
-  }
-
-  get document(): Document {
-    this.#document ??= parseDocuments(this.sources);
-    return this.#document;
-  }
-}

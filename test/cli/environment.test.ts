@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_ENDPOINTS } from '../../src/admin/endpoints.ts';
 import { REPORTERS } from '../../src/cli/lint/reporters/reporters.ts';
 import { lint } from '../../src/lint/lint.ts';
-import { loadWithFindings } from '../../src/load.ts';
+import { load } from '../../src/load.ts';
 import { toProblems } from '../../src/problem/problem.ts';
 import { type Ended, runCli, type Started, startCli } from '../support/cli.ts';
 import {
@@ -271,7 +271,7 @@ describe('a value from the environment', () => {
         const env = { ...site.env, [name]: value };
         const readFile = (file: string) => site.files[file] ?? site.files[`./${file}`] ?? '';
         const source = { path: 'gateway.yaml', text: site.text };
-        const loaded = loadWithFindings(source, { env, readFile });
+        const loaded = load(source, { env, readFile });
         const problems =
           loaded.plan === undefined ? toProblems(loaded.findings, loaded.document) : lint(loaded, { preset: 'strict' });
         const text = JSON.stringify(problems).toLowerCase();

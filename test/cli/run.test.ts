@@ -166,7 +166,7 @@ describe('run', () => {
     const cli = start(['run'], { 'gateway.yaml': 'version: 2\n' });
     const { code, out, err } = await cli.ended;
     expect([code, out]).toEqual([1, '']);
-    expect(err).toMatch(/^gateway\.yaml:1:10 error 2 is not known here; write 1/m);
+    expect(err).toMatch(/^gateway\.yaml:1:10 error 2 is not supported here; write 1/m);
   });
 
   it('exits with 2 if its port is in use, and prints which key to change', async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { ADMIN_ENDPOINTS } from '../../src/admin/endpoints.ts';
 import { lint } from '../../src/lint/lint.ts';
-import { load, loadWithFindings } from '../../src/load.ts';
+import { load } from '../../src/load.ts';
 import { worldOf } from '../support/gateway.ts';
 
 const folder = new URL('../../deploy/kubernetes/', import.meta.url);
@@ -50,7 +50,7 @@ describe('deploy/kubernetes', () => {
 
   it('has a manifest without problems', () => {
     expect(problems).toEqual([]);
-    expect(lint(loadWithFindings(source, world))).toEqual([]);
+    expect(lint(load(source, world))).toEqual([]);
   });
 
   it('starts the gateway before the application and stops it afterwards', () => {

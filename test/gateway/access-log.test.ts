@@ -105,7 +105,7 @@ describe('the access log line', () => {
       { status: 415, refusal: 'media_type_unsupported' },
     ],
     ['OPTIONS *', head('OPTIONS * HTTP/1.1'), { status: 204, method: 'OPTIONS' }],
-  ])('of a response of the gateway itself contains the reason: %s', async (_title, bytes, members) => {
+  ])('of a response of the gateway itself has its status and refusal: %s', async (_title, bytes, members) => {
     const line = await lineOf(bytes);
     expect(line).toMatchObject(members);
     expect(line).not.toHaveProperty('upstreamMs');
@@ -196,7 +196,7 @@ describe('hostile text', () => {
 
 it('writes no query, token, cookie, header or body into a log line', async () => {
   const token = await issuer.token({ sub: SECRET });
-  const viewer = await issuer.token({ company_role: SECRET });
+  const secretRole = await issuer.token({ company_role: SECRET });
   const body = `{"password":"${SECRET}"}`;
   const length = `Content-Length: ${body.length}`;
   const headers = [`Cookie: a=${SECRET}`, `X-A: ${SECRET}`, `User-Agent: ${SECRET}`, `Referer: /${SECRET}`];
@@ -205,7 +205,7 @@ it('writes no query, token, cookie, header or body into a log line', async () =>
     head(`GET http://gateway.test/open/b?${SECRET} HTTP/1.1`, ...headers),
     head(`GET http://${SECRET}/open/c HTTP/1.1`),
     head('GET /private/a HTTP/1.1', `Authorization: Bearer ${token}`),
-    head('GET /private/a HTTP/1.1', `Authorization: Bearer ${viewer}`),
+    head('GET /private/a HTTP/1.1', `Authorization: Bearer ${secretRole}`),
     head('GET /private/a HTTP/1.1', `Authorization: Bearer ${token}${SECRET}`),
     head('GET /private/a HTTP/1.1', `Authorization: Basic ${SECRET}`),
     head('GET /private/a HTTP/1.1', `Authorization: ${SECRET}`, `Authorization: ${SECRET}`),
@@ -221,12 +221,12 @@ it('writes no query, token, cookie, header or body into a log line', async () =>
   respond = (_request, response) => {
     response.setHeader('Set-Cookie', SECRET);
     response.statusMessage = SECRET;
-    response.end(`{"token":"${viewer}","other":"${SECRET}"}`);
+    response.end(`{"token":"${secretRole}","other":"${SECRET}"}`);
   };
   for (const request of requests) await ask(port, request);
   await eventually('the lines', () => raw.length >= requests.length - 2);
   const all = raw.join('\n');
-  for (const secret of [SECRET, token.slice(-30), viewer.slice(-30), token.slice(0, 30)])
+  for (const secret of [SECRET, token.slice(-30), secretRole.slice(-30), token.slice(0, 30)])
     expect(all).not.toContain(secret);
   expect(all).toContain('"/open/a"');
 });

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { formatProblems } from '../../src/cli/format.ts';
 import { type LintOptions, lint } from '../../src/lint/lint.ts';
 import type { Rule } from '../../src/lint/rule.ts';
-import { loadWithFindings } from '../../src/load.ts';
+import { load } from '../../src/load.ts';
 import type { Problem } from '../../src/problem/problem.ts';
 
 export const CASES = new URL('cases/', import.meta.url);
@@ -11,7 +11,7 @@ type Env = Readonly<Record<string, string>>;
 
 export function readText(text: string, env: Env = {}, path = 'gateway.yaml') {
   const readFile = (file: string) => readFileSync(new URL(file, CASES), 'utf8');
-  return loadWithFindings({ path, text }, { env, readFile });
+  return load({ path, text }, { env, readFile });
 }
 
 export function lintText(text: string, options: LintOptions = {}, env: Env = {}, path?: string): Problem[] {

@@ -94,7 +94,7 @@ describe('a value from the environment cannot change the structure', () => {
 
   test('a number stays a string, and is refused where one is needed', () => {
     expect(problemOf(manifestOf().replace('version: 1', 'version: ${V}'), { V: '1' })).toBe(
-      '1:10 the value from the environment is not known here; write 1',
+      '1:10 the value from the environment is not supported here; write 1',
     );
   });
 });

@@ -40,7 +40,7 @@ describe('aliases', () => {
     [
       'an alias before its anchor',
       'listen: *later\nadmin: &later 127.0.0.1:1\n',
-      '4:9 no anchor "&later" stands before this alias',
+      '4:9 there is no anchor "&later" before this alias; add it, or remove the alias',
     ],
     ['an alias as a key', 'listen: &a x\n*a : 1\n', '5:1 a key must be a string; put it in quotes'],
   ])('%s', (_name, above, expected) => {
@@ -174,7 +174,7 @@ describe('bytes', () => {
   test('a byte order mark is no column', () => {
     expect(loadText(`\uFEFF${manifestOf()}`).plan).toBeDefined();
     expect(problemOf(`\uFEFF${manifestOf().replace('version: 1', 'version: 2')}`)).toBe(
-      '1:10 2 is not known here; write 1',
+      '1:10 2 is not supported here; write 1',
     );
     expect(problemOf(`\uFEFF${bad}`)).toBe(place);
   });
@@ -216,10 +216,10 @@ describe('scalars that other YAML versions read otherwise', () => {
     ['2026-01-31', '"2026-01-31" is not an address'],
     ['12:30:45', '"12:30:45" is not an address'],
     ['~', 'an empty value is not an address'],
-    ['.inf', 'a manifest holds no endless numbers'],
-    ['-.inf', 'a manifest holds no endless numbers'],
-    ['.nan', 'a manifest holds no endless numbers'],
-    ['1e400', 'a manifest holds no endless numbers'],
+    ['.inf', 'a number must be finite'],
+    ['-.inf', 'a number must be finite'],
+    ['.nan', 'a number must be finite'],
+    ['1e400', 'a number must be finite'],
     ['true', 'true is not an address'],
   ])('%s', (scalar, expected) => {
     expect(problemOf(manifestOf(`listen: ${scalar}\n`))).toMatch(new RegExp(`^4:9 ${RegExp.escape(expected)}`));

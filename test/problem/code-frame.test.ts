@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { codeFrame, redactSecrets } from '../../src/problem/code-frame.ts';
+import { codeFrame } from '../../src/problem/code-frame.ts';
 import type { Problem } from '../../src/problem/problem.ts';
+import { redactSource } from '../../src/problem/redaction.ts';
 
 const range = (line: number, column: number, endLine = line, endColumn = column + 1) => ({
   line,
@@ -66,18 +67,18 @@ describe('what is shown of secrets', () => {
   });
 
   test('is how long they are', () => {
-    expect(redactSecrets('a: one\r\nb: two # c\r\n', [secretAt(2, 4, 2, 7)])).toBe('a: one\r\nb: ••• # c\r\n');
+    expect(redactSource('a: one\r\nb: two # c\r\n', [secretAt(2, 4, 2, 7)])).toBe('a: one\r\nb: ••• # c\r\n');
   });
 
   test('behind a byte order mark, and over several lines', () => {
-    expect(redactSecrets('\uFEFFk: |\n  ab\n  cd\nx: y', [secretAt(1, 4, 3, 5)])).toBe('\uFEFFk: •\n  ••\n  ••\nx: y');
+    expect(redactSource('\uFEFFk: |\n  ab\n  cd\nx: y', [secretAt(1, 4, 3, 5)])).toBe('\uFEFFk: •\n  ••\n  ••\nx: y');
   });
 
   test('goes for every frame of the text, and for what two problems are about', () => {
-    expect(redactSecrets('k: abc', [secretAt(1, 4, 1, 7), secretAt(1, 4, 1, 7)])).toBe('k: •••');
+    expect(redactSource('k: abc', [secretAt(1, 4, 1, 7), secretAt(1, 4, 1, 7)])).toBe('k: •••');
   });
 
   test('goes for user and password of a URL, whatever the problem is about', () => {
-    expect(redactSecrets('u: http://me:pass@host/x@y # a@b', [])).toBe('u: http://•••••••@host/x@y # a@b');
+    expect(redactSource('u: http://me:pass@host/x@y # a@b', [])).toBe('u: http://•••••••@host/x@y # a@b');
   });
 });

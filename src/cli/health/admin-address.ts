@@ -1,6 +1,6 @@
 import { trackDependencies } from '../../manifest/dependencies.ts';
 import { createFileEnvironment } from '../../manifest/file-environment.ts';
-import { readManifest } from '../../manifest/read-manifest.ts';
+import { checkManifest, readManifest } from '../../manifest/read-manifest.ts';
 import type { Environment, Source } from '../../manifest/source.ts';
 import { compileAddress } from '../../plan/settings/address.ts';
 import { readSource } from '../manifest-file.ts';
@@ -30,8 +30,9 @@ const LOOPBACK_FOR: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1',
 /** Returns the value of `admin`, or `undefined` if it is missing or invalid. */
 function readAdminKey(source: Source | undefined, environment: Environment) {
   if (source === undefined) return undefined;
-  const { checked, findings } = readManifest(source, trackDependencies(environment).world);
-  const isInvalid = findings.some(({ location }) => 'path' in location && location.path[0] === 'admin');
+  const tracked = trackDependencies(environment).environment;
+  const checked = checkManifest(readManifest(source, tracked), environment.env);
+  const isInvalid = checked?.findings.some(({ location }) => 'path' in location && location.path[0] === 'admin');
   return isInvalid ? undefined : checked?.manifest.admin;
 }
 

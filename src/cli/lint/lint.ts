@@ -3,7 +3,7 @@ import { lint as lintManifest } from '../../lint/lint.ts';
 import { checkOnline } from '../../lint/online-checks.ts';
 import { RULES } from '../../lint/rule-table.ts';
 import { unifiedDiff } from '../../lint/unified-diff.ts';
-import { loadWithFindings } from '../../load.ts';
+import { load } from '../../load.ts';
 import { createFileEnvironment } from '../../manifest/file-environment.ts';
 import { displayPathBeside } from '../../manifest/include.ts';
 import type { Source } from '../../manifest/source.ts';
@@ -63,7 +63,7 @@ async function lintSources(sources: readonly Source[], options: LintArguments, t
 }
 
 async function lintSource(source: Source, { preset, isOnline }: LintArguments, { env }: Terminal) {
-  const loaded = loadWithFindings(source, createFileEnvironment(source.path, env));
+  const loaded = load(source, createFileEnvironment(source.path, env));
   const extraFindings = isOnline && loaded.plan !== undefined ? await checkOnline(loaded) : [];
   const routes = loaded.plan?.routes.length ?? 0;
   return { sources: loaded.sources, problems: lintManifest(loaded, { preset, extraFindings }), routes };
@@ -75,7 +75,7 @@ function* fixSources(source: Source, { preset }: LintArguments, { env }: Termina
   const environment = createFileEnvironment(path, env);
   const texts = new Map([[path, source.text]]);
   const readFile = (name: string) => texts.get(displayPathBeside(path, name)) ?? environment.readFile(name);
-  const loadFixed = () => loadWithFindings({ path, text: texts.get(path) ?? '' }, { ...environment, readFile });
+  const loadFixed = () => load({ path, text: texts.get(path) ?? '' }, { ...environment, readFile });
   for (const before of loadFixed().sources) {
     const { text, editCount: edits } = fixText(before.text, (next) => {
       texts.set(before.path, next);

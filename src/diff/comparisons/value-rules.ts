@@ -1,5 +1,7 @@
+import { isLoopback } from '../../loopback.ts';
 import { durationMs, sizeBytes } from '../../manifest/units.ts';
 import { isMap } from '../../plan/schema/schema-walk.ts';
+import { parseAddress } from '../../plan/settings/address.ts';
 import type { Severity } from '../../problem/finding.ts';
 
 /** The meaning of a changed value, by its path in the manifest. */
@@ -133,12 +135,12 @@ function isWidened(old: unknown, next: unknown): boolean {
   return next !== undefined && (old === undefined || typeof old !== 'string' || isLonger(old, next));
 }
 
-/** An address that only this machine reaches (RFC 1122 section 3.2.1.3). */
-const LOOPBACK = /^(?:127\.|\[::1\]|localhost:)/;
-
 function isExposed(old: unknown, next: unknown): boolean {
   const listenOf = (admin: unknown) => (isMap(admin) ? admin['listen'] : admin);
-  const isOpen = (admin: unknown) => typeof listenOf(admin) === 'string' && !LOOPBACK.test(String(listenOf(admin)));
+  const isOpen = (admin: unknown) => {
+    const listen = listenOf(admin);
+    return typeof listen === 'string' && !isLoopback(parseAddress(listen).host);
+  };
   return isOpen(next) && !isOpen(old);
 }
 

@@ -1,12 +1,5 @@
+import type { FailureSource } from '../../circuit-breaker/circuit-breaker.ts';
 import type { Http1ErrorCode } from '../../http1/http1-error.ts';
-
-/**
- * The party that can cause a failure. It determines if the circuit breaker counts the failure. `endpoint`: no request can cause
- * it, so it always counts. `request`: a hostile request may provoke it, so one client alone counts only in part. `client`: the
- * client caused it, so it never counts. `gateway`: this process lacks file descriptors or memory, which says nothing about the
- * endpoint, so it never counts either.
- */
-export type FailureSource = 'endpoint' | 'request' | 'client' | 'gateway';
 
 /** Error codes of the system after a request was sent. */
 type SystemErrorCode = 'ECONNRESET' | 'EPIPE' | 'ETIMEDOUT' | 'EHOSTUNREACH' | 'ENETUNREACH';

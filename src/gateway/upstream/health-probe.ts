@@ -32,7 +32,8 @@ export class HealthProbe {
     this.#connections.add(connection);
     const headers = ['Host', this.#host, ...HEADERS];
     try {
-      const { status } = await fetchResponse(connection, { method: 'GET', path, headers, body: null }, MAX_BODY_BYTES);
+      const request = { method: 'GET', path, headers, body: null };
+      const { status } = await fetchResponse(connection, request, { maxBytes: MAX_BODY_BYTES });
       return status;
     } catch (error) {
       // The rest of such a long body does not change the result.

@@ -1,3 +1,4 @@
+import { type BreakerState, CircuitBreaker } from '../../circuit-breaker/circuit-breaker.ts';
 import type { DnsErrorCode } from '../../dns/dns-error.ts';
 import type { NameResolver } from '../../dns/name-resolver.ts';
 import type { ResolutionStatus } from '../../dns/resolution-status.ts';
@@ -6,7 +7,6 @@ import { ConnectionPool } from '../../http1/connection-pool.ts';
 import { createDial, hostOf } from '../../http1/dial.ts';
 import type { Endpoint, Upstream } from '../../plan/settings/upstream-definition.ts';
 import { AverageResponseTime } from './average-response-time.ts';
-import { type BreakerState, CircuitBreaker } from './circuit-breaker.ts';
 import { HealthCheck } from './health-check.ts';
 import { HealthProbe } from './health-probe.ts';
 

@@ -1,4 +1,4 @@
-import { isLoopback } from '../loopback.ts';
+import { isLoopback } from '../../loopback.ts';
 import { findingAt, type Rule } from '../rule.ts';
 
 export const corsPlainOrigin: Rule = {

@@ -1,4 +1,4 @@
-import { isProtectedInTransit } from '../loopback.ts';
+import { isProtectedInTransit } from '../../loopback.ts';
 import { findingAt, type Rule } from '../rule.ts';
 import { tokenMethods } from '../token-methods.ts';
 

@@ -1,7 +1,7 @@
 import type { RouteEntry } from '../../manifest/manifest.generated.ts';
-import type { Secrets } from '../../manifest/secrets.ts';
 import { sizeBytes } from '../../manifest/units.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../../problem/finding.ts';
+import type { Secrets } from '../../problem/redaction.ts';
 import type { SchemaCompiler } from '../schema/schema-compiler.ts';
 import { createBodyValidator } from './body-validator.ts';
 import { createMediaTypes, isJsonType, JSON_MEDIA_TYPES, type MediaTypes } from './media-type.ts';

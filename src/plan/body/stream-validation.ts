@@ -1,7 +1,7 @@
 import type { RouteEntry } from '../../manifest/manifest.generated.ts';
-import type { Secrets } from '../../manifest/secrets.ts';
 import { sizeBytes } from '../../manifest/units.ts';
 import { errorAt, type Finding, type Path } from '../../problem/finding.ts';
+import type { Secrets } from '../../problem/redaction.ts';
 import type { Violation } from '../violation.ts';
 import type { BodyRule } from './body.ts';
 import { CsvHeaderValidator } from './csv-header.ts';

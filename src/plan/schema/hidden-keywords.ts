@@ -1,5 +1,5 @@
-import type { Secrets } from '../../manifest/secrets.ts';
 import type { Path } from '../../problem/finding.ts';
+import type { Secrets } from '../../problem/redaction.ts';
 import { INTERNAL_KEYWORDS } from './keywords.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
 import { isDataKeyword, mapSchemas } from './schema-walk.ts';

@@ -1,9 +1,9 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import type { Manifest } from '../../manifest/manifest.generated.ts';
-import type { Secrets } from '../../manifest/secrets.ts';
 import type { Environment } from '../../manifest/source.ts';
 import { didYouMean, suggestion } from '../../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../../problem/finding.ts';
+import type { Secrets } from '../../problem/redaction.ts';
 import type { AjvValidator } from './ajv-validator.ts';
 import { withHiddenKeywords } from './hidden-keywords.ts';
 import { ignoredKeywordFindings } from './ignored-keywords.ts';

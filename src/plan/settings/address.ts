@@ -1,3 +1,4 @@
+import { isLocalhostName } from '../../loopback.ts';
 import { errorAt, type Finding, type Path } from '../../problem/finding.ts';
 
 export interface ListenAddress {
@@ -5,15 +6,16 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-/** Host and port of a listener, by a text that the schema has passed. */
+/** Compiles the address of a listener from a text that matches the schema. */
 export function compileAddress(text: string, path: Path, findings: Finding[]): ListenAddress {
-  const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(text) ?? [];
-  if (Number(port) > 65_535)
-    findings.push(errorAt(path, 'address', 'no port is as high as this; write a number from 0 to 65535'));
-  return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
+  const { host, port } = parseAddress(text);
+  if (port > 65_535) findings.push(errorAt(path, 'address', 'a port is at most 65535; write a number from 0 to 65535'));
+  // The system may look up other localhost names at a name server.
+  return { host: isLocalhostName(host) ? 'localhost' : host, port };
 }
 
-/** Whether only this machine can reach a host, written with brackets or without (RFC 1122 section 3.2.1.3, RFC 4291 section 2.5.3). */
-export function isLoopback(host: string): boolean {
-  return /^(?:localhost|127(?:\.\d+){3}|\[?::1\]?)$/.test(host);
+/** Splits an address into host and port. An IPv6 host loses its brackets. */
+export function parseAddress(text: string): ListenAddress {
+  const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(text) ?? [];
+  return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
 }

@@ -1,56 +1,57 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { isLoopback } from '../../loopback.ts';
 import type { Admin, Manifest } from '../../manifest/manifest.generated.ts';
 import { errorAt, type Path } from '../../problem/finding.ts';
 import { requireSecretFromEnvironment, type TokensContext } from '../tokens/tokens-context.ts';
-import { compileAddress, isLoopback, type ListenAddress } from './address.ts';
+import { compileAddress, type ListenAddress } from './address.ts';
 import { readCertificate } from './pem.ts';
 import { compileTls } from './tls.ts';
 
-/** A certificate with its key, and with `ca` the authorities by which clients are known. */
+/** A certificate and its key; with `ca`, the authorities that sign client certificates. */
 export interface AdminTls {
-  /** The PEM texts. A function, so that whoever prints a plan does not print a key. */
+  /** Returns the PEM texts. A function, so that a printed plan contains no private key. */
   readonly pem: () => { readonly cert: string; readonly key: string; readonly ca?: string };
 }
 
-/** Where operators ask, and who may: what is stated is asked for. */
+/** The settings of the admin API. Callers must satisfy every one of `token` and `clientCa` that is set. */
 export interface AdminSettings extends ListenAddress {
-  /** Equal for equal definitions. Says nothing of the token. */
+  /** A hash of the definition. */
   readonly key: string;
-  /** Whether a token that was shown is the one; `undefined`: none is asked for. */
-  readonly acceptsToken: ((shown: string) => boolean) | undefined;
-  /** `undefined`: plain HTTP. */
+  /** Returns true for the configured token; `undefined` if no token is required. */
+  readonly acceptsToken: ((token: string) => boolean) | undefined;
+  /** `undefined` for plain HTTP. */
   readonly tls: AdminTls | undefined;
 }
 
 type AdminContext = Pick<TokensContext, 'readFile' | 'secrets' | 'findings'>;
 
-/** Who reaches the operators' side sees upstreams, routes and how they are: other machines are asked who they are. */
+/** Compiles `admin`. The admin API shows upstreams, routes and their state, so callers on other machines must authenticate. */
 export function compileAdmin(entry: NonNullable<Manifest['admin']>, context: AdminContext): AdminSettings {
   const { findings } = context;
   const { listen, token, tls }: Admin = typeof entry === 'string' ? { listen: entry } : entry;
   const path = typeof entry === 'string' ? ['admin'] : ['admin', 'listen'];
   const address = compileAddress(listen, path, findings);
   if (!isLoopback(address.host) && token === undefined && tls?.clientCa === undefined)
-    findings.push(errorAt(path, 'admin-exposed', exposed(entry)));
+    findings.push(errorAt(path, 'admin-exposed', exposedMessage(entry)));
   if (token !== undefined && requireSecretFromEnvironment(['admin', 'token'], context) && token.length < MIN_TOKEN) {
-    const message = `this is short enough to be found by trying; set ${MIN_TOKEN} characters or more`;
+    const message = `this token is short enough to guess; set ${MIN_TOKEN} characters or more`;
     findings.push(errorAt(['admin', 'token'], 'admin-token', message));
   }
   const pem = tls && compileAdminTls(tls, context);
   return Object.freeze({
     ...address,
     key: digest(JSON.stringify([listen, token, pem?.()])).toString('hex'),
-    acceptsToken: token === undefined ? undefined : admitting(token),
+    acceptsToken: token === undefined ? undefined : tokenCheck(token),
     tls: pem && Object.freeze({ pem }),
   });
 }
 
 const MIN_TOKEN = 16;
 
-function exposed(entry: NonNullable<Manifest['admin']>): string {
+function exposedMessage(entry: NonNullable<Manifest['admin']>): string {
   const token = "token: '${ADMIN_TOKEN}'";
-  const meant = typeof entry === 'string' ? `{ listen: '${entry}', ${token} }` : token;
-  return `other machines reach the operators' side here, and it asks nobody who they are; write ${meant}, or an address of this machine alone, such as 127.0.0.1:9901`;
+  const example = typeof entry === 'string' ? `{ listen: '${entry}', ${token} }` : token;
+  return `other machines can reach the admin API here without authentication; write ${example}, or a loopback address such as 127.0.0.1:9901`;
 }
 
 function compileAdminTls(tls: NonNullable<Admin['tls']>, { readFile, findings }: AdminContext): AdminPem | undefined {
@@ -65,10 +66,10 @@ function compileAdminTls(tls: NonNullable<Admin['tls']>, { readFile, findings }:
 
 type AdminPem = NonNullable<AdminSettings['tls']>['pem'];
 
-/** In a time that says nothing of the token, its length neither. */
-function admitting(token: string): (shown: string) => boolean {
-  const expected = digest(token);
-  return (shown) => timingSafeEqual(digest(shown), expected);
+/** Compares digests in constant time, so that timing reveals neither the token nor its length. */
+function tokenCheck(expected: string): (token: string) => boolean {
+  const expectedDigest = digest(expected);
+  return (token) => timingSafeEqual(digest(token), expectedDigest);
 }
 
 function digest(text: string): Buffer {

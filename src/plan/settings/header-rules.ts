@@ -4,18 +4,18 @@ import { errorAt, errorAtKey, type Finding, type Path } from '../../problem/find
 
 /** Changes that a route makes to the headers of one direction. */
 export interface HeaderRules {
-  /** Whether a header of this name, as it was written, goes no further: it is removed, or set anew. */
-  readonly drops: (written: string) => boolean;
-  /** Returns true for an override header of a request that the route lets through; `undefined`: it lets none through. */
-  readonly keeps: ((written: string) => boolean) | undefined;
-  /** What is said in addition: names and values in turn. */
+  /** Returns true for a header that the route removes or replaces. */
+  readonly drops: (name: string) => boolean;
+  /** Returns true for an override header of a request that the route forwards; `undefined` if it forwards none. */
+  readonly keeps: ((name: string) => boolean) | undefined;
+  /** Headers to add, as alternating names and values. */
   readonly set: readonly string[];
 }
 
 type Side = 'request' | 'response';
 const KEYS = { request: 'requestHeaders', response: 'responseHeaders' } as const;
 
-/** Makes the header rules of a route for one direction; `undefined` when it has none. */
+/** Compiles the header rules of a route for one direction; `undefined` if it has none. */
 export function compileHeaderRules(
   entry: RouteEntry,
   side: Side,
@@ -28,21 +28,21 @@ export function compileHeaderRules(
   const set = Object.entries(rules.set).flat();
   const fold = FOLDS[side];
   const names = new Set([...Object.keys(rules.set), ...rules.remove].map(fold));
-  // Folding keeps the length: most names need no folding to tell that they are none of these.
+  // Folding keeps the length, so most names need no folding to be ruled out.
   const lengths = new Set([...names].map(({ length }) => length));
-  const kept = new Set(keptNames(rules).map(foldHeaderName));
+  const keepNames = new Set(keepOf(rules).map(foldHeaderName));
   return {
     set,
-    drops: (written) => lengths.has(written.length) && names.has(fold(written)),
-    keeps: kept.size === 0 ? undefined : (written) => kept.has(foldHeaderName(written)),
+    drops: (name) => lengths.has(name.length) && names.has(fold(name)),
+    keeps: keepNames.size === 0 ? undefined : (name) => keepNames.has(foldHeaderName(name)),
   };
 }
 
-function keptNames(rules: Entry | RequestHeaderRules): readonly string[] {
+function keepOf(rules: Entry | RequestHeaderRules): readonly string[] {
   return 'keep' in rules ? rules.keep : [];
 }
 
-/** Some servers take `X_Platform` and `X.Platform` for `X-Platform`: no spelling of it passes beside the one that is set. */
+/** Some servers read `X_Platform` and `X.Platform` as `X-Platform`, so a rule applies to every spelling in a request. */
 const FOLDS: Readonly<Record<Side, (name: string) => string>> = {
   request: foldHeaderName,
   response: (name) => name.toLowerCase(),
@@ -50,54 +50,54 @@ const FOLDS: Readonly<Record<Side, (name: string) => string>> = {
 
 /** RFC 9110 section 5.6.2. */
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** RFC 9110 section 5.5, less what is obsolete: visible ASCII, with blanks inside alone. */
+/** RFC 9110 section 5.5 without its obsolete forms: visible ASCII, with white space only between characters. */
 const VALUE = /^(?:[!-~](?:[\t -~]*[!-~])?)?$/;
 
 function checkHeaderRules(rules: Entry, side: Side, path: Path, findings: Finding[]): void {
   const seen = new Set<string>();
-  const look = (name: string, report: (message: string) => void) => {
+  const checkName = (name: string, report: (message: string) => void) => {
     const folded = FOLDS[side](name);
     if (!NAME.test(name)) {
-      report('this is no header name; write letters, digits and hyphens, as in X-Platform');
+      report('this is not a header name; write letters, digits and hyphens, such as X-Platform');
     } else if (seen.has(folded)) {
-      report(`"${name}" stands here twice; "set" replaces what was sent, so leave one of them`);
+      report(`"${name}" is here twice; "set" replaces the header that was sent, so remove one of them`);
     } else {
       const reason = reservedReason(folded, side);
-      if (reason !== undefined) report(`"${name}" is not a route's to change: ${reason}; leave it out`);
+      if (reason !== undefined) report(`a route cannot change "${name}": ${reason}; remove it`);
     }
     seen.add(folded);
   };
   for (const [name, value] of Object.entries(rules.set)) {
     const at = [...path, 'set', name];
-    look(name, (message) => findings.push(errorAtKey(at, 'header', message)));
+    checkName(name, (message) => findings.push(errorAtKey(at, 'header', message)));
     if (VALUE.test(value)) continue;
-    const message = 'this is no header value; write visible ASCII on one line, with no blank at either end';
+    const message = 'this is not a header value; write visible ASCII on one line, without white space at either end';
     findings.push(errorAt(at, 'header', message));
   }
   for (const [index, name] of rules.remove.entries())
-    look(name, (message) => findings.push(errorAt([...path, 'remove', index], 'header', message)));
-  checkKeptHeaders(keptNames(rules), seen, path, findings);
+    checkName(name, (message) => findings.push(errorAt([...path, 'remove', index], 'header', message)));
+  checkKeptHeaders(keepOf(rules), seen, path, findings);
 }
 
 function checkKeptHeaders(names: readonly string[], seen: Set<string>, path: Path, findings: Finding[]): void {
   for (const [index, name] of names.entries()) {
     const folded = foldHeaderName(name);
     const message = seen.has(folded)
-      ? `"${name}" stands here twice; leave one of them`
+      ? `"${name}" is here twice; remove one of them`
       : isOverrideHeader(folded)
         ? undefined
-        : `"${name}" is not a header that the gateway drops by default and may let through; remove it here`;
+        : `"${name}" is not an override header that the gateway drops by default; remove it here`;
     if (message !== undefined) findings.push(errorAt([...path, 'keep', index], 'header', message));
     seen.add(folded);
   }
 }
 
-const OF_THE_CONNECTION = 'it belongs to the connection, and ends here by itself';
-const OF_THE_FRAMING = 'it says where the body ends';
-const OF_THE_BODY = 'it says how to read the body, which passes unchanged';
-const OF_THE_GATEWAY = 'the gateway says it itself, to every upstream';
+const OF_THE_CONNECTION = 'it belongs to the connection, so the gateway never forwards it';
+const OF_THE_FRAMING = 'it determines where the body ends';
+const OF_THE_BODY = 'it describes the body, which the gateway does not change';
+const OF_THE_GATEWAY = 'the gateway sets it for every upstream';
 
-/** What no route may touch: by it two servers could come to read one message in two ways, or a request lose its caller. */
+/** Headers that no route may change: two servers could read one message differently, or a request could lose its caller. */
 const RESERVED: Readonly<Record<string, string>> = {
   connection: OF_THE_CONNECTION,
   'keep-alive': OF_THE_CONNECTION,
@@ -112,9 +112,9 @@ const RESERVED: Readonly<Record<string, string>> = {
 };
 
 const RESERVED_IN_REQUESTS: Readonly<Record<string, string>> = {
-  authorization: 'the token that was checked goes to every upstream',
-  host: 'it passes as the client sent it',
-  expect: 'the gateway meets it itself',
+  authorization: 'the gateway forwards the verified token to every upstream',
+  host: 'the gateway forwards it unchanged',
+  expect: 'the gateway responds to it',
   'content-type': OF_THE_BODY,
   forwarded: OF_THE_GATEWAY,
   'x-request-id': OF_THE_GATEWAY,
@@ -122,7 +122,7 @@ const RESERVED_IN_REQUESTS: Readonly<Record<string, string>> = {
 };
 
 function reservedReason(name: string, side: Side): string | undefined {
-  if (name.startsWith('sec-websocket-')) return 'it belongs to the handshake of a WebSocket';
+  if (name.startsWith('sec-websocket-')) return 'it belongs to the WebSocket handshake';
   if (Object.hasOwn(RESERVED, name)) return RESERVED[name];
   if (side === 'response') return undefined;
   if (name.startsWith('x-forwarded-')) return OF_THE_GATEWAY;

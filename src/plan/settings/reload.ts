@@ -4,15 +4,15 @@ import { timerMs } from '../../manifest/units.ts';
 import { errorAt, type Finding } from '../../problem/finding.ts';
 import { attempt, isFailed } from './pem.ts';
 
-/** How a plan is put in force in place of another one. */
+/** How a plan replaces the active one. */
 export interface ReloadSettings {
   /** A test file that the plan must pass, by its path relative to the manifest. */
   readonly selfTest: string | undefined;
-  /** How long WebSockets and event streams of a route that is not any more what it was go on. */
+  /** How long WebSockets and event streams of a changed or removed route continue. */
   readonly graceMs: number;
 }
 
-/** What the test file says is looked at only when it is run; that it can be read is known now. */
+/** Compiles `reload`. Checks that the test file can be read; running it checks its contents. */
 export function compileReload(
   { selfTest, grace }: Reload,
   readFile: Environment['readFile'],

@@ -6,28 +6,28 @@ import { errorAt, type Finding } from '../../problem/finding.ts';
 import { compileTls, type ServerTls } from './tls.ts';
 import { compileTrustedProxies } from './trusted-proxies.ts';
 
-/** How clients are served, whatever they ask for. */
+/** The settings of the listener, which apply to all routes. */
 export interface ServerSettings {
-  /** Equal for equal definitions, by the keys of `server` in the manifest. */
+  /** One text for each key of `server` in the manifest, equal for equal definitions. */
   readonly keys: Readonly<Record<'tls' | 'trustedProxies' | 'timeouts' | 'limits' | 'stopping', string>>;
-  /** `undefined`: plain HTTP. */
+  /** `undefined` for plain HTTP. */
   readonly tls: ServerTls | undefined;
-  /** Whether an address is that of a trusted proxy; `undefined`: no peer is trusted. */
+  /** Returns true for the address of a trusted proxy; `undefined` if no peer is trusted. */
   readonly trustedProxies: ((address: string) => boolean) | undefined;
   /** Never longer than `requestTimeoutMs`. */
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
-  /** How long a client may take nothing of its answer, or send nothing of its body. */
+  /** How long a client may stall: read no bytes of its response, or send no bytes of its body. */
   readonly stalledTimeoutMs: number;
-  /** Of the request line and the headers together. */
+  /** Limit of the request line and the headers together. */
   readonly headerLimitBytes: number;
   readonly maxHeaders: number;
   readonly maxConnections: number;
   readonly maxRequestsPerConnection: number;
-  /** How many bytes of bodies may be in memory at once. */
+  /** Limit of all buffered bodies together. */
   readonly bufferLimitBytes: number;
-  /** For how long, once the process was asked to stop, connections are taken still, and from then on requests may end. */
+  /** During shutdown: how long the gateway still accepts connections, and how long requests may then take to end. */
   readonly stopping: { readonly delayMs: number; readonly graceMs: number };
 }
 
@@ -51,7 +51,7 @@ export function compileServer(entry: Server, readFile: Environment['readFile'], 
     },
     tls: pair,
     trustedProxies: compileTrustedProxies(trustedProxies, findings),
-    // The head is a part of the request: a longer time for it would never be reached.
+    // The head is a part of the request, so its timeout cannot be longer.
     headersTimeoutMs: Math.min(timeoutMs('headers'), requestTimeoutMs),
     requestTimeoutMs,
     keepAliveTimeoutMs: timeoutMs('keepAlive'),
@@ -68,7 +68,7 @@ export function compileServer(entry: Server, readFile: Environment['readFile'], 
   });
 }
 
-/** To Node's server zero means without end, and its timers hold no more than 24 days. */
+/** Refuses zero, which Node's server reads as no timeout, and more than a day. */
 function compileTimeout(text: string, key: string, findings: Finding[]): number {
   const ms = durationMs(text);
   if (ms < 1 || ms > DAY_MS)
@@ -78,7 +78,7 @@ function compileTimeout(text: string, key: string, findings: Finding[]): number 
   return ms;
 }
 
-/** Nothing is a time here. */
+/** Zero is allowed: no delay. */
 function compileShutdownDelay(text: string, key: string, findings: Finding[]): number {
   const ms = durationMs(text);
   const path = ['server', 'stopping', key];

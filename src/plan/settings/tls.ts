@@ -6,16 +6,16 @@ import { attempt, isFailed, isMatchingPair, readCertificate, readPrivateKey } fr
 
 /** A certificate with its chain, and its private key. */
 export interface ServerTls {
-  /** The PEM texts. A function, so that whoever prints a plan does not print a key. */
+  /** Returns the PEM texts. A function, so that a printed plan contains no private key. */
   readonly pem: () => { readonly cert: string; readonly key: string };
 }
 
-/** For a manifest that has a certificate: an import would read all of TLS for every one. */
+/** Loads the TLS library only for manifests with a certificate. */
 const require = createRequire(import.meta.url);
 
 /**
- * Reads a certificate and its key, and makes sure that they can be served together: what a handshake would fail
- * by is told here. An expired certificate is served: a gateway that runs must still take over the rest of its manifest.
+ * Reads a certificate and its key, and reports errors that would fail a handshake. Accepts an expired certificate: a running
+ * gateway must still be able to activate the rest of its manifest.
  */
 export function compileTls(
   entry: NonNullable<Server['tls']>,
@@ -30,10 +30,10 @@ export function compileTls(
   if (!isMatchingPair(certificate, key, [...path, 'key'], context)) return undefined;
   const { createSecureContext }: typeof import('node:tls') = require('node:tls');
   const pem = { cert: certificate.text, key: key.text };
-  // The rest of the chain, and what the library holds to be too weak.
-  const served = attempt(() => createSecureContext(pem));
-  if (!isFailed(served)) return Object.freeze({ pem: () => pem });
-  const message = `this certificate cannot be served (${served.code})`;
+  // Checks the rest of the chain, and finds keys that the library considers too weak.
+  const secureContext = attempt(() => createSecureContext(pem));
+  if (!isFailed(secureContext)) return Object.freeze({ pem: () => pem });
+  const message = `the TLS library rejects this certificate (${secureContext.code}); name another one`;
   findings.push(errorAt([...path, 'certificate'], 'tls', message));
   return undefined;
 }

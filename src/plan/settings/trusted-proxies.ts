@@ -3,8 +3,8 @@ import { errorAt, type Finding } from '../../problem/finding.ts';
 import type { ServerSettings } from './server.ts';
 
 /**
- * The judge of peers' addresses; `undefined` when none is trusted. An IPv4 block holds its addresses in the IPv6
- * spelling too (`::ffff:10.0.0.1`, RFC 4291 section 2.5.5.2), as a socket for both families shows them.
+ * Compiles the check for peers whose forwarding headers are trusted; `undefined` if there are none. An IPv4 block includes its
+ * addresses in the IPv6 form of dual-stack sockets (`::ffff:10.0.0.1`, RFC 4291 section 2.5.5.2).
  */
 export function compileTrustedProxies(
   entries: readonly string[],
@@ -17,7 +17,7 @@ export function compileTrustedProxies(
     const family = familyOf(address);
     const length = family === 'ipv4' ? 32 : 128;
     if (isIP(address) === 0 || Number(prefix ?? length) > length) {
-      const message = 'this is neither an address nor a CIDR block; write for example 192.0.2.7 or 10.0.0.0/8';
+      const message = 'this is not an address or a CIDR block; write for example 192.0.2.7 or 10.0.0.0/8';
       findings.push(errorAt(['server', 'trustedProxies', index], 'trusted-proxy', message));
     } else {
       blocks.addSubnet(address, Number(prefix ?? length), family);

@@ -13,24 +13,24 @@ export interface HealthCheckSettings {
   readonly path: string;
   readonly intervalMs: number;
   readonly timeoutMs: number;
-  /** So many good answers in a row make a target well again, and so many bad ones unwell. */
+  /** Consecutive successes after which an endpoint is healthy, and consecutive failures after which it is unhealthy. */
   readonly healthyThreshold: number;
   readonly unhealthyThreshold: number;
-  /** While no target is well, the gateway says that it should get no requests. */
+  /** True if the gateway reports that it is not ready while no endpoint is healthy. */
   readonly required: boolean;
 }
 
 export interface Endpoint {
   readonly url: URL;
-  /** The origin as it may be printed: `${CONTACTS_URL}` where it came from the environment. No two of an upstream are equal. */
+  /** The origin as it may be printed: `${CONTACTS_URL}` if it came from the environment. Unique within the upstream. */
   readonly label: string;
-  /** Whose certificate is asked for (SNI, RFC 6066 section 3); `undefined` for plain HTTP and for an address. */
+  /** The name for SNI (RFC 6066 section 3) and the certificate; `undefined` for plain HTTP and for IP addresses. */
   readonly serverName: string | undefined;
 }
 
 export interface Upstream {
   readonly id: string;
-  /** Equal for equal definitions: what is kept for an upstream, connections above all, is kept by this. */
+  /** Equal for equal definitions. A reload keeps the connections of upstreams with an equal key. */
   readonly key: string;
   /** At least one. */
   readonly endpoints: readonly Endpoint[];
@@ -38,19 +38,19 @@ export interface Upstream {
   readonly connectTimeoutMs: number;
   readonly responseTimeoutMs: number;
   readonly idleTimeoutMs: number;
-  /** `undefined`: an exchange may take as long as it goes on. */
+  /** `undefined` if an exchange may take any time. */
   readonly totalTimeoutMs: number | undefined;
-  /** How many connections to each target. */
+  /** Connections to each endpoint. */
   readonly connectionLimit: number;
-  /** How many requests may wait for one. */
+  /** Requests that may wait for a connection. */
   readonly queueLimit: number;
   readonly retry: boolean;
   readonly health: HealthCheckSettings | undefined;
   readonly breaker: BreakerSettings | undefined;
-  /** Behind a function, so that a plan that is printed shows no key. */
+  /** A function, so that a printed plan contains no private key. */
   readonly tls: () => UpstreamTls;
   /** Equal for equal certificates and keys. */
   readonly tlsKey: string;
-  /** In place of the network: makes a connection to a target, by its origin. */
+  /** Opens a connection to an origin in memory, in place of the network. */
   readonly connect?: (origin: string) => Duplex;
 }

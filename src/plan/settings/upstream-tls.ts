@@ -4,26 +4,26 @@ import { errorAtKey, type Finding, type Path } from '../../problem/finding.ts';
 import { isMatchingPair, readCertificate, readPrivateKey } from './pem.ts';
 import type { Endpoint } from './upstream-definition.ts';
 
-/** PEM texts, as the TLS library takes them; an absent one means what the library does by itself. */
+/** PEM texts for the TLS library, which has a default for each absent one. */
 export interface UpstreamTls {
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
 }
 
-/** Reads the files of an upstream's `tls`, and tells of those that could not serve. */
+/** Reads the files of an upstream's `tls`, and reports invalid ones. */
 export function compileUpstreamTls(
   upstream: Path,
   { tls }: UpstreamEntry,
-  targets: readonly Endpoint[],
+  endpoints: readonly Endpoint[],
   readFile: Environment['readFile'],
   findings: Finding[],
 ): UpstreamTls {
   if (tls === undefined) return {};
   const path = [...upstream, 'tls'];
   const context = { readFile, rule: 'upstream-tls', findings };
-  if (targets.some(({ url }) => url.protocol !== 'https:')) {
-    const message = 'TLS is for https; write https:// in front of every target of this upstream';
+  if (endpoints.some(({ url }) => url.protocol !== 'https:')) {
+    const message = '"tls" needs https; write https:// for every endpoint of this upstream';
     findings.push(errorAtKey(path, 'upstream-tls', message));
   }
   const certificateAt = (name: 'ca' | 'certificate') =>
@@ -42,7 +42,7 @@ export function compileUpstreamTls(
 
 function checkPairComplete(tls: NonNullable<UpstreamEntry['tls']>, path: Path, findings: Finding[]): void {
   if ((tls.certificate === undefined) === (tls.key === undefined)) return;
-  const [one, other] = tls.certificate === undefined ? ['key', 'certificate'] : ['certificate', 'key'];
-  const message = `"${one}" needs the "${other}" that belongs to it; add ${other}: with a PEM file`;
-  findings.push(errorAtKey([...path, one as string], 'upstream-tls', message));
+  const [given, missing] = tls.certificate === undefined ? ['key', 'certificate'] : ['certificate', 'key'];
+  const message = `"${given}" needs the matching "${missing}"; add ${missing}: with a PEM file`;
+  findings.push(errorAtKey([...path, given as string], 'upstream-tls', message));
 }

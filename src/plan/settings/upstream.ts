@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Manifest, Upstream as UpstreamEntry } from '../../manifest/manifest.generated.ts';
-import type { Secrets } from '../../manifest/secrets.ts';
 import type { Environment } from '../../manifest/source.ts';
 import { durationMs, timerMs } from '../../manifest/units.ts';
 import { didYouMean, suggestion } from '../../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../../problem/finding.ts';
+import type { Secrets } from '../../problem/redaction.ts';
 import type { BreakerSettings, Endpoint, Upstream } from './upstream-definition.ts';
 import { compileUpstreamTls } from './upstream-tls.ts';
 
@@ -15,14 +15,21 @@ interface UpstreamContext {
   readonly findings: Finding[];
 }
 
-/** By name; `undefined` for one that the schema has refused. */
+/** Upstreams by id; `undefined` for one that violates the schema. */
 export type Upstreams = ReadonlyMap<string, Upstream | undefined>;
 
-/** @param faulty what the schema has refused: `upstreams`, or `upstreams/contacts` */
-export function compileUpstreams(manifest: Manifest, faulty: ReadonlySet<string>, context: UpstreamContext): Upstreams {
-  const entries = Object.entries(faulty.has('upstreams') ? {} : (manifest.upstreams ?? {}));
+/** @param invalidParts the parts that violate the schema: `upstreams`, or `upstreams/contacts` */
+export function compileUpstreams(
+  manifest: Manifest,
+  invalidParts: ReadonlySet<string>,
+  context: UpstreamContext,
+): Upstreams {
+  const entries = Object.entries(invalidParts.has('upstreams') ? {} : (manifest.upstreams ?? {}));
   return new Map(
-    entries.map(([id, entry]) => [id, faulty.has(`upstreams/${id}`) ? undefined : compileUpstream(id, entry, context)]),
+    entries.map(([id, entry]) => [
+      id,
+      invalidParts.has(`upstreams/${id}`) ? undefined : compileUpstream(id, entry, context),
+    ]),
   );
 }
 
@@ -34,7 +41,7 @@ function compileUpstream(id: string, entry: UpstreamEntry, context: UpstreamCont
   const tlsKey = hash('sha256', JSON.stringify(tls));
   return Object.freeze({
     id,
-    // Files are a part of the definition: another certificate means other connections.
+    // A new certificate needs new connections, so the files are a part of the key.
     key: JSON.stringify([id, entry, tlsKey]),
     tlsKey,
     endpoints,
@@ -59,11 +66,11 @@ function compileUpstream(id: string, entry: UpstreamEntry, context: UpstreamCont
   });
 }
 
-/** The breaker of an upstream with several endpoints that does not mention one; the same numbers as in the schema. */
+/** The default breaker of an upstream with several endpoints, with the defaults of the schema. */
 const DEFAULT_BREAKER: BreakerSettings = Object.freeze({ failures: 5, pauseMs: 10_000, isDefault: true });
 
 function compileBreaker({ breaker }: UpstreamEntry, endpoints: number): BreakerSettings | undefined {
-  // One endpoint has no other to take its requests.
+  // With one endpoint there is no other one for its requests.
   if (breaker === undefined) return endpoints > 1 ? DEFAULT_BREAKER : undefined;
   if (!breaker.enabled) return undefined;
   return { failures: breaker.failures, pauseMs: durationMs(breaker.pause), isDefault: false };
@@ -71,59 +78,59 @@ function compileBreaker({ breaker }: UpstreamEntry, endpoints: number): BreakerS
 
 function compileEndpoints(id: string, entry: UpstreamEntry, { secrets, findings }: UpstreamContext): Endpoint[] {
   if (entry.url !== undefined && entry.urls !== undefined) {
-    const message = '"url" and "urls" both stand here; write one of them';
+    const message = '"url" and "urls" are both set; write one of them';
     findings.push(errorAtKey(['upstreams', id, 'urls'], 'upstream-url', message));
   }
-  const written =
+  const entries =
     entry.url === undefined
       ? (entry.urls ?? []).map((text, index) => ({ text, at: ['urls', index] }))
       : [{ text: entry.url, at: ['url'] }];
-  const stray = written.find(({ text }) => schemeOf(text) !== schemeOf(written[0]?.text ?? ''));
-  if (stray !== undefined) {
-    const message = 'the targets of one upstream are all http or all https; write them alike';
-    findings.push(errorAt(['upstreams', id, ...stray.at], 'upstream-url', message));
+  const otherScheme = entries.find(({ text }) => schemeOf(text) !== schemeOf(entries[0]?.text ?? ''));
+  if (otherScheme !== undefined) {
+    const message = 'the endpoints of one upstream must all use http or all use https; write one scheme';
+    findings.push(errorAt(['upstreams', id, ...otherScheme.at], 'upstream-url', message));
   }
-  const names = new Set<string>();
-  return written.flatMap(({ text, at }) => {
+  const labels = new Set<string>();
+  return entries.flatMap(({ text, at }) => {
     const url = URL.parse(text);
     if (url !== null) {
-      const shown = secrets.redactValue(text, ['upstreams', id, ...at]);
-      const name = unique(shown === text ? url.origin : shown, names);
-      return [{ url, label: name, serverName: serverNameOf(url, entry.tls?.serverName) }];
+      const redacted = secrets.redactValue(text, ['upstreams', id, ...at]);
+      const label = unique(redacted === text ? url.origin : redacted, labels);
+      return [{ url, label, serverName: serverNameOf(url, entry.tls?.serverName) }];
     }
-    const message = 'this is no URL; write scheme, host and port, such as http://127.0.0.1:7001';
+    const message = 'this is not a URL; write scheme, host and port, such as http://127.0.0.1:7001';
     findings.push(errorAt(['upstreams', id, ...at], 'upstream-url', message));
     return [];
   });
 }
 
-/** Of several endpoints by one variable each has a number. */
-function unique(name: string, names: Set<string>): string {
-  let free = name;
-  for (let turn = 2; names.has(free); turn += 1) free = `${name} #${turn}`;
-  names.add(free);
-  return free;
+/** Numbers the labels of endpoints that come from one variable. */
+function unique(label: string, labels: Set<string>): string {
+  let candidate = label;
+  for (let number = 2; labels.has(candidate); number += 1) candidate = `${label} #${number}`;
+  labels.add(candidate);
+  return candidate;
 }
 
 function schemeOf(text: string): string {
   return text.slice(0, text.indexOf(':'));
 }
 
-/** The name that TLS asks a server for: not an address. */
-export function serverNameOf(url: URL, stated: string | undefined): string | undefined {
+/** Returns the name for SNI: the configured one, or the host unless it is an IP address. */
+export function serverNameOf(url: URL, configured: string | undefined): string | undefined {
   if (url.protocol !== 'https:') return undefined;
-  return stated ?? (isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 ? url.hostname : undefined);
+  return configured ?? (isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 ? url.hostname : undefined);
 }
 
-/** The upstream that is named at a path; when there is none, that is told there. */
+/** Finds the upstream that is named at a path, and reports an error there if it does not exist. */
 export function findUpstream(id: string, path: Path, upstreams: Upstreams, findings: Finding[]): Upstream | undefined {
   if (upstreams.has(id)) return upstreams.get(id);
   const names = [...upstreams.keys()];
-  // A name near to that of a refused upstream may be the right one, and the other the misspelt one.
-  const refused = names.filter((name) => upstreams.get(name) === undefined);
-  if (names.length === 0 || didYouMean(id, refused) !== undefined) return undefined;
-  const sound = names.filter((name) => !refused.includes(name));
-  const message = `no upstream is named "${id}"${suggestion(id, sound)}`;
+  // The key of an invalid upstream may be the misspelt name, not this one.
+  const invalid = names.filter((name) => upstreams.get(name) === undefined);
+  if (names.length === 0 || didYouMean(id, invalid) !== undefined) return undefined;
+  const valid = names.filter((name) => !invalid.includes(name));
+  const message = `no upstream is named "${id}"${suggestion(id, valid)}`;
   findings.push(errorAt(path, 'upstream-unknown', message));
   return undefined;
 }

@@ -4,24 +4,24 @@ import type { Route } from '../route-definition.ts';
 import { checkOrigins } from './cors.ts';
 
 /**
- * Compiles the check of the `Origin` of WebSocket handshakes. Browsers send it with every handshake and hold no handshake to CORS,
- * so the gateway does. A list of the route decides alone. Without one, the origins of `cors` and pages of the same host pass.
+ * Compiles the check of the `Origin` of WebSocket handshakes. Browsers send it but do not apply CORS to handshakes, so the
+ * gateway checks it: by the route's own list, or else by the origins of `cors` and the request's host.
  *
- * @param shared the origins of `cors`
- * @returns `undefined` where the route takes no handshakes
+ * @param corsOrigins the origins of `cors`
+ * @returns `undefined` if the route accepts no handshakes
  */
 export function compileWebSocketOrigins(
   { websocket }: RouteEntry,
   route: Path,
-  shared: readonly string[],
+  corsOrigins: readonly string[],
   findings: Finding[],
 ): Route['allowsOrigin'] {
   if (websocket === false) return undefined;
-  if (websocket === true) return (origin, isSameHost) => isSameHost || lists(shared, origin);
+  if (websocket === true) return (origin, isSameHost) => isSameHost || isListed(corsOrigins, origin);
   checkOrigins(websocket.origins, [...route, 'websocket', 'origins'], findings);
-  return (origin) => lists(websocket.origins, origin);
+  return (origin) => isListed(websocket.origins, origin);
 }
 
-function lists(origins: readonly string[], origin: string): boolean {
+function isListed(origins: readonly string[], origin: string): boolean {
   return origins.includes('*') || origins.includes(origin);
 }

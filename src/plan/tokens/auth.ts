@@ -7,14 +7,14 @@ import type { Verifier } from './verifier.ts';
 export interface Auth {
   readonly verifier: Verifier;
   readonly role: RoleRule;
-  /** How every challenge begins: the scheme and the realm (RFC 6750 section 3). */
+  /** The start of every challenge: the scheme and the realm (RFC 6750 section 3). */
   readonly challengePrefix: string;
 }
 
-/** The default of the schema. */
-const USUAL_REALM = 'signing-gateway';
+/** The schema's default. */
+const DEFAULT_REALM = 'signing-gateway';
 
-/** @param previous the verifier in force, kept when its definition did not change */
+/** @param previous the active verifier, which is reused if its definition did not change */
 export function compileAuth(
   entry: AuthEntry,
   context: TokensContext,
@@ -24,7 +24,7 @@ export function compileAuth(
   if (verifier === undefined) return undefined;
   const { secrets } = context;
   // Clients never see a value from the environment.
-  const realm = secrets.isSecret(['auth', 'realm']) ? USUAL_REALM : entry.realm;
+  const realm = secrets.isSecret(['auth', 'realm']) ? DEFAULT_REALM : entry.realm;
   return Object.freeze({
     verifier,
     role: compileRole(entry.role, secrets),

@@ -9,27 +9,27 @@ import { SharedVerification } from './shared-verification.ts';
 import type { Principal, RejectedToken, TokenErrorCode, VerificationResult } from './verification-result.ts';
 import type { Verifier, VerifierStatus } from './verifier.ts';
 
-/** What one way of verifying finds out about a token that is not known. */
+/** Verifies tokens that are not cached, by one method: JWT, introspection or userinfo. */
 export interface TokenVerifier {
-  readonly verify: (token: string, asking: VerificationContext) => Promise<VerifiedToken | RejectedToken>;
-  /** What tokens are judged by: what was judged by another such object counts no longer. */
+  readonly verify: (token: string, context: VerificationContext) => Promise<VerifiedToken | RejectedToken>;
+  /** Returns the current keys. Tokens that were verified with other keys are no longer cached. */
   readonly keySet?: () => unknown;
-  /** The keys that it verifies by; left out: none. */
+  /** The source of its keys. Methods without keys have none. */
   readonly keySource?: KeySource;
-  /** Whether a refusal is worth remembering: finding out again would ask somebody. */
+  /** True if each verification sends a request. Rejected tokens are then cached too. */
   readonly isRemote?: boolean;
 }
 
-/** A way of verifying, as a manifest has it. */
+/** A verification method of a manifest. */
 export interface TokenMethod extends Pick<TokenCacheSettings, 'staleIfErrorMs'> {
   readonly verifier: TokenVerifier;
-  /** What it depends on beside its own definition: the keys of a file, the address of an upstream. */
+  /** Values that it depends on besides its own definition: the keys of a file, the address of an upstream. */
   readonly dependencies: unknown;
 }
 
 export interface VerifiedToken {
   readonly claims: TokenClaims;
-  /** The length of the text that they were read from. */
+  /** The length of the text that the claims were read from. */
   readonly bytes: number;
   readonly keySet?: unknown;
 }
@@ -37,7 +37,7 @@ export interface VerifiedToken {
 export interface TokenCacheSettings {
   readonly cache: TokenCache;
   readonly clockToleranceMs: number;
-  /** How long beyond its trust a token is good while nobody can be asked about it. */
+  /** How long a cached token is accepted after its time while the identity service is unavailable. */
   readonly staleIfErrorMs: number;
 }
 
@@ -47,14 +47,14 @@ interface CacheEntry {
   readonly staleUntil: number;
 }
 
-/** A refusal holds this long: whoever tries a token again and again asks the issuer no more often. */
-const REFUSED_MS = 5_000;
-/** What the claims that are remembered were read from, together. */
+/** How long a rejected token is cached, so that a client that repeats it does not flood the issuer. */
+const REJECTED_MS = 5_000;
+/** The total length of the texts that cached claims were read from. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /**
- * The memory that all ways of verifying share. Tokens are known by their SHA-256, so that none is kept; one that
- * is being judged is not judged a second time meanwhile.
+ * Wraps a verification method with a cache. The cache holds the SHA-256 of tokens, never the tokens. Concurrent requests with
+ * one token share one verification.
  */
 export function createCachingVerifier(
   key: string,
@@ -63,49 +63,49 @@ export function createCachingVerifier(
 ): Verifier {
   const max = trust.cache.maxEntries;
   const maxAgeMs = durationMs(trust.cache.maxAge);
-  const good = new LRUCache<string, CacheEntry>({ max, maxSize: MAX_BYTES });
-  const refused = new LRUCache<string, { verdict: RejectedToken; until: number }>({ max });
-  const judging = new Map<string, SharedVerification>();
+  const accepted = new LRUCache<string, CacheEntry>({ max, maxSize: MAX_BYTES });
+  const rejected = new LRUCache<string, { verdict: RejectedToken; until: number }>({ max });
+  const pending = new Map<string, SharedVerification>();
   const results = new Map<TokenErrorCode | 'valid', number>();
   let hits = 0;
   let misses = 0;
 
-  const known = (id: string): CacheEntry | undefined => {
-    const entry = good.get(id);
+  const cachedEntry = (id: string): CacheEntry | undefined => {
+    const entry = accepted.get(id);
     return entry?.keySet === keySet?.() ? entry : undefined;
   };
-  const learn = (id: string, { claims, bytes, keySet }: VerifiedToken): VerificationResult => {
+  const store = (id: string, { claims, bytes, keySet }: VerifiedToken): VerificationResult => {
     const now = Date.now();
     const end = expiryMs(claims, trust.clockToleranceMs);
     const principal = { claims, subject: subjectOf(claims), expiresAt: Math.min(end, now + maxAgeMs) };
     const staleUntil = Math.min(end, now + maxAgeMs + trust.staleIfErrorMs);
-    good.set(id, { principal, keySet, staleUntil }, { size: bytes });
+    accepted.set(id, { principal, keySet, staleUntil }, { size: bytes });
     return { principal };
   };
-  const settle = async (id: string, token: string, asking: VerificationContext): Promise<VerificationResult> => {
-    const found = await verify(token, asking);
-    // Nobody waits for it any longer: the clients have ended it, not the identity service.
-    if ('code' in found && found.code === 'keys_unavailable' && asking.signal.aborted) return found;
-    const verdict = 'claims' in found ? 'valid' : found.code;
+  const settle = async (id: string, token: string, context: VerificationContext): Promise<VerificationResult> => {
+    const result = await verify(token, context);
+    // All clients disconnected, so this is no failure of the identity service.
+    if ('code' in result && result.code === 'keys_unavailable' && context.signal.aborted) return result;
+    const verdict = 'claims' in result ? 'valid' : result.code;
     results.set(verdict, (results.get(verdict) ?? 0) + 1);
-    if ('claims' in found) return learn(id, found);
-    if (found.code === 'keys_unavailable') {
-      const entry = known(id);
-      return entry !== undefined && entry.staleUntil > Date.now() ? { principal: entry.principal } : found;
+    if ('claims' in result) return store(id, result);
+    if (result.code === 'keys_unavailable') {
+      const entry = cachedEntry(id);
+      return entry !== undefined && entry.staleUntil > Date.now() ? { principal: entry.principal } : result;
     }
-    good.delete(id);
-    if (isRemote) refused.set(id, { verdict: found, until: performance.now() + REFUSED_MS });
-    return found;
+    accepted.delete(id);
+    if (isRemote) rejected.set(id, { verdict: result, until: performance.now() + REJECTED_MS });
+    return result;
   };
   const begin = (id: string, token: string, clientKey: string | undefined): SharedVerification => {
     const forget = () => {
-      if (judging.get(id) === verification) judging.delete(id);
+      if (pending.get(id) === verification) pending.delete(id);
     };
     const verification: SharedVerification = new SharedVerification(
       (signal) => settle(id, token, { clientKey, signal }),
       forget,
     );
-    judging.set(id, verification);
+    pending.set(id, verification);
     return verification;
   };
 
@@ -115,9 +115,9 @@ export function createCachingVerifier(
       return {
         keys: keySource?.state ?? 'none',
         cause: keySource?.lastError ?? null,
-        entries: good.size,
-        refused: refused.size,
-        verifying: judging.size,
+        entries: accepted.size,
+        refused: rejected.size,
+        verifying: pending.size,
         hits,
         misses,
         results,
@@ -129,7 +129,7 @@ export function createCachingVerifier(
       if (keySource?.state === 'unknown') await keySource.current();
     },
     cached: (token) => {
-      const entry = known(tokenHash(token));
+      const entry = cachedEntry(tokenHash(token));
       if (entry === undefined || entry.principal.expiresAt <= Date.now()) {
         misses += 1;
         return undefined;
@@ -139,16 +139,16 @@ export function createCachingVerifier(
     },
     verify: (token, client) => {
       const id = tokenHash(token);
-      const refusal = refused.get(id);
+      const refusal = rejected.get(id);
       if (refusal !== undefined && refusal.until > performance.now()) return Promise.resolve(refusal.verdict);
-      const verification = judging.get(id) ?? begin(id, token, client?.key);
+      const verification = pending.get(id) ?? begin(id, token, client?.key);
       verification.join(client);
       return verification.verdict;
     },
   };
 }
 
-/** Runs for every request. Keeping the text beside its digest would save 0.6 µs, but leave tokens in memory while their connections are idle. */
+/** Runs for every request. Caching digests by token would save 0.6 µs, but keep tokens in memory while their connections are idle. */
 function tokenHash(token: string): string {
   return hash('sha256', token, 'base64url');
 }

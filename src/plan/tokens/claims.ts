@@ -3,16 +3,15 @@ import type { TokenErrorCode } from './verification-result.ts';
 
 export type TokenClaims = Readonly<Record<string, unknown>>;
 
-/** What the manifest asks of claims, however they were learnt. */
+/** The rules of a manifest for the claims of a token, whatever the verification method. */
 export interface ClaimRules {
   readonly issuer: string | undefined;
   readonly audience: string | undefined;
-  /** Must be there, and not null. */
+  /** Claims that must be present and not null. */
   readonly required: readonly string[];
   readonly toleranceMs: number;
 }
 
-/** What a manifest asks, whichever way of verifying it has. */
 export function claimRules(entry: {
   readonly issuer?: string;
   readonly audience?: string;
@@ -23,7 +22,7 @@ export function claimRules(entry: {
   return { issuer, audience, required, toleranceMs: durationMs(clockTolerance) };
 }
 
-/** What is wrong with claims at this moment (RFC 7519 section 4.1); `undefined` when nothing is. */
+/** Returns why claims are not valid now (RFC 7519 section 4.1); `undefined` if they are. */
 export function claimsError(claims: TokenClaims, rules: ClaimRules): TokenErrorCode | undefined {
   const { issuer, audience, required, toleranceMs } = rules;
   if (required.some((name) => !Object.hasOwn(claims, name) || claims[name] === null)) return 'claims_wrong';
@@ -37,7 +36,7 @@ export function claimsError(claims: TokenClaims, rules: ClaimRules): TokenErrorC
   return (nbf ?? 0) > latestS || (iat ?? 0) > latestS ? 'token_not_yet_valid' : undefined;
 }
 
-/** When claims end, the tolerance included, in milliseconds since the epoch; without `exp` never. */
+/** Returns when claims expire, including the tolerance, in milliseconds since the Unix epoch; infinity without `exp`. */
 export function expiryMs({ exp }: TokenClaims, toleranceMs: number): number {
   return typeof exp === 'number' ? exp * 1000 + toleranceMs : Number.POSITIVE_INFINITY;
 }
@@ -50,7 +49,7 @@ function hasAudience(aud: unknown, audience: string): boolean {
   return aud === audience || (Array.isArray(aud) && aud.includes(audience));
 }
 
-/** A date is a number of seconds, or left out. */
+/** A date is a number of seconds, and optional. */
 function isNumericDate(value: unknown): value is number | undefined {
   return value === undefined || typeof value === 'number';
 }

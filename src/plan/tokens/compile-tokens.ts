@@ -11,9 +11,9 @@ import { createUserinfoVerifier } from './userinfo.ts';
 import type { Verifier } from './verifier.ts';
 
 /**
- * The verifier of a manifest's tokens; `undefined` once something stands against it.
+ * Compiles the verifier of a manifest's tokens; `undefined` after an error.
  *
- * @param previous the verifier in force, kept with all that it knows when its definition did not change
+ * @param previous the active verifier, which is reused with its cache if its definition did not change
  */
 export function compileTokens(
   tokens: Auth['tokens'],
@@ -22,19 +22,19 @@ export function compileTokens(
 ): Verifier | undefined {
   const { jwt, introspection, userinfo } = tokens;
   const entry = jwt ?? introspection ?? userinfo;
-  const way =
+  const method =
     (jwt && compileJwt(jwt, context)) ??
     (introspection && compileIntrospection(introspection, context)) ??
     (userinfo && compileUserinfo(userinfo, context));
-  if (entry === undefined || way === undefined) return undefined;
+  if (entry === undefined || method === undefined) return undefined;
   const { cache, clockTolerance } = entry;
-  // Of a hash, since a definition holds secrets.
-  const key = hash('sha256', JSON.stringify([tokens, way.dependencies]));
+  // A hash, since the definition contains secrets.
+  const key = hash('sha256', JSON.stringify([tokens, method.dependencies]));
   if (previous?.key === key) return previous;
-  return createCachingVerifier(key, way.verifier, {
+  return createCachingVerifier(key, method.verifier, {
     cache,
     clockToleranceMs: durationMs(clockTolerance),
-    staleIfErrorMs: way.staleIfErrorMs,
+    staleIfErrorMs: method.staleIfErrorMs,
   });
 }
 

@@ -1,13 +1,14 @@
+import { isProtectedInTransit } from '../../loopback.ts';
 import { isJsonObject } from './claims.ts';
-import { isSecureUrl, parseHttpUrl } from './identity-endpoint.ts';
+import { parseHttpUrl } from './identity-endpoint.ts';
 import { parseJsonDocument } from './jwks.ts';
 import { sendIdentityRequest } from './send-identity-request.ts';
 
 /**
- * Where an issuer keeps its keys, by its metadata: OpenID Connect Discovery 1.0 section 4, and where there is
- * none, RFC 8414 section 3. The metadata must be of this very issuer (RFC 8414 section 3.3).
+ * Reads the URL of an issuer's keys from its metadata: OpenID Connect Discovery 1.0 section 4, or RFC 8414 section 3 if the
+ * issuer has no such document. The metadata must name the same issuer (RFC 8414 section 3.3).
  *
- * @throws Error when it is not said
+ * @throws Error if there is no acceptable URL
  */
 export async function discoverJwksUri(address: URL, issuer: string, signal: AbortSignal): Promise<URL> {
   const metadata =
@@ -17,26 +18,26 @@ export async function discoverJwksUri(address: URL, issuer: string, signal: Abor
   if (metadata['issuer'] !== issuer) throw new Error('discovery_issuer_wrong');
   const { jwks_uri: jwksUri } = metadata;
   const url = typeof jwksUri === 'string' ? parseHttpUrl(jwksUri) : undefined;
-  if (url === undefined || !isSecureUrl(url)) throw new Error('discovery_jwks_uri_refused');
-  // What came by TLS must not lead away from it, and into this machine least of all.
+  if (url === undefined || !isProtectedInTransit(url)) throw new Error('discovery_jwks_uri_refused');
+  // Metadata that was fetched over TLS must not lead to plain HTTP, above all not to this machine.
   if (address.protocol === 'https:' && url.protocol !== 'https:') throw new Error('discovery_jwks_uri_refused');
   return url;
 }
 
-/** `undefined` where an issuer has no such document. */
+/** Returns `undefined` if the issuer has no such document. */
 async function readMetadata(url: URL, signal: AbortSignal): Promise<unknown> {
-  const { status, body } = await sendIdentityRequest({ url, headers: { Accept: 'application/json' }, signal });
+  const { status, body } = await sendIdentityRequest({ url, headers: { Accept: 'application/json' } }, signal);
   if (status >= 400 && status < 500) return undefined;
   if (status !== 200) throw new Error(`discovery_status_${status}`);
   return parseJsonDocument(body);
 }
 
-/** Behind the issuer's path. */
+/** OpenID Connect appends the well-known path to the issuer's path. */
 function openidMetadataUrl(address: URL): URL {
   return new URL(`${address.origin}${pathOf(address)}/.well-known/openid-configuration`);
 }
 
-/** Before the issuer's path. */
+/** RFC 8414 puts the well-known path before the issuer's path. */
 function oauthMetadataUrl(address: URL): URL {
   return new URL(`${address.origin}/.well-known/oauth-authorization-server${pathOf(address)}`);
 }

@@ -1,31 +1,31 @@
 import { decodedTexts } from './decoded-texts.ts';
 
-/** A run of what the parts of a signed JWT and the dots between them are made of. */
+/** A run of the characters of a signed JWT: base64url and dots. */
 const RUN = /[A-Za-z0-9_.-]+/g;
-/** A header is a JSON object with `alg`, and no shorter than this. */
+/** The length of the shortest header, a JSON object with `alg`. */
 const MIN_HEADER = 12;
 const [QUOTE, BACKSLASH, OPENING, CLOSING] = [0x22, 0x5c, 0x7b, 0x7d];
 
 /**
- * Finds every text that a client could take out of a text and use as a signed JWT (RFC 7515 section 7.1): as it stands, behind other
- * characters of base64url (`token_eyJ…`), and through every encoding that `readable` takes off. It takes linear time.
+ * Finds every signed JWT (RFC 7515 section 7.1) that a client could extract from a text: as written, after other characters of
+ * base64url (`token_eyJ…`), and within every encoding that `decodedTexts` decodes. Takes linear time.
  */
 export function findJwts(text: string): string[] {
-  const found = new Set<string>();
-  for (const layer of decodedTexts(text)) for (const [run] of layer.matchAll(RUN)) findInRun(run, found);
-  return [...found];
+  const jwts = new Set<string>();
+  for (const layer of decodedTexts(text)) for (const [run] of layer.matchAll(RUN)) findInRun(run, jwts);
+  return [...jwts];
 }
 
-function findInRun(run: string, found: Set<string>): void {
+function findInRun(run: string, jwts: Set<string>): void {
   const parts = run.split('.');
   for (let index = 0; index + 2 < parts.length; index += 1) {
     const [header = '', payload = '', signature = ''] = [parts[index], parts[index + 1], parts[index + 2]];
     if (payload === '' || signature === '') continue;
-    for (const at of headerStarts(header)) found.add(`${header.slice(at)}.${payload}.${signature}`);
+    for (const at of headerStarts(header)) jwts.add(`${header.slice(at)}.${payload}.${signature}`);
   }
 }
 
-/** The places in a part where a header begins that ends with the part: one at most for each of the four ways to group its characters. */
+/** Returns the offsets in a part at which a header begins that ends with the part: at most one for each of the four alignments of base64. */
 function headerStarts(part: string): number[] {
   const starts: number[] = [];
   for (let shift = 0; shift < 4 && part.length - shift >= MIN_HEADER; shift += 1) {
@@ -34,14 +34,14 @@ function headerStarts(part: string): number[] {
     if (brace < 0 || !hasAlgorithm(bytes.toString('utf8', brace))) continue;
     let first = brace;
     while (first > 0 && isSpace(bytes[first - 1])) first -= 1;
-    // Three bytes are four characters. White space may stand before the brace, and is a part of the header then.
+    // Three bytes are four characters. White space before the brace is a part of the header.
     const group = Math.ceil(first / 3);
     if (group * 3 <= brace) starts.push(shift + group * 4);
   }
   return starts;
 }
 
-/** The index of the brace that opens the object with which bytes of JSON end; -1 when they end with none. Reads backwards. */
+/** Returns the index of the brace that opens the JSON object at the end of the bytes, or -1. Reads backwards. */
 function startOfObject(bytes: Buffer): number {
   let at = bytes.length - 1;
   while (at >= 0 && isSpace(bytes[at])) at -= 1;

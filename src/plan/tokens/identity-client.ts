@@ -1,37 +1,38 @@
+import { CircuitBreaker } from '../../circuit-breaker/circuit-breaker.ts';
 import { FairSemaphore } from '../../fairness/fair-semaphore.ts';
 import { RoundRobinQueue } from '../../fairness/round-robin-queue.ts';
-import { IdentityBreaker } from './identity-breaker.ts';
+import { GATEWAY_CLIENT, IDENTITY_BREAKER_RULE } from './identity-breaker-rule.ts';
 import type { IdentityConnectionPools } from './identity-connection-pools.ts';
 import type { IdentityEndpoint } from './identity-endpoint.ts';
 import { IdentityError, type IdentityRequest, type IdentityResponse, MAX_TIMER_MS } from './identity-request.ts';
 
 /** Connections in use. One client has half of them at most. */
 const MAX_CONNECTIONS = 64;
-/** Questions in flight or waiting for a connection; beyond that there is no response in time anyway. */
-const MAX_QUESTIONS = 2_000;
-/** Statuses by which a proxy in front of an identity service reports that the service does not respond. 429 is not one of them: one client's flood may cause it. */
-const ABSENT = [502, 503, 504];
+/** Requests in flight or waiting for a connection. Further ones would not have a response in time. */
+const MAX_REQUESTS = 2_000;
+/** Statuses that a proxy sends when the identity service behind it does not respond. Not 429: one client's flood may cause it. */
+const UNAVAILABLE_STATUSES = [502, 503, 504];
 
-/** The party that a question is asked for. */
+/** The client for which a token is verified. */
 export interface VerificationContext {
-  /** The client's key; `undefined`: the gateway itself asks. */
+  /** The client's key; `undefined` when the gateway itself verifies a token. */
   readonly clientKey: string | undefined;
-  /** Aborted when nobody waits for the response. */
+  /** Aborted when no client waits for the response. */
   readonly signal: AbortSignal;
 }
 
 /**
- * A client of one endpoint: a few kept connections, a time limit over the whole question, a breaker. Clients share connections
- * and places fairly, and nothing that a client causes counts against the identity service.
+ * A client of one identity service: connection pools, a time limit for the complete exchange, a circuit breaker. Clients
+ * share connections and the queue fairly, and failures that a client causes do not count against the identity service.
  */
 export class IdentityClient {
   readonly #endpoint: IdentityEndpoint;
   readonly #timeoutMs: number;
-  readonly #breaker = new IdentityBreaker();
-  readonly #places = new FairSemaphore(MAX_QUESTIONS);
-  readonly #inUse = new FairSemaphore(MAX_CONNECTIONS);
+  readonly #breaker = new CircuitBreaker(IDENTITY_BREAKER_RULE);
+  readonly #requests = new FairSemaphore(MAX_REQUESTS);
+  readonly #connections = new FairSemaphore(MAX_CONNECTIONS);
   readonly #queue = new RoundRobinQueue<string | undefined, () => void>();
-  #connections: Promise<IdentityConnectionPools> | undefined;
+  #pools: Promise<IdentityConnectionPools> | undefined;
   #turn = 0;
 
   constructor(endpoint: IdentityEndpoint) {
@@ -39,59 +40,60 @@ export class IdentityClient {
     this.#timeoutMs = Math.min(endpoint.timeoutMs, MAX_TIMER_MS);
   }
 
-  /** @throws NoAnswer */
+  /** @throws IdentityError */
   async send(
     headers: IdentityRequest['headers'],
     form: string | undefined,
-    asking: VerificationContext,
+    context: VerificationContext,
   ): Promise<IdentityResponse> {
-    const { clientKey } = asking;
-    if (!this.#places.tryAcquire(clientKey)) throw new IdentityError('too_many_requests');
+    const { clientKey } = context;
+    if (!this.#requests.tryAcquire(clientKey)) throw new IdentityError('too_many_requests');
     try {
-      if (!this.#breaker.mayRequest(clientKey)) throw new IdentityError('circuit_open');
-      return await this.#askWithin(headers, form, asking);
+      if (!this.#breaker.isAllowed(clientKey ?? GATEWAY_CLIENT)) throw new IdentityError('circuit_open');
+      this.#breaker.beginRequest(clientKey ?? GATEWAY_CLIENT);
+      return await this.#sendInTime(headers, form, context);
     } finally {
-      this.#places.release(clientKey);
+      this.#requests.release(clientKey);
     }
   }
 
-  async #askWithin(
+  async #sendInTime(
     headers: IdentityRequest['headers'],
     form: string | undefined,
     { clientKey, signal }: VerificationContext,
   ): Promise<IdentityResponse> {
-    const end = new AbortController();
-    const timer = setTimeout(() => end.abort(new IdentityError('timeout')), this.#timeoutMs);
-    const leave = () => end.abort(new IdentityError('client_gone'));
-    // A trial goes on without its client: clients that leave would otherwise keep the breaker open.
-    if (!this.#breaker.isOpen) signal.addEventListener('abort', leave);
+    const abort = new AbortController();
+    const timer = setTimeout(() => abort.abort(new IdentityError('timeout')), this.#timeoutMs);
+    const onDisconnect = () => abort.abort(new IdentityError('client_disconnected'));
+    // A trial continues without its client: clients that disconnect would otherwise keep the breaker open.
+    if (this.#breaker.state === 'closed') signal.addEventListener('abort', onDisconnect);
     try {
-      const hasWaited = await this.#waitForConnection(clientKey, end.signal);
-      return await this.#askNow(headers, form, clientKey, end.signal, hasWaited);
+      const hasWaited = await this.#acquireConnection(clientKey, abort.signal);
+      return await this.#sendNow(headers, form, clientKey, abort.signal, hasWaited);
     } finally {
       clearTimeout(timer);
-      signal.removeEventListener('abort', leave);
+      signal.removeEventListener('abort', onDisconnect);
     }
   }
 
-  /** Returns true when the connection was not free at once. */
-  #waitForConnection(client: string | undefined, signal: AbortSignal): boolean | Promise<boolean> {
-    if (this.#inUse.tryAcquire(client)) return false;
+  /** Returns true if the request had to wait. */
+  #acquireConnection(client: string | undefined, signal: AbortSignal): boolean | Promise<boolean> {
+    if (this.#connections.tryAcquire(client)) return false;
     return new Promise((resolve, reject) => {
-      const go = () => {
-        signal.removeEventListener('abort', stop);
+      const onAcquired = () => {
+        signal.removeEventListener('abort', onAbort);
         resolve(true);
       };
-      const stop = () => {
-        this.#queue.remove(client, go);
+      const onAbort = () => {
+        this.#queue.remove(client, onAcquired);
         reject(signal.reason);
       };
-      signal.addEventListener('abort', stop, { once: true });
-      this.#queue.enqueue(client, go);
+      signal.addEventListener('abort', onAbort, { once: true });
+      this.#queue.enqueue(client, onAcquired);
     });
   }
 
-  async #askNow(
+  async #sendNow(
     headers: IdentityRequest['headers'],
     form: string | undefined,
     client: string | undefined,
@@ -102,32 +104,42 @@ export class IdentityClient {
     const index = this.#turn % endpoints.length;
     try {
       const url = (endpoints[index] as IdentityEndpoint['endpoints'][number]).url;
-      this.#connections ??= this.#load();
-      const reply = await (await this.#connections).send(index, { url, headers, form }, signal);
-      // An error that one odd token causes must not shut out all others.
-      if (ABSENT.includes(reply.status)) this.#breaker.recordFailure(client);
-      else this.#breaker.recordSuccess();
-      return reply;
+      this.#pools ??= this.#loadPools();
+      const response = await (await this.#pools).send(index, { url, headers, form }, signal);
+      // Other errors count as success: one odd token may cause them, and must not shut out all others.
+      if (UNAVAILABLE_STATUSES.includes(response.status)) this.#recordFailure(client);
+      else this.#recordSuccess();
+      return response;
     } catch (error) {
       // After a wait the service had only the rest of the time.
-      const isClients = signal.aborted && (hasWaited || (signal.reason as Error).message === 'client_gone');
-      if (!isClients) {
-        this.#breaker.recordFailure(client);
+      const isCausedByClient =
+        signal.aborted && (hasWaited || (signal.reason as Error).message === 'client_disconnected');
+      if (!isCausedByClient) {
+        this.#recordFailure(client);
         this.#turn += 1;
       }
       throw error;
     } finally {
-      this.#inUse.release(client);
-      for (let go = this.#next(); go !== undefined; go = this.#next()) go();
+      this.#connections.release(client);
+      for (let next = this.#dequeue(); next !== undefined; next = this.#dequeue()) next();
     }
   }
 
-  #next(): (() => void) | undefined {
-    return this.#queue.dequeue((client) => this.#inUse.tryAcquire(client));
+  #recordSuccess(): void {
+    this.#breaker.recordResponse();
+    this.#breaker.recordSuccess();
   }
 
-  /** With the first question: a check of a manifest reads nothing of TLS. */
-  async #load(): Promise<IdentityConnectionPools> {
+  #recordFailure(client: string | undefined): void {
+    this.#breaker.recordFailure('request', client ?? GATEWAY_CLIENT, 0);
+  }
+
+  #dequeue(): (() => void) | undefined {
+    return this.#queue.dequeue((client) => this.#connections.tryAcquire(client));
+  }
+
+  /** Loads the pools with the first request, so that `check` and `lint` do not load the TLS library. */
+  async #loadPools(): Promise<IdentityConnectionPools> {
     const { IdentityConnectionPools } = await import('./identity-connection-pools.ts');
     return new IdentityConnectionPools(this.#endpoint, MAX_CONNECTIONS);
   }

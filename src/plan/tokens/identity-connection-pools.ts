@@ -1,48 +1,40 @@
 import type { Socket } from 'node:net';
 import { ConnectionPool } from '../../http1/connection-pool.ts';
 import { createDial, type Dial } from '../../http1/dial.ts';
-import { StaleConnectionError } from '../../http1/fetch-response.ts';
+import { NO_CONNECTION_TIMEOUTS, StaleConnectionError } from '../../http1/fetch-response.ts';
 import type { IdentityEndpoint } from './identity-endpoint.ts';
 import type { IdentityRequest, IdentityResponse } from './identity-request.ts';
-import {
-  abortErrorOf,
-  NO_CONNECTION_TIMEOUTS,
-  sendIdentityRequestOn,
-  toIdentityError,
-} from './send-identity-request.ts';
+import { sendIdentityRequestOn, toIdentityError } from './send-identity-request.ts';
 
-/** The kept connections to the servers of one endpoint. The caller limits how many are in use at once. */
+/** The connection pools of an identity service, one per server. The caller limits how many connections are in use. */
 export class IdentityConnectionPools {
   readonly #pools: readonly ConnectionPool[];
 
   constructor({ endpoints, tls }: IdentityEndpoint, connectionLimit: number) {
-    this.#pools = endpoints.map(
-      (target) =>
-        new ConnectionPool(unreferenced(createDial(target, { ...NO_CONNECTION_TIMEOUTS, tls: () => tls })), {
-          ...NO_CONNECTION_TIMEOUTS,
-          connectionLimit,
-        }),
-    );
+    this.#pools = endpoints.map((endpoint) => {
+      const dial = createDial(endpoint, { ...NO_CONNECTION_TIMEOUTS, tls: () => tls });
+      return new ConnectionPool(unreferenced(dial), { ...NO_CONNECTION_TIMEOUTS, connectionLimit });
+    });
   }
 
   /**
-   * Asks one server. Where a kept connection ends before a byte of the response came, the server may have closed it before the
-   * request arrived: then once more, on a new connection.
+   * Sends a request to one server. If a kept-alive connection closes before the first byte of the response, the server may
+   * have closed it before the request arrived; the request is then sent once more on a new connection.
    *
-   * @param index of the server among the endpoint's targets
-   * @throws NoAnswer
+   * @param index of the server among the endpoints
+   * @throws IdentityError
    */
-  async send(index: number, question: IdentityRequest, signal: AbortSignal): Promise<IdentityResponse> {
+  async send(index: number, request: IdentityRequest, signal: AbortSignal): Promise<IdentityResponse> {
     const pool = this.#pools[index] as ConnectionPool;
     try {
-      if (signal.aborted) throw abortErrorOf(signal);
-      const kept = pool.acquire();
+      signal.throwIfAborted();
+      const connection = pool.acquire();
       try {
-        return await sendThrough(pool, kept, question, signal);
+        return await sendThrough(pool, connection, request, signal);
       } catch (error) {
-        if (signal.aborted || !(error instanceof StaleConnectionError || kept.mayHaveBeenStale)) throw error;
+        if (signal.aborted || !(error instanceof StaleConnectionError || connection.mayHaveBeenStale)) throw error;
       }
-      return await sendThrough(pool, pool.open(false), question, signal);
+      return await sendThrough(pool, pool.open(false), request, signal);
     } catch (error) {
       throw toIdentityError(error);
     }
@@ -52,20 +44,20 @@ export class IdentityConnectionPools {
 async function sendThrough(
   pool: ConnectionPool,
   connection: ReturnType<ConnectionPool['acquire']>,
-  question: IdentityRequest,
+  request: IdentityRequest,
   signal: AbortSignal,
 ): Promise<IdentityResponse> {
   try {
-    const reply = await sendIdentityRequestOn(connection, question, signal);
+    const response = await sendIdentityRequestOn(connection, request, signal);
     pool.release(connection);
-    return reply;
+    return response;
   } catch (error) {
     pool.discard(connection);
     throw error;
   }
 }
 
-/** A kept connection must not keep a process alive that has nothing else to do; the question's own timer does while it runs. */
+/** Lets the process exit while a connection is idle. During an exchange the timer of the request keeps the process alive. */
 function unreferenced(dial: Dial): Dial {
   return (user, isStream) => {
     const socket = dial(user, isStream);

@@ -1,22 +1,20 @@
 import type { UpstreamEndpoint } from '../../manifest/manifest.generated.ts';
 import { durationMs } from '../../manifest/units.ts';
 import { errorAt, type Path } from '../../problem/finding.ts';
-import { isLoopback } from '../settings/address.ts';
 import { findUpstream, serverNameOf } from '../settings/upstream.ts';
 import type { Endpoint } from '../settings/upstream-definition.ts';
 import type { UpstreamTls } from '../settings/upstream-tls.ts';
 import type { TokensContext } from './tokens-context.ts';
 
-/** Where questions about tokens go. */
+/** The endpoint that tokens are verified by. */
 export interface IdentityEndpoint {
-  /** One is asked; when it does not answer, the next question goes to the next one. */
+  /** Requests go to one of them. When it fails, the next request goes to the next one. */
   readonly endpoints: readonly Pick<Endpoint, 'url' | 'serverName'>[];
   readonly timeoutMs: number;
-  /** How TLS is spoken with them. */
   readonly tls: UpstreamTls;
 }
 
-/** The endpoint that a manifest states, as a URL or as a path of an upstream; `undefined` once it is told what is wrong. */
+/** Compiles an endpoint, which is a URL or a path of an upstream; `undefined` after an error. */
 export function compileIdentityEndpoint(
   { endpoint, timeout }: { readonly endpoint: string | UpstreamEndpoint; readonly timeout: string },
   path: Path,
@@ -27,7 +25,7 @@ export function compileIdentityEndpoint(
     const url = parseHttpUrl(endpoint);
     if (url !== undefined)
       return { endpoints: [{ url, serverName: serverNameOf(url, undefined) }], timeoutMs, tls: {} };
-    const message = 'this is no URL; write for example https://identity.example/oauth/introspect';
+    const message = 'this is not a URL; write for example https://identity.example/oauth/introspect';
     findings.push(errorAt(path, 'endpoint', message));
     return undefined;
   }
@@ -35,21 +33,16 @@ export function compileIdentityEndpoint(
   if (upstream === undefined) return undefined;
   const { endpoints, connectTimeoutMs, responseTimeoutMs, tls } = upstream;
   return {
-    // Put together as text: a path is never read as another host.
+    // Concatenated as text, so that the path cannot name another host.
     endpoints: endpoints.map(({ url, serverName }) => ({ url: new URL(url.origin + endpoint.path), serverName })),
     timeoutMs: Math.min(timeoutMs, connectTimeoutMs + responseTimeoutMs),
     tls: tls(),
   };
 }
 
-/** A URL of HTTP without credentials. */
+/** Parses an HTTP URL without credentials. */
 export function parseHttpUrl(text: string): URL | undefined {
   const url = URL.parse(text);
   const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
   return isPlain ? url : undefined;
-}
-
-/** Whether nobody on the way can read or change what is said: TLS, or this very machine. */
-export function isSecureUrl({ protocol, hostname }: URL): boolean {
-  return protocol === 'https:' || isLoopback(hostname);
 }

@@ -2,7 +2,7 @@
 export interface IdentityRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /** Sent by POST; a GET without it. */
+  /** The body of a POST request. Without a form the request is a GET. */
   readonly form?: string | undefined;
 }
 
@@ -12,13 +12,13 @@ export interface IdentityResponse {
   readonly body: Buffer;
 }
 
-/** No whole response came. The message is a short code, and nothing of the request. */
+/** The identity service sent no complete response. The message is a short code and contains nothing of the request. */
 export class IdentityError extends Error {}
 
-/** Ends a question; a timer that is set higher would end it at once. */
+/** Returns a signal that aborts after a time. Node runs a timer above its maximum at once. */
 export function timeoutSignal(timeoutMs: number): AbortSignal {
   return AbortSignal.timeout(Math.min(timeoutMs, MAX_TIMER_MS));
 }
 
-/** The longest time that a timer can be set to. */
+/** The longest time that Node accepts for a timer. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;

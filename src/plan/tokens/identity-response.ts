@@ -8,24 +8,24 @@ import type { RejectedToken } from './verification-result.ts';
 
 const JSON_TYPE = /^application\/([a-z0-9.-]+\+)?json$/;
 
-/** What an answer says of a token: its claims, or that it is not good. Throws `NoAnswer` when it says neither. */
+/** Reads a token's claims, or its rejection, from a response. Throws an `IdentityError` if the response has neither. */
 export type IdentityResponseReader = (
-  reply: IdentityResponse,
+  response: IdentityResponse,
 ) => { readonly claims: TokenClaims; readonly bytes: number } | RejectedToken;
 
-/** Judges tokens by asking about each. What is no bearer token is not asked about. */
+/** Creates a verifier that sends a request for each token. A malformed token is rejected without a request. */
 export function createRemoteVerifier(
-  put: (token: string, asking: VerificationContext) => Promise<IdentityResponse>,
+  send: (token: string, context: VerificationContext) => Promise<IdentityResponse>,
   read: IdentityResponseReader,
   rules: ClaimRules,
 ): TokenVerifier {
-  const verify = async (token: string, asking: VerificationContext): Promise<VerifiedToken | RejectedToken> => {
+  const verify = async (token: string, context: VerificationContext): Promise<VerifiedToken | RejectedToken> => {
     if (!isBearerToken(token)) return { code: 'token_malformed' };
     try {
-      const found = read(await put(token, asking));
-      if ('code' in found) return found;
-      const code = claimsError(found.claims, rules);
-      return code === undefined ? found : { code };
+      const result = read(await send(token, context));
+      if ('code' in result) return result;
+      const code = claimsError(result.claims, rules);
+      return code === undefined ? result : { code };
     } catch (error) {
       return { code: 'keys_unavailable', cause: error instanceof IdentityError ? error.message : String(error) };
     }
@@ -33,7 +33,7 @@ export function createRemoteVerifier(
   return { verify, isRemote: true };
 }
 
-/** The JSON object of an answer of status 200. Throws `NoAnswer` when it is none, or has two readings. */
+/** Reads a strict JSON object from a response with status 200. Throws an `IdentityError` for any other response. */
 export function readJsonObject({ status, mediaType, body }: IdentityResponse): TokenClaims {
   if (status !== 200) throw new IdentityError(`status_${status}`);
   const parsed = JSON_TYPE.test(mediaType) ? parseStrictJson(body) : undefined;

@@ -6,7 +6,7 @@ import type { IdentityEndpoint } from './identity-endpoint.ts';
 import { IdentityError, type IdentityResponse } from './identity-request.ts';
 import { createRemoteVerifier, type IdentityResponseReader, readJsonObject } from './identity-response.ts';
 
-/** Tokens are judged by what the issuer answers about each (RFC 7662). */
+/** Creates a verifier that sends each token to the issuer (RFC 7662). */
 export function createIntrospectionVerifier(
   entry: Introspection,
   endpoint: IdentityEndpoint,
@@ -14,28 +14,28 @@ export function createIntrospectionVerifier(
 ): TokenVerifier {
   const client = new IdentityClient(endpoint);
   const { headers, form } = clientAuthentication(entry);
-  const put = (token: string, asking: VerificationContext): Promise<IdentityResponse> => {
+  const send = (token: string, context: VerificationContext): Promise<IdentityResponse> => {
     const parameters = new URLSearchParams({ token, token_type_hint: 'access_token', ...form });
-    return client.send(headers, parameters.toString(), asking);
+    return client.send(headers, parameters.toString(), context);
   };
-  return createRemoteVerifier(put, readIntrospection, rules);
+  return createRemoteVerifier(send, readIntrospection, rules);
 }
 
-const readIntrospection: IdentityResponseReader = (reply) => {
-  const answer = readJsonObject(reply);
-  const { active, token_type: type } = answer;
-  // Not true, and not false either: whoever answers so has not said what the token is.
+const readIntrospection: IdentityResponseReader = (response) => {
+  const claims = readJsonObject(response);
+  const { active, token_type: type } = claims;
+  // Without a boolean the issuer has neither accepted nor rejected the token.
   if (typeof active !== 'boolean') throw new IdentityError('active_not_boolean');
   if (!active) return { code: 'token_inactive' };
-  return isBearerType(type) ? { claims: answer, bytes: reply.body.length } : { code: 'type_wrong' };
+  return isBearerType(type) ? { claims, bytes: response.body.length } : { code: 'type_wrong' };
 };
 
-/** A refresh token is no access token, and one that is bound to a key is not its bearer's alone. */
+/** Returns false for refresh tokens, and for tokens that are bound to a key, which their bearer may not use without it. */
 function isBearerType(type: unknown): boolean {
   return type === undefined || (typeof type === 'string' && /^(bearer|access_token)$/i.test(type));
 }
 
-/** RFC 6749 section 2.3.1; for `basic` both are form-encoded first. */
+/** Authenticates by RFC 6749 section 2.3.1, which form-encodes the id and the secret before `Basic` encodes them. */
 function clientAuthentication({ clientId, clientSecret, clientAuthentication }: Introspection) {
   const headers = { Accept: 'application/json', 'Content-Type': 'application/x-www-form-urlencoded' };
   if (clientAuthentication === 'post') return { headers, form: { client_id: clientId, client_secret: clientSecret } };

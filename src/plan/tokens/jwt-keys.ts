@@ -1,28 +1,29 @@
+import { isProtectedInTransit } from '../../loopback.ts';
 import type { Jwt, KeySet as KeySetEntry } from '../../manifest/manifest.generated.ts';
 import { durationMs } from '../../manifest/units.ts';
 import { errorAt, errorAtKey, type Path } from '../../problem/finding.ts';
-import { isSecureUrl, parseHttpUrl } from './identity-endpoint.ts';
+import { parseHttpUrl } from './identity-endpoint.ts';
 import { readKeySet, secretKeySet, type VerificationKeySet } from './key-set.ts';
 import { type KeySource, RemoteKeySource, staticKeySource } from './key-source.ts';
 import { requireSecretFromEnvironment, type TokensContext } from './tokens-context.ts';
 
-/** Keys, and what of them does not stand in the manifest itself. */
+/** A key source. `dependencies` identifies keys that are not in the manifest itself. */
 export type JwtKeySource = KeySource & { readonly dependencies?: string };
 
 const PATH = ['auth', 'tokens', 'jwt'];
-const PLACES = ['jwks', 'discovery', 'secret'] as const;
+const SOURCES = ['jwks', 'discovery', 'secret'] as const;
 
-/** The keys that a manifest states in exactly one way; `undefined` once it is told what is wrong. */
+/** Compiles the one source of keys that a manifest names; `undefined` after an error. */
 export function compileJwtKeys(entry: Jwt, context: TokensContext): JwtKeySource | undefined {
   const { findings } = context;
-  const [place, other] = PLACES.filter((name) => entry[name] !== undefined);
-  if (place === undefined) {
-    const message = 'it is not said which keys verify these tokens; add one of: jwks, discovery, secret';
+  const [source, other] = SOURCES.filter((name) => entry[name] !== undefined);
+  if (source === undefined) {
+    const message = 'no keys are configured for these tokens; add one of: jwks, discovery, secret';
     findings.push(errorAtKey(PATH, 'jwt-keys', message));
     return undefined;
   }
   if (other !== undefined) {
-    const message = `only one of these may stand here: ${place}, ${other}`;
+    const message = `only one source of keys is allowed; remove ${source} or ${other}`;
     findings.push(errorAtKey([...PATH, other], 'jwt-keys', message));
     return undefined;
   }
@@ -33,51 +34,51 @@ export function compileJwtKeys(entry: Jwt, context: TokensContext): JwtKeySource
   return compileKeyLocation(entry.jwks ?? '', entry, context);
 }
 
-/** Whoever knows a public key could sign by it, were its text taken for the secret of an HMAC. */
+/** Refuses HMAC algorithms for public keys: an attacker could sign tokens with the text of a public key as the secret. */
 function hasMatchingAlgorithms({ secret, algorithms }: Jwt, { findings }: TokensContext): boolean {
   const index = algorithms.findIndex((algorithm) => isHmac(algorithm) !== (secret !== undefined));
   if (index < 0) return true;
   const message =
     secret === undefined
-      ? `"${algorithms[index]}" is computed with a secret, and here are public keys; write ES256 or what the issuer signs with, or secret: \${JWT_SECRET}`
-      : `"${algorithms[index]}" is computed with public keys, and here is a secret; write HS256, HS384 or HS512`;
+      ? `"${algorithms[index]}" needs a secret, but these are public keys; write ES256 or what the issuer signs with, or secret: \${JWT_SECRET}`
+      : `"${algorithms[index]}" needs public keys, but this is a secret; write HS256, HS384 or HS512`;
   findings.push(errorAt([...PATH, 'algorithms', index], 'jwt-algorithm', message));
   return false;
 }
 
 function compileSecret(secret: string, { algorithms }: Jwt, context: TokensContext): JwtKeySource | undefined {
-  const isOutside = requireSecretFromEnvironment([...PATH, 'secret'], context);
+  const isFromEnvironment = requireSecretFromEnvironment([...PATH, 'secret'], context);
   const bytes = Buffer.byteLength(secret);
   const index = algorithms.findIndex((algorithm) => bytes * 8 < Number(algorithm.slice(2)));
-  if (isOutside && index >= 0) {
+  if (isFromEnvironment && index >= 0) {
     const algorithm = algorithms[index] ?? '';
-    const message = `"${algorithm}" needs a secret of ${Number(algorithm.slice(2)) / 8} bytes or more (RFC 7518 section 3.2), and this one is shorter; set a longer one`;
+    const message = `"${algorithm}" needs a secret of ${Number(algorithm.slice(2)) / 8} bytes or more (RFC 7518 section 3.2), but this one is shorter; set a longer one`;
     context.findings.push(errorAt([...PATH, 'algorithms', index], 'jwt-secret', message));
   }
-  return isOutside && index < 0 ? staticKeySource(secretKeySet(secret)) : undefined;
+  return isFromEnvironment && index < 0 ? staticKeySource(secretKeySet(secret)) : undefined;
 }
 
 function compileDiscovery(discovery: string, entry: Jwt, { findings }: TokensContext): JwtKeySource | undefined {
   const url = parseHttpUrl(discovery);
-  const fault =
+  const reason =
     url === undefined
-      ? 'this is no URL; write the address of the issuer, such as https://identity.example'
+      ? 'this is not a URL; write the address of the issuer, such as https://identity.example'
       : discoveryUrlError(url);
-  if (url !== undefined && fault === undefined) {
+  if (url !== undefined && reason === undefined) {
     return remoteKeySource(entry, async (signal) => {
       const { discoverKeys, fetchKeySet } = await importKeyFetcher();
       return fetchKeySet(await discoverKeys(url, entry.issuer, signal), entry.algorithms, signal);
     });
   }
-  findings.push(errorAt([...PATH, 'discovery'], 'discovery', fault ?? ''));
+  findings.push(errorAt([...PATH, 'discovery'], 'discovery', reason ?? ''));
   return undefined;
 }
 
 function discoveryUrlError(url: URL): string | undefined {
-  if (!isSecureUrl(url))
-    return 'metadata comes by https alone, or by http on loopback; write https://, or jwks: with a URL';
+  if (!isProtectedInTransit(url))
+    return 'metadata must use https, or http on loopback; write https://, or jwks: with a URL';
   return url.pathname.includes('/.well-known/')
-    ? 'this is the address of the metadata; write the address of the issuer, without "/.well-known/" and what follows'
+    ? 'this is the address of the metadata; write the address of the issuer, without "/.well-known/" and everything after it'
     : undefined;
 }
 
@@ -86,14 +87,15 @@ function compileInlineKeys(
   { algorithms }: Jwt,
   { findings }: TokensContext,
 ): JwtKeySource | undefined {
-  const { keys, faults } = readKeySet(jwks, algorithms);
+  const { keys, rejected } = readKeySet(jwks, algorithms);
   const path: Path = [...PATH, 'jwks', 'keys'];
-  for (const { index, reason } of faults) findings.push(errorAt([...path, index], 'jwks', `this key ${reason}`));
-  if (faults.length === 0 && keys.isEmpty) findings.push(errorAt(path, 'jwks', NONE_FITS));
-  return faults.length > 0 || keys.isEmpty ? undefined : staticKeySource(keys);
+  for (const { index, reason } of rejected) findings.push(errorAt([...path, index], 'jwks', `this key ${reason}`));
+  if (rejected.length === 0 && keys.isEmpty) findings.push(errorAt(path, 'jwks', NO_USABLE_KEY));
+  return rejected.length > 0 || keys.isEmpty ? undefined : staticKeySource(keys);
 }
 
-const NONE_FITS = 'no key here is for one of the algorithms; write another key, or its algorithm into "algorithms"';
+const NO_USABLE_KEY =
+  'no key here supports one of the algorithms; add another key, or add its algorithm to "algorithms"';
 
 function compileKeyLocation(jwks: string, entry: Jwt, context: TokensContext): JwtKeySource | undefined {
   const path = [...PATH, 'jwks'];
@@ -105,7 +107,7 @@ function compileKeyLocation(jwks: string, entry: Jwt, context: TokensContext): J
       );
     }
     const message =
-      'this is no URL without credentials; write for example https://identity.example/.well-known/jwks.json';
+      'this is not a URL without credentials; write for example https://identity.example/.well-known/jwks.json';
     context.findings.push(errorAt(path, 'jwks', message));
     return undefined;
   }
@@ -124,11 +126,11 @@ function readKeyFile(text: string, algorithms: readonly string[]): VerificationK
   try {
     value = JSON.parse(text);
   } catch {
-    // The engine's own message quotes the file.
+    // The message of the JSON parser would quote the file.
   }
-  const { keys, faults } = readKeySet(value, algorithms);
-  for (const { index, reason } of faults) throw new Error(`its key ${index + 1} ${reason}`);
-  if (keys.isEmpty) throw new Error('no key in it is for one of the algorithms');
+  const { keys, rejected } = readKeySet(value, algorithms);
+  for (const { index, reason } of rejected) throw new Error(`its key ${index + 1} ${reason}`);
+  if (keys.isEmpty) throw new Error('no key in it supports one of the algorithms');
   return keys;
 }
 
@@ -144,7 +146,7 @@ function remoteKeySource(
   return new RemoteKeySource(fetch, { timeoutMs: durationMs(timeout), staleMs: durationMs(staleIfError) });
 }
 
-/** With the first question: a check of a manifest reads nothing of TLS. */
+/** Loads the fetcher with the first fetch, so that `check` and `lint` do not load the TLS library. */
 async function importKeyFetcher() {
   const [{ discoverJwksUri: discoverKeys }, { fetchKeySet }] = await Promise.all([
     import('./discovery.ts'),

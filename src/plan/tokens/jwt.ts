@@ -11,18 +11,18 @@ import type { RejectedToken, TokenErrorCode } from './verification-result.ts';
 
 interface JwtRules extends ClaimRules {
   readonly algorithms: readonly string[];
-  /** What `typ` must be, as a media type; `undefined`: anything. */
+  /** The required `typ`, as a media type; `undefined` accepts any. */
   readonly type: string | undefined;
 }
 
-/** Tokens are signed JWTs (RFC 7519, RFC 8725): algorithms pinned, `iss`, `aud` and `exp` required. */
+/** Compiles the verification of signed JWTs (RFC 7519, RFC 8725): algorithms are pinned; `iss`, `aud` and `exp` are required. */
 export function compileJwt(entry: Jwt, context: TokensContext): TokenMethod | undefined {
   const keySource = compileJwtKeys(entry, context);
   if (keySource === undefined) return undefined;
-  const usual = claimRules(entry);
+  const common = claimRules(entry);
   const rules = {
-    ...usual,
-    required: ['exp', ...usual.required],
+    ...common,
+    required: ['exp', ...common.required],
     algorithms: entry.algorithms,
     type: entry.type === undefined ? undefined : normalizeJwtType(entry.type),
   };
@@ -40,24 +40,25 @@ async function verifyJwt(
   source: KeySource,
   client: string | undefined,
 ): Promise<VerifiedToken | RejectedToken> {
-  const cameAt = performance.now();
+  const receivedAtMs = performance.now();
   const jwt = parseJwt(token);
   if (jwt === undefined) return { code: 'token_malformed' };
-  // What no key could mend needs none: an old token drives no question for keys.
+  // An invalid header or claim needs no keys, so an expired token causes no fetch.
   const code = headerError(jwt, rules) ?? claimsError(jwt.claims, rules);
   if (code !== undefined) return { code };
   let keySet = await source.current();
   while (keySet !== undefined) {
-    const fault = await signatureError(token, jwt, keySet);
-    if (fault === undefined) return { claims: jwt.claims, bytes: token.length, keySet };
-    const wanted = {
+    const signatureCode = await signatureError(token, jwt, keySet);
+    if (signatureCode === undefined) return { claims: jwt.claims, bytes: token.length, keySet };
+    const lookup = {
       keyId: jwt.keyId,
-      receivedAtMs: cameAt,
-      isUnknownKeyId: fault === 'key_unknown',
+      receivedAtMs,
+      isUnknownKeyId: signatureCode === 'key_unknown',
       clientKey: client,
     };
-    const newer = await source.refresh(keySet, wanted);
-    if (newer === 'none' || (newer === 'unavailable' && fault === 'signature_wrong')) return { code: fault };
+    const newer = await source.refresh(keySet, lookup);
+    if (newer === 'none' || (newer === 'unavailable' && signatureCode === 'signature_wrong'))
+      return { code: signatureCode };
     keySet = newer === 'unavailable' ? undefined : newer;
   }
   return { code: 'keys_unavailable', ...(source.lastError === undefined ? {} : { cause: source.lastError }) };
@@ -79,7 +80,7 @@ async function signatureError(
   return candidates.length === 0 ? 'key_unknown' : 'signature_wrong';
 }
 
-/** RFC 7515 section 4.1.9: `application/` may be left out, and letter case does not matter. */
+/** Adds the optional `application/` and ignores letter case (RFC 7515 section 4.1.9). */
 function normalizeJwtType(type: string): string {
   const lower = type.toLowerCase();
   return lower.includes('/') ? lower : `application/${lower}`;

@@ -1,16 +1,16 @@
 import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
 import { isJsonObject, type TokenClaims } from './claims.ts';
 
-/** Keys that tokens may be signed by. */
+/** The keys that verify tokens. */
 export interface VerificationKeySet {
   /** Equal for equal keys. */
   readonly fingerprint: string;
   readonly isEmpty: boolean;
-  /** The keys of this name, or all where a token names none, that this algorithm takes. */
-  readonly findKeys: (name: string | undefined, algorithm: string) => readonly KeyObject[];
+  /** Returns the keys with this id that support the algorithm; without an id, all that support it. */
+  readonly findKeys: (keyId: string | undefined, algorithm: string) => readonly KeyObject[];
 }
 
-/** Why a key may not be used, though it seems to be meant for this. */
+/** A key for verification that cannot be used, and why. */
 export interface RejectedKey {
   readonly index: number;
   readonly reason: string;
@@ -22,65 +22,65 @@ interface KeyWithId {
   readonly key: KeyObject;
 }
 
-/** A token that names no key is tried with all of them. */
+/** A token without a key id is verified with all keys in turn. */
 const MAX_KEYS = 100;
 
-/** The shared secret of HMAC (RFC 7518 section 3.2): one key, whatever a token calls it. */
+/** Returns the shared secret of HMAC (RFC 7518 section 3.2) as the one key for every key id. */
 export function secretKeySet(secret: string): VerificationKeySet {
   const keys = [createSecretKey(secret, 'utf8')];
   return { fingerprint: '', isEmpty: false, findKeys: () => keys };
 }
 
 /**
- * Reads a JWKS (RFC 7517 section 5). A key for another use or another algorithm is passed over; one that is
- * weak, broken, private or shares its name with another is not used, and told of.
+ * Reads a JWKS (RFC 7517 section 5). Ignores keys for another use or another algorithm. Rejects keys that are weak, malformed
+ * or private, or share their id with another key.
  *
- * @throws Error when it is no JWKS at all
+ * @throws Error if the value is not a JWKS
  */
 export function readKeySet(
   value: unknown,
   algorithms: readonly string[],
-): { keys: VerificationKeySet; faults: RejectedKey[] } {
+): { keys: VerificationKeySet; rejected: RejectedKey[] } {
   const jwks = isJsonObject(value) ? value['keys'] : undefined;
-  if (!Array.isArray(jwks)) throw new Error('it is no JWKS: an object with a list "keys"');
+  if (!Array.isArray(jwks)) throw new Error('it is not a JWKS, which is an object with a list "keys"');
   if (jwks.length > MAX_KEYS) throw new Error(`it has more than ${MAX_KEYS} keys`);
-  const faults: RejectedKey[] = [];
-  const found: KeyWithId[] = [];
+  const rejected: RejectedKey[] = [];
+  const candidates: KeyWithId[] = [];
   for (const [index, jwk] of jwks.entries()) {
     const key = readKey(jwk, algorithms);
-    const reason = typeof key === 'string' ? key : key && keyIdConflict(key, found);
-    if (reason !== undefined) faults.push({ index, reason });
-    if (typeof key === 'object') found.push(key);
+    const reason = typeof key === 'string' ? key : key && keyIdConflict(key, candidates);
+    if (reason !== undefined) rejected.push({ index, reason });
+    if (typeof key === 'object') candidates.push(key);
   }
-  const usable = found.filter((key) => !hasAmbiguousKeyId(key, found));
+  const usable = candidates.filter((key) => !hasAmbiguousKeyId(key, candidates));
   const fingerprint = usable.map(keyFingerprint).sort().join();
-  const findKeys: VerificationKeySet['findKeys'] = (name, algorithm) =>
+  const findKeys: VerificationKeySet['findKeys'] = (keyId, algorithm) =>
     usable
-      .filter((key) => (name === undefined || key.keyId === name) && key.algorithms.includes(algorithm))
+      .filter((key) => (keyId === undefined || key.keyId === keyId) && key.algorithms.includes(algorithm))
       .map(({ key }) => key);
-  return { keys: { fingerprint, isEmpty: usable.length === 0, findKeys }, faults };
+  return { keys: { fingerprint, isEmpty: usable.length === 0, findKeys }, rejected };
 }
 
-/** A key, why it must not be used, or `undefined` for one that is not meant for this. */
+/** Returns a key, the reason for which it is rejected, or `undefined` for a key with another purpose. */
 function readKey(jwk: unknown, allowed: readonly string[]): KeyWithId | string | undefined {
-  if (!isJsonObject(jwk)) return 'is no map';
+  if (!isJsonObject(jwk)) return 'is not a map';
   const { kid: keyId, use, key_ops: operations } = jwk;
   if (use !== undefined && use !== 'sig') return undefined;
   if (operations !== undefined && !(Array.isArray(operations) && operations.includes('verify'))) return undefined;
   const algorithms = allowed.filter((algorithm) => supportsAlgorithm(jwk, algorithm));
   if (algorithms.length === 0) return undefined;
   if (Object.hasOwn(jwk, 'd')) return 'is a private key; write its public members only';
-  if (keyId !== undefined && typeof keyId !== 'string') return 'has a "kid" that is no string';
+  if (keyId !== undefined && typeof keyId !== 'string') return 'has a "kid" that is not a string';
   try {
     const key = createPublicKey({ key: jwk, format: 'jwk' });
     return weakness(key) ?? { keyId, algorithms, key };
   } catch {
-    return 'is broken';
+    return 'is malformed';
   }
 }
 
-/** What each algorithm is computed with (RFC 7518 section 3.1, RFC 8037 section 3.1). */
-const KINDS: Readonly<Record<string, readonly [kty: string, crv?: string]>> = {
+/** The key type and curve of each algorithm (RFC 7518 section 3.1, RFC 8037 section 3.1). */
+const KEY_TYPES: Readonly<Record<string, readonly [kty: string, crv?: string]>> = {
   ES256: ['EC', 'P-256'],
   ES384: ['EC', 'P-384'],
   ES512: ['EC', 'P-521'],
@@ -95,23 +95,23 @@ const KINDS: Readonly<Record<string, readonly [kty: string, crv?: string]>> = {
 };
 
 function supportsAlgorithm({ kty, crv, alg }: TokenClaims, algorithm: string): boolean {
-  const kind = KINDS[algorithm];
-  if (kind === undefined || kty !== kind[0] || (kind[1] !== undefined && crv !== kind[1])) return false;
+  const type = KEY_TYPES[algorithm];
+  if (type === undefined || kty !== type[0] || (type[1] !== undefined && crv !== type[1])) return false;
   return alg === undefined || alg === algorithm;
 }
 
-/** RFC 7518 section 3.3 asks for 2048 bits; with an exponent of 1 anybody could sign. */
+/** RFC 7518 section 3.3 requires 2048 bits; with an exponent of 1 anyone could sign. */
 function weakness({ asymmetricKeyDetails }: KeyObject): string | undefined {
   const { modulusLength = 2048, publicExponent = 3n } = asymmetricKeyDetails ?? {};
   if (modulusLength < 2048) return 'has fewer than 2048 bits';
-  return publicExponent < 3n || publicExponent % 2n === 0n ? 'has a public exponent that proves nothing' : undefined;
+  return publicExponent < 3n || publicExponent % 2n === 0n ? 'has an insecure public exponent' : undefined;
 }
 
 function keyIdConflict(key: KeyWithId, others: readonly KeyWithId[]): string | undefined {
   return hasAmbiguousKeyId(key, others) ? 'has the "kid" of another key' : undefined;
 }
 
-/** A name that stands for two keys of one kind names none of them. */
+/** An id that two keys of one type share identifies neither. */
 function hasAmbiguousKeyId({ keyId, key }: KeyWithId, others: readonly KeyWithId[]): boolean {
   const isTwin = (other: KeyWithId) => other.keyId === keyId && other.key.asymmetricKeyType === key.asymmetricKeyType;
   return keyId !== undefined && others.some((other) => isTwin(other) && !other.key.equals(key));

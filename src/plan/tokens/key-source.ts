@@ -1,47 +1,47 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CircuitBreaker } from '../../circuit-breaker/circuit-breaker.ts';
 import { FairSemaphore } from '../../fairness/fair-semaphore.ts';
-import { IdentityBreaker } from './identity-breaker.ts';
+import { GATEWAY_CLIENT, IDENTITY_BREAKER_RULE } from './identity-breaker-rule.ts';
 import { timeoutSignal } from './identity-request.ts';
 import type { VerificationKeySet } from './key-set.ts';
 import type { VerifierStatus } from './verifier.ts';
 
-/** Keys, as far as they are known now. */
+/** The keys that tokens are verified with. */
 export interface KeySource {
-  /** The keys at hand. Another object as soon as the keys are others. */
+  /** The current keys. Changed keys are another object. */
   readonly cachedKeys: VerificationKeySet | undefined;
   readonly state: Exclude<VerifierStatus['keys'], 'none'>;
-  /** How many questions had an answer, and how many had none. */
   readonly fetchSuccesses: number;
   readonly fetchFailures: number;
-  /** Why the last question had no answer; for the log. */
+  /** Why the last fetch failed, for the log; `undefined` after a success. */
   readonly lastError: string | undefined;
-  /** The keys at hand, fetched first when there are none or they are too old; `undefined` when none can be had. */
+  /** Returns the current keys, and fetches them first if there are none or they are too old; `undefined` if that fails. */
   current(): Promise<VerificationKeySet | undefined>;
   /**
-   * Newer keys than `known`, for a token that these do not verify. An answer to what was asked before the token
-   * came proves nothing against it.
+   * Fetches newer keys than `keys`, which do not verify a token. Keys that were requested before the token arrived do not
+   * prove that the token is invalid.
    */
-  refresh(known: VerificationKeySet, wanted: KeyLookup): Promise<VerificationKeySet | 'none' | 'unavailable'>;
+  refresh(keys: VerificationKeySet, lookup: KeyLookup): Promise<VerificationKeySet | 'none' | 'unavailable'>;
 }
 
 export interface KeyLookup {
-  /** As the token has it. */
+  /** The `kid` of the token. */
   readonly keyId: string | undefined;
-  /** When the token came, by `performance.now()`. */
+  /** When the token arrived, by `performance.now()`. */
   readonly receivedAtMs: number;
-  /** Whether it is worth waiting until a question may be put: a name that was never there is a new key's, or made up. */
+  /** True if the lookup may wait until the next fetch is due: a key id that was never seen may belong to a new key. */
   readonly isUnknownKeyId: boolean;
-  /** The key of the client that brought the token; `undefined`: the gateway itself. */
+  /** The key of the client that sent the token; `undefined` for the gateway itself. */
   readonly clientKey: string | undefined;
 }
 
 const FRESH_MS = 600_000;
-/** Between two tries to replace keys that are no longer fresh. */
+/** Time between two attempts to replace keys that are no longer fresh. */
 const RETRY_MS = 10_000;
-/** Between two questions that tokens drive, whatever keys they name. */
-const PAUSE_MS = 2_000;
-/** For so long a name that is not among the keys drives no question again. */
-const COOLDOWN_MS = 5_000;
+/** Minimum time between two fetches that tokens cause, whatever their key ids are. */
+const MIN_INTERVAL_MS = 2_000;
+/** How long a key id that was not found causes no further fetch. */
+const ABSENT_MS = 5_000;
 const MAX_ABSENT = 500;
 const MAX_WAITING = 2_000;
 
@@ -57,28 +57,28 @@ export function staticKeySource(cachedKeys: VerificationKeySet): KeySource {
   };
 }
 
-/** Keys that are fetched: one question in flight, and no more of them than the limits above allow. */
+/** Keys that are fetched: at most one fetch at a time, within the limits above. */
 export class RemoteKeySource implements KeySource {
   readonly #fetch: (signal: AbortSignal) => Promise<VerificationKeySet>;
   readonly #timeoutMs: number;
-  readonly #servedMs: number;
-  readonly #breaker = new IdentityBreaker();
-  /** When a name was asked for in vain. */
-  readonly #absent = new Map<string, number>();
+  readonly #maxAgeMs: number;
+  readonly #breaker = new CircuitBreaker(IDENTITY_BREAKER_RULE);
+  /** Key ids that were not found, with the time of the lookup. */
+  readonly #absentIds = new Map<string, number>();
   #keys: VerificationKeySet | undefined;
-  #cause: string | undefined;
-  #askedAt = Number.NEGATIVE_INFINITY;
-  /** When that was asked to which the keys are the answer. */
-  #knownAt = Number.NEGATIVE_INFINITY;
-  #asking: Promise<boolean> | undefined;
-  #pausing: Promise<void> | undefined;
+  #error: string | undefined;
+  #lastFetchAt = Number.NEGATIVE_INFINITY;
+  /** When the fetch of the current keys began. */
+  #keysAt = Number.NEGATIVE_INFINITY;
+  #fetching: Promise<boolean> | undefined;
+  #delay: Promise<void> | undefined;
   readonly #waiting = new FairSemaphore(MAX_WAITING);
   fetchSuccesses = 0;
   fetchFailures = 0;
 
   /**
-   * @param fetch throws when there are no keys to be had
-   * @param limits how long a question may take, and how long the last keys serve beyond their freshness
+   * @param fetch rejects if it finds no keys
+   * @param limits the timeout of one fetch, and how long the last keys are used after they are no longer fresh
    */
   constructor(
     fetch: (signal: AbortSignal) => Promise<VerificationKeySet>,
@@ -86,7 +86,7 @@ export class RemoteKeySource implements KeySource {
   ) {
     this.#fetch = fetch;
     this.#timeoutMs = limits.timeoutMs;
-    this.#servedMs = FRESH_MS + limits.staleMs;
+    this.#maxAgeMs = FRESH_MS + limits.staleMs;
   }
 
   get cachedKeys(): VerificationKeySet | undefined {
@@ -94,90 +94,92 @@ export class RemoteKeySource implements KeySource {
   }
 
   get state(): KeySource['state'] {
-    if (this.#knownAt === Number.NEGATIVE_INFINITY) return 'unknown';
-    // Keys that nobody asked for are old, and no fault.
-    const isLate = elapsedMs(this.#knownAt) > this.#servedMs && this.#cause !== undefined;
-    return this.#keys === undefined || isLate ? 'stale' : 'known';
+    if (this.#keysAt === Number.NEGATIVE_INFINITY) return 'unknown';
+    // Without requests nothing fetches keys, so old keys without a failed fetch are no error.
+    const isExpired = elapsedMs(this.#keysAt) > this.#maxAgeMs && this.#error !== undefined;
+    return this.#keys === undefined || isExpired ? 'stale' : 'known';
   }
 
   get lastError(): string | undefined {
-    return this.#cause;
+    return this.#error;
   }
 
   async current(): Promise<VerificationKeySet | undefined> {
-    const age = elapsedMs(this.#knownAt);
-    // Keys too old to serve are as none: there may have been no request for hours.
-    if (this.#keys === undefined || age > this.#servedMs) await this.#ask();
-    else if (age > FRESH_MS && elapsedMs(this.#askedAt) > RETRY_MS) void this.#ask();
-    return elapsedMs(this.#knownAt) > this.#servedMs ? undefined : this.#keys;
+    const age = elapsedMs(this.#keysAt);
+    // There may have been no request for hours.
+    if (this.#keys === undefined || age > this.#maxAgeMs) await this.#fetchOnce();
+    else if (age > FRESH_MS && elapsedMs(this.#lastFetchAt) > RETRY_MS) void this.#fetchOnce();
+    return elapsedMs(this.#keysAt) > this.#maxAgeMs ? undefined : this.#keys;
   }
 
   async refresh(
-    known: VerificationKeySet,
+    keys: VerificationKeySet,
     { keyId = '', receivedAtMs, isUnknownKeyId, clientKey }: KeyLookup,
   ): Promise<VerificationKeySet | 'none' | 'unavailable'> {
-    while (this.#keys === known) {
-      if (elapsedMs(this.#absent.get(keyId)) < COOLDOWN_MS) return 'none';
-      if (this.#knownAt >= receivedAtMs) {
-        this.#remember(keyId);
+    while (this.#keys === keys) {
+      if (elapsedMs(this.#absentIds.get(keyId)) < ABSENT_MS) return 'none';
+      if (this.#keysAt >= receivedAtMs) {
+        this.#rememberAbsent(keyId);
         return 'none';
       }
-      if (!(await this.#askInTurn(isUnknownKeyId, clientKey))) return 'unavailable';
+      if (!(await this.#fetchWhenDue(isUnknownKeyId, clientKey))) return 'unavailable';
     }
     return this.#keys ?? 'unavailable';
   }
 
-  #remember(name: string): void {
-    const [oldest] = this.#absent.keys();
-    if (this.#absent.size >= MAX_ABSENT && oldest !== undefined) this.#absent.delete(oldest);
-    this.#absent.set(name, performance.now());
+  #rememberAbsent(keyId: string): void {
+    const [oldest] = this.#absentIds.keys();
+    if (this.#absentIds.size >= MAX_ABSENT && oldest !== undefined) this.#absentIds.delete(oldest);
+    this.#absentIds.set(keyId, performance.now());
   }
 
-  /** Asks a pause after the last question. @returns whether there was an answer */
-  async #askInTurn(mayWait: boolean, client: string | undefined): Promise<boolean> {
-    const pauseMs = PAUSE_MS - elapsedMs(this.#askedAt);
-    if (this.#asking === undefined && pauseMs > 0) {
+  /** Fetches the keys once `MIN_INTERVAL_MS` has passed since the last fetch. Returns true if it succeeds. */
+  async #fetchWhenDue(mayWait: boolean, client: string | undefined): Promise<boolean> {
+    const delayMs = MIN_INTERVAL_MS - elapsedMs(this.#lastFetchAt);
+    if (this.#fetching === undefined && delayMs > 0) {
       if (!mayWait || !this.#waiting.tryAcquire(client)) return false;
-      this.#pausing ??= sleep(pauseMs, undefined, { ref: false }).then(() => {
-        this.#pausing = undefined;
+      this.#delay ??= sleep(delayMs, undefined, { ref: false }).then(() => {
+        this.#delay = undefined;
       });
-      await this.#pausing;
+      await this.#delay;
       this.#waiting.release(client);
     }
-    return this.#ask();
+    return this.#fetchOnce();
   }
 
-  /** Asks, or waits for the answer to what is being asked. @returns whether there was one */
-  #ask(): Promise<boolean> {
-    if (this.#asking !== undefined) return this.#asking;
-    if (!this.#breaker.mayRequest()) return Promise.resolve(false);
-    const askedAt = performance.now();
-    this.#askedAt = askedAt;
-    this.#asking = this.#fetch(timeoutSignal(this.#timeoutMs))
-      .then((keys) => this.#learn(keys, askedAt))
+  /** Fetches the keys, or joins the fetch in flight. Returns true if it succeeds. */
+  #fetchOnce(): Promise<boolean> {
+    if (this.#fetching !== undefined) return this.#fetching;
+    if (!this.#breaker.isAllowed(GATEWAY_CLIENT)) return Promise.resolve(false);
+    this.#breaker.beginRequest(GATEWAY_CLIENT);
+    const startedAt = performance.now();
+    this.#lastFetchAt = startedAt;
+    this.#fetching = this.#fetch(timeoutSignal(this.#timeoutMs))
+      .then((keys) => this.#replaceKeys(keys, startedAt))
       .catch((error: Error) => {
-        this.#cause = error.message;
+        this.#error = error.message;
         this.fetchFailures += 1;
-        this.#breaker.recordFailure();
+        this.#breaker.recordFailure('request', GATEWAY_CLIENT, 0);
         return false;
       })
       .finally(() => {
-        this.#asking = undefined;
+        this.#fetching = undefined;
       });
-    return this.#asking;
+    return this.#fetching;
   }
 
-  #learn(keys: VerificationKeySet, askedAt: number): boolean {
+  #replaceKeys(keys: VerificationKeySet, fetchedAt: number): boolean {
     if (keys.isEmpty) {
-      // The issuer's own word: what it has signed before counts no longer.
+      // The issuer has withdrawn its keys, so tokens signed with them are no longer valid.
       this.#keys = undefined;
       throw new Error('keys_none_usable');
     }
+    this.#breaker.recordResponse();
     this.#breaker.recordSuccess();
     this.fetchSuccesses += 1;
-    this.#cause = undefined;
-    this.#knownAt = askedAt;
-    // Equal keys stay the same object: tokens that were verified by them stay known.
+    this.#error = undefined;
+    this.#keysAt = fetchedAt;
+    // Equal keys stay the same object, so that verified tokens stay cached.
     if (keys.fingerprint !== this.#keys?.fingerprint) this.#keys = keys;
     return true;
   }

@@ -6,39 +6,39 @@ import { routeKeyOf } from '../route-key.ts';
 import type { LoginErrorCode, ResponseTokens } from './find-tokens.ts';
 import { createTokenSearch, type TokenSearchResult } from './token-search.ts';
 
-/** The party that bytes in memory are counted for. */
+/** The exchange that buffered bytes are counted for. */
 export interface BufferOwner {
   /** The client's address. */
   readonly client: string;
-  /** Counts bytes before they are held. Throws if there is no room for them. */
+  /** Counts bytes before they are buffered. Throws if the limit is reached. */
   reserve(bytes: number): void;
 }
 
-/** A response in which tokens are looked for. */
+/** A response that is searched for tokens. */
 export interface LoginResponse {
   readonly status: number;
   readonly reason: string;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly headers: readonly string[];
   /** Decoded. */
   readonly body: Buffer;
-  /** As the upstream sent it: some formats carry bytes that decoders pass over. */
+  /** As the upstream sent it: some encodings carry bytes that decoders skip. */
   readonly encodedBody: Buffer;
 }
 
 export interface LoginRule {
-  /** True if tokens are looked for in bodies. */
+  /** True if bodies are searched. */
   readonly isBodySearched: boolean;
-  /** Finds the tokens of a response, in another thread where that takes long. */
+  /** Finds the tokens of a response; a long one is searched in a worker thread. */
   readonly findTokens: (
     response: LoginResponse,
-    holder: BufferOwner,
+    owner: BufferOwner,
   ) => ResponseTokens | LoginErrorCode | CancellablePromise<TokenSearchResult>;
-  /** How long the answer may be, as sent and decoded. */
+  /** The limit of the response, both encoded and decoded. */
   readonly limitBytes: number;
 }
 
-/** @param auth as the manifest has it: what is no JWT cannot be found but by its place */
+/** @param auth the entry of the manifest: a token that is no JWT can only be found at a configured location */
 export function compileLogin(
   { login, websocket }: RouteEntry,
   index: number,
@@ -49,23 +49,23 @@ export function compileLogin(
   const { token, header } = login;
   const path = ['routes', index, 'login'];
   if (websocket !== false) {
-    const message = 'what goes through a tunnel cannot be checked; remove "login", or "websocket"';
+    const message = 'the gateway cannot check the traffic of a tunnel; remove "login" or "websocket"';
     findings.push(errorAtKey(path, 'login-websocket', message));
   }
   const isAnywhere = token === undefined && header === undefined;
   if (isAnywhere && auth !== undefined && auth.tokens.jwt === undefined) {
     const message =
-      'a token that is no JWT is found by its place alone; add token: /data/access_token or header: X-Auth-Token';
+      'only a JWT is found anywhere in the response; add token: /data/access_token or header: X-Auth-Token';
     findings.push(errorAtKey(path, 'login-token-path', message));
   }
-  const places = {
+  const locations = {
     pointers: token === undefined ? undefined : [token].flat(),
     header: header?.toLowerCase(),
     findsJwts: auth?.tokens.jwt !== undefined,
   };
   return Object.freeze({
-    isBodySearched: isAnywhere || token !== undefined || places.findsJwts,
-    findTokens: createTokenSearch(places, routeKeyOf(path)),
+    isBodySearched: isAnywhere || token !== undefined || locations.findsJwts,
+    findTokens: createTokenSearch(locations, routeKeyOf(path)),
     limitBytes: sizeBytes(login.maxBytes),
   });
 }

@@ -1,86 +1,61 @@
-import { createDial } from '../../http1/dial.ts';
-import { fetchResponse, ResponseTooLargeError } from '../../http1/fetch-response.ts';
-import { UpstreamConnection } from '../../http1/upstream-connection.ts';
+import { type FetchResponse, fetchOnce, fetchResponse, ResponseTooLargeError } from '../../http1/fetch-response.ts';
+import type { UpstreamConnection } from '../../http1/upstream-connection.ts';
+import { getAllHeaders } from '../../raw-headers.ts';
 import { serverNameOf } from '../settings/upstream.ts';
-import { IdentityError, type IdentityRequest, type IdentityResponse, MAX_TIMER_MS } from './identity-request.ts';
+import { IdentityError, type IdentityRequest, type IdentityResponse } from './identity-request.ts';
 
 const MAX_BYTES = 262_144;
 
-/** The signal limits the whole question: name, connection, TLS, request, response and body. The client has no limit of its own beside it. */
-export const NO_CONNECTION_TIMEOUTS = {
-  responseTimeoutMs: 0,
-  idleTimeoutMs: 0,
-  connectTimeoutMs: MAX_TIMER_MS,
-} as const;
-
 /**
- * Asks on a connection of its own and reads the whole response, within a size limit. Follows no redirect: a redirect is a
- * response like any other.
+ * Sends a request on a new connection and reads the complete response. Does not follow redirects.
  *
- * @param question.signal ends the question, wherever it is
- * @throws NoAnswer
+ * @param signal limits the complete exchange
+ * @throws IdentityError
  */
-export async function sendIdentityRequest(
-  question: IdentityRequest & { readonly signal: AbortSignal },
-): Promise<IdentityResponse> {
-  const { url, signal } = question;
-  if (signal.aborted) throw abortErrorOf(signal);
-  const dial = createDial(
-    { url, serverName: serverNameOf(url, undefined) },
-    { ...NO_CONNECTION_TIMEOUTS, tls: () => ({}) },
-  );
-  const connection = new UpstreamConnection({
-    dial,
-    ...NO_CONNECTION_TIMEOUTS,
-    isForTunnel: false,
-    onClosed: () => undefined,
-  });
+export async function sendIdentityRequest(request: IdentityRequest, signal: AbortSignal): Promise<IdentityResponse> {
+  const { url } = request;
+  const server = { url, serverName: serverNameOf(url, undefined), tls: () => ({}) };
   try {
-    return await sendIdentityRequestOn(connection, question, signal);
+    return toIdentityResponse(await fetchOnce(server, toFetchRequest(request), { maxBytes: MAX_BYTES, signal }));
   } catch (error) {
     throw toIdentityError(error);
-  } finally {
-    connection.destroy();
   }
 }
 
-/** Asks on a connection, which is the caller's to release. Rejects as `fetchWhole` does. */
+/** Sends a request on a connection, which the caller releases. Rejects as `fetchResponse` does. */
 export async function sendIdentityRequestOn(
   connection: UpstreamConnection,
-  question: IdentityRequest,
+  request: IdentityRequest,
   signal: AbortSignal,
 ): Promise<IdentityResponse> {
-  const { url, headers, form } = question;
-  const stop = () => connection.abort(abortErrorOf(signal));
-  signal.addEventListener('abort', stop);
-  try {
-    const request = {
-      method: form === undefined ? 'GET' : 'POST',
-      path: url.pathname + url.search,
-      headers: ['Host', url.host, ...Object.entries(headers).flat()],
-      body: form === undefined ? null : Buffer.from(form, 'latin1'),
-    };
-    const { status, headers: received, body } = await fetchResponse(connection, request, MAX_BYTES);
-    return { status, mediaType: mediaTypeOf(received), body };
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
+  return toIdentityResponse(await fetchResponse(connection, toFetchRequest(request), { maxBytes: MAX_BYTES, signal }));
 }
 
+/** Returns the error of a failed exchange, with a code that may be logged. */
 export function toIdentityError(error: unknown): IdentityError {
   if (error instanceof IdentityError) return error;
   if (error instanceof ResponseTooLargeError) return new IdentityError('response_too_long');
-  return new IdentityError(error instanceof Error && 'code' in error ? String(error.code) : 'broken');
+  // The reason of `AbortSignal.timeout`.
+  if (error instanceof DOMException && error.name === 'TimeoutError') return new IdentityError('timeout');
+  return new IdentityError(error instanceof Error && 'code' in error ? String(error.code) : 'connection_failed');
 }
 
-/** `AbortSignal.timeout` has a reason of its own. */
-export function abortErrorOf({ reason }: AbortSignal): IdentityError {
-  return reason instanceof IdentityError ? reason : new IdentityError('timeout');
+function toFetchRequest({ url, headers, form }: IdentityRequest) {
+  return {
+    method: form === undefined ? 'GET' : 'POST',
+    path: url.pathname + url.search,
+    headers: ['Host', url.host, ...Object.entries(headers).flat()],
+    body: form === undefined ? null : Buffer.from(form, 'latin1'),
+  };
 }
 
-/** Without its parameters. A response with two of them has none: which one counts is a guess. */
+function toIdentityResponse({ status, headers, body }: FetchResponse): IdentityResponse {
+  return { status, mediaType: mediaTypeOf(headers), body };
+}
+
+/** Returns the media type without its parameters. With two `Content-Type` headers it is empty, since either could apply. */
 function mediaTypeOf(headers: readonly string[]): string {
-  const types = headers.filter((_, index) => index % 2 === 1 && headers[index - 1]?.toLowerCase() === 'content-type');
+  const types = getAllHeaders(headers, 'content-type');
   const [type = ''] = types.length === 1 ? (types[0] as string).split(';') : [];
   return type.trim().toLowerCase();
 }

@@ -1,20 +1,20 @@
 import type { VerificationResult } from './verification-result.ts';
 import type { VerificationClient } from './verifier.ts';
 
-/** The verification of one token, for all clients that wait for it. It ends early when all of them have left. */
+/** The verification of one token for all clients that wait for it. It is aborted when all of them have disconnected. */
 export class SharedVerification {
   readonly verdict: Promise<VerificationResult>;
-  readonly #gone = new AbortController();
+  readonly #abort = new AbortController();
   readonly #forget: () => void;
   #waiting = 0;
 
-  /** @param forget called once it is over or abandoned: the next client begins another one */
-  constructor(settle: (gone: AbortSignal) => Promise<VerificationResult>, forget: () => void) {
+  /** @param forget called when it has ended or was aborted, so that the next client begins another one */
+  constructor(verify: (signal: AbortSignal) => Promise<VerificationResult>, forget: () => void) {
     this.#forget = forget;
-    this.verdict = settle(this.#gone.signal).finally(forget);
+    this.verdict = verify(this.#abort.signal).finally(forget);
   }
 
-  /** @param client left out: the gateway itself, which does not leave */
+  /** @param client `undefined` for the gateway itself, which does not disconnect */
   join(client: VerificationClient | undefined): void {
     this.#waiting += 1;
     if (client?.signal.aborted) this.#leave();
@@ -25,6 +25,6 @@ export class SharedVerification {
     this.#waiting -= 1;
     if (this.#waiting > 0) return;
     this.#forget();
-    this.#gone.abort();
+    this.#abort.abort();
   }
 }

@@ -1,11 +1,11 @@
 import type { KeyObject } from 'node:crypto';
 
-/** Read with the first token, while its issuer is asked for keys: to check a manifest takes none of it. */
+/** Loaded with the first token, so that `check` and `lint` do not load it. */
 let library: Promise<typeof import('jose')> | undefined;
 
 /**
- * Whether a key has signed a JWS in compact form (RFC 7515 section 5.2) by this very algorithm. Whatever else
- * the library or the platform's cryptography refuses: it has not.
+ * Returns true if a key has signed a compact JWS (RFC 7515 section 5.2) with exactly this algorithm. Any error of the library
+ * means false.
  */
 export async function isSignedBy(key: KeyObject, token: string, algorithm: string): Promise<boolean> {
   library ??= import('jose');

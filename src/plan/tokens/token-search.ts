@@ -3,35 +3,35 @@ import type { Overload } from '../body/validation-result.ts';
 import { findTokens, type LoginErrorCode, type ResponseTokens, type TokenLocations } from './find-tokens.ts';
 import type { BufferOwner, LoginResponse, LoginRule } from './login.ts';
 
-/** A search in another thread. */
+/** The result of a search in a worker thread. */
 export interface TokenSearchResult {
-  /** `undefined` if the search had no turn, or took too long. */
+  /** `undefined` if the search did not start or took too long. */
   readonly result: ResponseTokens | LoginErrorCode | undefined;
   readonly overload: Overload | undefined;
 }
 
-/** To search more takes more than a few milliseconds in the worst case. */
+/** Searching more takes longer than a few milliseconds in the worst case. */
 const MAX_LOOP_BYTES = 8_192;
 
-/** Returns a search that moves to another thread for long responses. @param route its fair share of the threads */
-export function createTokenSearch(places: TokenLocations, route: string): LoginRule['findTokens'] {
-  return (response, holder) => {
+/** Returns a search that uses a worker thread for long responses. @param route the key by which routes share the workers fairly */
+export function createTokenSearch(locations: TokenLocations, route: string): LoginRule['findTokens'] {
+  return (response, owner) => {
     const { body, encodedBody } = response;
     const bytes = body.length + (body === encodedBody ? 0 : encodedBody.length);
-    if (bytes <= MAX_LOOP_BYTES) return findTokens(places, response);
-    holder.reserve(bytes);
-    return searchInThread(places, response, route, holder);
+    if (bytes <= MAX_LOOP_BYTES) return findTokens(locations, response);
+    owner.reserve(bytes);
+    return searchInThread(locations, response, route, owner);
   };
 }
 
 function searchInThread(
-  places: TokenLocations,
+  locations: TokenLocations,
   { status, reason, headers, body, encodedBody }: LoginResponse,
   route: string,
   { client }: BufferOwner,
 ): ReturnType<LoginRule['findTokens']> {
-  const search = { locations: places, status, reason, headers, bodyEnd: body.length };
-  // A copy, since the client gets the bytes themselves.
+  const search = { locations, status, reason, headers, bodyEnd: body.length };
+  // The bytes are copied, since the client receives the originals.
   const bytes = Buffer.concat(body === encodedBody ? [body] : [body, encodedBody]);
   const { result, cancel } = validationPool.validate({
     route,
@@ -41,6 +41,6 @@ function searchInThread(
     search,
     body: bytes,
   });
-  const found = result.then(({ searchResult: found, overload }) => ({ result: found, overload }));
-  return Object.assign(found, { cancel });
+  const promise = result.then(({ searchResult, overload }) => ({ result: searchResult, overload }));
+  return Object.assign(promise, { cancel });
 }

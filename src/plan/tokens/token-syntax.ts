@@ -2,11 +2,11 @@ import { parseStrictJson } from '../body/strict-json.ts';
 import { isJsonObject, type TokenClaims } from './claims.ts';
 
 const MAX_LENGTH = 8192;
-/** RFC 6750 section 2.1: what a bearer token is made of. */
+/** The characters of a bearer token (RFC 6750 section 2.1). */
 const BEARER = /^[A-Za-z0-9._~+/-]+=*$/;
 const COMPACT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 
-/** What a JWT says of itself, before anything of it is believed. */
+/** The contents of a JWT whose signature is not verified yet. */
 export interface UnverifiedJwt {
   readonly algorithm: string;
   readonly keyId: string | undefined;
@@ -14,14 +14,14 @@ export interface UnverifiedJwt {
   readonly claims: TokenClaims;
 }
 
-/** Whether a token may be put into a header or a form as it is. */
+/** Returns true if a token needs no escaping in a header or a form. */
 export function isBearerToken(token: string): boolean {
   return token.length <= MAX_LENGTH && BEARER.test(token);
 }
 
 /**
- * Reads a JWT in compact form (RFC 7519 section 3) that everybody reads the same way: three parts of canonical
- * base64url, the first two of them JSON objects with one reading. `undefined` for anything else.
+ * Parses a compact JWT (RFC 7519 section 3) that every parser reads the same way: three parts in canonical base64url, the
+ * first two of them objects in strict JSON. Returns `undefined` for anything else.
  */
 export function parseJwt(token: string): UnverifiedJwt | undefined {
   if (token.length > MAX_LENGTH || !COMPACT.test(token)) return undefined;
@@ -44,12 +44,12 @@ function parseJwtPart(part: string): TokenClaims | undefined {
   return 'value' in parsed && isJsonObject(parsed.value) ? parsed.value : undefined;
 }
 
-/** The last character may have bits to spare: several texts would be the same bytes. */
+/** Non-canonical texts decode to the same bytes, since the last character may have unused bits. */
 function isCanonicalBase64url(part: string, bytes: Buffer): boolean {
   return bytes.toString('base64url') === part;
 }
 
-/** No critical extension is understood here (RFC 7515 section 4.1.11), and no other encoding of the payload (RFC 7797). */
+/** The gateway supports no critical extensions (RFC 7515 section 4.1.11) and no unencoded payload (RFC 7797). */
 function hasUnsupportedHeader(header: TokenClaims): boolean {
   return Object.hasOwn(header, 'crit') || Object.hasOwn(header, 'b64');
 }

@@ -1,4 +1,4 @@
-/** Why a token was not accepted; for the log only. `keys_unavailable` is no fault of the token's. */
+/** Why a token was rejected; for the log only. With `keys_unavailable` the token may be valid. */
 export type TokenErrorCode =
   | 'token_malformed'
   | 'token_inactive'
@@ -15,17 +15,17 @@ export type TokenErrorCode =
 
 export interface RejectedToken {
   readonly code: TokenErrorCode;
-  /** For the log only: why no answer could be had of the issuer. */
+  /** Why the issuer sent no usable response; for the log only. */
   readonly cause?: string;
 }
 
 export type VerificationResult = { readonly principal: Principal } | RejectedToken;
 
-/** A caller whose token was verified. Only a verifier makes one. */
+/** A caller with a verified token. Only a verifier creates one. */
 export interface Principal {
   readonly claims: Readonly<Record<string, unknown>>;
-  /** For the log: who it is, without saying so. 16 hex digits of the SHA-256 of `sub`; `undefined` without one. */
+  /** A pseudonym for the log: 16 hex digits of the SHA-256 of `sub`; `undefined` without a `sub`. */
   readonly subject: string | undefined;
-  /** Milliseconds since the epoch: from then on the token is verified anew. */
+  /** When the token must be verified again, in milliseconds since the Unix epoch. */
   readonly expiresAt: number;
 }

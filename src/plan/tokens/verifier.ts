@@ -10,39 +10,39 @@ export interface VerificationClient {
 
 export interface VerifierStatus {
   /**
-   * `none`: tokens are verified without; `unknown`: there were never any; `stale`: they are too old to serve, and there are
-   * no newer ones to be had.
+   * `none`: tokens are verified without keys; `unknown`: no keys were fetched yet; `stale`: the keys are too old, and fetching
+   * newer ones failed.
    */
   readonly keys: 'none' | 'known' | 'unknown' | 'stale';
-  /** Why the last question for keys had no answer; `null` when it had one. */
+  /** Why the last fetch of keys failed; `null` after a success. */
   readonly cause: string | null;
-  /** Tokens that are cached as valid, and as refused. */
+  /** Cached tokens: accepted ones and rejected ones. */
   readonly entries: number;
   readonly refused: number;
   /** Tokens that are being verified. */
   readonly verifying: number;
-  /** Lookups that found a valid token in the cache, and that did not. */
+  /** Cache hits and misses. */
   readonly hits: number;
   readonly misses: number;
-  /** Verifications of tokens that were not cached, by result. */
+  /** The results of the tokens that were not cached. */
   readonly results: ReadonlyMap<TokenErrorCode | 'valid', number>;
-  /** Fetches of the keys that succeeded, and that failed. */
+  /** Successful and failed fetches of keys. */
   readonly fetches: number;
   readonly failedFetches: number;
 }
 
 export interface Verifier {
-  /** Equal for equal definitions: a verifier outlives a reload that did not change it. Says nothing of them. */
+  /** A hash of the definition: a reload reuses a verifier with an equal key. */
   readonly key: string;
-  /** Returns the principal of a token that was verified before and is still good, at once. */
+  /** Returns the principal of a token that is cached and still valid. */
   readonly cached: (token: string) => Principal | undefined;
   readonly status: VerifierStatus;
-  /** Sees that there are keys, where tokens are verified by keys that are fetched. Never rejects. */
+  /** Fetches the keys if none were fetched yet. Never rejects. */
   readonly prepare: () => Promise<void>;
   /**
    * Verifies a token that is not cached. Clients with the same token share one verification.
    *
-   * @param client waits for it; left out: the gateway itself, which has no share to keep to
+   * @param client waits for the result; `undefined` for the gateway itself, which has no fair share
    */
   readonly verify: (token: string, client?: VerificationClient) => Promise<VerificationResult>;
 }

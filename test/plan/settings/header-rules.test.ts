@@ -8,7 +8,7 @@ function withRules(side: Side, rules: object): string {
   return manifestOf('', `  - { id: r, method: GET, path: /r, upstream: contacts, access: public, ${written} }\n`);
 }
 
-/** What is said of rules, without its place. */
+/** Returns the messages about header rules, without their locations. */
 function said(side: Side, rules: object, env: Record<string, string> = {}): string {
   return problemOf(withRules(side, rules), env).replace(/^\S+ /, '');
 }
@@ -44,7 +44,7 @@ const REQUEST = [
   'x-forwarded-anything',
   'X-Request-Id',
 ];
-/** What some server takes for one of them. */
+/** Spellings that some servers read as one of them. */
 const SPELLINGS = [
   'Content_Length',
   'X_Forwarded_For',
@@ -60,7 +60,7 @@ describe('a header that is no route’s to change', () => {
     ...[...REQUEST, ...SPELLINGS].map((name) => ['request', name] as const),
   ];
   test.each(cases)('%s: %s', (side, name) => {
-    const reason = new RegExp(`^"${name}" is not a route's to change: [^;]+; leave it out$`);
+    const reason = new RegExp(`^a route cannot change "${name}": [^;]+; remove it$`);
     expect(said(side, { set: { [name]: 'x' } })).toMatch(reason);
     expect(said(side, { remove: [name] })).toMatch(reason);
   });
@@ -83,7 +83,7 @@ describe('a header that is no route’s to change', () => {
 
 describe('a name', () => {
   test.each(['', ' ', 'X Platform', 'X:', 'X\n', 'X\r\nY', 'Ä', 'X(', '"X"', 'X/'])('%j is none', (name) => {
-    const message = 'this is no header name; write letters, digits and hyphens, as in X-Platform';
+    const message = 'this is not a header name; write letters, digits and hyphens, such as X-Platform';
     expect(said('request', { remove: [name] })).toBe(message);
     expect(said('response', { set: { [name]: 'x' } })).toBe(message);
   });
@@ -95,7 +95,9 @@ describe('a name', () => {
     ['response', { remove: ['Server', 'server'] }, 'server'],
     ['response', { set: { Server: 'x' }, remove: ['SERVER'] }, 'SERVER'],
   ] as const)('of a %s stands once: %j', (side, rules, name) => {
-    expect(said(side, rules)).toBe(`"${name}" stands here twice; "set" replaces what was sent, so leave one of them`);
+    expect(said(side, rules)).toBe(
+      `"${name}" is here twice; "set" replaces the header that was sent, so remove one of them`,
+    );
   });
 
   test('of an answer is not taken for another spelling', () => {
@@ -107,7 +109,7 @@ describe('a value', () => {
   test.each([' x', 'x ', '\tx', 'a\nb', 'a\r\nX-B: 1', 'a\0b', 'a\x7fb', 'café', 'a\u2028b', ' '])(
     '%j is none',
     (value) => {
-      const message = 'this is no header value; write visible ASCII on one line, with no blank at either end';
+      const message = 'this is not a header value; write visible ASCII on one line, without white space at either end';
       expect(said('response', { set: { 'X-A': value } })).toBe(message);
     },
   );

@@ -106,16 +106,16 @@ describe('a certificate and its key', () => {
   });
 
   it.each([
-    ['no certificate', { ...pair, certificate: 'nothing' }, ['certificate: this file holds no certificate in PEM']],
-    ['no key', { ...pair, key: '' }, ['key: this file holds no private key in PEM']],
-    ['a locked key', { ...pair, key: String(locked) }, ['key: this file holds no private key in PEM']],
+    ['no certificate', { ...pair, certificate: 'nothing' }, ['certificate: this file contains no certificate in PEM']],
+    ['no key', { ...pair, key: '' }, ['key: this file contains no private key in PEM']],
+    ['a locked key', { ...pair, key: String(locked) }, ['key: this file contains no private key in PEM']],
     ['one for the other', { certificate: pair.key, key: pair.certificate }, ['certificate: ', 'key: ']],
     ['the key of another', { ...pair, key: other.key }, ['key: this key does not belong to the certificate']],
     ['a key of another kind', { ...pair, key: String(weak) }, ['key: this key does not belong to the certificate']],
     [
       'a broken chain',
       { ...pair, certificate: `${pair.certificate}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n` },
-      ['certificate: this certificate cannot be served (ERR_OSSL'],
+      ['certificate: the TLS library rejects this certificate (ERR_OSSL'],
     ],
   ])('are refused at their lines without a word of what they hold: %s', (_what, given, expected) => {
     const { plan, problems } = loadWith(secured, files(given));

@@ -84,7 +84,7 @@ describe.each([
     await eventually('they are asked', () => owed.length === 32);
     const closed = owed.map(({ response }) => new Promise((resolve) => response.once('close', resolve)));
     for (const who of clients) who.leave();
-    expect(new Set(await Promise.all(left))).toEqual(new Set(['client_gone']));
+    expect(new Set(await Promise.all(left))).toEqual(new Set(['client_disconnected']));
     await Promise.all(closed);
     expect(verifier.status.verifying).toBe(0);
     expect(verifier.status.results.size).toBe(0);
@@ -114,11 +114,11 @@ describe.each([
     first.leave();
     identity.respond = accept;
     expect(await outcome(verifier, 'token', staying('10.0.0.1'))).toBe('accepted');
-    expect(await abandoned).toBe('client_gone');
+    expect(await abandoned).toBe('client_disconnected');
     const gone = client('10.0.0.1');
     gone.leave();
     identity.respond = hang;
-    expect(await outcome(verifier, 'other', gone)).toBe('client_gone');
+    expect(await outcome(verifier, 'other', gone)).toBe('client_disconnected');
   });
 
   test('the trial of an open breaker is not ended by its client', async () => {

@@ -58,7 +58,7 @@ describe('claims', () => {
     expect(await judge(tokenOf(HEADER, claims(changes), key))).toBe(expected);
   });
 
-  test('a payload that is no map', async () => {
+  test('a payload that is not a map', async () => {
     for (const payload of ['[]', '"text"', '1', 'null', 'true'])
       expect(await judge(tokenOf(HEADER, payload, key))).not.toBe('accepted');
   });
@@ -429,14 +429,14 @@ describe('a verifier outlives a reload', () => {
   });
 
   test.each([
-    ['no JSON', 'keys', 'it is no JWKS'],
-    ['an empty file', '', 'it is no JWKS'],
-    ['a list', '[]', 'it is no JWKS'],
-    ['null', 'null', 'it is no JWKS'],
-    ['one key without a list', JSON.stringify(key.jwk), 'it is no JWKS'],
-    ['no keys', '{"keys":[]}', 'no key in it is for one of the algorithms'],
-    ['a key without its type', '{"keys":[{"kid":"one"}]}', 'no key in it is for one of the algorithms'],
-    ['keys that are none', '{"keys":[1]}', 'its key 1 is no map'],
+    ['no JSON', 'keys', 'it is not a JWKS'],
+    ['an empty file', '', 'it is not a JWKS'],
+    ['a list', '[]', 'it is not a JWKS'],
+    ['null', 'null', 'it is not a JWKS'],
+    ['one key without a list', JSON.stringify(key.jwk), 'it is not a JWKS'],
+    ['no keys', '{"keys":[]}', 'no key in it supports one of the algorithms'],
+    ['a key without its type', '{"keys":[{"kid":"one"}]}', 'no key in it supports one of the algorithms'],
+    ['keys that are none', '{"keys":[1]}', 'its key 1 is not a map'],
     ['a weak key', keyFile(key, rsaKey('weak', 1024)), 'its key 2 has fewer than 2048 bits'],
     ['a key too many', JSON.stringify({ keys: Array(101).fill(key.jwk) }), 'it has more than 100 keys'],
   ])('a key file with %s is a problem at its line', (_name, file, expected) => {

@@ -8,10 +8,10 @@ const other = ecKey('ec').jwk;
 const rsa = rsaKey('rsa').jwk;
 const p384 = ecKey('p384', 'P-384').jwk;
 
-/** What becomes of a set of keys: how many are found by name and algorithm, and what is told of the others. */
+/** Returns how many keys match an id and an algorithm, and the reasons for rejected keys. */
 function read(keys: unknown[], name: string | undefined, algorithm: string, algorithms = ALL) {
-  const { keys: set, faults } = readKeySet({ keys }, algorithms);
-  return [set.findKeys(name, algorithm).length, faults.map(({ index, reason }) => `${index} ${reason}`)];
+  const { keys: set, rejected } = readKeySet({ keys }, algorithms);
+  return [set.findKeys(name, algorithm).length, rejected.map(({ index, reason }) => `${index} ${reason}`)];
 }
 
 describe('a key is used', () => {
@@ -60,16 +60,16 @@ describe('a key is refused', () => {
   test.each<[string, unknown, string]>([
     ['of 1024 bits', rsaKey('weak', 1024).jwk, 'has fewer than 2048 bits'],
     ['of 2047 bits', rsaKey('weak', 2047).jwk, 'has fewer than 2048 bits'],
-    ['with the exponent 1', { ...publicRsa, e: 'AQ' }, 'has a public exponent that proves nothing'],
-    ['with the exponent 0', { ...publicRsa, e: 'AA' }, 'has a public exponent that proves nothing'],
-    ['with an even exponent', { ...publicRsa, e: 'BA' }, 'has a public exponent that proves nothing'],
-    ['without its members', { kty: 'RSA' }, 'is broken'],
-    ['off its curve', { ...ec, y: ec.x }, 'is broken'],
-    ['with members that are numbers', { ...ec, x: 1 }, 'is broken'],
-    ['with a name that is none', { ...ec, kid: 1 }, 'has a "kid" that is no string'],
+    ['with the exponent 1', { ...publicRsa, e: 'AQ' }, 'has an insecure public exponent'],
+    ['with the exponent 0', { ...publicRsa, e: 'AA' }, 'has an insecure public exponent'],
+    ['with an even exponent', { ...publicRsa, e: 'BA' }, 'has an insecure public exponent'],
+    ['without its members', { kty: 'RSA' }, 'is malformed'],
+    ['off its curve', { ...ec, y: ec.x }, 'is malformed'],
+    ['with members that are numbers', { ...ec, x: 1 }, 'is malformed'],
+    ['with a name that is none', { ...ec, kid: 1 }, 'has a "kid" that is not a string'],
     ['that is private', { ...ec, d: 'AA' }, 'is a private key; write its public members only'],
-    ['that is no map', 'key', 'is no map'],
-    ['that is null', null, 'is no map'],
+    ['that is not a map', 'key', 'is not a map'],
+    ['that is null', null, 'is not a map'],
   ])('%s', (_name, jwk, reason) => expect(read([ec, jwk], 'ec', 'ES256')).toEqual([1, [`1 ${reason}`]]));
 });
 
@@ -92,10 +92,10 @@ describe('a name', () => {
 
 test.each([undefined, null, 1, 'keys', [], [ec], {}, { keys: {} }, { keys: null }, { KEYS: [] }])(
   '%j is no set of keys',
-  (value) => expect(() => readKeySet(value, ALL)).toThrow('it is no JWKS'),
+  (value) => expect(() => readKeySet(value, ALL)).toThrow('it is not a JWKS'),
 );
 
 test('a set has at most a hundred keys', () => {
-  expect(readKeySet({ keys: Array(100).fill(ec) }, ALL).faults).toEqual([]);
+  expect(readKeySet({ keys: Array(100).fill(ec) }, ALL).rejected).toEqual([]);
   expect(() => readKeySet({ keys: Array(101).fill(ec) }, ALL)).toThrow('it has more than 100 keys');
 });

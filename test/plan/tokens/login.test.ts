@@ -40,8 +40,7 @@ describe('a login whose token may stand anywhere', () => {
         rule: 'login-token-path',
         severity: 'error',
         location: { path: ['routes', 3, 'login'], at: 'key' },
-        message:
-          'a token that is no JWT is found by its place alone; add token: /data/access_token or header: X-Auth-Token',
+        message: 'only a JWT is found anywhere in the response; add token: /data/access_token or header: X-Auth-Token',
       },
     ]);
     for (const login of [{ token: '/a' }, { token: ['/a', '/b'] }, { header: 'X-A' }])

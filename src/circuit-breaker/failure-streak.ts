@@ -16,6 +16,11 @@ export class FailureStreak {
     return this.#points === 0 ? 0 : this.#points + this.#abandoned.size * ABANDONED_WEIGHT;
   }
 
+  /** Returns the clients whose requests may have provoked some of the failures. */
+  get clients(): Iterable<string> {
+    return this.#provoked.keys();
+  }
+
   /** Counts a failure that no request can cause. */
   recordFailure(): void {
     this.#points += 1;

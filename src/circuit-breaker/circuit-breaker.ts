@@ -1,11 +1,30 @@
-import type { BreakerSettings } from '../../plan/settings/upstream-definition.ts';
-import type { FailureSource } from './failure-sources.ts';
 import { FailureStreak } from './failure-streak.ts';
 import { RecentClients } from './recent-clients.ts';
 
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
-/** How long the first trial blocks the next one. Each further trial blocks twice as long, up to the pause. */
+/**
+ * The party that can cause a failure. It determines if the circuit breaker counts the failure. `endpoint`: no request can cause
+ * it, so it always counts. `request`: a hostile request may provoke it, so one client alone counts only in part. `client`: the
+ * client caused it, so it never counts. `gateway`: this process lacks file descriptors or memory, which says nothing about the
+ * endpoint, so it never counts either.
+ */
+export type FailureSource = 'endpoint' | 'request' | 'client' | 'gateway';
+
+/** When a breaker opens and how it tries the service again. */
+export interface BreakerRule {
+  /** Consecutive failures that open it. */
+  readonly failures: number;
+  /** Time without any request after it opened. */
+  readonly pauseMs: number;
+  /** The most that one client counts for while several clients use the service. Default: half of `failures`. */
+  readonly failuresPerClient?: number;
+  /** How long the first trial blocks the next one; doubles with each trial, up to `pauseMs`. Default: one second. */
+  readonly trialMs?: number;
+  /** True if clients whose failures opened it get a trial after all others. */
+  readonly isTrialForOthersFirst?: boolean;
+}
+
 const TRIAL_MS = 1_000;
 /** Limits the memory for clients that had a trial. */
 const MAX_TRIAL_CLIENTS = 1_024;
@@ -19,7 +38,7 @@ const MAX_TRIAL_CLIENTS = 1_024;
  * provoke, and such a failure is no result of a trial.
  */
 export class CircuitBreaker {
-  readonly #settings: BreakerSettings;
+  readonly #settings: BreakerRule;
   readonly #now: () => number;
   readonly #publish: (state: BreakerState) => void;
   readonly #streak = new FailureStreak();
@@ -29,7 +48,7 @@ export class CircuitBreaker {
   /** Trials since the last opening. */
   #trials = 0;
   #nextTrialAt = 0;
-  /** Clients whose trial did not close the breaker. */
+  /** Clients that wait behind the others for a trial: their own did not close the breaker. */
   readonly #triedClients = new Set<string>();
   /** How often the breaker opened. */
   openings = 0;
@@ -39,8 +58,8 @@ export class CircuitBreaker {
    * @param now milliseconds of a monotonic clock
    */
   constructor(
-    settings: BreakerSettings,
-    publish: (state: BreakerState) => void,
+    settings: BreakerRule,
+    publish: (state: BreakerState) => void = () => undefined,
     now: () => number = () => performance.now(),
   ) {
     this.#settings = settings;
@@ -75,7 +94,7 @@ export class CircuitBreaker {
     const now = this.#now();
     if (now < this.#openUntil) return 0;
     this.#trials += 1;
-    if (this.#triedClients.size < MAX_TRIAL_CLIENTS) this.#triedClients.add(client);
+    this.#rememberTrial(client);
     this.#nextTrialAt = now + this.#trialMs;
     return this.openings;
   }
@@ -117,13 +136,14 @@ export class CircuitBreaker {
 
   get #limitPerClient(): number {
     if (!this.#clients.hasSeveral) return Number.POSITIVE_INFINITY;
-    const { failures } = this.#settings;
+    const { failures, failuresPerClient = Math.ceil(failures / 2) } = this.#settings;
     // With `failures: 1` this is half a point, so one client is never enough.
-    return Math.min(Math.ceil(failures / 2), failures - 0.5);
+    return Math.min(failuresPerClient, failures - 0.5);
   }
 
   get #trialMs(): number {
-    return Math.min(this.#settings.pauseMs, TRIAL_MS * 2 ** Math.max(0, this.#trials - 1));
+    const { pauseMs, trialMs = TRIAL_MS } = this.#settings;
+    return Math.min(pauseMs, trialMs * 2 ** Math.max(0, this.#trials - 1));
   }
 
   #isCurrent(trial: number): boolean {
@@ -147,7 +167,12 @@ export class CircuitBreaker {
     this.#nextTrialAt = this.#openUntil;
     this.#trials = 0;
     this.openings += 1;
+    if (this.#settings.isTrialForOthersFirst) for (const client of this.#streak.clients) this.#rememberTrial(client);
     this.#streak.reset();
     this.#publish('open');
+  }
+
+  #rememberTrial(client: string): void {
+    if (this.#triedClients.size < MAX_TRIAL_CLIENTS) this.#triedClients.add(client);
   }
 }

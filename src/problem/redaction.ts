@@ -1,0 +1,142 @@
+import type { Finding, Path } from './finding.ts';
+import type { Problem } from './problem.ts';
+
+// Every text that may contain a secret is redacted here before it is printed: values from the environment, credentials in
+// URLs, and the source lines of a problem.
+
+/** A value of the manifest that came from the environment, as plain data that a worker thread may have created. */
+export interface Secret {
+  readonly path: Path;
+  /** The text of the manifest: `http://${HOST}:80`. */
+  readonly template: string;
+  /** The variables in the text and their values. */
+  readonly variables: readonly (readonly [name: string, value: string])[];
+}
+
+/** The values of a manifest that came from the environment. Such a value is never printed. */
+export interface Secrets {
+  /** Returns true if the value at a path came from the environment. */
+  readonly isSecret: (path: Path) => boolean;
+  /** Returns true if the value at a path, or one inside it, came from the environment. */
+  readonly hasSecretWithin: (path: Path) => boolean;
+  /** Returns the value at a path as it may be printed: each text from the environment as the manifest writes it. */
+  readonly redactValue: <T>(value: T, path: Path) => T;
+  /** Returns a text with `${NAME}` in place of the values of variables. */
+  readonly redactText: (text: string) => string;
+  /** Returns a value in which every text is redacted as by `redactText`. */
+  readonly redactTexts: (value: unknown) => unknown;
+  /** Returns a finding of the compiler without its message if the message may quote a value from the environment. */
+  readonly redactFinding: (finding: Finding) => Finding;
+}
+
+/** A shorter value may be a common word, so it is replaced only if it is quoted or the complete text. */
+const MIN_LENGTH = 8;
+
+export function createSecrets(secrets: readonly Secret[]): Secrets {
+  const tree = buildSecretTree(secrets);
+  const nodeAt = (path: Path) =>
+    path.reduce<SecretNode | undefined>((node, step) => node?.children.get(String(step)), tree);
+  const hasSecretWithin = (path: Path) => path.length > 0 && nodeAt(path) !== undefined;
+  const redactText = createRedactor(secrets);
+  return {
+    isSecret: (path) => nodeAt(path)?.template !== undefined,
+    hasSecretWithin,
+    redactValue: <T>(value: T, path: Path) => redactByTree(nodeAt(path), value) as T,
+    redactText,
+    redactTexts: (value) => redactTexts(value, redactText),
+    redactFinding: (finding) => redactFinding(finding, hasSecretWithin),
+  };
+}
+
+const CREDENTIALS = /(?<=:\/\/)[^\s/?#@"']+(?=@)/g;
+
+/** Replaces each character of the user and password of URLs with a dot. */
+export function redactCredentials(text: string): string {
+  return text.includes('@') ? text.replaceAll(CREDENTIALS, dots) : text;
+}
+
+/** Redacts the source text of problems: the ranges that hold a secret, and credentials in URLs. */
+export function redactSource(text: string, problems: readonly Problem[]): string {
+  const secrets = problems.filter(({ isSecret }) => isSecret);
+  if (secrets.length === 0) return redactCredentials(text);
+  const lines = redactCredentials(text).split('\n');
+  for (const { range } of secrets)
+    for (let number = range.line; number <= range.endLine; number += 1) {
+      const line = lines[number - 1] ?? '';
+      // A byte order mark is no column.
+      const shift = line.startsWith('\uFEFF') ? 0 : 1;
+      const start = number === range.line ? range.column - shift : line.search(/\S|$/);
+      const end = Math.max(start, number === range.endLine ? range.endColumn - shift : line.trimEnd().length);
+      lines[number - 1] = line.slice(0, start) + dots(line.slice(start, end)) + line.slice(end);
+    }
+  return lines.join('\n');
+}
+
+function dots(text: string): string {
+  return '•'.repeat(text.length);
+}
+
+/** The paths of secrets as a tree: most of a large manifest holds no secret and is skipped. */
+interface SecretNode {
+  template: string | undefined;
+  readonly children: Map<string, SecretNode>;
+}
+
+function buildSecretTree(secrets: readonly Secret[]): SecretNode | undefined {
+  if (secrets.length === 0) return undefined;
+  const root: SecretNode = { template: undefined, children: new Map() };
+  for (const { path, template } of secrets) {
+    let node = root;
+    for (const step of path) {
+      const next = node.children.get(String(step)) ?? { template: undefined, children: new Map() };
+      node.children.set(String(step), next);
+      node = next;
+    }
+    node.template = template;
+  }
+  return root;
+}
+
+function redactByTree(node: SecretNode | undefined, value: unknown): unknown {
+  if (node === undefined) return value;
+  if (typeof value === 'string') return node.template ?? value;
+  if (Array.isArray(value)) return value.map((item, index) => redactByTree(node.children.get(String(index)), item));
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, redactByTree(node.children.get(key), item)]),
+  );
+}
+
+function createRedactor(secrets: readonly Secret[]): Secrets['redactText'] {
+  const names = new Map(secrets.flatMap(({ variables }) => variables.map(([name, value]) => [value, name] as const)));
+  // A value may contain another one, so the longest is replaced first.
+  const values = [...names].toSorted(([a], [b]) => b.length - a.length);
+  return (text) => {
+    const name = names.get(text);
+    if (name !== undefined) return `\${${name}}`;
+    return values.reduce(
+      (rest, [value, name]) =>
+        value.length < MIN_LENGTH
+          ? rest.replaceAll(`"${value}"`, () => `"\${${name}}"`)
+          : rest.replaceAll(value, () => `\${${name}}`),
+      text,
+    );
+  };
+}
+
+function redactTexts(value: unknown, redact: Secrets['redactText']): unknown {
+  if (typeof value === 'string') return redact(value);
+  if (Array.isArray(value)) return value.map((item) => redactTexts(item, redact));
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [redact(key), redactTexts(item, redact)]));
+}
+
+/** The compiler may quote a part of a value, which `redactText` would not recognize. */
+function redactFinding(finding: Finding, hasSecretWithin: Secrets['hasSecretWithin']): Finding {
+  const { location, related, rule } = finding;
+  const paths = ['path' in location ? location.path : [], ...(related === undefined ? [] : [related.path])];
+  if (!paths.some(hasSecretWithin)) return finding;
+  const message = `the value from the environment is invalid (${rule}); correct the variable, or write the value itself to see the reason`;
+  const { fix: _fix, witness: _witness, ...rest } = finding;
+  return { ...rest, message };
+}
