@@ -65,7 +65,7 @@ const maskedFrame = (opcode: number, payload: Buffer) =>
   Buffer.concat([Buffer.from([0x80 | opcode, 0x80 | payload.length, 0, 0, 0, 0]), payload]);
 
 async function expectClosed(wire: Wire, code: number): Promise<void> {
-  const reason = code === 1008 ? 'who may connect has changed' : 'the route has changed';
+  const reason = code === 1008 ? 'the access rules of the route have changed' : 'the route has changed';
   const payload = Buffer.concat([Buffer.from([code >> 8, code & 0xff]), Buffer.from(reason)]);
   await wire.until(`\x88${String.fromCharCode(payload.length)}${payload.toString('latin1')}`);
   wire.write(maskedFrame(8, payload.subarray(0, 2)));
