@@ -37,7 +37,11 @@ export class DnsLookup implements SlotHolder, DnsQueryListener {
   constructor(slots: LookupSlots, listener: DnsLookupListener) {
     this.#slots = slots;
     this.#listener = listener;
-    slots.acquire(this);
+  }
+
+  /** Waits for a slot, then queries the name servers. */
+  start(): void {
+    this.#slots.acquire(this);
   }
 
   get hasWaiters(): boolean {
@@ -69,6 +73,7 @@ export class DnsLookup implements SlotHolder, DnsQueryListener {
     this.#startedAt = performance.now();
     this.#setTimeout(TIMEOUT_MS);
     this.#query = new DnsQuery(channel, this.#listener.candidateNames(), this);
+    this.#query.start();
   }
 
   onPreempted(): void {

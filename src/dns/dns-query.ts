@@ -45,6 +45,9 @@ export class DnsQuery {
     this.#channel = channel;
     this.#names = names;
     this.#listener = listener;
+  }
+
+  start(): void {
     this.#query(0);
   }
 

@@ -121,7 +121,9 @@ export class HostName implements DnsLookupListener {
   /** Starts a lookup unless one is in progress. */
   refresh(): void {
     this.#readHosts();
-    if (!this.#isStatic) this.#lookup ??= new DnsLookup(this.#context.slots, this);
+    if (this.#isStatic || this.#lookup !== undefined) return;
+    this.#lookup = new DnsLookup(this.#context.slots, this);
+    this.#lookup.start();
   }
 
   /** True if the addresses have expired and the last lookup ended at least this long ago. */
