@@ -3,7 +3,7 @@ import type { OfflineOutcome } from '../offline/offline-gateway.ts';
 import { redactedUrl } from '../offline/redacted-url.ts';
 import type { ExplainedUpstreamRequest } from './explanation.ts';
 
-/** Returns the request to the upstream. Values from the environment are printed as the manifest has them. */
+/** Returns the request to the upstream, with references such as `${API_KEY}` instead of values from the environment. */
 export function explainUpstreamRequest(
   loaded: PlannedManifest,
   { record, upstreamRequest }: OfflineOutcome,

@@ -14,7 +14,7 @@ export interface TestResult extends TestRequest {
   readonly durationMs: number;
 }
 
-/** Runs the cases of a test file against a manifest, offline. `findUnknownReferences` must have found nothing. */
+/** Runs the cases of a test file against a manifest, offline. Call it only if `findUnknownReferences` returns no finding. */
 export async function runTestFile(testFile: TestFile, loaded: PlannedManifest): Promise<TestResult[]> {
   const tokens = new StubVerifier();
   const role = loaded.manifest.auth?.role;
@@ -41,7 +41,7 @@ export async function runTestFile(testFile: TestFile, loaded: PlannedManifest): 
   return results;
 }
 
-/** Removes values from the environment from a mismatch. */
+/** Replaces values from the environment in a mismatch by their references. */
 function redactMismatch(
   mismatch: Mismatch,
   { record, upstreamRequest }: OfflineOutcome,
@@ -54,7 +54,7 @@ function redactMismatch(
   return { ...mismatch, actual: typeof expected === 'string' && expected.startsWith('/') ? path : origin + path };
 }
 
-/** The token of the caller. No token of a test file can have this text. */
+/** Stands for the token of the caller. A test file cannot name a token like this. */
 const CALLER_TOKEN = '<token>';
 
 function stubTokenOf({ role, claims, error }: TestToken, claimsOf: (role: string) => CallerClaims): StubToken {
