@@ -15,7 +15,7 @@ export function explainRule(id: string): string {
   }
   const how =
     rule.severity === 'error'
-      ? 'This is an error: the gateway does not serve the manifest until it is fixed, and no setting disables the rule.\n'
+      ? 'This is an error: the gateway does not serve the manifest until it is fixed, and the rule cannot be disabled.\n'
       : `To disable it for one line, write above that line, with the reason:\n\n    # gateway-disable-next-line ${id} -- REASON\n\nTo disable it everywhere:\n\n    lint: { rules: { ${id}: off } }\n`;
   return `${sectionOf(rule)}\n${how}`;
 }

@@ -23,7 +23,7 @@ const TOKEN = '<token>';
  * @param run runs the part of the work that grows with the number of routes; default: runs it to its end at once
  */
 export async function explain(
-  loaded: PlannedManifest,
+  planned: PlannedManifest,
   request: OfflineRequest,
   claims: CallerClaims | undefined,
   run: <Result>(steps: SlicedWork<Result>) => Result | Promise<Result> = runToEnd,
@@ -31,13 +31,13 @@ export async function explain(
   const tokens = new StubVerifier();
   if (claims !== undefined) tokens.setToken(TOKEN, { claims });
   const authorization = claims === undefined ? [] : ['Authorization', `Bearer ${TOKEN}`];
-  const send = createOfflineGateway(loaded.plan, tokens);
+  const send = createOfflineGateway(planned.plan, tokens);
   const outcome = await send({ ...request, headers: [...request.headers, ...authorization] });
-  const upstream = explainUpstreamRequest(loaded, outcome);
-  const context = createExplainContext(loaded, request, claims, outcome, upstream?.url);
+  const upstream = explainUpstreamRequest(planned, outcome);
+  const context = createExplainContext(planned, request, claims, outcome, upstream?.url);
   return {
     version: 1,
-    manifest: loaded.document.file,
+    manifest: planned.document.file,
     request: { method: request.method, target: request.target, claims: claims ?? null },
     outcome: context.refusal !== undefined ? 'refused' : upstream === undefined ? 'responded' : 'forwarded',
     refusal: context.refusal ?? null,

@@ -35,8 +35,8 @@ export interface LintRoute {
   readonly pattern: Pattern;
 }
 
-export function createLintContext(checked: ValidManifest): LintContext {
-  const { manifest, plan } = checked;
+export function createLintContext(valid: ValidManifest): LintContext {
+  const { manifest, plan } = valid;
   const routes = plan.routes.map((route, index) => ({
     path: ['routes', index],
     entry: manifest.routes[index] as RouteEntry,
@@ -44,7 +44,7 @@ export function createLintContext(checked: ValidManifest): LintContext {
     pattern: parsePattern(route.path),
   }));
   return {
-    ...checked,
+    ...valid,
     routes,
     schemas: [...schemaNodes(manifest)],
     witnessSearch: new WitnessSearch(routes, plan.router),

@@ -23,16 +23,16 @@ export interface LintOptions {
  * Returns the problems of a manifest in text order: its errors or, if it has none, the findings of the rules.
  * Deterministic; uses no network.
  */
-export function lint(checked: LintInput, { preset, extraFindings = [] }: LintOptions = {}): Problem[] {
-  const { document, findings } = checked;
-  if (checked.plan === undefined) return toProblems(findings, document);
-  const { lint: settings } = checked.manifest;
+export function lint(input: LintInput, { preset, extraFindings = [] }: LintOptions = {}): Problem[] {
+  const { document, findings } = input;
+  if (input.plan === undefined) return toProblems(findings, document);
+  const { lint: settings } = input.manifest;
   const severityOf = (rule: Rule) => effectiveSeverity({ ...settings, preset: preset ?? settings.preset }, rule);
   const severities = new Map(RULES.map((rule) => [rule.id, severityOf(rule)]));
-  const context = createLintContext(checked);
+  const context = createLintContext(input);
   const ruleFindings = RULES.flatMap((rule) => (severities.get(rule.id) === 'off' ? [] : runRule(rule, context)));
   const parsed = readDirectives(document, RULES);
-  const { remaining, unused } = applyDirectives([...ruleFindings, ...extraFindings], parsed.directives, checked);
+  const { remaining, unused } = applyDirectives([...ruleFindings, ...extraFindings], parsed.directives, input);
   // The result of an online rule may differ in the next run, so its directives never count as unused.
   const isRun = (id: string) => severities.get(id) !== 'off' && !ONLINE_RULES.some((rule) => rule.id === id);
   const active = [...remaining, ...parsed.findings, ...unusedDirectiveFindings(unused, isRun)].flatMap((finding) => {

@@ -30,7 +30,7 @@ export interface LogStatus {
 /** The log writes lines in blocks: one write for each line would cost a tenth of the throughput. */
 const BLOCK_BYTES = 65_536;
 const FLUSH_MS = 100;
-/** The most bytes that wait to be written. While so many wait, further lines are lost. */
+/** The most bytes that wait to be written. Beyond this limit, lines are lost. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 /** The time limit for a stalled reader at the end of the process. */
 const STALLED_READER_MS = 1_000;

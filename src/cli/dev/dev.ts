@@ -17,8 +17,8 @@ export const dev: Verb = {
   options: { ...MANIFEST_OPTIONS, ...OPTIONS },
   examples: ['signing-gateway dev', 'signing-gateway dev --reset'],
   async run(terminal) {
-    const { file, given } = parseSingleManifestArguments(terminal.args, OPTIONS);
-    if (given.has('reset')) for (const suffix of ['', '-wal', '-shm']) rmSync(DATABASE + suffix, { force: true });
+    const { file, flags } = parseSingleManifestArguments(terminal.args, OPTIONS);
+    if (flags.has('reset')) for (const suffix of ['', '-wal', '-shm']) rmSync(DATABASE + suffix, { force: true });
     createFolder(dirname(DATABASE));
     const sandbox = await createSandbox({ file: DATABASE });
     try {
