@@ -46,7 +46,7 @@ export function chooseManifest(names: readonly (string | undefined)[]): string {
   return files[0] ?? DEFAULT_MANIFEST;
 }
 
-/** Returns the path relative to the working folder: code hosts match the files in reports by it. */
+/** Returns the path relative to the working folder: CI systems match reports to files by this path. */
 function relativePath(path: string): string {
   const inside = relative('', path);
   const isOutside = inside === '..' || inside.startsWith(`..${sep}`) || resolve(inside) === inside;

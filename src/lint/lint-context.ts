@@ -8,7 +8,7 @@ import type { Secrets } from '../problem/redaction.ts';
 import { type SchemaNode, schemaNodes } from './schema-nodes.ts';
 import { WitnessSearch } from './witness-search.ts';
 
-/** A manifest that loads, with the results of the stages of `load`. */
+/** A manifest that loads without errors, with the results of each stage of `load`. */
 export interface ValidManifest {
   readonly document: Document;
   readonly manifest: Manifest;

@@ -44,7 +44,7 @@ export const bodyChanged: Comparison = {
   },
 };
 
-/** Places the finding at the shared schema if the body of the route itself did not change. */
+/** Returns a finding at the body, or at the shared schema if only that schema changed. */
 function findingAtSchema(pair: MatchedRoutePair, message: string, witness?: DiffWitness): DiffFinding {
   const finding = findingAtKey(pair, 'body', message, witness);
   const { from, to } = pair;

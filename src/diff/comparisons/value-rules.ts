@@ -4,7 +4,7 @@ import { isMap } from '../../plan/schema/schema-walk.ts';
 import { parseAddress } from '../../plan/settings/address.ts';
 import type { Severity } from '../../problem/finding.ts';
 
-/** The meaning of a changed value, by its path in the manifest. */
+/** A rule that classifies a changed value by its path in the manifest. */
 export interface ValueRule {
   readonly id: string;
   readonly severity: Severity;

@@ -22,7 +22,7 @@ function samplesAt(schemas: readonly SchemaLocation[], depth: number, cache: Sam
   const key = JSON.stringify(schemas.map(({ side, path }) => [side, path]));
   const cached = cache.get(key);
   if (cached !== undefined) return cached;
-  // A recursive schema gets these samples for its inner values.
+  // The inner values of a recursive schema use these samples.
   cache.set(key, BASIC_VALUES);
   const parts = schemas.flatMap(inPlaceSchemas);
   const innerSamples: InnerSamples = (locations) =>
