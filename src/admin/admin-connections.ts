@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { clientKey } from '../fairness/client-key.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
 
-/** Requests of one connection that wait for earlier responses. Clients of the admin API do not pipeline. */
+/** The most pipelined requests of one connection. Ordinary clients of the admin API do not pipeline. */
 const MAX_PIPELINED = 8;
 
 interface AdminConnection {
@@ -88,8 +88,8 @@ export class AdminConnections {
   #evict(newest: AdminConnection): void {
     const others = [...this.#connections.values()].filter((other) => other !== newest);
     const byClient = [...Map.groupBy(others, ({ client }) => client).values()];
-    const most = byClient.reduce((one, other) => (other.length > one.length ? other : one));
-    const victim = most.find(({ requests }) => requests === 0) ?? most[0];
+    const largest = byClient.reduce((one, other) => (other.length > one.length ? other : one));
+    const victim = largest.find(({ requests }) => requests === 0) ?? largest[0];
     if (victim === undefined) return;
     this.#connections.delete(victim.key);
     this.#metrics.recordEviction(victim.socket.remoteAddress ?? '');

@@ -17,7 +17,7 @@ export interface AdminContext {
   /** Returns the active plan with its manifest. */
   readonly activeManifest: () => PlannedManifest;
   readonly reloader: ReloadControl;
-  /** True while the process stops: it still serves requests, but should get no more. */
+  /** True while the process stops: it finishes its requests and should receive no new ones. */
   readonly isStopping: () => boolean;
   /** Counts requests that the admin API could not serve. */
   readonly adminMetrics: AdminMetrics;
@@ -26,7 +26,7 @@ export interface AdminContext {
   readonly standardStreams: () => Readonly<Record<'stdout' | 'stderr', LogStatus>>;
 }
 
-/** Resources that the endpoints of one listener share. */
+/** The resources that all endpoints share. */
 export interface AdminResources {
   readonly traffic: TrafficHistory;
   /** Bounds all work except probes and the files of the admin page. */
@@ -61,7 +61,7 @@ export interface AdminEndpoint {
 }
 
 export interface AdminRequest {
-  /** True if the caller sent every required credential. Callers of a public endpoint may not have. */
+  /** True if the caller sent every required credential. A public endpoint also serves callers without one. */
   readonly isAuthenticated: boolean;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;

@@ -19,7 +19,7 @@ export class AdminMetrics {
     this.#failed = new ThrottledWarning(logger, 'admin responses failed');
   }
 
-  /** Records an error in the middle of a response, when the status has been sent. */
+  /** Records an error after the status of a response was sent. */
   recordResponseError(error: Error): void {
     this.#failed.add({ reason: error.message });
   }

@@ -48,7 +48,7 @@ export function createAdminServer(
     eventStreams: new RequestEventStreams(context.gateway, adminMetrics),
   };
   const bodyReader = new AdminBodyReader();
-  // Probes have their own budget, so that they do not wait for other work.
+  // Probes have a separate budget, so that they do not wait for other work.
   const probeBudget = new CpuBudget();
   const writer = new ResponseWriter(cpuBudget, adminMetrics);
   const server = createServer(settings);
@@ -89,7 +89,8 @@ function createServer({ tls }: AdminSettings): http.Server | https.Server {
   };
   if (tls === undefined) return http.createServer(options);
   const pem = tls.pem();
-  // The handshake accepts clients without a certificate, because probes have none. `authenticationRefusal` refuses the others.
+  // The handshake accepts clients without a certificate, because probes have none. `authenticationRefusal` refuses such
+  // clients at all other endpoints.
   const clientAuth = pem.ca === undefined ? {} : { requestCert: true, rejectUnauthorized: false };
   return https.createServer({
     ...options,
@@ -111,7 +112,7 @@ interface RequestDependencies {
 async function respond(request: http.IncomingMessage, dependencies: RequestDependencies): Promise<AdminResponse> {
   const { settings, context, resources, probeBudget, bodyReader } = dependencies;
   const endpoint = findEndpoint(request, settings);
-  // A flood of refused requests costs processor time too.
+  // Refusals count too: a flood of them would take processor time from the gateway.
   if ('status' in endpoint) return resources.cpuBudget.run(() => endpoint);
   const body = await bodyReader.read(request);
   if (!Buffer.isBuffer(body)) return body;

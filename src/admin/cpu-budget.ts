@@ -11,8 +11,8 @@ const OVERHEAD_MS = 0.05;
 export const SLICE_MS = 1;
 
 /**
- * Bounds the share of the serving thread that the admin API uses to a quarter, in slices, for any number of callers and
- * requests. Work runs one item at a time, in the order of the calls.
+ * Limits the admin API to a quarter of the time of the serving thread, for any number of callers and requests. Work runs one
+ * item at a time, in the order of the calls.
  */
 export class CpuBudget {
   #last: Promise<unknown> = Promise.resolve();

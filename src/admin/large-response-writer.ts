@@ -6,7 +6,7 @@ import type { AdminMetrics } from './admin-metrics.ts';
 import { type CpuBudget, SLICE_MS } from './cpu-budget.ts';
 
 const SLICE_LENGTH = 65_536;
-/** Large responses that are written at the same time. */
+/** The most large responses that are written at the same time. */
 const MAX_RESPONSES = 8;
 /** A client that needs longer for a slice may be disconnected to make room for another response. */
 const SLOW_CLIENT_MS = 500;
@@ -15,7 +15,7 @@ const STALLED_CLIENT_MS = 10_000;
 
 interface ResponseInProgress {
   readonly response: ServerResponse;
-  /** When the client was offered a slice that it has not received; `undefined` while the gateway prepares the next one. */
+  /** When the gateway began to write the current slice; `undefined` while it prepares the next one. */
   offeredAt: number | undefined;
 }
 

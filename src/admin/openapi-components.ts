@@ -30,7 +30,7 @@ export function createOpenApiComponents(root: Plan['schemas']): OpenApiComponent
   const rewriteReferences = (schema: unknown) =>
     mapSchemas(schema, (inner) => {
       const path = typeof inner['$ref'] === 'string' ? referencePath(inner['$ref']) : undefined;
-      // A reference that comes from the environment resolves to nothing here. It stays as written.
+      // A reference from the environment is redacted and resolves to nothing, so it stays unchanged.
       return path === undefined || !isSchema(valueAt(root, path))
         ? inner
         : { ...inner, $ref: `#/components/schemas/${nameOf(path)}` };

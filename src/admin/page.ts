@@ -26,7 +26,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 };
 
-/** The page loads and sends nothing across origins, never parses text as markup, and cannot be framed. */
+/** The page cannot load from or send to other origins, cannot parse text as markup, and cannot be framed. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -2,7 +2,7 @@ import type { RequestEvent } from '../gateway/telemetry/request-event.ts';
 
 const MAX_WORDS = 8;
 const MAX_LENGTH = 200;
-/** The searched part of a path. */
+/** The filter searches only this many characters of a path. */
 const MAX_PATH_LENGTH = 1_000;
 
 export interface RequestEventFilter {

@@ -4,11 +4,11 @@ import { isMatch, type RequestEventFilter } from './request-event-filter.ts';
 
 /** Proxies close streams that are silent for longer. */
 const KEEP_ALIVE_MS = 15_000;
-/** Forwarded requests in one write. The stream counts the others as skipped. */
+/** The most forwarded requests in one write. The stream counts the others as skipped. */
 const MAX_FORWARDED_EVENTS = 50;
-/** Refused requests in one write. A separate limit, so that forwarded requests do not displace them. */
+/** The most refused requests in one write. Their limit is separate, so that forwarded requests do not displace them. */
 const MAX_REFUSED_EVENTS = 100;
-/** Characters in one write. */
+/** The most characters in one write. */
 const MAX_WRITE_LENGTH = 65_536;
 /** A client that receives nothing for longer is disconnected. */
 const STALLED_MS = 30_000;

@@ -15,9 +15,8 @@ const MAX_STREAMS_PER_CLIENT = 8;
 const MAX_SEARCH_COST = 500_000;
 
 /**
- * The open streams of decisions. The gateway publishes decisions only while a stream is open. The filters of all
- * streams together use a bounded time, whatever the traffic: decisions beyond it are counted as skipped and not
- * searched.
+ * The open streams of decisions. The gateway publishes decisions only while a stream is open. The time for the filters of
+ * all streams is limited, for any traffic: decisions beyond the limit are not searched and count as skipped.
  */
 export class RequestEventStreams {
   readonly #gateway: Pick<Gateway, 'subscribe'>;

@@ -48,7 +48,7 @@ export interface TrafficHistory {
 
 const INTERVAL_MS = 10_000;
 const MAX_INTERVALS = 360;
-/** Intervals after which the window for the traffic by route moves. */
+/** The number of intervals after which the window for the traffic by route moves. */
 const WINDOW_INTERVALS = 3;
 
 /** The sums of a route at the start of the window, and at the start of the next window. */

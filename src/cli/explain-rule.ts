@@ -15,12 +15,12 @@ export function explainRule(id: string): string {
   }
   const how =
     rule.severity === 'error'
-      ? 'This is an error: the gateway does not serve the manifest until it is fixed, and nothing disables the rule.\n'
+      ? 'This is an error: the gateway does not serve the manifest until it is fixed, and the rule cannot be disabled.\n'
       : `To disable it for one line, write above that line, with the reason:\n\n    # gateway-disable-next-line ${id} -- REASON\n\nTo disable it everywhere:\n\n    lint: { rules: { ${id}: off } }\n`;
   return `${sectionOf(rule)}\n${how}`;
 }
 
-/** Returns the section of a rule; indentation replaces the fences of code. */
+/** Returns the section that documents a rule, with indented code instead of fenced code. */
 function sectionOf({ id, category }: Rule): string {
   const text = readPage(`${category}.md`);
   const start = text.indexOf(`## ${id}\n`);

@@ -18,8 +18,8 @@ export const fmt: Verb = {
   options: { ...MANIFEST_OPTIONS, ...OPTIONS },
   examples: ['signing-gateway fmt --check gateway.yaml gateway.test.yaml', 'signing-gateway fmt - < gateway.yaml'],
   async run(terminal) {
-    const { files, given } = parseManifestArguments(terminal.args, OPTIONS);
-    const codes = files.map((file) => formatFile(file, given.has('check'), terminal));
+    const { files, flags } = parseManifestArguments(terminal.args, OPTIONS);
+    const codes = files.map((file) => formatFile(file, flags.has('check'), terminal));
     return codes.includes(1) ? 1 : 0;
   },
 };

@@ -21,7 +21,7 @@ export function paint(text: string, style: Style, colour: boolean): string {
 /**
  * Formats problems for a person, in reading order. Each one begins with `file:line:column`.
  *
- * @param texts the text of the file with the problems, or all files that may have problems; the code frames quote it
+ * @param texts the text of the file that has the problems, or the sources of all files; code frames quote from it
  */
 export function formatProblems(
   problems: readonly Problem[],

@@ -9,9 +9,9 @@ import { constants } from 'node:os';
 import type { ExitCode, Terminal } from './terminal.ts';
 
 const MIN_NODE_VERSION = 26;
-/** A process that a signal ended exits with this plus the signal's number, as shells report it. */
+/** Added to the number of a signal, this is the exit code of a process that the signal ended, as in shells. */
 const SIGNAL_EXIT_BASE = 128;
-/** Limits how long the exit waits for a reader of standard error that does not read. */
+/** Time limit for the last write to standard error, whose reader may have stalled. */
 const STDERR_FLUSH_TIMEOUT_MS = 1_000;
 /** Long enough to write one line of the log. */
 const LOG_WRITE_WAIT_MS = 100;
@@ -41,7 +41,10 @@ type Signal = keyof typeof SIGNALS;
 const [verb = '', ...options] = process.argv.slice(2);
 const isServing = verb === 'run' || verb === 'dev';
 const isLongRunning = isServing || (verb === 'test' && options.includes('--watch'));
-/** A short-lived verb ends by the default action, even while a file blocks it. PID 1 has no default actions. */
+/**
+ * The default action of a signal ends a short-lived verb, even while a file operation blocks it. For PID 1 the kernel has no
+ * default actions, so this process handles its signals itself.
+ */
 const isHandlingSignals = isLongRunning || process.pid === 1;
 
 const stop = new AbortController();
@@ -77,7 +80,8 @@ module.enableCompileCache();
 
 const { main } = await import('./command-line.ts');
 const code = await main(process.argv.slice(2), createTerminal);
-// A gateway must exit explicitly. When Node exits by itself, it first restores the default actions of signals.
+// A gateway exits explicitly. If Node exited by itself, it would first restore the default actions of signals, and a late
+// signal would end the process.
 if (isServing) exitAfterStderrFlush(code);
 else process.exitCode = code;
 
@@ -97,7 +101,7 @@ function readStatus(): string {
   try {
     return readFileSync('/proc/self/status', 'latin1');
   } catch {
-    // Without /proc no lost signal can be found.
+    // Systems without /proc do not report lost signals.
     return '';
   }
 }
@@ -148,7 +152,7 @@ function exitNow(exitCode: number, ...error: unknown[]): void {
   exit(exitCode);
 }
 
-/** Exits when standard error is written, or after a timeout if its reader does not read. */
+/** Exits when all output to standard error is written, or after a timeout if its reader has stalled. */
 function exitAfterStderrFlush(exitCode: ExitCode): void {
   setTimeout(() => exit(exitCode), STDERR_FLUSH_TIMEOUT_MS);
   process.stderr.write('', () => exit(exitCode));
@@ -160,7 +164,7 @@ function exit(exitCode: number): void {
 }
 
 /**
- * Replaces this process by one that exits with the same code. `process.exit` would wait for every thread, and a thread that
+ * Replaces this process with one that exits with the same code. `process.exit` would wait for every thread, and a thread that
  * hangs in the kernel never ends.
  */
 function replaceProcess(exitCode: number): void {

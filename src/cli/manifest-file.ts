@@ -17,13 +17,13 @@ export const MANIFEST_OPTIONS = {
   },
 } as const satisfies Options;
 
-/** Parses the arguments of a verb that reads one manifest, given as `FILE` or `-c FILE`. */
+/** Parses the arguments of a verb that reads one manifest, named as `FILE` or `-c FILE`. */
 export function parseSingleManifestArguments<Own extends Options>(
   args: readonly string[],
   options: Own,
-): { file: string; given: ReadonlySet<keyof Own> } {
-  const { files, given } = parseManifestArguments(args, options);
-  return { file: chooseManifest(files), given };
+): { file: string; flags: ReadonlySet<keyof Own> } {
+  const { files, flags } = parseManifestArguments(args, options);
+  return { file: chooseManifest(files), flags };
 }
 
 /** Parses the arguments of a verb that reads manifests. `tokens` keeps the order of the options. */
@@ -35,8 +35,8 @@ export function parseManifestArguments<Own extends Options>(args: readonly strin
     options: { ...(options as Options), ...MANIFEST_OPTIONS },
   });
   const files = [...(values.config ?? []), ...positionals];
-  const given: ReadonlySet<keyof Own> = new Set(tokens.map((token) => (token.kind === 'option' ? token.name : '')));
-  return { files: files.length === 0 ? [DEFAULT_MANIFEST] : [...new Set(files.map(relativePath))], given, tokens };
+  const flags: ReadonlySet<keyof Own> = new Set(tokens.map((token) => (token.kind === 'option' ? token.name : '')));
+  return { files: files.length === 0 ? [DEFAULT_MANIFEST] : [...new Set(files.map(relativePath))], flags, tokens };
 }
 
 /** Returns the only named manifest, or the default one. */
@@ -46,7 +46,7 @@ export function chooseManifest(names: readonly (string | undefined)[]): string {
   return files[0] ?? DEFAULT_MANIFEST;
 }
 
-/** Returns the path relative to the working folder: code hosts match the files in reports by it. */
+/** Returns the path relative to the working folder: CI systems match reports to files by this path. */
 function relativePath(path: string): string {
   const inside = relative('', path);
   const isOutside = inside === '..' || inside.startsWith(`..${sep}`) || resolve(inside) === inside;

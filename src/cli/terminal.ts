@@ -55,5 +55,5 @@ export interface Verb {
 /** The command line is invalid. The message says what to type, and the usage follows it. */
 export class UsageError extends Error {}
 
-/** The command cannot do its work, for a reason outside the manifest. */
+/** The command failed for a reason other than the manifest, such as an unreadable file. */
 export class CommandError extends Error {}

@@ -9,7 +9,7 @@ const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 
 /**
  * Escapes text for elements and attributes. Removes the control characters that XML 1.0 forbids (section 2.2) and encodes
- * white space, which parsers would normalise in attributes.
+ * white space, which parsers would normalize in attributes.
  */
 export function escapeXml(text: string): string {
   return text

@@ -8,7 +8,7 @@ import { didYouMean } from '../problem/did-you-mean.ts';
 import type { Path } from '../problem/finding.ts';
 import type { ExplainedRefusal, ReportedViolation } from './explanation.ts';
 
-/** The facts about a request from which every step is explained. */
+/** Everything that explains the steps of a request: the manifest, the request and its outcome. */
 export interface ExplainContext {
   readonly planned: PlannedManifest;
   readonly request: OfflineRequest;
@@ -17,7 +17,7 @@ export interface ExplainContext {
   readonly outcome: OfflineOutcome;
   readonly refusal: ExplainedRefusal | undefined;
   readonly reported: readonly ReportedViolation[];
-  /** True if the gateway itself responded and did not refuse the request. */
+  /** True if the gateway responded itself, without a refusal: to a CORS preflight for example. */
   readonly isLocalResponse: boolean;
   /** True if the request target was parsed as a path. */
   readonly hasPath: boolean;

@@ -3,17 +3,17 @@ import type { OfflineOutcome } from '../offline/offline-gateway.ts';
 import { redactedUrl } from '../offline/redacted-url.ts';
 import type { ExplainedUpstreamRequest } from './explanation.ts';
 
-/** Returns the request to the upstream. Values from the environment are printed as the manifest has them. */
+/** Returns the request to the upstream, with references such as `${API_KEY}` instead of values from the environment. */
 export function explainUpstreamRequest(
-  loaded: PlannedManifest,
+  planned: PlannedManifest,
   { record, upstreamRequest }: OfflineOutcome,
 ): ExplainedUpstreamRequest | undefined {
-  const { plan, secrets } = loaded;
+  const { plan, secrets } = planned;
   const index = plan.routes.findIndex(({ id }) => id === record.route?.id);
   const route = plan.routes[index];
   if (upstreamRequest === undefined || route === undefined) return undefined;
   const { upstream } = route;
-  const { origin, path } = redactedUrl(loaded, route.id, upstreamRequest);
+  const { origin, path } = redactedUrl(planned, route.id, upstreamRequest);
   return {
     id: upstream.id,
     method: upstreamRequest.method,

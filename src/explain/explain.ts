@@ -13,17 +13,17 @@ import type { CandidateRoute, Explanation, ExplanationLocation, ExplanationStep,
 import { findSkippedRoutes } from './skipped-routes.ts';
 import { STEP_OF_REFUSAL, STEPS } from './steps.ts';
 
-/** Replaces the token of the caller. */
+/** Stands for the token of the caller. */
 const TOKEN = '<token>';
 
 /**
- * Explains each decision that the gateway of a manifest makes about a request. No network is involved.
+ * Explains each decision that the gateway makes about a request. Uses no network.
  *
  * @param claims the claims of the caller, used without verification; `undefined` adds no token
- * @param run runs the work that grows with the number of routes; synchronously by default
+ * @param run runs the part of the work that grows with the number of routes; default: runs it to its end at once
  */
 export async function explain(
-  loaded: PlannedManifest,
+  planned: PlannedManifest,
   request: OfflineRequest,
   claims: CallerClaims | undefined,
   run: <Result>(steps: SlicedWork<Result>) => Result | Promise<Result> = runToEnd,
@@ -31,13 +31,13 @@ export async function explain(
   const tokens = new StubVerifier();
   if (claims !== undefined) tokens.setToken(TOKEN, { claims });
   const authorization = claims === undefined ? [] : ['Authorization', `Bearer ${TOKEN}`];
-  const send = createOfflineGateway(loaded.plan, tokens);
+  const send = createOfflineGateway(planned.plan, tokens);
   const outcome = await send({ ...request, headers: [...request.headers, ...authorization] });
-  const upstream = explainUpstreamRequest(loaded, outcome);
-  const context = createExplainContext(loaded, request, claims, outcome, upstream?.url);
+  const upstream = explainUpstreamRequest(planned, outcome);
+  const context = createExplainContext(planned, request, claims, outcome, upstream?.url);
   return {
     version: 1,
-    manifest: loaded.document.file,
+    manifest: planned.document.file,
     request: { method: request.method, target: request.target, claims: claims ?? null },
     outcome: context.refusal !== undefined ? 'refused' : upstream === undefined ? 'responded' : 'forwarded',
     refusal: context.refusal ?? null,
@@ -71,7 +71,7 @@ function lastStepOf({ refusal, isLocalResponse, outcome }: ExplainContext): Expl
   if (isLocalResponse) return 'preflight';
   if (refusal === undefined) return undefined;
   const step = STEP_OF_REFUSAL[refusal.code];
-  // At login, the role is that of a token in the response.
+  // On a login route the gateway checks the role in the response, after it has forwarded the request.
   return step === 'role' && outcome.upstreamRequest !== undefined ? 'response' : step;
 }
 

@@ -3,7 +3,7 @@ import type { Violation } from '../plan/violation.ts';
 
 /** Each decision about one request. `explain --json` prints it as JSON; docs/explain.md describes each member. */
 export interface Explanation {
-  /** The version of this format. New members keep the version; a changed or removed member would raise it. */
+  /** The version of this format. It increases when a member is changed or removed, not when one is added. */
   readonly version: 1;
   readonly manifest: string;
   readonly request: {
@@ -36,7 +36,7 @@ export interface ReportedViolation {
   readonly pointers: readonly string[];
 }
 
-/** The steps that a request passes, in order. */
+/** The steps of a request, in order. */
 export type StepName =
   | 'message'
   | 'path'
@@ -52,7 +52,7 @@ export type StepName =
 
 export interface ExplanationStep {
   readonly step: StepName;
-  /** `reported`: the route forwards the request in spite of a violation. */
+  /** `reported`: the request has a violation, and the gateway forwards it because the route only reports violations. */
   readonly verdict: 'passed' | 'refused' | 'reported' | 'responded';
   readonly message: string;
   /** The keys of the manifest that decide this step. */

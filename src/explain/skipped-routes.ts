@@ -13,7 +13,7 @@ export interface SkippedRoute {
 
 /**
  * Finds the routes that match a path but did not get the request, with the reason. It runs the router of the gateway with
- * fewer or slightly changed routes, so that explain and the gateway cannot disagree.
+ * fewer or slightly changed routes, so that the explanation always agrees with the gateway.
  *
  * @param winner the route that got the request, if one did
  */

@@ -14,7 +14,7 @@ export interface StepExplanation {
 
 interface StepExplainer {
   readonly name: StepName;
-  /** Returns `undefined` if the request does not pass this step. */
+  /** Returns `undefined` if the step does not apply to the request. */
   readonly explain: (context: ExplainContext) => StepExplanation | undefined;
 }
 

@@ -52,7 +52,7 @@ const USAGE = 'write # gateway-disable-next-line RULE -- reason';
 /**
  * Reads the directives of a manifest and of its included files.
  *
- * @param table the known rules
+ * @param table all rules
  */
 export function readDirectives(document: Document, table: readonly Rule[]): ParsedDirectives {
   const files = [document, ...document.included].map((file) => readFileDirectives(file, table));

@@ -1,6 +1,6 @@
 import type { Problem, TextEdit } from '../problem/problem.ts';
 
-/** An edit may reveal another problem. No known chain of problems is this long. */
+/** An edit may reveal another problem, so the edits run in rounds. No manifest has needed this many. */
 const MAX_ROUNDS = 10;
 
 export interface FixedText {

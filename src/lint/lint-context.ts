@@ -8,7 +8,7 @@ import type { Secrets } from '../problem/redaction.ts';
 import { type SchemaNode, schemaNodes } from './schema-nodes.ts';
 import { WitnessSearch } from './witness-search.ts';
 
-/** A manifest that loads, with the results of the stages of `load`. */
+/** A manifest that loads without errors, with the results of each stage of `load`. */
 export interface ValidManifest {
   readonly document: Document;
   readonly manifest: Manifest;
@@ -35,8 +35,8 @@ export interface LintRoute {
   readonly pattern: Pattern;
 }
 
-export function createLintContext(checked: ValidManifest): LintContext {
-  const { manifest, plan } = checked;
+export function createLintContext(valid: ValidManifest): LintContext {
+  const { manifest, plan } = valid;
   const routes = plan.routes.map((route, index) => ({
     path: ['routes', index],
     entry: manifest.routes[index] as RouteEntry,
@@ -44,7 +44,7 @@ export function createLintContext(checked: ValidManifest): LintContext {
     pattern: parsePattern(route.path),
   }));
   return {
-    ...checked,
+    ...valid,
     routes,
     schemas: [...schemaNodes(manifest)],
     witnessSearch: new WitnessSearch(routes, plan.router),

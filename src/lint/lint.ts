@@ -23,17 +23,17 @@ export interface LintOptions {
  * Returns the problems of a manifest in text order: its errors or, if it has none, the findings of the rules.
  * Deterministic; uses no network.
  */
-export function lint(checked: LintInput, { preset, extraFindings = [] }: LintOptions = {}): Problem[] {
-  const { document, findings } = checked;
-  if (checked.plan === undefined) return toProblems(findings, document);
-  const { lint: settings } = checked.manifest;
+export function lint(input: LintInput, { preset, extraFindings = [] }: LintOptions = {}): Problem[] {
+  const { document, findings } = input;
+  if (input.plan === undefined) return toProblems(findings, document);
+  const { lint: settings } = input.manifest;
   const severityOf = (rule: Rule) => effectiveSeverity({ ...settings, preset: preset ?? settings.preset }, rule);
   const severities = new Map(RULES.map((rule) => [rule.id, severityOf(rule)]));
-  const context = createLintContext(checked);
+  const context = createLintContext(input);
   const ruleFindings = RULES.flatMap((rule) => (severities.get(rule.id) === 'off' ? [] : runRule(rule, context)));
   const parsed = readDirectives(document, RULES);
-  const { remaining, unused } = applyDirectives([...ruleFindings, ...extraFindings], parsed.directives, checked);
-  // An online rule may find something again the next time, so its directives are never unused.
+  const { remaining, unused } = applyDirectives([...ruleFindings, ...extraFindings], parsed.directives, input);
+  // The result of an online rule may differ in the next run, so its directives never count as unused.
   const isRun = (id: string) => severities.get(id) !== 'off' && !ONLINE_RULES.some((rule) => rule.id === id);
   const active = [...remaining, ...parsed.findings, ...unusedDirectiveFindings(unused, isRun)].flatMap((finding) => {
     const severity = severities.get(finding.rule);
@@ -67,7 +67,8 @@ function redactMessage({ location, message }: RuleFinding, { manifest, secrets }
   return secrets.redactText(message.replaceAll(`"${value}"`, () => `"${secrets.redactValue(value, location.path)}"`));
 }
 
-interface UnusedDirective {
+/** A rule that a directive disables. */
+interface DisabledRule {
   readonly directive: Directive;
   readonly rule: string;
 }
@@ -75,7 +76,7 @@ interface UnusedDirective {
 /** Removes the findings that directives disable, and returns the directives that matched no finding. */
 function applyDirectives(findings: readonly Finding[], directives: readonly Directive[], { document }: LintInput) {
   if (directives.length === 0) return { remaining: findings, unused: [] };
-  const byLine = new Map<string, UnusedDirective>();
+  const byLine = new Map<string, DisabledRule>();
   for (const directive of directives)
     for (const rule of directive.rules)
       byLine.set(`${directive.file}:${directive.targetLine} ${rule}`, { directive, rule });
@@ -88,8 +89,8 @@ function applyDirectives(findings: readonly Finding[], directives: readonly Dire
   return { remaining, unused: [...byLine].filter(([key]) => !used.has(key)).map(([, unused]) => unused) };
 }
 
-/** Reports unused directives, except for rules that did not run and may need them in another run. */
-function unusedDirectiveFindings(unused: readonly UnusedDirective[], isRun: (id: string) => boolean): Finding[] {
+/** Reports unused directives. Skips rules that did not run, because another run may need their directives. */
+function unusedDirectiveFindings(unused: readonly DisabledRule[], isRun: (id: string) => boolean): Finding[] {
   return unused
     .filter(({ rule }) => isRun(rule))
     .map(({ directive, rule }) =>

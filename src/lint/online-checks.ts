@@ -31,11 +31,11 @@ const MAX_CONCURRENT = 16;
 const MAX_RESPONSE_BYTES = 65_536;
 
 /** Sends one GET to every endpoint of every upstream, and checks that the verifier can reach the issuer. */
-export async function checkOnline(checked: ValidManifest): Promise<Finding[]> {
-  const checks = upstreamsOf(checked).flatMap((upstream) =>
+export async function checkOnline(valid: ValidManifest): Promise<Finding[]> {
+  const checks = upstreamsOf(valid).flatMap((upstream) =>
     upstream.endpoints.map((endpoint) => ({ upstream, endpoint })),
   );
-  const findings: Finding[] = await checkIssuer(checked);
+  const findings: Finding[] = await checkIssuer(valid);
   while (checks.length > 0) {
     const batch = checks.splice(0, MAX_CONCURRENT);
     const results = await Promise.all(batch.map(({ upstream, endpoint }) => checkEndpoint(upstream, endpoint)));

@@ -24,7 +24,7 @@ export interface Rule {
   /** Kebab-case, stable across versions. */
   readonly id: string;
   readonly category: keyof typeof CATEGORIES;
-  /** A stage of `load` reports the errors, and no setting changes them: a manifest with an error is not served. */
+  /** `error` only for a rule that `load` reports: the gateway does not serve such a manifest, so no setting changes it. */
   readonly severity: Severity;
   /** The smallest preset that contains the rule. */
   readonly preset: Preset;

@@ -10,7 +10,7 @@ export interface SchemaNode {
   readonly schema: Schema;
   /** True if another schema applies to the same value, as in `allOf`, and may contain the keywords that this one lacks. */
   readonly isInPlace: boolean;
-  /** True below `if` and `not`, where a schema that does not match refuses nothing. */
+  /** True below `if` and `not`: a request may be valid although it does not match such a schema. */
   readonly isCondition: boolean;
 }
 

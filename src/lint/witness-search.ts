@@ -49,8 +49,8 @@ export class WitnessSearch {
   }
 
   /**
-   * Yields paths of a pattern that also match another route after folding. If that route is not stricter, the router
-   * accepts such a path although it refuses the sample paths, which fold to the paths of a stricter route.
+   * Yields paths of a pattern that fold to a path of another route. The router refuses a path that folds to a path of a
+   * stricter route. If it refuses all sample paths for this reason, it may still accept one of these.
    */
   *#otherSpellings(pattern: Pattern): Generator<string> {
     const folded = pattern.map(foldLiteral);
@@ -78,7 +78,7 @@ export class WitnessSearch {
     return this.samplePaths(pattern).every((path) => this.#getPlainRouter().match(method, path)?.key !== route.key);
   }
 
-  /** Returns a router without the protection for folding servers: no route is stricter than another. */
+  /** Returns a router in which no route is stricter than another, so that it never refuses a path because of folding. */
   #getPlainRouter(): Router {
     const unprotected = {
       access: 'public',

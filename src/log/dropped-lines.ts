@@ -1,8 +1,8 @@
-/** The log has at most one line a minute about lost lines. */
+/** The minimum time between two log lines about lost lines. */
 const REPORT_INTERVAL_MS = 60_000;
 const LINE_END = 0x0a;
 
-/** Counts lines that the log lost. */
+/** Counts the lines that the log has lost. */
 export class DroppedLines {
   #total = 0;
   #unreported = 0;

@@ -27,10 +27,10 @@ export interface LogStatus {
   readonly errors: number;
 }
 
-/** Lines are written in blocks: one write for each line would cost a tenth of the throughput. */
+/** The log writes lines in blocks: one write for each line would cost a tenth of the throughput. */
 const BLOCK_BYTES = 65_536;
 const FLUSH_MS = 100;
-/** Further lines are lost while the reader has stalled. */
+/** The most bytes that wait to be written. Beyond this limit, lines are lost. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 /** The time limit for a stalled reader at the end of the process. */
 const STALLED_READER_MS = 1_000;
@@ -51,25 +51,26 @@ export function createProcessLog(
   format?: (json: string) => string,
   reportFailure: (code: string) => void = () => undefined,
 ): ProcessLog {
-  // Set at the end of the process: the waiting bytes, and since when their number has not changed.
+  // Set when the process ends: the waiting bytes, and the time of the last progress.
   let ending: { bytes: number; sinceMs: number } | undefined;
   let failure: string | undefined;
   let errors = 0;
   let isEnded = false;
   let reportedMs = Number.NEGATIVE_INFINITY;
-  const setFailing = (reason: string | undefined) => {
-    failure = reason;
+  const setFailure = (code: string | undefined) => {
+    failure = code;
   };
   const stream = pino.destination({
     dest: destination,
     sync: false,
     contentMode: 'buffer',
-    retryEAGAIN: (_error, here, behind) => {
+    retryEAGAIN: (_error, blockBytes, otherBytes) => {
       if (ending === undefined) {
-        setFailing('EAGAIN');
+        setFailure('EAGAIN');
         return true;
       }
-      if (here + behind < ending.bytes) ending = { bytes: here + behind, sinceMs: performance.now() };
+      const bytes = blockBytes + otherBytes;
+      if (bytes < ending.bytes) ending = { bytes, sinceMs: performance.now() };
       return performance.now() - ending.sinceMs < STALLED_READER_MS;
     },
   });
@@ -80,22 +81,22 @@ export function createProcessLog(
     const code = error.code ?? 'unknown';
     const isNew = failure !== code && performance.now() - reportedMs > REPORT_INTERVAL_MS;
     errors += 1;
-    setFailing(code);
+    setFailure(code);
     if (!isNew) return;
     reportedMs = performance.now();
     reportFailure(code);
   });
   stream.on('write', (bytes: number) => {
-    setFailing(undefined);
+    setFailure(undefined);
     waitingBytes -= bytes;
   });
   const writeBytes = (bytes: Buffer) => {
-    // The stream has no limit, so that all lost lines are counted here.
+    // The limit is here and not in the stream, so that every lost line is counted.
     if (waitingBytes + bytes.length > MAX_WAITING_BYTES) return dropped.add(bytes);
     waitingBytes += bytes.length;
     stream.write(bytes as unknown as string);
   };
-  // Encodes lines at once: every garbage collection would have to copy waiting strings.
+  // Encode each line immediately: every garbage collection would copy strings that wait.
   let block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
   let used = 0;
   const writeBlock = () => {
@@ -116,7 +117,7 @@ export function createProcessLog(
     format === undefined ? { write } : { write: (line) => write(`${format(line)}\n`) },
   );
   const reportDropped = () => {
-    // With a full buffer the report would be lost as well.
+    // Wait until the buffer has room, or the report would be lost as well.
     if (waitingBytes > MAX_WAITING_BYTES / 2) return;
     const count = dropped.takeUnreportedCount();
     if (count > 0)
@@ -134,7 +135,7 @@ export function createProcessLog(
       ending = { bytes: Number.POSITIVE_INFINITY, sinceMs: performance.now() };
       try {
         writeBlock();
-        // The stream would retry a failing write without end.
+        // The stream would retry a failing write forever.
         if (failure === undefined || failure === 'EAGAIN') stream.flushSync();
         else stream.destroy();
       } catch {
@@ -146,7 +147,7 @@ export function createProcessLog(
       writeBlock();
       isEnded = true;
       await waitUntilDrained(stream);
-      // The stream would retry remaining lines without end while the process exits.
+      // The stream would retry the remaining lines forever and delay the exit.
       stream.destroy();
     },
     status: () => ({ droppedLines: dropped.total, waitingBytes, error: failure, errors }),

@@ -11,7 +11,7 @@ export interface OfflineResponse {
 }
 
 /**
- * Sends a request as the only one of its connection and reads the response.
+ * Sends one request over an unused socket and reads the response.
  *
  * @returns `undefined` if the connection closed before the response was complete
  */
@@ -28,7 +28,7 @@ export function sendOverSocket(socket: Duplex, request: OfflineRequest): Promise
       createConnection: () => readOnlySocket(socket),
     });
     reader.on('response', async (response) => {
-      // The gateway refuses a malformed message with a body, even if the message began with HEAD.
+      // Ignore a body: the refusal of a malformed message has one, even if the message began with HEAD.
       if (request.method === 'HEAD') return end(headOf(response));
       const body: Buffer[] = [];
       try {
@@ -42,7 +42,7 @@ export function sendOverSocket(socket: Duplex, request: OfflineRequest): Promise
     reader.on('error', () => end());
     reader.end();
     for (const chunk of chunks) socket.write(chunk);
-    // A client that announced more than it sends disconnects; any other client waits for its response.
+    // Disconnect if the headers announce more bytes than the body has. Otherwise wait for the response.
     if (!isComplete) socket.end();
   });
 }

@@ -23,7 +23,7 @@ export interface OfflineOutcome {
   readonly principals: readonly Principal[];
 }
 
-/** Serves one request at a time. @param upstreamResponse a 200 without a body by default */
+/** Serves one request at a time. @param upstreamResponse the response of the upstream; default: 200 without a body */
 export type OfflineGateway = (request: OfflineRequest, upstreamResponse?: StubResponse) => Promise<OfflineOutcome>;
 
 const OK_RESPONSE: StubResponse = { status: 200, headers: [], body: Buffer.alloc(0) };

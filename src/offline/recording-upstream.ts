@@ -46,7 +46,7 @@ export function createRecordingUpstream(response: StubResponse): RecordingUpstre
       return;
     }
     requests.push({ origin, method, url, headers, body: Buffer.concat(chunks) });
-    // The library would not write a malformed response, and a truncated one must close the connection.
+    // `node:http` cannot write a malformed response, and after a truncated one the connection must close.
     socket.end(responseBytes(response, method));
   };
   return {

@@ -10,8 +10,8 @@ interface UrlContext {
 }
 
 /**
- * Returns the URL of an upstream request as it may be printed: its origin and the prefix of its path may come from the
- * environment.
+ * Returns the URL of an upstream request in a form that is safe to print: its origin and the prefix of its path may come
+ * from the environment.
  */
 export function redactedUrl(
   { plan, manifest, secrets }: UrlContext,

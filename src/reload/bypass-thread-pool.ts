@@ -22,7 +22,7 @@ export function bypassThreadPool(operations: OperationCounter): void {
     realpath: onThread(realpathSync.native),
     stat: onThread(statSync),
   });
-  // Setting up a watch accesses the path too.
+  // `watch` accesses the path, which may hang.
   const watchInOperation = (...args: Parameters<typeof watch>) => runOperation(operations, () => watch(...args));
   Object.assign(fs, { watch: watchInOperation });
   syncBuiltinESMExports();

@@ -24,7 +24,7 @@ export function changesSince({ manifestHash, dependencies }: FileSnapshot, files
   ];
 }
 
-/** Returns the files to watch, and the folders whose patterns new files may match. */
+/** Returns the files to watch, and the folders in which a new file may match a pattern. */
 export function pathsToWatch(
   { dependencies }: FileSnapshot,
   { path, environment }: ManifestFiles,

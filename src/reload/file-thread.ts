@@ -14,7 +14,7 @@ export interface FileChanges {
   readonly manifestHash: string;
 }
 
-/** A file changed; or the files cannot be watched (with an error code), or can be watched again (without one). */
+/** `change`: a file changed. `watch`: the files cannot be watched or, if `code` is undefined, can be watched again. */
 export type FileWatchEvent =
   | { readonly kind: 'change' }
   | { readonly kind: 'watch'; readonly code: string | undefined };
@@ -60,9 +60,10 @@ export class FileThread {
   }
 
   /**
-   * Resolves to true if no file has changed since it was read, so that all of them existed together in this state.
+   * Resolves to true if no file changed while this reload read the files, so that the plan never mixes two saves.
    *
-   * @param previous the files of the reload before, which had these modification `times` when this reload started
+   * @param previous the files of the previous reload
+   * @param times the modification times of these files when this reload started
    */
   isConsistent(read: FileSnapshot, previous: FileSnapshot, times: string): Promise<boolean> {
     return this.#thread.request({ kind: 'check-consistency', read, previous, times });

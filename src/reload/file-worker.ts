@@ -9,7 +9,7 @@ import { countOperations, runOperation } from './operation-counter.ts';
 import { isConsistent, waitUntilSettled } from './settled-files.ts';
 import type { WorkerInput, WorkerMessage, WorkerRequest } from './worker-thread.ts';
 
-/** The code of the thread in `file-thread.ts`. */
+/** The input of this thread, which `file-thread.ts` starts. */
 const { path, operations } = workerData as WorkerInput<{ readonly path: string }>;
 bypassThreadPool(operations);
 const manifestFiles: ManifestFiles = {

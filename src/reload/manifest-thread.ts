@@ -14,7 +14,7 @@ export interface ManifestThreadOptions {
   readonly env: Environment['env'];
 }
 
-/** Read the manifest; locate findings in the texts that were read last; run the self test of that manifest. */
+/** `locate` finds the lines of findings, and `self-test` tests the manifest, in the texts that the last `read` has read. */
 export type ManifestThreadRequest =
   | { readonly kind: 'read' }
   | { readonly kind: 'locate'; readonly findings: readonly Finding[] }
@@ -108,7 +108,7 @@ export class ManifestThread {
   }
 }
 
-/** Assembles the chunks of a manifest in slices: receiving all of a large one at once would delay requests. */
+/** Assembles the chunks of a manifest in slices: receiving a large manifest at once would delay requests. */
 export function* assembleManifest({ checked, routes }: TransferredManifest): SlicedWork<CheckedManifest | undefined> {
   if (checked === undefined || routes === undefined) return checked;
   const assembled: Manifest['routes'] = [];

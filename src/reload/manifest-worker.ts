@@ -29,10 +29,10 @@ interface WorkerReadResult extends Pick<TransferredManifest, 'dependencies' | 'm
 // parsing time.
 process.env = {};
 
-/** The code of the thread in `manifest-thread.ts`. */
+/** The input of this thread, which `manifest-thread.ts` starts. */
 const { path, env, operations } = workerData as WorkerInput<ManifestThreadOptions>;
 const environment = countOperations(createFileEnvironment(path, env), operations);
-/** A thread that was started for a request has received it by then. */
+/** The delay before the warm-up. A thread that was started for a request receives it sooner and needs no warm-up. */
 const WARM_UP_DELAY_MS = 100;
 
 /** The manifest that was read last. */
@@ -44,7 +44,7 @@ parentPort?.on('message', async ({ id, request }: WorkerRequest<ManifestThreadRe
   else respond(id, await runManifestSelfTest());
 });
 
-// Reads the files once to warm the thread up: the first read takes half as long again.
+// Read the files once to warm up the thread: the first read takes 1.5 times as long as later ones.
 setTimeout(() => {
   if (last === undefined) readSavedManifest();
 }, WARM_UP_DELAY_MS);
@@ -118,7 +118,7 @@ function locateFindings(findings: readonly Finding[]): LocatedProblems {
 async function runManifestSelfTest(): Promise<LocatedProblems> {
   if (last?.checked === undefined) throw new Error('no manifest was read');
   const { read, checked, dependencies, environment } = last;
-  // Imported only for a self test: they load the complete gateway, which costs time and memory.
+  // Imported lazily: these modules load the complete gateway, which costs time and memory.
   const [{ createPlannedManifest, planManifest }, { runToEnd }, { runSelfTest }] = await Promise.all([
     import('../load.ts'),
     import('../plan/sliced-work.ts'),
@@ -126,7 +126,8 @@ async function runManifestSelfTest(): Promise<LocatedProblems> {
   ]);
   const { document, sources } = read;
   const { plan, findings } = runToEnd(planManifest(checked, environment.readFile, undefined));
-  // Without a plan a file has changed since the caller compiled it. The caller compares the files afterwards and starts again.
+  // The caller compiled the same manifest without errors. If there are errors now, a file has changed, and the caller, which
+  // compares the files afterwards, starts again.
   if (plan === undefined) return locateFindings(findings);
   return runSelfTest(createPlannedManifest({ checked, plan, document, sources, dependencies }), environment);
 }

@@ -52,8 +52,8 @@ export async function prepareReload(
 }
 
 /**
- * Compiles on this thread, with file contents from the file thread. If the compilation needs a file that was not read,
- * the file is read and the compilation starts again, because compiling cannot wait in the middle.
+ * Compiles on this thread, with file contents from the file thread. If the compilation needs a file that was not read, reads
+ * it and starts the compilation again, because the compiler is synchronous.
  */
 async function compileFromFiles(
   checked: CheckedManifest,
@@ -87,5 +87,5 @@ function textOfFile(content: FileContent | undefined): string {
   throw Object.assign(new Error('the file cannot be read'), { code: content?.code ?? 'ENOENT' });
 }
 
-/** Stands in for a manifest that cannot be read: any content later differs from it. */
+/** The snapshot of a manifest that cannot be read. Any readable manifest differs from it. */
 const EMPTY_SNAPSHOT: FileSnapshot = { manifestHash: '', dependencies: { files: new Map(), globs: new Map() } };

@@ -15,13 +15,13 @@ interface ReloadAttempt {
   readonly files: readonly string[];
 }
 
-/** The end of a reload. */
+/** The outcome of a reload. */
 export type ReloadOutcome = ReportedReloadOutcome | ReloadUnchanged | ReloadCancelled;
 
-/** The end of a reload that found a change. */
+/** The outcome of a reload that found a change. */
 export type ReportedReloadOutcome = ReloadAccepted | ReloadRejected | ReloadUnreadable;
 
-/** The saved manifest is active. */
+/** The saved manifest was activated. */
 export interface ReloadAccepted extends ReloadAttempt {
   readonly kind: 'accepted';
   /** The manifest with the plan that is active now. */
@@ -29,7 +29,7 @@ export interface ReloadAccepted extends ReloadAttempt {
   readonly hash: string;
   readonly oldHash: string;
   readonly changes: PlanChanges;
-  /** The changes by meaning, in one line. */
+  /** Summarizes the changes in one line. */
   readonly summary: string;
   /** Keys of the active manifest that take effect only after a restart. */
   readonly keysNeedingRestart: readonly string[];

@@ -5,7 +5,7 @@ interface PendingReload {
   cause: ReloadCause;
 }
 
-/** Runs reloads one after the other. Causes that arrive before the next reload starts share that reload. */
+/** Runs reloads one after the other. All causes that arrive while a reload waits share that reload. */
 export class ReloadQueue {
   readonly #run: (cause: ReloadCause) => Promise<ReloadOutcome>;
   #last: Promise<unknown> = Promise.resolve();

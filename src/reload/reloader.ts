@@ -18,7 +18,7 @@ export type { ReloadCause, ReloadOutcome, ReportedReloadOutcome } from './reload
 
 /** Finds changes on mounts that send no notifications. */
 const POLL_INTERVAL_MS = 5_000;
-/** A reload gives up on files that are still being written after this time. */
+/** A reload fails if the files are still being written after this time. */
 const MAX_SETTLE_MS = 10_000;
 /**
  * A manifest with more routes starts its thread at the first sign of a change. The thread takes 40 MB, plus the parsed
@@ -42,7 +42,7 @@ export interface ReloaderOptions {
 export class Reloader {
   /** The last reload that found a change; `undefined` until there is one. */
   lastOutcome: ReportedReloadOutcome | undefined;
-  /** The error code for which the files cannot be watched. */
+  /** The error code while the files cannot be watched. */
   watchError: string | undefined;
   lastActivatedAt = new Date();
   readonly #options: ReloaderOptions;
@@ -138,7 +138,7 @@ export class Reloader {
   }
 
   /**
-   * Loads the files until one load saw a consistent set of them, and activates the plan if it has no problems.
+   * Loads the files, again if one of them changes meanwhile, and activates the plan if it has no problems.
    *
    * @param files collects the changed files
    * @param deadlineMs when to give up, by `performance.now()`
@@ -166,7 +166,7 @@ export class Reloader {
     }
   }
 
-  /** True if an explicit reload follows a failed one: it reports the problems again, and their cause may be gone. */
+  /** True if an explicit reload follows a failed one: it reports the problems again, or succeeds if they are fixed. */
   #shouldRetry(cause: ReloadCause): boolean {
     return isExplicit(cause) && this.lastOutcome !== undefined && this.lastOutcome.kind !== 'accepted';
   }
@@ -189,14 +189,14 @@ export class Reloader {
   }
 
   #threadFailure(error: unknown) {
-    // A text that ended its thread, by running out of memory for example, must not be read again. After a hang the empty hash
-    // makes the files count as changed once the file system responds.
+    // Do not read a manifest again that ended its thread, for example because it ran out of memory. After a hang, the empty
+    // hash makes the manifest count as changed as soon as the file system responds.
     const manifestHash = error instanceof FileSystemHangError ? '' : this.#manifestHash;
     this.#snapshot = { ...this.#snapshot, manifestHash };
     return { kind: 'unreadable', reason: error instanceof Error ? error.message : String(error) } as const;
   }
 
-  /** True if a poll meets the same hang again, which was reported once. */
+  /** True if a poll or a file event fails because of a hang that was already reported. */
   #isRepeatedHang(outcome: ReportedReloadOutcome): boolean {
     const last = this.lastOutcome;
     const isSame = outcome.kind === 'unreadable' && last?.kind === 'unreadable' && outcome.reason === last.reason;
@@ -204,7 +204,7 @@ export class Reloader {
   }
 
   #watch(): void {
-    // The next reload reports a thread that hangs.
+    // Ignore errors: the next reload reports a thread that hangs.
     if (!this.#isClosed) this.#fileThread.watch(this.#snapshot).catch(() => undefined);
   }
 

@@ -9,7 +9,7 @@ import { findUnknownReferences } from '../testing/unknown-references.ts';
 
 const RULE = 'self-test';
 
-/** The time limit of a self test. */
+/** The time limit of a self-test. */
 const TIMEOUT_MS = 30_000;
 
 /**
@@ -42,7 +42,7 @@ async function runCases(
   const timer = setTimeout(() => resolve(undefined), maxMs);
   const results = await Promise.race([runTestFile(testFile, planned), timeout]);
   clearTimeout(timer);
-  const message = `the self test takes longer than ${maxMs} ms; remove cases from the test file`;
+  const message = `the self-test takes longer than ${maxMs} ms; remove cases from the test file`;
   const findings = results?.flatMap(findingsOf) ?? [errorAt(['cases'], RULE, message)];
   return toProblems(findings, document);
 }

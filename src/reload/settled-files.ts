@@ -7,7 +7,7 @@ export const SETTLE_MS = 50;
 /**
  * Waits until no file was written for `SETTLE_MS`: half a file may be a valid manifest.
  *
- * @param isOver returns true when the time to wait is over
+ * @param isOver returns true when it is too late to wait any longer
  * @returns the modification times of all files
  */
 export async function waitUntilSettled(
@@ -25,10 +25,11 @@ export async function waitUntilSettled(
 }
 
 /**
- * True if no file has changed since it was read, so that all of them existed together in this state.
+ * True if no file changed while a reload read the files, so that the plan never mixes two saves.
  *
  * @param read the files that were read
- * @param previous the files of the reload before, which had these modification `times` when this reload started
+ * @param previous the files of the previous reload
+ * @param times the modification times of `previous` when this reload started
  */
 export function isConsistent(read: FileSnapshot, files: ManifestFiles, previous: FileSnapshot, times: string): boolean {
   return modificationTimesOf(previous, files).text === times && changesSince(read, files).length === 0;

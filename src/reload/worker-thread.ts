@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { createOperationCounter, type OperationCounter } from './operation-counter.ts';
 
-/** The `workerData` of a thread. */
+/** The `workerData` of a thread: its own data and the operation counter. */
 export type WorkerInput<Data> = Data & { readonly operations: OperationCounter };
 
 /** A message to a thread. */
@@ -29,7 +29,7 @@ const HANG_THRESHOLD_MS = 5_000;
 const WATCHDOG_INTERVAL_MS = 500;
 /** While this many threads hang, no other thread starts. */
 const MAX_HUNG_THREADS = 2;
-/** A thread that waits for the kernel cannot be ended, so `stop` gives up after this time. */
+/** The longest time that `stop` waits. A thread that hangs in the kernel cannot be terminated. */
 const STOP_TIMEOUT_MS = 500;
 
 const LIMIT_EXCEEDED_MESSAGE = 'reading the files took too long or ran out of memory';

@@ -1,6 +1,6 @@
 import { SandboxError } from './response.ts';
 
-/** An unvalidated JSON object. A function that reads a member throws 400 with its name if the member is invalid. */
+/** An unvalidated JSON object. The functions below read a member, and throw 400 with its name if it is invalid. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export function parseFields(body: string): Fields {

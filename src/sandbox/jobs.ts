@@ -57,7 +57,7 @@ export function runJobs(store: Store, handlers: Readonly<Record<JobKind, JobHand
       running ??= nextJob(store, handlers);
       if (running !== undefined && runStep(store, running)) running = undefined;
     } catch {
-      // The database cannot be read or written now. The next interval starts from its state then.
+      // The database is not available. The next interval reads the job again and continues it.
       running = undefined;
     }
   }, POLL_INTERVAL_MS);

@@ -58,7 +58,7 @@ type RequestContext = Pick<SandboxRequest, 'store' | 'path' | 'id' | 'query'>;
 async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
-  // `destroyOnReturn` would close the socket before the 413 is sent.
+  // `destroyOnReturn` would close the socket before the sandbox sends the 413.
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     size += (chunk as Buffer).length;
     if (size > LIMIT_BYTES) throw new SandboxError(413, `the body is larger than ${LIMIT_BYTES} bytes`);

@@ -5,9 +5,9 @@ import type { AuthenticatedRequest } from './request.ts';
 import { dataResponse, requireFound, SandboxError, type SandboxResponse } from './response.ts';
 import { now, type SqlValue } from './store.ts';
 
-/** A table with rows of each company, which the same handlers list, show and add. */
+/** A table whose rows belong to companies. The handlers in this file list, show and add rows. */
 export interface Resource {
-  /** The name of the table, which messages and audit events use for one row. */
+  /** The name of the table. Messages and audit events use it as the name of a row. */
   readonly table: string;
   /** The returned columns, in SQL. */
   readonly columns: string;

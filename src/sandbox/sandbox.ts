@@ -43,15 +43,15 @@ export interface SandboxOptions {
 
 /** Starts a sandbox on 127.0.0.1. Seeds a new database with demo data. */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
-  await using open = new AsyncDisposableStack();
-  const store = open.adopt(openStore(options.file), (resource) => resource.close());
+  await using resources = new AsyncDisposableStack();
+  const store = resources.adopt(openStore(options.file), (database) => database.close());
   seed(store);
-  open.defer(runJobs(store, JOB_HANDLERS));
+  resources.defer(runJobs(store, JOB_HANDLERS));
   const identity = await listen(options.identityPort ?? 7001, IDENTITY_ROUTES, store);
-  open.defer(() => identity.close());
+  resources.defer(() => identity.close());
   const platform = await listen(options.platformPort ?? 7002, PLATFORM_ROUTES, store);
-  open.defer(() => platform.close());
-  const running = open.move();
+  resources.defer(() => platform.close());
+  const running = resources.move();
   return {
     identityUrl: identity.url,
     platformUrl: platform.url,

@@ -46,15 +46,15 @@ const DRAFTS = [
 function seedDocument(store: Store, companyId: string, draft: (typeof DRAFTS)[number], privateKey: KeyObject): void {
   const original = createPdf(draft.title, draft.lines);
   // Only the invoice contains this amount. It is changed after the signature, so that its verification fails.
-  const forge = (text: string) => text.replace('100.00', '900.00');
+  const tamper = (text: string) => text.replace('100.00', '900.00');
   store.insert('document', {
     id: draft.uuid,
     company_id: companyId,
     title: draft.title,
-    text: forge(draft.lines.join('\n')),
+    text: tamper(draft.lines.join('\n')),
     filename: `${draft.uuid}.pdf`,
     media_type: 'application/pdf',
-    bytes: Buffer.from(forge(original.toString('latin1')), 'latin1'),
+    bytes: Buffer.from(tamper(original.toString('latin1')), 'latin1'),
     signature: sign('sha256', original, privateKey),
     certificate_id: SAMPLES.certificate,
     signer_name: 'Ada Lind',

@@ -9,8 +9,8 @@ export function totp(secret: string, atMs: number): string {
 }
 
 /**
- * Returns the time step of a code, at most one step early or late, or `undefined`. Only steps after `lastStep` count,
- * so that a caller that stores the returned step accepts no code twice.
+ * Returns the time step of a code that is at most one step early or late, or `undefined`. Ignores steps up to `lastStep`: a
+ * caller that stores the returned step accepts each code only once.
  */
 export function totpStep(secret: string, code: string, atMs: number, lastStep: number): number | undefined {
   const step = Math.floor(atMs / STEP_MS);

@@ -46,21 +46,21 @@ function compareUpstream(
   if (received === undefined) return [{ path: ['upstream'], expected, actual: null }];
   const url = expected.url?.startsWith('/') ? received.url : received.origin + received.url;
   const members = { id, url, method: received.method, body: expected.body && bodyAs(expected.body, received.body) };
-  const mismatches = Object.entries(members).flatMap(([name, got]) => {
+  const mismatches = Object.entries(members).flatMap(([name, actual]) => {
     const wanted = expected[name as keyof typeof members];
-    return wanted === undefined || isDeepStrictEqual(wanted, got)
+    return wanted === undefined || isDeepStrictEqual(wanted, actual)
       ? []
-      : [{ path: ['upstream', name], expected: wanted, actual: got }];
+      : [{ path: ['upstream', name], expected: wanted, actual }];
   });
   return [...mismatches, ...compareHeaders(['upstream', 'headers'], expected.headers, received.headers)];
 }
 
 function compareHeaders(at: readonly string[], expected: ExpectedHeaders = {}, headers: readonly string[]): Mismatch[] {
   return Object.entries(expected).flatMap(([name, wanted]) => {
-    const got = valuesOf(headers, name);
+    const actual = valuesOf(headers, name);
     const values = wanted === null ? [] : [wanted].flat();
-    if (isDeepStrictEqual(values, got)) return [];
-    return [{ path: [...at, name], expected: wanted, actual: got.length > 1 ? got : (got[0] ?? null) }];
+    if (isDeepStrictEqual(values, actual)) return [];
+    return [{ path: [...at, name], expected: wanted, actual: actual.length > 1 ? actual : (actual[0] ?? null) }];
   });
 }
 

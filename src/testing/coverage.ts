@@ -6,7 +6,7 @@ import { rolesOf } from '../offline/claims.ts';
 import type { Route } from '../plan/route-definition.ts';
 import type { TestResult } from './run-test-file.ts';
 
-/** A fact of a manifest that a test case can cover. */
+/** A route, an allowed role of a route, or a possible refusal: something that a test case can cover. */
 export interface CoverageUnit {
   readonly kind: 'route' | 'role' | 'refusal';
   /** `undefined` for a refusal that belongs to no route. */
@@ -17,8 +17,8 @@ export interface CoverageUnit {
 }
 
 /**
- * Returns the units of a manifest and marks those that the test cases cover: each route was matched, each allowed role was
- * accepted, and each refusal that a route, or the set of all routes, can give was given.
+ * Returns the coverage units of a manifest. A route is covered if a request matched it, a role if the route accepted it, and
+ * a refusal if the gateway gave it.
  */
 export function coverageOf({ plan, manifest }: PlannedManifest, results: readonly TestResult[]): CoverageUnit[] {
   const covered = new Set(results.flatMap((result) => coveredBy(result, manifest.auth?.role)));
@@ -45,7 +45,7 @@ export function coverageOf({ plan, manifest }: PlannedManifest, results: readonl
   ];
 }
 
-/** Returns the keys of the units that a test case covers, whether it passed or failed. */
+/** Returns the keys of the units that a test case covers. A failed case covers them too. */
 function coveredBy(
   { outcome: { record, principals } }: TestResult,
   role: Parameters<typeof rolesOf>[0] | undefined,
@@ -73,7 +73,7 @@ export interface CoverageCount {
   readonly total: number;
 }
 
-/** Coverage for reports. */
+/** The coverage of a manifest, as reports print it. */
 export interface CoverageSummary {
   /** Rounded down to a tenth, so that 100 means every unit. */
   readonly percent: number;
@@ -81,13 +81,13 @@ export interface CoverageSummary {
   readonly roles: CoverageCount;
   readonly refusals: CoverageCount;
   /** The units that no test case covers, by route. */
-  readonly uncovered: readonly { readonly route: string | undefined; readonly what: readonly string[] }[];
+  readonly uncovered: readonly { readonly route: string | undefined; readonly items: readonly string[] }[];
 }
 
 export function summarizeCoverage(units: readonly CoverageUnit[]): CoverageSummary {
-  const countUnits = (of: readonly CoverageUnit[]): CoverageCount => ({
-    covered: of.filter(({ isCovered }) => isCovered).length,
-    total: of.length,
+  const countUnits = (selected: readonly CoverageUnit[]): CoverageCount => ({
+    covered: selected.filter(({ isCovered }) => isCovered).length,
+    total: selected.length,
   });
   const countKind = (kind: CoverageUnit['kind']) => countUnits(units.filter((unit) => unit.kind === kind));
   const { covered, total } = countUnits(units);
@@ -100,9 +100,9 @@ export function summarizeCoverage(units: readonly CoverageUnit[]): CoverageSumma
     routes: countKind('route'),
     roles: countKind('role'),
     refusals: countKind('refusal'),
-    uncovered: [...uncovered].map(([route, of]) => ({
+    uncovered: [...uncovered].map(([route, routeUnits]) => ({
       route,
-      what: of.map(({ kind, name }) => (kind === 'route' ? 'is never reached' : `${kind} ${name}`)),
+      items: routeUnits.map(({ kind, name }) => (kind === 'route' ? 'is never reached' : `${kind} ${name}`)),
     })),
   };
 }

@@ -15,7 +15,7 @@ export interface CheckedTestFile {
   readonly document: Document;
 }
 
-/** Parses and checks a test file. With an error, it returns only the problems. */
+/** Parses and checks a test file. If it has errors, returns only the problems. */
 export function readTestFile(source: Source): { testFile?: CheckedTestFile; problems: readonly Problem[] } {
   const { document, findings: syntaxErrors } = parse(source);
   if (syntaxErrors.length > 0) return { problems: toProblems(syntaxErrors, document) };
@@ -23,7 +23,7 @@ export function readTestFile(source: Source): { testFile?: CheckedTestFile; prob
     value: document.value,
     isSecret: () => false,
   });
-  // The other checks need a file that is valid for the schema.
+  // The other checks require a file that matches the schema.
   const all =
     findings.length > 0 ? findings : testFile.cases.flatMap(({ request }, index) => findExclusiveKeys(request, index));
   const problems = toProblems(all, document);

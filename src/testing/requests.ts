@@ -21,20 +21,20 @@ export function testRequestsOf(cases: readonly TestCase[]): TestRequest[] {
 
 export function requestOf({ request }: TestCase): OfflineRequest {
   const { method, url: target, body, bodyBytes } = request;
-  const headers = flat(request.headers);
+  const headers = flattenHeaders(request.headers);
   if (bodyBytes !== undefined) return { method, target, headers, body: Buffer.alloc(bodyBytes, ' ') };
   return { method, target, ...withBody(headers, body) };
 }
 
 export function stubResponseOf(response: CaseResponse | undefined): StubResponse | undefined {
   if (response === undefined) return undefined;
-  const { headers, body = Buffer.alloc(0) } = withBody(flat(response.headers), response.body);
+  const { headers, body = Buffer.alloc(0) } = withBody(flattenHeaders(response.headers), response.body);
   return { status: response.status, headers, body };
 }
 
 type Body = TestCase['request']['body'];
 
-/** Adds the body to the headers. A map or a list is sent as JSON, with a `Content-Type` unless the headers have one. */
+/** Returns the headers and the bytes of a body. Encodes a map or a list as JSON, and adds `Content-Type` if it is missing. */
 function withBody(headers: string[], body: Body): Pick<OfflineRequest, 'headers' | 'body'> {
   if (body === undefined || typeof body === 'string')
     return { headers, body: body === undefined ? undefined : Buffer.from(body) };
@@ -43,6 +43,6 @@ function withBody(headers: string[], body: Body): Pick<OfflineRequest, 'headers'
   return { headers: typedHeaders, body: Buffer.from(JSON.stringify(body)) };
 }
 
-function flat(headers: CaseHeaders): string[] {
+function flattenHeaders(headers: CaseHeaders): string[] {
   return Object.entries(headers).flatMap(([name, values]) => [values].flat().flatMap((value) => [name, value]));
 }

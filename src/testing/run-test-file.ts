@@ -14,13 +14,13 @@ export interface TestResult extends TestRequest {
   readonly durationMs: number;
 }
 
-/** Runs the cases of a test file against a manifest, offline. `findUnknownReferences` must have found nothing. */
-export async function runTestFile(testFile: TestFile, loaded: PlannedManifest): Promise<TestResult[]> {
+/** Runs the cases of a test file against a manifest, offline. Call it only if `findUnknownReferences` returns no finding. */
+export async function runTestFile(testFile: TestFile, planned: PlannedManifest): Promise<TestResult[]> {
   const tokens = new StubVerifier();
-  const role = loaded.manifest.auth?.role;
+  const role = planned.manifest.auth?.role;
   const claimsOf = (name: string): CallerClaims => (role === undefined ? {} : claimsOfRole(role, name));
   for (const [text, token] of Object.entries(testFile.tokens)) tokens.setToken(text, stubTokenOf(token, claimsOf));
-  const send = createOfflineGateway(loaded.plan, tokens);
+  const send = createOfflineGateway(planned.plan, tokens);
   const results: TestResult[] = [];
   for (const testRequest of testRequestsOf(testFile.cases)) {
     const { testCase, role } = testRequest;
@@ -33,28 +33,28 @@ export async function runTestFile(testFile: TestFile, loaded: PlannedManifest): 
       { ...request, headers: [...request.headers, ...authorization] },
       stubResponseOf(testCase.response),
     );
-    const mismatches = compareOutcome(testCase.expect, outcome, loaded.plan).map((mismatch) =>
-      redactMismatch(mismatch, outcome, loaded),
+    const mismatches = compareOutcome(testCase.expect, outcome, planned.plan).map((mismatch) =>
+      redactMismatch(mismatch, outcome, planned),
     );
     results.push({ ...testRequest, outcome, mismatches, durationMs: performance.now() - start });
   }
   return results;
 }
 
-/** Removes values from the environment from a mismatch. */
+/** Replaces values from the environment in a mismatch by their references. */
 function redactMismatch(
   mismatch: Mismatch,
   { record, upstreamRequest }: OfflineOutcome,
-  loaded: PlannedManifest,
+  planned: PlannedManifest,
 ): Mismatch {
   const { path: member, expected, actual } = mismatch;
   const isUrl = member[0] === 'upstream' && (member.length === 1 || member[1] === 'url') && typeof actual === 'string';
-  if (!isUrl || upstreamRequest === undefined) return { ...mismatch, actual: loaded.secrets.redactTexts(actual) };
-  const { origin, path } = redactedUrl(loaded, record.route?.id, upstreamRequest);
+  if (!isUrl || upstreamRequest === undefined) return { ...mismatch, actual: planned.secrets.redactTexts(actual) };
+  const { origin, path } = redactedUrl(planned, record.route?.id, upstreamRequest);
   return { ...mismatch, actual: typeof expected === 'string' && expected.startsWith('/') ? path : origin + path };
 }
 
-/** The token of the caller. No token of a test file can have this text. */
+/** Stands for the token of the caller. A test file cannot name a token like this. */
 const CALLER_TOKEN = '<token>';
 
 function stubTokenOf({ role, claims, error }: TestToken, claimsOf: (role: string) => CallerClaims): StubToken {

@@ -84,7 +84,7 @@ describe('diff', () => {
     expect({ code, err }).toEqual({ code: 1, err: '' });
     expect(out).toBe(`main:deploy/gateway.yaml:4:5 warning the route "one" was removed [route-removed]
   GET /one
-deploy/gateway.yaml:4:78 warning the route "two" accepts bodies that it refused [body-loosened]
+deploy/gateway.yaml:4:78 warning the route "two" now accepts bodies that it refused before [body-loosened]
   body: {}
 2 warnings
 `);

@@ -94,9 +94,9 @@ describe('--explain', () => {
     expect(out).not.toMatch(/```|<!--|^## |upstream-plain-http/m);
   });
 
-  it('reports that nothing disables an error', async () => {
+  it('reports that an error cannot be disabled', async () => {
     const { out } = await runCli(['lint', '--explain', RULES.at(0)?.id ?? ''], tmpdir());
-    expect(out).toMatch(/nothing disables the rule\.\n$/);
+    expect(out).toMatch(/the rule cannot be disabled\.\n$/);
     expect(out).not.toContain('gateway-disable-next-line');
   });
 });

@@ -146,7 +146,7 @@ describe('a change of only a key file', () => {
   });
 });
 
-describe('a self test', () => {
+describe('a self-test', () => {
   const TEST_FILE = `version: 1
 cases:
   - name: one is public
@@ -186,7 +186,7 @@ cases:
     expect((await runSelfTest(planned, createFileEnvironment(path, {}))).problems).toEqual([]);
     const { problems } = await runSelfTest(planned, createFileEnvironment(path, {}), 0);
     expect(problems.map(({ file, range, message }) => `${file}:${range.line} ${message}`)).toEqual([
-      `${folder}/self.test.yaml:3 the self test takes longer than 0 ms; remove cases from the test file`,
+      `${folder}/self.test.yaml:3 the self-test takes longer than 0 ms; remove cases from the test file`,
     ]);
   });
 

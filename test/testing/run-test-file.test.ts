@@ -226,13 +226,13 @@ describe('coverage', () => {
       { covered: 1, total: 9 },
     ]);
     expect(uncovered).toEqual([
-      { route: 'login', what: ['is never reached', 'role admin', 'role user', 'refusal role_not_allowed'] },
-      { route: 'contacts', what: ['role admin', 'refusal role_not_allowed'] },
+      { route: 'login', items: ['is never reached', 'role admin', 'role user', 'refusal role_not_allowed'] },
+      { route: 'contacts', items: ['role admin', 'refusal role_not_allowed'] },
       {
         route: 'note',
-        what: ['is never reached', 'refusal body_too_large', 'refusal media_type_unsupported', 'refusal body_invalid'],
+        items: ['is never reached', 'refusal body_too_large', 'refusal media_type_unsupported', 'refusal body_invalid'],
       },
-      { route: undefined, what: ['refusal path_ambiguous', 'refusal route_unknown', 'refusal method_not_allowed'] },
+      { route: undefined, items: ['refusal path_ambiguous', 'refusal route_unknown', 'refusal method_not_allowed'] },
     ]);
   });
 

@@ -11,7 +11,7 @@ export function livez(): AdminResponse {
   return jsonResponse({ status: 'alive' });
 }
 
-/** Reports if the process should get requests now. */
+/** Reports whether the process is ready for requests. */
 export function readyz({ isAuthenticated }: AdminRequest, context: AdminContext): AdminResponse {
   // An unready replica gets no requests, so without this probe nothing would fetch the keys that make it ready.
   void context.gateway.plan.auth?.verifier.prepare();
@@ -21,7 +21,7 @@ export function readyz({ isAuthenticated }: AdminRequest, context: AdminContext)
   return jsonResponse(isAuthenticated ? readiness : { status: readiness.status }, isReady ? 200 : 503);
 }
 
-/** The values of `status`. A `degraded` process serves requests but needs attention; /readyz responds 503 to the last two. */
+/** The values of `status`. A `degraded` process serves requests but needs attention; for the last two /readyz responds with 503. */
 export const READINESS_STATUSES = ['ready', 'degraded', 'unready', 'stopping'] as const;
 
 export interface Readiness {

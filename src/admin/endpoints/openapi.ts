@@ -47,7 +47,7 @@ export function* streamOpenApi({ plan, manifest, secrets }: PlannedManifest, ver
   yield '}}}\n';
 }
 
-/** Returns a path as OpenAPI writes it. A rest becomes a parameter of one segment, because OpenAPI has no other. */
+/** Converts a pattern to an OpenAPI path. `**` becomes a parameter for one segment: OpenAPI has none for several. */
 function openapiPath(pattern: readonly Segment[]): string {
   const names = pattern.map((segment) => (segment.kind === 'parameter' ? segment.name : ''));
   const rest = names.includes('rest') ? 'any-rest' : 'rest';

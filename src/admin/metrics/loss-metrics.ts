@@ -19,7 +19,7 @@ function streamMetric(name: string, type: Metric['type'], help: string, read: (s
   };
 }
 
-/** Metrics of failures that no response reports. */
+/** Metrics of losses and failures that no response reports to a client. */
 export const LOSS_METRICS: readonly Metric[] = [
   streamMetric(
     'stream_dropped_lines_total',

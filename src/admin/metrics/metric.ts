@@ -73,7 +73,7 @@ export function routeDurations(name: string, help: string): Metric {
   };
 }
 
-/** Returns the histogram of a phase of requests, by upstream. By route it would have three times as many series. */
+/** Returns the histogram of one phase of requests, by upstream. By route it would have three times as many series. */
 export function upstreamDurations(phase: Exclude<LatencyPhase, 'total'>, name: string, help: string): Metric {
   return {
     name,
@@ -125,7 +125,7 @@ function* histogramSamples(
   let below = 0;
   for (let index = 0; index < counts.length; index += 1) {
     below += counts[index] as number;
-    // Omit the empty buckets below the shortest request. Those above the longest one are needed for sums over routes.
+    // Omit the empty buckets below the shortest request, but not those above the longest one: sums over routes need them.
     if (below > 0) yield { suffix: '_bucket', labels, le: buckets[index] as string, value: below };
   }
   yield { suffix: '_sum', labels, value: sumMs / 1_000 };

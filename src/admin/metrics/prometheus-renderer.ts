@@ -44,7 +44,7 @@ function metricHeader({ name, type, help }: Metric): string {
   return `# HELP ${METRIC_PREFIX}${name} ${escapeText(help)}\n# TYPE ${METRIC_PREFIX}${name} ${type}\n`;
 }
 
-/** The name of a metric and the text of the last labels, which the samples of a histogram share. */
+/** The name of a metric, and its last labels as text: the samples of a histogram share them. */
 interface SeriesText {
   readonly name: string;
   labels: Sample['labels'] | undefined;

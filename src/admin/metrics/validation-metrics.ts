@@ -25,7 +25,7 @@ export const VALIDATION_METRICS: readonly Metric[] = [
   },
   gauge(
     'validation_threads',
-    'Threads that validate long bodies and search long login responses for tokens. These metrics count such responses as bodies.',
+    'Threads that validate long bodies and search long login responses for tokens. The validation metrics count such a response as a body.',
     () => validationPool.status.threads,
   ),
   gauge('validation_threads_busy', 'Threads that are validating a body.', () => validationPool.status.busy),
@@ -33,7 +33,7 @@ export const VALIDATION_METRICS: readonly Metric[] = [
   counter('validation_started_total', 'Bodies that a thread began to validate.', () => validationPool.status.started),
   counter(
     'validation_wait_seconds_total',
-    'Total time that these bodies waited for a thread.',
+    'Total time that bodies waited for a thread.',
     () => validationPool.status.waited_ms / 1_000,
   ),
   counter(

@@ -133,7 +133,7 @@ function failuresOf({ streams: { stdout: log }, file_descriptors, client_connect
     log.dropped_lines === 0 ? '' : `${quantity(log.dropped_lines, 'log line')} dropped`,
     client_connections.refused === 0
       ? ''
-      : `${quantity(client_connections.refused, 'connection')} closed over the limit`,
+      : `${quantity(client_connections.refused, 'connection')} closed because the limit was reached`,
     file_descriptors.shortages + client_connections.unaccepted === 0
       ? ''
       : 'connections closed because no file descriptor was free',

@@ -158,7 +158,7 @@ function pathOf(times, values, x, y) {
 }
 
 /**
- * Returns the next larger number that is easy to halve.
+ * Returns the top of the axis for a maximum: the next larger number that is easy to halve.
  *
  * @param {number} value
  */

@@ -21,16 +21,16 @@ export const COLUMNS = [
   { name: 'access', title: 'Access', key: ({ route }) => accessOf(route), cell: accessElement },
   { name: 'upstream', title: 'Upstream', key: ({ route }) => route.upstream, cell: ({ route }) => route.upstream },
   { name: 'schema', title: 'Schema', key: ({ checks }) => checks, cell: ({ checks }) => checks || NONE },
-  { ...measured('rate', 'Rate', ({ requests, seconds }) => requests / seconds), cell: rateOf },
-  { ...measured('p50', 'p50', ({ p50_ms }) => p50_ms), cell: ({ traffic }) => duration(traffic?.p50_ms) },
-  { ...measured('p95', 'p95', ({ p95_ms }) => p95_ms), cell: ({ traffic }) => duration(traffic?.p95_ms) },
-  { ...measured('p99', 'p99', ({ p99_ms }) => p99_ms), cell: ({ traffic }) => duration(traffic?.p99_ms) },
+  { ...trafficColumn('rate', 'Rate', ({ requests, seconds }) => requests / seconds), cell: rateOf },
+  { ...trafficColumn('p50', 'p50', ({ p50_ms }) => p50_ms), cell: ({ traffic }) => duration(traffic?.p50_ms) },
+  { ...trafficColumn('p95', 'p95', ({ p95_ms }) => p95_ms), cell: ({ traffic }) => duration(traffic?.p95_ms) },
+  { ...trafficColumn('p99', 'p99', ({ p99_ms }) => p99_ms), cell: ({ traffic }) => duration(traffic?.p99_ms) },
   {
-    ...measured('4xx', '4xx', ({ client_errors }) => client_errors),
+    ...trafficColumn('4xx', '4xx', ({ client_errors }) => client_errors),
     cell: ({ traffic }) => countOf(traffic?.client_errors),
   },
   {
-    ...measured('5xx', '5xx', ({ server_errors }) => server_errors),
+    ...trafficColumn('5xx', '5xx', ({ server_errors }) => server_errors),
     cell: ({ traffic }) => countOf(traffic?.server_errors),
   },
 ];
@@ -40,7 +40,7 @@ export const COLUMNS = [
  * @param {string} title
  * @param {(traffic: RecentTraffic) => number | null} read
  */
-function measured(name, title, read) {
+function trafficColumn(name, title, read) {
   const key = (/** @type {Row} */ { traffic }) => (traffic === undefined ? -1 : (read(traffic) ?? -1));
   return { name, title, isNumber: true, key };
 }
@@ -56,11 +56,11 @@ function countOf(count) {
 }
 
 /** The number of methods that `any` stands for. */
-const ANY = 7;
+const METHOD_COUNT = 7;
 
 /** @param {Route} route */
 export function methodsOf({ methods }) {
-  return methods.length === ANY ? 'any' : methods.join(', ');
+  return methods.length === METHOD_COUNT ? 'any' : methods.join(', ');
 }
 
 /** @param {Route} route */

@@ -10,7 +10,7 @@ const NAMES = Object.keys(SHELLS) as (keyof typeof SHELLS)[];
 type VerbTable = Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Verb> }>>;
 
 /**
- * Creates the verb that prints a shell's completion script for these verbs, itself included.
+ * Creates the verb that prints a completion script for these verbs, including itself.
  *
  * The scripts are our own because they are static. omelette 0.4, tabtab 3.0, @pnpm/tabtab 0.5 and @bomb.sh/tab 0.0.22 print a
  * script that starts the program at every press of the Tab key, and only the last one completes the values of options.

@@ -6,7 +6,7 @@ import { serveFile } from '../run/run.ts';
 import { CommandError, type Options, type Verb } from '../terminal.ts';
 import { welcome } from './welcome.ts';
 
-const DATA = '.sandbox/sandbox.db';
+const DATABASE = '.sandbox/sandbox.db';
 
 const OPTIONS = {
   reset: { type: 'boolean', summary: 'delete the sandbox data and start with fresh data' },
@@ -17,12 +17,12 @@ export const dev: Verb = {
   options: { ...MANIFEST_OPTIONS, ...OPTIONS },
   examples: ['signing-gateway dev', 'signing-gateway dev --reset'],
   async run(terminal) {
-    const { file, given } = parseSingleManifestArguments(terminal.args, OPTIONS);
-    if (given.has('reset')) for (const data of [DATA, `${DATA}-wal`, `${DATA}-shm`]) rmSync(data, { force: true });
-    createFolder(dirname(DATA));
-    const sandbox = await createSandbox({ file: DATA });
+    const { file, flags } = parseSingleManifestArguments(terminal.args, OPTIONS);
+    if (flags.has('reset')) for (const suffix of ['', '-wal', '-shm']) rmSync(DATABASE + suffix, { force: true });
+    createFolder(dirname(DATABASE));
+    const sandbox = await createSandbox({ file: DATABASE });
     try {
-      // The manifest reads the sandbox's addresses from these variables. Variables that the caller set win.
+      // The manifest reads the addresses of the sandbox from these variables. The variables of the caller take precedence.
       const env = { ...sandbox.environment, ...terminal.env };
       return await serveFile(file, { ...terminal, env }, (url, adminUrl) =>
         welcome({ url, adminUrl, manifest: file }, sandbox),

@@ -55,24 +55,24 @@ export interface LintArguments {
 /** Parses the arguments. Throws a `UsageError` if they are invalid or exclude each other. */
 export function parseLintArguments(args: readonly string[]): LintArguments {
   const { files, tokens } = parseManifestArguments(args, { ...OUTPUT_OPTIONS, ...OWN_OPTIONS });
-  const given = new Map(tokens.map((token) => (token.kind === 'option' ? [token.name, token.value ?? ''] : ['', ''])));
-  const isFix = given.has('fix');
-  if (given.has('dry-run') && !isFix) throw new UsageError('--dry-run works only with --fix; add --fix');
-  if (isFix && !given.has('dry-run') && files.includes('-'))
+  const values = new Map(tokens.map((token) => (token.kind === 'option' ? [token.name, token.value ?? ''] : ['', ''])));
+  const isFix = values.has('fix');
+  if (values.has('dry-run') && !isFix) throw new UsageError('--dry-run works only with --fix; add --fix');
+  if (isFix && !values.has('dry-run') && files.includes('-'))
     throw new UsageError('--fix cannot write to standard input; add --dry-run');
-  if (given.has('baseline') && given.has('write-baseline'))
+  if (values.has('baseline') && values.has('write-baseline'))
     throw new UsageError('--baseline and --write-baseline exclude each other; remove one');
   return {
     files,
     outputs: readOutputs(tokens, files),
-    preset: parseChoice('preset', given.get('preset'), PRESETS),
-    failOn: parseChoice('fail-on', given.get('fail-on'), SEVERITIES) ?? 'error',
-    maxWarnings: parseMaxWarnings(given.get('max-warnings')),
-    fix: !isFix ? 'no' : given.has('dry-run') ? 'show' : 'write',
-    baseline: given.get('baseline') ?? given.get('write-baseline'),
-    isBaselineWrite: given.has('write-baseline'),
-    isOnline: given.has('online'),
-    explain: given.get('explain'),
+    preset: parseChoice('preset', values.get('preset'), PRESETS),
+    failOn: parseChoice('fail-on', values.get('fail-on'), SEVERITIES) ?? 'error',
+    maxWarnings: parseMaxWarnings(values.get('max-warnings')),
+    fix: !isFix ? 'no' : values.has('dry-run') ? 'show' : 'write',
+    baseline: values.get('baseline') ?? values.get('write-baseline'),
+    isBaselineWrite: values.has('write-baseline'),
+    isOnline: values.has('online'),
+    explain: values.get('explain'),
   };
 }
 

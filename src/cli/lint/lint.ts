@@ -69,7 +69,7 @@ async function lintSource(source: Source, { preset, isOnline }: LintArguments, {
   return { sources: loaded.sources, problems: lintManifest(loaded, { preset, extraFindings }), routes };
 }
 
-/** Yields a manifest and each file that it includes, before and after the safe fixes. */
+/** Applies the safe fixes to a manifest and each file that it includes, and yields both texts. Writes nothing. */
 function* fixSources(source: Source, { preset }: LintArguments, { env }: Terminal) {
   const { path } = source;
   const environment = createFileEnvironment(path, env);

@@ -55,7 +55,7 @@ export function readOutputs(tokens: readonly ArgumentToken[], inputs: readonly s
   return outputs.length === 0 ? [{ format: 'pretty' }] : outputs;
 }
 
-/** Writes files before standard output, because a closed pipe on standard output ends the process. */
+/** Writes the files, then standard output: a closed pipe on standard output would end the process before the files. */
 export function writeOutputs(outputs: readonly Output[], report: LintReport, { out, outColour }: Terminal): void {
   for (const { format, file } of outputs)
     if (file !== undefined) writeFileAtomic(file, REPORTERS[format](report, false));

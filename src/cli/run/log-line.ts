@@ -20,7 +20,7 @@ function formatRequest(
   const style = Number(status) >= 500 ? 'red' : Number(status) >= 400 ? 'yellow' : 'green';
   const code = status === undefined ? paint('---', 'red', colour) : paint(String(status), style, colour);
   const request = `${String(method).padEnd(7)} ${printable(String(path))}`;
-  // Only the members that help to find a cause.
+  // Print only the members that help to find the cause of a refusal or an error.
   const { route, refusal, reason, reported, aborted, retries, id } = others;
   return `${code} ${request} ${ms} ms${membersOf({ route, refusal, reason, reported, aborted, retries, id }, colour)}`;
 }

@@ -91,7 +91,7 @@ function startReloader(
   return { reloader, activeManifest: () => active };
 }
 
-/** Fetches the keys that verify tokens before the first request needs them. */
+/** Fetches the keys that verify tokens, so that the first request does not wait for them. */
 function fetchSigningKeys({ plan }: PlannedManifest): void {
   void plan.auth?.verifier.prepare();
 }
@@ -102,10 +102,10 @@ function handleSignal(signal: string, reloader: Reloader, stop: AbortSignal, log
   else log.logger.info({ signal }, isReload ? 'the gateway is stopping; SIGHUP is ignored' : 'signal ignored');
 }
 
-/** Ctrl+C at a terminal: no load balancer has to notice that the gateway is not ready, so nothing is waited for. */
+/** Ctrl+C at a terminal, where no load balancer polls /readyz. The gateway therefore stops without the delay. */
 const IMMEDIATE_STOP_SIGNAL = 'SIGINT';
 
-/** Keeps serving until load balancers have noticed that the gateway is not ready, then lets requests in flight finish. */
+/** Serves requests until load balancers have seen that the gateway is not ready, then waits for requests in progress. */
 async function drainAndClose(gateway: Gateway, { logger }: Log, signal: unknown): Promise<void> {
   const { delayMs, graceMs } = gateway.plan.server.stopping;
   const waitMs = signal === IMMEDIATE_STOP_SIGNAL ? 0 : delayMs;

@@ -70,6 +70,6 @@ export function formatCoverage({ percent, routes, roles, refusals, uncovered }: 
   const figures = [format(routes, 'route'), `${format(roles, 'role')} by route`, format(refusals, 'refusal')].join(
     ', ',
   );
-  const lines = uncovered.map(({ route, what }) => `  not covered: ${route ?? 'any route'}: ${what.join(', ')}\n`);
+  const lines = uncovered.map(({ route, items }) => `  not covered: ${route ?? 'any route'}: ${items.join(', ')}\n`);
   return `coverage ${percent} %: ${figures}\n${lines.join('')}`;
 }

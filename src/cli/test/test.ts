@@ -106,9 +106,9 @@ async function runOnce(
     err(formatProblems(loaded.problems, loaded.sources, errColour));
     return 1;
   }
-  const strangers = toProblems(findUnknownReferences(testFile.testFile, loaded), testFile.document);
-  if (strangers.length > 0) {
-    err(formatProblems(strangers, text, errColour));
+  const referenceProblems = toProblems(findUnknownReferences(testFile.testFile, loaded), testFile.document);
+  if (referenceProblems.length > 0) {
+    err(formatProblems(referenceProblems, text, errColour));
     return 1;
   }
   const results = await runTestFile(testFile.testFile, loaded);

@@ -6,13 +6,13 @@ import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-ro
 export const bodyLoosened: Comparison = {
   id: 'body-loosened',
   severity: 'warning',
-  description: 'The gateway accepts a body that it refused: the schema is less strict, or was removed.',
+  description: 'The gateway now accepts a body that it refused before: the schema is less strict, or was removed.',
   *find(sides) {
     for (const [pair, { looser }] of bodyComparisons(sides)) {
       if (pair.to.entry.body?.schema === undefined)
         yield findingAtKey(pair, 'body', 'no longer has a schema for bodies', looser && { body: looser.value });
       else if (looser !== undefined)
-        yield findingAtSchema(pair, 'accepts bodies that it refused', { body: looser.value });
+        yield findingAtSchema(pair, 'now accepts bodies that it refused before', { body: looser.value });
     }
   },
 };
@@ -20,13 +20,13 @@ export const bodyLoosened: Comparison = {
 export const bodyTightened: Comparison = {
   id: 'body-tightened',
   severity: 'info',
-  description: 'The gateway refuses a body that it accepted: the schema is stricter, or new.',
+  description: 'The gateway now refuses a body that it accepted before: the schema is stricter, or new.',
   *find(sides) {
     for (const [pair, { tighter }] of bodyComparisons(sides)) {
       if (pair.from.entry.body?.schema === undefined)
         yield findingAtKey(pair, 'body', 'now has a schema for bodies', tighter && { body: tighter.value });
       else if (tighter !== undefined)
-        yield findingAtSchema(pair, 'refuses bodies that it accepted', { body: tighter.value });
+        yield findingAtSchema(pair, 'now refuses bodies that it accepted before', { body: tighter.value });
     }
   },
 };
@@ -44,7 +44,7 @@ export const bodyChanged: Comparison = {
   },
 };
 
-/** Places the finding at the shared schema if the body of the route itself did not change. */
+/** Returns a finding at the body, or at the shared schema if only that schema changed. */
 function findingAtSchema(pair: MatchedRoutePair, message: string, witness?: DiffWitness): DiffFinding {
   const finding = findingAtKey(pair, 'body', message, witness);
   const { from, to } = pair;

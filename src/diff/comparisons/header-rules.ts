@@ -3,7 +3,7 @@ import type { Comparison } from '../difference.ts';
 import { formatRedactedValue } from '../side.ts';
 import { findingAtKey, matchedRoutes } from './matched-routes.ts';
 
-const SIDES = [
+const DIRECTIONS = [
   ['requestHeaders', 'request'],
   ['responseHeaders', 'response'],
 ] as const;
@@ -11,10 +11,10 @@ const SIDES = [
 export const headersChanged: Comparison = {
   id: 'headers-changed',
   severity: 'info',
-  description: 'The gateway sets or removes different headers.',
+  description: 'The headers that the gateway sets or removes changed.',
   *find(sides) {
     for (const pair of matchedRoutes(sides))
-      for (const [key, message] of SIDES) {
+      for (const [key, direction] of DIRECTIONS) {
         const names = headerNames(pair.from.entry[key], pair.to.entry[key]);
         const changed = names.filter(
           (name) => !isDeepStrictEqual(ruleOf(pair.from.entry[key], name), ruleOf(pair.to.entry[key], name)),
@@ -27,7 +27,7 @@ export const headersChanged: Comparison = {
             if (rule === null) return 'remove';
             return `set to ${formatRedactedValue(isNext ? sides.next : sides.old, [...path, key, 'set', name])}`;
           };
-          const text = `has a different rule for the ${message} header ${name}: ${describeRule(true)} (was: ${describeRule(false)})`;
+          const text = `has a different rule for the ${direction} header ${name}: ${describeRule(true)} (was: ${describeRule(false)})`;
           yield findingAtKey(pair, key, text);
         }
       }

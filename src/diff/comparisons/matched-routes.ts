@@ -13,7 +13,7 @@ export function* matchedRoutes({ pairs }: DiffContext): Generator<MatchedRoutePa
   for (const pair of pairs) if (pair.from !== undefined && pair.to !== undefined) yield pair as MatchedRoutePair;
 }
 
-/** Describes a route as the subject of a sentence, with the previous route of the requests if that is another one. */
+/** Describes a route as the subject of a sentence. Adds the old route of the requests if it has another id. */
 export function describeRoute({ from, to }: MatchedRoutePair): string {
   const { id } = to.route;
   return id === from.route.id

@@ -5,14 +5,14 @@ import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-ro
 export const mediaTypesWidened: Comparison = {
   id: 'media-types-widened',
   severity: 'warning',
-  description: 'A route accepts media types that it refused.',
+  description: 'A route now accepts media types that it refused before.',
   find: (sides) => changedTypes(sides, 'accepts more media types', (old, next) => [old, next]),
 };
 
 export const mediaTypesNarrowed: Comparison = {
   id: 'media-types-narrowed',
   severity: 'info',
-  description: 'A route no longer accepts media types that it accepted.',
+  description: 'A route no longer accepts some media types.',
   find: (sides) => changedTypes(sides, 'accepts fewer media types', (old, next) => [next, old]),
 };
 

@@ -7,22 +7,23 @@ import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-ro
 export const parametersLoosened: Comparison = {
   id: 'parameters-loosened',
   severity: 'warning',
-  description: 'The gateway accepts a request that it refused for its path, query or headers.',
+  description: 'The gateway now accepts a request that it refused before because of its path, query or headers.',
   *find(sides) {
     for (const { pair, looser } of parameterComparisons(sides))
       if (looser !== undefined)
-        yield findingAtKey(pair, keyOf(pair), 'accepts parameters that it refused', { request: looser });
+        yield findingAtKey(pair, keyOf(pair), 'now accepts parameters that it refused before', { request: looser });
   },
 };
 
 export const parametersTightened: Comparison = {
   id: 'parameters-tightened',
   severity: 'info',
-  description: 'The gateway refuses a request for its path, query or headers that it accepted.',
+  description:
+    'The gateway now refuses a request because of its path, query or headers, although it accepted it before.',
   *find(sides) {
     for (const { pair, tighter } of parameterComparisons(sides))
       if (tighter !== undefined)
-        yield findingAtKey(pair, keyOf(pair), 'refuses parameters that it accepted', { request: tighter });
+        yield findingAtKey(pair, keyOf(pair), 'now refuses parameters that it accepted before', { request: tighter });
   },
 };
 

@@ -6,7 +6,7 @@ import type { DiffSide } from '../side.ts';
 export const upstreamHost: Comparison = {
   id: 'upstream-host',
   severity: 'warning',
-  description: 'An upstream has other endpoints.',
+  description: 'The endpoints of an upstream changed.',
   *find(sides) {
     for (const [old, next] of commonUpstreams(sides))
       if (endpointUrls(old) !== endpointUrls(next)) {

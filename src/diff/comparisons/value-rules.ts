@@ -4,7 +4,7 @@ import { isMap } from '../../plan/schema/schema-walk.ts';
 import { parseAddress } from '../../plan/settings/address.ts';
 import type { Severity } from '../../problem/finding.ts';
 
-/** The meaning of a changed value, by its path in the manifest. */
+/** A rule that classifies a changed value by its path in the manifest. */
 export interface ValueRule {
   readonly id: string;
   readonly severity: Severity;
@@ -49,7 +49,7 @@ export const VALUE_RULES: readonly ValueRule[] = [
   rule('role-claim', 'error', 'The role is read from another claim, or in another format.', 'auth role claim'),
   rule('role-claim', 'error', 'The role is read from another claim, or in another format.', 'auth role array'),
   rule('role-message', 'info', 'Clients whose role is refused receive another message.', 'auth role message'),
-  rule('realm-changed', 'info', 'Challenges have another realm.', 'auth realm'),
+  rule('realm-changed', 'info', 'The realm in WWW-Authenticate changed.', 'auth realm'),
   rule('upstream-settings', 'info', 'The settings of an upstream changed.', 'upstreams *'),
   rule('cors-widened', 'warning', CORS, 'cors', isWidened),
   rule('cors-narrowed', 'info', LESS_CORS, 'cors'),

@@ -16,24 +16,25 @@ export function normalizeSchema(root: SchemaRoot, path: Path): string {
   return JSON.stringify(normalizeNode(root, valueAt(root, path), []));
 }
 
-function normalizeNode(root: SchemaRoot, schema: unknown, open: readonly string[], isNames = false): unknown {
-  if (Array.isArray(schema)) return schema.map((item) => normalizeNode(root, item, open));
+function normalizeNode(root: SchemaRoot, schema: unknown, openReferences: readonly string[], isNames = false): unknown {
+  if (Array.isArray(schema)) return schema.map((item) => normalizeNode(root, item, openReferences));
   if (!isMap(schema)) return schema;
   const entries = Object.entries(schema)
     .filter(([key]) => isNames || !(ANNOTATIONS.has(key) || DEFINITIONS.has(key)))
     .map(([key, value]): [string, unknown] => {
-      if (isNames) return [key, normalizeNode(root, value, open)];
-      if (key === '$ref' && typeof value === 'string') return [key, normalizeReference(root, value, open)];
+      if (isNames) return [key, normalizeNode(root, value, openReferences)];
+      if (key === '$ref' && typeof value === 'string') return [key, normalizeReference(root, value, openReferences)];
       if (SET_KEYWORDS.has(key) && Array.isArray(value)) return [key, value.map((item) => JSON.stringify(item)).sort()];
       const hasNames = MAP_KEYWORDS.has(key);
-      return [key, DATA_KEYWORDS.has(key) && !hasNames ? value : normalizeNode(root, value, open, hasNames)];
+      return [key, DATA_KEYWORDS.has(key) && !hasNames ? value : normalizeNode(root, value, openReferences, hasNames)];
     });
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Resolves a reference. A circular one becomes the number of levels up to the schema that it names. */
-function normalizeReference(root: SchemaRoot, reference: string, open: readonly string[]): unknown {
+/** Resolves a reference. A reference to an enclosing schema becomes the number of levels up to that schema. */
+function normalizeReference(root: SchemaRoot, reference: string, openReferences: readonly string[]): unknown {
   const path = referencePath(reference);
-  if (path === undefined || open.includes(reference)) return `${open.length - open.indexOf(reference)} up`;
-  return normalizeNode(root, valueAt(root, path), [...open, reference]);
+  if (path === undefined || openReferences.includes(reference))
+    return `${openReferences.length - openReferences.indexOf(reference)} up`;
+  return normalizeNode(root, valueAt(root, path), [...openReferences, reference]);
 }

@@ -18,14 +18,18 @@ export function sampleRequests(sides: DiffContext, pair: MatchedRoutePair): Diff
   if (pair.request === undefined) return [];
   const { method, url } = pair.request;
   const parameters = parameterSamples(sides, pair);
-  const base = new Map(parameters.filter(({ isRequired }) => isRequired).map((each) => [each, [each.typical]]));
+  const base = new Map(
+    parameters.filter(({ isRequired }) => isRequired).map((parameter) => [parameter, [parameter.typical]]),
+  );
   const extraQueries = [
     { ...EXTRA, values: [] as string[] },
     { ...EXTRA, values: ['x'] },
   ];
   const variants = [
     ...extraQueries.map(({ values, ...extra }) => new Map([...base, [extra, values]])),
-    ...parameters.flatMap((each) => variantsOf(each).map((values) => new Map([...base, [each, values]]))),
+    ...parameters.flatMap((parameter) =>
+      variantsOf(parameter).map((values) => new Map([...base, [parameter, values]])),
+    ),
   ];
   const matchesBoth = (path: string) =>
     sides.old.plan.router.match(method, path) === pair.from.route &&
@@ -66,10 +70,10 @@ function parameterSamples({ old, next }: DiffContext, { from, to }: MatchedRoute
       }),
     ),
   );
-  return [...Map.groupBy(declared, ({ kind, name }) => `${kind} ${name.toLowerCase()}`).values()].map((same) => {
-    const [{ kind, name, valid } = EMPTY] = same;
-    const common = valid.find((value) => same.every((other) => other.valid.includes(value)));
-    const usable = same
+  return [...Map.groupBy(declared, ({ kind, name }) => `${kind} ${name.toLowerCase()}`).values()].map((group) => {
+    const [{ kind, name, valid } = EMPTY] = group;
+    const common = valid.find((value) => group.every((other) => other.valid.includes(value)));
+    const usable = group
       .flatMap(({ samples }) => samples)
       .map(String)
       .filter(USABLE[kind]);
@@ -77,7 +81,7 @@ function parameterSamples({ old, next }: DiffContext, { from, to }: MatchedRoute
     return {
       kind,
       name,
-      isRequired: same.some(({ isRequired }) => isRequired),
+      isRequired: group.some(({ isRequired }) => isRequired),
       typical,
       samples: [...new Set(usable)],
     };

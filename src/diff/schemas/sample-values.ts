@@ -22,17 +22,22 @@ function samplesAt(schemas: readonly SchemaLocation[], depth: number, cache: Sam
   const key = JSON.stringify(schemas.map(({ side, path }) => [side, path]));
   const cached = cache.get(key);
   if (cached !== undefined) return cached;
-  // A recursive schema gets these samples for its inner values.
+  // The inner values of a recursive schema use these samples.
   cache.set(key, BASIC_VALUES);
   const parts = schemas.flatMap(inPlaceSchemas);
-  const inside: InnerSamples = (locations) =>
+  const innerSamples: InnerSamples = (locations) =>
     depth < MAX_DEPTH ? samplesAt(locations, depth + 1, cache) : BASIC_VALUES;
   const declared = parts.flatMap(({ schema }) => [
     ...declaredSamples(schema),
     ...textSamples(schema),
     ...numberSamples(schema),
   ]);
-  const samples = [...declared, ...BASIC_VALUES, ...objectSamples(parts, inside), ...listSamples(parts, inside)];
+  const samples = [
+    ...declared,
+    ...BASIC_VALUES,
+    ...objectSamples(parts, innerSamples),
+    ...listSamples(parts, innerSamples),
+  ];
   const distinct = [...new Map(samples.map((value) => [JSON.stringify(value), value])).values()].slice(0, MAX_SAMPLES);
   cache.set(key, distinct);
   return distinct;
@@ -63,7 +68,7 @@ function declaredSamples({ const: constant, enum: values, examples, default: sta
   return [constant, standard, ...toList(values), ...toList(examples)].filter((value) => value !== undefined);
 }
 
-function objectSamples(parts: readonly InPlaceSchema[], inside: InnerSamples): unknown[] {
+function objectSamples(parts: readonly InPlaceSchema[], innerSamples: InnerSamples): unknown[] {
   const names = [...new Set(parts.flatMap(({ schema }) => Object.keys(toMap(schema['properties']))))];
   const locationsOf = (name: string) =>
     parts.flatMap((part) =>
@@ -75,18 +80,18 @@ function objectSamples(parts: readonly InPlaceSchema[], inside: InnerSamples): u
         .filter(({ location }) => requiredBy === undefined || location.side === requiredBy)
         .flatMap(({ schema }) => toList(schema['required']))
         .filter((name) => typeof name === 'string');
-      return Object.fromEntries(required.map((name) => [name, typicalValue(locationsOf(name), side, inside)]));
+      return Object.fromEntries(required.map((name) => [name, typicalValue(locationsOf(name), side, innerSamples)]));
     }),
   );
   const complete = SIDES.map((side) =>
-    Object.fromEntries(names.map((name) => [name, typicalValue(locationsOf(name), side, inside)])),
+    Object.fromEntries(names.map((name) => [name, typicalValue(locationsOf(name), side, innerSamples)])),
   );
   const open = parts.filter(({ schema }) => 'additionalProperties' in schema);
-  const others = [...BASIC_VALUES, ...inside(open.map((part) => childLocation(part, 'additionalProperties')))];
+  const others = [...BASIC_VALUES, ...innerSamples(open.map((part) => childLocation(part, 'additionalProperties')))];
   return bases.flatMap((base) => [
     base,
     ...Object.keys(base).map((name) => Object.fromEntries(Object.entries(base).filter(([key]) => key !== name))),
-    ...names.flatMap((name) => inside(locationsOf(name)).map((value) => ({ ...base, [name]: value }))),
+    ...names.flatMap((name) => innerSamples(locationsOf(name)).map((value) => ({ ...base, [name]: value }))),
     ...others.map((value) => ({ ...base, [UNKNOWN_NAME]: value })),
     ...complete.map((members) => ({ ...base, ...members })),
   ]);
@@ -97,7 +102,7 @@ const UNKNOWN_NAME = 'other';
 
 const LIST_KEYWORDS = keywordsWith({ type: 'array' });
 
-function listSamples(parts: readonly InPlaceSchema[], inside: InnerSamples): unknown[] {
+function listSamples(parts: readonly InPlaceSchema[], innerSamples: InnerSamples): unknown[] {
   if (!parts.some(({ schema }) => LIST_KEYWORDS.some((keyword) => keyword in schema))) return [];
   const locations = parts.flatMap((part) => ('items' in part.schema ? [childLocation(part, 'items')] : []));
   const lengths = [1, 2, ...parts.flatMap(({ schema }) => boundaryLengths(schema, ['minItems', 'maxItems']))];
@@ -107,14 +112,14 @@ function listSamples(parts: readonly InPlaceSchema[], inside: InnerSamples): unk
     ...shortLengths.filter((length) => parts.some(({ schema }) => schema['minItems'] === length)),
   );
   return SIDES.flatMap((side) => {
-    const item = typicalValue(locations, side, inside);
+    const item = typicalValue(locations, side, innerSamples);
     const others = Array(Math.max(0, minLength - 1)).fill(item);
     return [
       ...shortLengths.map((length) => Array(length).fill(item)),
       ...shortLengths.map((length) =>
         Array.from({ length }, (_, index) => (typeof item === 'string' ? `${item}${index}` : index)),
       ),
-      ...inside(locations).map((value) => [value, ...others]),
+      ...innerSamples(locations).map((value) => [value, ...others]),
     ];
   });
 }
@@ -127,11 +132,11 @@ const SIDES = ['old', 'new'] as const;
 function typicalValue(
   locations: readonly SchemaLocation[],
   side: SchemaLocation['side'],
-  inside: InnerSamples,
+  innerSamples: InnerSamples,
 ): unknown {
   let best: unknown = 'x';
   let bestScore = -1;
-  for (const value of inside(locations)) {
+  for (const value of innerSamples(locations)) {
     const accepting = locations.filter(({ validatorAt, path }) => validatorAt(path)(value, 0).length === 0);
     const score = accepting.length + locations.length * accepting.filter((location) => location.side === side).length;
     if (score <= bestScore) continue;

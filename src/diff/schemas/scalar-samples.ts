@@ -5,7 +5,7 @@ type Schema = Readonly<Record<string, unknown>>;
 /** At least one value of each type. */
 export const BASIC_VALUES: readonly unknown[] = ['x', '', 1, 0, -1, 0.5, true, null, [], {}];
 
-/** The maximum length of a sample text. A longer one is not readable as a witness. */
+/** The maximum length of a sample text. Nobody could read a longer one in a report. */
 const MAX_CHARACTERS = 100_000;
 
 /** Returns texts with the lengths around the bounds of a schema, and texts of common formats. */

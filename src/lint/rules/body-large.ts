@@ -17,16 +17,13 @@ export const bodyLarge: Rule = {
       const { body, login } = entry;
       const isBuffered = body?.schema !== undefined;
       if (body !== undefined && sizeBytes(body.maxBytes) > (isBuffered ? BUFFERED_BYTES : STREAMED_BYTES))
-        yield findingAt(
-          [...path, 'body', 'maxBytes'],
-          sizeMessage(body.maxBytes, isBuffered ? 'buffered' : 'forwarded'),
-        );
+        yield findingAt([...path, 'body', 'maxBytes'], sizeMessage(body.maxBytes, isBuffered ? 'buffers' : 'forwards'));
       if (login !== undefined && (route.login?.limitBytes ?? 0) > BUFFERED_BYTES)
-        yield findingAt([...path, 'login', 'maxBytes'], sizeMessage(login.maxBytes, 'buffered'));
+        yield findingAt([...path, 'login', 'maxBytes'], sizeMessage(login.maxBytes, 'buffers'));
     }
   },
 };
 
-function sizeMessage(size: string, action: 'buffered' | 'forwarded'): string {
-  return `up to ${size} is ${action} for each request; write ${action === 'forwarded' ? '1GB' : '32MB'} or less`;
+function sizeMessage(size: string, action: 'buffers' | 'forwards'): string {
+  return `the gateway ${action} up to ${size} for each request; write ${action === 'forwards' ? '1GB' : '32MB'} or less`;
 }

@@ -16,7 +16,7 @@ export function findAccount(store: Store, column: 'id' | 'email', value: string)
   return store.one<Account>(`SELECT ${columns} FROM account WHERE ${column} = ?`, value);
 }
 
-/** Issues a random, single-use ticket that proves an earlier step of the account. The database stores only its hash. */
+/** Issues a random, single-use ticket that proves that the account has completed a step. Stores only the hash. */
 export function issueTicket(store: Store, { id }: Account, purpose: TicketPurpose, minutes: number): string {
   const ticket = randomBytes(24).toString('base64url');
   store.insert('ticket', {

@@ -25,13 +25,13 @@ interface ImportCount {
 }
 
 /**
- * Runs the import job: adds a contact for each row or rejects the row with a reason. Continues after the rows that are
- * counted.
+ * Runs the import job: adds a contact for each row or rejects the row with a reason. A restarted job continues after the rows
+ * that its output counts.
  */
 export function* importContacts(store: Store, job: SandboxJob): Generator<object> {
   const count: ImportCount = { total: 0, imported: 0, rejected: 0, errors: [], ...JSON.parse(job.output) };
-  const tolerant = { bom: true, trim: true, skip_empty_lines: true, relax_column_count: true };
-  const rows: Row[] = parse(job.input, { ...tolerant, columns: readHeader });
+  const options = { bom: true, trim: true, skip_empty_lines: true, relax_column_count: true };
+  const rows: Row[] = parse(job.input, { ...options, columns: readHeader });
   do {
     for (const row of rows.slice(count.total, count.total + STEP_ROWS)) importRow(store, job.companyId, count, row);
     yield count;

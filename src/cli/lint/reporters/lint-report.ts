@@ -57,7 +57,7 @@ export function rulePage(id: string): string {
   return `${RULES.find((rule) => rule.id === id)?.category ?? 'README'}.md`;
 }
 
-/** Serialises a value. Also escapes U+007F to U+009F, which JSON does not require but terminals interpret. */
+/** Serializes a value. Also escapes U+007F to U+009F, which JSON does not require but terminals interpret. */
 export function toJson(value: unknown): string {
   const text = JSON.stringify(value, null, 2);
   return `${text.replaceAll(/[\u007F-\u009F]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`)}\n`;
