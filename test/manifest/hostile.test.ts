@@ -18,7 +18,7 @@ describe('aliases', () => {
     const level = (index: number) => `${names[index + 1]}: &${names[index + 1]} [${`*${names[index]}, `.repeat(10)}]\n`;
     const text = `a: &a [${'x, '.repeat(10)}]\n${repeat(9, level)}`;
     expect(inTime(() => problemOf(text))).toMatch(
-      /^\d+:\d+ the manifest holds too many values; at most 500000 are read/,
+      /^\d+:\d+ the manifest has too many values; at most 500000 are read/,
     );
   });
 
@@ -130,7 +130,7 @@ describe('size', () => {
     [
       'keys of one map',
       manifestOf(repeat(100_000, (index) => `k${index}: 1\n`)),
-      /^1:1 this holds 100003 members; at most 20000/,
+      /^1:1 this has 100003 members; at most 20000/,
     ],
     [
       'items of one list',
@@ -138,7 +138,7 @@ describe('size', () => {
         '',
         repeat(100_000, () => '  - x\n'),
       ),
-      /^5:3 this holds 100000 members; at most 20000/,
+      /^5:3 this has 100000 members; at most 20000/,
     ],
   ])('100,000 %s', (_name, text, expected) => {
     expect(inTime(() => problemOf(text))).toMatch(expected);

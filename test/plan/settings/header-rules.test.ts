@@ -96,7 +96,7 @@ describe('a name', () => {
     ['response', { set: { Server: 'x' }, remove: ['SERVER'] }, 'SERVER'],
   ] as const)('of a %s stands once: %j', (side, rules, name) => {
     expect(said(side, rules)).toBe(
-      `"${name}" is here twice; "set" replaces the header that was sent, so remove one of them`,
+      `"${name}" appears twice; "set" already replaces the header, so remove one of them`,
     );
   });
 
