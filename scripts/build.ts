@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
-const SERVES = ['@opentelemetry/api', '@prometheus-io/client', 'http-proxy-3', 'jose', 'pino'];
+const EXTERNAL_PACKAGES = ['@opentelemetry/api', '@prometheus-io/client', 'http-proxy-3', 'jose', 'pino'];
 
 rmSync(join(ROOT, 'dist'), { recursive: true, force: true });
 execFileSync('tsc', ['-p', 'src', '--emitDeclarationOnly'], { cwd: ROOT, stdio: 'inherit' });
@@ -25,7 +25,7 @@ await build({
     'cli/manifest-worker': 'src/reload/manifest-worker.ts',
     'cli/file-worker': 'src/reload/file-worker.ts',
   },
-  external: SERVES,
+  external: EXTERNAL_PACKAGES,
   platform: 'node',
   output: { dir: 'dist', format: 'esm', chunkFileNames: 'cli/[name]-[hash].js' },
   logLevel: 'warn',

@@ -8,16 +8,16 @@ import { createRequire } from 'node:module';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { compile } from 'json-schema-to-typescript';
 
-interface SchemaTarget {
+interface GeneratedLanguage {
   /** A file of the folder `schema`. */
   readonly schema: string;
-  /** The type of a complete file. */
+  /** The name of the type of a complete file. */
   readonly type: string;
   readonly types: string;
   readonly validator: string;
 }
 
-const LANGUAGES: readonly SchemaTarget[] = [
+const LANGUAGES: readonly GeneratedLanguage[] = [
   {
     schema: 'gateway.schema.json',
     type: 'Manifest',

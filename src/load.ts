@@ -11,7 +11,7 @@ import type { Finding } from './problem/finding.ts';
 import { hasErrors, type Problem, toProblems } from './problem/problem.ts';
 import { createSecrets, type Secrets } from './problem/redaction.ts';
 
-/** The result of every stage: a plan, and the manifest that it was compiled from. */
+/** A manifest without errors, and the plan that was compiled from it. */
 export interface PlannedManifest extends LoadedTexts {
   readonly manifest: Manifest;
   readonly plan: Plan;
@@ -55,7 +55,7 @@ export function load(source: Source, environment: Environment, previous?: Plan):
   return { ...rejected, plan: undefined, secrets: createSecrets(checked?.secrets ?? []) };
 }
 
-/** The last stage: compiles a checked manifest step by step. Returns no plan, and the findings of all stages, if there are errors. */
+/** Compiles a checked manifest step by step, as the last stage. With errors, returns the findings of all stages and no plan. */
 export function* planManifest(
   checked: CheckedManifest,
   readFile: Environment['readFile'],

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { expandGlob } from './file-glob.ts';
 import type { Environment } from './source.ts';
 
-/** The files that a manifest names, by the paths that it writes: the SHA-256 of each in hex, empty for an unreadable file. */
+/** The SHA-256 in hex of each file that a manifest names, by the path in the manifest; empty for an unreadable file. */
 export type FileHashes = ReadonlyMap<string, string>;
 
 /** The files that a manifest depends on, besides its own text. */
 export interface Dependencies {
   readonly files: FileHashes;
-  /** The patterns that the manifest includes: the matching paths of each, one per line. */
+  /** The patterns that the manifest includes: the paths that each one matches, one per line. */
   readonly globs: ReadonlyMap<string, string>;
 }
 
@@ -18,7 +18,7 @@ export interface TrackedEnvironment extends Environment {
   readonly expandGlob: (pattern: string) => readonly string[];
 }
 
-/** The limit for all files of one manifest together: it may name hundreds. */
+/** The limit for all files of one manifest together, since it may name hundreds. */
 export const MAX_ALL_CHARACTERS = 25_000_000;
 
 /** Wraps an environment and records the dependencies that are read through it. */
@@ -55,7 +55,7 @@ export function fileSizeError(): Error {
   return Object.assign(new Error(message), { code: 'EFBIG' });
 }
 
-/** Returns the files whose content changed and the patterns that match other files. */
+/** Returns the files whose content changed, and the patterns whose matches changed. */
 export function changedDependencies({ files, globs }: Dependencies, environment: Environment): string[] {
   const changedFiles = [...files].filter(([path, hash]) => hashOf(path, environment.readFile) !== hash);
   const changedGlobs = [...globs].filter(([pattern, paths]) => expandGlob(pattern, environment).join('\n') !== paths);

@@ -19,7 +19,7 @@ export interface Document extends Locator {
   comments(): readonly YamlComment[];
 }
 
-/** Parses YAML 1.2 (core schema) into plain values. Never throws, whatever the text. */
+/** Parses YAML 1.2 (core schema) into plain values. Never throws, even for invalid text. */
 export function parse(source: Source): { document: Document; findings: Finding[] } {
   const text = source.text;
   const lines = createLineIndex(text);
@@ -85,7 +85,7 @@ function parserFindings(
   });
 }
 
-/** Finds the bracket or quote that was never closed: the parser only reports where its search ended. */
+/** Finds the bracket or quote that is never closed. The parser only reports where its search for the closing one ended. */
 function openingDelimiter({ code, message, pos }: YAMLError, root: Node | null): OffsetRange | undefined {
   const isQuote = code === 'MISSING_CHAR' && message.startsWith('Missing closing');
   if (!isQuote && !/^(?:flow|expected flow) .* end with/i.test(message)) return undefined;

@@ -3,7 +3,7 @@ import type { Environment } from './source.ts';
 // Not `path.matchesGlob`: it also expands braces, without a limit (`{1..100000}*` takes minutes), and treats brackets in file
 // names as character classes. A manifest promises `*` and `?` only.
 
-/** A pattern with more matches has none: a part of them would be an incomplete manifest. */
+/** A pattern with more matches returns none, because only some of its files would be an incomplete manifest. */
 export const MAX_GLOB_MATCHES = 10_000;
 
 /**

@@ -19,7 +19,7 @@ interface SourceLine {
 }
 
 /**
- * Formats YAML text: indents each block by two columns, also a list in a map; writes one space where one is needed, at most one
+ * Formats YAML text: indents each block by two columns, including a list in a map; writes one space where one is needed, at most one
  * empty line, and no white space at the end of a line. Changes white space only, so comments and the meaning stay the same.
  *
  * @param tokens the tokens of a text without `\r\n`
@@ -41,11 +41,14 @@ export function formatYaml(tokens: readonly YamlToken[]): string {
     }
     const open = [...blocks];
     const to = line.isInFlow ? Math.max(0, line.column + shiftOf(blocks.at(-1))) : indentOf(line, blocks);
-    out.push(...pending.map((one) => renderComment(one, open, line.column, to)), renderLine(line, to, blocks.at(-1)));
+    out.push(
+      ...pending.map((comment) => renderComment(comment, open, line.column, to)),
+      renderLine(line, to, blocks.at(-1)),
+    );
     pending = [];
     header = line.tokens.find(({ kind }) => kind === 'block-scalar-header')?.text ?? '';
   }
-  out.push(...pending.map((one) => renderComment(one, blocks)));
+  out.push(...pending.map((comment) => renderComment(comment, blocks)));
   return collapseBlankLines(out)
     .map((line) => `${line}\n`)
     .join('');
@@ -100,7 +103,7 @@ function kindAt(tokens: readonly SpacedToken[], index: number): Block['kind'] | 
   if (isIndicator(token, '-')) return 'list';
   if (isIndicator(token, '?') || isIndicator(token, ':')) return 'map';
   const isProperty = ({ kind, text }: SpacedToken) => kind === 'other' && /^[&!]/.test(text);
-  const [node, next] = tokens.slice(index).filter((one) => !isProperty(one));
+  const [node, next] = tokens.slice(index).filter((other) => !isProperty(other));
   const isKey = node !== undefined && (node.kind === 'scalar' || node.text.startsWith('*'));
   return isKey && next !== undefined && isIndicator(next, ':') ? 'map' : undefined;
 }
@@ -145,7 +148,7 @@ function shiftScalar(scalar: string, shift: number): string {
   return [...[first, ...rest].slice(0, -1).map(trimEnd), rest.at(-1)].join('\n');
 }
 
-/** Renders the lines below `|` or `>`. A digit in that header is their indentation; without one the first line determines it. */
+/** Renders the lines below `|` or `>`. A digit in that header is their indentation; without a digit, the first line sets it. */
 function renderBlockScalar(text: string, header: string, block: Block | undefined): string {
   const lines = text.replace(/\n$/, '').split('\n');
   const digit = Number(/[1-9]/.exec(header)?.[0] ?? 0);

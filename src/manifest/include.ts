@@ -12,7 +12,7 @@ const MAX_FILES = 1_000;
 /** Parses a text. A caller may pass a parser with a cache. */
 export type DocumentParser = typeof parse;
 
-/** Parses a manifest and its included files into one document. Never throws, whatever the text. */
+/** Parses a manifest and its included files into one document. Never throws, even for invalid text. */
 export function readDocument(
   source: Source,
   environment: TrackedEnvironment,
@@ -44,7 +44,7 @@ export function readDocument(
   return { document: merged.document, findings: [...findings, ...merged.findings] };
 }
 
-/** Parses texts that were valid before into one document, the manifest first. */
+/** Parses texts that were parsed without errors before into one document. The first text is the manifest. */
 export function parseDocuments(sources: readonly Source[]): Document {
   const [main, ...included] = sources.map((source) => parse(source).document);
   if (main === undefined) throw new RangeError('there is no text to parse');
@@ -74,7 +74,7 @@ function findIncludedFiles(
       const message = `"${pattern}" is not in the manifest's folder; write a relative path without .. and without variables`;
       findings.push(errorAt(path, RULE, message));
     } else if (matches.length === 0) {
-      // Otherwise a folder that is missing for a moment would remove its routes.
+      // Without this error, a folder that is missing temporarily would remove its routes.
       const message = `no file, or more than ${MAX_GLOB_MATCHES}, matches "${pattern}"; write a pattern of existing files`;
       findings.push(errorAt(path, RULE, message));
     }
@@ -82,7 +82,11 @@ function findIncludedFiles(
   }
   if (files.size <= MAX_FILES) return files;
   findings.push(
-    errorAt(['include'], RULE, `these are ${files.size} files, and the limit is ${MAX_FILES}; include fewer files`),
+    errorAt(
+      ['include'],
+      RULE,
+      `the patterns match ${files.size} files, and the limit is ${MAX_FILES}; include fewer files`,
+    ),
   );
   return new Map([...files].slice(0, MAX_FILES));
 }
@@ -122,7 +126,7 @@ function includedFileFindings({ value }: Document): Finding[] {
       errorAt(
         [key],
         RULE,
-        `"${key}" is ${key === 'routes' ? 'a list' : 'a map of names'}; write it as in the manifest`,
+        `"${key}" must be ${key === 'routes' ? 'a list' : 'a map of names'}; write it as in the manifest`,
       ),
     ];
   });

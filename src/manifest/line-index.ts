@@ -1,6 +1,6 @@
 import type { Range } from '../problem/problem.ts';
 
-/** Converts offsets in a text to lines and columns. A byte order mark is no column, as in editors. */
+/** Converts offsets in a text to lines and columns. As in editors, a byte order mark does not count as a column. */
 export interface LineIndex {
   rangeOf(start: number, end: number): Range;
 }

@@ -3,10 +3,10 @@ import type { Document } from './document.ts';
 import { MERGED_KEYS } from './manifest-keys.ts';
 import type { YamlValue } from './yaml-values.ts';
 
-/** The limit of a list in one file. */
+/** Equal to the limit of a list in one file. */
 const MAX_ROUTES = 20_000;
 
-/** The document of a merged member, and its path there. */
+/** The document that a merged member comes from, and its path in that document. */
 interface Origin {
   readonly document: Document;
   readonly path: Path;
@@ -70,9 +70,9 @@ function mergeMaps(
       named.set(path.join('/'), { document, path });
       return true;
     }
-    const message = `"${name}" is in another file too; rename or remove one of them`;
+    const message = `"${name}" is defined in another file too; rename or remove one of them`;
     const finding = errorAtKey(path, 'include-twice', message);
-    const related = { path, file: other.document.file, message: 'the other one' };
+    const related = { path, file: other.document.file, message: 'the other definition' };
     findings.push({ ...finding, location: { ...finding.location, file: document.file }, related });
     return false;
   });

@@ -63,7 +63,7 @@ export function checkManifest(
   };
 }
 
-/** Refuses variables in the id and the path of a route, which logs, metrics and messages print. */
+/** Reports variables in the id and the path of a route, which logs, metrics and messages print. */
 function printedValueFindings(path: Path): Finding[] {
   const [first, , key, inside] = path;
   if (first !== 'routes' || inside !== undefined || (key !== 'id' && key !== 'path')) return [];

@@ -75,7 +75,7 @@ const BY_KEYWORD: Readonly<Record<string, (context: SchemaErrorContext) => Findi
     const wanted = noun ?? TYPES[String(params['type'])] ?? params['type'];
     return [errorAt(path, RULE, `${quote(path)} is not ${wanted}${remedy}`)];
   },
-  // The error within the `if` is reported on its own.
+  // The validator also reports the error in `then` or `else`.
   if: () => [],
   anyOf: ({ path, examples, quote }) => [errorAt(path, RULE, `${quote(path)} does not fit here${examples}`)],
   minItems: emptyFinding,

@@ -1,6 +1,6 @@
 import type { Finding } from '../problem/finding.ts';
 
-/** Messages in place of the parser's: the error, then its fix. The first matching row counts; without one the parser's stays. */
+/** Messages that replace those of the parser: the error, then its fix. The first matching row applies; else the parser's message does. */
 const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/^TAB_AS_INDENT/, 'a tab cannot indent YAML; use spaces'],
   [/^MULTIPLE_DOCS/, 'a manifest is one document, and a second one begins here; remove the "---"'],

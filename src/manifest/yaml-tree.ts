@@ -74,7 +74,7 @@ const pairs = new WeakMap<Node, Map<unknown, Pair<Node, Node | null>>>();
 function pairsOf(map: Node & { items: unknown[] }): Map<unknown, Pair<Node, Node | null>> {
   const cached = pairs.get(map);
   if (cached !== undefined) return cached;
-  // The first of equal keys counts.
+  // Reversed, so that the first of two equal keys wins.
   const items = (map.items as Pair<Node, Node | null>[]).toReversed();
   const byKey = new Map(items.map((item) => [isScalar(item.key) ? item.key.value : undefined, item] as const));
   pairs.set(map, byKey);

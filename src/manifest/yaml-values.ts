@@ -57,11 +57,11 @@ function readMember(step: string | number, node: Node | null, depth: number, rea
 
 function limitError(node: Node, depth: number, reader: ValueReader): string | undefined {
   if (depth > MAX_DEPTH) return `the manifest is nested too deeply here; at most ${MAX_DEPTH} levels are read`;
-  // Reported once, at the node that exceeds the limit; the rest is skipped.
+  // Report this once, at the node that exceeds the limit. The remaining nodes are skipped.
   if (reader.nodes === MAX_NODES)
-    return `the manifest holds too many values; at most ${MAX_NODES} are read, aliases followed`;
+    return `the manifest has too many values; at most ${MAX_NODES} are read, including those behind aliases`;
   if ((isMap(node) || isSeq(node)) && node.items.length > MAX_MEMBERS)
-    return `this holds ${node.items.length} members; at most ${MAX_MEMBERS} are read`;
+    return `this has ${node.items.length} members; at most ${MAX_MEMBERS} are read`;
   if (reader.openNodes.has(node)) return 'this alias refers to a value that contains it';
   return undefined;
 }
@@ -99,7 +99,7 @@ function readMap(pairs: readonly Pair<Node, Node | null>[], depth: number, reade
     } else if (pair.key.value === '<<') {
       reader.findings.push(syntaxAt(pair.key, 'merge keys ("<<") are not part of YAML 1.2; write the keys out'));
     } else if (names.has(pair.key.value)) {
-      const message = `the key "${pair.key.value}" is here twice; remove one of the two`;
+      const message = `the key "${pair.key.value}" appears twice; remove one of the two`;
       const related = { path: [...reader.path, pair.key.value], message: 'the first one' };
       reader.findings.push({ ...syntaxAt(pair.key, message), related });
     } else if (reader.nodes <= MAX_NODES) {

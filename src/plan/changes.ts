@@ -91,7 +91,7 @@ export function summarizeChanges(changes: PlanChanges): string {
     formatCount(changes.upstreamsRemoved, 'upstream', 'removed'),
     ...[...changes.rules, ...changes.server.map((key) => `server.${key}`)].map((key) => `${key} changed`),
   ];
-  return counts.filter((part) => part !== '').join(', ') || 'nothing that is served changed';
+  return counts.filter((part) => part !== '').join(', ') || 'no effective changes';
 }
 
 function formatCount({ length }: readonly string[], noun: string, change: string): string {

@@ -21,14 +21,14 @@ export interface CompileOptions {
   readonly hash: string;
   readonly readFile: Environment['readFile'];
   readonly secrets: Secrets;
-  /** The active plan: parts that did not change are taken over from it. */
+  /** The active plan, whose unchanged parts are reused. */
   readonly previous: Plan | undefined;
-  /** Parts that the schema has rejected: `routes/3`, `upstreams/contacts`, `auth`; an empty text for a top-level key. */
+  /** Parts that the schema has rejected: `routes/3`, `upstreams/contacts`, `auth`; an empty string for an unknown top-level key. */
   readonly invalidParts: ReadonlySet<string>;
 }
 
 /**
- * Compiles the plan of a checked manifest, or returns all findings that prevent it. Skips the `invalidParts`, which the
+ * Compiles the plan of a checked manifest, or returns all its errors. Skips the `invalidParts`, which the
  * schema has reported, and checks the rest, so that all mistakes are reported at once.
  */
 export function* compilePlan(

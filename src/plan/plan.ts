@@ -20,9 +20,9 @@ export interface Plan {
   readonly routes: readonly Route[];
   readonly router: Router;
   readonly reload: ReloadSettings;
-  /** Present as soon as one route is protected or has a login gate. */
+  /** Present if the manifest has `auth`, which protected routes and login gates need. */
   readonly auth: Auth | undefined;
-  /** All schemas, redacted, for descriptions of the routes; references stay inside of it. */
+  /** All schemas, redacted, for descriptions of the routes; references never leave this value. */
   readonly schemas: Readonly<Record<'schemas' | 'routes' | 'files', unknown>> | undefined;
   /** The share of 2xx responses that get a line in the log: from 0 to 1. */
   readonly sample2xx: number;

@@ -18,22 +18,22 @@ export interface Route {
   /** Verifies callers, and the tokens in login responses; present if the route is protected or has a login gate. */
   readonly auth: Auth | undefined;
   readonly upstream: Upstream;
-  /** From the start of the forwarding to the last byte of the response; `undefined`: the upstream's timeout. */
+  /** From the start of forwarding to the last byte of the response; `undefined`: the upstream's timeout. */
   readonly timeoutMs: number | undefined;
-  /** The path may contain encoded slashes. */
+  /** True if the path may contain encoded slashes. */
   readonly keepsEncodedSlash: boolean;
   /** Rewrites the matched path for the upstream; `undefined`: the path stays the same. */
   readonly upstreamPath: ((path: string) => string) | undefined;
   readonly requestHeaders: HeaderRules | undefined;
   readonly responseHeaders: HeaderRules | undefined;
-  /** A WebSocket handshake may become a tunnel here. */
+  /** True if the route accepts WebSocket handshakes. */
   readonly websocket: boolean;
   /** Returns true if a page of this origin may open a WebSocket; `undefined`: handshakes are refused. */
   readonly allowsOrigin: ((origin: string, isSameHost: boolean) => boolean) | undefined;
   readonly login: LoginRule | undefined;
   /** `report`: requests with violations are forwarded, and the violations are only logged. */
   readonly validation: 'enforce' | 'report';
-  /** Returns true if the manifest contains a name. Other names in a client's body do not go into the log. */
+  /** Returns true if the manifest contains a name. Other names in a client's body are not logged. */
   readonly isManifestName: (name: string) => boolean;
   /** Validates path parameters, query and headers; `undefined`: anything is valid. */
   readonly parameters: ParameterRules | undefined;

@@ -25,11 +25,11 @@ export interface SampleRequest {
   readonly url: string;
 }
 
-/** The route that a request has under the old plan and the one that it has under the new plan; at least one of the two. */
+/** The routes that a request matches under the old and the new plan. At least one of them is present. */
 export interface RoutePair<R extends PatternRoute = PatternRoute> {
   readonly from: R | undefined;
   readonly to: R | undefined;
-  /** A request that goes from the one to the other; `undefined`: they have the same id, and no request in common. */
+  /** A request that matches `from` before and `to` after; `undefined` if the routes share their id but no request. */
   readonly request: SampleRequest | undefined;
 }
 
@@ -82,19 +82,19 @@ export function pairRoutesSliced<R extends PatternRoute>(
 }
 
 interface PairingScope {
-  /** The ids of the routes whose overlaps with other routes are tried. */
+  /** The ids of the routes whose overlaps with other routes are searched. */
   readonly changed: ReadonlySet<string>;
   readonly budget: OverlapSearchBudget;
-  /** Only overlaps of a public and a protected route are tried. */
+  /** True to search only overlaps of a public and a protected route. */
   readonly isAccessOnly: boolean;
 }
 
-/** In steps of the overlap search: the routing of an overlap's sample paths takes about as long as ten steps. */
+/** The cost of one overlap, in steps of the overlap search: routing its sample paths takes about as long as ten steps. */
 const OVERLAP_COST = 10;
 
 /**
- * Pairs routes by the requests that they get. Sample paths are proposed and both routers decide, so every pair has a
- * request that proves it. Where two patterns overlap, one sample path stands for all paths of the overlap.
+ * Pairs routes by the requests that they match. Both routers match the same sample paths, so every pair has a request
+ * that proves it. Where two patterns overlap, one sample path stands for all paths of the overlap.
  */
 function* pairSelectedRoutes<R extends PatternRoute>(
   old: PairingSide<R>,

@@ -37,16 +37,16 @@ export interface RouteContext extends RouteAuthContext {
 
 /** Compiles the routes. Reports routes that match the same requests or have the same id. */
 export function* compileRoutes(
-  written: readonly ParsedRoute[],
+  parsedRoutes: readonly ParsedRoute[],
   context: RouteContext,
   findings: Finding[],
 ): SlicedWork<Route[]> {
-  yield* findDuplicates(written, findings);
+  yield* findDuplicates(parsedRoutes, findings);
   const headKeys = new Set(
-    written.filter(({ entry }) => declaredMethods(entry).includes('HEAD')).map(({ key }) => key),
+    parsedRoutes.filter(({ entry }) => declaredMethods(entry).includes('HEAD')).map(({ key }) => key),
   );
   const routes: Route[] = [];
-  for (const route of written) {
+  for (const route of parsedRoutes) {
     routes.push(...compileRoute(route, headKeys.has(route.key), context, findings));
     yield;
   }
@@ -135,8 +135,8 @@ function declaredMethods(entry: RouteEntry): readonly string[] {
 
 /** Adds HEAD to GET (RFC 9110 section 9.3.2), so that a wider route does not match the HEAD requests of a narrower one. */
 function methodsOf(entry: RouteEntry, hasHead: boolean): readonly string[] {
-  const written = declaredMethods(entry);
-  return written.includes('GET') && !hasHead ? [...written, 'HEAD'].sort() : written.toSorted();
+  const declared = declaredMethods(entry);
+  return declared.includes('GET') && !hasHead ? [...declared, 'HEAD'].sort() : declared.toSorted();
 }
 
 /** Reports routes with the same id, and routes that match the same requests. */

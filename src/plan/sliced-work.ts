@@ -1,7 +1,7 @@
 /** Work that can pause at each `yield`. */
 export type SlicedWork<Result> = Generator<undefined, Result>;
 
-/** Does all of the work at once. */
+/** Runs the work to its end without a pause. */
 export function runToEnd<Result>(steps: SlicedWork<Result>): Result {
   for (;;) {
     const step = steps.next();
@@ -10,7 +10,7 @@ export function runToEnd<Result>(steps: SlicedWork<Result>): Result {
 }
 
 /**
- * Does the work in slices; the event loop turns between them.
+ * Runs the work in slices. The event loop handles other events between them.
  *
  * @param sliceMs the maximum length of a slice; a step is never interrupted
  */

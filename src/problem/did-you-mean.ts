@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 
-/** The limit of compared words: thousands of wrong names among thousands of words would take seconds. */
+/** Compare at most this many words: thousands of misspelt names against thousands of words would take seconds. */
 const MAX_WORDS = 500;
 
 /**
@@ -43,7 +43,7 @@ function isPrefix(start: string, word: string): boolean {
   return start.length >= 3 && word.startsWith(start);
 }
 
-/** Returns `; did you mean "x"?`, or without a near word the valid ones: `; write one of: a, b`. */
+/** Returns `; did you mean "x"?`. If no word is near, lists the valid ones: `; write one of: a, b`. */
 export function suggestion(written: string, known: readonly string[]): string {
   const near = didYouMean(written, known);
   if (near !== undefined) return `; did you mean "${near}"?`;

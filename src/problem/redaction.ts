@@ -19,7 +19,7 @@ export interface Secrets {
   readonly isSecret: (path: Path) => boolean;
   /** Returns true if the value at a path, or one inside it, came from the environment. */
   readonly hasSecretWithin: (path: Path) => boolean;
-  /** Returns the value at a path as it may be printed: each text from the environment as the manifest writes it. */
+  /** Returns a printable copy of the value at a path, with `${NAME}` in place of values from the environment. */
   readonly redactValue: <T>(value: T, path: Path) => T;
   /** Returns a text with `${NAME}` in place of the values of variables. */
   readonly redactText: (text: string) => string;
@@ -63,7 +63,7 @@ export function redactSource(text: string, problems: readonly Problem[]): string
   for (const { range } of secrets)
     for (let number = range.line; number <= range.endLine; number += 1) {
       const line = lines[number - 1] ?? '';
-      // A byte order mark is no column.
+      // A byte order mark does not count as a column.
       const shift = line.startsWith('\uFEFF') ? 0 : 1;
       const start = number === range.line ? range.column - shift : line.search(/\S|$/);
       const end = Math.max(start, number === range.endLine ? range.endColumn - shift : line.trimEnd().length);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { substitute } from '../../src/manifest/substitute.ts';
-import { AUTH, bodyRoute, loadText, manifestOf, problemOf, ROUTE, said } from './support.ts';
+import { AUTH, bodyRoute, formatProblem, loadText, manifestOf, problemOf, ROUTE } from './support.ts';
 
 const value = (text: string, env: Record<string, string | undefined> = {}) => substitute(text, env).value;
 
@@ -24,13 +24,13 @@ describe('a variable in a value', () => {
     ['${A}', { A: '$&$1$$' }, '$&$1$$'],
     ['${_9}', { _9: 'a' }, 'a'],
   ])('%s with %o is %s', (text, env, expected) => {
-    const { value: found, findings } = substitute(text, env);
+    const { value: result, findings } = substitute(text, env);
     expect(findings).toEqual([]);
-    expect(found).toBe(expected);
+    expect(result).toBe(expected);
   });
 
   test.each(['${', '${}', '${9A}', '${A', '${A-b}', '${A:b}', '${ A }', '${A:-{}}', 'a ${b c}', '${a.b}'])(
-    '%s is a mistake',
+    '%s is an error',
     (text) => {
       const { findings } = substitute(text, { A: 'x' });
       expect(findings.map(({ message }) => message)).toEqual([
@@ -39,33 +39,36 @@ describe('a variable in a value', () => {
     },
   );
 
-  test.each([[{}], [{ NAME: '' }], [{ NAME: undefined }], [Object.create({ OTHER: 'x' })]])('unset: %o', (env) => {
-    expect(substitute('${NAME}', env).findings.map(({ message }) => message)).toEqual([
-      'the environment variable NAME is not set; set it, or write a default: ${NAME:-…}',
-    ]);
-  });
+  test.each([[{}], [{ NAME: '' }], [{ NAME: undefined }], [Object.create({ OTHER: 'x' })]])(
+    'an unset variable is an error: %o',
+    (env) => {
+      expect(substitute('${NAME}', env).findings.map(({ message }) => message)).toEqual([
+        'the environment variable NAME is not set; set it, or write a default: ${NAME:-…}',
+      ]);
+    },
+  );
 
-  test('two that are missing in one value are told of both', () => {
+  test('two unset variables in one value are both reported', () => {
     expect(substitute(['${A}${B}'], {}).findings.map(({ location }) => location)).toEqual([
       { path: [0], at: 'value' },
       { path: [0], at: 'value' },
     ]);
     const { problems } = loadText(manifestOf('listen: ${HOST}:${PORT}\n'));
-    expect(problems.map(said)).toEqual([
+    expect(problems.map(formatProblem)).toEqual([
       expect.stringMatching('^4:9 the environment variable HOST is not set'),
       expect.stringMatching('^4:9 the environment variable PORT is not set'),
     ]);
   });
 
-  test('keys are not touched, nor what is no string', () => {
+  test('keys and values that are not strings stay the same', () => {
     expect(substitute({ '${A}': 1, b: true, c: null }, { A: 'x' }).value).toEqual({ '${A}': 1, b: true, c: null });
   });
 
-  test('any text without "${" stays as it is', () => {
+  test('any text without "${" stays the same', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => text.includes('${') || value(text) === text));
   });
 
-  test('any value arrives whole, as text', () => {
+  test('any value is substituted completely, as a text', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, unit: 'binary' }), (text) => value('<${A}>', { A: text }) === `<${text}>`),
     );
@@ -92,7 +95,7 @@ describe('a value from the environment cannot change the structure', () => {
     expect(plan?.routes).toHaveLength(1);
   });
 
-  test('a number stays a string, and is refused where one is needed', () => {
+  test('a number stays a string, and is refused where a number is required', () => {
     expect(problemOf(manifestOf().replace('version: 1', 'version: ${V}'), { V: '1' })).toBe(
       '1:10 the value from the environment is not supported here; write 1',
     );
@@ -221,7 +224,7 @@ describe('a value from the environment is never printed', () => {
     for (const { message, related } of problems) expect(`${message} ${related?.message}`).not.toContain(secret);
   });
 
-  test('wherever it is put', () => {
+  test('from any location of a manifest', () => {
     const text = `version: 1
 listen: 127.0.0.1:0
 upstreams:
@@ -250,7 +253,7 @@ ${ROUTE}${ROUTE.replace('id: contacts', 'id: other').replace('/api', '/b').repla
     );
   });
 
-  test('a default is no secret: it stands in the file', () => {
+  test('a default is printed, because it is in the file', () => {
     expect(problemOf(manifestOf('listen: ${X:-nowhere}\n'))).toContain('"nowhere" is not an address');
   });
 });

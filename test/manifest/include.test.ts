@@ -33,11 +33,11 @@ function loadWith(include: string, files: Readonly<Record<string, string>>, main
   return load({ path: 'deploy/gateway.yaml', text: main.replace('INCLUDE', include) }, worldWith(files));
 }
 
-const said = (loaded: ReturnType<typeof loadWith>) =>
+const formattedProblems = (loaded: ReturnType<typeof loadWith>) =>
   loaded.problems.map(({ file, range, message }) => `${file}:${range.line}:${range.column} ${message}`);
 
-describe('what is included', () => {
-  it('joins lists, and unites maps', () => {
+describe('an included file', () => {
+  it('extends the lists and maps of the manifest', () => {
     const { plan } = loadWith('[routes/*.yaml, other.yaml]', {
       'other.yaml': 'upstreams:\n  two: { url: "http://127.0.0.1:${PORT}" }\nschemas: { Name: { type: string } }\n',
       'routes/b.yaml': route('b', 'two'),
@@ -52,9 +52,11 @@ describe('what is included', () => {
     expect(plan?.upstreams.map(({ endpoints }) => endpoints[0]?.url.port)).toEqual(['1', '7']);
   });
 
-  it('is known by the names of its own files, with the folder of the manifest', () => {
+  it('appears in problems and sources with the folder of the manifest', () => {
     const loaded = loadWith('routes/*.yaml', { 'routes/a.yaml': route('a'), 'routes/b.yaml': route('b', 'upp') });
-    expect(said(loaded)).toEqual(['deploy/routes/b.yaml:2:47 no upstream is named "upp"; did you mean "up"?']);
+    expect(formattedProblems(loaded)).toEqual([
+      'deploy/routes/b.yaml:2:47 no upstream is named "upp"; did you mean "up"?',
+    ]);
     expect(loaded.sources.map(({ path }) => path)).toEqual([
       'deploy/gateway.yaml',
       'deploy/routes/a.yaml',
@@ -62,7 +64,7 @@ describe('what is included', () => {
     ]);
   });
 
-  it('tells of both places where two routes are equal', () => {
+  it('has problems that point to both of two equal routes', () => {
     const loaded = loadWith('routes/*.yaml', { 'routes/a.yaml': route('a'), 'routes/b.yaml': route('a') });
     expect(loaded.problems.map(({ file, related }) => [file, related?.file])).toEqual([
       ['deploy/routes/b.yaml', 'deploy/routes/a.yaml'],
@@ -70,12 +72,12 @@ describe('what is included', () => {
     ]);
   });
 
-  it('is told of with a value that the environment gave hidden', () => {
+  it('has problems without values from the environment', () => {
     const loaded = loadWith('a.yaml', { 'a.yaml': `${route('a')}upstreams:\n  two: { url: 'x\${PORT}' }\n` });
-    expect(said(loaded).join()).toContain('the value from the environment');
+    expect(formattedProblems(loaded).join()).toContain('the value from the environment');
   });
 
-  it('is read once where two patterns stand for it', () => {
+  it('is read once if two patterns match it', () => {
     const { plan } = loadWith('[routes/a.yaml, routes/*.yaml]', {
       'routes/a.yaml': route('a'),
       'routes/b.yaml': route('b'),
@@ -83,26 +85,26 @@ describe('what is included', () => {
     expect(plan?.routes.map(({ id }) => id)).toEqual(['a', 'b']);
   });
 
-  it('has a part in the hash', () => {
+  it('changes the hash of the manifest', () => {
     const hashOf = (text: string) => loadWith('a.yaml', { 'a.yaml': text }).plan?.hash;
     expect(hashOf(route('a'))).toBe(hashOf(route('a')));
     expect(hashOf(route('a'))).not.toBe(hashOf(route('b')));
   });
 
-  it.each(['/etc/a.yaml', '../a.yaml', 'a/../../b.yaml', "'${PORT}.yaml'", 'a\\b.yaml'])('is not %s', (pattern) => {
+  it.each(['/etc/a.yaml', '../a.yaml', 'a/../../b.yaml', "'${PORT}.yaml'", 'a\\b.yaml'])('cannot be %s', (pattern) => {
     const loaded = loadWith(pattern, { 'a.yaml': route('a') });
     expect(loaded.problems.map(({ rule }) => rule)).toEqual(['include']);
     expect(loaded.files.size).toBe(0);
   });
 
-  it('is watched: its files, and what its patterns stand for', () => {
+  it('is a dependency, like the matches of its pattern', () => {
     const { files, globs } = loadWith('routes/*.yaml', { 'routes/a.yaml': route('a') });
     expect([...files.keys()]).toEqual(['routes/a.yaml']);
     expect([...globs]).toEqual([['routes/*.yaml', 'routes/a.yaml']]);
   });
 });
 
-describe('a pattern', () => {
+describe('a pattern matches', () => {
   const world = worldWith({ 'a/x.yaml': '', 'a/y.yml': '', 'b/x.yaml': '', 'b[1].yaml': '', 'b.yaml': '' });
   it.each([
     ['*/x.yaml', ['a/x.yaml', 'b/x.yaml']],
@@ -113,11 +115,11 @@ describe('a pattern', () => {
     ['b?yaml', ['b.yaml']],
     ['c/*.yaml', []],
     ['c/d.yaml', ['c/d.yaml']],
-  ])('%s', (pattern, found) => {
-    expect(expandGlob(pattern, world)).toEqual(found);
+  ])('%s', (pattern, expected) => {
+    expect(expandGlob(pattern, world)).toEqual(expected);
   });
 
-  it('has folders in which something may come', () => {
+  it('only files of its folders', () => {
     expect(globFolders('*/*.yaml', world)).toEqual(['', 'a', 'b', 'b.yaml', 'b[1].yaml']);
     expect(globFolders('a/x.yaml', world)).toEqual([]);
   });

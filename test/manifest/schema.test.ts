@@ -43,35 +43,37 @@ const properties = [...propertiesOf(schema)];
 const ajv = new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true });
 ajv.addSchema(schema, 'manifest');
 
-describe('every key is described and shown', () => {
-  test('there are keys', () => expect(properties.length).toBeGreaterThan(30));
+describe('every key has a description and examples', () => {
+  test('the schema has keys', () => expect(properties.length).toBeGreaterThan(30));
 
   test.each(properties)('%s', (pointer, member) => {
     const { description, examples } = resolved(member);
     expect(description).toMatch(/^[A-Z`].*\.$/);
     expect(examples?.length).toBeGreaterThan(0);
-    const fits = ajv.getSchema(`manifest#${pointer}`);
+    const validate = ajv.getSchema(`manifest#${pointer}`);
     for (const example of examples ?? [])
-      expect({ example, errors: fits?.(example) ? null : fits?.errors }).toEqual({ example, errors: null });
+      expect({ example, errors: validate?.(example) ? null : validate?.errors }).toEqual({ example, errors: null });
   });
 
   test.each(Object.entries(definitions))('$defs/%s', (name, { description, examples }) => {
     expect(description).toMatch(/^[A-Z`].*\.$/);
-    const fits = ajv.getSchema(`manifest#/$defs/${name}`);
+    const validate = ajv.getSchema(`manifest#/$defs/${name}`);
     for (const example of examples ?? [])
-      expect({ example, errors: fits?.(example) ? null : fits?.errors }).toEqual({ example, errors: null });
+      expect({ example, errors: validate?.(example) ? null : validate?.errors }).toEqual({ example, errors: null });
   });
 
-  test('the manifest itself', () => {
+  test('the example of the manifest is valid', () => {
     expect(schema.examples).toHaveLength(1);
     for (const example of schema.examples ?? []) expect(ajv.validate('manifest', example)).toBe(true);
   });
 });
 
-test('what is shown of a body schema loads', () => {
-  const shown = [definitions['JsonSchema'], schema.properties?.['schemas']].flatMap((member) => member?.examples ?? []);
-  expect(shown.length).toBeGreaterThan(1);
-  for (const example of shown) {
+test('the examples of body schemas load', () => {
+  const examples = [definitions['JsonSchema'], schema.properties?.['schemas']].flatMap(
+    (member) => member?.examples ?? [],
+  );
+  expect(examples.length).toBeGreaterThan(1);
+  for (const example of examples) {
     const [named] = Object.values(example as object).every((inside) => inside?.constructor === Object)
       ? Object.values(example as object)
       : [example];
@@ -79,11 +81,11 @@ test('what is shown of a body schema loads', () => {
   }
 });
 
-test('it compiles under the strict mode of ajv', () => {
+test('the schema compiles in the strict mode of ajv', () => {
   expect(new Ajv2020({ strict: true, allowUnionTypes: true }).compile(schema)).toBeTypeOf('function');
 });
 
-test('no map takes a key that it does not know', () => {
+test('no map accepts an unknown key', () => {
   const open = properties.filter(
     ([, { properties: members, ...rest }]) => members !== undefined && rest['additionalProperties'] !== false,
   );
@@ -93,7 +95,7 @@ test('no map takes a key that it does not know', () => {
       expect({ name, closed: definition['additionalProperties'] }).toEqual({ name, closed: false });
 });
 
-test('every key that is required is a key', () => {
+test('every required key is a property', () => {
   const maps = [schema, ...Object.values(definitions), ...properties.map(([, member]) => member)];
   for (const { properties: members, required } of maps)
     if (Array.isArray(required)) expect(Object.keys(members ?? {})).toEqual(expect.arrayContaining(required));
@@ -102,22 +104,22 @@ test('every key that is required is a key', () => {
 describe('defaults', () => {
   const defaulted = properties.filter(([, member]) => member.default !== undefined);
 
-  test('there are some', () => expect(defaulted.length).toBeGreaterThan(5));
+  test('exist', () => expect(defaulted.length).toBeGreaterThan(5));
 
-  test.each(defaulted)('%s fits its own schema', (pointer, member) => {
-    const fits = ajv.getSchema(`manifest#${pointer}`);
-    expect(fits?.(structuredClone(member.default))).toBe(true);
+  test.each(defaulted)('of %s match their own schema', (pointer, member) => {
+    const validate = ajv.getSchema(`manifest#${pointer}`);
+    expect(validate?.(structuredClone(member.default))).toBe(true);
     if (member.$ref === '#/$defs/Duration') expect(durationMs(String(member.default))).toBeGreaterThan(0);
     if (member.$ref === '#/$defs/Size') expect(sizeBytes(String(member.default))).toBeGreaterThan(0);
   });
 
-  test('the types have each of them as a member that is always there', async () => {
+  test('are required members of the generated types', async () => {
     const types = (await generate())['../src/manifest/manifest.generated.ts'] ?? '';
     const nameOf = ([pointer]: readonly [string, unknown]) => String(pointer.split('/').at(-1));
     for (const name of new Set(defaulted.map(nameOf))) {
       const optional = properties.filter((property) => nameOf(property) === name && !defaulted.includes(property));
       expect(types).toMatch(new RegExp(`^${name}: `, 'm'));
-      // A name may stand in several places, with a default in some of them.
+      // Several maps may have a key with this name, and some of them a default.
       const marked = types.match(new RegExp(`^${name}\\?: `, 'gm')) ?? [];
       expect(marked.length, name).toBeLessThanOrEqual(optional.length);
     }
@@ -125,9 +127,9 @@ describe('defaults', () => {
   });
 });
 
-test('the generated files are what the schema makes', async () => {
+test('the generated files are up to date', async () => {
   for (const [name, text] of Object.entries(await generate())) {
     const checkedIn = readFileSync(new URL(`../../scripts/${name}`, import.meta.url), 'utf8');
-    expect(checkedIn === text, `${name} has drifted: run npm run generate`).toBe(true);
+    expect(checkedIn === text, `${name} is out of date; run npm run generate`).toBe(true);
   }
 });

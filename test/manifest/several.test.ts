@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { formatProblems } from '../../src/cli/format.ts';
-import { AUTH, bodyRoute, loadText, manifestOf, ROUTE, said } from './support.ts';
+import { AUTH, bodyRoute, formatProblem, loadText, manifestOf, ROUTE } from './support.ts';
 
 const FIVE = `version: 1
 upstreams:
@@ -29,10 +29,10 @@ routes:
     acess: public
 `;
 
-test('five mistakes in different places are told of at once, in reading order', () => {
+test('five errors in different locations are reported at once, in reading order', () => {
   const { plan, problems } = loadText(FIVE);
   expect(plan).toBeUndefined();
-  expect(problems.map(said)).toEqual([
+  expect(problems.map(formatProblem)).toEqual([
     expect.stringMatching(/^3:20 .* is not an upstream URL/),
     '7:13 "post" is not a method; did you mean "POST"?',
     '13:11 write a parameter as {page}, not ":page"',
@@ -41,7 +41,7 @@ test('five mistakes in different places are told of at once, in reading order', 
   ]);
 });
 
-test('they are printed one after the other, a blank line between', () => {
+test('the problems are printed with a blank line between them', () => {
   const printed = formatProblems(loadText(FIVE).problems, FIVE, false);
   expect(printed.split('\n\n').map((part) => part.split(' ')[0])).toEqual([
     'gateway.yaml:3:20',
@@ -52,7 +52,7 @@ test('they are printed one after the other, a blank line between', () => {
   ]);
 });
 
-describe('mistakes of every part show at once', () => {
+describe('the errors of every part are reported at once', () => {
   const PARTS = `version: 2
 listen: 127.0.0.1:99999
 upstreams:
@@ -67,7 +67,7 @@ routes:
   - { id: a, method: POST, path: /a/, upstream: contacts, access: protected }
   - { id: a, method: POST, path: /b, upstream: nobody, access: public }
 `;
-  test('with a mistake in each', () => {
+  test('in a manifest with an error in each part', () => {
     expect(loadText(PARTS).problems.map(({ range, rule }) => `${range.line} ${rule}`)).toEqual([
       '1 schema',
       '2 address',
@@ -83,7 +83,7 @@ routes:
   });
 });
 
-describe('one mistake is told of once', () => {
+describe('one error is reported once', () => {
   test.each([
     [
       'auth misspelt, ten protected routes',
@@ -106,7 +106,7 @@ describe('one mistake is told of once', () => {
       ['2:1 unknown key "upstream"; did you mean "upstreams"?'],
     ],
     [
-      'the name of an upstream in upper case',
+      'an upstream with a capital in its name',
       manifestOf().replace('  contacts', '  Contacts'),
       [expect.stringMatching(/^3:3 "Contacts" is not a name/)],
     ],
@@ -121,19 +121,19 @@ describe('one mistake is told of once', () => {
       [expect.stringMatching(/^4:45 "minLen" is not a keyword/)],
     ],
     [
-      'a circle of three schemas',
+      'a cycle of three schemas',
       manifestOf(
         `schemas: { A: { $ref: '#/schemas/B' }, B: { anyOf: [{ $ref: '#/schemas/C' }] }, C: { not: { $ref: '#/schemas/A' } } }\n`,
       ),
       [expect.stringMatching(/^4:23 this refers back/)],
     ],
     [
-      'a missing variable that is no path either',
+      'an unset variable in place of a path',
       manifestOf('', ROUTE.replace('/api/contacts', "'${WHERE}'")),
       [expect.stringMatching(/^5:41 the environment variable WHERE is not set/)],
     ],
   ])('%s', (_name, text, expected) => {
-    expect(loadText(text).problems.map(said)).toEqual(expected);
+    expect(loadText(text).problems.map(formatProblem)).toEqual(expected);
   });
 
   function tenProtected(): string {
@@ -143,48 +143,48 @@ describe('one mistake is told of once', () => {
   }
 });
 
-describe('schemas of bodies', () => {
+describe('a body schema', () => {
   test.each([
     [
-      'a word that is a property elsewhere',
+      'with an unknown keyword that is a property elsewhere',
       '{ properties: { lenght: { type: string } }, lenght: 1 }',
       /"lenght" is not a keyword/,
     ],
     ['a pattern of names', "{ patternProperties: { '(?=a)': true } }", /cannot run in linear time/],
-    ['a second name', '{ $id: contact }', /"\$id" is not supported/],
+    ['an $id', '{ $id: contact }', /"\$id" is not supported/],
     ['an anchor', '{ $anchor: "!" }', /"\$anchor" is not supported/],
-    ['a reference that is settled late', "{ $dynamicRef: '#a' }", /"\$dynamicRef" is not supported/],
+    ['a dynamic reference', "{ $dynamicRef: '#a' }", /"\$dynamicRef" is not supported/],
     ['another dialect', '{ $schema: http://json-schema.org/draft-07/schema# }', /this dialect is not supported/],
-    ['a dialect that is no string', '{ $schema: 5 }', /this is not valid JSON Schema/],
+    ['a dialect that is not a string', '{ $schema: 5 }', /this is not valid JSON Schema/],
     ['a schema that is itself', "{ allOf: [{ $ref: '#/schemas/A' }] }", /refers back to itself/],
     [
-      'a reference to what is no schema',
+      'a reference to a value that is not a schema',
       "{ required: [a], properties: { a: { $ref: '#/schemas/A/required' } } }",
       /has nothing at "#\/schemas\/A\/required"/,
     ],
   ])('%s', (_name, schema, expected) => {
     const { plan, problems } = loadText(manifestOf(`schemas: { A: ${schema} }\n`));
     expect(plan).toBeUndefined();
-    expect(problems.map(said)).toEqual([expect.stringMatching(expected)]);
+    expect(problems.map(formatProblem)).toEqual([expect.stringMatching(expected)]);
   });
 
-  test('two schemas of one $id', () => {
+  test('two schemas with the same $id are both reported', () => {
     const { problems } = loadText(manifestOf('schemas: { A: { $id: x }, B: { $id: x, type: string } }\n'));
     expect(problems.map(({ range }) => range.column)).toEqual([17, 32]);
   });
 
   test.each([
     ['a tree', "{ type: object, properties: { kids: { type: array, items: { $ref: '#/schemas/A' } } } }"],
-    ['definitions of its own', "{ $defs: { x: true }, properties: { a: { $ref: '#/schemas/A/$defs/x' } } }"],
+    ['its own definitions', "{ $defs: { x: true }, properties: { a: { $ref: '#/schemas/A/$defs/x' } } }"],
     [
       'data that looks like a schema',
       "{ enum: [{ $ref: nowhere, pattern: '(', format: none, $id: a }, { $id: a, x: 1 }] }",
     ],
     [
-      'properties named as keywords',
+      'properties with the names of keywords',
       '{ properties: { pattern: { type: string }, $ref: { type: string }, $id: { type: string } } }',
     ],
-  ])('%s is read', (_name, schema) => {
-    expect(loadText(manifestOf(`schemas: { A: ${schema} }\n`)).problems.map(said)).toEqual([]);
+  ])('%s is valid', (_name, schema) => {
+    expect(loadText(manifestOf(`schemas: { A: ${schema} }\n`)).problems.map(formatProblem)).toEqual([]);
   });
 });

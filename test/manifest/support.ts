@@ -10,19 +10,19 @@ export function loadText(text: string, env: Record<string, string | undefined> =
   return load({ path: 'gateway.yaml', text }, { env, readFile: NO_FILES });
 }
 
-/** The only problem of a text, as `line:column message`. */
+/** Returns the only problem of a text, as `line:column message`. */
 export function problemOf(text: string, env: Record<string, string> = {}): string {
   const { plan, problems } = loadText(text, env);
   if (plan !== undefined || problems.length !== 1)
-    throw new Error(`${problems.length} problems: ${problems.slice(0, 5).map(said).join('\n')}`);
-  return problems.map(said).join('\n');
+    throw new Error(`${problems.length} problems: ${problems.slice(0, 5).map(formatProblem).join('\n')}`);
+  return problems.map(formatProblem).join('\n');
 }
 
-export function said({ range, message }: Problem): string {
+export function formatProblem({ range, message }: Problem): string {
   return `${range.line}:${range.column} ${message}`;
 }
 
-/** A small manifest: what stands above the routes, and the routes. */
+/** Returns a small manifest with other keys above its routes. */
 export function manifestOf(above = '', routes = ROUTE): string {
   return `version: 1
 upstreams:
@@ -34,17 +34,17 @@ ${routes}`;
 export const ROUTE = `  - { id: contacts, method: POST, path: /api/contacts, upstream: contacts, access: public }
 `;
 
-/** One route whose body must fit the schema that is written. */
+/** Returns a route with a body schema. */
 export function bodyRoute(schema: string): string {
   return ROUTE.replace(' }', () => `, body: { schema: ${schema} } }`);
 }
 
 /** Returns the violations of a short body of the first route; `undefined` if the route has no schema. */
-export function faultsOf({ plan, problems }: LoadResult, body: string): readonly Violation[] | undefined {
-  if (plan === undefined) throw new Error(problems.map(said).join('\n'));
-  const judged = plan.routes[0]?.body?.validate?.(Buffer.from(body));
-  if (judged instanceof Promise) throw new Error('the body is judged in another thread');
-  return judged?.violations;
+export function violationsOf({ plan, problems }: LoadResult, body: string): readonly Violation[] | undefined {
+  if (plan === undefined) throw new Error(problems.map(formatProblem).join('\n'));
+  const result = plan.routes[0]?.body?.validate?.(Buffer.from(body));
+  if (result instanceof Promise) throw new Error('the body is validated in another thread');
+  return result?.violations;
 }
 
 export const AUTH = `auth:

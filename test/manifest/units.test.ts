@@ -18,9 +18,7 @@ test.each([
   ['596h', 2_145_600_000],
   ['597h', 2_147_483_647],
   ['999999999h', 2_147_483_647],
-])('%s for a timer, which would go off at once beyond its most', (text, expected) =>
-  expect(timerMs(text)).toBe(expected),
-);
+])('%s is limited to the maximum of a timer', (text, expected) => expect(timerMs(text)).toBe(expected));
 
 describe('sizes', () => {
   test.each([
@@ -33,12 +31,12 @@ describe('sizes', () => {
 });
 
 test.each(['', '5', 's', '5 s', '-5s', '1.5s', '5S', '5s ', '5d', '5KB', '5constructor', '5toString', '\u0665s'])(
-  '%j is no duration',
+  '%j is not a duration',
   (text) => {
     expect(() => durationMs(text)).toThrow(TypeError);
   },
 );
 
-test.each(['', '5', 'KB', '5kb', '5s', '1.5MB', '-1B', '5__proto__', '5valueOf'])('%j is no size', (text) => {
+test.each(['', '5', 'KB', '5kb', '5s', '1.5MB', '-1B', '5__proto__', '5valueOf'])('%j is not a size', (text) => {
   expect(() => sizeBytes(text)).toThrow(TypeError);
 });

@@ -1,4 +1,4 @@
-/** YAML with more white space, comments and styles than anyone would use; another for each seed. */
+/** Generates YAML with unusual white space, comments and styles from a seed. */
 export function untidy(seed: number): string {
   const random = randomBy(seed);
   const upTo = (most: number) => Math.floor(random() * (most + 1));
@@ -13,7 +13,7 @@ export function untidy(seed: number): string {
   const between = () => pick(['', '', '\n', '  \n\n\n', '# c\n', `${pad(0, 6)}# c   \n`, '\n#c\n\n']);
   /** The end of a line. */
   const tail = () => `${pick(['', '', '   ', ' # c', '   #  c  '])}\n`;
-  /** The start of a line further in than this column. */
+  /** The start of a line that is indented more than this column. */
   const further = (indent: number) => `\n${pad(indent + 1, 5)}`;
 
   function flow(gap: () => string, depth: number): string {
@@ -57,7 +57,7 @@ export function untidy(seed: number): string {
   function list(column: number, depth: number): string {
     const item = () => {
       const start = `${' '.repeat(column)}-${pad(1, 3)}`;
-      // The first line of a map or list may stand behind the dash, and its other lines below that.
+      // The first line of a map or list may follow the dash, with its other lines below.
       const isNested = depth < 4 && random() < 0.6;
       const inner = isNested && (random() < 0.5 ? map : list)(start.length, depth + 1);
       return inner && inner.search(/[^ ]/) === start.length && inner[start.length] !== '#'
@@ -72,7 +72,7 @@ export function untidy(seed: number): string {
   return start + root + pick(['', '\n\n', '# last', '     # last\n']);
 }
 
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+/** Creates a generator of numbers from 0 to 1, which are equal for equal seeds (mulberry32). */
 function randomBy(seed: number): () => number {
   let state = seed;
   return () => {

@@ -111,7 +111,7 @@ describe('comparePlans', () => {
     const between = (old: string, next: string) => summarizeChanges(comparePlans(planOf(old), planOf(next)));
     expect(between(A, A + B)).toBe('1 route added, 1 now public');
     expect(between(A + B, A.replace('protected', 'public'))).toBe('1 route removed, 1 route changed, 1 now public');
-    expect(between(A, A)).toBe('nothing that is served changed');
+    expect(between(A, A)).toBe('no effective changes');
     expect(summarizeChanges(comparePlans(planOf(A), planOf(A, 'http://127.0.0.1:2')))).toBe(
       '1 upstream new or changed',
     );

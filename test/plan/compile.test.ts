@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Plan } from '../../src/plan/plan.ts';
-import { AUTH, bodyRoute, faultsOf, loadText, manifestOf, ROUTE } from '../manifest/support.ts';
+import { AUTH, bodyRoute, loadText, manifestOf, ROUTE, violationsOf } from '../manifest/support.ts';
 
 function planOf(text: string): Plan {
   const { plan, problems } = loadText(text);
@@ -220,7 +220,7 @@ describe('a route with roles', () => {
 
 describe('the schema of a body', () => {
   const violations = (schema: string, body: string, shared = '') =>
-    faultsOf(loadText(manifestOf(shared, bodyRoute(schema))), body);
+    violationsOf(loadText(manifestOf(shared, bodyRoute(schema))), body);
 
   test('does not coerce, add or remove values', () => {
     const schema = '{ type: object, properties: { a: { type: integer, default: 1 } }, required: [a] }';

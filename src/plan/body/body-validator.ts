@@ -10,10 +10,10 @@ import { findInexactNumbers } from './inexact-numbers.ts';
 import { parseStrictJson } from './strict-json.ts';
 import { validationPool } from './validation-pool.ts';
 
-/** Longer bodies take more than one or two milliseconds to parse. */
-const MAX_LOOP_BYTES = 32_768;
+/** Parsing a longer body blocks the event loop for more than one or two milliseconds. */
+const MAX_SYNC_BYTES = 32_768;
 
-/** Creates the function that parses and validates bodies: long or costly ones in another thread. */
+/** Creates the function that parses and validates bodies, long or costly ones in another thread. */
 export function createBodyValidator(
   validateValue: ValueValidator,
   root: SchemaRoot,
@@ -21,7 +21,7 @@ export function createBodyValidator(
 ): NonNullable<BodyRule['validate']> {
   const route = routeKeyOf(path);
   return (body, client = '') => {
-    const violations = body.length > MAX_LOOP_BYTES ? undefined : withinBudget(() => validateJson(validateValue, body));
+    const violations = body.length > MAX_SYNC_BYTES ? undefined : withinBudget(() => validateJson(validateValue, body));
     if (violations !== undefined) return { violations, body };
     const checks = [{ path, end: body.length }];
     const { result, cancel } = validationPool.validate({ route, client, root, checks, body });

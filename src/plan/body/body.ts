@@ -12,7 +12,7 @@ import type { CancellablePromise, ValidationResult } from './validation-result.t
 export interface BodyRule {
   /** A longer body is refused as soon as its length is known. */
   readonly limitBytes: number;
-  /** The accepted media types; `undefined`: any. */
+  /** The accepted media types; `undefined` accepts any. */
   readonly types: MediaTypes | undefined;
   /**
    * Parses and validates a complete JSON body, in another thread if that takes long; `undefined` if the route has no schema.

@@ -14,7 +14,7 @@ export interface ShortenedJson {
  * @param ranges start and end of each string, quotes included, alternating
  */
 export function extractLongStrings(bytes: Buffer, ranges: readonly number[]): ShortenedJson {
-  // No client can guess it.
+  // Random, so that no client can guess it.
   const prefix = randomUUID();
   const strings: string[] = [];
   let text = '';

@@ -54,7 +54,7 @@ export const JSON_MEDIA_TYPES: MediaTypes = Object.freeze({
  *
  * @param listed `text/csv`, or `image/*` for all of a kind
  * @param alsoAccepts checks the complete Content-Type of a listed type
- * @param isHidden true if some came from the environment, so refusals do not name them
+ * @param isHidden true if refusals may not name the types, because some came from the environment
  */
 export function createMediaTypes(
   listed: readonly string[],

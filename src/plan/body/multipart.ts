@@ -36,7 +36,7 @@ export function boundaryOf(contentType: string): string | undefined {
 
 /**
  * Validates a `multipart/form-data` body (RFC 7578) chunk by chunk, and buffers at most the headers of one part. It is
- * stricter than parsers, which skip different things that they do not understand. The boundary may appear only in
+ * stricter than common parsers, each of which skips malformed input in its own way. The boundary may appear only in
  * complete delimiter lines, nothing may precede the first or follow the last, and part headers must be unambiguous. A
  * valid body has the same parts for every parser.
  */
@@ -83,7 +83,7 @@ export class MultipartValidator implements StreamValidator {
       case 'end':
         return CRLF.subarray(0, this.#rest.length - this.#at).equals(this.#rest.subarray(this.#at))
           ? 'more'
-          : violation('', 'goes on after its last boundary');
+          : violation('', 'continues after its last boundary');
     }
   }
 
@@ -121,7 +121,7 @@ export class MultipartValidator implements StreamValidator {
   #readBody(): Violation | 'more' | 'next' {
     const length = this.#delimiter.length;
     const boundaryAt = this.#rest.indexOf(this.#delimiter, this.#at);
-    // If it is not found, the last bytes may be its line break and its beginning.
+    // Without a match, the last bytes may be the start of the line break and delimiter.
     const end = boundaryAt === -1 ? Math.max(this.#at, this.#rest.length - length - 1) : boundaryAt - CRLF.length;
     if (end < this.#at || (boundaryAt !== -1 && !this.#rest.subarray(end, boundaryAt).equals(CRLF))) return MISPLACED;
     this.#size += end - this.#at;

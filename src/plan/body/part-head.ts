@@ -19,7 +19,7 @@ const IDENTITY_ENCODINGS = new Set(['7bit', '8bit', 'binary']);
 /**
  * Parses the headers of a part; returns `undefined` if two servers could read them differently: folded lines, control
  * characters, duplicate headers or parameters, `filename*` beside `filename`, a quote or a backslash in a name, a part
- * that is a multipart of its own.
+ * that is itself multipart.
  */
 export function parsePartHead(bytes: Buffer): PartHead | undefined {
   if (!isUtf8(bytes)) return undefined;

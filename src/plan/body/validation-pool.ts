@@ -14,7 +14,7 @@ export interface ValidationPoolLimits {
   readonly jobTimeoutMs: number;
   readonly queueTimeoutMs: number;
   readonly queueLimit: number;
-  /** The time that a job may still run after its client has disconnected: to terminate a thread costs the start of a new one. */
+  /** How long a job may still run after its client has disconnected. Terminating its thread is costly: a new one must start. */
   readonly abandonedGraceMs: number;
 }
 
@@ -48,7 +48,7 @@ export interface ValidationPoolStatus {
 }
 
 /**
- * Threads that validate, and a fair queue in front of them. piscina 5.3 was measured instead: its queue cannot hold back
+ * Threads that validate, and a fair queue in front of them. piscina 5.3 was measured instead: its queue cannot delay
  * the jobs of one route while those of another run, it starts all threads at the first burst, and a job of 40 KB took
  * 1.3 ms, where this pool takes 1.0 ms, because it sends the schemas with each job.
  */

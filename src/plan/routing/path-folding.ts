@@ -32,18 +32,18 @@ function withoutQueries(path: string): string[] {
 function foldsOf(path: string): string[] {
   const folded = foldPath(path, foldSegment);
   if (!/\/[.%]/.test(path)) return [folded];
-  // A segment of only dots and blanks is a parameter's value to some servers and empty to others, which may merge the slashes.
+  // Some servers read a segment of only dots and blanks as a parameter's value. Others read it as empty, and may merge the slashes.
   const emptied = foldPath(path, foldToEmpty);
   return [folded, emptied, emptied.replaceAll(/\/{2,}/g, '/')];
 }
 
-/** Returns the path that a server reads that normalizes Unicode before it splits segments: a fullwidth solidus is a slash to it. */
+/** Returns the path as read by a server that normalizes Unicode before it splits segments, and reads a fullwidth solidus as a slash. */
 function normalizePath(path: string): string {
   const segments = path.split('/').map((segment) => encodeURIComponent(readSegment(segment)));
   return segments.join('/').replaceAll(/%2f|%5c/gi, '/');
 }
 
-/** Removes dot segments (RFC 3986 section 5.2.4), including those that a server trims first. */
+/** Removes dot segments (RFC 3986 section 5.2.4), including those that appear only after a server has trimmed a segment. */
 function withoutDotSegments(path: string): string {
   const segments: string[] = [];
   for (const segment of path.split('/').slice(1)) {

@@ -53,7 +53,7 @@ function parseSegment(text: string, isLast: boolean): Segment {
   if (name !== undefined) return { kind: 'parameter', name };
   if (/[{}]/.test(text))
     throw new PatternError(
-      `a parameter is a whole segment with a name of letters, digits and _; write {name} in place of "${text}"`,
+      `a parameter is a complete segment with a name of letters, digits and _; write {name} in place of "${text}"`,
     );
   if (text.startsWith(':')) throw new PatternError(`write a parameter as {${text.slice(1)}}, not "${text}"`);
   if (text.includes('*'))
@@ -61,10 +61,10 @@ function parseSegment(text: string, isLast: boolean): Segment {
       `"${text}": a "*" has no meaning here; write {name} for one segment, a final ** for any rest`,
     );
   if (text === '.' || text === '..')
-    throw new PatternError(`a path has no "${text}" segments; write the path that is meant`);
+    throw new PatternError(`a path has no "${text}" segments; write the path without them`);
   if (!LITERAL.test(text))
     throw new PatternError(
-      `"${text}" has characters that a path cannot hold; percent-encode them in upper case, as in %C3%A9`,
+      `"${text}" has characters that a path cannot contain; percent-encode them in upper case, as in %C3%A9`,
     );
   checkEscapes(text);
   return { kind: 'literal', text };

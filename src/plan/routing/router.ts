@@ -29,7 +29,7 @@ export function createRouter(routes: readonly Route[]): Router {
   return runToEnd(createRouterSliced(routes));
 }
 
-/** The same, step by step. */
+/** Does the same as `createRouter`, step by step. */
 export function* createRouterSliced(routes: readonly Route[]): SlicedWork<Router> {
   const entries: RouterEntry[] = [];
   for (const route of routes) {
@@ -52,7 +52,7 @@ export function* createRouterSliced(routes: readonly Route[]): SlicedWork<Router
     }
     yield;
   }
-  // Most manifests have no capitals in the paths that matter, and most requests have nothing to fold: both trees agree then.
+  // Most manifests have no capitals in strict routes, and most requests have nothing to fold. Both trees agree on these.
   const isFolded = entries.every(({ isFolded, strictness }) => strictness === 0 || isFolded);
   const methods = [...aliases.keys()].sort();
   const find = (tree: typeof exact, method: string, path: string) =>

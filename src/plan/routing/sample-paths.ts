@@ -4,7 +4,7 @@ import type { Pattern } from './pattern.ts';
 type SamplePaths = (pattern: Pattern) => Generator<string>;
 
 /**
- * Returns a function that makes a few paths of a pattern: one of each length that could matter.
+ * Returns a function that yields a few paths of a pattern: one of each length that could matter.
  *
  * A segment that is no route's literal stands for every text of a parameter or a rest: fewer routes match it than
  * match any other text, and the most specific of those that match wins. So a route that loses these few paths
@@ -16,7 +16,7 @@ export function createSamplePaths(patterns: readonly Pattern[]): SamplePaths {
   return runToEnd(createSamplePathsSliced(patterns));
 }
 
-/** The same, step by step. */
+/** Does the same as `createSamplePaths`, step by step. */
 export function* createSamplePathsSliced(patterns: readonly Pattern[]): SlicedWork<SamplePaths> {
   const literals = new Set<string>();
   for (const pattern of patterns) {
@@ -25,9 +25,9 @@ export function* createSamplePathsSliced(patterns: readonly Pattern[]): SlicedWo
   }
   let count = 0;
   while (literals.has(unknownText(count))) count += 1;
-  // In no letter case a literal of a route.
+  // Differs from every literal of a route, in any letter case.
   const unknown = unknownText(count);
-  // Paths longer than the longest pattern without its rest all match alike.
+  // All paths longer than the longest pattern, without its rest, match the same routes.
   const depth = patterns.reduce((most, pattern) => Math.max(most, fixedLength(pattern)), 0);
   return function* (pattern) {
     const fixed = pattern.slice(0, fixedLength(pattern));

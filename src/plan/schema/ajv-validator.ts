@@ -17,7 +17,7 @@ import { withAddedKeywords } from './with-added-keywords.ts';
 
 const ROOT = 'manifest:';
 const INTERNAL: ReadonlySet<string> = new Set(Object.values(INTERNAL_KEYWORDS));
-/** Validates against JSON Schema's own schema. It is generated, because to compile it at start would double the load time. */
+/** Validates against JSON Schema's own schema. It is generated, because compiling it at startup would double the load time. */
 const isSchema = validate as unknown as ValidateFunction;
 
 /** A configured ajv with the schemas of one root. */
@@ -96,7 +96,7 @@ function limitFormats(ajv: Ajv2020): void {
   }
 }
 
-/** Adds the root without validation: it contains schemas but is none itself. Each schema is validated when it is compiled. */
+/** Adds the root without validation: it contains schemas but is not a schema. Each schema is validated when it is compiled. */
 function addRoot(ajv: Ajv2020, root: SchemaRoot): void {
   for (const keyword of Object.keys(root)) {
     ajv.removeKeyword(keyword);

@@ -31,7 +31,7 @@ export function childSchemasOf(root: unknown, path: Path): ChildSchema[] {
   });
 }
 
-/** True if two child schemas may validate the same member or item. If that cannot be decided, they may. */
+/** True if two child schemas may validate the same member or item. Returns true if it cannot decide. */
 export function mayOverlap(one: ChildSchema, other: ChildSchema): boolean {
   if (MEMBER_KEYWORDS.includes(one.keyword) !== MEMBER_KEYWORDS.includes(other.keyword)) return false;
   if (NAMED.has(other.keyword) && !NAMED.has(one.keyword)) return mayOverlap(other, one);

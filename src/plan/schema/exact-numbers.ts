@@ -29,9 +29,9 @@ export const ROOT_HOLDER = {};
 
 /** The comparisons of a schema that compares numbers. */
 export interface NumberComparison {
-  /** Only integers fit. */
+  /** True if only integers are valid. */
   readonly isIntegerOnly: boolean;
-  /** It compares complete lists and objects. */
+  /** True if the schema compares complete lists and objects. */
   readonly hasNestedNumbers: boolean;
 }
 

@@ -9,9 +9,9 @@ interface Keyword {
   readonly appliesTo?: 'value' | 'members' | 'items';
   /** The schemas decide a condition: a value that does not match them may still be valid. */
   readonly isCondition?: true;
-  /** `named`: the schemas apply to a listed name or index. `rest`: to all that the keywords beside it leave over. */
+  /** `named`: the schemas apply to a listed name or index. `rest`: to all that the other keywords do not select. */
   readonly selects?: 'named' | 'rest';
-  /** The keyword's value is data: whatever looks like a schema in it is none. */
+  /** The keyword's value is data, even if parts of it look like schemas. */
   readonly isData?: true;
   /** The keyword does not affect which values are valid. */
   readonly isAnnotation?: true;

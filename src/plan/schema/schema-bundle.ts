@@ -8,7 +8,7 @@ import { toProblems } from '../../problem/problem.ts';
 import { isMap, isSchema, mapSchemas, referencePath, referenceTo, valueAt } from './schema-walk.ts';
 
 const RULE = 'body-schema';
-/** A symbolic link to a parent folder makes an endless chain of files. */
+/** A symbolic link to a parent folder could create an endless chain of files. */
 const MAX_FILES = 200;
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:|^\/\//;
 
@@ -157,7 +157,7 @@ function readSchemas(file: string, readFile: Environment['readFile'], report: (m
   return true;
 }
 
-/** Removes the `$id` of a file: its name on the web, which nothing here uses. */
+/** Removes the `$id` of a file. References here use paths, not ids. */
 function withoutId(value: unknown): unknown {
   if (!isMap(value) || typeof value['$id'] !== 'string') return value;
   const { $id: _name, ...others } = value;

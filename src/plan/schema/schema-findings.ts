@@ -23,7 +23,7 @@ export function* schemaFindings(root: SchemaRoot, path: Path): Generator<Finding
     if (key === 'patternProperties' && isMap(value))
       for (const name of Object.keys(value)) yield* patternFindings(name, [...at, name], errorAtKey);
     if (key === 'errorMessage' && typeof value !== 'string')
-      yield errorAt(at, RULE, 'this is not a text; write a message for clients');
+      yield errorAt(at, RULE, 'this is not a string; write a message for clients');
     if (typeof value !== 'string') continue;
     if (key === 'pattern') yield* patternFindings(value, at, errorAt);
     if (key === '$ref') yield* referenceFindings(root, value, at);

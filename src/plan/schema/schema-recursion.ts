@@ -5,7 +5,7 @@ import type { SchemaRoot } from './schema-bundle.ts';
 import { inPlaceSchemasOf, isMap, keywordsOf, referencePath, valueAt } from './schema-walk.ts';
 
 const MESSAGE =
-  'this may validate a member that another branch validates too, and so on at each level, without limit; write the recursion once, beside the branches';
+  'two branches of this recursion may validate the same member, so each level multiplies the work; write the recursion once, outside of the branches';
 
 /** A schema and the schemas that it leads to. */
 interface Node {
@@ -16,7 +16,7 @@ interface Node {
 
 /**
  * Creates the check for recursive schemas that validate a member more than once, for example in two branches of a
- * `oneOf`. Each level of such a body multiplies the time of the level above it: sixty levels never end. Each cycle is
+ * `oneOf`. Each level of nesting multiplies the time, so a body with sixty levels would never finish. Each cycle is
  * reported once.
  */
 export function createRecursionCheck(root: SchemaRoot): (path: Path) => Finding[] {

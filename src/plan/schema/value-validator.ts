@@ -33,7 +33,7 @@ export function createSchemaValidators(root: SchemaRoot): SchemaValidators {
       currentValidation.inexact = inexact;
       currentValidation.violation = undefined;
       const isValid = validate(value, contextOf(value, inexact));
-      // The reference would keep the value in memory.
+      // A reference left here would keep the value in memory.
       currentValidation.inexact = undefined;
       if (isValid) return inexactViolations();
       const errors = size > MAX_EXPLAINED_BYTES || explain(value) ? validate.errors : explain.errors;

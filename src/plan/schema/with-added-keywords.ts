@@ -6,7 +6,7 @@ import { isMap, mapSchemas } from './schema-walk.ts';
 const NUMERIC = keywordsWith({ type: 'number' });
 const NUMBER_FORMATS = new Set(['int32', 'int64', 'float', 'double']);
 
-/** Returns a copy of the root in which every schema states its cost, and its number comparisons if it has any. */
+/** Returns a copy of the root in which every schema has a keyword with its cost, and one with its number comparisons if it has any. */
 export function withAddedKeywords({ schemas, routes, files }: SchemaRoot): SchemaRoot {
   return {
     schemas: mapSchemas(schemas, withKeywords, true),

@@ -66,7 +66,7 @@ export function checkOrigins(origins: readonly string[], path: Path, findings: F
 }
 
 function wildcardError(origins: readonly string[]): string | undefined {
-  return origins.length === 1 ? undefined : '"*" is any origin; remove it, or the others';
+  return origins.length === 1 ? undefined : '"*" allows any origin; remove it, or the others';
 }
 
 /** RFC 6454 section 6.2, restricted to the form that browsers send: lower case, without the default port. */

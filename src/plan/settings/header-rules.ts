@@ -28,7 +28,7 @@ export function compileHeaderRules(
   const set = Object.entries(rules.set).flat();
   const fold = FOLDS[side];
   const names = new Set([...Object.keys(rules.set), ...rules.remove].map(fold));
-  // Folding keeps the length, so most names need no folding to be ruled out.
+  // Folding keeps the length, so a name of another length needs no folding.
   const lengths = new Set([...names].map(({ length }) => length));
   const keepNames = new Set(keepOf(rules).map(foldHeaderName));
   return {
@@ -60,7 +60,7 @@ function checkHeaderRules(rules: Entry, side: Side, path: Path, findings: Findin
     if (!NAME.test(name)) {
       report('this is not a header name; write letters, digits and hyphens, such as X-Platform');
     } else if (seen.has(folded)) {
-      report(`"${name}" is here twice; "set" replaces the header that was sent, so remove one of them`);
+      report(`"${name}" appears twice; "set" already replaces the header, so remove one of them`);
     } else {
       const reason = reservedReason(folded, side);
       if (reason !== undefined) report(`a route cannot change "${name}": ${reason}; remove it`);
@@ -83,7 +83,7 @@ function checkKeptHeaders(names: readonly string[], seen: Set<string>, path: Pat
   for (const [index, name] of names.entries()) {
     const folded = foldHeaderName(name);
     const message = seen.has(folded)
-      ? `"${name}" is here twice; remove one of them`
+      ? `"${name}" appears twice; remove one of them`
       : isOverrideHeader(folded)
         ? undefined
         : `"${name}" is not an override header that the gateway drops by default; remove it here`;

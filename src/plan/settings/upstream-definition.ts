@@ -5,7 +5,7 @@ export interface BreakerSettings {
   /** Consecutive failures that open the breaker. */
   readonly failures: number;
   readonly pauseMs: number;
-  /** True if the manifest does not mention it. Default breakers never take all endpoints out of service. */
+  /** True if the manifest does not configure it. Default breakers never take all endpoints out of service. */
   readonly isDefault: boolean;
 }
 

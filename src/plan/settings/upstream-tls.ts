@@ -4,7 +4,7 @@ import { errorAtKey, type Finding, type Path } from '../../problem/finding.ts';
 import { isMatchingPair, readCertificate, readPrivateKey } from './pem.ts';
 import type { Endpoint } from './upstream-definition.ts';
 
-/** PEM texts for the TLS library, which has a default for each absent one. */
+/** PEM texts for the TLS library, which uses its default for each absent one. */
 export interface UpstreamTls {
   readonly ca?: string;
   readonly cert?: string;

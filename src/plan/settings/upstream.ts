@@ -70,7 +70,7 @@ function compileUpstream(id: string, entry: UpstreamEntry, context: UpstreamCont
 const DEFAULT_BREAKER: BreakerSettings = Object.freeze({ failures: 5, pauseMs: 10_000, isDefault: true });
 
 function compileBreaker({ breaker }: UpstreamEntry, endpoints: number): BreakerSettings | undefined {
-  // With one endpoint there is no other one for its requests.
+  // With one endpoint, requests could not go to another one.
   if (breaker === undefined) return endpoints > 1 ? DEFAULT_BREAKER : undefined;
   if (!breaker.enabled) return undefined;
   return { failures: breaker.failures, pauseMs: durationMs(breaker.pause), isDefault: false };

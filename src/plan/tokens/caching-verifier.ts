@@ -14,7 +14,7 @@ export interface TokenVerifier {
   readonly verify: (token: string, context: VerificationContext) => Promise<VerifiedToken | RejectedToken>;
   /** Returns the current keys. Tokens that were verified with other keys are no longer cached. */
   readonly keySet?: () => unknown;
-  /** The source of its keys. Methods without keys have none. */
+  /** The source of its keys; absent for methods without keys. */
   readonly keySource?: KeySource;
   /** True if each verification sends a request. Rejected tokens are then cached too. */
   readonly isRemote?: boolean;
@@ -37,7 +37,7 @@ export interface VerifiedToken {
 export interface TokenCacheSettings {
   readonly cache: TokenCache;
   readonly clockToleranceMs: number;
-  /** How long a cached token is accepted after its time while the identity service is unavailable. */
+  /** How long a cached token is accepted beyond its cache time while the identity service is unavailable. */
   readonly staleIfErrorMs: number;
 }
 
@@ -59,10 +59,10 @@ const MAX_BYTES = 32 * 1024 * 1024;
 export function createCachingVerifier(
   key: string,
   { verify, keySet, isRemote, keySource }: TokenVerifier,
-  trust: TokenCacheSettings,
+  settings: TokenCacheSettings,
 ): Verifier {
-  const max = trust.cache.maxEntries;
-  const maxAgeMs = durationMs(trust.cache.maxAge);
+  const max = settings.cache.maxEntries;
+  const maxAgeMs = durationMs(settings.cache.maxAge);
   const accepted = new LRUCache<string, CacheEntry>({ max, maxSize: MAX_BYTES });
   const rejected = new LRUCache<string, { verdict: RejectedToken; until: number }>({ max });
   const pending = new Map<string, SharedVerification>();
@@ -76,15 +76,15 @@ export function createCachingVerifier(
   };
   const store = (id: string, { claims, bytes, keySet }: VerifiedToken): VerificationResult => {
     const now = Date.now();
-    const end = expiryMs(claims, trust.clockToleranceMs);
-    const principal = { claims, subject: subjectOf(claims), expiresAt: Math.min(end, now + maxAgeMs) };
-    const staleUntil = Math.min(end, now + maxAgeMs + trust.staleIfErrorMs);
+    const expiry = expiryMs(claims, settings.clockToleranceMs);
+    const principal = { claims, subject: subjectOf(claims), expiresAt: Math.min(expiry, now + maxAgeMs) };
+    const staleUntil = Math.min(expiry, now + maxAgeMs + settings.staleIfErrorMs);
     accepted.set(id, { principal, keySet, staleUntil }, { size: bytes });
     return { principal };
   };
   const settle = async (id: string, token: string, context: VerificationContext): Promise<VerificationResult> => {
     const result = await verify(token, context);
-    // All clients disconnected, so this is no failure of the identity service.
+    // All clients disconnected, so the identity service did not fail.
     if ('code' in result && result.code === 'keys_unavailable' && context.signal.aborted) return result;
     const verdict = 'claims' in result ? 'valid' : result.code;
     results.set(verdict, (results.get(verdict) ?? 0) + 1);
@@ -97,7 +97,7 @@ export function createCachingVerifier(
     if (isRemote) rejected.set(id, { verdict: result, until: performance.now() + REJECTED_MS });
     return result;
   };
-  const begin = (id: string, token: string, clientKey: string | undefined): SharedVerification => {
+  const startVerification = (id: string, token: string, clientKey: string | undefined): SharedVerification => {
     const forget = () => {
       if (pending.get(id) === verification) pending.delete(id);
     };
@@ -139,16 +139,16 @@ export function createCachingVerifier(
     },
     verify: (token, client) => {
       const id = tokenHash(token);
-      const refusal = rejected.get(id);
-      if (refusal !== undefined && refusal.until > performance.now()) return Promise.resolve(refusal.verdict);
-      const verification = pending.get(id) ?? begin(id, token, client?.key);
+      const rejection = rejected.get(id);
+      if (rejection !== undefined && rejection.until > performance.now()) return Promise.resolve(rejection.verdict);
+      const verification = pending.get(id) ?? startVerification(id, token, client?.key);
       verification.join(client);
       return verification.verdict;
     },
   };
 }
 
-/** Runs for every request. Caching digests by token would save 0.6 µs, but keep tokens in memory while their connections are idle. */
+/** Runs for every request. A cache of hashes by token would save 0.6 µs, but would keep tokens in memory. */
 function tokenHash(token: string): string {
   return hash('sha256', token, 'base64url');
 }

@@ -40,9 +40,9 @@ export function compileTokens(
 
 function compileIntrospection(entry: Introspection, context: TokensContext): TokenMethod | undefined {
   const path = ['auth', 'tokens', 'introspection'];
-  const isSafe = requireSecretFromEnvironment([...path, 'clientSecret'], context);
+  const isFromEnvironment = requireSecretFromEnvironment([...path, 'clientSecret'], context);
   const endpoint = compileIdentityEndpoint(entry, [...path, 'endpoint'], context);
-  if (endpoint === undefined || !isSafe) return undefined;
+  if (endpoint === undefined || !isFromEnvironment) return undefined;
   return remoteTokenMethod(createIntrospectionVerifier(entry, endpoint, claimRules(entry)), endpoint, entry);
 }
 

@@ -25,7 +25,7 @@ function findInRun(run: string, jwts: Set<string>): void {
   }
 }
 
-/** Returns the offsets in a part at which a header begins that ends with the part: at most one for each of the four alignments of base64. */
+/** Returns the offsets at which a JWT header that fills the rest of the part begins: at most one for each of the four alignments of base64. */
 function headerStarts(part: string): number[] {
   const starts: number[] = [];
   for (let shift = 0; shift < 4 && part.length - shift >= MIN_HEADER; shift += 1) {

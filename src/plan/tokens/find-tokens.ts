@@ -3,12 +3,12 @@ import { parseStrictJson } from '../body/strict-json.ts';
 import { findJwts } from './find-jwts.ts';
 import type { LoginResponse } from './login.ts';
 
-/** Why a response cannot be searched for tokens: its body is no strict JSON, or it has too many tokens. */
+/** Why a response cannot be searched for tokens: its body is not strict JSON, or it has too many tokens. */
 export type LoginErrorCode = 'login_response_not_json' | 'login_tokens_too_many';
 
 /** The tokens of a response. */
 export interface ResponseTokens {
-  /** Tokens at the configured locations: none in an MFA challenge. Each must be valid; `undefined` is a token that is no string. */
+  /** Tokens at the configured locations: none in an MFA challenge. Each must be valid; `undefined` is a token that is not a string. */
   readonly declared: readonly (string | undefined)[];
   /** JWTs at other locations. A JWT that the gateway would accept must have an allowed role; others may pass. */
   readonly undeclared: readonly string[];
@@ -24,7 +24,7 @@ export interface TokenLocations {
   readonly findsJwts: boolean;
 }
 
-/** No honest response has more, and each token costs the verification of a signature. */
+/** No legitimate response has more, and the gateway must verify the signature of each token. */
 const MAX_TOKENS = 64;
 
 /** Finds the tokens of a response. Takes linear time. */

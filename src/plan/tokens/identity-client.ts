@@ -76,7 +76,7 @@ export class IdentityClient {
     }
   }
 
-  /** Returns true if the request had to wait. */
+  /** Acquires a connection, or waits for one. Returns true if the request had to wait. */
   #acquireConnection(client: string | undefined, signal: AbortSignal): boolean | Promise<boolean> {
     if (this.#connections.tryAcquire(client)) return false;
     return new Promise((resolve, reject) => {
@@ -106,12 +106,12 @@ export class IdentityClient {
       const url = (endpoints[index] as IdentityEndpoint['endpoints'][number]).url;
       this.#pools ??= this.#loadPools();
       const response = await (await this.#pools).send(index, { url, headers, form }, signal);
-      // Other errors count as success: one odd token may cause them, and must not shut out all others.
+      // Other errors count as success: one odd token may cause them, and must not block all the others.
       if (UNAVAILABLE_STATUSES.includes(response.status)) this.#recordFailure(client);
       else this.#recordSuccess();
       return response;
     } catch (error) {
-      // After a wait the service had only the rest of the time.
+      // After a wait in the queue, the service had only the remaining time.
       const isCausedByClient =
         signal.aborted && (hasWaited || (signal.reason as Error).message === 'client_disconnected');
       if (!isCausedByClient) {

@@ -6,7 +6,7 @@ import type { Endpoint } from '../settings/upstream-definition.ts';
 import type { UpstreamTls } from '../settings/upstream-tls.ts';
 import type { TokensContext } from './tokens-context.ts';
 
-/** The endpoint that tokens are verified by. */
+/** The endpoint of an identity service that verifies tokens. */
 export interface IdentityEndpoint {
   /** Requests go to one of them. When it fails, the next request goes to the next one. */
   readonly endpoints: readonly Pick<Endpoint, 'url' | 'serverName'>[];

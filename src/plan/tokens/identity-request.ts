@@ -12,7 +12,7 @@ export interface IdentityResponse {
   readonly body: Buffer;
 }
 
-/** The identity service sent no complete response. The message is a short code and contains nothing of the request. */
+/** The identity service sent no complete response. The message is a short code and contains no part of the request. */
 export class IdentityError extends Error {}
 
 /** Returns a signal that aborts after a time. Node runs a timer above its maximum at once. */

@@ -30,7 +30,7 @@ const readIntrospection: IdentityResponseReader = (response) => {
   return isBearerType(type) ? { claims, bytes: response.body.length } : { code: 'type_wrong' };
 };
 
-/** Returns false for refresh tokens, and for tokens that are bound to a key, which their bearer may not use without it. */
+/** Returns false for refresh tokens, and for tokens that are bound to a key, which a caller may use only with that key. */
 function isBearerType(type: unknown): boolean {
   return type === undefined || (typeof type === 'string' && /^(bearer|access_token)$/i.test(type));
 }

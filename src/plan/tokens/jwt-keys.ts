@@ -40,7 +40,7 @@ function hasMatchingAlgorithms({ secret, algorithms }: Jwt, { findings }: Tokens
   if (index < 0) return true;
   const message =
     secret === undefined
-      ? `"${algorithms[index]}" needs a secret, but these are public keys; write ES256 or what the issuer signs with, or secret: \${JWT_SECRET}`
+      ? `"${algorithms[index]}" needs a secret, but these are public keys; write ES256 or another algorithm of the issuer, or secret: \${JWT_SECRET}`
       : `"${algorithms[index]}" needs public keys, but this is a secret; write HS256, HS384 or HS512`;
   findings.push(errorAt([...PATH, 'algorithms', index], 'jwt-algorithm', message));
   return false;

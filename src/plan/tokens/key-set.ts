@@ -10,7 +10,7 @@ export interface VerificationKeySet {
   readonly findKeys: (keyId: string | undefined, algorithm: string) => readonly KeyObject[];
 }
 
-/** A key for verification that cannot be used, and why. */
+/** A verification key that cannot be used, and the reason. */
 export interface RejectedKey {
   readonly index: number;
   readonly reason: string;

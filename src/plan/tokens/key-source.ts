@@ -95,7 +95,7 @@ export class RemoteKeySource implements KeySource {
 
   get state(): KeySource['state'] {
     if (this.#keysAt === Number.NEGATIVE_INFINITY) return 'unknown';
-    // Without requests nothing fetches keys, so old keys without a failed fetch are no error.
+    // Without requests nothing fetches keys, so old keys without a failed fetch are not an error.
     const isExpired = elapsedMs(this.#keysAt) > this.#maxAgeMs && this.#error !== undefined;
     return this.#keys === undefined || isExpired ? 'stale' : 'known';
   }
@@ -106,7 +106,7 @@ export class RemoteKeySource implements KeySource {
 
   async current(): Promise<VerificationKeySet | undefined> {
     const age = elapsedMs(this.#keysAt);
-    // There may have been no request for hours.
+    // After hours without a request, the keys may be too old to use.
     if (this.#keys === undefined || age > this.#maxAgeMs) await this.#fetchOnce();
     else if (age > FRESH_MS && elapsedMs(this.#lastFetchAt) > RETRY_MS) void this.#fetchOnce();
     return elapsedMs(this.#keysAt) > this.#maxAgeMs ? undefined : this.#keys;

@@ -38,7 +38,7 @@ export interface LoginRule {
   readonly limitBytes: number;
 }
 
-/** @param auth the entry of the manifest: a token that is no JWT can only be found at a configured location */
+/** @param auth the entry of the manifest: a token that is not a JWT can only be found at a configured location */
 export function compileLogin(
   { login, websocket }: RouteEntry,
   index: number,

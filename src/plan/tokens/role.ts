@@ -31,7 +31,7 @@ export function compileRole(
   const roleAt = compilePointer(entry.claim);
   const names = new Set<unknown>(required);
   const isRequired = (role: unknown) => names.has(role);
-  // The manifest says if the claim is a list. The other form is never a role.
+  // `array` in the manifest says that the claim is a list. A claim in the other form never matches.
   const hasRole = entry.array ? (claim: unknown) => Array.isArray(claim) && claim.some(isRequired) : isRequired;
   const allows = ({ claims }: Principal) => hasRole(roleAt(claims));
   const key = JSON.stringify([entry.claim, entry.array, required]);

@@ -10,15 +10,19 @@ export interface TokenSearchResult {
   readonly overload: Overload | undefined;
 }
 
-/** Searching more takes longer than a few milliseconds in the worst case. */
-const MAX_LOOP_BYTES = 8_192;
+/** Searching a longer response may block the event loop for more than a few milliseconds. */
+const MAX_SYNC_BYTES = 8_192;
 
-/** Returns a search that uses a worker thread for long responses. @param route the key by which routes share the workers fairly */
+/**
+ * Creates a search that uses a worker thread for long responses.
+ *
+ * @param route the key by which routes share the worker threads fairly
+ */
 export function createTokenSearch(locations: TokenLocations, route: string): LoginRule['findTokens'] {
   return (response, owner) => {
     const { body, encodedBody } = response;
     const bytes = body.length + (body === encodedBody ? 0 : encodedBody.length);
-    if (bytes <= MAX_LOOP_BYTES) return findTokens(locations, response);
+    if (bytes <= MAX_SYNC_BYTES) return findTokens(locations, response);
     owner.reserve(bytes);
     return searchInThread(locations, response, route, owner);
   };

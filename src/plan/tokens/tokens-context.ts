@@ -11,7 +11,7 @@ export interface TokensContext {
   readonly findings: Finding[];
 }
 
-/** Reports a secret that is written in the file, where everyone who can read the file sees it. Returns true if there is none. */
+/** Returns true if a secret came from the environment. Otherwise reports it: everyone who can read the file would see it. */
 export function requireSecretFromEnvironment(
   path: Path,
   { secrets, findings }: Pick<TokensContext, 'secrets' | 'findings'>,

@@ -2,9 +2,9 @@ import type { Principal, TokenErrorCode, VerificationResult } from './verificati
 
 /** A client that waits for a token to be verified. */
 export interface VerificationClient {
-  /** Clients with the same key share what one client may use. */
+  /** Clients with the same key share the limits of one client. */
   readonly key: string;
-  /** Aborted when the client leaves. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
@@ -42,7 +42,7 @@ export interface Verifier {
   /**
    * Verifies a token that is not cached. Clients with the same token share one verification.
    *
-   * @param client waits for the result; `undefined` for the gateway itself, which has no fair share
+   * @param client waits for the result; `undefined` for the gateway itself, to which the limits of a client do not apply
    */
   readonly verify: (token: string, client?: VerificationClient) => Promise<VerificationResult>;
 }

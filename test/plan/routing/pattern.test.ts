@@ -43,8 +43,8 @@ describe('an invalid path', () => {
     ['/***', '"***": a "*" has no meaning here; write {name} for one segment, a final ** for any rest'],
     ['/:id', 'write a parameter as {id}, not ":id"'],
     ['/{id}/{id}', 'the parameter {id} appears twice; rename one'],
-    ['/.', 'a path has no "." segments; write the path that is meant'],
-    ['/a/../b', 'a path has no ".." segments; write the path that is meant'],
+    ['/.', 'a path has no "." segments; write the path without them'],
+    ['/a/../b', 'a path has no ".." segments; write the path without them'],
     ['/a%41', '"%41" is a needless escape; write A'],
     ['/a%7E', '"%7E" is a needless escape; write ~'],
     ['/a%2Db', '"%2D" is a needless escape; write -'],
@@ -70,7 +70,7 @@ describe('an invalid path', () => {
   test.each(['/{}', '/{a-b}', '/{a}b', '/a{b}', '/{a', '/a}', '/{{a}}', '/{1a}', '/{a}{b}', '/{a*}'])(
     '%s is refused because its parameter is not a complete segment',
     (path) => {
-      expect(() => parsePattern(path)).toThrow(/^a parameter is a whole segment .* in place of "/);
+      expect(() => parsePattern(path)).toThrow(/^a parameter is a complete segment .* in place of "/);
     },
   );
 
@@ -92,7 +92,7 @@ describe('an invalid path', () => {
     '/a\0',
     '/a\n',
   ])('%j is refused because of a character that a path cannot contain', (path) => {
-    expect(() => parsePattern(path)).toThrow(/has characters that a path cannot hold; percent-encode them/);
+    expect(() => parsePattern(path)).toThrow(/has characters that a path cannot contain; percent-encode them/);
   });
 });
 

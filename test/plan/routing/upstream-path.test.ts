@@ -118,7 +118,7 @@ describe('an invalid upstreamPath', () => {
       'a prefix is literal: it has no {name} and no **; write the segments before them',
     ],
     ['/api/contacts/{id}', '/api/', 'a trailing slash is never needed; write /api'],
-    ['/api/contacts/{id}', '/api/../x', 'a path has no ".." segments; write the path that is meant'],
+    ['/api/contacts/{id}', '/api/../x', 'a path has no ".." segments; write the path without them'],
     ['/api/contacts/{id}', '/api//contacts', 'a path has no empty segments; write a single slash'],
     [
       '/{tenant}/contacts',
@@ -135,10 +135,10 @@ describe('an invalid upstreamPath', () => {
     ['/v2/', 'a trailing slash is never needed; write /v2'],
     ['/{id}', 'a prefix is literal: it has no {name} and no **; write the segments before them'],
     ['/**', 'a prefix is literal: it has no {name} and no **; write the segments before them'],
-    ['/./v2', 'a path has no "." segments; write the path that is meant'],
-    ['/%2e%2e', '"%2e%2e" has characters that a path cannot hold; percent-encode them in upper case, as in %C3%A9'],
+    ['/./v2', 'a path has no "." segments; write the path without them'],
+    ['/%2e%2e', '"%2e%2e" has characters that a path cannot contain; percent-encode them in upper case, as in %C3%A9'],
     ['/a%2Fb', '"%2F" is not allowed in a route\'s path; write {name} for its segment, and encodedSlash: keep'],
-    ['/..;a', '"..;a" has characters that a path cannot hold; percent-encode them in upper case, as in %C3%A9'],
+    ['/..;a', '"..;a" has characters that a path cannot contain; percent-encode them in upper case, as in %C3%A9'],
     ['/v2?x', 'a path has no query and no fragment; remove everything after the path'],
     ['//v2', 'a path has no empty segments; write a single slash'],
   ])('cannot insert %s', (replacement, message) => {

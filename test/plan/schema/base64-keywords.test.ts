@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CONTENT_ENCODING, CONTENT_MAX_BYTES } from '../../../src/plan/schema/base64-keywords.ts';
-import { bodyRoute, faultsOf, loadText, manifestOf } from '../../manifest/support.ts';
+import { bodyRoute, loadText, manifestOf, violationsOf } from '../../manifest/support.ts';
 
 function validatorOf(schema: string) {
   const loaded = loadText(manifestOf('', bodyRoute(schema)));
-  return (value: unknown) => faultsOf(loaded, JSON.stringify(value)) ?? [];
+  return (value: unknown) => violationsOf(loaded, JSON.stringify(value)) ?? [];
 }
 
 const validate = validatorOf('{ contentEncoding: base64, contentMaxBytes: 4B }');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { load } from '../../../src/load.ts';
-import { bodyRoute, faultsOf, manifestOf } from '../../manifest/support.ts';
+import { bodyRoute, manifestOf, violationsOf } from '../../manifest/support.ts';
 
 const FILES: Readonly<Record<string, string>> = {
   'schemas/contact.json': `{
@@ -35,7 +35,7 @@ function validatorOf(schema: string, above = '') {
   const loaded = load({ path: 'gateway.yaml', text }, { env: {}, readFile });
   if (loaded.plan === undefined) throw new Error(loaded.problems.map(({ message }) => message).join('\n'));
   return (body: unknown) => {
-    const violations = faultsOf(loaded, JSON.stringify(body));
+    const violations = violationsOf(loaded, JSON.stringify(body));
     return violations?.map(({ pointer }) => pointer);
   };
 }

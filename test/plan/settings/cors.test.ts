@@ -22,7 +22,7 @@ describe('an origin', () => {
     'capacitor://localhost',
     'chrome-extension://abcdefghijklmnop',
     'null',
-  ])('%s is one', (origin) => {
+  ])('%s is valid', (origin) => {
     const { cors, findings } = compiled({ origins: [origin] });
     expect(findings).toEqual([]);
     expect(cors.headersFor(origin)).toEqual(['Access-Control-Allow-Origin', origin]);
@@ -54,7 +54,7 @@ describe('an origin', () => {
     'https:app.example',
     'https:\\\\app.example',
     'https://app.example\r\nX-A: b',
-  ])('%s is none', (origin) => {
+  ])('%s is invalid', (origin) => {
     const { findings } = compiled({ origins: ['https://b.example', origin] });
     expect(findings.map(({ rule, location }) => [rule, location])).toEqual([
       ['cors-origin', { path: ['cors', 'origins', 1], at: 'value' }],
@@ -62,14 +62,14 @@ describe('an origin', () => {
   });
 });
 
-describe('an answer', () => {
+describe('a CORS response', () => {
   const { cors } = compiled({
     origins: ['https://a.example', 'https://b.example'],
     exposedHeaders: ['X-A', 'X-B'],
     credentials: true,
   });
 
-  test('to an origin that is allowed', () => {
+  test('to an allowed origin has its headers', () => {
     expect(cors.headersFor('https://b.example')).toEqual([
       ...['Access-Control-Allow-Origin', 'https://b.example'],
       ...['Access-Control-Allow-Credentials', 'true'],
@@ -87,9 +87,9 @@ describe('an answer', () => {
     'https://a.example/',
     'https://c.example',
     'constructor',
-  ])('to %s says nothing', (origin) => expect(cors.headersFor(origin)).toEqual([]));
+  ])('to the origin %s has no headers', (origin) => expect(cors.headersFor(origin)).toEqual([]));
 
-  test('where any origin is allowed is the same for all', () => {
+  test('is the same for all if any origin is allowed', () => {
     const any = compiled({ origins: ['*'] }).cors;
     for (const origin of [undefined, 'https://a.example', 'null'])
       expect(any.headersFor(origin)).toEqual(['Access-Control-Allow-Origin', '*']);
@@ -102,7 +102,7 @@ test.each([
   ['1h', '3600'],
   ['1999ms', '1'],
   ['0s', '0'],
-])('a preflight may be kept for %s', (maxAge, seconds) => {
+])('a preflight response may be cached for %s', (maxAge, seconds) => {
   const { cors } = compiled({ origins: ['*'], maxAge, headers: ['A', 'B'], methods: ['GET', 'PUT'] });
   expect(cors.preflightHeaders).toEqual(['Access-Control-Allow-Headers', 'A, B', 'Access-Control-Max-Age', seconds]);
   expect(cors.methods).toEqual(['GET', 'PUT']);

@@ -4,12 +4,12 @@ import { loadText, manifestOf, problemOf } from '../../manifest/support.ts';
 type Side = 'request' | 'response';
 
 function withRules(side: Side, rules: object): string {
-  const written = `${side}Headers: ${JSON.stringify(rules)}`;
-  return manifestOf('', `  - { id: r, method: GET, path: /r, upstream: contacts, access: public, ${written} }\n`);
+  const entry = `${side}Headers: ${JSON.stringify(rules)}`;
+  return manifestOf('', `  - { id: r, method: GET, path: /r, upstream: contacts, access: public, ${entry} }\n`);
 }
 
 /** Returns the messages about header rules, without their locations. */
-function said(side: Side, rules: object, env: Record<string, string> = {}): string {
+function messageOf(side: Side, rules: object, env: Record<string, string> = {}): string {
   return problemOf(withRules(side, rules), env).replace(/^\S+ /, '');
 }
 
@@ -54,19 +54,19 @@ const SPELLINGS = [
   'X-Forwarded_Host',
 ];
 
-describe('a header that is no route’s to change', () => {
+describe('a reserved header', () => {
   const cases = [
     ...BOTH.flatMap((name) => [['request', name] as const, ['response', name] as const]),
     ...[...REQUEST, ...SPELLINGS].map((name) => ['request', name] as const),
   ];
-  test.each(cases)('%s: %s', (side, name) => {
+  test.each(cases)('of a %s: %s', (side, name) => {
     const reason = new RegExp(`^a route cannot change "${name}": [^;]+; remove it$`);
-    expect(said(side, { set: { [name]: 'x' } })).toMatch(reason);
-    expect(said(side, { remove: [name] })).toMatch(reason);
+    expect(messageOf(side, { set: { [name]: 'x' } })).toMatch(reason);
+    expect(messageOf(side, { remove: [name] })).toMatch(reason);
   });
 
   test.each(['Content-Type', 'Set-Cookie', 'Server', 'X-Request-Id', 'Content_Length', 'WWW-Authenticate'])(
-    '%s of an answer is none of them',
+    'does not include %s in responses',
     (name) => {
       expect(rulesOf('response', { set: { [name]: 'x' } })?.set).toEqual([name, 'x']);
       expect(rulesOf('response', { remove: [name] })?.drops(name)).toBe(true);
@@ -74,18 +74,18 @@ describe('a header that is no route’s to change', () => {
   );
 
   test.each(['__proto__', 'constructor', 'toString', 'Cookie', 'X-Authorization', 'X-Host'])(
-    'nor is %s of a request',
+    'does not include %s in requests',
     (name) => {
       expect(rulesOf('request', { remove: [name] })?.drops(name)).toBe(true);
     },
   );
 });
 
-describe('a name', () => {
-  test.each(['', ' ', 'X Platform', 'X:', 'X\n', 'X\r\nY', 'Ä', 'X(', '"X"', 'X/'])('%j is none', (name) => {
+describe('a header name', () => {
+  test.each(['', ' ', 'X Platform', 'X:', 'X\n', 'X\r\nY', 'Ä', 'X(', '"X"', 'X/'])('%j is invalid', (name) => {
     const message = 'this is not a header name; write letters, digits and hyphens, such as X-Platform';
-    expect(said('request', { remove: [name] })).toBe(message);
-    expect(said('response', { set: { [name]: 'x' } })).toBe(message);
+    expect(messageOf('request', { remove: [name] })).toBe(message);
+    expect(messageOf('response', { set: { [name]: 'x' } })).toBe(message);
   });
 
   test.each([
@@ -94,42 +94,42 @@ describe('a name', () => {
     ['request', { remove: ['X-A', 'x.a'] }, 'x.a'],
     ['response', { remove: ['Server', 'server'] }, 'server'],
     ['response', { set: { Server: 'x' }, remove: ['SERVER'] }, 'SERVER'],
-  ] as const)('of a %s stands once: %j', (side, rules, name) => {
-    expect(said(side, rules)).toBe(
-      `"${name}" is here twice; "set" replaces the header that was sent, so remove one of them`,
+  ] as const)('of a %s must not repeat: %j', (side, rules, name) => {
+    expect(messageOf(side, rules)).toBe(
+      `"${name}" appears twice; "set" already replaces the header, so remove one of them`,
     );
   });
 
-  test('of an answer is not taken for another spelling', () => {
+  test('of a response does not match other spellings', () => {
     expect(rulesOf('response', { remove: ['X-A', 'X_A'] })?.drops('x.a')).toBe(false);
   });
 });
 
-describe('a value', () => {
+describe('a header value', () => {
   test.each([' x', 'x ', '\tx', 'a\nb', 'a\r\nX-B: 1', 'a\0b', 'a\x7fb', 'café', 'a\u2028b', ' '])(
-    '%j is none',
+    '%j is invalid',
     (value) => {
       const message = 'this is not a header value; write visible ASCII on one line, without white space at either end';
-      expect(said('response', { set: { 'X-A': value } })).toBe(message);
+      expect(messageOf('response', { set: { 'X-A': value } })).toBe(message);
     },
   );
 
-  test.each(['', 'x', 'max-age=31536000; includeSubDomains', 'a\tb', '"quoted", \\ ~!'])('%j is one', (value) => {
+  test.each(['', 'x', 'max-age=31536000; includeSubDomains', 'a\tb', '"quoted", \\ ~!'])('%j is valid', (value) => {
     expect(rulesOf('response', { set: { 'X-A': value } })?.set).toEqual(['X-A', value]);
   });
 
-  test('may come from the environment, and is not printed then', () => {
+  test('from the environment is not printed', () => {
     const rules = { set: { 'X-Key': `\${KEY}` } };
     expect(rulesOf('request', rules, { KEY: 'k-1' })?.set).toEqual(['X-Key', 'k-1']);
-    expect(said('request', rules, { KEY: 'secret\r\nX-Other: 1' })).not.toContain('secret');
+    expect(messageOf('request', rules, { KEY: 'secret\r\nX-Other: 1' })).not.toContain('secret');
   });
 
-  test('is a string', () => {
-    expect(said('request', { set: { 'X-A': 1 } })).toBe('1 is not a header value; put it in quotes');
+  test('must be a string', () => {
+    expect(messageOf('request', { set: { 'X-A': 1 } })).toBe('1 is not a header value; put it in quotes');
   });
 });
 
-test('what is dropped of a request: every spelling of what is set or removed, and nothing else', () => {
+test('a request loses every spelling of the set and removed headers, and no other header', () => {
   const rules = rulesOf('request', { set: { 'X-Platform': 'a' }, remove: ['X_Debug'] });
   for (const name of ['X-Platform', 'x-platform', 'X_PLATFORM', 'x.platform', 'X-Debug', 'x_debug', 'x~debug'])
     expect([name, rules?.drops(name)]).toEqual([name, true]);
@@ -137,7 +137,7 @@ test('what is dropped of a request: every spelling of what is set or removed, an
     expect([name, rules?.drops(name)]).toEqual([name, false]);
 });
 
-test('a route without rules has none', () => {
+test('a route without header rules has none', () => {
   const [route] = loadText(manifestOf()).plan?.routes ?? [];
   expect([route?.requestHeaders, route?.responseHeaders]).toEqual([undefined, undefined]);
   expect(rulesOf('response', {})?.set).toEqual([]);

@@ -21,8 +21,8 @@ function rulesOf(server: string, files?: Record<string, string>) {
   return plan.server;
 }
 
-describe('the rules of the server', () => {
-  it('have defaults that hold behind the load balancers of the large clouds', () => {
+describe('server settings', () => {
+  it('have defaults that work behind the load balancers of the large clouds', () => {
     expect(rulesOf('{}')).toMatchObject({
       tls: undefined,
       trustedProxies: undefined,
@@ -37,7 +37,7 @@ describe('the rules of the server', () => {
     });
   });
 
-  it('give a head no longer than the request that it is a part of', () => {
+  it('limit the headers timeout to the request timeout', () => {
     expect(rulesOf('{ timeouts: { request: 5s } }')).toMatchObject({
       headersTimeoutMs: 5_000,
       requestTimeoutMs: 5_000,
@@ -88,7 +88,7 @@ describe('a certificate and its key', () => {
   });
   const weak = generateKeyPairSync('rsa', { modulusLength: 512 }).privateKey.export({ type: 'pkcs8', format: 'pem' });
 
-  it('are read, and are in no print of the plan', () => {
+  it('are read, and never printed with the plan', () => {
     const { plan } = loadWith(secured, files(pair));
     expect(plan?.server.tls?.pem()).toEqual({ cert: pair.certificate, key: pair.key });
     const [, secret = '?'] = pair.key.split('\n');
@@ -96,12 +96,12 @@ describe('a certificate and its key', () => {
       expect(print).not.toContain(secret);
   });
 
-  it('may stand in one file, the certificate with its chain', () => {
+  it('may be in one file, with the chain of the certificate', () => {
     const all = pair.certificate + other.certificate + pair.key;
     expect(rulesOf(secured, { 'c.pem': all, 'k.pem': all }).tls).toBeDefined();
   });
 
-  it('are served when the certificate has expired: to tell of that is for somebody else', () => {
+  it('are accepted if the certificate has expired', () => {
     expect(rulesOf(secured, files(createPair({ days: -1 }))).tls).toBeDefined();
   });
 
@@ -117,18 +117,18 @@ describe('a certificate and its key', () => {
       { ...pair, certificate: `${pair.certificate}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n` },
       ['certificate: the TLS library rejects this certificate (ERR_OSSL'],
     ],
-  ])('are refused at their lines without a word of what they hold: %s', (_what, given, expected) => {
+  ])('are refused at their positions without quoting the files: %s', (_what, given, expected) => {
     const { plan, problems } = loadWith(secured, files(given));
     expect(plan).toBeUndefined();
-    const said = problems.map(({ message, range }) => `${range.column === 31 ? 'certificate' : 'key'}: ${message}`);
-    expect(said).toHaveLength(expected.length);
-    for (const [index, start] of expected.entries()) expect(said[index]).toContain(start);
+    const messages = problems.map(({ message, range }) => `${range.column === 31 ? 'certificate' : 'key'}: ${message}`);
+    expect(messages).toHaveLength(expected.length);
+    for (const [index, start] of expected.entries()) expect(messages[index]).toContain(start);
     for (const text of Object.values(given))
       for (const line of text.split('\n').filter(({ length }) => length > 20))
         expect(JSON.stringify(problems)).not.toContain(line);
   });
 
-  it('that cannot be read are told of, each', () => {
+  it('are each reported if they cannot be read', () => {
     const { problems } = loadWith(secured, {});
     expect(problems.map(({ message }) => message)).toEqual(
       Array(2).fill('the file cannot be read (ENOENT); write a path relative to the manifest'),
@@ -136,8 +136,8 @@ describe('a certificate and its key', () => {
   });
 });
 
-describe('the files that a manifest names', () => {
-  it('come with what was read from them, whether it loads or not', () => {
+describe('a load result', () => {
+  it('has the hashes of the named files, even if the manifest does not load', () => {
     const { certificate, key } = createPair();
     const good = loadWith('{ tls: { certificate: c.pem, key: k.pem } }', { 'c.pem': certificate, 'k.pem': key });
     expect([...good.files.keys()]).toEqual(['c.pem', 'k.pem']);

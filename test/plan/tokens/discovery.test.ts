@@ -7,14 +7,14 @@ const key = ecKey('one');
 const token = () => tokenOf({ alg: 'ES256', kid: 'one' }, claims(), key);
 
 let issuer: Listening;
-let asked: string[];
+let requestedPaths: string[];
 /** Responses of the issuer, by path. */
 let pages: Record<string, unknown>;
 
 beforeEach(async () => {
-  asked = [];
+  requestedPaths = [];
   issuer = await startListening((request, response) => {
-    asked.push(request.url ?? '');
+    requestedPaths.push(request.url ?? '');
     const page = pages[request.url ?? ''];
     if (typeof page === 'function') return page(response);
     response.writeHead(page === undefined ? 404 : 200).end(JSON.stringify(page));
@@ -29,46 +29,46 @@ const OAUTH = '/.well-known/oauth-authorization-server';
 const metadata = (changes: object = {}) => ({ issuer: issuer.url, jwks_uri: `${issuer.url}/keys`, ...changes });
 
 /** Returns the result of a valid token for an issuer with metadata at an address. */
-async function outcome(address = issuer.url, stated = issuer.url): Promise<unknown> {
-  const jwt = { discovery: address, algorithms: ['ES256'], issuer: stated, audience: 'gateway-test' };
-  const good = tokenOf({ alg: 'ES256', kid: 'one' }, claims({ iss: stated }), key);
+async function outcome(address = issuer.url, issuerName = issuer.url): Promise<unknown> {
+  const jwt = { discovery: address, algorithms: ['ES256'], issuer: issuerName, audience: 'gateway-test' };
+  const good = tokenOf({ alg: 'ES256', kid: 'one' }, claims({ iss: issuerName }), key);
   const verdict = await verifierFor({ jwt }).verify(good);
   return 'code' in verdict ? (verdict.cause ?? verdict.code) : 'accepted';
 }
 
-describe('the keys are found', () => {
-  test('by the metadata of OpenID Connect', async () => {
+describe('discovery finds the keys', () => {
+  test('in the metadata of OpenID Connect', async () => {
     pages[OPENID] = metadata();
     expect(await outcome()).toBe('accepted');
-    expect(asked).toEqual([OPENID, '/keys']);
+    expect(requestedPaths).toEqual([OPENID, '/keys']);
   });
 
-  test('by that of RFC 8414 where there is no other', async () => {
+  test('in the metadata of RFC 8414 if there is no other', async () => {
     pages[OAUTH] = metadata();
     expect(await outcome()).toBe('accepted');
-    expect(asked).toEqual([OPENID, OAUTH, '/keys']);
+    expect(requestedPaths).toEqual([OPENID, OAUTH, '/keys']);
   });
 
-  test('behind and before the path of an issuer', async () => {
-    const stated = `${issuer.url}/realms/one`;
-    for (const address of [stated, `${stated}/`]) {
-      asked = [];
+  test('of an issuer with a path, in both forms of the address', async () => {
+    const issuerName = `${issuer.url}/realms/one`;
+    for (const address of [issuerName, `${issuerName}/`]) {
+      requestedPaths = [];
       pages[`/realms/one${OPENID}`] = undefined;
-      pages[`${OAUTH}/realms/one`] = metadata({ issuer: stated });
-      expect(await outcome(address, stated)).toBe('accepted');
-      expect(asked).toEqual([`/realms/one${OPENID}`, `${OAUTH}/realms/one`, '/keys']);
-      pages[`/realms/one${OPENID}`] = metadata({ issuer: stated });
-      expect(await outcome(address, stated)).toBe('accepted');
+      pages[`${OAUTH}/realms/one`] = metadata({ issuer: issuerName });
+      expect(await outcome(address, issuerName)).toBe('accepted');
+      expect(requestedPaths).toEqual([`/realms/one${OPENID}`, `${OAUTH}/realms/one`, '/keys']);
+      pages[`/realms/one${OPENID}`] = metadata({ issuer: issuerName });
+      expect(await outcome(address, issuerName)).toBe('accepted');
     }
   });
 
-  test('of an issuer that is reached by another address than its name', async () => {
+  test('of an issuer whose address differs from its name', async () => {
     pages[OPENID] = metadata({ issuer: 'https://identity.example' });
     expect(await outcome(issuer.url, 'https://identity.example')).toBe('accepted');
   });
 });
 
-describe('no key is taken', () => {
+describe('discovery refuses keys', () => {
   test.each<[string, () => unknown, string]>([
     ['of another issuer', () => metadata({ issuer: 'https://evil.test' }), 'discovery_issuer_wrong'],
     ['of the issuer with a slash', () => metadata({ issuer: `${issuer.url}/` }), 'discovery_issuer_wrong'],
@@ -97,7 +97,7 @@ describe('no key is taken', () => {
     ['by a list', () => [metadata()], 'discovery_not_an_object'],
     ['by HTML', () => (response: ServerResponse) => response.end('<h1>'), 'response_not_json'],
     [
-      'by a name twice',
+      'by metadata with a duplicate name',
       () => (response: ServerResponse) => response.end('{"issuer":1,"issuer":2}'),
       'response_not_json',
     ],
@@ -113,19 +113,19 @@ describe('no key is taken', () => {
     pages[OPENID] = page();
     pages[OAUTH] = metadata();
     expect(await outcome()).toBe(cause);
-    expect(asked).toEqual([OPENID]);
+    expect(requestedPaths).toEqual([OPENID]);
   });
 
-  test('where there is no metadata at all', async () => expect(await outcome()).toBe('discovery_not_found'));
+  test('without metadata', async () => expect(await outcome()).toBe('discovery_not_found'));
 
-  test('by keys that redirect', async () => {
+  test('behind a redirect', async () => {
     pages[OPENID] = metadata({ jwks_uri: `${issuer.url}/moved` });
     pages['/moved'] = (response: ServerResponse) => response.writeHead(301, { location: '/keys' }).end();
     expect(await outcome()).toBe('keys_status_301');
-    expect(asked).toEqual([OPENID, '/moved']);
+    expect(requestedPaths).toEqual([OPENID, '/moved']);
   });
 
-  test('after the time for all of it', async () => {
+  test('after the timeout of the complete discovery', async () => {
     pages[OPENID] = metadata();
     pages['/keys'] = () => undefined;
     const jwt = { discovery: issuer.url, algorithms: ['ES256'], issuer: issuer.url, audience: 'a', timeout: '300ms' };
@@ -134,7 +134,7 @@ describe('no key is taken', () => {
   });
 });
 
-test('one question at a time, whoever asks', async () => {
+test('fifty concurrent tokens cause one discovery', async () => {
   pages[OPENID] = metadata();
   const jwt = {
     discovery: issuer.url,
@@ -145,5 +145,5 @@ test('one question at a time, whoever asks', async () => {
   pages[OPENID] = metadata({ issuer: 'https://identity.test' });
   const verifier = verifierFor({ jwt });
   await Promise.all(Array.from({ length: 50 }, () => verifier.verify(token())));
-  expect(asked).toEqual([OPENID, '/keys']);
+  expect(requestedPaths).toEqual([OPENID, '/keys']);
 });

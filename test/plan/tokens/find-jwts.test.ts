@@ -16,7 +16,7 @@ const wrapped = (value: string, end: string) =>
     .toString('base64')
     .replaceAll(/.{60}/g, (line) => line + end);
 
-describe('a JWT is found', () => {
+describe('findJwts finds a JWT', () => {
   test.each([
     ['as it is', JWT],
     ['behind a scheme', `Bearer ${JWT}`],
@@ -42,12 +42,12 @@ describe('a JWT is found', () => {
     ['with braced escapes', escaped((code) => `\\u{${hex(code)}}`)],
     ['with octal escapes', escaped((code) => `\\${code.toString(8).padStart(3, '0')}`)],
     ['with the escapes of JavaScript for URLs', escaped((code) => `%u${hex(code)}`)],
-    ['with an underscore that has a name', JWT.replaceAll('.', '&#46;').replaceAll('_', '&UnderBar;')],
+    ['with a named entity for an underscore', JWT.replaceAll('.', '&#46;').replaceAll('_', '&UnderBar;')],
     ['with backslashes', JWT.replaceAll('.', '\\.')],
     ['with entities of HTML', escaped((code) => `&#${code};`)],
     ['with hexadecimal entities', escaped((code) => `&#x${hex(code)};`)],
-    ['with entities that have names', JWT.replaceAll('.', '&period;')],
-    ['with entities that are escaped', JWT.replaceAll('.', '&amp;#46;')],
+    ['with named entities', JWT.replaceAll('.', '&period;')],
+    ['with escaped entities', JWT.replaceAll('.', '&amp;#46;')],
     ['before an escaped line end', text({ pem: `${JWT}\n${JWT}\tx` })],
     ['in JSON in JSON in JSON', text(text(text({ t: `${JWT}\n` })))],
     ['in UTF-16', Buffer.from(JWT, 'utf16le').toString('latin1')],
@@ -81,7 +81,7 @@ describe('a JWT is found', () => {
     }
   });
 
-  test('each that there is, those that share parts too', () => {
+  test('each of several, even if they share parts', () => {
     expect(findJwts(text({ a: JWT, b: [OTHER, JWT] }))).toEqual([JWT, OTHER]);
     const [header, payload] = JWT.split('.');
     expect(findJwts(`${header}.${header}.${payload}.eA`)).toHaveLength(2);
@@ -91,7 +91,7 @@ describe('a JWT is found', () => {
 test.each([
   ['a host', 'https://www.signing.example/a.b.c'],
   ['a version', '1.2.3'],
-  ['base64 that is no JSON', 'eyJhbGciOiJFUzI1NiI.e30.eA'],
+  ['base64 that is not JSON', 'eyJhbGciOiJFUzI1NiI.e30.eA'],
   ['a header without an algorithm', `${part('{"typ":"JWT"}')}.e30.eA`],
   ['a header that is a list', `${part('["a","b","c"]')}.e30.eA`],
   ['two parts', JWT.split('.').slice(0, 2).join('.')],
@@ -101,9 +101,9 @@ test.each([
   ['a number', 1.5],
   ['true', [true, {}, [], '']],
   ['an image', Buffer.alloc(5_000, 'a picture.of.something').toString('base64')],
-])('%s is none', (_what, value) => expect(findJwts(text(value))).toEqual([]));
+])('%s is not a JWT', (_what, value) => expect(findJwts(text(value))).toEqual([]));
 
-test('it is found wherever it stands', () => {
+test('findJwts finds a JWT anywhere in a JSON value', () => {
   const around = fc.stringMatching(/^[^A-Za-z0-9_%\\&-]*$/);
   fc.assert(
     fc.property(fc.jsonValue(), around, around, fc.boolean(), (other, before, after, isName) => {
@@ -114,7 +114,7 @@ test('it is found wherever it stands', () => {
   );
 });
 
-test('a megabyte of what looks like one is looked through in a moment', () => {
+test('a megabyte of almost-JWTs is searched in linear time', () => {
   const pieces = [
     'a.',
     `${'e'.repeat(12)}.`,

@@ -7,7 +7,7 @@ import { claims, ecKey, keyFile, tokenOf, verifierFor } from './keys.ts';
 
 const key = ecKey('one');
 const TIMEOUT = '500ms';
-/** A question that nothing ends would take for ever; a busy machine takes its time. */
+/** Detects a request that never ends. Generous, because the machine may be busy. */
 const SLACK_MS = 25_000;
 
 let service: WireUpstream;
@@ -36,12 +36,12 @@ function ok(value: unknown, ...headers: string[]): string {
   return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
-interface Way {
+interface VerificationMethod {
   readonly make: () => Verifier;
   readonly token: (name: string) => string;
 }
 
-const jwt = (changes: () => object): Way => ({
+const jwt = (changes: () => object): VerificationMethod => ({
   make: () =>
     verifierFor({
       jwt: { algorithms: ['ES256'], issuer: service.url, audience: 'gateway-test', timeout: TIMEOUT, ...changes() },
@@ -49,7 +49,7 @@ const jwt = (changes: () => object): Way => ({
   token: (name) => tokenOf({ alg: 'ES256', kid: 'one' }, claims({ iss: service.url, sub: name }), key),
 });
 
-const WAYS: Record<string, Way> = {
+const METHODS: Record<string, VerificationMethod> = {
   jwks: jwt(() => ({ jwks: `${service.url}/keys` })),
   discovery: jwt(() => ({ discovery: service.url })),
   introspection: {
@@ -80,25 +80,25 @@ async function verdictOf(verifier: Verifier, token: string): Promise<string> {
   return 'code' in verdict ? verdict.code : 'accepted';
 }
 
-/** On a busy machine a good response may come too late, too. */
+/** Retries, because on a busy machine a good response may arrive too late. */
 async function accepts(verifier: Verifier, token: string): Promise<void> {
   let verdict = '';
   for (let tries = 0; tries < 20 && verdict !== 'accepted'; tries += 1) verdict = await verdictOf(verifier, token);
   expect(verdict).toBe('accepted');
 }
 
-/** Writes one piece after the other until the socket is closed. */
-function trickle(piece: string | ((index: number) => string), everyMs = 5) {
+/** Writes one chunk after the other until the socket is closed. */
+function trickle(chunk: string | ((index: number) => string), everyMs = 5) {
   return (socket: Socket) => {
     let index = 0;
-    const timer = setInterval(() => socket.write(typeof piece === 'string' ? piece : piece(index++)), everyMs);
+    const timer = setInterval(() => socket.write(typeof chunk === 'string' ? chunk : chunk(index++)), everyMs);
     socket.once('close', () => clearInterval(timer));
   };
 }
 
 /** Writes as fast as the socket takes it, up to 64 MB. */
-function flood(piece: string) {
-  const block = piece.repeat(Math.ceil(65_536 / piece.length));
+function flood(chunk: string) {
+  const block = chunk.repeat(Math.ceil(65_536 / chunk.length));
   return (socket: Socket) => {
     let left = 1_000;
     const more = () => {
@@ -123,12 +123,12 @@ const HINTS = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n';
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
 const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
 
-/** Each is a response that is none. */
+/** Invalid or incomplete responses. */
 const HOSTILE: Record<string, (request: Message) => WireAnswer> = {
-  '101 that was not asked for': () => saying(SWITCH),
+  '101 without a request for it': () => saying(SWITCH),
   '101 and bytes of another protocol': () => saying(`${SWITCH}\0\0\0\x04`),
   '101 and a close': () => saying(SWITCH, closing),
-  '101 and a whole response': (request) => saying(SWITCH + ok(correct(request))),
+  '101 and a complete response': (request) => saying(SWITCH + ok(correct(request))),
   silence: () => () => undefined,
   'a close': () => closing,
   'a reset': () => resetting,
@@ -178,26 +178,26 @@ const HOSTILE: Record<string, (request: Message) => WireAnswer> = {
   '503': () => saying('HTTP/1.1 503 Unavailable\r\nContent-Length: 0\r\n\r\n'),
 };
 
-describe.each(Object.keys(WAYS))('by %s', (name) => {
-  const way = WAYS[name] as Way;
+describe.each(Object.keys(METHODS))('by %s', (name) => {
+  const method = METHODS[name] as VerificationMethod;
 
-  test.each(Object.keys(HOSTILE))('%s ends within the time limit, and the next question works', async (behaviour) => {
-    const verifier = way.make();
+  test.each(Object.keys(HOSTILE))('%s ends within the timeout, and the next request succeeds', async (behaviour) => {
+    const verifier = method.make();
     hostile = HOSTILE[behaviour];
-    expect(await verdictOf(verifier, way.token('new'))).toBe('keys_unavailable');
+    expect(await verdictOf(verifier, method.token('new'))).toBe('keys_unavailable');
     expect(service.messages.map(pathOf)).not.toContain('/elsewhere');
     hostile = undefined;
-    await accepts(verifier, way.token('later'));
-    await accepts(verifier, way.token('new'));
+    await accepts(verifier, method.token('later'));
+    await accepts(verifier, method.token('new'));
     expect(verifier.status.verifying).toBe(0);
   });
 
-  test('a token that is known goes on while the service is hostile', async () => {
-    const verifier = way.make();
-    const known = way.token('known');
+  test('a cached token is accepted while the service is hostile', async () => {
+    const verifier = method.make();
+    const known = method.token('known');
     expect(await verdictOf(verifier, known)).toBe('accepted');
-    hostile = HOSTILE['101 that was not asked for'];
-    const waiting = verdictOf(verifier, name === 'jwks' || name === 'discovery' ? otherKey() : way.token('new'));
+    hostile = HOSTILE['101 without a request for it'];
+    const waiting = verdictOf(verifier, name === 'jwks' || name === 'discovery' ? otherKey() : method.token('new'));
     expect(verifier.cached(known)).toBeDefined();
     expect(await waiting).not.toBe('accepted');
     expect(verifier.cached(known)).toBeDefined();
@@ -206,43 +206,43 @@ describe.each(Object.keys(WAYS))('by %s', (name) => {
 
 const otherKey = () => tokenOf({ alg: 'ES256', kid: 'two' }, claims({ iss: service.url }), ecKey('two'));
 
-describe('by discovery, hostile behind good metadata', () => {
+describe('by discovery with valid metadata and hostile keys', () => {
   test.each(Object.keys(HOSTILE))('%s', async (behaviour) => {
-    const way = WAYS['discovery'] as Way;
-    const verifier = way.make();
+    const method = METHODS['discovery'] as VerificationMethod;
+    const verifier = method.make();
     hostile = (request) =>
       (pathOf(request) === '/keys' ? HOSTILE[behaviour]?.(request) : undefined) ?? ok(correct(request));
-    expect(await verdictOf(verifier, way.token('new'))).toBe('keys_unavailable');
+    expect(await verdictOf(verifier, method.token('new'))).toBe('keys_unavailable');
     hostile = undefined;
-    await accepts(verifier, way.token('new'));
+    await accepts(verifier, method.token('new'));
   });
 });
 
-test.each(Object.keys(WAYS))('a TLS handshake that is never answered ends within the time limit: %s', async (name) => {
+test.each(Object.keys(METHODS))('a TLS handshake without a response ends within the timeout: %s', async (name) => {
   const plain = service;
   service = { ...plain, url: plain.url.replace('http:', 'https:') };
-  const way = WAYS[name] as Way;
-  expect(await verdictOf(way.make(), way.token('new'))).toBe('keys_unavailable');
+  const method = METHODS[name] as VerificationMethod;
+  expect(await verdictOf(method.make(), method.token('new'))).toBe('keys_unavailable');
   service = plain;
 });
 
-test('names of keys that are made up cause one question in the cooldown, whatever the service does', async () => {
-  const way = WAYS['jwks'] as Way;
-  const verifier = way.make();
-  await verdictOf(verifier, way.token('known'));
+test('tokens-up key ids cause one fetch per interval, even if the service hangs', async () => {
+  const method = METHODS['jwks'] as VerificationMethod;
+  const verifier = method.make();
+  await verdictOf(verifier, method.token('known'));
   service.messages.length = 0;
   hostile = HOSTILE['silence'];
-  const made = Array.from({ length: 200 }, (_, index) =>
-    tokenOf({ alg: 'ES256', kid: `made-up-${index}` }, claims({ iss: service.url }), key),
+  const tokens = Array.from({ length: 200 }, (_, index) =>
+    tokenOf({ alg: 'ES256', kid: `tokens-up-${index}` }, claims({ iss: service.url }), key),
   );
-  await Promise.all(made.map((token) => verifier.verify(token)));
+  await Promise.all(tokens.map((token) => verifier.verify(token)));
   expect(service.messages.length).toBeLessThanOrEqual(2);
-  expect(await verdictOf(verifier, way.token('another'))).toBe('accepted');
+  expect(await verdictOf(verifier, method.token('another'))).toBe('accepted');
 });
 
-test('bytes behind a whole response are nobody’s: the connection is not used again', async () => {
-  const way = WAYS['introspection'] as Way;
-  const verifier = way.make();
+test('a connection with bytes after a complete response is not reused', async () => {
+  const method = METHODS['introspection'] as VerificationMethod;
+  const verifier = method.make();
   hostile = (request) => ok(correct(request)) + ok({ active: true, sub: 'poisoned' });
   for (const name of ['a', 'b', 'c']) {
     const verdict = await verifier.verify(name);

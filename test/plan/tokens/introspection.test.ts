@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { TokenErrorCode } from '../../../src/plan/tokens/verification-result.ts';
 import { startUpstream } from '../../support/upstream.ts';
-import { type Identity, introspecting, outcomeOf, sendJson, startIdentity } from './asking.ts';
+import { type Identity, introspecting, outcomeOf, sendJson, startIdentity } from './identity-service.ts';
 import { seconds, verifierFor } from './keys.ts';
 
 let identity: Identity;
@@ -12,13 +12,13 @@ beforeEach(async () => {
 
 afterEach(() => identity.close());
 
-describe('the question', () => {
+describe('an introspection request', () => {
   const header = (name: string) => {
     const headers = identity.requests.at(-1)?.headers ?? [];
     return headers[headers.findIndex((text, index) => index % 2 === 0 && text.toLowerCase() === name) + 1];
   };
 
-  test('is a form that is posted, as RFC 7662 has it', async () => {
+  test('is a POST with a form (RFC 7662)', async () => {
     await introspecting(identity.url).verify('opaque~token+/==');
     const { method, url, body } = identity.requests[0] ?? {};
     expect([method, url]).toEqual(['POST', '/introspect']);
@@ -27,22 +27,22 @@ describe('the question', () => {
     expect(header('accept')).toBe('application/json');
   });
 
-  test('says who asks in the header, both parts encoded first (RFC 6749 section 2.3.1)', async () => {
+  test('authenticates by a header with form-encoded credentials (RFC 6749 section 2.3.1)', async () => {
     const tokens = { endpoint: identity.url, clientId: 'a:b c', clientSecret: '${SECRET}' };
     await verifierFor({ introspection: tokens }, { env: { SECRET: 'p%:ä' } }).verify('t');
     expect(header('authorization')).toBe(`Basic ${Buffer.from('a%3Ab+c:p%25%3A%C3%A4').toString('base64')}`);
   });
 
-  test('or in the form', async () => {
+  test('authenticates by the form if configured', async () => {
     await introspecting(identity.url, { clientAuthentication: 'post' }).verify('t');
     expect(identity.requests[0]?.body.toString()).toBe(
-      'token=t&token_type_hint=access_token&client_id=gateway&client_secret=not+told',
+      'token=t&token_type_hint=access_token&client_id=gateway&client_secret=hidden+one',
     );
     expect(identity.requests[0]?.headers).not.toContain('Authorization');
   });
 
   test.each(['', 'a b', 'a\r\nX: y', 'a"', 'a,b', '=', 'ä', 'a=b', 'x'.repeat(8193)])(
-    'is not put for what is no bearer token: %j',
+    'is not sent for %j, which is not a bearer token',
     async (token) => {
       expect(await outcomeOf(introspecting(identity.url), token)).toBe('token_malformed');
       expect(identity.requests).toEqual([]);
@@ -59,9 +59,9 @@ describe('the question', () => {
 });
 
 test.each([
-  ['as long as the manifest says', '200ms', {}],
-  ['no longer than the upstream itself may take', '1h', { connect: '100ms', response: '100ms' }],
-])('an answer is waited for %s', async (_name, timeout, timeouts) => {
+  ['for the configured timeout', '200ms', {}],
+  ['no longer than the timeouts of the upstream', '1h', { connect: '100ms', response: '100ms' }],
+])('the gateway waits for a response %s', async (_name, timeout, timeouts) => {
   identity.respond = () => undefined;
   const endpoint = { upstream: 'up', path: '/introspect' };
   const tokens = { introspection: { endpoint, clientId: 'gateway', clientSecret: '${SECRET}', timeout } };
@@ -72,36 +72,36 @@ test.each([
   expect(performance.now() - start).toBeLessThan(2_500);
 });
 
-test('a time limit may be as long as can be written', async () => {
+test('accepts a timeout above the maximum of a timer', async () => {
   expect(await outcomeOf(introspecting(identity.url, { timeout: '999999999h' }), 'token')).toBe('accepted');
 });
 
-describe('the answer says that', () => {
+describe('an introspection response', () => {
   test.each<[string, unknown, TokenErrorCode | 'accepted']>([
-    ['it is good', { active: true }, 'accepted'],
-    ['it is not', { active: false }, 'token_inactive'],
-    ['it is not, whatever else there is', { active: false, exp: seconds() + 60 }, 'token_inactive'],
-    ['true, as a string', { active: 'true' }, 'keys_unavailable'],
-    ['false, as a string', { active: 'false' }, 'keys_unavailable'],
-    ['1', { active: 1 }, 'keys_unavailable'],
-    ['null', { active: null }, 'keys_unavailable'],
-    ['a list', { active: [true] }, 'keys_unavailable'],
-    ['a map', { active: { active: true } }, 'keys_unavailable'],
-    ['nothing', {}, 'keys_unavailable'],
-    ['in capitals', { ACTIVE: true }, 'keys_unavailable'],
-    ['further in', { data: { active: true } }, 'keys_unavailable'],
-    ['it lives', { active: true, exp: seconds() + 60 }, 'accepted'],
-    ['it is over', { active: true, exp: seconds() - 60 }, 'token_expired'],
-    ['its end is a string', { active: true, exp: String(seconds() + 60) }, 'claims_wrong'],
-    ['it begins later', { active: true, nbf: seconds() + 60 }, 'token_not_yet_valid'],
-    ['it was made later', { active: true, iat: seconds() + 60 }, 'token_not_yet_valid'],
-    ['it is its bearer’s', { active: true, token_type: 'Bearer' }, 'accepted'],
-    ['it is an access token', { active: true, token_type: 'access_token' }, 'accepted'],
-    ['it is a refresh token', { active: true, token_type: 'refresh_token' }, 'type_wrong'],
-    ['it is bound to a key', { active: true, token_type: 'DPoP' }, 'type_wrong'],
-    ['its type is a list', { active: true, token_type: ['Bearer'] }, 'type_wrong'],
-  ])('%s', async (_name, answer, expected) => {
-    identity.respond = (response) => sendJson(response, answer);
+    ['that is active', { active: true }, 'accepted'],
+    ['that is inactive', { active: false }, 'token_inactive'],
+    ['that is inactive, with further claims', { active: false, exp: seconds() + 60 }, 'token_inactive'],
+    ['with the string true', { active: 'true' }, 'keys_unavailable'],
+    ['with the string false', { active: 'false' }, 'keys_unavailable'],
+    ['with 1', { active: 1 }, 'keys_unavailable'],
+    ['with null', { active: null }, 'keys_unavailable'],
+    ['with a list', { active: [true] }, 'keys_unavailable'],
+    ['with a map', { active: { active: true } }, 'keys_unavailable'],
+    ['without active', {}, 'keys_unavailable'],
+    ['with active in capitals', { ACTIVE: true }, 'keys_unavailable'],
+    ['with active in a nested object', { data: { active: true } }, 'keys_unavailable'],
+    ['of a token that expires later', { active: true, exp: seconds() + 60 }, 'accepted'],
+    ['of an expired token', { active: true, exp: seconds() - 60 }, 'token_expired'],
+    ['with a string as exp', { active: true, exp: String(seconds() + 60) }, 'claims_wrong'],
+    ['of a token that is not valid yet', { active: true, nbf: seconds() + 60 }, 'token_not_yet_valid'],
+    ['of a token from the future', { active: true, iat: seconds() + 60 }, 'token_not_yet_valid'],
+    ['of a bearer token', { active: true, token_type: 'Bearer' }, 'accepted'],
+    ['of an access token', { active: true, token_type: 'access_token' }, 'accepted'],
+    ['of a refresh token', { active: true, token_type: 'refresh_token' }, 'type_wrong'],
+    ['of a token that is bound to a key', { active: true, token_type: 'DPoP' }, 'type_wrong'],
+    ['with a list as its type', { active: true, token_type: ['Bearer'] }, 'type_wrong'],
+  ])('%s', async (_name, body, expected) => {
+    identity.respond = (response) => sendJson(response, body);
     const verifier = introspecting(identity.url);
     expect(await outcomeOf(verifier, 'token')).toBe(expected);
     expect(verifier.cached('token') !== undefined).toBe(expected === 'accepted');
@@ -118,41 +118,41 @@ describe('the answer says that', () => {
     [{ requiredClaims: ['sub', 'exp'] }, { sub: 'a', exp: seconds() + 60 }, 'accepted'],
     [{ requiredClaims: ['sub', 'exp'] }, { sub: 'a' }, 'claims_wrong'],
     [{ clockTolerance: '2m' }, { exp: seconds() - 60 }, 'accepted'],
-  ])('%o of %o is %s', async (changes, answer, expected) => {
-    identity.respond = (response) => sendJson(response, { active: true, ...(answer as object) });
+  ])('%o of %o is %s', async (changes, body, expected) => {
+    identity.respond = (response) => sendJson(response, { active: true, ...(body as object) });
     expect(await outcomeOf(introspecting(identity.url, changes), 'token')).toBe(expected);
   });
 });
 
 const GOOD = '{"active":true}';
 
-describe('what is no answer leaves the token unknown', () => {
+describe('an unusable response makes the keys unavailable', () => {
   test.each<[string, Identity['respond']]>([
     ['HTML', (response) => sendJson(response, '<h1>hello</h1>', 200, 'text/html')],
-    ['JSON by another name', (response) => sendJson(response, GOOD, 200, 'text/plain')],
-    ['a signed answer', (response) => sendJson(response, GOOD, 200, 'application/token-introspection+jwt')],
-    ['JSON without a name', (response) => void response.end(GOOD)],
-    ['nothing', (response) => sendJson(response, '')],
+    ['JSON with another media type', (response) => sendJson(response, GOOD, 200, 'text/plain')],
+    ['a signed response', (response) => sendJson(response, GOOD, 200, 'application/token-introspection+jwt')],
+    ['JSON without a media type', (response) => void response.end(GOOD)],
+    ['an empty body', (response) => sendJson(response, '')],
     ['a list', (response) => sendJson(response, [{ active: true }])],
     ['true', (response) => sendJson(response, true)],
-    ['a name twice', (response) => sendJson(response, '{"active":false,"active":true}')],
-    ['a name twice, escaped', (response) => sendJson(response, '{"active":true,"\\u0061ctive":true}')],
+    ['a duplicate name', (response) => sendJson(response, '{"active":false,"active":true}')],
+    ['a duplicate name with an escape', (response) => sendJson(response, '{"active":true,"\\u0061ctive":true}')],
     ['__proto__', (response) => sendJson(response, '{"active":true,"__proto__":{"company_role":"admin"}}')],
     ['a byte order mark', (response) => sendJson(response, `\uFEFF${GOOD}`)],
-    ['half of it', (response) => void response.writeHead(200, { 'Content-Length': 99 }).end(GOOD)],
+    ['a truncated body', (response) => void response.writeHead(200, { 'Content-Length': 99 }).end(GOOD)],
     ['a reset', (response) => void response.socket?.resetAndDestroy()],
     ['201', (response) => sendJson(response, GOOD, 201)],
     ['204', (response) => void response.writeHead(204).end()],
     ['400', (response) => sendJson(response, GOOD, 400)],
-    ['401: the gateway itself is not known', (response) => sendJson(response, GOOD, 401)],
+    ['401: wrong credentials of the gateway', (response) => sendJson(response, GOOD, 401)],
     ['403', (response) => sendJson(response, GOOD, 403)],
     ['404', (response) => sendJson(response, GOOD, 404)],
     ['429', (response) => sendJson(response, GOOD, 429)],
     ['500', (response) => sendJson(response, GOOD, 500)],
     ['503', (response) => sendJson(response, GOOD, 503)],
     ['300 kB', (response) => sendJson(response, { active: true, filler: 'x'.repeat(300_000) })],
-    ['no end', (response) => void response.writeHead(200, { 'Content-Type': 'application/json' }).write(GOOD)],
-    ['no beginning', () => undefined],
+    ['an endless body', (response) => void response.writeHead(200, { 'Content-Type': 'application/json' }).write(GOOD)],
+    ['no response', () => undefined],
   ])('%s', async (_name, respond) => {
     identity.respond = respond;
     const verifier = introspecting(identity.url, { timeout: '400ms' });
@@ -161,7 +161,7 @@ describe('what is no answer leaves the token unknown', () => {
     expect(await outcomeOf(verifier, 'token')).toBe('accepted');
   });
 
-  test('10 MB, of which no more than a little is read', async () => {
+  test('stops reading a response of 10 MB early', async () => {
     let written = 0;
     const closed = new Promise<void>((resolve) => {
       identity.respond = (response) => {
@@ -186,7 +186,7 @@ describe('what is no answer leaves the token unknown', () => {
     expect(written).toBeLessThan(10_485_760);
   });
 
-  test.each([301, 302, 303, 307, 308])('a redirect (%i), which is not followed', async (status) => {
+  test.each([301, 302, 303, 307, 308])('does not follow a redirect (%i)', async (status) => {
     const other = await startUpstream((_request, response) => sendJson(response, GOOD));
     try {
       identity.respond = (response) => void response.writeHead(status, { location: other.url }).end();
@@ -197,14 +197,14 @@ describe('what is no answer leaves the token unknown', () => {
     }
   });
 
-  test('nobody listens', async () => {
+  test('reports a refused connection', async () => {
     const verifier = introspecting(identity.url);
     await identity.close();
     expect(await verifier.verify('token')).toEqual({ code: 'keys_unavailable', cause: 'ECONNREFUSED' });
     identity = await startIdentity();
   });
 
-  test('and why is told, without the token and the secret', async () => {
+  test('reports the cause without the token and the secret', async () => {
     const causes: unknown[] = [];
     for (const respond of [
       (response) => sendJson(response, GOOD, 401),

@@ -35,394 +35,394 @@ afterEach(async () => {
 const tokenBy = (key: SigningKey, changes = {}) =>
   tokenOf({ alg: 'ES256', kid: key.jwk.kid }, claims({ exp: Date.now() / 1000 + 86_400, ...changes }), key);
 
-async function judge(token: string): Promise<TokenErrorCode | 'accepted'> {
+async function verify(token: string): Promise<TokenErrorCode | 'accepted'> {
   const verdict = await verifier.verify(token);
   return 'code' in verdict ? verdict.code : 'accepted';
 }
 
-/** Takes the clock by which keys age from the machine; the network keeps its own. */
-function holdClock(): (ms: number) => void {
+/** Replaces the clock that keys age by. The network keeps the real one. */
+function freezeClock(): (ms: number) => void {
   vi.useFakeTimers({ toFake: ['performance'] });
   return (ms) => void vi.advanceTimersByTime(ms);
 }
 
-describe('keys are asked for', () => {
-  test('not before a token comes', () => expect(server.asked).toBe(0));
+describe('the gateway fetches keys', () => {
+  test('only after the first token arrives', () => expect(server.requestCount).toBe(0));
 
-  test('once by fifty tokens at once', async () => {
+  test('once for fifty concurrent tokens', async () => {
     const tokens = Array.from({ length: 50 }, (_, index) => tokenBy(one, { sub: `s${index}` }));
-    expect(new Set(await Promise.all(tokens.map(judge)))).toEqual(new Set(['accepted']));
-    expect(server.asked).toBe(1);
+    expect(new Set(await Promise.all(tokens.map(verify)))).toEqual(new Set(['accepted']));
+    expect(server.requestCount).toBe(1);
   });
 
-  test('not for a token that has no three parts', async () => {
-    await judge('a.b');
-    await judge(`${tokenBy(one)}.x`);
-    expect(server.asked).toBe(0);
+  test('never for a token that does not have three parts', async () => {
+    await verify('a.b');
+    await verify(`${tokenBy(one)}.x`);
+    expect(server.requestCount).toBe(0);
   });
 
-  test('again when they are ten minutes old, without keeping anyone waiting', async () => {
-    const pass = holdClock();
-    await judge(tokenBy(one));
-    pass(9 * MINUTE_MS);
-    expect(await judge(tokenBy(one))).toBe('accepted');
-    expect(server.asked).toBe(1);
-    const asked = new Promise<void>((resolve) => {
+  test('again when they are ten minutes old, without delaying any token', async () => {
+    const advance = freezeClock();
+    await verify(tokenBy(one));
+    advance(9 * MINUTE_MS);
+    expect(await verify(tokenBy(one))).toBe('accepted');
+    expect(server.requestCount).toBe(1);
+    const requested = new Promise<void>((resolve) => {
       // Never responds.
-      server.answer = () => resolve();
+      server.respond = () => resolve();
     });
-    pass(2 * MINUTE_MS);
-    expect(await judge(tokenBy(one))).toBe('accepted');
-    await asked;
-    expect(server.asked).toBe(2);
+    advance(2 * MINUTE_MS);
+    expect(await verify(tokenBy(one))).toBe('accepted');
+    await requested;
+    expect(server.requestCount).toBe(2);
   });
 });
 
-describe('an unknown name', () => {
-  test('asks once in a cooldown, whoever asks', async () => {
-    const pass = holdClock();
-    await judge(tokenBy(one));
-    expect(server.asked).toBe(1);
+describe('an unknown key id', () => {
+  test('causes one fetch per interval, even for fifty different ids', async () => {
+    const advance = freezeClock();
+    await verify(tokenBy(one));
+    expect(server.requestCount).toBe(1);
     const unknown = () =>
-      Promise.all(Array.from({ length: 50 }, (_, index) => judge(tokenBy(ecKey(`made-up-${index}`)))));
-    pass(11_000);
+      Promise.all(Array.from({ length: 50 }, (_, index) => verify(tokenBy(ecKey(`made-up-${index}`)))));
+    advance(11_000);
     expect(new Set(await unknown())).toEqual(new Set(['key_unknown']));
-    expect(server.asked).toBe(2);
+    expect(server.requestCount).toBe(2);
     expect(new Set(await unknown())).toEqual(new Set(['key_unknown']));
-    expect(server.asked).toBe(2);
-    pass(11_000);
+    expect(server.requestCount).toBe(2);
+    advance(11_000);
     expect(new Set(await unknown())).toEqual(new Set(['key_unknown']));
-    expect(server.asked).toBe(3);
+    expect(server.requestCount).toBe(3);
   });
 
-  test('keeps no good token waiting', async () => {
-    const pass = holdClock();
-    await judge(tokenBy(one));
-    pass(11_000);
-    const asked = new Promise<void>((resolve) => {
-      server.answer = () => resolve();
+  test('does not delay tokens with a known key id', async () => {
+    const advance = freezeClock();
+    await verify(tokenBy(one));
+    advance(11_000);
+    const requested = new Promise<void>((resolve) => {
+      server.respond = () => resolve();
     });
-    void judge(tokenBy(two));
-    await asked;
-    expect(await judge(tokenBy(one))).toBe('accepted');
+    void verify(tokenBy(two));
+    await requested;
+    expect(await verify(tokenBy(one))).toBe('accepted');
   });
 });
 
-describe('rotation', () => {
-  test('is followed without one refusal', async () => {
-    const pass = holdClock();
-    expect(await judge(tokenBy(one))).toBe('accepted');
-    pass(MINUTE_MS);
+describe('a key rotation', () => {
+  test('rejects no token of the old or the new key', async () => {
+    const advance = freezeClock();
+    expect(await verify(tokenBy(one))).toBe('accepted');
+    advance(MINUTE_MS);
     server.publish(one, two);
     const tokens = Array.from({ length: 50 }, (_, index) => tokenBy(index % 2 === 0 ? one : two, { sub: `s${index}` }));
-    expect(new Set(await Promise.all(tokens.map(judge)))).toEqual(new Set(['accepted']));
-    expect(server.asked).toBe(2);
+    expect(new Set(await Promise.all(tokens.map(verify)))).toEqual(new Set(['accepted']));
+    expect(server.requestCount).toBe(2);
   });
 
-  test('takes the old key out, and the tokens that were good by it out of the cache', async () => {
-    const pass = holdClock();
+  test('removes the old key, and its tokens from the cache', async () => {
+    const advance = freezeClock();
     const old = tokenBy(one);
-    expect(await judge(old)).toBe('accepted');
+    expect(await verify(old)).toBe('accepted');
     expect(verifier.cached(old)).toBeDefined();
-    pass(MINUTE_MS);
+    advance(MINUTE_MS);
     server.publish(two);
-    expect(await judge(tokenBy(two))).toBe('accepted');
+    expect(await verify(tokenBy(two))).toBe('accepted');
     expect(verifier.cached(old)).toBeUndefined();
-    expect(await judge(old)).toBe('key_unknown');
+    expect(await verify(old)).toBe('key_unknown');
   });
 
-  test('to a key of the same name ends the trust in the old one', async () => {
-    const pass = holdClock();
+  test('to a key with the same id invalidates tokens of the old key', async () => {
+    const advance = freezeClock();
     const old = tokenBy(one);
-    expect(await judge(old)).toBe('accepted');
+    expect(await verify(old)).toBe('accepted');
     server.publish(ecKey('one'), two);
-    pass(MINUTE_MS);
-    expect(await judge(tokenBy(two))).toBe('accepted');
-    expect(await judge(old)).toBe('signature_wrong');
+    advance(MINUTE_MS);
+    expect(await verify(tokenBy(two))).toBe('accepted');
+    expect(await verify(old)).toBe('signature_wrong');
   });
 });
 
-describe('a rotation', () => {
-  test('right behind the first question is waited for, and no 401', async () => {
-    expect(await judge(tokenBy(one))).toBe('accepted');
+describe('a key rotation that a token reveals', () => {
+  test('right after the first fetch delays the token and then accepts it', async () => {
+    expect(await verify(tokenBy(one))).toBe('accepted');
     server.publish(two);
     const tokens = Array.from({ length: 20 }, (_, index) => tokenBy(two, { sub: `s${index}` }));
-    expect(new Set(await Promise.all(tokens.map(judge)))).toEqual(new Set(['accepted']));
-    expect(server.asked).toBe(2);
+    expect(new Set(await Promise.all(tokens.map(verify)))).toEqual(new Set(['accepted']));
+    expect(server.requestCount).toBe(2);
   });
 
-  test('behind a question that drove nothing is found as fast', async () => {
-    const pass = holdClock();
-    await judge(tokenBy(one));
-    pass(2_000);
-    expect(await judge(tokenBy(ecKey('made-up')))).toBe('key_unknown');
+  test('is found as fast after a fetch that found no new key', async () => {
+    const advance = freezeClock();
+    await verify(tokenBy(one));
+    advance(2_000);
+    expect(await verify(tokenBy(ecKey('made-up')))).toBe('key_unknown');
     server.publish(two);
-    pass(1);
-    expect(await judge(tokenBy(two))).toBe('accepted');
-    expect(server.asked).toBe(3);
+    advance(1);
+    expect(await verify(tokenBy(two))).toBe('accepted');
+    expect(server.requestCount).toBe(3);
   });
 
-  test('that keeps the name is found by a signature that fails', async () => {
-    const pass = holdClock();
-    await judge(tokenBy(one));
+  test('that keeps the key id is found when a signature fails', async () => {
+    const advance = freezeClock();
+    await verify(tokenBy(one));
     const other = ecKey('one');
     server.publish(other);
-    pass(2_000);
-    expect(await judge(tokenBy(other))).toBe('accepted');
-    expect(await judge(tokenBy(one))).toBe('signature_wrong');
-    expect(server.asked).toBe(2);
+    advance(2_000);
+    expect(await verify(tokenBy(other))).toBe('accepted');
+    expect(await verify(tokenBy(one))).toBe('signature_wrong');
+    expect(server.requestCount).toBe(2);
   });
 
-  test('while an older question is under way is asked for once more', async () => {
-    const pass = holdClock();
-    await judge(tokenBy(one));
-    pass(2_000);
-    const answers: (() => void)[] = [];
-    const asked = new Promise<void>((resolve) => {
-      server.answer = (response) => {
-        answers.push(() => void response.end(JSON.stringify({ keys: [one.jwk] })));
+  test('during an earlier fetch causes one more fetch', async () => {
+    const advance = freezeClock();
+    await verify(tokenBy(one));
+    advance(2_000);
+    const sendResponses: (() => void)[] = [];
+    const requested = new Promise<void>((resolve) => {
+      server.respond = (response) => {
+        sendResponses.push(() => void response.end(JSON.stringify({ keys: [one.jwk] })));
         resolve();
       };
     });
-    const early = judge(tokenBy(ecKey('made-up')));
-    await asked;
-    pass(1);
+    const early = verify(tokenBy(ecKey('made-up')));
+    await requested;
+    advance(1);
     server.publish(two);
-    const late = judge(tokenBy(two));
-    for (const answer of answers) answer();
+    const late = verify(tokenBy(two));
+    for (const send of sendResponses) send();
     expect(await early).toBe('key_unknown');
     expect(await late).toBe('accepted');
   });
 
-  test('of a key without a name is found too', async () => {
-    const pass = holdClock();
+  test('of a key without an id is found too', async () => {
+    const advance = freezeClock();
     const [old, next] = [ecKey(undefined), ecKey(undefined)];
     server.publish(old);
-    expect(await judge(tokenOf({ alg: 'ES256' }, claims(), old))).toBe('accepted');
+    expect(await verify(tokenOf({ alg: 'ES256' }, claims(), old))).toBe('accepted');
     server.publish(next);
-    pass(2_000);
-    expect(await judge(tokenOf({ alg: 'ES256' }, claims(), next))).toBe('accepted');
-    expect(await judge(tokenOf({ alg: 'ES256' }, claims(), old))).toBe('signature_wrong');
+    advance(2_000);
+    expect(await verify(tokenOf({ alg: 'ES256' }, claims(), next))).toBe('accepted');
+    expect(await verify(tokenOf({ alg: 'ES256' }, claims(), old))).toBe('signature_wrong');
   });
 
-  test('that was found by age empties what is known', async () => {
-    const pass = holdClock();
+  test('that is found by the age of the keys clears the token cache', async () => {
+    const advance = freezeClock();
     const old = tokenBy(one);
-    await judge(old);
+    await verify(old);
     server.publish(two);
-    pass(11 * MINUTE_MS);
-    expect(await judge(tokenBy(one))).toBe('accepted');
-    await eventually('the new keys are there', () => verifier.cached(old) === undefined);
-    expect(await judge(old)).toBe('key_unknown');
+    advance(11 * MINUTE_MS);
+    expect(await verify(tokenBy(one))).toBe('accepted');
+    await eventually('the gateway has the new keys', () => verifier.cached(old) === undefined);
+    expect(await verify(old)).toBe('key_unknown');
   });
 
-  test('to no key at all ends the trust in the old ones', async () => {
-    const pass = holdClock();
+  test('to an empty key set invalidates the old keys', async () => {
+    const advance = freezeClock();
     const old = tokenBy(one);
-    await judge(old);
+    await verify(old);
     server.publish();
-    pass(11 * MINUTE_MS);
-    expect(await judge(tokenBy(one))).toBe('accepted');
-    await eventually('the word is there', () => verifier.cached(old) === undefined);
-    expect(await judge(old)).toBe('keys_unavailable');
+    advance(11 * MINUTE_MS);
+    expect(await verify(tokenBy(one))).toBe('accepted');
+    await eventually('the gateway has read the empty key set', () => verifier.cached(old) === undefined);
+    expect(await verify(old)).toBe('keys_unavailable');
     server.publish(one);
-    expect(await judge(old)).toBe('accepted');
+    expect(await verify(old)).toBe('accepted');
   });
 
-  test('that only writes the keys otherwise empties nothing', async () => {
-    const pass = holdClock();
+  test('that only formats the same keys differently keeps the token cache', async () => {
+    const advance = freezeClock();
     server.publish(one, two);
     const token = tokenBy(one);
-    await judge(token);
-    server.answer = (response) => {
+    await verify(token);
+    server.respond = (response) => {
       const keys = [two.jwk, { ...one.jwk, use: 'sig', x5t: 'AA' }, { kty: 'oct', k: 'AA' }];
       response.end(JSON.stringify({ keys, extra: true }));
     };
-    pass(2_000);
-    expect(await judge(tokenBy(ecKey('made-up')))).toBe('key_unknown');
+    advance(2_000);
+    expect(await verify(tokenBy(ecKey('made-up')))).toBe('key_unknown');
     expect(verifier.cached(token)).toBeDefined();
   });
 });
 
-describe('made-up names', () => {
-  test('drive one question in two seconds, whatever they are', async () => {
-    const pass = holdClock();
-    await judge(tokenBy(one));
-    pass(2_000);
+describe('made-up key ids', () => {
+  test('cause at most one fetch every two seconds', async () => {
+    const advance = freezeClock();
+    await verify(tokenBy(one));
+    advance(2_000);
     const batch = (name: string) =>
-      Promise.all(Array.from({ length: 50 }, (_, index) => judge(tokenBy(ecKey(`${name}-${index}`)))));
+      Promise.all(Array.from({ length: 50 }, (_, index) => verify(tokenBy(ecKey(`${name}-${index}`)))));
     expect(new Set(await batch('a'))).toEqual(new Set(['key_unknown']));
-    expect(server.asked).toBe(2);
-    pass(1);
+    expect(server.requestCount).toBe(2);
+    advance(1);
     const start = process.hrtime.bigint();
     expect(new Set(await batch('b'))).toEqual(new Set(['key_unknown']));
     expect(Number(process.hrtime.bigint() - start) / 1e6).toBeGreaterThan(1_900);
-    expect(server.asked).toBe(3);
+    expect(server.requestCount).toBe(3);
   });
 
-  test('and each of them one in five', async () => {
-    const pass = holdClock();
-    await judge(tokenBy(one));
+  test('cause at most one fetch every five seconds each', async () => {
+    const advance = freezeClock();
+    await verify(tokenBy(one));
     const unknown = ecKey('made-up');
-    for (const [ms, asked] of [
+    for (const [ms, requestCount] of [
       [2_000, 2],
       [0, 2],
       [4_900, 2],
       [200, 3],
       [4_900, 3],
     ] as const) {
-      pass(ms);
-      expect([await judge(tokenBy(unknown)), server.asked]).toEqual(['key_unknown', asked]);
+      advance(ms);
+      expect([await verify(tokenBy(unknown)), server.requestCount]).toEqual(['key_unknown', requestCount]);
     }
   });
 
-  test('as do forged signatures of one name', async () => {
-    const pass = holdClock();
-    await judge(tokenBy(one));
+  test('and forged signatures with one key id cause at most one fetch every five seconds', async () => {
+    const advance = freezeClock();
+    await verify(tokenBy(one));
     const forged = ecKey('one');
-    for (const [ms, asked] of [
+    for (const [ms, requestCount] of [
       [2_000, 2],
       [4_900, 2],
       [200, 3],
     ] as const) {
-      pass(ms);
-      expect([await judge(tokenBy(forged)), server.asked]).toEqual(['signature_wrong', asked]);
+      advance(ms);
+      expect([await verify(tokenBy(forged)), server.requestCount]).toEqual(['signature_wrong', requestCount]);
     }
   });
 
-  test('are waited for, forged signatures are not', async () => {
-    await judge(tokenBy(one));
+  test('wait for the next fetch, but forged signatures do not', async () => {
+    await verify(tokenBy(one));
     const start = performance.now();
-    expect(await judge(tokenBy(ecKey('one')))).toBe('signature_wrong');
+    expect(await verify(tokenBy(ecKey('one')))).toBe('signature_wrong');
     expect(performance.now() - start).toBeLessThan(1_500);
-    expect(server.asked).toBe(1);
-    expect(await judge(tokenBy(two))).toBe('key_unknown');
+    expect(server.requestCount).toBe(1);
+    expect(await verify(tokenBy(two))).toBe('key_unknown');
     expect(performance.now() - start).toBeGreaterThan(1_500);
-    expect(server.asked).toBe(2);
+    expect(server.requestCount).toBe(2);
   });
 
-  test('are not all waited for', async () => {
-    const pass = holdClock();
-    await judge(tokenBy(one));
-    pass(1_500);
+  test('wait only up to the limit', async () => {
+    const advance = freezeClock();
+    await verify(tokenBy(one));
+    advance(1_500);
     const stranger = ecKey('x');
     const tokens = Array.from({ length: 2_010 }, (_, index) =>
       tokenOf({ alg: 'ES256', kid: `x${index}` }, claims(), stranger),
     );
-    const verdicts = await Promise.all(tokens.map(judge));
+    const verdicts = await Promise.all(tokens.map(verify));
     expect(verdicts.filter((verdict) => verdict === 'key_unknown')).toHaveLength(2_000);
     expect(verdicts.filter((verdict) => verdict === 'keys_unavailable')).toHaveLength(10);
-    expect(server.asked).toBe(2);
+    expect(server.requestCount).toBe(2);
   });
 });
 
-describe('while the issuer is down', () => {
-  test('there are no keys, and no flood', async () => {
-    server.answer = (response) => void response.destroy();
-    const verdicts = await Promise.all(Array.from({ length: 50 }, () => judge(tokenBy(one))));
+describe('while the issuer is unavailable', () => {
+  test('fifty tokens cause one fetch and are rejected', async () => {
+    server.respond = (response) => void response.destroy();
+    const verdicts = await Promise.all(Array.from({ length: 50 }, () => verify(tokenBy(one))));
     expect(new Set(verdicts)).toEqual(new Set(['keys_unavailable']));
-    expect(server.asked).toBe(1);
+    expect(server.requestCount).toBe(1);
   });
 
-  test('and once it is back the next token verifies', async () => {
-    server.answer = (response) => void response.destroy();
-    expect(await judge(tokenBy(one))).toBe('keys_unavailable');
+  test('the first token after its recovery is accepted', async () => {
+    server.respond = (response) => void response.destroy();
+    expect(await verify(tokenBy(one))).toBe('keys_unavailable');
     server.publish(one);
-    expect(await judge(tokenBy(one))).toBe('accepted');
+    expect(await verify(tokenBy(one))).toBe('accepted');
   });
 
-  test('nobody listens at all', async () => {
+  test('a refused connection is the reported cause', async () => {
     await server.close();
     expect(await verifier.verify(tokenBy(one))).toEqual({ code: 'keys_unavailable', cause: 'ECONNREFUSED' });
   });
 
-  test('it is asked once in two seconds, after five failures', async () => {
-    const pass = holdClock();
-    server.answer = (response) => void response.destroy();
-    for (let index = 0; index < 20; index += 1) expect(await judge(tokenBy(one))).toBe('keys_unavailable');
-    expect(server.asked).toBe(5);
-    pass(2_000);
-    for (let index = 0; index < 20; index += 1) expect(await judge(tokenBy(one))).toBe('keys_unavailable');
-    expect(server.asked).toBe(6);
+  test('it receives one request every two seconds after five failures', async () => {
+    const advance = freezeClock();
+    server.respond = (response) => void response.destroy();
+    for (let index = 0; index < 20; index += 1) expect(await verify(tokenBy(one))).toBe('keys_unavailable');
+    expect(server.requestCount).toBe(5);
+    advance(2_000);
+    for (let index = 0; index < 20; index += 1) expect(await verify(tokenBy(one))).toBe('keys_unavailable');
+    expect(server.requestCount).toBe(6);
     server.publish(one);
-    expect(await judge(tokenBy(one))).toBe('keys_unavailable');
-    pass(2_000);
-    expect(await judge(tokenBy(one))).toBe('accepted');
+    expect(await verify(tokenBy(one))).toBe('keys_unavailable');
+    advance(2_000);
+    expect(await verify(tokenBy(one))).toBe('accepted');
   });
 
-  test('the keys that are known serve as long as the manifest says', async () => {
+  test('cached keys are used for the configured time', async () => {
     verifier = verifierOf({ jwks: server.url, staleIfError: '0s' });
-    const pass = holdClock();
-    expect(await judge(tokenBy(one))).toBe('accepted');
-    server.answer = (response) => void response.destroy();
-    pass(10 * MINUTE_MS);
-    expect(await judge(tokenBy(one))).toBe('accepted');
-    pass(1);
-    expect(await judge(tokenBy(one))).toBe('keys_unavailable');
+    const advance = freezeClock();
+    expect(await verify(tokenBy(one))).toBe('accepted');
+    server.respond = (response) => void response.destroy();
+    advance(10 * MINUTE_MS);
+    expect(await verify(tokenBy(one))).toBe('accepted');
+    advance(1);
+    expect(await verify(tokenBy(one))).toBe('keys_unavailable');
   });
 
-  test('the keys that are known serve for an hour', async () => {
-    const pass = holdClock();
-    expect(await judge(tokenBy(one))).toBe('accepted');
+  test('cached keys are used for an hour by default', async () => {
+    const advance = freezeClock();
+    expect(await verify(tokenBy(one))).toBe('accepted');
     await server.close();
     for (let minutes = 0; minutes < 65; minutes += 5) {
-      pass(5 * MINUTE_MS);
-      expect([minutes, await judge(tokenBy(one, { minutes }))]).toEqual([minutes, 'accepted']);
+      advance(5 * MINUTE_MS);
+      expect([minutes, await verify(tokenBy(one, { minutes }))]).toEqual([minutes, 'accepted']);
     }
-    pass(10 * MINUTE_MS);
-    expect(await judge(tokenBy(one))).toBe('keys_unavailable');
+    advance(10 * MINUTE_MS);
+    expect(await verify(tokenBy(one))).toBe('keys_unavailable');
   });
 
-  test('a token with an unknown name may be good: that is no 401', async () => {
-    const pass = holdClock();
-    expect(await judge(tokenBy(one))).toBe('accepted');
+  test('a token with an unknown key id is not rejected as invalid', async () => {
+    const advance = freezeClock();
+    expect(await verify(tokenBy(one))).toBe('accepted');
     await server.close();
-    pass(MINUTE_MS);
-    expect(await judge(tokenBy(two))).toBe('keys_unavailable');
-    expect(await judge(tokenBy(one))).toBe('accepted');
-    expect(await judge(tokenBy(ecKey('one')))).toBe('signature_wrong');
+    advance(MINUTE_MS);
+    expect(await verify(tokenBy(two))).toBe('keys_unavailable');
+    expect(await verify(tokenBy(one))).toBe('accepted');
+    expect(await verify(tokenBy(ecKey('one')))).toBe('signature_wrong');
   });
 });
 
-test('after hours without a token the next one finds keys', async () => {
-  const pass = holdClock();
-  expect(await judge(tokenBy(one))).toBe('accepted');
-  pass(180 * MINUTE_MS);
-  expect(await judge(tokenBy(one))).toBe('accepted');
-  expect(server.asked).toBe(2);
+test('the first token after hours without a token fetches the keys', async () => {
+  const advance = freezeClock();
+  expect(await verify(tokenBy(one))).toBe('accepted');
+  advance(180 * MINUTE_MS);
+  expect(await verify(tokenBy(one))).toBe('accepted');
+  expect(server.requestCount).toBe(2);
 });
 
-describe('what is no key set is none', () => {
-  test.each<[string, KeysServer['answer']]>([
+describe('a response without a usable key set is an error', () => {
+  test.each<[string, KeysServer['respond']]>([
     ['HTML', (response) => void response.setHeader('content-type', 'text/html').end('<h1>hello</h1>')],
-    ['nothing', (response) => void response.end()],
+    ['an empty body', (response) => void response.end()],
     ['204', (response) => void response.writeHead(204).end()],
     ['500', (response) => void response.writeHead(500).end(JSON.stringify({ keys: [one.jwk] }))],
     ['404', (response) => void response.writeHead(404).end(JSON.stringify({ keys: [one.jwk] }))],
     ['201', (response) => void response.writeHead(201).end(JSON.stringify({ keys: [one.jwk] }))],
     ['no keys', (response) => void response.end('{"keys":[]}')],
-    ['a name twice', (response) => void response.end(`{"keys":[],"keys":${JSON.stringify([one.jwk])}}`)],
+    ['a duplicate name', (response) => void response.end(`{"keys":[],"keys":${JSON.stringify([one.jwk])}}`)],
     ['weak keys', (response) => void response.end(keyFile(rsaKey('one', 1024)))],
-    ['a key too many', (response) => void response.end(JSON.stringify({ keys: Array(101).fill(one.jwk) }))],
-    ['keys that are none', (response) => void response.end('{"keys":[null]}')],
+    ['101 keys', (response) => void response.end(JSON.stringify({ keys: Array(101).fill(one.jwk) }))],
+    ['keys that are not objects', (response) => void response.end('{"keys":[null]}')],
     ['a list', (response) => void response.end(JSON.stringify([one.jwk]))],
     [
-      'half of it',
+      'a truncated key set',
       (response) =>
         void response.writeHead(200, { 'content-length': 1000 }).write('{"keys":[', () => response.destroy()),
     ],
     ['300 kB', (response) => void response.end(JSON.stringify({ keys: [one.jwk], filler: 'x'.repeat(300_000) }))],
-  ])('%s', async (_name, answer) => {
-    server.answer = answer;
-    expect(await judge(tokenBy(one))).toBe('keys_unavailable');
+  ])('%s', async (_name, respond) => {
+    server.respond = respond;
+    expect(await verify(tokenBy(one))).toBe('keys_unavailable');
     server.publish(one);
-    expect(await judge(tokenBy(one))).toBe('accepted');
+    expect(await verify(tokenBy(one))).toBe('accepted');
   });
 
-  test('10 MB, of which no more than a little is read', async () => {
+  test('stops reading a key set of 10 MB early', async () => {
     let written = 0;
     const closed = new Promise<void>((resolve) => {
-      server.answer = (response) => {
+      server.respond = (response) => {
         const chunk = Buffer.alloc(65_536, ' ');
         const more = () => {
           while (!response.destroyed && written < 10_485_760) {
@@ -435,37 +435,38 @@ describe('what is no key set is none', () => {
         void once(response, 'close').then(() => resolve());
       };
     });
-    expect(await judge(tokenBy(one))).toBe('keys_unavailable');
+    expect(await verify(tokenBy(one))).toBe('keys_unavailable');
     await closed;
     expect(written).toBeLessThan(10_485_760);
   });
 
-  test.each([301, 302, 303, 307, 308])('a redirect (%i) is not followed', async (status) => {
+  test.each([301, 302, 303, 307, 308])('does not follow a redirect (%i)', async (status) => {
     const other = await startKeysServer(one);
     try {
-      server.answer = (response) => void response.writeHead(status, { location: other.url }).end();
-      expect(await judge(tokenBy(one))).toBe('keys_unavailable');
-      expect(other.asked).toBe(0);
+      server.respond = (response) => void response.writeHead(status, { location: other.url }).end();
+      expect(await verify(tokenBy(one))).toBe('keys_unavailable');
+      expect(other.requestCount).toBe(0);
     } finally {
       await other.close();
     }
   });
 
-  test('an answer that never ends is given up when the time is over', async () => {
+  test('aborts an endless response at the timeout', async () => {
     verifier = verifierOf({ jwks: server.url, timeout: '300ms' });
-    server.answer = (response) => void response.write('{"keys":[');
+    server.respond = (response) => void response.write('{"keys":[');
     const start = performance.now();
-    const verdicts = await Promise.all([judge(tokenBy(one)), judge(tokenBy(one)), judge(tokenBy(two))]);
+    const verdicts = await Promise.all([verify(tokenBy(one)), verify(tokenBy(one)), verify(tokenBy(two))]);
     expect(verdicts).toEqual(['keys_unavailable', 'keys_unavailable', 'keys_unavailable']);
     expect(performance.now() - start).toBeGreaterThan(280);
     expect(performance.now() - start).toBeLessThan(3_000);
-    expect(server.asked).toBe(1);
+    expect(server.requestCount).toBe(1);
   });
 
-  test('one bad key among good ones takes nothing from them', async () => {
+  test('ignores a malformed key beside a valid one', async () => {
     const broken = { kty: 'EC', crv: 'P-256', kid: 'broken', x: 'AA', y: 'AA' };
-    server.answer = (response) => void response.end(JSON.stringify({ keys: [broken, { kty: 'unheard-of' }, one.jwk] }));
-    expect(await judge(tokenBy(one))).toBe('accepted');
-    expect(await judge(tokenOf({ alg: 'ES256', kid: 'broken' }, claims(), two))).not.toBe('accepted');
+    server.respond = (response) =>
+      void response.end(JSON.stringify({ keys: [broken, { kty: 'unheard-of' }, one.jwk] }));
+    expect(await verify(tokenBy(one))).toBe('accepted');
+    expect(await verify(tokenOf({ alg: 'ES256', kid: 'broken' }, claims(), two))).not.toBe('accepted');
   });
 });

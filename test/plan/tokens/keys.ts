@@ -27,9 +27,9 @@ export function seconds(): number {
   return Math.floor(Date.now() / 1000);
 }
 
-/** Claims that verify; those given here win, `undefined` removes one. */
+/** Returns valid claims with some changes; `undefined` removes a claim. */
 export function claims(changes: Record<string, unknown> = {}): Record<string, unknown> {
-  const usual = {
+  const defaults = {
     iss: ISSUER,
     aud: AUDIENCE,
     sub: 'someone',
@@ -37,10 +37,10 @@ export function claims(changes: Record<string, unknown> = {}): Record<string, un
     exp: seconds() + 600,
     company_role: 'user',
   };
-  return JSON.parse(JSON.stringify({ ...usual, ...changes }));
+  return JSON.parse(JSON.stringify({ ...defaults, ...changes }));
 }
 
-/** A token of any header and payload, as text or as a value, really signed. */
+/** Signs a token with any header and payload, each a text or a value. */
 export function tokenOf(header: unknown, payload: unknown, key: SigningKey): string {
   const input = [header, payload]
     .map((part) => encode(typeof part === 'string' ? part : JSON.stringify(part)))
@@ -60,28 +60,28 @@ export function encode(text: string | Buffer): string {
 
 export interface KeysServer {
   readonly url: string;
-  /** How often it was asked. */
-  asked: number;
-  /** The response to the next requests. */
-  answer: (response: ServerResponse, request: IncomingMessage) => void;
+  /** The number of received requests. */
+  requestCount: number;
+  /** Sends the response to the next requests. */
+  respond: (response: ServerResponse, request: IncomingMessage) => void;
   publish(...keys: SigningKey[]): void;
   close(): Promise<void>;
 }
 
-/** Starts a server of keys with configurable responses. */
+/** Starts a key server with configurable responses. */
 export async function startKeysServer(...keys: SigningKey[]): Promise<KeysServer> {
   const http = createServer((request, response) => {
     response.on('error', () => undefined);
-    server.asked += 1;
-    server.answer(response, request);
+    server.requestCount += 1;
+    server.respond(response, request);
   });
   const server: KeysServer = {
     url: '',
-    asked: 0,
-    answer: () => undefined,
+    requestCount: 0,
+    respond: () => undefined,
     publish: (...published) => {
       const text = JSON.stringify({ keys: published.map(({ jwk }) => jwk) });
-      server.answer = (response) => void response.end(text);
+      server.respond = (response) => void response.end(text);
     },
     close: async () => {
       if (!http.listening) return;
@@ -96,15 +96,15 @@ export async function startKeysServer(...keys: SigningKey[]): Promise<KeysServer
   return Object.assign(server, { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/jwks.json` });
 }
 
-export interface Surroundings {
+export interface VerifierInputs {
   readonly env?: Record<string, string>;
   /** The content of every file. */
   readonly file?: string;
   readonly upstreams?: object;
 }
 
-/** A verifier as a manifest with these tokens makes it. */
-export function verifierFor(tokens: object, { env = {}, file = '', upstreams }: Surroundings = {}): Verifier {
+/** Compiles the verifier of a manifest with these tokens. */
+export function verifierFor(tokens: object, { env = {}, file = '', upstreams }: VerifierInputs = {}): Verifier {
   const text = JSON.stringify({
     version: 1,
     upstreams: upstreams ?? { up: { url: 'http://127.0.0.1:1' } },
@@ -116,10 +116,10 @@ export function verifierFor(tokens: object, { env = {}, file = '', upstreams }: 
   return plan.auth.verifier;
 }
 
-/** A verifier of JWTs; what is given here wins over the usual. */
+/** Compiles a verifier of JWTs. `changes` override the default settings. */
 export function verifierOf(changes: object = {}, file?: string, env?: Record<string, string>): Verifier {
-  const usual = { algorithms: ['ES256'], issuer: ISSUER, audience: AUDIENCE };
-  const jwt = { ...usual, ...(file === undefined ? {} : { jwks: './keys.json' }), ...changes };
+  const defaults = { algorithms: ['ES256'], issuer: ISSUER, audience: AUDIENCE };
+  const jwt = { ...defaults, ...(file === undefined ? {} : { jwks: './keys.json' }), ...changes };
   return verifierFor({ jwt }, { ...(env && { env }), ...(file !== undefined && { file }) });
 }
 

@@ -15,7 +15,7 @@ function compiled(login: Partial<RouteEntry['login']>, auth: Auth | undefined = 
   return { rule: compileLogin(entry, 3, auth, findings), findings };
 }
 
-describe('a login whose token may stand anywhere', () => {
+describe('a login rule without a token location', () => {
   const { rule } = compiled({});
   const search = (text: string, headers: readonly string[] = []) => {
     const body = Buffer.from(text);
@@ -23,7 +23,7 @@ describe('a login whose token may stand anywhere', () => {
     return rule?.findTokens(response, { client: '', reserve: () => undefined });
   };
 
-  test('has every JWT of the body and of the headers looked at', () => {
+  test('finds every JWT in the body and the headers', () => {
     expect(search(`{"a":["${JWT}"],"b":"Bearer ${JWT}"}`)).toEqual({ declared: [JWT], undeclared: [] });
     expect(search('{}', ['Set-Cookie', `a=${JWT}`, 'X-A', 'b', 'Location', `/#${JWT}`])).toEqual({
       declared: [JWT],
@@ -34,7 +34,7 @@ describe('a login whose token may stand anywhere', () => {
     expect(search(`{"a":"${JWT}","a":1}`)).toBe('login_response_not_json');
   });
 
-  test('is a mistake where tokens are no JWTs: those have no form of their own', () => {
+  test('is an error if tokens are not JWTs, which have no recognizable form', () => {
     expect(compiled({}, OTHERS).findings).toEqual([
       {
         rule: 'login-token-path',

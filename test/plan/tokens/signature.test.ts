@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { readKeySet } from '../../../src/plan/tokens/key-set.ts';
 import { isSignedBy } from '../../../src/plan/tokens/signature.ts';
-import { outcomeOf } from './asking.ts';
+import { outcomeOf } from './identity-service.ts';
 import { claims, encode, verifierOf } from './keys.ts';
 
 interface Vector {
@@ -43,7 +43,7 @@ const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RS
 const raw = { dsaEncoding: 'ieee-p1363' } as const;
 const SECRET = 'sixty-four bytes of a secret that is shared with an issuer, no less';
 
-/** How each algorithm signs (RFC 7518 section 3.1, RFC 8037 section 3.1), by node:crypto alone. */
+/** Signs with each algorithm (RFC 7518 section 3.1, RFC 8037 section 3.1), with node:crypto only. */
 const SIGNERS: Readonly<Record<string, (input: Buffer) => Buffer>> = {
   RS256: (input) => sign('sha256', input, rsa.privateKey),
   RS384: (input) => sign('sha384', input, rsa.privateKey),
@@ -68,36 +68,36 @@ const file = JSON.stringify({
   keys: [rsa, p256, p384, p521, ed].map(({ publicKey }) => publicKey.export({ format: 'jwk' })),
 });
 
-/** A token that says one algorithm and is signed by another. */
-function tokenSaying(says: string, signedBy: string): string {
-  const input = [{ alg: says }, claims()].map((part) => encode(JSON.stringify(part))).join('.');
+/** Signs a token with an algorithm that may differ from its header. */
+function tokenWithAlgorithm(algorithm: string, signedBy: string): string {
+  const input = [{ alg: algorithm }, claims()].map((part) => encode(JSON.stringify(part))).join('.');
   return `${input}.${SIGNERS[signedBy]?.(Buffer.from(input)).toString('base64url')}`;
 }
 
 /** The two names of one algorithm. */
 const isSame = (a: string, b: string) => a === b || (/^Ed/.test(a) && /^Ed/.test(b));
 
-describe('of all algorithms a token is signed by', () => {
+describe('a token with the algorithm', () => {
   const byKeys = verifierOf({ algorithms: PUBLIC }, file);
   const bySecret = verifierOf({ algorithms: HMAC, secret: '${SECRET}' }, undefined, { SECRET });
 
-  test.each(NAMES)('%s, it verifies by what it says alone', async (says) => {
-    const [own, other] = PUBLIC.includes(says) ? [byKeys, bySecret] : [bySecret, byKeys];
+  test.each(NAMES)('%s verifies only with a signature of that algorithm', async (algorithm) => {
+    const [own, other] = PUBLIC.includes(algorithm) ? [byKeys, bySecret] : [bySecret, byKeys];
     for (const signedBy of NAMES) {
-      const token = tokenSaying(says, signedBy);
-      const expected = isSame(says, signedBy) ? 'accepted' : 'signature_wrong';
+      const token = tokenWithAlgorithm(algorithm, signedBy);
+      const expected = isSame(algorithm, signedBy) ? 'accepted' : 'signature_wrong';
       expect([signedBy, await outcomeOf(own, token)]).toEqual([signedBy, expected]);
       expect(await outcomeOf(other, token)).toBe('algorithm_not_allowed');
     }
   });
 
-  test.each(NAMES)('%s, a manifest without it takes none', async (name) => {
+  test.each(NAMES)('%s is rejected by a manifest without it', async (name) => {
     const isPublic = PUBLIC.includes(name);
     const algorithms = (isPublic ? PUBLIC : HMAC).filter((other) => other !== name);
     const verifier = isPublic
       ? verifierOf({ algorithms }, file)
       : verifierOf({ algorithms, secret: '${SECRET}' }, undefined, { SECRET });
-    expect(await outcomeOf(verifier, tokenSaying(name, name))).toBe('algorithm_not_allowed');
+    expect(await outcomeOf(verifier, tokenWithAlgorithm(name, name))).toBe('algorithm_not_allowed');
   });
 });
 
@@ -105,12 +105,14 @@ describe('a shared secret', () => {
   const verifierBy = (secret: string, algorithms = ['HS256']) =>
     verifierOf({ algorithms, secret: '${SECRET}' }, undefined, { SECRET: secret });
 
-  test('is no other secret', async () => {
-    expect(await outcomeOf(verifierBy(`${SECRET}.`), tokenSaying('HS256', 'HS256'))).toBe('signature_wrong');
-    expect(await outcomeOf(verifierBy(SECRET.slice(0, 32)), tokenSaying('HS256', 'HS256'))).toBe('signature_wrong');
+  test('does not verify tokens of another secret', async () => {
+    expect(await outcomeOf(verifierBy(`${SECRET}.`), tokenWithAlgorithm('HS256', 'HS256'))).toBe('signature_wrong');
+    expect(await outcomeOf(verifierBy(SECRET.slice(0, 32)), tokenWithAlgorithm('HS256', 'HS256'))).toBe(
+      'signature_wrong',
+    );
   });
 
-  test('verifies a token by whatever name it calls it', async () => {
+  test('verifies a token with any key id', async () => {
     const input = [{ alg: 'HS256', kid: 'any' }, claims()].map((part) => encode(JSON.stringify(part))).join('.');
     const token = `${input}.${SIGNERS['HS256']?.(Buffer.from(input)).toString('base64url')}`;
     expect(await outcomeOf(verifierBy(SECRET), token)).toBe('accepted');
@@ -120,7 +122,7 @@ describe('a shared secret', () => {
     ['HS256', 32],
     ['HS384', 48],
     ['HS512', 64],
-  ])('for %s has %i bytes', async (algorithm, bytes) => {
+  ])('for %s has at least %i bytes', async (algorithm, bytes) => {
     expect(() => verifierBy('x'.repeat(bytes), [algorithm])).not.toThrow();
     expect(() => verifierBy('ä'.repeat(bytes / 2), [algorithm])).not.toThrow();
     expect(() => verifierBy('x'.repeat(bytes - 1), [algorithm])).toThrow(

@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createPair } from '../../support/certificate.ts';
-import { introspecting, outcomeOf, sendJson } from './asking.ts';
+import { introspecting, outcomeOf, sendJson } from './identity-service.ts';
 import { claims, ecKey, keyFile, startKeysServer, tokenOf, verifierOf } from './keys.ts';
 
 const key = ecKey('one');
 const { certificate, key: privateKey } = createPair();
-const usual = getCACertificates();
-const trust = () => setDefaultCACertificates([...usual, certificate]);
+const systemAuthorities = getCACertificates();
+const trust = () => setDefaultCACertificates([...systemAuthorities, certificate]);
 
 let jwksUri = '';
 const server = createServer({ cert: certificate, key: privateKey }, (request, response) => {
@@ -25,7 +25,7 @@ beforeAll(async () => {
   await once(server, 'listening');
 });
 
-afterEach(() => setDefaultCACertificates(usual));
+afterEach(() => setDefaultCACertificates(systemAuthorities));
 
 afterAll(() => {
   server.closeAllConnections();
@@ -34,13 +34,13 @@ afterAll(() => {
 
 const good = () => tokenOf({ alg: 'ES256', kid: 'one' }, claims({ iss: url() }), key);
 
-test('an issuer whose certificate nobody vouches for gives no answer', async () => {
+test('rejects an issuer whose certificate is not trusted', async () => {
   const refused = { code: 'keys_unavailable', cause: 'DEPTH_ZERO_SELF_SIGNED_CERT' };
   expect(await verifierOf({ jwks: `${url()}/keys`, issuer: url() }).verify(good())).toEqual(refused);
   expect(await introspecting(url()).verify('token')).toEqual(refused);
 });
 
-test('one whose certificate is vouched for does', async () => {
+test('accepts an issuer whose certificate is trusted', async () => {
   trust();
   jwksUri = `${url()}/keys`;
   expect(await outcomeOf(verifierOf({ jwks: `${url()}/keys`, issuer: url() }), good())).toBe('accepted');
@@ -48,7 +48,7 @@ test('one whose certificate is vouched for does', async () => {
   expect(await outcomeOf(introspecting(url()), 'token')).toBe('accepted');
 });
 
-test('metadata that came by TLS does not lead away from it', async () => {
+test('refuses plain HTTP keys from metadata that was fetched over TLS', async () => {
   trust();
   const plain = await startKeysServer(key);
   jwksUri = plain.url;
@@ -56,6 +56,6 @@ test('metadata that came by TLS does not lead away from it', async () => {
     code: 'keys_unavailable',
     cause: 'discovery_jwks_uri_refused',
   });
-  expect(plain.asked).toBe(0);
+  expect(plain.requestCount).toBe(0);
   await plain.close();
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { TokenErrorCode } from '../../../src/plan/tokens/verification-result.ts';
 import { startUpstream } from '../../support/upstream.ts';
-import { type Identity, outcomeOf, sendJson, startIdentity, userinfoOf } from './asking.ts';
+import { type Identity, outcomeOf, sendJson, startIdentity, userinfoOf } from './identity-service.ts';
 import { seconds } from './keys.ts';
 
 const USER = { sub: 'someone', company: { role: 'user' } };
@@ -14,7 +14,7 @@ beforeEach(async () => {
 
 afterEach(() => identity.close());
 
-test('the question is a GET with the caller’s own token', async () => {
+test('a userinfo request is a GET with the token of the caller', async () => {
   const verdict = await userinfoOf(identity.url).verify('opaque-1');
   expect(verdict).toMatchObject({ principal: { claims: USER } });
   const [{ method, url, headers, body } = {}] = identity.requests;
@@ -22,19 +22,19 @@ test('the question is a GET with the caller’s own token', async () => {
   expect(headers).toEqual(expect.arrayContaining(['Authorization', 'Bearer opaque-1', 'Accept', 'application/json']));
 });
 
-test('is not put for what would be another header', async () => {
+test('no request is sent for a token that would add a header', async () => {
   for (const token of ['a\r\nX-Role: admin', 'a b', '']) {
     expect(await outcomeOf(userinfoOf(identity.url), token)).toBe('token_malformed');
   }
   expect(identity.requests).toEqual([]);
 });
 
-describe('the answer', () => {
+describe('a userinfo response', () => {
   test.each<[string, Identity['respond'], TokenErrorCode | 'accepted']>([
     ['200', (response) => sendJson(response, USER), 'accepted'],
-    ['200 of a kind of JSON', (response) => sendJson(response, USER, 200, 'application/hal+json'), 'accepted'],
+    ['200 with a +json type', (response) => sendJson(response, USER, 200, 'application/hal+json'), 'accepted'],
     ['200 with a charset', (response) => sendJson(response, USER, 200, 'Application/JSON; charset=utf-8'), 'accepted'],
-    ['200 with an end', (response) => sendJson(response, { exp: seconds() - 60 }), 'token_expired'],
+    ['200 with a past exp', (response) => sendJson(response, { exp: seconds() - 60 }), 'token_expired'],
     ['401', (response) => sendJson(response, USER, 401), 'token_inactive'],
     ['401 without a body', (response) => void response.writeHead(401).end(), 'token_inactive'],
     ['403', (response) => sendJson(response, USER, 403), 'token_inactive'],
@@ -47,16 +47,16 @@ describe('the answer', () => {
     ['a list', (response) => sendJson(response, [USER]), 'keys_unavailable'],
     ['null', (response) => sendJson(response, 'null'), 'keys_unavailable'],
     ['HTML', (response) => sendJson(response, '<p>log in</p>', 200, 'text/html'), 'keys_unavailable'],
-    ['a signed answer', (response) => sendJson(response, 'a.b.c', 200, 'application/jwt'), 'keys_unavailable'],
-    ['a name twice', (response) => sendJson(response, '{"role":"user","role":"admin"}'), 'keys_unavailable'],
+    ['a signed response', (response) => sendJson(response, 'a.b.c', 200, 'application/jwt'), 'keys_unavailable'],
+    ['a duplicate name', (response) => sendJson(response, '{"role":"user","role":"admin"}'), 'keys_unavailable'],
     ['300 kB', (response) => sendJson(response, { filler: 'x'.repeat(300_000) }), 'keys_unavailable'],
-    ['none', () => undefined, 'keys_unavailable'],
+    ['no response', () => undefined, 'keys_unavailable'],
   ])('%s', async (_name, respond, expected) => {
     identity.respond = respond;
     expect(await outcomeOf(userinfoOf(identity.url, { timeout: '300ms' }), 'token')).toBe(expected);
   });
 
-  test('a redirect is not followed, with the token least of all', async () => {
+  test('does not send the token to the target of a redirect', async () => {
     const other = await startUpstream((_request, response) => sendJson(response, USER));
     try {
       identity.respond = (response) => void response.writeHead(307, { location: other.url }).end();
@@ -67,7 +67,7 @@ describe('the answer', () => {
     }
   });
 
-  test('without a claim that is required', async () => {
+  test('without a required claim is rejected', async () => {
     expect(await outcomeOf(userinfoOf(identity.url, { requiredClaims: ['sub'] }), 'a')).toBe('accepted');
     expect(await outcomeOf(userinfoOf(identity.url, { requiredClaims: ['id'] }), 'a')).toBe('claims_wrong');
   });
