@@ -7,8 +7,8 @@ export function foldHeaderName(name: string): string {
 }
 
 /**
- * True for a header from which frameworks, proxies or middleware read another method, path, host or scheme than that of the
- * request line and `Host`: the upstream would serve a request that the gateway neither matched nor authorized.
+ * True for a header with which a client can override the method, path, host or scheme in frameworks, proxies or middleware. The
+ * upstream would then serve a request that the gateway neither matched nor authorized.
  *
  * @param folded the result of `foldHeaderName`
  */

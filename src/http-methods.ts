@@ -4,7 +4,7 @@ const METHODS_BY_USE = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTION
 /** The methods that a route may have, in the order of an `Allow` header. */
 export const HTTP_METHODS: readonly string[] = METHODS_BY_USE.toSorted();
 
-/** RFC 9110 section 9.2.2. */
+/** Methods whose requests may be repeated (RFC 9110 section 9.2.2). */
 export const IDEMPOTENT_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
 
 /** Methods whose requests usually have content (RFC 9110 section 8.6, RFC 5789 section 2). */

@@ -1,6 +1,6 @@
 /**
- * Compiles a JSON Pointer (RFC 6901) to a function that returns the value at the pointer, or `undefined`. It reads
- * own members only, so a pointer never reaches an inherited member such as `__proto__`.
+ * Compiles a JSON Pointer (RFC 6901) to a function that returns the value at the pointer, or `undefined`. The function reads only
+ * own members, never inherited ones such as `__proto__`.
  */
 export function compilePointer(pointer: string): (value: unknown) => unknown {
   const names = parsePointer(pointer);
@@ -41,7 +41,7 @@ export function unescapePointerStep(step: string): string {
 
 const MAX_CHARACTERS = 300;
 
-/** Shortens a pointer for a message: a client may choose the names in it, of any length. */
+/** Shortens a pointer for a message, because a client may choose names of any length. */
 export function truncatePointer(pointer: string): string {
   return pointer.length > MAX_CHARACTERS ? `${pointer.slice(0, MAX_CHARACTERS)}…`.toWellFormed() : pointer;
 }

@@ -1,4 +1,4 @@
-/** Header names and values in turn, as they came: repeated headers stay apart, and names keep their case. */
+/** Header names and values in turn, as received: repeated headers stay separate, and names keep their letter case. */
 export type RawHeaders = readonly string[];
 
 /** Returns the first value of a header. @param name in lower case */
@@ -10,18 +10,18 @@ export function getHeader(headers: RawHeaders, name: string): string | undefined
 /** Returns all values of a header. @param name in lower case */
 export function getAllHeaders(headers: RawHeaders, name: string): string[] {
   const values: string[] = [];
-  forEachHeader(headers, (written, value) => {
-    if (isHeader(written, name)) values.push(value);
+  forEachHeader(headers, (rawName, value) => {
+    if (isHeader(rawName, name)) values.push(value);
   });
   return values;
 }
 
 /** Returns a copy without the headers whose name the predicate accepts. */
-export function withoutHeaders(headers: RawHeaders, isRemoved: (written: string) => boolean): string[] {
+export function withoutHeaders(headers: RawHeaders, isRemoved: (rawName: string) => boolean): string[] {
   const rest: string[] = [];
   for (let index = 0; index < headers.length; index += 2) {
-    const written = headers[index] as string;
-    if (!isRemoved(written)) rest.push(written, headers[index + 1] as string);
+    const rawName = headers[index] as string;
+    if (!isRemoved(rawName)) rest.push(rawName, headers[index + 1] as string);
   }
   return rest;
 }
@@ -45,13 +45,16 @@ export function headerPairs(headers: RawHeaders): [name: string, value: string][
   return pairs;
 }
 
-export function forEachHeader(headers: RawHeaders, visit: (written: string, value: string) => void): void {
+export function forEachHeader(headers: RawHeaders, visit: (rawName: string, value: string) => void): void {
   for (let index = 0; index < headers.length; index += 2) visit(headers[index] as string, headers[index + 1] as string);
 }
 
-/** True if a header has this name in any letter case. Compares the length first, since folding each name costs throughput. */
-export function isHeader(written: string, name: string): boolean {
-  return written.length === name.length && written.toLowerCase() === name;
+/**
+ * True if a header has this name in any letter case. Compares the length first, because changing the case of every name costs
+ * throughput.
+ */
+export function isHeader(rawName: string, name: string): boolean {
+  return rawName.length === name.length && rawName.toLowerCase() === name;
 }
 
 function indexOfHeader(headers: RawHeaders, name: string): number {

@@ -4,22 +4,22 @@ import { RecentClients } from './recent-clients.ts';
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
 /**
- * The party that can cause a failure. It determines if the circuit breaker counts the failure. `endpoint`: no request can cause
- * it, so it always counts. `request`: a hostile request may provoke it, so one client alone counts only in part. `client`: the
- * client caused it, so it never counts. `gateway`: this process lacks file descriptors or memory, which says nothing about the
- * endpoint, so it never counts either.
+ * The party that can cause a failure. It decides how the circuit breaker counts the failure. `endpoint`: no request can cause it,
+ * so it always counts. `request`: a hostile request may provoke it, so the failures of one client count only up to a limit.
+ * `client`: the client caused it, so it never counts. `gateway`: this process lacks file descriptors or memory, which is no sign
+ * of a failing endpoint, so it never counts either.
  */
 export type FailureSource = 'endpoint' | 'request' | 'client' | 'gateway';
 
-/** When a breaker opens and how it tries the service again. */
+/** The settings of a breaker: when it opens, and how it tries the service again. */
 export interface BreakerRule {
   /** Consecutive failures that open it. */
   readonly failures: number;
-  /** Time without any request after it opened. */
+  /** The time after it opens in which it lets no request through. */
   readonly pauseMs: number;
-  /** The most that one client counts for while several clients use the service. Default: half of `failures`. */
+  /** The most failures that count for one client while several clients use the service. Default: half of `failures`. */
   readonly failuresPerClient?: number;
-  /** How long the first trial blocks the next one; doubles with each trial, up to `pauseMs`. Default: one second. */
+  /** The time between the first trial and the second. It doubles with each trial, up to `pauseMs`. Default: one second. */
   readonly trialMs?: number;
   /** True if clients whose failures opened it get a trial after all others. */
   readonly isTrialForOthersFirst?: boolean;
@@ -31,11 +31,11 @@ const MAX_TRIAL_CLIENTS = 1_024;
 
 /**
  * A circuit breaker. It opens after `failures` consecutive failures. After `pauseMs` it is half-open: one request goes through as
- * a trial, and the first response closes the breaker. A trial without a result blocks others only for a while, so that no client
- * can keep the endpoint out of service. Then another request goes through, first of a client that had no trial yet.
+ * a trial, and the first response closes the breaker. A trial without a result blocks other requests only for a while, so that no
+ * client can keep the endpoint out of service. Then another request is a trial; clients that have had none go first.
  *
- * While several clients use the endpoint, one client can contribute at most half of `failures` by failures that a request may
- * provoke, and such a failure is no result of a trial.
+ * While several clients use the endpoint, failures that a request may provoke count for at most half of `failures` per client, and
+ * such a failure is not the result of a trial.
  */
 export class CircuitBreaker {
   readonly #settings: BreakerRule;
@@ -48,7 +48,7 @@ export class CircuitBreaker {
   /** Trials since the last opening. */
   #trials = 0;
   #nextTrialAt = 0;
-  /** Clients that wait behind the others for a trial: their own did not close the breaker. */
+  /** Clients whose trials come last: a trial of theirs did not close the breaker, or their failures opened it. */
   readonly #triedClients = new Set<string>();
   /** How often the breaker opened. */
   openings = 0;
@@ -73,7 +73,7 @@ export class CircuitBreaker {
     return this.#now() >= this.#openUntil ? 'half-open' : 'open';
   }
 
-  /** True if a request of this client may go through: any while closed, trials while half-open. */
+  /** True if a request of this client may go through: always while closed, only as a trial while half-open. */
   isAllowed(client: string): boolean {
     if (this.#isClosed) return true;
     // A client whose requests are refused uses the endpoint too.
@@ -87,7 +87,7 @@ export class CircuitBreaker {
     return this.#isClosed || this.#now() >= this.#nextTrialAt;
   }
 
-  /** Lets a request through. Returns the number of the opening that the request is a trial of; 0 if it is not a trial. */
+  /** Lets a request through. Returns the current value of `openings` if the request is a trial, otherwise 0. */
   beginRequest(client: string): number {
     this.#clients.record(client);
     if (this.#isClosed) return 0;
@@ -127,7 +127,7 @@ export class CircuitBreaker {
     }
   }
 
-  /** The client left after it had waited longer than this endpoint normally takes. */
+  /** The client left after it had waited much longer than this endpoint normally takes. */
   recordAbandoned(client: string): void {
     if (!this.#isClosed) return;
     this.#streak.recordAbandoned(client);
@@ -150,7 +150,7 @@ export class CircuitBreaker {
     return !this.#isClosed && trial === this.openings;
   }
 
-  /** A trial ended without a result, so the next request is a trial. */
+  /** Ends a trial without a result, so that the next request is a trial. */
   #release(trial: number): void {
     if (!this.#isCurrent(trial)) return;
     this.#trials -= 1;

@@ -1,9 +1,9 @@
-/** Limits the memory of a streak. Clients beyond it count, but are not remembered. */
+/** Limits the memory. The failures of further clients count, but without a limit for each client. */
 const MAX_CLIENTS = 1_024;
 /** Weight of a client that left after a long wait. */
 const ABANDONED_WEIGHT = 0.5;
 
-/** Failures of an endpoint since its last success, weighted by how much one client can have caused of them. */
+/** Failures of an endpoint since its last success, weighted by the share that one client can have caused. */
 export class FailureStreak {
   #points = 0;
   /** Points of failures that a request may have provoked, by client. */
@@ -16,7 +16,7 @@ export class FailureStreak {
     return this.#points === 0 ? 0 : this.#points + this.#abandoned.size * ABANDONED_WEIGHT;
   }
 
-  /** Returns the clients whose requests may have provoked some of the failures. */
+  /** The clients whose requests may have provoked some of the failures. */
   get clients(): Iterable<string> {
     return this.#provoked.keys();
   }
@@ -35,7 +35,7 @@ export class FailureStreak {
     this.#points += added;
   }
 
-  /** Counts a client that left after a long wait, once. */
+  /** Counts a client that left after a long wait. Each client counts once. */
   recordAbandoned(client: string): void {
     if (this.#abandoned.size < MAX_CLIENTS) this.#abandoned.add(client);
   }

@@ -2,8 +2,8 @@
 const MEMORY_MS = 600_000;
 
 /**
- * Determines if several clients use an endpoint. If all requests come from one address (a local application or a proxy), only its
- * failures are available, and ejecting the endpoint harms no other client.
+ * Determines if several clients use an endpoint. If all requests come from one address (a local application or a proxy), there are no
+ * other failures to count, and ejecting the endpoint harms no other client.
  */
 export class RecentClients {
   #latest: string | undefined;

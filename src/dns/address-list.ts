@@ -1,6 +1,6 @@
 import { HostAddress } from './host-address.ts';
 
-/** Further addresses of a name are ignored, to bound the memory. */
+/** Limits the memory. Further addresses of a name are ignored. */
 const MAX_ADDRESSES = 256;
 /** The number of addresses that one connection attempt may try. */
 const MAX_ATTEMPTS = 4;
@@ -40,7 +40,7 @@ export class AddressList {
         if (avoided.length < MAX_ATTEMPTS) avoided.push(address);
         continue;
       }
-      // The rotation continues after the first used address; otherwise the one after an avoided address would get two shares.
+      // Continue after the first preferred address; otherwise the address after an avoided one would get two shares.
       if (preferred.length === 0) this.#nextIndex = index + 1;
       preferred.push(address);
     }

@@ -8,7 +8,7 @@ export interface DnsLookupListener {
   readonly isFailing: boolean;
   /** Returns the full names to query, in order. */
   candidateNames(): readonly string[];
-  /** The addresses of one family are available; those of the other one follow. */
+  /** The addresses of one family are available, and the query for the other one continues. */
   onPartialResult(result: DnsResult): void;
   onResult(result: DnsResult, ms: number): void;
   onFailed(error: DnsError, ms: number): void;
@@ -19,8 +19,8 @@ export interface DnsLookupListener {
 /** The time limit of a lookup on the network. */
 const TIMEOUT_MS = 5_000;
 /**
- * The time limit after the last waiter has left. A slow name can still resolve, and a name server that hangs still counts as
- * failed although its clients disconnected early.
+ * The time limit after the last waiter has left. A slow name can still resolve in this time, and a name server that hangs still
+ * counts as failed if all clients disconnect early.
  */
 const ABANDONED_TIMEOUT_MS = 1_000;
 

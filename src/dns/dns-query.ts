@@ -21,7 +21,7 @@ export interface DnsQueryListener {
 const RESOLUTION_DELAY_MS = 50;
 
 const NOT_FOUND = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
-/** After these codes the next search domain is tried, as in glibc. After a timeout it is not: the first name may exist. */
+/** After these codes the query tries the next search domain, as glibc does. After a timeout it fails: the name may exist. */
 const TRY_NEXT_DOMAIN = new Set(['ESERVFAIL', 'EREFUSED', 'ENOTIMP', 'EFORMERR', 'EBADRESP']);
 
 const FAMILIES = [4, 6] as const;

@@ -2,11 +2,11 @@ import type { DnsErrorCode } from './dns-error.ts';
 
 const MIN_TTL_MS = 1_000;
 const MAX_TTL_MS = 300_000;
-/** The time after a failure without another lookup. */
+/** The minimum time between a failed lookup and the next one. */
 const FAILURE_MS = 1_000;
 /** Stale addresses are not used longer than this (RFC 8767 section 5 recommends one to three days). */
 const MAX_STALE_MS = 86_400_000;
-/** The limit after the name servers report that the name has no address: the old ones may belong to another service. */
+/** The same limit if the name servers report that the name has no address: another service may have the old addresses. */
 const MAX_NOT_FOUND_MS = 60_000;
 
 /** Decides how long the result of a lookup is valid. Times are milliseconds of one monotonic clock. */

@@ -14,7 +14,7 @@ import type { ResolverFiles } from './resolver-files.ts';
 /** Receives the addresses to try, best first, or the reason why there is none. */
 export type AddressCallback = (error: DnsError | undefined, addresses: readonly HostAddress[]) => void;
 
-/** The parts of a resolver that all names share. */
+/** The parts of a resolver that its names share. */
 export interface ResolverContext {
   readonly files: ResolverFiles;
   readonly slots: LookupSlots;
@@ -41,7 +41,7 @@ export class HostName implements DnsLookupListener {
   #filesVersion = -1;
   readonly #freshness = new Freshness();
   #error: DnsError | undefined;
-  /** The last time that a connection requested the addresses. */
+  /** The time when a connection last requested the addresses. */
   usedAt = 0;
   /** Open connections to its addresses. */
   connections = 0;
@@ -74,7 +74,7 @@ export class HostName implements DnsLookupListener {
   }
 
   /**
-   * Delivers the addresses to a waiter: at the end of this turn if they are cached, else after the lookup.
+   * Calls the waiter with the addresses: before the next turn of the event loop if they are cached, otherwise after the lookup.
    *
    * @returns a function that removes the waiter
    */
@@ -113,12 +113,12 @@ export class HostName implements DnsLookupListener {
     };
   }
 
-  /** Starts a lookup after an address refused a connection, since the name may have changed. */
+  /** Starts a lookup after an address refused a connection, because the name may have new addresses. */
   onUnreachable(): void {
     if (this.#freshness.isIdleFor(this.#context.now(), UNREACHABLE_MS)) this.refresh();
   }
 
-  /** Starts a lookup unless one is running already. */
+  /** Starts a lookup unless one is in progress. */
   refresh(): void {
     this.#readHosts();
     if (!this.#isStatic) this.#lookup ??= new DnsLookup(this.#context.slots, this);
@@ -192,7 +192,7 @@ export class HostName implements DnsLookupListener {
     this.#notifyWaiters();
   }
 
-  /** Delivers the result to the waiters, some in each turn of the event loop, because each of them then opens a connection. */
+  /** Calls the waiters with the result, at most 64 in each turn of the event loop, because each then opens a connection. */
   #notifyWaiters(): void {
     let count = 0;
     for (const waiter of this.#waiters) {

@@ -8,15 +8,15 @@ export const LOOKUP_BUCKETS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2
 /** Counts the lookups of a resolver. */
 export class LookupCounts {
   readonly outcomes: Record<LookupOutcome, number> = { ok: 0, not_found: 0, failed: 0, timeout: 0, cancelled: 0 };
-  /** The count of each bucket, not cumulative; the last bucket is above all bounds. */
+  /** The count of each bucket, not cumulative. The last bucket counts everything above the last bound. */
   readonly buckets = LOOKUP_BUCKETS_MS.map(() => 0).concat(0);
   sumMs = 0;
   /** Connections to addresses whose time to live had expired. */
   stale = 0;
 
-  /** @param ms the time on the network */
-  record(result: LookupOutcome, ms: number): void {
-    this.outcomes[result] += 1;
+  /** @param ms the time from the first query to the result */
+  record(outcome: LookupOutcome, ms: number): void {
+    this.outcomes[outcome] += 1;
     const index = LOOKUP_BUCKETS_MS.findIndex((bound) => ms <= bound);
     const bucket = index === -1 ? LOOKUP_BUCKETS_MS.length : index;
     this.buckets[bucket] = (this.buckets[bucket] ?? 0) + 1;

@@ -12,9 +12,9 @@ export interface SlotHolder {
   onPreempted(): void;
 }
 
-/** Concurrent lookups. Each has its own channel, so that it can be cancelled separately. */
+/** The most concurrent lookups. Each has its own channel, so that it can be cancelled separately. */
 const MAX_SLOTS = 256;
-/** The other slots are reserved for names that resolve. */
+/** The most slots for names that do not resolve. The others are reserved for names that do. */
 const MAX_FAILING = 192;
 /** The timeouts of c-ares for the first try and for each try. */
 const TRY_MS = 1_000;

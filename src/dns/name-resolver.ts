@@ -18,12 +18,12 @@ export interface NameResolverOptions {
 /** Called when a name stops resolving, with the reason, or resolves again. */
 export type ResolutionListener = (name: string, reason: DnsErrorCode | undefined) => void;
 
-/** More names than any manifest has. Beyond it, the least recently used name is dropped. */
+/** The most cached names, far above any manifest. Beyond it, the resolver drops the least recently used name. */
 const MAX_NAMES = 4_096;
 const TICK_MS = 1_000;
 /** The minimum time between two background lookups of a name. */
 const REFRESH_MS = 5_000;
-/** Background lookups that start at once. Hundreds of simultaneous packets overflow the buffer of a name server. */
+/** The most background lookups that start together. Hundreds of packets at once overflow the buffer of a name server. */
 const MAX_REFRESHES = 32;
 /** An unused name is dropped after this time. */
 const UNUSED_NAME_MS = 3_600_000;
@@ -85,7 +85,7 @@ export class NameResolver {
   /**
    * Retains a name for an endpoint.
    *
-   * @returns a function that releases it. With its last endpoint a name is dropped, and is no longer looked up or reported
+   * @returns a function that releases it. When its last endpoint releases a name, the resolver drops the name
    */
   retain(host: string): () => void {
     const key = host.toLowerCase();
@@ -146,7 +146,7 @@ export class NameResolver {
       else if (started < MAX_REFRESHES && name.isRefreshDue(REFRESH_MS)) {
         started += 1;
         name.refresh();
-        // The name moves to the end, so that names that keep failing do not block the others.
+        // Move the name to the end, so that names that keep failing do not delay the others.
         this.#names.delete(host);
         this.#names.set(host, name);
       }

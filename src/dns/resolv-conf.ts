@@ -24,7 +24,7 @@ export function parseResolvConf(text: string): ResolvConf {
       .trim()
       .split(/\s+/);
     if (key === 'nameserver' && words[0] !== undefined && isIP(words[0]) !== 0) servers.push(words[0]);
-    // The last `search` or `domain` line counts.
+    // The last `search` or `domain` line wins.
     else if (key === 'search' || key === 'domain') search = words.map((word) => word.replace(/\.$/, '').toLowerCase());
     else if (key === 'options') ndots = ndotsIn(words) ?? ndots;
   }

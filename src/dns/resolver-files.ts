@@ -2,7 +2,7 @@ import { open, stat } from 'node:fs/promises';
 import { type Hosts, parseHosts } from './hosts-file.ts';
 import { parseResolvConf, type ResolvConf } from './resolv-conf.ts';
 
-/** Lines beyond this are not read: parsing a longer file would block the event loop. */
+/** The most bytes of a file. Parsing a longer one would block the event loop, so further lines are ignored. */
 const MAX_BYTES = 262_144;
 const CHECK_MS = 5_000;
 /** The time limit of the first read, in case a file system hangs. */
@@ -13,10 +13,10 @@ export interface ResolverFilesOptions {
   readonly resolvConfPath: string;
 }
 
-/** Reads `/etc/hosts` and `/etc/resolv.conf`, and rereads them after a change. An unreadable file counts as empty. */
+/** Reads `/etc/hosts` and `/etc/resolv.conf`, and reads them again after a change. An unreadable file counts as empty. */
 export class ResolverFiles {
   readonly #options: ResolverFilesOptions;
-  /** Increases with each change. */
+  /** Increases with each changed file. */
   version = 0;
   hosts: Hosts = new Map();
   resolvConf: ResolvConf = parseResolvConf('');
@@ -34,13 +34,13 @@ export class ResolverFiles {
   /** Resolves after the first read or its time limit. */
   ready(): Promise<void> {
     this.#firstRead ??= new Promise<void>((resolve) => {
-      const done = () => {
+      const onReady = () => {
         clearTimeout(timer);
         this.isReady = true;
         resolve();
       };
-      const timer = setTimeout(done, FIRST_READ_TIMEOUT_MS);
-      void this.#check().then(done);
+      const timer = setTimeout(onReady, FIRST_READ_TIMEOUT_MS);
+      void this.#check().then(onReady);
     });
     return this.#firstRead;
   }

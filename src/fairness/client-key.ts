@@ -1,4 +1,4 @@
-/** The groups of an IPv6 address that identify its network: one client may have all addresses of a /64. */
+/** The groups of an IPv6 address that form its key: one client may have all addresses of a /64. */
 const NETWORK_GROUPS = 4;
 const IPV4_MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 

@@ -1,6 +1,6 @@
 /** A queue with one line of items for each key. The keys take turns; the items of a key keep their order. */
 export class RoundRobinQueue<Key, Item> {
-  /** In the order of the turns: the next key comes first. */
+  /** In the order of the turns: the key whose turn is next comes first. */
   readonly #lines = new Map<Key, Set<Item>>();
   #size = 0;
 

@@ -38,7 +38,7 @@ export class RequestAcceptor {
     );
   }
 
-  /** True if a request begins a WebSocket. A client that has closed its side cannot use one. */
+  /** True if a request is a WebSocket handshake. A client that has closed its side cannot use a WebSocket. */
   isHandshake(request: IncomingMessage): boolean {
     return isWebSocketHandshake(this.#state.plan, request) && !this.#connectionOf(request.socket).isHalfClosed;
   }
@@ -80,7 +80,7 @@ export class RequestAcceptor {
   }
 }
 
-/** CONNECT is for forward proxies, so no path has it. */
+/** CONNECT is for forward proxies, so no route allows it. */
 const NO_CONNECT = new Refusal('method_not_allowed', { headers: { Allow: HTTP_METHODS.join(', ') } });
 
 const TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';

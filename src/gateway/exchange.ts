@@ -23,7 +23,7 @@ import { ClientDisconnected } from './upstream/upstream-error.ts';
 
 export interface WebSocketHandshake {
   readonly socket: Duplex;
-  /** Returns the data that the client sent early. From then on the tunnel reads the socket. */
+  /** Returns the data that the client sent before the response. After that call, the tunnel reads the socket. */
   readonly takeEarlyData: () => Buffer;
 }
 
@@ -58,7 +58,7 @@ export interface ExchangeOptions {
 export class Exchange {
   /** The request id of a trusted proxy, or a new one. */
   readonly id: string;
-  /** The active plan when the request began. */
+  /** The plan that was active when the request began. */
   readonly plan: Plan;
   readonly startedAt = performance.now();
   readonly request: IncomingMessage;
@@ -86,7 +86,7 @@ export class Exchange {
   reportedRefusals: Refusal[] | undefined;
   /** True once the connection is a tunnel. The exchange then ends with its socket, and has no response. */
   isTunnel = false;
-  /** Cancels the current work when the client leaves before the response is complete. */
+  /** Cancels the current work. Called if the client disconnects before the response is complete. */
   onClientDisconnected: (() => void) | undefined;
   /** Bytes of the request body read so far; of a tunnel, bytes that the client sent. */
   receivedBytes = 0;
@@ -123,7 +123,7 @@ export class Exchange {
     this.#server = server;
   }
 
-  /** Keeps the head of the request, and begins or continues its trace. */
+  /** Stores the head of the request, and begins or continues its trace. */
   setHead(head: RequestHead): void {
     this.head = head;
     this.trace = this.#server.tracer.begin(this, head.traceparent, this.plan.sampledTraces);
@@ -133,8 +133,8 @@ export class Exchange {
   writeHead(status: number, reason: string, headers: RawHeaders): void {
     if (this.#server.isDraining) this.response.shouldKeepAlive = false;
     const { cors, request } = this;
-    const all = cors === undefined ? headers : withCorsHeaders(cors, request.headers.origin, headers);
-    this.response.writeHead(status, reason, all as string[]);
+    const responseHeaders = cors === undefined ? headers : withCorsHeaders(cors, request.headers.origin, headers);
+    this.response.writeHead(status, reason, responseHeaders as string[]);
     this.connection.trimSentBytes(this.response);
   }
 
@@ -147,7 +147,7 @@ export class Exchange {
     if (!this.tryReport(refusal)) throw refusal;
   }
 
-  /** Keeps a refusal for the log if the route only reports. Returns false if the route enforces. */
+  /** Stores a refusal for the log if the route has `validation: report`. Returns false otherwise. */
   tryReport(refusal: Refusal): boolean {
     if (this.route?.validation !== 'report') return false;
     this.reportedRefusals ??= [];
@@ -155,7 +155,7 @@ export class Exchange {
     return true;
   }
 
-  /** Sends `100 Continue` to a client that waits for it. Called once nothing but the body can cause a refusal. */
+  /** Sends `100 Continue` to a client that waits for it. Called when only the body can still cause a refusal. */
   sendContinue(): void {
     if (this.expectation === 'continue' && this.maySendInformational) this.response.writeContinue();
   }
@@ -167,7 +167,7 @@ export class Exchange {
 
   /** Marks the exchange as long-lived: a reload that changes its route ends it. @param end ends it early */
   trackLongLived(end: (reason: EndReason) => void): void {
-    // A half-closed client that leaves is noticed only by writing to it, which only a chunked response allows.
+    // Only a write can show that a half-closed client has left, and only a chunked response allows such writes.
     const isUnobservable = this.connection.isHalfClosed && !this.response.chunkedEncoding;
     if (this.#server.isClosing || isUnobservable) {
       end('going_away');
@@ -177,7 +177,7 @@ export class Exchange {
     this.#server.longLived.add(this, end);
   }
 
-  /** Returns the client for work that is cancelled when the client leaves. */
+  /** Returns the client for work that must stop when the client disconnects. */
   waitingClient(): VerificationClient {
     const controller = new AbortController();
     this.onClientDisconnected = () => controller.abort();

@@ -22,7 +22,7 @@ import { LiveUpstreams } from './upstream/live-upstreams.ts';
 
 export interface ClientCounts {
   readonly connections: number;
-  /** Connections that are WebSockets, or are opening one. */
+  /** Open WebSockets, and connections with a handshake in progress. */
   readonly tunnels: number;
   /** The most connections at one time: the limit of the active plan, or fewer if file descriptors are short. */
   readonly limit: number;
@@ -54,18 +54,21 @@ export interface Gateway {
   acceptConnection(connection: Duplex): void;
   /** Serves new requests by this plan. Requests in flight keep the plan that they began with. */
   activate(plan: Plan): void;
-  /** Closes each connection after its next response. Serves all requests as before. */
+  /** Closes each connection after its next response. The server still accepts connections and serves all requests. */
   drain(): void;
-  /** Stops accepting connections, ends long-lived exchanges, waits up to `graceMs` for requests in flight, then cuts the rest. */
+  /**
+   * Stops accepting connections, ends long-lived exchanges, waits up to `graceMs` for requests in flight, then closes the
+   * remaining connections.
+   */
   close(graceMs: number): Promise<void>;
 }
 
 /**
  * Creates the server of a plan.
  *
- * @param tracer records traces; by default they are only passed on
- * @param resolver resolves the host names of upstreams; by default the resolver of the process
- * @param descriptorLimit file descriptors of the process
+ * @param tracer records traces; the default only passes them on
+ * @param resolver resolves the host names of upstreams; the default is the resolver of the process
+ * @param descriptorLimit the file descriptor limit of the process
  */
 export function createGateway(
   plan: Plan,
@@ -174,7 +177,7 @@ class LiveGateway implements Gateway {
   }
 
   acceptConnection(connection: Duplex): void {
-    // The caller has completed the TLS handshake, if there was one.
+    // The caller has already completed a TLS handshake, if the server has TLS.
     this.#server.emit(this.plan.server.tls === undefined ? 'connection' : 'secureConnection', connection);
   }
 
@@ -187,7 +190,11 @@ class LiveGateway implements Gateway {
     this.metrics.retainRoutes(new Set(plan.routes.map(({ id }) => id)));
     const count = this.#state.longLived.revalidate(plan);
     const { graceMs } = plan.reload;
-    if (count > 0) this.#log.logger.info({ count, grace_ms: graceMs }, 'WebSockets and event streams are to end');
+    if (count > 0)
+      this.#log.logger.info(
+        { count, grace_ms: graceMs },
+        'the reload ends WebSockets and event streams after the grace period',
+      );
   }
 
   drain(): void {
@@ -200,7 +207,7 @@ class LiveGateway implements Gateway {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     this.#server.closeIdleConnections();
     this.#state.longLived.endAll('going_away');
-    const timer = setTimeout(() => this.#cutConnections(graceMs), graceMs);
+    const timer = setTimeout(() => this.#closeRemaining(graceMs), graceMs);
     await closed;
     clearTimeout(timer);
     this.#stopClosingStalled();
@@ -208,7 +215,7 @@ class LiveGateway implements Gateway {
     this.#stopLoggingDns();
   }
 
-  #cutConnections(graceMs: number): void {
+  #closeRemaining(graceMs: number): void {
     const { sockets } = this.#acceptor.clients;
     const { size: connections } = sockets;
     if (graceMs > 0) this.#log.logger.warn({ connections }, 'grace period expired; closing the remaining connections');

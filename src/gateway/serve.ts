@@ -22,8 +22,8 @@ import { ClientDisconnected } from './upstream/upstream-error.ts';
 import { type ClientResponse, UpstreamExchange } from './upstream/upstream-exchange.ts';
 
 /**
- * Serves one request, from its head to its log line, by the plan that was active when it began. Never rejects: each step throws
- * its refusal, which is sent here.
+ * Serves one request, from its head to its log line, by the plan that was active when it began. Each step throws its refusal, and
+ * this function sends it. The promise never rejects.
  */
 export async function serve(exchange: Exchange, server: ServerState): Promise<void> {
   const { request, response, handshake, plan } = exchange;
@@ -45,9 +45,9 @@ export async function serve(exchange: Exchange, server: ServerState): Promise<vo
     if (handshake !== undefined) checkWebSocketOrigin(exchange, route);
     if (route.access === 'protected') {
       const auth = requireAuth(route);
-      const caller = authenticate(auth, head, exchange);
-      // Waiting for a cached principal would cost a turn of the microtask queue.
-      const principal = caller instanceof Promise ? await caller : caller;
+      const authenticated = authenticate(auth, head, exchange);
+      // `await` would cost a turn of the microtask queue even for a cached principal.
+      const principal = authenticated instanceof Promise ? await authenticated : authenticated;
       exchange.principal = principal;
       authorize(auth, principal);
     }
@@ -101,7 +101,7 @@ function findRoute(plan: Plan, method: string, path: string): Route {
 }
 
 function requireAuth({ auth }: Route): Auth {
-  // The compiler accepts no route without the `auth` that it needs. If it ever did, the route stays closed.
+  // The compiler rejects such a route. If one exists all the same, refuse its requests.
   if (auth === undefined) throw new Refusal('internal_error', { reason: 'auth_missing' });
   return auth;
 }
@@ -126,7 +126,7 @@ async function forward(exchange: RoutedExchange, server: ServerState): Promise<v
 function fail(exchange: Exchange, error: unknown): void {
   const { response } = exchange;
   if (error instanceof ClientDisconnected) {
-    // The connection of a response that was ended early goes on.
+    // If the gateway ended the response early itself, the response is finished and the connection stays open.
     if (!response.writableFinished) response.destroy();
     return;
   }

@@ -8,16 +8,16 @@ const MAX_SIZE_LINE = 1_024;
 const MAX_TRAILER_BYTES = 16_384;
 const LF = 0x0a;
 
-/** Decodes a chunked body (RFC 9112 section 7.1) from one read after the other. */
+/** Decodes a chunked body (RFC 9112 section 7.1), one read at a time. */
 export class ChunkedDecoder {
   readonly #onData: (bytes: Buffer) => void;
   #state: 'size' | 'data' | 'end of data' | 'trailers' | 'complete' = 'size';
   /** Bytes of this chunk still to come. */
   #remaining = 0;
-  /** The beginning of an incomplete line; all lines so far while trailers are read. */
+  /** An incomplete size line; in the trailers, all their lines so far. */
   #line = '';
   #trailers: RawHeaders = [];
-  #pieces = 0;
+  #chunkCount = 0;
 
   /** @param onData called once for each call of `decode` with data */
   constructor(onData: (bytes: Buffer) => void) {
@@ -28,36 +28,36 @@ export class ChunkedDecoder {
     return this.#state === 'complete';
   }
 
-  /** Of a complete body. */
+  /** The trailers of a complete body. */
   get trailers(): RawHeaders {
     return this.#trailers;
   }
 
-  /** Pieces of chunks in the latest read. */
-  get pieces(): number {
-    return this.#pieces;
+  /** The chunks with data in the latest read, incomplete ones included. */
+  get chunkCount(): number {
+    return this.#chunkCount;
   }
 
   /**
-   * Decodes bytes from `start` to the end of the body. Returns the index behind the last byte that it read.
+   * Decodes bytes from `start` to the end of the body. Returns the index after the last byte that it read.
    *
    * @throws Http1Error `response_malformed`
    */
   decode(bytes: Buffer, start: number): number {
-    const pieces: Buffer[] = [];
+    const chunks: Buffer[] = [];
     let at = start;
     while (at < bytes.length && this.#state !== 'complete') {
       if (this.#state === 'data') {
-        const piece = this.#readData(bytes, at);
-        pieces.push(piece);
-        at += piece.length;
+        const chunk = this.#readData(bytes, at);
+        chunks.push(chunk);
+        at += chunk.length;
       } else {
         at = this.#readLine(bytes, at);
       }
     }
-    this.#pieces = pieces.length;
-    // A write for each chunk of a few bytes would cost more than the copy, and memory too while the client is slow.
-    if (pieces.length > 0) this.#onData(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces));
+    this.#chunkCount = chunks.length;
+    // Joins small chunks: a write for each would cost more than this copy, and take more memory while the client is slow.
+    if (chunks.length > 0) this.#onData(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
     return at;
   }
 

@@ -4,13 +4,16 @@ interface BudgetedPool {
   closeIdle(): void;
 }
 
-/** Limits the connections of several pools together. Beyond the limit, each new connection closes an idle one of any pool. */
+/**
+ * Limits the total connections of several pools. Beyond the limit, each new connection closes an idle one of the pool that has the
+ * most.
+ */
 export class ConnectionBudget {
   readonly #limit: () => number;
   readonly #pools = new Set<BudgetedPool>();
   #open = 0;
 
-  /** @param limit connections of all pools at one time; read for each new connection */
+  /** @param limit returns the most connections of all pools; called for each new connection */
   constructor(limit: () => number) {
     this.#limit = limit;
   }

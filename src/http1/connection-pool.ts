@@ -11,7 +11,7 @@ export interface ConnectionLimits {
 /** How often expired idle connections are closed. */
 const SWEEP_MS = 1_000;
 
-/** The connections to one server, up to a limit. Reuses the latest one first, so that the others can expire. */
+/** The connections to one server, up to a limit. Reuses the most recently used one first, so that the others can expire. */
 export class ConnectionPool {
   readonly #dial: Dial;
   readonly #limits: ConnectionLimits;
@@ -87,13 +87,13 @@ export class ConnectionPool {
     connection.destroy();
   }
 
-  /** Closes the connection that has been idle for the longest time, if there is one. */
+  /** Closes the connection that has been idle longest, if any. */
   closeIdle(): void {
     const oldest = this.#idle.shift();
     if (oldest !== undefined) this.discard(oldest);
   }
 
-  /** Closes all connections, also those that carry an exchange. */
+  /** Closes all connections, including those that carry an exchange. */
   close(): void {
     clearInterval(this.#sweeper);
     for (const connection of [...this.#all]) this.discard(connection);
@@ -112,11 +112,11 @@ export class ConnectionPool {
   };
 
   readonly #sweep = (): void => {
-    const fresh: UpstreamConnection[] = [];
+    const remaining: UpstreamConnection[] = [];
     for (const connection of this.#idle)
       if (connection.isStale) this.discard(connection);
-      else fresh.push(connection);
-    this.#idle = fresh;
+      else remaining.push(connection);
+    this.#idle = remaining;
     if (this.#idle.length > 0) return;
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;

@@ -1,4 +1,4 @@
-/** Work for the end of this turn of the event loop. */
+/** A task for the end of this turn of the event loop. */
 export interface DeferredTask {
   runDeferred(): void;
 }
@@ -6,7 +6,7 @@ export interface DeferredTask {
 let tasks: DeferredTask[] = [];
 
 /**
- * Runs a task once everything that the kernel has ready for this process has been read. All waiting tasks share one turn of the
+ * Runs a task after the process has read all bytes that the kernel has ready for it. All waiting tasks run in the same turn of the
  * event loop.
  */
 export function defer(task: DeferredTask): void {

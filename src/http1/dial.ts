@@ -10,7 +10,7 @@ import { acquireReadBuffer, lendReadBuffer, READ_BUFFER_BYTES } from './read-buf
 
 /** Receives the bytes of a socket. The socket's own events report its failure and its end. */
 export interface SocketHandler {
-  /** The socket is connected. @param address of the host name; `undefined` for an IP address */
+  /** The socket is connected. @param address the address of the host name; `undefined` if the host is an IP address */
   onOpen(address?: HostAddress): void;
   /** The handler owns the bytes. */
   onBytes(bytes: Buffer): void;
@@ -19,14 +19,14 @@ export interface SocketHandler {
 /**
  * Opens a socket to a server.
  *
- * @param isStream true if the socket may be handed over as a stream; reading past the stream is faster
+ * @param isStream true if a tunnel may take over the socket as a stream. Otherwise reads bypass the stream, which is faster
  */
 export type Dial = (handler: SocketHandler, isStream: boolean) => Duplex;
 
 const KEEP_ALIVE_PROBE_MS = 60_000;
 /** The longest attempt to connect to one of several addresses (connection attempt delay, RFC 8305 section 5). */
 const MAX_ATTEMPT_MS = 1_000;
-/** The same as a share of the connect timeout, so that most of it is left for the last address. */
+/** The longest attempt as a share of the connect timeout, so that most of the timeout remains for the last address. */
 const ATTEMPT_SHARE = 1 / 8;
 
 export interface ServerAddress {
@@ -59,21 +59,22 @@ export function createDial(
   const host = hostOf(url);
   const isName = isIP(host) === 0;
   const autoSelectFamilyAttemptTimeout = Math.min(Math.ceil(connectTimeoutMs * ATTEMPT_SHARE), MAX_ATTEMPT_MS);
-  const racing = { autoSelectFamily: true, autoSelectFamilyAttemptTimeout };
-  const network = { host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS };
+  const familySelection = { autoSelectFamily: true, autoSelectFamilyAttemptTimeout };
+  const socketOptions = { host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS };
   let session: Buffer | undefined;
 
   const open = (handler: SocketHandler, isStream: boolean, hostDial: HostDial | undefined): Socket => {
-    const reading = isStream ? network : { ...network, onread: reusedReadBuffer(handler) };
-    const options = hostDial === undefined ? reading : { ...reading, ...racing, lookup: hostDial.lookup };
+    const readOptions = isStream ? socketOptions : { ...socketOptions, onread: reusedReadBuffer(handler) };
+    const options =
+      hostDial === undefined ? readOptions : { ...readOptions, ...familySelection, lookup: hostDial.lookup };
     if (!isTls) return connectTcp(options);
-    // The server name is empty for an IP address, and has no dot at its end (RFC 6066 section 3).
+    // RFC 6066 section 3: no server name for an IP address, and no dot at the end of a name.
     const servername = (serverName ?? '').replace(/\.$/, '');
-    const names = { servername, ALPNProtocols: ['http/1.1'], rejectUnauthorized: true };
-    const resumed = session === undefined ? {} : { session };
-    const socket = connectTls({ ...options, ...names, ...tls(), ...resumed });
-    return socket.on('session', (fresh) => {
-      session = fresh;
+    const peerOptions = { servername, ALPNProtocols: ['http/1.1'], rejectUnauthorized: true };
+    const sessionOptions = session === undefined ? {} : { session };
+    const socket = connectTls({ ...options, ...peerOptions, ...tls(), ...sessionOptions });
+    return socket.on('session', (next) => {
+      session = next;
     });
   };
 
@@ -101,7 +102,7 @@ function dialInMemory(socket: Duplex, handler: SocketHandler): Duplex {
   return socket.on('data', (bytes: Buffer) => handler.onBytes(bytes));
 }
 
-/** Small at first: most responses are smaller, and most connections are idle. */
+/** The first size of a read buffer. It is small, because most responses are smaller and most connections are idle. */
 const FIRST_READ_BYTES = 16_384;
 
 /** Returns a buffer that is reused after each read, unless the read is so large that a copy costs more than a new buffer. */

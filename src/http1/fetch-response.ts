@@ -30,17 +30,17 @@ export class ResponseTooLargeError extends Error {
   }
 }
 
-/** The server closed a reused connection before the request was sent, so the request can go out on another connection. */
+/** The server closed a reused connection before the request was sent, so the caller can send it on another connection. */
 export class StaleConnectionError extends Error {}
 
 export interface FetchOptions {
   /** A larger body rejects with `ResponseTooLargeError`. */
   readonly maxBytes: number;
-  /** Aborts the exchange at any stage; the promise rejects with its reason. */
+  /** Aborts the exchange at any stage. The promise then rejects with the reason of the signal. */
   readonly signal?: AbortSignal;
 }
 
-/** For callers whose signal limits the complete exchange: name lookup, connection, TLS, request and response. */
+/** The options of callers whose signal limits the complete exchange: name lookup, connection, TLS, request and response. */
 export const NO_CONNECTION_TIMEOUTS = {
   connectTimeoutMs: 2 ** 31 - 1,
   responseTimeoutMs: 0,
@@ -101,7 +101,7 @@ class ResponseReader implements ResponseSink {
   readonly #reject: (error: Error) => void;
   #status = 0;
   #headers: RawHeaders = [];
-  /** One buffer that grows: a server may send packets of one byte, and a buffer for each would take a hundred bytes. */
+  /** One buffer that grows. A server may send packets of one byte, and a separate buffer for each takes about 100 bytes. */
   #memory = Buffer.alloc(0);
   #size = 0;
 

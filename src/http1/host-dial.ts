@@ -18,7 +18,7 @@ export class HostDial {
     this.#name = name;
   }
 
-  /** Replaces `dns.lookup`, which occupies one of the few threads of the process until it returns. */
+  /** Replaces `dns.lookup`, which blocks one of the few threads of the process until it returns. */
   readonly lookup = (_host: string, _options: unknown, callback: Callback): void => {
     this.#cancelLookup = this.#name.resolve((error, addresses) => {
       this.#addresses = addresses;

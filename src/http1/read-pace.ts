@@ -3,35 +3,36 @@ export interface PacedSource {
   resumeReads(): void;
 }
 
-/** Pieces between two checks. Parsing them takes a few milliseconds. */
-const MANY_PIECES = 4_096;
-/** Below this average size pieces cost more than their bytes. */
+/** Chunks between two checks. Parsing them takes a few milliseconds. */
+const CHUNKS_PER_CHECK = 4_096;
+/** Below this average size, the chunks cost more to parse than their bytes. */
 const SMALL_BYTES = 512;
-/** Time for everything else between two reads of suspended sources. */
+/** The pause between two reads of suspended sources, in which the process does all other work. */
 const REST_MS = 10;
 
 const suspended: PacedSource[] = [];
 
 /**
- * Limits how long small pieces block the event loop. One turn can deliver megabytes, and chunks of one byte take half a second to
- * parse. Sources with such pieces take turns: one read of one source every few milliseconds.
+ * Detects sources whose small chunks would block the event loop: one turn can deliver megabytes, and in chunks of one byte these take
+ * half a second to parse. Such sources take turns, with one read of one source every `REST_MS`.
  */
-export class PieceCounter {
-  #pieces = 0;
+export class ChunkCounter {
+  #chunks = 0;
   #bytes = 0;
 
-  /** Returns true if the source must suspend its reads and call `resumeLater`. */
-  add(pieces: number, bytes: number): boolean {
-    this.#pieces += pieces;
+  /** Counts chunks. Returns true if the source must suspend its reads and call `resumeLater`. */
+  add(chunks: number, bytes: number): boolean {
+    this.#chunks += chunks;
     this.#bytes += bytes;
-    if (this.#pieces < MANY_PIECES) return false;
-    const areSmall = this.#bytes < this.#pieces * SMALL_BYTES;
-    this.#pieces = 0;
+    if (this.#chunks < CHUNKS_PER_CHECK) return false;
+    const areSmall = this.#bytes < this.#chunks * SMALL_BYTES;
+    this.#chunks = 0;
     this.#bytes = 0;
     return areSmall;
   }
 }
 
+/** Calls `resumeReads` when it is the turn of this source. */
 export function resumeLater(source: PacedSource): void {
   if (suspended.push(source) === 1) setTimeout(resumeNext, REST_MS);
 }

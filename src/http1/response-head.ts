@@ -12,11 +12,11 @@ export interface ResponseHead {
   readonly isChunked: boolean;
   /** True if the connection may carry another exchange (RFC 9112 section 9.3). */
   readonly isPersistent: boolean;
-  /** Value of `Keep-Alive`. */
+  /** The value of `Keep-Alive`. */
   readonly keepAlive: string | undefined;
 }
 
-/** The complete head without the empty line. A head that does not match has no reading, or more than one. */
+/** Matches a complete head without its empty line. A head that does not match is invalid, or can be read in two ways. */
 const HEAD = new RegExp(`^HTTP/1\\.([01]) ([1-9]\\d\\d)(?: ([\\t\\x20-\\x7e\\x80-\\xff]*))?\\r\\n${FIELD_LINES}$`);
 const FIELDS = new RegExp(`^${FIELD_LINES}$`);
 const PARTIAL_LINE = /^[\t\x20-\x7e\x80-\xff]*\r?$/;
@@ -24,7 +24,7 @@ const VERSION = 'HTTP/1.';
 const CONTENT_LENGTH = /^\d{1,15}$/;
 
 /**
- * Parses a head without its empty line. Accepts the framing only if the head has it once and in one form (RFC 9112 section 6.3).
+ * Parses a head without its empty line. Rejects repeated or conflicting framing headers (RFC 9112 section 6.3).
  *
  * @throws Http1Error `response_malformed`
  */
@@ -60,7 +60,7 @@ export function parseResponseHead(text: string): ResponseHead {
 }
 
 /**
- * Parses the lines of trailers without the empty line. Rejects framing headers: the body has been framed already.
+ * Parses the lines of trailers without the empty line. Rejects framing headers, which have no meaning after the body.
  *
  * @throws Http1Error `response_malformed`
  */
@@ -93,7 +93,7 @@ function isPersistent(isHttp10: boolean, connection: string | undefined): boolea
   return !CLOSE.test(connection) && (!isHttp10 || KEEP_ALIVE.test(connection));
 }
 
-/** Splits lines that are valid fields. */
+/** Splits valid field lines into names and values. */
 function parseFields(text: string, start: number): string[] {
   const fields: string[] = [];
   for (let at = start; at < text.length; ) {

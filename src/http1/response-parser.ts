@@ -7,15 +7,16 @@ import type { FlowControl, ResponseSink } from './response-sink.ts';
 const HEAD_END = Buffer.from('\r\n\r\n');
 const NO_BYTES = Buffer.alloc(0);
 const MAX_HEAD_BYTES = 16_384;
-/** Informational (1xx) responses to one request, 100 included. */
+/** The most informational (1xx) responses to one request, including 100. */
 const MAX_INFORMATIONAL = 100;
 const NO_TRAILERS: RawHeaders = [];
 
 type ParserState = 'idle' | 'head' | 'counted' | 'chunked' | 'until close' | 'complete' | 'upgraded';
 
 /**
- * Parses the responses on a connection, one for each call of `begin` (RFC 9112). Rejects every response that has no reading or
- * more than one. Delivers heads and body to the sink. The connection reads the rest from the parser after each call of `parse`.
+ * Parses the responses on a connection, one for each call of `begin` (RFC 9112). Rejects every response that is invalid or
+ * can be read in two ways. Delivers heads and body to the sink. The connection reads all other results from the parser after each
+ * call of `parse`.
  */
 export class ResponseParser {
   readonly #connection: FlowControl;
@@ -26,11 +27,11 @@ export class ResponseParser {
   /** The latest head. */
   #head: ResponseHead | undefined;
   #isReusable = false;
-  /** The beginning of an incomplete head; of an upgraded connection, the bytes behind the head. */
+  /** The beginning of an incomplete head; after an upgrade, the bytes after the head. */
   #pending: Buffer | undefined;
   /** Bytes of a counted body still to come. */
   #remaining = 0;
-  #chunks: ChunkedDecoder | undefined;
+  #decoder: ChunkedDecoder | undefined;
   #trailers = NO_TRAILERS;
 
   /** @param connection is passed to the sink with each event */
@@ -58,7 +59,7 @@ export class ResponseParser {
     return this.#head;
   }
 
-  /** Of a complete response. */
+  /** The trailers of a complete response. */
   get trailers(): RawHeaders {
     return this.#trailers;
   }
@@ -73,12 +74,12 @@ export class ResponseParser {
     return this.#pending ?? NO_BYTES;
   }
 
-  /** Pieces of chunks in the latest read. */
-  get pieces(): number {
-    return this.#chunks?.pieces ?? 0;
+  /** The chunks with data in the latest read, incomplete ones included; 0 if the body is not chunked. */
+  get chunkCount(): number {
+    return this.#decoder?.chunkCount ?? 0;
   }
 
-  /** Expects a response. @param method of the request: a response to HEAD has no body */
+  /** Prepares for the response to a request. @param method the method of the request: a response to HEAD has no body */
   begin(method: string, sink: Pick<ResponseSink, 'onHead' | 'onData'>): void {
     this.#sink = sink;
     this.#state = 'head';
@@ -95,7 +96,7 @@ export class ResponseParser {
   }
 
   /**
-   * Parses the next bytes. Bytes behind the response make the connection unusable for another exchange.
+   * Parses the next bytes. Bytes after the response make the connection unusable for another exchange.
    *
    * @throws Http1Error, and errors of the sink
    */
@@ -122,14 +123,14 @@ export class ResponseParser {
     else if (this.#state === 'until close' && at < unread.length) this.#deliver(unread.subarray(at));
   }
 
-  /** The upstream closed its side. Returns false if the response is not complete. */
+  /** Ends the input: the upstream closed its side. Returns false if the response is not complete. */
   end(): boolean {
     if (this.#state !== 'until close') return false;
     this.#finish(NO_TRAILERS, false);
     return true;
   }
 
-  /** Rejects bytes that cannot begin a head at once, without waiting for the time limit. */
+  /** Stores an incomplete head. Rejects one that cannot become valid at once instead of at the time limit. */
   #keepPartialHead(bytes: Buffer, at: number): void {
     if (at === bytes.length) return;
     if (!isPartialHead(bytes.toString('latin1', at))) throw new Http1Error('response_malformed');
@@ -145,7 +146,7 @@ export class ResponseParser {
       return;
     }
     if (head.status >= 200) this.#frameBody(head);
-    // Each of them restarts the response time limit, so a server could hold an exchange for ever.
+    // Each informational response restarts the response time limit, so a server could hold an exchange open forever.
     else if (++this.#informational > MAX_INFORMATIONAL) throw new Http1Error('informational_too_many');
     if (head.status !== 100) this.#sink?.onHead(head, this.#connection);
   }
@@ -153,7 +154,7 @@ export class ResponseParser {
   /** Determines how the body ends (RFC 9112 section 6.3). */
   #frameBody({ status, isPersistent, isChunked, contentLength }: ResponseHead): void {
     const isBodiless = this.#isHeadRequest || status === 204 || status === 304;
-    // Some servers send the body that such a head announces after all. It would be read as the next response.
+    // Some servers send a body although this response must not have one. The next exchange would read it as its response.
     const mayHaveLateBody = isBodiless && (isChunked || contentLength > 0);
     this.#isReusable = isPersistent && !mayHaveLateBody;
     if (isBodiless || !Number.isNaN(contentLength)) {
@@ -161,7 +162,7 @@ export class ResponseParser {
       this.#remaining = isBodiless ? 0 : contentLength;
     } else if (isChunked) {
       this.#state = 'chunked';
-      this.#chunks = new ChunkedDecoder((bytes) => {
+      this.#decoder = new ChunkedDecoder((bytes) => {
         if (this.#state === 'chunked') this.#deliver(bytes);
       });
     } else {
@@ -178,11 +179,11 @@ export class ResponseParser {
   }
 
   #parseChunks(bytes: Buffer, at: number): void {
-    const chunks = this.#chunks as ChunkedDecoder;
-    const end = chunks.decode(bytes, at);
-    if (!chunks.isComplete || this.#state !== 'chunked') return;
-    const { trailers } = chunks;
-    this.#chunks = undefined;
+    const decoder = this.#decoder as ChunkedDecoder;
+    const end = decoder.decode(bytes, at);
+    if (!decoder.isComplete || this.#state !== 'chunked') return;
+    const { trailers } = decoder;
+    this.#decoder = undefined;
     this.#finish(trailers, end === bytes.length && !hasConnectionClose(trailers));
   }
 

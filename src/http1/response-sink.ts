@@ -6,7 +6,7 @@ import type { ResponseHead } from './response-head.ts';
 export interface FlowControl {
   /** Ends the exchange with this error, and closes the connection. */
   abort(reason: Error): void;
-  /** Stops reading. */
+  /** Suspends reading. */
   pause(): void;
   resume(): void;
 }
@@ -15,16 +15,16 @@ export interface FlowControl {
 export interface ResponseSink {
   /** The connection begins to write the request. */
   onRequestStart(): void;
-  /** The connection closed before it sent a byte. The request can go out on another connection. */
+  /** The connection closed before it sent a byte of the request, so the caller can send the request on another connection. */
   onStale(): void;
-  /** Reports each head: informational (1xx) responses too, except 100 (RFC 9110 section 15.2). */
+  /** A head arrived: of the response, or of an informational (1xx) response other than 100 (RFC 9110 section 15.2). */
   onHead(head: ResponseHead, connection: FlowControl): void;
   onData(bytes: Buffer, connection: FlowControl): void;
-  /** All bytes read so far were delivered, and the body goes on. */
+  /** The sink has received all bytes that were read, and the body continues. */
   onReadComplete(): void;
-  /** The response is complete. The connection's `isIdle` tells if it carries another exchange. */
+  /** The response is complete. The connection can carry another exchange if its `isIdle` is true. */
   onEnd(trailers: RawHeaders): void;
-  /** The connection became a tunnel. The socket belongs to the sink from here on. */
+  /** The connection became a tunnel. The sink now owns the socket. */
   onUpgrade(head: ResponseHead, socket: Duplex): void;
   /** The exchange failed, and the connection is closed. No other event follows. */
   onError(error: Error): void;

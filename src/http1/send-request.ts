@@ -6,13 +6,13 @@ import { Http1Error } from './http1-error.ts';
 import { Upload, type UploadListener } from './upload.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
 
-/** Matches exactly one head, with nothing behind it. */
+/** Matches exactly one head, with nothing after it. */
 const HEAD = new RegExp(`^[A-Z]+ [!-~]+ HTTP/1\\.1\\r\\n${FIELD_LINES}\\r\\n$`);
 /** The largest body that goes into the same write as the head. */
 const SMALL_BYTES = 16_384;
 
 /**
- * Writes a request. Returns the upload of a body that arrives later; `undefined` if the request is written completely.
+ * Writes a request. Returns the upload of a streamed body; `undefined` if the request is completely written.
  *
  * @throws Http1Error `request_malformed`
  */
@@ -36,8 +36,8 @@ export function sendRequest(socket: Duplex, request: UpstreamRequest, listener: 
 }
 
 /**
- * Returns the head of a request as latin-1 (RFC 9112 section 3). The check of the complete head guarantees that no value, wherever
- * it comes from, can add a second request.
+ * Returns the head of a request as latin-1 (RFC 9112 section 3). It checks the complete head, so no value from a client can add a
+ * second request.
  *
  * @throws Http1Error `request_malformed`
  */

@@ -1,11 +1,11 @@
-/** A time limit that restarts often. It reuses one timer, since a new timer for each request costs throughput. */
+/** A time limit that restarts often. It reuses one timer, because a new timer for each request costs throughput. */
 export class RestartableTimeout {
   readonly #ms: number;
   readonly #onExpired: () => void;
   #timer: NodeJS.Timeout | undefined;
   #isRunning = false;
 
-  /** @param ms 0: no limit */
+  /** @param ms 0 for no limit */
   constructor(ms: number, onExpired: () => void) {
     this.#ms = ms;
     this.#onExpired = onExpired;
@@ -23,7 +23,7 @@ export class RestartableTimeout {
     this.#isRunning = false;
   }
 
-  /** Stops the time limit for good. */
+  /** Stops the time limit permanently. */
   close(): void {
     clearTimeout(this.#timer);
     this.#isRunning = false;
@@ -39,7 +39,7 @@ export class RestartableTimeout {
 /** Idle timeout when the upstream sends no `Keep-Alive` header. */
 const DEFAULT_IDLE_MS = 4_000;
 const MAX_IDLE_MS = 600_000;
-/** How long before the upstream's own timeout an idle connection expires, since a request takes time to arrive. */
+/** An idle connection expires this long before the upstream closes it, because a request takes time to arrive. */
 const MARGIN_MS = 2_000;
 const TIMEOUT = /(?:^|[,\t ])timeout=(\d{1,9})/i;
 

@@ -12,16 +12,16 @@ export interface UploadListener {
 }
 
 /**
- * Streams a request body to the upstream, no faster than the socket accepts it. The head leaves together with the first bytes
- * if these are available, and otherwise alone: if the head waited for a slow client, a close of the idle upstream connection
- * would be taken for the response to this request.
+ * Streams a request body to the upstream, no faster than the socket accepts it. It sends the head together with the first bytes if
+ * these are available, and otherwise alone. It does not wait for a slow client, because an idle upstream connection that closes in
+ * the meantime would look like a failure of this request.
  */
 export class Upload implements DeferredTask {
   readonly #socket: Duplex;
   readonly #body: Readable;
   readonly #length: number | 'chunked';
   readonly #listener: UploadListener;
-  /** Empty once it is written. */
+  /** Empty once the head is written. */
   #head: string;
   #sentBytes = 0;
 
@@ -46,7 +46,7 @@ export class Upload implements DeferredTask {
   /** Ends the upload without an event. */
   stop(): void {
     this.#detach();
-    // An error that the destroyed body still emits would end the process.
+    // Without a listener, a late error of the destroyed body would end the process.
     this.#body.on('error', () => undefined).destroy();
   }
 

@@ -3,7 +3,7 @@ import type { HostAddress } from '../dns/host-address.ts';
 import { type DeferredTask, defer } from './defer.ts';
 import type { Dial, SocketHandler } from './dial.ts';
 import { Http1Error } from './http1-error.ts';
-import { type PacedSource, PieceCounter, resumeLater } from './read-pace.ts';
+import { ChunkCounter, type PacedSource, resumeLater } from './read-pace.ts';
 import type { ResponseHead } from './response-head.ts';
 import { ResponseParser } from './response-parser.ts';
 import type { FlowControl, ResponseSink } from './response-sink.ts';
@@ -13,7 +13,7 @@ import type { Upload, UploadListener } from './upload.ts';
 import type { UpstreamRequest } from './upstream-request.ts';
 import { interceptWriteErrors } from './write-errors.ts';
 
-/** How long to wait for an early response after a write failed. A response that exists is in the kernel's buffer. */
+/** How long to wait for an early response after a write failed. If there is one, it is in the kernel's buffer already. */
 const EARLY_RESPONSE_MS = 1_000;
 
 export interface UpstreamConnectionOptions {
@@ -29,19 +29,19 @@ export interface UpstreamConnectionOptions {
 }
 
 /**
- * `requested`: a request waits until the unread bytes of the socket have been read. `busy`: the request is being sent, or its
- * response received.
+ * `requested`: a request waits until the connection has read the bytes that arrived before it. `busy`: the connection is sending
+ * the request or receiving its response.
  */
 type ConnectionState = 'new' | 'opening' | 'idle' | 'requested' | 'busy' | 'closed';
 
-/** A connection to an upstream: one socket that carries one exchange of HTTP/1.1 after the other. */
+/** A connection to an upstream: one socket, which carries one HTTP/1.1 exchange at a time. */
 export class UpstreamConnection implements FlowControl, PacedSource, SocketHandler, DeferredTask, UploadListener {
   readonly #options: UpstreamConnectionOptions;
   readonly #responseTimeout: RestartableTimeout;
   readonly #idleTimeout: RestartableTimeout;
   readonly #keepAlive = new KeepAliveTimeout();
   readonly #parser = new ResponseParser(this);
-  readonly #pieces = new PieceCounter();
+  readonly #chunks = new ChunkCounter();
   #state: ConnectionState = 'new';
   #socket: Duplex | undefined;
   #restoreWrites: (() => void) | undefined;
@@ -55,9 +55,9 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
   #isEarlyResponse = false;
   #isPaused = false;
   #wasPaused = false;
-  /** Reads are suspended, because the response comes in very small chunks. */
+  /** Reads are suspended, because the upstream sends very small chunks. */
   #isSuspended = false;
-  /** The upstream closed while the request was being written. */
+  /** The upstream closed before it had read the complete request. */
   #writeError: Error | undefined;
   #earlyResponseTimer: NodeJS.Timeout | undefined;
 
@@ -74,12 +74,12 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     return this.#state === 'idle';
   }
 
-  /** True if no exchange may begin: the upstream may be about to close, or its host name has left this address. */
+  /** True if no exchange may begin: the upstream may be about to close, or the host name no longer has this address. */
   get isStale(): boolean {
     return this.#address?.isRemoved === true || this.#keepAlive.isExpired;
   }
 
-  /** True if a reused connection received nothing in its last exchange: the upstream may have closed it before. */
+  /** True if a reused connection received nothing in its last exchange: the upstream may have closed it earlier. */
   get mayHaveBeenStale(): boolean {
     return this.#completedExchanges > 0 && !this.#hasResponseBytes;
   }
@@ -89,7 +89,7 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     return this.#wasPaused;
   }
 
-  /** Opens the socket. The first `send` does so too. */
+  /** Opens the socket in advance. Otherwise the first `send` opens it. */
   open(): void {
     const { dial, isForTunnel } = this.#options;
     this.#state = 'opening';
@@ -100,8 +100,8 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
   }
 
   /**
-   * Sends a request once the socket is open. On a reused connection it first reads the bytes that have already arrived:
-   * they would be taken for the response (GHSA-35p6-xmwp-9g52 describes a client that was poisoned this way).
+   * Sends a request once the socket is open. On a reused connection it first reads the bytes that have already arrived. Otherwise
+   * an attacker could plant a response for the next request (GHSA-35p6-xmwp-9g52 describes a client with this flaw).
    */
   send(request: UpstreamRequest, sink: ResponseSink): void {
     this.#request = request;
@@ -216,8 +216,8 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
   }
 
   #continueBody(size: number): void {
-    const { pieces } = this.#parser;
-    if (pieces > 0 && this.#pieces.add(pieces, size)) this.#suspendReads();
+    const { chunkCount } = this.#parser;
+    if (chunkCount > 0 && this.#chunks.add(chunkCount, size)) this.#suspendReads();
     if (!this.#isPaused) this.#idleTimeout.start();
     this.#sink?.onReadComplete();
   }
@@ -235,7 +235,7 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     // Unsent bytes would corrupt the next request on this connection.
     const isSent =
       !this.#isEarlyResponse && this.#socket?.writableNeedDrain === false && this.#writeError === undefined;
-    // An upstream that refused a handshake may have changed its protocol nevertheless.
+    // An upstream that refused a handshake may still have switched the protocol.
     const mayContinue = isReusable && isSent && this.#request?.isHandshake === false;
     this.resume();
     this.#idleTimeout.stop();
@@ -271,7 +271,7 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     if (this.#request?.hasResponseTimeout === true) this.#responseTimeout.start();
   }
 
-  /** While the request body is still arriving, the client takes the time, unless the upstream has stopped reading. */
+  /** While the client is still sending the body, the client causes the delay, unless the upstream has stopped reading. */
   #onResponseTimeout(): void {
     if (this.#upload !== undefined && this.#socket?.writableNeedDrain === false) this.#responseTimeout.start();
     else this.#close(new Http1Error('response_timeout'));
@@ -279,7 +279,7 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
 
   readonly #onSocketError = (error: Error): void => this.#close(error);
 
-  /** The upstream reads no more of the request. It may have responded before it closed, so this reads on for a moment. */
+  /** The upstream has closed and reads no more of the request. It may have responded before, so keep reading for a moment. */
   readonly #onWriteError = (error: Error): void => {
     if (this.#state !== 'busy') {
       this.#close(error);
@@ -295,7 +295,7 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
   };
 
   readonly #onSocketEnd = (): void => {
-    // After a failed write the end may be a reset, which completes no response (RFC 9112 section 8).
+    // After a failed write the end may be a reset, which does not complete a response (RFC 9112 section 8).
     if (this.#writeError === undefined && this.#parser.end()) this.#complete();
     else this.#onSocketClose();
   };
@@ -317,7 +317,7 @@ export class UpstreamConnection implements FlowControl, PacedSource, SocketHandl
     this.#socket?.destroy();
   }
 
-  /** Ends everything except the socket. */
+  /** Ends the exchange and the timers, but keeps the socket open. */
   #release(): void {
     this.#state = 'closed';
     this.#request = undefined;

@@ -5,7 +5,7 @@ import type { RawHeaders } from '../raw-headers.ts';
 export interface UpstreamRequest {
   readonly method: string;
   readonly path: string;
-  /** All headers except those for the connection and for the framing, which the connection writes. */
+  /** All headers except `Connection`, `Upgrade` and the framing headers, which the connection writes. */
   readonly headers: RawHeaders;
   /** True for a WebSocket handshake (RFC 6455 section 4.1). */
   readonly isHandshake: boolean;

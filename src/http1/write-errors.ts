@@ -6,27 +6,27 @@ type Callback = (error?: Error | null) => void;
 const CLOSED_BY_PEER = new Set<string | undefined>(['EPIPE', 'ECONNRESET']);
 
 /**
- * Keeps a socket readable after a write fails because the peer closed. Node would destroy the socket, and with it an unread
- * early response in the kernel's buffer. The failed write never completes, so nothing more is written.
+ * Keeps a socket readable after a write fails because the peer closed. Node would destroy the socket, and with it an early
+ * response that is still in the kernel's buffer. The failed write never completes, so no other write follows.
  *
  * @param onFailed called once
  * @returns the function that restores the socket
  */
 export function interceptWriteErrors(socket: Duplex, onFailed: (error: Error) => void): () => void {
-  let done: Callback = () => undefined;
+  let onWritten: Callback = () => undefined;
   // A stream passes the same callback to each of its writes, and has one write in progress at a time.
   const complete = (error?: (Error & { code?: string }) | null) => {
-    if (error == null || !CLOSED_BY_PEER.has(error.code)) done(error);
+    if (error == null || !CLOSED_BY_PEER.has(error.code)) onWritten(error);
     else onFailed(error);
   };
   const { _write: write, _writev: writev } = socket;
   socket._write = (chunk, encoding, callback) => {
-    done = callback;
+    onWritten = callback;
     write.call(socket, chunk, encoding, complete);
   };
   if (typeof writev === 'function') {
     socket._writev = (chunks, callback) => {
-      done = callback;
+      onWritten = callback;
       writev.call(socket, chunks, complete);
     };
   }

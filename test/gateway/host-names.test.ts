@@ -182,7 +182,7 @@ describe('a name that does not resolve', () => {
     const { port } = await startEndpoint('127.77.0.1');
     const site = await start(() => 'nxdomain', { up: `{ url: 'http://contacts.test:${port}' }` });
     for (let turn = 0; turn < 5; turn += 1) await site.refusal('/up');
-    const lines = () => site.told.filter(({ msg }) => msg === 'upstream endpoint');
+    const lines = () => site.told.filter(({ msg }) => msg === 'upstream endpoint changed');
     expect(lines()).toMatchObject([{ level: 40, upstream: 'up', event: 'unresolved (ENOTFOUND)' }]);
     site.server.zone = ipv4('127.77.0.1');
     // The gateway resolves the name in the background, so no request is necessary.

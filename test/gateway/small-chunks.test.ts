@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type PacedSource, PieceCounter, resumeLater } from '../../src/http1/read-pace.ts';
+import { ChunkCounter, type PacedSource, resumeLater } from '../../src/http1/read-pace.ts';
 import { manifest, PUBLIC_ALL, startGateway } from '../support/gateway.ts';
 import { ask, head, keptHead, Wire } from '../support/raw.ts';
 import { startRawUpstream, startUpstream } from '../support/upstream.ts';
@@ -110,7 +110,7 @@ describe('one-byte chunks', () => {
 
 describe('the pace of reads', () => {
   it('is slower for many small pieces only', () => {
-    const count = new PieceCounter();
+    const count = new ChunkCounter();
     expect(count.add(4_095, 4_095)).toBe(false);
     expect(count.add(1, 1)).toBe(true);
     expect(count.add(4_095, 4_095)).toBe(false);

@@ -8,8 +8,8 @@ import type { RequestHead } from './request-head.ts';
 const BEARER = /^bearer /i;
 
 /**
- * Verifies the bearer token in the `Authorization` header (RFC 6750 section 2.1) and returns the caller. A token in the body or
- * the query is ignored.
+ * Verifies the bearer token in the `Authorization` header (RFC 6750 section 2.1) and returns the caller. Ignores tokens in the
+ * body or the query.
  *
  * @throws Refusal `token_missing`, `token_invalid` or `keys_unavailable`; ClientDisconnected
  */
@@ -34,7 +34,7 @@ async function verifyToken(auth: Auth, token: string, exchange: Exchange): Promi
     const reason = result.cause ?? result.code;
     throw new Refusal('keys_unavailable', { headers: { 'Retry-After': '5' }, reason });
   }
-  // RFC 6750 section 3.1. Only the log has the exact reason, which would help an attacker who tries tokens.
+  // RFC 6750 section 3.1. Only the log has the exact reason, because it would help an attacker who tries tokens.
   const challenge = `${auth.challengePrefix}, error="invalid_token", error_description="the bearer token is not valid"`;
   throw new Refusal('token_invalid', { headers: { 'WWW-Authenticate': challenge }, reason: result.code });
 }

@@ -40,7 +40,7 @@ export function readForwardedInfo(
   };
 }
 
-/** Returns an empty value for a repeated header, since it is ambiguous. */
+/** Returns an empty value for a repeated header, because such a header is ambiguous. */
 function singleValue(previous: string | undefined, value: string): string {
   return previous === undefined ? value : '';
 }
@@ -57,7 +57,7 @@ function clientAddressIn(chain: string, isTrusted: NonNullable<ServerSettings['t
   return client;
 }
 
-/** Accepts an address with a port, as some proxies write it. */
+/** Returns the IP address in an entry. Some proxies append the port. */
 function addressOf(text: string): string | undefined {
   if (isIP(text) !== 0) return text;
   const [, bracketed, plain] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d{1,5})?$/.exec(text) ?? [];

@@ -1,7 +1,7 @@
 /**
- * Collects chunks in one buffer. It copies them, because a client may send chunks of one byte, and each would occupy a hundred.
+ * Collects chunks in one buffer. It copies them, because a client may send chunks of one byte, and each would take about 100 bytes.
  * It grows with the received bytes, not with the announced length: thousands of clients may announce a long body and send
- * nothing. An outgrown buffer is freed at once instead of by garbage collection.
+ * nothing. A buffer that becomes too small is freed at once instead of by garbage collection.
  */
 export class GrowingBuffer {
   readonly #maxBytes: number;

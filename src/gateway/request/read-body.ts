@@ -10,8 +10,8 @@ import type { RequestHead } from './request-head.ts';
 const METHODS_WITHOUT_BODY = new Set(['GET', 'HEAD']);
 
 /**
- * Applies the body rule of a route. A body with a schema is buffered, validated and returned, and the gateway forwards exactly
- * the returned bytes. For any other body it returns nothing: that body is streamed.
+ * Applies the body rule of a route. Buffers, validates and returns a body that has a validator; the gateway then forwards exactly
+ * the returned bytes. Returns `undefined` for any other body, which the gateway streams.
  *
  * @throws Refusal `media_type_unsupported`, `body_too_large`, `body_invalid` or `gateway_busy`; ClientDisconnected
  */
@@ -32,7 +32,7 @@ export function readBody(exchange: Exchange, head: RequestHead, rule: BodyRule):
     : readValidatedBody(exchange, head, { limitBytes, validate });
 }
 
-/** Validates the empty body of a request without framing, which has no stream. */
+/** Validates the empty body of a request without framing. Such a request has no stream that would be validated later. */
 function validateEmptyBody(
   exchange: Exchange,
   { contentType = '' }: RequestHead,
@@ -42,13 +42,13 @@ function validateEmptyBody(
   if (violation !== undefined) exchange.refuseOrReport(new Refusal('body_invalid', { errors: [violation] }));
 }
 
-/** Refuses a content encoding too: encoded bytes are not of the declared media type. */
+/** True if the route accepts the body. Encoded bytes are not of the declared media type, so no content encoding is allowed. */
 function hasAllowedMediaType(
   { request }: Exchange,
   { contentType, body }: RequestHead,
   { types, validate, streamValidatorFor }: BodyRule,
 ): boolean {
-  // A request without a body needs no type, unless its body must be JSON or a form: those are never empty.
+  // A request without a body needs no type, unless the route requires JSON or a form, which are never empty.
   if (contentType === undefined)
     return body === undefined && validate === undefined && streamValidatorFor === undefined;
   return types?.includes(contentType) === true && !hasContentEncoding(request.rawHeaders);
@@ -56,7 +56,7 @@ function hasAllowedMediaType(
 
 /** True for any spelling: some servers read `Content_Encoding` as `Content-Encoding`. */
 function hasContentEncoding(headers: RawHeaders): boolean {
-  return headers.length > withoutHeaders(headers, (written) => CONTENT_ENCODING.test(written)).length;
+  return headers.length > withoutHeaders(headers, (rawName) => CONTENT_ENCODING.test(rawName)).length;
 }
 
 const CONTENT_ENCODING = /^content[^a-z]encoding$/i;

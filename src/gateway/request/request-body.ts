@@ -7,13 +7,13 @@ import { PacedReads } from '../server/paced-reads.ts';
 import { ClientDisconnected, UpstreamError } from '../upstream/upstream-error.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
 
-/** A chunk of this size is forwarded alone; the gateway joins smaller ones of one turn of the event loop. */
+/** Chunks of at least this size are forwarded separately. Smaller ones that arrive in one turn of the event loop are joined. */
 const LARGE_CHUNK_BYTES = 16_384;
 const MAX_GATHERED_BYTES = 65_536;
 
 /**
- * Streams a request body to the upstream. It decouples the two, because the HTTP client destroys the body of a failed exchange,
- * while the client request must stay open for the response.
+ * Streams a request body to the upstream. It is separate from the client's request, because the HTTP/1.1 client destroys the body of
+ * a failed exchange, and the client's request must stay open for the response.
  */
 export class RequestBody extends Readable implements DeferredTask {
   readonly #exchange: Exchange;
@@ -47,12 +47,12 @@ export class RequestBody extends Readable implements DeferredTask {
     this.#request.off('data', this.#onData);
     this.#request.off('end', this.#onEnd);
     this.#smallChunks = undefined;
-    // Discards the rest: a client that still sends the body would otherwise block, and its next request too.
+    // Discard the rest. Otherwise a client that is still sending the body would block, and so would its next request.
     if (this.#isStarted) this.#request.resume();
     callback(error);
   }
 
-  /** Forwards a chunk, or the end for `null`. Returns false if the upstream needs time. */
+  /** Forwards a chunk, or the end for `null`. Returns false if the upstream reads more slowly than the client sends. */
   protected pushChunk(chunk: Buffer | null): boolean {
     return this.push(chunk);
   }
@@ -87,7 +87,7 @@ export class RequestBody extends Readable implements DeferredTask {
     }
   };
 
-  /** Joins small chunks: each would otherwise cost a write, and reach the upstream as small as it came. */
+  /** Joins small chunks. Otherwise each would cost a write, and reach the upstream as small as the client sent it. */
   #gather(chunk: Buffer): void {
     if (this.#smallChunks === undefined) {
       this.#smallChunks = new GrowingBuffer(MAX_GATHERED_BYTES);

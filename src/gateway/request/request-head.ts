@@ -7,12 +7,12 @@ const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=-]+)(?::(\d{1,5}))?$
 /** Matches most hosts in one test without an allocation. */
 const PLAIN_HOST = /^[A-Za-z0-9.-]+(?::\d{1,4})?$/;
 const CONTENT_LENGTH = /^(?:0|[1-9]\d{0,15})$/;
-/** Headers that must not be repeated: servers disagree which one counts. */
+/** Headers that must not be repeated, because servers disagree on which one they use. */
 const SINGLE_HEADERS = new Set(['host', 'authorization', 'content-type', 'content-length', 'transfer-encoding']);
 const TRACEPARENT = 'traceparent';
 const NAME_LENGTHS: ReadonlySet<number> = new Set([...SINGLE_HEADERS, TRACEPARENT].map(({ length }) => length));
 
-/** The headers of a valid request that decide about routing, access and framing. */
+/** The headers of a valid request that determine its routing, access and framing. */
 export interface RequestHead {
   readonly host: string | undefined;
   readonly authorization: string | undefined;
@@ -24,8 +24,8 @@ export interface RequestHead {
 }
 
 /**
- * Reads the headers that decide about routing, access and framing. It uses the raw list, because Node silently drops or joins
- * repeated headers (RFC 9112 sections 3.2 and 6.3).
+ * Reads the headers that determine routing, access and framing. It uses the raw headers, because Node silently drops or joins
+ * repeated ones (RFC 9112 sections 3.2 and 6.3).
  *
  * @throws Refusal `message_malformed` or `headers_too_large`
  */
@@ -37,7 +37,7 @@ export function readRequestHead(request: IncomingMessage, maxHeaders: number): R
   const values: Record<string, string> = Object.create(null);
   let traceparent: string | undefined;
   forEachHeader(raw, (rawName, value) => {
-    // Lower-casing every name would reduce the throughput measurably.
+    // Changing the case of every name would measurably reduce the throughput.
     if (!NAME_LENGTHS.has(rawName.length)) return;
     const name = rawName.toLowerCase();
     if (name === TRACEPARENT) traceparent = traceparent === undefined ? value : '';

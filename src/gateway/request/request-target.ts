@@ -2,9 +2,9 @@ import { Refusal } from '../response/refusal.ts';
 
 /** The path and query of a request, exactly as sent. */
 export interface RequestTarget {
-  /** Percent-encoded; begins with a slash. */
+  /** Percent-encoded. Begins with a slash. */
   readonly path: string;
-  /** With its question mark, or empty. */
+  /** Includes the question mark. Empty without a query. */
   readonly query: string;
 }
 
@@ -14,7 +14,7 @@ const ABSOLUTE = /^https?:\/\/([^/?]*)/i;
 const PLAIN = /^(?:\/(?!\.)[A-Za-z0-9._~!$&'()*+,=:@-]+)+\/?$/;
 /** RFC 3986 section 3.3. */
 const SEGMENT = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})*$/;
-/** Escapes of unreserved characters, separators and control characters, and of a percent sign that begins another escape. */
+/** Matches escapes of unreserved characters, separators and control characters, and double escapes such as `%252F`. */
 const AMBIGUOUS_ESCAPE =
   /%(?:2[DdEeFf]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaCcFf]|6[1-9A-Fa-f]|7[0-9AaEeFf]|[01][0-9A-Fa-f]|25[0-9A-Fa-f]{2})/;
 
@@ -84,8 +84,8 @@ function checkSegment(segment: string): void {
     throw ambiguous('path_not_utf8');
   }
   if (/[\u0080-\u009f]/.test(decoded)) throw ambiguous('path_characters');
-  // Some servers strip `;` parameters and trailing spaces, and some decode before they split off query and fragment. The
-  // rest must neither be empty nor a dot segment.
+  // Some servers strip `;` parameters and trailing spaces, and some decode the path before they split off the query and the
+  // fragment. The remaining text must be neither empty nor a dot segment.
   if (/^\.\.?$/.test(textBefore(/[;?#]/, decoded).trim())) throw ambiguous('path_dot_segment');
   if (textBefore(/;/, decoded).trim() === '' && segment !== '') throw ambiguous('path_empty_segment');
 }

@@ -4,12 +4,12 @@ import { Refusal } from '../response/refusal.ts';
 import { UpstreamError } from '../upstream/upstream-error.ts';
 import { RequestBody } from './request-body.ts';
 
-/** The limit on bytes held back. */
+/** The most bytes that are held back. */
 const MAX_HELD_BYTES = 1_024;
 
 /**
- * Validates a request body while it streams it. It always holds the latest bytes back, so the upstream never receives a
- * complete body that is not valid: at a violation the gateway aborts the upstream request within the body.
+ * Validates a request body while it streams it. It always holds the latest bytes back, so the upstream never receives a complete
+ * body that is not valid: at a violation the gateway aborts the upstream request before the body ends.
  */
 export class ValidatedRequestBody extends RequestBody {
   readonly #exchange: Exchange;

@@ -13,11 +13,11 @@ export interface CompleteResponse {
   readonly status: number;
   readonly reason: string;
   readonly headers: RawHeaders;
-  /** As the upstream sent it, in its content encoding. */
+  /** As the upstream sent it, still in its content encoding. */
   readonly body: Buffer;
 }
 
-/** Holds a response back, so that it can be verified before the client receives it. */
+/** Buffers a response, so that the gateway can verify it before the client receives it. */
 export class BufferedResponse implements ClientResponse {
   readonly #exchange: Exchange;
   readonly #body: GrowingBuffer;
@@ -53,9 +53,9 @@ export class BufferedResponse implements ClientResponse {
     this.#exchange.respondedAfterMs = this.#exchange.elapsedMs();
   }
 
-  /** Never happens: a login route takes no handshake. */
+  /** Never called, because a login route accepts no handshake. */
   onUpgrade(): void {
-    throw new Error('a login route has no tunnel');
+    throw new Error('a login route accepts no WebSocket handshake');
   }
 
   get complete(): CompleteResponse {

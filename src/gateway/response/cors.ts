@@ -6,8 +6,8 @@ import type { RequestHead } from '../request/request-head.ts';
 import { Refusal } from './refusal.ts';
 
 /**
- * True for a preflight: a browser checks the permissions of a page of another origin (Fetch standard, CORS protocol). A preflight
- * has no credentials and no body.
+ * True for a preflight, with which a browser checks the permissions of a page from another origin (Fetch standard, CORS
+ * protocol). A preflight has no credentials and no body.
  */
 export function isPreflight({ method, headers }: IncomingMessage, head: RequestHead): boolean {
   return (
@@ -19,10 +19,10 @@ export function isPreflight({ method, headers }: IncomingMessage, head: RequestH
 }
 
 /**
- * Responds to a preflight without an upstream. An origin that is not allowed receives no permissions.
+ * Responds to a preflight without an upstream. The response to an origin that is not allowed has no permissions.
  *
- * @param methods of the routes of this path
- * @throws Refusal `route_unknown` without methods
+ * @param methods the methods of the routes with this path
+ * @throws Refusal `route_unknown` if there are none
  */
 export function respondToPreflight(cors: Cors, exchange: Exchange, methods: readonly string[]): void {
   if (methods.length === 0) throw new Refusal('route_unknown');
@@ -32,7 +32,7 @@ export function respondToPreflight(cors: Cors, exchange: Exchange, methods: read
   exchange.response.end();
 }
 
-/** Appends the CORS headers for pages of this origin. */
+/** Returns the headers with the CORS headers for pages of this origin. */
 export function withCorsHeaders(cors: Cors, origin: string | undefined, headers: RawHeaders): RawHeaders {
   return [...(cors.isOriginDependent ? withVaryOrigin(headers) : headers), ...cors.headersFor(origin)];
 }

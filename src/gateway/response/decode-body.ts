@@ -8,7 +8,7 @@ export class ContentDecodingError extends Error {}
 
 interface DecodedBody {
   readonly buffer: Buffer;
-  /** `bytesWritten`: how many bytes of the input the decoder read. */
+  /** `bytesWritten`: the bytes of the input that the decoder read. */
   readonly engine: { readonly bytesWritten: number };
 }
 
@@ -34,8 +34,8 @@ const DECODERS: ReadonlyMap<string, Decoder> = new Map([
 ]);
 
 /**
- * Decodes the body of a response by its one `Content-Encoding`. Accepts only a body that every decoder reads alike: one stream
- * to its end, with nothing behind it.
+ * Decodes the body of a response with a single `Content-Encoding`. Accepts only a body that all decoders read alike: exactly one
+ * stream, with nothing after it.
  *
  * @throws ContentDecodingError
  */
@@ -57,7 +57,7 @@ export async function decodeBody(headers: RawHeaders, body: Buffer, limitBytes: 
   return rejectCompressed(buffer);
 }
 
-/** Rejects bytes that a client may decompress although no header says so. Text does not begin with these signatures. */
+/** Rejects bytes that a client may decompress although no header declares an encoding. Text never begins with these signatures. */
 function rejectCompressed(body: Buffer): Buffer {
   const start = body.toString('latin1', 0, 4);
   if (SIGNATURE.test(start)) throw new ContentDecodingError('encoding_undeclared');
@@ -68,7 +68,7 @@ function rejectCompressed(body: Buffer): Buffer {
 const SIGNATURE =
   /^(?:\x1f[\x8b\x9d\xa0]|x[\x01\x9c\xda]|\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18|BZh[1-9]|\xfd7zX|PK\x03\x04)/;
 
-/** The last eight bytes of gzip are the checksum and the length of its last member (RFC 1952 section 2.3.1). */
+/** True if the body is a single member: gzip ends with the checksum and length of its last member (RFC 1952 section 2.3.1). */
 function endsWithChecksumOf(body: Buffer, decoded: Buffer): boolean {
   return body.readUInt32LE(body.length - 8) === crc32(decoded) && body.readUInt32LE(body.length - 4) === decoded.length;
 }

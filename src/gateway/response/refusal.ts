@@ -78,7 +78,7 @@ export const REFUSALS = {
 export type RefusalCode = keyof typeof REFUSALS;
 
 export interface RefusalOptions {
-  /** Replaces the detail of the table. */
+  /** Replaces the detail from the table. */
   readonly detail?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly errors?: readonly Violation[];
@@ -87,8 +87,8 @@ export interface RefusalOptions {
 }
 
 /**
- * A response with an error of the gateway itself. The steps of a request throw it. It is not an `Error`, since a stack trace for
- * each hostile request would cost more than the request.
+ * An error response of the gateway itself. The steps of a request throw it. It is not an `Error`, because a stack trace for each
+ * hostile request would cost more than the request.
  */
 export class Refusal {
   readonly code: RefusalCode;
@@ -138,7 +138,7 @@ export class Refusal {
   }
 }
 
-/** Returns the refusal for a lack of memory or time. @param reason for the log */
+/** Returns the refusal for a lack of memory or processor time. @param reason for the log */
 export function gatewayBusy(reason: string): Refusal {
   return new Refusal('gateway_busy', { headers: { 'Retry-After': '1' }, reason });
 }

@@ -10,15 +10,15 @@ import type { Refusal } from './refusal.ts';
 export const LINGER_MS = 1_000;
 
 /**
- * Sends a refusal. A client that is still sending its body receives it at once. The gateway discards the rest of the body for a
- * moment, because closing at once would reset the connection and lose the response, then closes, so that the rest is never read
- * as a request. A response that has begun is cut instead.
+ * Sends a refusal. A client that is still sending its body receives the refusal at once. The gateway then discards the body for up
+ * to `LINGER_MS`, because an immediate close would reset the connection and lose the response. After that it closes the connection,
+ * so that the rest of the body is never read as a request. If a response has begun, the gateway resets the connection instead.
  */
 export function refuse(exchange: Exchange, refusal: Refusal): void {
   const { request, response } = exchange;
   exchange.refusal = refusal;
   if (response.headersSent || response.destroyed) {
-    // An HTTP/1.0 client would take a close for the end of a response without framing, so reset.
+    // Reset, because an HTTP/1.0 client would read a normal close as the end of a response without framing.
     if (response.socket !== null) exchange.connection.reset();
     response.destroy();
     return;
@@ -53,9 +53,9 @@ function discardBody({ request, response }: Exchange): void {
 }
 
 /**
- * Refuses bytes that are not a request. A response that has begun is cut instead.
+ * Refuses bytes that are not a request. If a response has begun, only closes the connection.
  *
- * @returns the request id of the refusal; `undefined` if none was sent
+ * @returns the request id of the refusal; `undefined` if the refusal was not sent
  */
 export function refuseSocket(
   socket: Duplex & { _httpMessage?: ServerResponse | null },
@@ -65,12 +65,12 @@ export function refuseSocket(
     socket.destroy();
     return undefined;
   }
-  // Node removes its own listeners from the socket of a CONNECT. Without one, a client's reset would end the process.
+  // Node removes its own listeners from the socket of a CONNECT. Without a listener, a reset would end the process.
   socket.on('error', () => undefined);
   socket.resume();
   const id = socket._httpMessage?.headersSent === true ? undefined : randomUUID();
   socket.end(id === undefined ? '' : rawRefusal(refusal, id));
-  // A client that never closes its side would hold the connection for ever.
+  // A client that never closes its side would hold the connection open forever.
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(timer));
   return id;

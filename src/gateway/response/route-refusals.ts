@@ -5,20 +5,19 @@ import type { RefusalCode } from './refusal.ts';
 interface RefusalCondition {
   /** True if the gateway can refuse a request to the route with this code. */
   readonly appliesTo: (route: Route) => boolean;
-  /** A rule of the route decides, so that a test case can cause the refusal. */
+  /** True if a rule of the route causes the refusal, so that a test case can expect it. */
   readonly isRule?: boolean;
-  /** `validation: report` lets the request through. */
+  /** True if the gateway forwards the request when the route has `validation: report`. */
   readonly isReportable?: boolean;
 }
 
 const ANY_ROUTE: RefusalCondition = { appliesTo: () => true };
-const NO_ROUTE: RefusalCondition = { appliesTo: () => false };
+const BEFORE_MATCH: RefusalCondition = { appliesTo: () => false };
 
-const hasTokenGate = ({ access, login }: Route) => access === 'protected' || login !== undefined;
+const verifiesTokens = ({ access, login }: Route) => access === 'protected' || login !== undefined;
 
 /**
- * The conditions under which a route gives each refusal. API descriptions and coverage reports list the codes in this
- * order.
+ * The routes that each refusal applies to. API descriptions and coverage reports list the codes in this order.
  */
 const CONDITIONS: Readonly<Record<RefusalCode, RefusalCondition>> = {
   message_malformed: ANY_ROUTE,
@@ -32,13 +31,13 @@ const CONDITIONS: Readonly<Record<RefusalCode, RefusalCondition>> = {
   upstream_unavailable: ANY_ROUTE,
   upstream_busy: ANY_ROUTE,
   upstream_timeout: ANY_ROUTE,
-  route_unknown: NO_ROUTE,
-  method_not_allowed: NO_ROUTE,
+  route_unknown: BEFORE_MATCH,
+  method_not_allowed: BEFORE_MATCH,
   origin_not_allowed: { appliesTo: ({ websocket }) => websocket, isRule: true },
   token_missing: { appliesTo: ({ access }) => access === 'protected', isRule: true },
   token_invalid: { appliesTo: ({ access }) => access === 'protected' },
-  role_not_allowed: { appliesTo: hasTokenGate, isRule: true },
-  keys_unavailable: { appliesTo: hasTokenGate },
+  role_not_allowed: { appliesTo: verifiesTokens, isRule: true },
+  keys_unavailable: { appliesTo: verifiesTokens },
   login_response_refused: { appliesTo: ({ login }) => login !== undefined },
   parameter_invalid: { appliesTo: ({ parameters }) => parameters !== undefined, isRule: true, isReportable: true },
   body_too_large: { appliesTo: ({ body }) => body !== undefined, isRule: true },

@@ -7,7 +7,7 @@ import type { Exchange } from '../exchange.ts';
 import { forwardResponseHeaders, forwardTrailers } from '../upstream/proxy-headers.ts';
 import type { ClientResponse } from '../upstream/upstream-exchange.ts';
 
-/** Reads from the upstream pause when the client leaves this much unread. At the first full buffer they would pause at each read. */
+/** The gateway pauses the upstream when the client has this much unread. At Node's default it would pause after each read. */
 const MAX_WAITING_BYTES = 262_144;
 /** The largest body that is copied into the same write as the head. */
 const SMALL_BYTES = 16_384;
@@ -17,7 +17,7 @@ export class StreamedResponse implements ClientResponse {
   protected readonly exchange: Exchange;
   /** Bytes of the body still to come; NaN if the head has no length. */
   #remaining = Number.NaN;
-  /** The gateway ends the response itself. */
+  /** True once the gateway has ended the response itself. */
   #isEndedEarly = false;
   /** The connection that is paused until the client has read the waiting bytes. */
   #paused: FlowControl | undefined;
@@ -36,7 +36,7 @@ export class StreamedResponse implements ClientResponse {
     this.#remaining = head.contentLength;
     const headers = forwardResponseHeaders(head, exchange);
     exchange.writeHead(head.status, head.reason, headers);
-    // Only a response without a length can go on for ever. If the gateway is stopping, this ends it at once, after its head.
+    // Only a response without a length can continue forever. If the gateway is stopping, this ends it right after its head.
     if (Number.isNaN(this.#remaining) && isEventStream(headers)) exchange.trackLongLived(() => this.#endEarly());
   }
 
@@ -59,7 +59,7 @@ export class StreamedResponse implements ClientResponse {
     });
   }
 
-  /** Sends a head that came without a body. A head and a body that came together leave together, in one write. */
+  /** Sends a head that arrived without body bytes. A head and body bytes that arrive together are sent in one write. */
   onReadComplete(): void {
     const { response, sentBytes } = this.exchange;
     if (sentBytes === 0 && !response.writableEnded && !response.destroyed) response.flushHeaders();
@@ -67,7 +67,7 @@ export class StreamedResponse implements ClientResponse {
 
   onEnd(trailers: RawHeaders): void {
     const { response } = this.exchange;
-    // The connection may carry another exchange by the time that the client has read everything.
+    // When the client has read everything, the connection may already carry another exchange.
     this.#paused = undefined;
     if (response.writableEnded) return;
     if (trailers.length > 0) response.addTrailers(headerPairs(forwardTrailers(trailers, this.exchange)));
@@ -98,13 +98,13 @@ function sendInformational(exchange: Exchange, head: ResponseHead): void {
   response.writeInformation(head.status, forwardResponseHeaders(head, exchange));
 }
 
-/** After a failed write the system may still use the bytes. */
+/** Releases a buffer after a write. After a failed write the system may still use the bytes. */
 function releaseWritten(bytes: Buffer, error: Error | null | undefined): void {
   if (error == null) releaseReadBuffer(bytes);
 }
 
 function endResponse(response: ServerResponse, last: Buffer): void {
-  // Node writes a string together with the waiting head, and bytes in a write of their own.
+  // Node writes a string together with the pending head, but a buffer separately.
   if (last.length <= SMALL_BYTES) response.end(last.toString('latin1'), 'latin1');
   else response.end(last, (error?: Error | null) => releaseWritten(last, error));
 }

@@ -10,8 +10,8 @@ import { StreamedResponse } from './streamed-response.ts';
 import { closeFrame, WebSocketFrameTracker } from './websocket-frames.ts';
 
 /**
- * The response to a WebSocket handshake (RFC 6455 section 4). Only a 101 makes a tunnel. Any other response is streamed to the
- * client and ends the connection. Data that the client sends early waits for the tunnel, and is never read as a request.
+ * The response to a WebSocket handshake (RFC 6455 section 4). Only a 101 opens a tunnel. Any other response is streamed to the
+ * client, and then the connection closes. Data that the client sends early is kept for the tunnel and never read as a request.
  */
 export class TunnelResponse extends StreamedResponse {
   readonly #handshake: WebSocketHandshake;
@@ -56,9 +56,9 @@ const CLOSE: Readonly<Record<EndReason, readonly [code: number, reason: string]>
   route_changed: [1012, 'the route has changed'],
   going_away: [1001, 'the gateway is going away'],
 };
-/** How long one side may take to close after the other one. */
+/** The time limit for one side to close after the other one. */
 const CLOSE_MS = 2_000;
-/** How long one side may take to read the data that the other one sent before it closed. */
+/** The time limit for one side to read the data that the other one sent before it closed. */
 const FLUSH_MS = 30_000;
 
 /**
@@ -88,8 +88,8 @@ function closeTunnel(socket: Duplex, upstream: Duplex, frames: WebSocketFrameTra
 }
 
 /**
- * Pipes one direction of a tunnel. A failure ends both. An end of one side closes the tunnel after a while: the other side would
- * otherwise hold the connection of a client that has left.
+ * Pipes one direction of a tunnel. A failure closes both sides. After one side ends, the other one has a time limit to close.
+ * Otherwise it could keep the tunnel open after the client has left.
  */
 function pipeOneWay(from: Duplex, to: Duplex): void {
   from.on('error', () => to.destroy());

@@ -18,9 +18,9 @@ export interface LoginContext {
 }
 
 /**
- * Checks the tokens in a response of a login route, whatever its status. The response passes without a token (an MFA challenge).
- * Otherwise each token at a declared location must verify and have an allowed role, and no other JWT in the response may be one
- * that the gateway would accept with a role that is not allowed. A response that cannot be read with certainty is refused.
+ * Verifies the tokens in the response of a login route, for every status. Each token at a declared location must be valid and have
+ * an allowed role. Any other JWT that the gateway would accept must have an allowed role too. A response without a token, such as
+ * an MFA challenge, passes. A response that clients could read in another way than the gateway is refused.
  *
  * @throws Refusal `role_not_allowed`, `login_response_refused`, `keys_unavailable` or `gateway_busy`; ClientDisconnected
  */
@@ -74,8 +74,8 @@ async function verifyToken(
 }
 
 /**
- * With these errors the gateway never accepts the JWT, even with a valid signature; an example is an ID token for another audience. A wrong
- * signature is not among them, since a valid JWT may be followed by other characters.
+ * Errors of a JWT that the gateway would never accept, even with a valid signature, such as an ID token for another audience. A
+ * wrong signature is not one of them, because the text that was found may be a valid JWT followed by other characters.
  */
 const HARMLESS: ReadonlySet<TokenErrorCode> = new Set([
   'algorithm_not_allowed',
@@ -86,7 +86,7 @@ const HARMLESS: ReadonlySet<TokenErrorCode> = new Set([
   'token_expired',
 ]);
 
-/** A client that requests a range can receive a token without its surroundings (RFC 9110 section 14, RFC 3229). */
+/** Partial responses: a client can request a range that has a token but not the text around it (RFC 9110 section 14, RFC 3229). */
 const PARTIAL = new Set([206, 226]);
 
 function toRefusal(code: TokenErrorCode): Refusal {

@@ -61,7 +61,7 @@ export function closeFrame(code: number, reason: string): Buffer {
   return Buffer.concat([Buffer.from([0x88, payload.length]), payload]);
 }
 
-/** Returns the size of a frame's head; `undefined` before its second byte. */
+/** Returns the size of a frame's head; `undefined` if its second byte is missing. */
 function headBytes([, second]: readonly number[]): number | undefined {
   if (second === undefined) return undefined;
   const length = second & 0x7f;

@@ -3,7 +3,7 @@ const LF = 0x0a;
 
 /** Finds the end of a request body in the bytes of a connection. */
 export interface BodyScanner {
-  /** True once the end of the body has been read. */
+  /** True once the end of the body was found. */
   readonly isComplete: boolean;
   /** Scans the next bytes. Returns the index after the body, or the length of the bytes if the body continues. */
   scan(bytes: Buffer, start: number): number;
@@ -31,8 +31,8 @@ export class FixedLengthBodyScanner implements BodyScanner {
 type ChunkPart = 'size' | 'extension' | 'data' | 'line' | 'trailer' | 'last' | 'end';
 
 /**
- * Finds the end of a chunked body (RFC 9112 section 7.1). Node's parser decides which chunks are well-formed. The scanner
- * finds the end of the last one, so that the parser gets no bytes of the next request.
+ * Finds the end of a chunked body (RFC 9112 section 7.1), so that Node's parser gets no bytes of the next request. The parser
+ * rejects malformed chunks; the scanner does not.
  */
 export class ChunkedBodyScanner implements BodyScanner {
   #part: ChunkPart = 'size';

@@ -1,6 +1,6 @@
 import { UsageByKey } from '../../fairness/usage-by-key.ts';
 
-/** The share of the budget that one client may use once half of the budget is used. */
+/** The share of the budget that one client may use while more than half of the budget is in use. */
 const SHARE = 1 / 4;
 
 /** `buffer_full`: the budget is used up; `buffer_share`: the client has used its share. */

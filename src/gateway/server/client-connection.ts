@@ -8,7 +8,7 @@ import { ClientProgress } from './client-progress.ts';
 import { HalfCloseProbe } from './half-close-probe.ts';
 import { RequestFeed, type RequestFeedHandler } from './request-feed.ts';
 
-/** Refuses bytes that are not a valid request and closes the connection. */
+/** Refuses bytes that are not a valid request, and closes the connection. */
 export type RefusalHandler = (socket: Socket, refusal: Refusal) => void;
 
 /** The connection of a client. It serves one request at a time. */
@@ -62,7 +62,7 @@ export class ClientConnection implements RequestFeedHandler {
     this.#isBusy = true;
     this.#response = response;
     this.#requests += 1;
-    // Node drops the bytes that it read together with an upgrade request, so the next bytes may be its body.
+    // Node drops the bytes that it reads together with an upgrade request, so later bytes may be the rest of its body.
     const isLast = this.#requests >= limit || response.req.headers.upgrade !== undefined || this.#feed.isAtEnd;
     if (isLast) response.shouldKeepAlive = false;
     if (this.isHalfClosed) this.#halfCloseProbe().scheduleProbe();
@@ -114,7 +114,7 @@ export class ClientConnection implements RequestFeedHandler {
     this.#socket.once('close', () => clearTimeout(timer));
   }
 
-  /** True between two requests. A new connection is not idle, since its client may be about to send the first request. */
+  /** True between two requests. A new connection is not idle, because the client may be about to send its first request. */
   get isIdle(): boolean {
     return (
       !this.#isBusy && !this.#isClosing && !this.isUnused && this.#feed.isBetweenRequests && !this.#feed.hasWaitingBytes

@@ -18,14 +18,14 @@ export function requiredDescriptors(plan: Plan): number {
 /** Limits on open connections. */
 export interface DescriptorLimits {
   readonly clients: number;
-  /** Beyond this, the gateway closes idle upstream connections to open new ones. */
+  /** Beyond this limit, the gateway closes an idle upstream connection for each new one. */
   readonly upstreams: number;
 }
 
 /**
  * Divides the file descriptors of a process. If a plan allows more connections than there are descriptors, clients get at
- * most half of the available ones, because each request may need an upstream connection too. A process without a free
- * descriptor can neither respond to a health check nor reload.
+ * most half of the available ones, because each request may need an upstream connection too. A process without free
+ * descriptors can neither respond to health checks nor reload.
  *
  * @param limit the file descriptor limit of the process
  */

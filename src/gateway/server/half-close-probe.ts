@@ -17,10 +17,10 @@ type InternalServerResponse = ServerResponse & { readonly _headerSent?: boolean 
 
 /**
  * Detects whether a client that has closed its side still reads the response (RFC 9112 section 9.6) or has disconnected. TCP
- * does not distinguish the two, but the system of a disconnected client resets the connection when a byte arrives. So the
+ * does not distinguish the two, but the kernel of a disconnected client resets the connection when a byte arrives. So the
  * gateway sends the first bytes of the status line before it knows the status. Within a chunked response it sends leading
- * zeros of the next chunk size (RFC 9112 section 7.1). Other responses have no such bytes: their client counts as
- * disconnected when the response pauses.
+ * zeros of the next chunk size (RFC 9112 section 7.1). Other responses have no such bytes, so their
+ * client counts as disconnected when the response pauses.
  */
 export class HalfCloseProbe {
   readonly #socket: Socket;
@@ -39,7 +39,7 @@ export class HalfCloseProbe {
     this.#timer = setTimeout(() => this.probe(2 * delayMs), delayMs);
   }
 
-  /** Starts the probe with a delay: the previous response has just served as a probe. */
+  /** Starts the probe after a delay, because the previous response has just served as a probe. */
   scheduleProbe(): void {
     this.#timer = setTimeout(() => this.probe(), PROBE_MS);
   }
@@ -86,7 +86,7 @@ export class HalfCloseProbe {
     }, CHECK_MS);
   }
 
-  /** Stops the probe when the response has ended. */
+  /** Stops all probes and checks. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -6,7 +6,7 @@ import type { ServerSettings } from '../../plan/settings/server.ts';
 import type { ServerTls } from '../../plan/settings/tls.ts';
 import { ClientConnection, type RefusalHandler } from './client-connection.ts';
 
-/** The interval of the checks for late requests; 30 s in Node by default. */
+/** The interval at which Node checks its request time limits. The default is 30 s. */
 const CHECK_MS = 1_000;
 const TLS_HANDSHAKE_TIMEOUT_MS = 10_000;
 
@@ -21,7 +21,7 @@ export function createHttpServer(
     connectionsCheckingInterval: CHECK_MS,
     // The gateway refuses a missing Host when it reads the request head.
     requireHostHeader: false,
-    // Saves the stream of a request without a body.
+    // Node then creates no stream for a request without a body.
     optimizeEmptyRequests: true,
     shouldUpgradeCallback,
   };

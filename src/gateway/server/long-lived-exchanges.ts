@@ -4,7 +4,7 @@ import type { Endpoint, Upstream } from '../../plan/settings/upstream-definition
 import type { Exchange } from '../exchange.ts';
 import { isWebSocketOriginAllowed } from './websocket-origin.ts';
 
-/** The reason why a long-lived exchange ends: a reload changed its access or its route, or the process stops. */
+/** The reason why the gateway ends a long-lived exchange: a reload changed its access or its route, or the process stops. */
 export type EndReason = 'access_changed' | 'route_changed' | 'going_away';
 
 interface OpenExchange {
@@ -14,7 +14,7 @@ interface OpenExchange {
 
 /**
  * The open WebSockets and event streams of a server. They continue after a reload that does not change their route or
- * access; the others end after the grace period. A download is not long-lived, since it ends by itself.
+ * access; the others end after the grace period. A download is not long-lived, because it ends by itself.
  */
 export class LongLivedExchanges {
   readonly #open = new Map<Exchange, OpenExchange>();
@@ -54,7 +54,7 @@ export class LongLivedExchanges {
     return endingCount;
   }
 
-  /** Removes the exchange first, since ending takes time and must not start twice. */
+  /** Removes the exchange first, because ending it takes time and must not start twice. */
   #end(exchange: Exchange, reason: EndReason): void {
     const open = this.#open.get(exchange);
     this.delete(exchange);

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { type PacedSource, PieceCounter, resumeLater } from '../../http1/read-pace.ts';
+import { ChunkCounter, type PacedSource, resumeLater } from '../../http1/read-pace.ts';
 
 interface SocketHandle {
   /** False while Node has paused reading. */
@@ -14,14 +14,14 @@ interface SocketHandle {
  */
 export class PacedReads implements PacedSource {
   readonly #socket: Socket & { readonly _handle?: SocketHandle | null };
-  readonly #counter = new PieceCounter();
+  readonly #counter = new ChunkCounter();
   #isSuspended = false;
 
   constructor(socket: Socket) {
     this.#socket = socket;
   }
 
-  /** Counts a chunk of the body. */
+  /** Counts a chunk of the body, and suspends reading if too many small ones arrive. */
   count(bytes: number): void {
     if (!this.#counter.add(1, bytes) || this.#isSuspended) return;
     this.#isSuspended = true;

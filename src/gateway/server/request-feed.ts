@@ -32,8 +32,8 @@ export interface RequestFeedHandler {
 }
 
 /**
- * Feeds Node's parser with the bytes of one request at a time. Pipelined requests wait as bytes until the response before
- * them has ended (RFC 9112 section 9.3.2). Without it, the parser would turn everything that it reads into requests.
+ * Feeds Node's parser with the bytes of one request at a time. Pipelined requests wait as bytes until the previous
+ * response has ended (RFC 9112 section 9.3.2). Without the feed, the parser would turn all bytes into requests at once.
  */
 export class RequestFeed {
   readonly #socket: Socket;
@@ -43,11 +43,12 @@ export class RequestFeed {
   readonly #line = new RequestLineScanner();
   readonly #head = new HeadScanner();
   #body: BodyScanner | undefined;
-  /** Waiting bytes, their number, and the number of them that were fed. */
+  /** The bytes that were read ahead of the current request. */
   #ahead: GrowingBuffer | undefined;
   #aheadBytes = 0;
-  #fed = 0;
-  /** The bytes that the parser is reading, and the index after the part that it gets. */
+  /** The number of these bytes that the parser has received. */
+  #fedBytes = 0;
+  /** The bytes of the current read, and the index after those that the parser receives now. */
   #bytes: Buffer = NO_BYTES;
   #next = 0;
   #isFull = false;
@@ -99,7 +100,7 @@ export class RequestFeed {
   /** Feeds the next request after a response has ended. */
   feedNext(): void {
     if (this.#isClosed) return;
-    // A separate turn of the event loop for each request: thousands of pipelined ones would block all other clients.
+    // Each request has its own turn of the event loop. Thousands of pipelined ones in one turn would block all other clients.
     if (this.#ahead !== undefined) setImmediate(this.#advance);
     else if (this.#hasEnded) this.#onEnd();
   }
@@ -143,8 +144,8 @@ export class RequestFeed {
   readonly #advance = (): void => {
     if (this.#ahead === undefined) return;
     const bytes = this.#ahead.bytes();
-    this.#fed = this.#feed(bytes, this.#fed);
-    if (this.#isClosed || this.#fed < bytes.length) return;
+    this.#fedBytes = this.#feed(bytes, this.#fedBytes);
+    if (this.#isClosed || this.#fedBytes < bytes.length) return;
     this.#dropWaitingBytes();
     this.#socket.resume();
     if (this.#hasEnded && !(this.#handler.isBusy && this.isBetweenRequests)) this.#onEnd();
@@ -200,10 +201,10 @@ export class RequestFeed {
   }
 
   #enqueue(bytes: Buffer): void {
-    // The bytes are discarded instead of pausing, so that the gateway still detects a disconnect.
+    // Discard the bytes and keep reading, so that the gateway still detects a disconnect.
     if (this.#handler.isBusy && this.#handler.isLastExchange) return;
     this.#ahead ??= new GrowingBuffer(Number.POSITIVE_INFINITY);
-    // Other connections will overwrite the shared memory of this read.
+    // Copy the bytes, because other connections will overwrite the shared memory of this read.
     this.#ahead.add(Buffer.from(bytes));
     this.#aheadBytes += bytes.length;
     if (this.#aheadBytes < MAX_AHEAD_BYTES) return;
@@ -214,7 +215,7 @@ export class RequestFeed {
   #dropWaitingBytes(): void {
     this.#ahead = undefined;
     this.#aheadBytes = 0;
-    this.#fed = 0;
+    this.#fedBytes = 0;
     this.#isFull = false;
   }
 }

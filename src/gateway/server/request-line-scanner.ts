@@ -17,8 +17,8 @@ const END = VERSION_AT + VERSION.length;
 
 /**
  * Checks that a request line is exactly `METHOD SP target SP HTTP/d.d CRLF` (RFC 9112 section 3). Node's parser silently
- * accepts several spaces, and `RTSP/1.0` or `ICE/1.0` in place of `HTTP/1.0`; another server could read another request. The
- * parser still decides which bytes a method and a request target may have.
+ * accepts several spaces, and `RTSP/1.0` or `ICE/1.0` instead of `HTTP/1.0`; another server could read a different request.
+ * The parser still checks the characters of the method and the request target.
  */
 export class RequestLineScanner {
   #state = START;

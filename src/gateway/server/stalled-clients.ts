@@ -5,9 +5,9 @@ const CHECKS = 8;
 const MAX_INTERVAL_MS = 5_000;
 
 /**
- * Closes the connections of clients that make no progress within the limit. It checks all connections periodically, because a
- * timer would cost every request. It counts checks instead of time: otherwise a process that was blocked itself would
- * consider all clients stalled.
+ * Closes the connections of clients that make no progress within the limit. It checks all connections at an interval, because
+ * a timer would add a cost to every request. It counts checks instead of time. Otherwise a process that was itself blocked
+ * would consider all clients stalled.
  *
  * @returns a function that stops the checks
  */

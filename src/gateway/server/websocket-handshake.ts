@@ -6,14 +6,14 @@ import { LINGER_MS } from '../response/refuse.ts';
 
 /**
  * True if a request is a WebSocket handshake for a route that accepts one. Any other upgrade is served as a plain request
- * (RFC 9110 section 7.8). The checks of the route follow later, as for every request.
+ * (RFC 9110 section 7.8). The route's checks follow later, as for every request.
  */
 export function isWebSocketHandshake(plan: Plan, { method, url = '', headers }: IncomingMessage): boolean {
   if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false;
   return plan.router.match('GET', pathOf(plan, url) ?? '')?.websocket === true;
 }
 
-/** Returns `undefined` for a request target that is not valid; the gateway then refuses it as a plain request. */
+/** Returns `undefined` for an invalid request target, which the gateway later refuses as a plain request. */
 function pathOf({ router }: Plan, url: string): string | undefined {
   try {
     return readRequestTarget(url, undefined, router.keepsEncodedSlash).path;
@@ -49,7 +49,7 @@ export function holdEarlyData(socket: Socket, first: Buffer): () => Buffer {
   };
 }
 
-/** Creates the response to a handshake, since Node creates none. The connection closes when the response ends. */
+/** Creates the response to a handshake, because Node creates none. The connection closes when the response ends. */
 export function createHandshakeResponse(request: IncomingMessage, socket: Socket): ServerResponse {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;

@@ -12,8 +12,8 @@ export function checkWebSocketOrigin(exchange: Exchange, route: Route): void {
 }
 
 /**
- * Browsers send `Origin` with every handshake; other clients do not, and are allowed. If a proxy has removed the `Origin` of a
- * browser, `Sec-Fetch-Site` still identifies a page of another site.
+ * True if the route allows the origin of the page that opens a WebSocket. Clients other than browsers send no `Origin` and are
+ * allowed. If a proxy has removed the `Origin` of a browser, `Sec-Fetch-Site` still identifies a page from another site.
  */
 export function isWebSocketOriginAllowed(exchange: Exchange, { allowsOrigin }: Route): boolean {
   const { headers } = exchange.request;
@@ -23,10 +23,10 @@ export function isWebSocketOriginAllowed(exchange: Exchange, { allowsOrigin }: R
   return origin === undefined || allowsOrigin?.(origin, isSameHost(origin, exchange)) === true;
 }
 
-/** Scheme and authority without credentials (RFC 6454 section 7). Other forms are ambiguous. */
+/** Matches a scheme and an authority without credentials (RFC 6454 section 7). Other forms are ambiguous. */
 const ORIGIN = /^https?:\/\/[^/?#@\\%\s]+$/i;
 
-/** Rejects a page over plain HTTP if clients use TLS: anyone on the network path could have modified the page. */
+/** True for a page from the host of the request. If clients use TLS, a page over plain HTTP does not count: it is easy to modify. */
 function isSameHost(origin: string, { forwardedInfo, connection, head }: Exchange): boolean {
   const url = ORIGIN.test(origin) ? URL.parse(origin) : null;
   const host = forwardedInfo?.host ?? head?.host;

@@ -5,7 +5,7 @@ import type { Plan } from '../../plan/plan.ts';
 
 /**
  * Logs when the host name of an identity service stops resolving or resolves again. The host names of upstreams are logged
- * with their endpoints. No line has the name, since it may come from the environment.
+ * with their endpoints. No line contains the host name, because it may come from the environment.
  *
  * @returns a function that stops the logging
  */

@@ -6,15 +6,15 @@ import { passThroughTracer, type RequestTrace, type RequestTracer, readTracepare
 
 type OpenTelemetryApi = typeof import('@opentelemetry/api');
 
-/** Loads the library only in a process with an SDK; an import would load it in every process. */
+/** Loads the library only if the process has an SDK. An import would load it in every process. */
 const require = createRequire(import.meta.url);
 
-/** The global under which every copy of the library registers its SDK. */
+/** The global symbol under which every copy of the library registers its SDK. */
 const REGISTERED = Symbol.for('opentelemetry.js.api.1') as unknown as 'registered';
 
 /**
- * Returns a tracer that records spans if an OpenTelemetry SDK is registered (by `node --import`), else the pass-through
- * tracer.
+ * Returns a tracer that records spans if an OpenTelemetry SDK is registered (with `node --import`), otherwise the
+ * pass-through tracer.
  */
 export function findRequestTracer(version: string): RequestTracer {
   const { [REGISTERED]: registered } = globalThis as { readonly registered?: { readonly trace?: unknown } };

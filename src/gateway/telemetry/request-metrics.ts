@@ -5,7 +5,7 @@ import type { RequestRecord } from './request-record.ts';
 /** The upper bounds of the histogram buckets, in milliseconds. One more bucket counts everything above the last bound. */
 export const BUCKET_BOUNDS_MS = [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000];
 
-/** The phases of a request: until it was forwarded, then until the response of the upstream began, and in total. */
+/** The phases of a request: until the gateway forwards it, from then until the upstream responds, and in total. */
 export const LATENCY_PHASES = ['gateway', 'upstream', 'total'] as const;
 
 export type LatencyPhase = (typeof LATENCY_PHASES)[number];
@@ -93,16 +93,16 @@ export class RouteMetrics {
   }
 }
 
-/** Stands for the requests that matched no route. It is not a valid route id. */
+/** The key for requests that matched no route. It is not a valid route id. */
 export const NO_ROUTE = '(none)';
 
-/** The reasons of refusals for which the process had no file descriptor. */
+/** The reasons of refusals that a lack of file descriptors caused. */
 const DESCRIPTOR_SHORTAGES = new Set(['upstream_emfile', 'upstream_enfile']);
 
 /** The metrics of all requests. Only the first request of a route or a refusal code allocates. */
 export class RequestMetrics {
   readonly #routes = new Map<string, RouteMetrics>();
-  /** Starts at 0: Prometheus sees no increase in a series that begins with 1, so the first error would raise no alert. */
+  /** `internal_error` starts at 0: a series that begins with 1 has no increase in Prometheus, so the first error would not alert. */
   readonly #refusals = new Map<RefusalCode, number>([['internal_error', 0]]);
   readonly #reported = new Map<string, number>();
   /** The totals of removed routes. */
@@ -120,7 +120,7 @@ export class RequestMetrics {
     return this.#refusals;
   }
 
-  /** Requests that `validation: report` forwarded in spite of a violation, by route id. */
+  /** Requests with a violation that were forwarded because of `validation: report`, by route id. */
   get reportedRequests(): ReadonlyMap<string, number> {
     return this.#reported;
   }
@@ -153,7 +153,7 @@ export class RequestMetrics {
     this.#refusals.set(code, (this.#refusals.get(code) ?? 0) + 1);
   }
 
-  /** Drops the metrics of removed routes; otherwise reloads that rename routes would leak memory. */
+  /** Drops the metrics of removed routes. Otherwise reloads that rename routes would leak memory. */
   retainRoutes(ids: ReadonlySet<string>): void {
     for (const [id, metrics] of this.#routes) {
       if (ids.has(id) || id === NO_ROUTE) continue;

@@ -36,7 +36,7 @@ export interface RequestRecord {
   /** Milliseconds from the request head until the response of the upstream began. */
   readonly respondedAfterMs: number | undefined;
   readonly retries: number;
-  /** The address that the connection came from. */
+  /** The address of the connection's other end. */
   readonly peer: string | undefined;
   /** The client's address as a trusted proxy reports it. */
   readonly client: string | undefined;
@@ -69,7 +69,7 @@ export function createRequestRecord(exchange: Exchange): RequestRecord {
   };
 }
 
-/** Returns the record of bytes that the gateway could not parse as a request, or of a CONNECT. */
+/** Returns the record of a CONNECT, or of bytes that the gateway could not parse as a request. */
 export function createUnparsedRecord(id: string, refusal: Refusal, peer: string | undefined): RequestRecord {
   return {
     time: Date.now(),

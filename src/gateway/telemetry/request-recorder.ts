@@ -27,7 +27,7 @@ export class RequestRecorder {
     return () => void this.#subscribers.delete(subscriber);
   }
 
-  /** @param sample2xx the share of requests with a 2xx response that have a line in the access log */
+  /** @param sample2xx the share of requests with a 2xx response that are logged */
   record(exchange: Exchange, sample2xx: number): void {
     const record = createRequestRecord(exchange);
     const share = sampleRateOf(record, sample2xx);

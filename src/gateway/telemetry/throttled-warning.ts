@@ -1,9 +1,9 @@
 import type { Log } from '../../log/log.ts';
 
-/** Each kind of event has at most one line a minute. */
+/** The minimum time between two log lines. */
 const INTERVAL_MS = 60_000;
 
-/** Counts events of one kind and logs them: the first one at once, the following ones together, once a minute. */
+/** Counts events of one kind and logs them: the first one at once, later ones in one line per minute. */
 export class ThrottledWarning {
   readonly #logger: Log['logger'];
   readonly #message: string;

@@ -6,7 +6,7 @@ import type { RequestRecord } from './request-record.ts';
 export interface RequestTrace {
   /** 32 hex digits. */
   readonly id: string;
-  /** True if the trace id is from the client: only then does the client's `tracestate` belong to the trace. */
+  /** True if the client sent the trace id. Only then does the client's `tracestate` belong to the trace. */
   readonly isContinued: boolean;
   /** Returns the `traceparent` for the upstream, with the gateway as the parent. */
   traceparentFor(exchange: Exchange): string;
@@ -36,7 +36,7 @@ const ALL_ZEROS = /^0+$/;
 export function readTraceparent(header: string | undefined): TraceParent | undefined {
   if (header === undefined) return undefined;
   const [, version, traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(header) ?? [];
-  // A later version may append fields, version 00 may not, and ff is not a version.
+  // Later versions may append fields, version 00 may not, and ff is invalid.
   if (version === undefined || version === 'ff' || (version === '00' && more !== undefined)) return undefined;
   return ALL_ZEROS.test(traceId) || ALL_ZEROS.test(spanId) ? undefined : { traceId, spanId, flags };
 }
@@ -50,7 +50,7 @@ export const passThroughTracer: RequestTracer = {
   },
 };
 
-/** A span id must be unique in its trace: one half is random per process, the other is a counter. */
+/** One half of each span id, random for each process; the other half is a counter. A span id must be unique in its trace. */
 const PROCESS_ID = randomUUID().slice(0, 8);
 const MAX_SPANS = 2 ** 32;
 let spanCount = Math.floor(Math.random() * MAX_SPANS);
@@ -74,7 +74,7 @@ class PassThroughTrace implements RequestTrace {
   end(): void {}
 }
 
-/** Returns a trace id. It has the digits of the request id if the gateway generated that id. */
+/** Returns a trace id: the digits of the request id, if the gateway generated that id. */
 function newTraceId({ id, forwardedInfo }: Exchange): string {
   const uuid = forwardedInfo?.requestId === undefined ? id : randomUUID();
   return uuid.slice(0, 8) + uuid.slice(9, 13) + uuid.slice(14, 18) + uuid.slice(19, 23) + uuid.slice(24);

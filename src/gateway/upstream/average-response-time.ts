@@ -1,4 +1,4 @@
-/** A shorter wait is never slow. */
+/** A wait up to this long is never slow. */
 const MIN_SLOW_MS = 1_000;
 const FACTOR = 4;
 /** Weight of the latest response in the average. */

@@ -3,20 +3,20 @@ import { IDEMPOTENT_METHODS } from '../../http-methods.ts';
 import { failureSourceOf } from './failure-sources.ts';
 import { ClientDisconnected, isTimeout, UpstreamError } from './upstream-error.ts';
 
-/** An attempt to get a response from an endpoint, at the time when it failed. */
+/** A failed attempt to get a response from an endpoint, with its state at that time. */
 export interface FailedAttempt {
   readonly error: Error & { code?: string };
   readonly method: string;
   /** 1 for the first attempt. */
   readonly attempt: number;
-  /** The endpoints of the upstream. */
+  /** The number of endpoints of the upstream. */
   readonly endpoints: number;
   /** True once the request, or a part of it, was sent. */
   readonly isSent: boolean;
   /** True once a head arrived, informational (1xx) responses included. */
   readonly hasResponse: boolean;
   readonly hasBody: boolean;
-  /** True if the body is in memory, or nothing of it has been read from the client. */
+  /** True if the body is in memory, or the gateway has not begun to read it from the client. */
   readonly isBodyRepeatable: boolean;
   /** True once the client has sent its complete request. */
   readonly isRequestComplete: boolean;
@@ -50,9 +50,9 @@ export function sourceOfFailure(failed: FailedAttempt): FailureSource {
   // The limit of the complete exchange also runs while a slow client reads the response.
   if (isTotalTimeout && hasResponse) return 'client';
   if (!isTotalTimeout && !isSent) return failureSourceOf(code) === 'gateway' ? 'gateway' : 'endpoint';
-  // An upstream that responds early and closes resets its own response, since the rest of the body is unread.
+  // An upstream that responds early and closes resets the connection, because it has not read the rest of the body.
   if (hasResponse && hasBody && code === 'ECONNRESET') return 'client';
-  // A client that sends or reads slowly makes upstreams give up. An upstream that stops reading an upload fails by itself.
+  // An upstream may close because the client sends or reads slowly. An upstream that stops reading an upload fails by itself.
   if ((!isRequestComplete && code !== 'response_timeout') || wasPaused) return 'client';
   return failureSourceOf(isTotalTimeout ? 'exchange_too_long' : code) ?? 'request';
 }

@@ -1,7 +1,7 @@
 import type { FailureSource } from '../../circuit-breaker/circuit-breaker.ts';
 import type { Http1ErrorCode } from '../../http1/http1-error.ts';
 
-/** Error codes of the system after a request was sent. */
+/** Error codes of the system that occur after a request was sent. */
 type SystemErrorCode = 'ECONNRESET' | 'EPIPE' | 'ETIMEDOUT' | 'EHOSTUNREACH' | 'ENETUNREACH';
 
 /** Error codes of the system for a lack of resources. */
@@ -19,7 +19,7 @@ export const FAILURE_SOURCES: Readonly<
   idle_timeout: 'request',
   connection_closed: 'request',
   response_malformed: 'request',
-  // Upstreams repeat the query in `Location` and `Link`.
+  // Upstreams repeat the query of the client in `Location` and `Link`.
   response_head_too_large: 'client',
   response_unexpected: 'request',
   upgrade_unexpected: 'request',
@@ -40,7 +40,7 @@ export const FAILURE_SOURCES: Readonly<
   body_invalid: 'client',
 };
 
-/** @param code of an `Http1Error` or of the system, or the reason of a refusal */
+/** Returns the source of a failure. @param code the code of an `Http1Error` or a system error, or the reason of a refusal */
 export function failureSourceOf(code: string): FailureSource | undefined {
   return Object.hasOwn(FAILURE_SOURCES, code) ? FAILURE_SOURCES[code as keyof typeof FAILURE_SOURCES] : undefined;
 }

@@ -1,11 +1,11 @@
-/** Longer names are not cached: they are made up by clients. */
+/** Longer names are not cached: headers in regular use are shorter. */
 const MAX_LENGTH = 64;
-/** Names in one generation. */
+/** The most names in one generation. */
 const GENERATION = 1_000;
 
 /**
- * Caches a value by header name, in two generations. A lookup moves a name from the old generation to the young one, so made-up
- * names evict only names that are not in use. An LRU cache would write at each lookup.
+ * Caches a value by header name, in two generations. A lookup moves a name from the old generation to the young one, so the
+ * invented names of a hostile client evict only names that are not in use. An LRU cache would write at each lookup.
  */
 export class HeaderNameCache<Value> {
   #young = new Map<string, Value>();

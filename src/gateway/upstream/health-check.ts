@@ -1,19 +1,19 @@
 import type { HealthCheckSettings } from '../../plan/settings/upstream-definition.ts';
 
-/** Probes an endpoint at an interval and publishes a change once enough results in a row agree. */
+/** Probes an endpoint at an interval. Publishes a change after enough consecutive results agree. */
 export class HealthCheck {
   readonly #settings: HealthCheckSettings;
   readonly #probe: () => Promise<number>;
   readonly #publish: (isHealthy: boolean) => void;
   #isHealthy = true;
-  /** Results in a row that contradict the published state. */
+  /** Consecutive results that contradict the published state. */
   #contradictions = 0;
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
 
   /**
-   * @param probe returns the status of the endpoint's response; rejects without one
-   * @param publish receives each change; an endpoint begins as healthy
+   * @param probe returns the status of the endpoint's response; rejects if there is none
+   * @param publish receives each change; an endpoint is healthy at first
    */
   constructor(settings: HealthCheckSettings, probe: () => Promise<number>, publish: (isHealthy: boolean) => void) {
     this.#settings = settings;

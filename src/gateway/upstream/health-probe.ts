@@ -8,7 +8,7 @@ import type { Endpoint, Upstream } from '../../plan/settings/upstream-definition
 const MAX_BODY_BYTES = 65_536;
 const HEADERS = ['User-Agent', 'signing-gateway'];
 
-/** Requests the health page of an endpoint. Each probe opens a new connection, since a healthy endpoint accepts connections. */
+/** Requests the health page of an endpoint. Each probe opens a new connection, because a healthy endpoint must accept connections. */
 export class HealthProbe {
   readonly #host: string;
   readonly #dial: Dial;
@@ -19,7 +19,7 @@ export class HealthProbe {
     this.#dial = createDial(endpoint, upstream, resolver);
   }
 
-  /** Returns the status. Rejects if the response is not complete, or not 64 kB long, within `timeoutMs`. */
+  /** Returns the status. Rejects if the response is neither complete nor longer than 64 kB within `timeoutMs`. */
   async send(path: string, timeoutMs: number): Promise<number> {
     const connection = new UpstreamConnection({
       dial: this.#dial,
@@ -36,7 +36,7 @@ export class HealthProbe {
       const { status } = await fetchResponse(connection, request, { maxBytes: MAX_BODY_BYTES });
       return status;
     } catch (error) {
-      // The rest of such a long body does not change the result.
+      // The rest of a long body does not change the result.
       if (error instanceof ResponseTooLargeError) return error.status;
       throw error;
     } finally {

@@ -5,13 +5,13 @@ interface ProxyOptions extends ServerOptions {
   readonly pass: () => void;
 }
 
-/** The library requires a target. The gateway chooses the endpoint itself. */
+/** The library requires a `target`, but the gateway chooses the endpoint itself. */
 const PLACEHOLDER = new URL('http://upstream.invalid');
 /** The tunnel reads the early data of a handshake itself. */
 const NO_EARLY_DATA = Buffer.alloc(0);
 
 const proxy = new ProxyServer({});
-// The library reports errors of a handshake's socket, and throws without a listener. The tunnel ends by itself.
+// Without a listener, the library throws on an error of a handshake's socket. The tunnel handles these errors itself.
 proxy.on('error', () => undefined);
 for (const type of ['web', 'ws'] as const)
   proxy.before(type, 'stream', (_request: unknown, _response: unknown, options: ServerOptions): true => {
@@ -20,7 +20,7 @@ for (const type of ['web', 'ws'] as const)
   });
 
 /**
- * Calls `forward` as a pass of http-proxy-3. Only the library's dispatch is left: its own `stream` passes, which this pass replaces,
+ * Calls `forward` as a pass of http-proxy-3. The gateway uses only the library's dispatch, and replaces its `stream` passes: they
  * rewrite paths, join repeated headers, remove the framing of DELETE bodies, and hang when an upstream dies.
  */
 export function forwardAsProxyPass(exchange: Exchange, forward: () => Promise<void>): Promise<void> {

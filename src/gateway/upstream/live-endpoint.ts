@@ -38,9 +38,9 @@ export interface EndpointStatus {
 
 /** One address of an upstream, with its connections, health and circuit breaker. */
 export class LiveEndpoint {
-  /** The origin without secrets. */
+  /** The origin for logs and the admin API, without secrets. */
   readonly url: string;
-  /** `Host` of a request that came without one. */
+  /** The `Host` of a request that the client sent without one. */
   readonly host: string;
   readonly pool: ConnectionPool;
   readonly breaker: CircuitBreaker | undefined;
@@ -121,7 +121,7 @@ export class LiveEndpoint {
     };
   }
 
-  /** Closes all connections, also those that carry an exchange. */
+  /** Closes all connections, including those that carry an exchange. */
   close(): void {
     this.#unsubscribe();
     this.#healthCheck?.stop();

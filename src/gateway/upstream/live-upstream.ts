@@ -10,7 +10,7 @@ export interface QueuedRequest extends QueueEntry {
   /**
    * Starts the request on an endpoint that has room for it.
    *
-   * @param trial returned by `CircuitBreaker.beginRequest`
+   * @param trial the result of `CircuitBreaker.beginRequest`
    */
   start(endpoint: LiveEndpoint, trial: number): void;
   refuse(refusal: Refusal): void;
@@ -20,7 +20,7 @@ export interface UpstreamStatus {
   readonly id: string;
   /** True if at least one endpoint may receive requests. */
   readonly healthy: boolean;
-  /** True while every healthy endpoint's default breaker is open, so that requests go to all of them. */
+  /** True while the default breakers of all healthy endpoints are open. Requests then go to all of these endpoints. */
   readonly panic: boolean;
   readonly endpoints: readonly EndpointStatus[];
   /** Requests that wait for a connection. */
@@ -64,7 +64,7 @@ export class LiveUpstream {
   /**
    * Starts the request on an endpoint, puts it into the queue, or refuses it.
    *
-   * @param failed the endpoint of the previous attempt; another one is preferred
+   * @param failed the endpoint of the previous attempt, which is chosen only if no other one has room
    */
   acquire(request: QueuedRequest, failed?: LiveEndpoint): void {
     if (failed !== undefined) this.#retries += 1;
@@ -73,7 +73,7 @@ export class LiveUpstream {
     const endpoint = this.#choose(client, isPanic, failed);
     if (endpoint !== undefined) {
       request.start(endpoint, endpoint.breaker?.beginRequest(client) ?? 0);
-    } else if (!isPanic && !this.#endpoints.some((one) => one.isAvailableTo(client))) {
+    } else if (!isPanic && !this.#endpoints.some((candidate) => candidate.isAvailableTo(client))) {
       request.refuse(unavailable('no_endpoint_available'));
     } else {
       this.#enqueue(request);
@@ -82,7 +82,7 @@ export class LiveUpstream {
 
   /** Starts waiting requests for as long as the next one has room. Called when a connection or an endpoint is free again. */
   dispatch(): void {
-    // Without room the queue stays as it is, and with it the time limit of each request.
+    // Without room the queue does not change, so each request keeps its time limit.
     for (let { next } = this.#queue; next !== undefined && !this.#isFull(next.client); { next } = this.#queue) {
       this.#queue.dequeue();
       this.acquire(next);
@@ -118,8 +118,8 @@ export class LiveUpstream {
   }
 
   /**
-   * True while no endpoint admits the client because of breakers that are on by default: requests then go to every
-   * healthy endpoint, since a default must not take an upstream out of service.
+   * True while breakers that are on by default let no request of the client through. Requests then go to every healthy endpoint,
+   * because a default must not take an upstream out of service.
    */
   #isPanic(client?: string): boolean {
     if (this.upstream.breaker?.isDefault !== true) return false;
@@ -131,7 +131,7 @@ export class LiveUpstream {
     return isAnyHealthy;
   }
 
-  /** True if there are endpoints for this client, and none of them has room. */
+  /** True if endpoints are available to this client, but none of them has room. */
   #isFull(client: string): boolean {
     const isPanic = this.#isPanic(client);
     const usable = this.#endpoints.filter((endpoint) => isUsable(endpoint, client, isPanic));

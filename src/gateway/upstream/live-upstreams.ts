@@ -22,7 +22,7 @@ export class LiveUpstreams {
     return [...this.#byKey.values()].map(({ status }) => status);
   }
 
-  /** Keeps the upstreams that the plan still has, lets the others drain and close, and starts the new ones. */
+  /** Keeps the upstreams that are also in the new plan, drains and closes the others, and starts the new ones. */
   activate({ upstreams }: Plan): void {
     const keys = new Set(upstreams.map(({ key }) => key));
     for (const [key, removed] of this.#byKey) {
@@ -34,11 +34,11 @@ export class LiveUpstreams {
       if (!this.#byKey.has(upstream.key)) this.#byKey.set(upstream.key, this.#start(upstream));
   }
 
-  /** Returns the live upstream of a route, for a request that follows at once. */
+  /** Returns the live upstream of a route. The caller must send its request in the same turn of the event loop. */
   get(upstream: Upstream): LiveUpstream {
     const live = this.#byKey.get(upstream.key);
     if (live !== undefined) return live;
-    // A request that began with an earlier plan. Its upstream closes after this one exchange.
+    // The request began with an earlier plan. Its upstream closes after this one exchange.
     const temporary = this.#start(upstream);
     setImmediate(() => void temporary.close());
     return temporary;
@@ -51,7 +51,7 @@ export class LiveUpstreams {
 
   #start(upstream: Upstream): LiveUpstream {
     const live = new LiveUpstream(upstream, this.#resolver, this.#budget, (endpoint, event) =>
-      this.#log.logger.warn({ upstream: upstream.id, endpoint: endpoint.url, event }, 'upstream endpoint'),
+      this.#log.logger.warn({ upstream: upstream.id, endpoint: endpoint.url, event }, 'upstream endpoint changed'),
     );
     live.start();
     return live;

@@ -14,12 +14,12 @@ const HOP_BY_HOP = new Set([
   'transfer-encoding',
   'upgrade',
   'http2-settings',
-  // RFC 9110 section 11.7: credentials and challenges between a client and the proxy that it talks to.
+  // RFC 9110 section 11.7: credentials and challenges between a client and its proxy.
   'proxy-authorization',
   'proxy-authenticate',
   'proxy-authentication-info',
 ]);
-/** The gateway writes these itself, or does not forward them. CGI servers take `Proxy` for the variable HTTP_PROXY. */
+/** The gateway writes these itself, or does not forward them. CGI servers set the variable HTTP_PROXY from `Proxy`. */
 const GATEWAY_OWNED = new Set([
   'expect',
   'trailer',
@@ -35,12 +35,12 @@ const CONTENT_LENGTH = new Set(['content-length']);
 const CORS_RESPONSE_HEADER = /^access-control-/i;
 
 /**
- * The treatment of a header by its name. `hop`: removed at this hop. Of requests alone: `own`: the gateway writes it itself;
- * `trace`: passes together with the trace that it belongs to; `override`: passes only where the route keeps it.
+ * The treatment of a header by its name. `hop`: removed at this hop. The others apply to requests only. `own`: the gateway writes the
+ * header itself; `trace`: passes if the gateway continues the client's trace; `override`: passes if the route keeps it.
  */
 type HeaderHandling = 'pass' | 'hop' | 'own' | 'trace' | 'override';
 
-/** By the name as it was written, since folding the letter case of each name costs throughput. */
+/** By the name as received, because changing the case of every name costs throughput. */
 const handlings = new HeaderNameCache<HeaderHandling>();
 
 /** Returns the headers of a request as its route forwards them, with the forwarding headers of the gateway. */
@@ -49,11 +49,11 @@ export function forwardRequestHeaders(exchange: RoutedExchange): string[] {
   const { rawHeaders } = exchange.request;
   const rules = route.requestHeaders;
   const named = connectionNames(rawHeaders);
-  const headers = withoutHeaders(rawHeaders, (written) => {
-    const handling = handlingOf(written);
-    if (handling === 'pass') return isListed(written, named, PROTECTED);
-    if (handling === 'trace') return trace?.isContinued !== true || isListed(written, named, PROTECTED);
-    return handling !== 'override' || rules?.keeps?.(written) !== true || isListed(written, named, PROTECTED);
+  const headers = withoutHeaders(rawHeaders, (rawName) => {
+    const handling = handlingOf(rawName);
+    if (handling === 'pass') return isListed(rawName, named, PROTECTED);
+    if (handling === 'trace') return trace?.isContinued !== true || isListed(rawName, named, PROTECTED);
+    return handling !== 'override' || rules?.keeps?.(rawName) !== true || isListed(rawName, named, PROTECTED);
   });
   const peer = connection.peer ?? 'unknown';
   const host = forwardedInfo?.host ?? head.host;
@@ -66,8 +66,8 @@ export function forwardRequestHeaders(exchange: RoutedExchange): string[] {
 }
 
 /**
- * Returns the headers of a response as its route forwards them. Removes `Trailer` where no trailers can follow, since Node
- * throws there, and the length of a 1xx or 204, which could be read in two ways (RFC 9110 section 8.6).
+ * Returns the headers of a response as its route forwards them. Removes `Trailer` if no trailers can follow, because
+ * Node would throw. Removes the length of a 1xx or 204, which could be read in two ways (RFC 9110 section 8.6).
  */
 export function forwardResponseHeaders({ status, headers }: ResponseHead, exchange: Exchange): RawHeaders {
   const { request, response, route, cors } = exchange;
@@ -78,11 +78,11 @@ export function forwardResponseHeaders({ status, headers }: ResponseHead, exchan
   if (!hasNoTrailers && cors === undefined) return forwarded;
   return withoutHeaders(
     forwarded,
-    (written) =>
-      // The gateway writes the CORS headers, and a browser accepts none of two.
-      (cors !== undefined && CORS_RESPONSE_HEADER.test(written)) ||
-      (hasNoTrailers && isHeader(written, 'trailer')) ||
-      (hasNoLength && isHeader(written, 'content-length')),
+    (rawName) =>
+      // The gateway writes the CORS headers, and browsers reject a repeated one.
+      (cors !== undefined && CORS_RESPONSE_HEADER.test(rawName)) ||
+      (hasNoTrailers && isHeader(rawName, 'trailer')) ||
+      (hasNoLength && isHeader(rawName, 'content-length')),
   );
 }
 
@@ -98,7 +98,7 @@ export function withoutHopHeaders(headers: RawHeaders): string[] {
   const named = connectionNames(headers);
   return withoutHeaders(
     headers,
-    (written) => handlingOf(written) === 'hop' || isListed(written, named, CONTENT_LENGTH),
+    (rawName) => handlingOf(rawName) === 'hop' || isListed(rawName, named, CONTENT_LENGTH),
   );
 }
 
@@ -107,17 +107,17 @@ export function applyHeaderRules(headers: string[], rules: HeaderRules | undefin
   return rules === undefined ? headers : [...withoutHeaders(headers, rules.drops), ...rules.set];
 }
 
-function handlingOf(written: string): HeaderHandling {
-  const cached = handlings.get(written);
+function handlingOf(rawName: string): HeaderHandling {
+  const cached = handlings.get(rawName);
   if (cached !== undefined) return cached;
-  const handling = handlingByName(written.toLowerCase());
-  handlings.set(written, handling);
+  const handling = handlingByName(rawName.toLowerCase());
+  handlings.set(rawName, handling);
   return handling;
 }
 
 /**
- * Some servers read `X_Forwarded_For`, others `X.Forwarded.For` too, as `X-Forwarded-For`. So the gateway forwards no spelling of
- * a header that it writes itself or that ends at this hop, and no second spelling of a header that it has checked.
+ * Returns the handling of a header. Some servers read `X_Forwarded_For` or `X.Forwarded.For` as `X-Forwarded-For`. So the gateway
+ * forwards no spelling of a header that it writes itself or removes at this hop, and no other spelling of a header that it checks.
  */
 function handlingByName(name: string): HeaderHandling {
   if (HOP_BY_HOP.has(name)) return 'hop';
@@ -129,17 +129,17 @@ function handlingByName(name: string): HeaderHandling {
 }
 
 /** True if `Connection` names the header, and the header is not one of `exceptions`. */
-function isListed(written: string, named: ReadonlySet<string> | undefined, exceptions: ReadonlySet<string>): boolean {
+function isListed(rawName: string, named: ReadonlySet<string> | undefined, exceptions: ReadonlySet<string>): boolean {
   if (named === undefined) return false;
-  const name = written.toLowerCase();
+  const name = rawName.toLowerCase();
   return named.has(name) && !exceptions.has(name);
 }
 
 /** Returns the header names in `Connection`; `undefined` if it has only `keep-alive` or `close`. */
 function connectionNames(headers: RawHeaders): ReadonlySet<string> | undefined {
   let names: Set<string> | undefined;
-  forEachHeader(headers, (written, raw) => {
-    if (!isHeader(written, 'connection')) return;
+  forEachHeader(headers, (rawName, raw) => {
+    if (!isHeader(rawName, 'connection')) return;
     const value = raw.toLowerCase();
     if (value === 'keep-alive' || value === 'close') return;
     names ??= new Set();

@@ -2,19 +2,19 @@ import { RoundRobinQueue } from '../../fairness/round-robin-queue.ts';
 
 /** A request that waits for a connection to an upstream. */
 export interface QueueEntry {
-  /** The key of the client that waits. Each client has its own line. */
+  /** The key of the client. Each client has its own line. */
   readonly client: string;
 }
 
 /**
- * Requests that wait for a connection. Clients take turns. When the queue is full, a client with fewer requests takes the slot
- * of the latest request of the client with the most, so a client can fill the queue only while it waits alone.
+ * Requests that wait for a connection. Clients take turns. If the queue is full, a request of a client with fewer requests
+ * replaces the latest request of the client with the most, so one client can fill the queue only while no other client waits.
  */
 export class RequestQueue<T extends QueueEntry> {
   readonly #limit: number;
   readonly #lines = new RoundRobinQueue<string, T>();
   readonly #timers = new Map<T, NodeJS.Timeout>();
-  /** The clients by the number of their requests. The last set is never empty, except the first. */
+  /** The clients by the number of their requests. The last set is empty only if the queue is. */
   readonly #byLength: Set<string>[] = [new Set()];
 
   constructor(limit: number) {
@@ -70,7 +70,7 @@ export class RequestQueue<T extends QueueEntry> {
     return latest;
   }
 
-  /** @param change of the length of the client's line */
+  /** Moves a client to the set of its new length. @param change the change of that length */
   #updateLength(client: string, change: 1 | -1): void {
     const lengths = this.#byLength;
     const length = this.#lines.lengthOf(client);

@@ -10,7 +10,7 @@ export class UpstreamError extends Error {
   }
 }
 
-/** Ends an exchange whose client has disconnected, so there is nobody to respond to. */
+/** Ends an exchange without a response, because the client has disconnected. */
 export class ClientDisconnected extends Error {}
 
 const TIMEOUTS = new Set(['response_timeout', 'idle_timeout', 'connect_timeout', 'ETIMEDOUT', 'ETIMEOUT']);

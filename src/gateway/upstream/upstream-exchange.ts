@@ -14,7 +14,7 @@ import type { LiveUpstream, QueuedRequest } from './live-upstream.ts';
 import { forwardRequestHeaders } from './proxy-headers.ts';
 import { ClientDisconnected, toRefusal, UpstreamError } from './upstream-error.ts';
 
-/** Sends the events of an upstream's response to the client. */
+/** Receives the events of an upstream's response and sends it to the client. */
 export type ClientResponse = Pick<ResponseSink, 'onHead' | 'onData' | 'onReadComplete' | 'onEnd' | 'onUpgrade'>;
 
 /**
@@ -33,10 +33,10 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink {
   #endpoint: LiveEndpoint | undefined;
   #connection: UpstreamConnection | undefined;
   #body: Buffer | RequestBody | null = null;
-  /** The opening of the breaker that this attempt is a trial of; 0: no trial. */
+  /** The result of `CircuitBreaker.beginRequest` for this attempt. */
   #trial = 0;
   #attempts = 0;
-  /** Milliseconds after the start of the exchange. */
+  /** Milliseconds from the start of the exchange until this attempt began. */
   #sentAfterMs = 0;
   #isSent = false;
   #hasResponse = false;
@@ -71,8 +71,8 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink {
     this.#trial = trial;
     if (endpoint.breaker !== undefined) this.#sentAfterMs = this.#exchange.elapsedMs();
     this.#attempts += 1;
-    const needsNew = this.#attempts > 1 || this.#exchange.handshake !== undefined;
-    this.#send(endpoint, needsNew ? this.#openConnection(endpoint) : endpoint.pool.acquire());
+    const needsNewConnection = this.#attempts > 1 || this.#exchange.handshake !== undefined;
+    this.#send(endpoint, needsNewConnection ? this.#openConnection(endpoint) : endpoint.pool.acquire());
   }
 
   refuse(refusal: Refusal): void {
@@ -139,7 +139,7 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink {
   onError(error: Error): void {
     const failed = this.#failedAttempt(error);
     const isRetried = this.#upstream.upstream.retry && !this.#isOver && isRetryable(failed);
-    // A stale connection says nothing about the endpoint. The retry does.
+    // A stale connection is no sign of a failing endpoint. The retry gives the result.
     if (!isRetried || !this.#isSent) this.#recordFailure(failed);
     this.#releaseConnection(false);
     if (isRetried) {
@@ -200,11 +200,11 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink {
   #recordFailure(failed: FailedAttempt): void {
     const endpoint = this.#endpoint;
     if (endpoint === undefined) return;
-    const hasLeft = isAbandoned(failed);
-    if (hasLeft) endpoint.abandoned += 1;
+    const wasAbandoned = isAbandoned(failed);
+    if (wasAbandoned) endpoint.abandoned += 1;
     const waitedMs = this.#exchange.elapsedMs() - this.#sentAfterMs;
     // The client itself determines how long a streamed upload takes.
-    const wasSlow = hasLeft && !(this.#body instanceof RequestBody) && endpoint.responseTime.isSlow(waitedMs);
+    const wasSlow = wasAbandoned && !(this.#body instanceof RequestBody) && endpoint.responseTime.isSlow(waitedMs);
     if (wasSlow) endpoint.breaker?.recordAbandoned(this.client);
     else endpoint.breaker?.recordFailure(sourceOfFailure(failed), this.client, this.#trial);
   }
@@ -241,7 +241,7 @@ export class UpstreamExchange implements QueuedRequest, ResponseSink {
   }
 }
 
-/** Returns the body in memory, or a stream of the one that the client sends. Each attempt needs its own stream. */
+/** Returns the buffered body, or a stream of the client's body. Each attempt needs its own stream. */
 function createBody(exchange: RoutedExchange): Buffer | RequestBody | null {
   const { body, head, route } = exchange;
   if (body !== undefined || head.body === undefined) return body ?? null;
