@@ -209,7 +209,7 @@ grace: string
  */
 export interface Reload {
 /**
- * A test file, as for `signing-gateway test`, relative to the manifest. The gateway activates a manifest only if it passes these tests, also at startup. By default there is no self-test.
+ * A test file, as for `signing-gateway test`, relative to the manifest. The gateway activates a manifest only if it passes these tests, at startup too. By default there is no self-test.
  */
 selfTest?: string
 /**
@@ -302,7 +302,7 @@ required: boolean
  */
 breaker?: {
 /**
- * `false` switches the breaker off, also where it is on by default.
+ * `false` disables the breaker, even where it is enabled by default.
  */
 enabled: boolean
 /**
@@ -446,7 +446,7 @@ clientId: string
  */
 clientSecret: string
 /**
- * The method to send both (RFC 6749 section 2.3.1): `basic` in a header, `post` in the form.
+ * The method to send id and secret (RFC 6749 section 2.3.1): `basic` in a header, `post` in the form.
  */
 clientAuthentication: ("basic" | "post")
 /**
@@ -613,7 +613,7 @@ sample: number
  */
 export interface Lint {
 /**
- * The set of enabled rules. `minimal`: likely security holes and mistakes. `recommended`: also rules that suit most manifests. `strict`: all rules. `rules` overrides it.
+ * The set of enabled rules. `minimal`: likely security holes and mistakes. `recommended`: these and rules that suit most manifests. `strict`: all rules. `rules` overrides it.
  */
 preset: ("minimal" | "recommended" | "strict")
 /**
@@ -636,7 +636,7 @@ id: string
  */
 method: (("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" | "any") | Method[])
 /**
- * The path pattern, matched without decoding. `{name}` matches one segment; `/**` at the end matches any number of segments, also none. The most specific pattern wins.
+ * The path pattern, matched without decoding. `{name}` matches one segment; `/**` at the end matches any number of segments, including none. The most specific pattern wins.
  */
 path: string
 /**
@@ -652,7 +652,7 @@ access: ("public" | "protected")
  */
 timeout?: string
 /**
- * The handling of `%2F` in the path. `refuse`: 400, as for every path with two readings. `keep`: the encoded slash stays part of its segment, for upstreams that distinguish it from a slash.
+ * The handling of `%2F` in the path. `refuse`: 400, as for every ambiguous path. `keep`: the encoded slash stays part of its segment, for upstreams that distinguish it from a slash.
  */
 encodedSlash: ("refuse" | "keep")
 /**

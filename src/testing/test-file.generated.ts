@@ -87,7 +87,7 @@ body?: (string | {
 
 } | unknown[])
 /**
- * The size of a body of blanks, in place of `body`.
+ * The size in bytes of a body that consists of spaces, in place of `body`.
  */
 bodyBytes?: number
 }
