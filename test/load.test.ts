@@ -150,7 +150,7 @@ routes:
       fc.property(text, (written) => {
         holdsFor(written);
         const { plan } = loadText(written);
-        // A schema that loads judges any body, and comes to an end.
+        // A schema that loads validates any body and terminates.
         for (const body of ['{"type":{"type":1}}', '[[[]]]', '"a"', '1'])
           plan?.routes[0]?.body?.validate?.(Buffer.from(body));
       }),

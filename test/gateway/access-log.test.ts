@@ -53,8 +53,8 @@ async function lineOf(bytes: string | Buffer) {
   return lines()[0];
 }
 
-describe('the access line', () => {
-  it('of a request that was answered has these members and no others', async () => {
+describe('the access log line', () => {
+  it('of a successful request has exactly the documented members', async () => {
     const token = await issuer.token();
     const before = Date.now();
     const line = await lineOf(head('POST /open/x?a=1 HTTP/1.1', 'Content-Length: 0', `Authorization: Bearer ${token}`));
@@ -79,7 +79,7 @@ describe('the access line', () => {
     expect(line.ms).toBeGreaterThanOrEqual(line.upstreamMs + line.gatewayMs - 0.002);
   });
 
-  it('has the id that the upstream got, and the one that a refusal tells', async () => {
+  it('has the request id of the upstream request and of the refusal', async () => {
     upstream.requests.length = 0;
     const { id } = await lineOf(head('GET /open/x HTTP/1.1'));
     expect(upstream.requests[0]?.headers).toContain(id);
@@ -105,14 +105,14 @@ describe('the access line', () => {
       { status: 415, refusal: 'media_type_unsupported' },
     ],
     ['OPTIONS *', head('OPTIONS * HTTP/1.1'), { status: 204, method: 'OPTIONS' }],
-  ])('of a request that the gateway answered itself says why: %s', async (_what, bytes, members) => {
+  ])('of a refused request has the refusal and the reason: %s', async (_case, bytes, members) => {
     const line = await lineOf(bytes);
     expect(line).toMatchObject(members);
     expect(line).not.toHaveProperty('upstreamMs');
     expect(line).not.toHaveProperty('aborted');
   });
 
-  it('of an upstream that failed says how', async () => {
+  it('of a failed upstream has the reason', async () => {
     respond = (request) => void request.socket.destroy();
     expect(await lineOf(head('GET /open/x HTTP/1.1'))).toMatchObject({
       status: 502,
@@ -125,7 +125,7 @@ describe('the access line', () => {
     expect(await lineOf(head('GET /open/x HTTP/1.1'))).toMatchObject({ status: 504, refusal: 'upstream_timeout' });
   });
 
-  it('is one for each request on a connection, pipelined ones too', async () => {
+  it('is written for each request of a connection, also for pipelined ones', async () => {
     const wire = await Wire.open(port);
     wire.write(
       [1, 2, 3].map((n) => keptHead(`GET /open/${n} HTTP/1.1`)).join('') + keptHead('GET /private/4 HTTP/1.1'),
@@ -141,7 +141,7 @@ describe('the access line', () => {
     wire.end();
   });
 
-  it('of a client that left says so', async () => {
+  it('of a client that disconnected is marked as aborted', async () => {
     let came = () => {};
     const coming = new Promise<void>((resolve) => {
       came = resolve;
@@ -156,7 +156,7 @@ describe('the access line', () => {
     expect(lines()[0]).not.toHaveProperty('status');
   });
 
-  it('of an answer that broke off says so', async () => {
+  it('of a truncated response is marked as aborted', async () => {
     respond = (_request, response) => {
       response.writeHead(200, { 'Content-Length': 100 });
       response.write('half', () => response.destroy());
@@ -194,7 +194,7 @@ describe('hostile text', () => {
   });
 });
 
-it('no line holds a query, a token, a cookie, a header or a body', async () => {
+it('the access log never has a query, a token, a cookie, a header or a body', async () => {
   const token = await issuer.token({ sub: SECRET });
   const third = await issuer.token({ company_role: SECRET });
   const body = `{"password":"${SECRET}"}`;
@@ -231,8 +231,8 @@ it('no line holds a query, a token, a cookie, a header or a body', async () => {
   expect(all).toContain('"/open/a"');
 });
 
-describe('bytes and times', () => {
-  it('of a body are counted both ways, streamed, checked and refused', async () => {
+describe('the byte counts of the access log', () => {
+  it('include both directions of streamed, validated and refused bodies', async () => {
     respond = (_request, response) => void response.end('x'.repeat(70_000));
     const line = await lineOf(`${head('POST /open/x HTTP/1.1', 'Content-Length: 5')}12345`);
     expect(line).toMatchObject({ bytesIn: 5, bytesOut: 70_000 });
@@ -248,14 +248,14 @@ describe('bytes and times', () => {
     expect(lines()[0]).not.toHaveProperty('gatewayMs');
   });
 
-  it('of an answer to HEAD there are none', async () => {
+  it('are absent for a response to HEAD', async () => {
     respond = (_request, response) => void response.setHeader('Content-Length', 9).end();
     expect(await lineOf(head('HEAD /open/x HTTP/1.1'))).not.toHaveProperty('bytesOut');
     raw.length = 0;
     expect(await lineOf(head('HEAD /nowhere HTTP/1.1'))).not.toHaveProperty('bytesOut');
   });
 
-  it('tell of a request that was sent once more', async () => {
+  it('include a request that was retried', async () => {
     let turn = 0;
     respond = (request, response) => {
       turn += 1;
@@ -268,8 +268,8 @@ describe('bytes and times', () => {
   });
 });
 
-describe('a sample of what went well', () => {
-  it('leaves nothing else out', async () => {
+describe('a sample of successful requests', () => {
+  it('omits no other request', async () => {
     const text = manifest(ROUTES, { up: upstream.url, jwks: issuer.jwksUrl });
     const { plan } = load({ path: 'gateway.yaml', text: `${text}log: { sample2xx: 0 }\n` }, worldOf());
     if (plan === undefined) throw new Error('the manifest does not load');
@@ -288,7 +288,7 @@ describe('a sample of what went well', () => {
     ]);
   });
 
-  it('says how large it is', async () => {
+  it('has its rate in each line', async () => {
     const text = manifest(ROUTES, { up: upstream.url, jwks: issuer.jwksUrl });
     const { plan } = load({ path: 'gateway.yaml', text: `${text}log: { sample2xx: 0.5 }\n` }, worldOf());
     if (plan === undefined) throw new Error('the manifest does not load');

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { useSharedReadBuffer } from '../../src/gateway/server/shared-read-buffer.ts';
 import { eventually } from '../support/site.ts';
 
-it('connections read into the same memory, and a refused read suspends them', async () => {
+it('connections read into the same memory, and a callback that returns false suspends reading', async () => {
   const memories = new Set<ArrayBufferLike>();
   const texts: string[] = [];
   const sockets: Socket[] = [];

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
 import { findRequestTracer } from '../../src/gateway/telemetry/opentelemetry.ts';
 import { readTraceparent } from '../../src/gateway/telemetry/trace.ts';
-import { createCallbackLog } from '../../src/log/log.ts';
+import { createNullLog } from '../../src/log/log.ts';
 import { manifest, PUBLIC_ALL, startGateway } from '../support/gateway.ts';
 import { ask, head } from '../support/raw.ts';
 import { eventually, type Site, startSite } from '../support/site.ts';
@@ -39,18 +39,18 @@ async function traced(...headers: string[]) {
 }
 
 describe('a trace', () => {
-  it('is continued, with a parent of its own and the state as it was sent', async () => {
+  it('is continued with the gateway as the parent and an unchanged tracestate', async () => {
     const { parent, line, states } = await traced(`traceparent: ${GIVEN}`, 'tracestate: a=1,b=2', 'TraceState: c=3');
     expect(parent).toEqual({ traceId: ID, spanId: expect.not.stringMatching(SPAN), flags: '01' });
     expect(line?.['trace']).toBe(ID);
     expect(states).toEqual(['a=1,b=2', 'c=3']);
   });
 
-  it('keeps the decision of whoever began it', async () => {
+  it('keeps the sampling decision of the client', async () => {
     expect((await traced(`Traceparent: 00-${ID}-${SPAN}-00`)).parent?.flags).toBe('00');
   });
 
-  it('of a later version is continued as far as it is understood', async () => {
+  it('of a later version is continued with the fields of version 00', async () => {
     expect((await traced(`traceparent: cc-${ID}-${SPAN}-01-more`)).parent?.traceId).toBe(ID);
   });
 
@@ -63,7 +63,7 @@ describe('a trace', () => {
     [`traceparent: 00-${ID}-${'0'.repeat(16)}-01`],
     [`traceparent: 00-${ID.toUpperCase()}-${SPAN}-01`],
     ['traceparent: SENTINEL'],
-  ])('begins anew without one that can be read: %j', async (...headers) => {
+  ])('is a new one if the traceparent is missing or not valid: %j', async (...headers) => {
     const { parent, line, states } = await traced(...headers, 'tracestate: a=1');
     expect(parent?.traceId).toMatch(/^[0-9a-f]{32}$/);
     expect(parent?.traceId).not.toBe(ID);
@@ -71,7 +71,7 @@ describe('a trace', () => {
     expect(line?.['trace']).toBe(String(line?.['id']).replaceAll('-', ''));
   });
 
-  it('is marked as sampled as often as the manifest says', async () => {
+  it('is sampled at the rate of the manifest', async () => {
     for (const [sample, flags] of [
       [0, '00'],
       [1, '01'],
@@ -96,7 +96,7 @@ interface Recorded {
   readonly spanId: string;
 }
 
-describe('with an SDK', () => {
+describe('OpenTelemetry spans', () => {
   const spans: Recorded[] = [];
   let gateway: Gateway | undefined;
 
@@ -137,15 +137,11 @@ describe('with an SDK', () => {
     api.setGlobalTracerProvider({ getTracer: () => ({ startSpan, startActiveSpan: () => undefined as never }) });
     const { gateway: other, close } = await startGateway(manifest(PUBLIC_ALL.replace('/**', "'/things/{id}'"), { up }));
     await close();
-    gateway = createGateway(
-      other.plan,
-      createCallbackLog(() => undefined),
-      findRequestTracer('1'),
-    );
+    gateway = createGateway(other.plan, createNullLog(), findRequestTracer('1'));
     return (await gateway.listen()).port;
   };
 
-  it('a request has a span, and one of what was asked of the upstream, whose id the upstream gets', async () => {
+  it('are recorded for a request and for its upstream request, which carries the span id', async () => {
     const port = await start(site.upstream.url);
     await ask(port, head('GET /things/7?secret=1 HTTP/1.1', `traceparent: ${GIVEN}`));
     await eventually('the spans', () => spans.length === 2 && spans.every(({ isEnded }) => isEnded));
@@ -158,7 +154,7 @@ describe('with an SDK', () => {
     expect(JSON.stringify(spans)).not.toContain('secret');
   });
 
-  it('a failure is marked as one', async () => {
+  it('of a failure have the status error', async () => {
     const port = await start('http://127.0.0.1:9');
     await ask(port, head('GET /things/7 HTTP/1.1'));
     await eventually('the spans', () => spans.length === 2 && spans.every(({ isEnded }) => isEnded));
@@ -169,7 +165,7 @@ describe('with an SDK', () => {
     });
   });
 
-  it('there are none where none is registered', () => {
+  it('are not recorded without a registered SDK', () => {
     expect(findRequestTracer('1').begin.length).toBe(3);
     expect(api.getSpanContext(ROOT_CONTEXT)).toBeUndefined();
   });
