@@ -6,7 +6,7 @@ import { get } from './corpus/case.ts';
 import { type Recorder, startRecorder } from './recorder.ts';
 import type { StrictHead, StrictMessage } from './strict.ts';
 
-/** Public and protected paths side by side. `reference.ts` says the same of them in other words. */
+/** Public and protected paths next to each other. `reference.ts` repeats them in another form. */
 export const ROUTES = `  - { id: public, method: any, path: /public/**, upstream: up, access: public }
   - { id: admin, method: any, path: /admin/**, upstream: up, access: protected }
   - { id: files, method: any, path: /files/**, upstream: up, access: public }
@@ -27,37 +27,37 @@ export const ROUTES = `  - { id: public, method: any, path: /public/**, upstream
 const TIMEOUTS = '{ connect: 2s, response: 2s, idle: 2s }';
 const PROBE = get('/public/probe').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
 
-/** A gateway of its own before a recorder of its own, so that what the recorder gets has one author. */
+/** A gateway and its own recorder. One lane runs one case at a time, so each recorded request belongs to that case. */
 export interface Lane {
   readonly gateway: Running;
   readonly recorder: Recorder;
-  /** Sends bytes on a new connection and tells everything that came of it, on both sides. */
-  play(bytes: string | readonly string[], reading: PlayOptions): Promise<Played>;
+  /** Sends bytes on a new connection and returns everything that the client and the upstream receive. */
+  exchange(bytes: string | readonly string[], options: LaneOptions): Promise<LaneResult>;
   close(): Promise<void>;
 }
 
-export interface PlayOptions {
-  /** The methods of the requests whose answers are awaited; `undefined`: until it is quiet. */
+export interface LaneOptions {
+  /** The methods of the requests to await responses for. `undefined`: read until the connection is idle. */
   readonly methods: readonly string[] | undefined;
-  /** Whether the gateway is to close the connection. */
-  readonly closes: boolean;
+  /** True if the gateway must close the connection. */
+  readonly mustClose: boolean;
 }
 
-export interface Played {
-  readonly answers: readonly RawAnswer[];
-  readonly interim: readonly number[];
+export interface LaneResult {
+  readonly responses: readonly RawAnswer[];
+  readonly interimStatuses: readonly number[];
   readonly isClosed: boolean;
-  /** What came beyond the answers that were awaited. */
-  readonly rest: string;
+  /** The bytes after the expected responses. */
+  readonly extraBytes: string;
   readonly requests: readonly StrictMessage[];
-  readonly cut: readonly StrictHead[];
-  /** What must never be, whatever was sent. */
-  readonly faults: readonly string[];
+  readonly abortedRequests: readonly StrictHead[];
+  /** Violations of the rules that hold for every input. */
+  readonly errors: readonly string[];
 }
 
-/** What nobody caught while the tests ran: a gateway in a process of its own would have died of it. */
-export const crashes: string[] = [];
-process.on('uncaughtExceptionMonitor', (error) => void crashes.push(String(error.stack)));
+/** Uncaught exceptions during the tests. A gateway process would crash from them. */
+export const uncaughtErrors: string[] = [];
+process.on('uncaughtExceptionMonitor', (error) => void uncaughtErrors.push(String(error.stack)));
 
 export async function startLane(issuer: Issuer): Promise<Lane> {
   const recorder = await startRecorder();
@@ -65,7 +65,7 @@ export async function startLane(issuer: Issuer): Promise<Lane> {
   return {
     gateway,
     recorder,
-    play: (bytes, options) => play({ gateway, recorder }, bytes, options),
+    exchange: (bytes, options) => exchange({ gateway, recorder }, bytes, options),
     close: async () => {
       await gateway.close();
       await recorder.close();
@@ -73,80 +73,80 @@ export async function startLane(issuer: Issuer): Promise<Lane> {
   };
 }
 
-async function play(
+async function exchange(
   { gateway, recorder }: Pick<Lane, 'gateway' | 'recorder'>,
   bytes: string | readonly string[],
-  options: PlayOptions,
-): Promise<Played> {
-  for (const list of [recorder.requests, recorder.cut, recorder.faults]) list.length = 0;
-  const faults: string[] = [];
+  options: LaneOptions,
+): Promise<LaneResult> {
+  for (const list of [recorder.requests, recorder.abortedRequests, recorder.errors]) list.length = 0;
+  const errors: string[] = [];
   const wire = await Wire.open(gateway.port);
   wire.socket.setNoDelay(true);
-  const read = options.methods === undefined ? readUntilQuiet(wire, recorder) : readAnswers(wire, options.methods);
-  const pieces = typeof bytes === 'string' ? [bytes] : bytes;
-  for (const [index, piece] of pieces.entries()) {
-    if (index > 0) await sleep(pieces.length > 10 ? 1 : 20);
-    wire.write(Buffer.from(piece, 'latin1'));
+  const read = options.methods === undefined ? readUntilIdle(wire, recorder) : readResponses(wire, options.methods);
+  const writes = typeof bytes === 'string' ? [bytes] : bytes;
+  for (const [index, text] of writes.entries()) {
+    if (index > 0) await sleep(writes.length > 10 ? 1 : 20);
+    wire.write(Buffer.from(text, 'latin1'));
   }
-  const { answers, interim } = await read;
-  if (options.closes) await Promise.race([wire.closed(), sleep(3_000)]);
-  const { isClosed, rest } = wire;
+  const { responses, interimStatuses } = await read;
+  if (options.mustClose) await Promise.race([wire.closed(), sleep(3_000)]);
+  const { isClosed, rest: extraBytes } = wire;
   wire.end();
-  for (let waited = 0; recorder.pending() > 0 && waited < 500; waited += 2) await sleep(2);
-  if (recorder.pending() > 0) faults.push('a request upstream neither ended nor broke off');
-  faults.push(...(await probe(gateway.port)));
-  faults.push(...recorder.faults);
+  for (let waited = 0; recorder.countPending() > 0 && waited < 500; waited += 2) await sleep(2);
+  if (recorder.countPending() > 0) errors.push('a request to the upstream neither ended nor aborted');
+  errors.push(...(await probe(gateway.port)));
+  errors.push(...recorder.errors);
   const requests = [...recorder.requests];
   const probes = requests.filter(({ line }) => line === 'GET /public/probe HTTP/1.1').length;
-  if (probes !== 1) faults.push(`the next request came upstream ${probes} times`);
+  if (probes !== 1) errors.push(`the upstream received the next request ${probes} times`);
   return {
-    answers,
-    interim,
+    responses,
+    interimStatuses,
     isClosed,
-    rest,
+    extraBytes,
     requests: requests.filter(({ line }) => line !== 'GET /public/probe HTTP/1.1'),
-    cut: [...recorder.cut],
-    faults,
+    abortedRequests: [...recorder.abortedRequests],
+    errors,
   };
 }
 
-type Read = Pick<Played, 'answers' | 'interim'>;
+type ClientResponses = Pick<LaneResult, 'responses' | 'interimStatuses'>;
 
-async function readAnswers(wire: Wire, methods: readonly string[]): Promise<Read> {
-  const answers: RawAnswer[] = [];
-  const interim: number[] = [];
+async function readResponses(wire: Wire, methods: readonly string[]): Promise<ClientResponses> {
+  const responses: RawAnswer[] = [];
+  const interimStatuses: number[] = [];
   const all = (async () => {
-    while (answers.length < methods.length) {
-      const message = await wire.message(methods[answers.length]);
-      if (message.status < 200) interim.push(message.status);
-      else answers.push(message);
+    while (responses.length < methods.length) {
+      const message = await wire.message(methods[responses.length]);
+      if (message.status < 200) interimStatuses.push(message.status);
+      else responses.push(message);
     }
   })().catch(() => undefined);
   await Promise.race([all, sleep(3_000)]);
-  return { answers, interim };
+  return { responses, interimStatuses };
 }
 
-/** For bytes of which nobody knows how many requests they are. */
-async function readUntilQuiet(wire: Wire, recorder: Recorder): Promise<Read> {
-  let seen = -1;
-  for (let quiet = 0, waited = 0; quiet < 4 && waited < 200 && !wire.isClosed; waited += 1) {
+/** Waits for bytes that contain an unknown number of requests. */
+async function readUntilIdle(wire: Wire, recorder: Recorder): Promise<ClientResponses> {
+  let previous = -1;
+  for (let idleChecks = 0, waited = 0; idleChecks < 4 && waited < 200 && !wire.isClosed; waited += 1) {
     await sleep(5);
     const now = wire.rest.length + recorder.requests.length;
-    quiet = now === seen && recorder.pending() === 0 ? quiet + 1 : 0;
-    seen = now;
+    idleChecks = now === previous && recorder.countPending() === 0 ? idleChecks + 1 : 0;
+    previous = now;
   }
-  return { answers: [], interim: [] };
+  return { responses: [], interimStatuses: [] };
 }
 
-/** The next valid request on a new connection. */
+/** Sends a valid request on a new connection and returns the errors. */
 async function probe(port: number): Promise<string[]> {
   try {
     const wire = await Wire.open(port);
     wire.write(PROBE);
-    const answer = await Promise.race([wire.answer(), sleep(3_000)]);
+    const response = await Promise.race([wire.answer(), sleep(3_000)]);
     wire.end();
-    const got = answer === undefined ? 'nothing' : `${answer.status} ${answer.body}`;
-    return got === '200 {"target":"/public/probe"}' ? [] : [`the next request was answered ${got}`];
+    const got = response === undefined ? 'nothing' : `${response.status} ${response.body}`;
+    return got === '200 {"target":"/public/probe"}' ? [] : [`the response to the next request was ${got}`];
   } catch (error) {
     return [`the next request failed: ${String(error)}`];
   }

@@ -4,12 +4,12 @@ import { type Issuer, startIssuer } from '../support/issuer.ts';
 import { FRAMING } from './corpus/framing.ts';
 import { HEADERS } from './corpus/headers.ts';
 import { PATHS } from './corpus/paths.ts';
-import { crashes, type Lane, type Played, startLane } from './lane.ts';
-import { MUTATIONS, mutated } from './mutate.ts';
+import { type Lane, type LaneResult, startLane, uncaughtErrors } from './lane.ts';
+import { applyMutations, MUTATIONS } from './mutate.ts';
 import { accessOf } from './reference.ts';
 import { type StrictHead, type StrictMessage, strictValues } from './strict.ts';
 
-/** How many mutants are tried; EDGE_MUTANTS asks for more. What fails belongs into the corpus. */
+/** The number of mutants. EDGE_MUTANTS overrides it. Add a mutant that fails to the corpus. */
 const MUTANTS = Number(process.env['EDGE_MUTANTS'] ?? 480);
 const LANES = 12;
 
@@ -36,35 +36,35 @@ afterAll(async () => {
 
 const MUTANT = fc
   .tuple(fc.constantFrom(...BYTES), fc.constantFrom(...BYTES), MUTATIONS)
-  .map(([bytes, other, mutations]) => mutated(bytes, other, mutations));
+  .map(([bytes, other, mutations]) => applyMutations(bytes, other, mutations));
 
-describe('a mutated attack', () => {
-  it('reaches nothing that was not matched and authorised', async () => {
+describe('the gateway, given mutated attacks,', () => {
+  it('forwards only requests that match a route and are authorized', async () => {
     let forwarded = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(MUTANT, { minLength: 1, maxLength: LANES, size: 'max' }), async (mutants) => {
-        const played = await Promise.all(mutants.map((bytes, index) => play(lanes[index] as Lane, bytes)));
-        forwarded += played.reduce((sum, { requests }) => sum + requests.length, 0);
-        expect(played.flatMap(trespasses)).toEqual([]);
-        expect(crashes).toEqual([]);
+        const results = await Promise.all(mutants.map((bytes, index) => exchange(lanes[index] as Lane, bytes)));
+        forwarded += results.reduce((sum, { requests }) => sum + requests.length, 0);
+        expect(results.flatMap(findViolations)).toEqual([]);
+        expect(uncaughtErrors).toEqual([]);
       }),
-      // A run tries half as many mutants as there are lanes, on average.
+      // A run uses half of the lanes on average.
       { numRuns: Math.ceil((2 * MUTANTS) / LANES), interruptAfterTimeLimit: 50_000 },
     );
     expect(forwarded).toBeGreaterThan(MUTANTS / 50);
   }, 60_000);
 });
 
-function play(lane: Lane, bytes: string): Promise<Played> {
+function exchange(lane: Lane, bytes: string): Promise<LaneResult> {
   const filled = bytes.replaceAll('{{token}}', token).replaceAll('{{guest}}', guest);
-  return lane.play(filled, { methods: undefined, closes: false });
+  return lane.exchange(filled, { methods: undefined, mustClose: false });
 }
 
-/** The invariant: what came upstream was public, or carried the token; and all of it was requests. */
-function trespasses({ faults, requests, cut }: Played): string[] {
-  const wrong = [...requests, ...cut].filter((head) => !isAllowed(head)).map(({ line }) => line);
-  const unread = requests.filter((message) => message.line.startsWith('POST /schema') && !isObject(message));
-  return [...faults, ...wrong, ...unread.map(({ body }) => `a body past its schema: ${body}`)];
+/** Returns violations of the invariant: the upstream receives only requests that are public or carry the token. */
+function findViolations({ errors, requests, abortedRequests }: LaneResult): string[] {
+  const unauthorized = [...requests, ...abortedRequests].filter((head) => !isAllowed(head)).map(({ line }) => line);
+  const invalid = requests.filter((message) => message.line.startsWith('POST /schema') && !isObject(message));
+  return [...errors, ...unauthorized, ...invalid.map(({ body }) => `a body that violates its schema: ${body}`)];
 }
 
 function isAllowed(head: StrictHead): boolean {
@@ -84,7 +84,7 @@ function isObject({ body }: StrictMessage): boolean {
   }
 }
 
-describe('the reference', () => {
+describe('the access reference', () => {
   it.each([
     ['GET', '/public/x', 'public'],
     ['GET', '/files/x?/files/secret', 'public'],
@@ -105,7 +105,7 @@ describe('the reference', () => {
     ['GET', '/nowhere', 'none'],
     ['POST', '/read', 'none'],
     ['TRACE', '/admin', 'none'],
-  ])('takes %s %s for %s', (method, target, access) => {
+  ])('returns the access of %s %s: %s', (method, target, access) => {
     expect(accessOf(method, target)).toBe(access);
   });
 });

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 
-/** One change to the bytes of a request; places are parts of their length, so that they survive shrinking. */
+/** One change to the bytes of a request. Positions are fractions of the length, so that shrinking keeps them valid. */
 export interface Mutation {
   readonly kind: 'insert' | 'remove' | 'double' | 'replace' | 'splice' | 'swap lines' | 'change case' | 'double line';
-  readonly at: number;
-  readonly to: number;
+  readonly start: number;
+  readonly end: number;
   readonly text: string;
 }
 
-/** What parsers stumble over. */
+/** Texts that often expose parser bugs. */
 const TEXTS = [
   ...['\r', '\n', '\r\n', '\r\n\r\n', '\0', '\t', ' ', '\v', '\x7f', '\x80', '\xff', '\r\n '],
   ...[
@@ -74,8 +74,8 @@ export const MUTATIONS: fc.Arbitrary<Mutation[]> = fc.array(
       'change case',
       'double line',
     ),
-    at: fc.double({ min: 0, max: 1, noNaN: true }),
-    to: fc.double({ min: 0, max: 1, noNaN: true }),
+    start: fc.double({ min: 0, max: 1, noNaN: true }),
+    end: fc.double({ min: 0, max: 1, noNaN: true }),
     text: fc.oneof(
       { weight: 4, arbitrary: fc.constantFrom(...TEXTS) },
       fc.nat(255).map((code) => String.fromCharCode(code)),
@@ -84,12 +84,12 @@ export const MUTATIONS: fc.Arbitrary<Mutation[]> = fc.array(
   { minLength: 1, maxLength: 4 },
 );
 
-/** @param other the bytes of another case, for what is spliced */
-export function mutated(bytes: string, other: string, mutations: readonly Mutation[]): string {
+/** Applies mutations in order. `splice` takes its bytes from `other`. */
+export function applyMutations(bytes: string, other: string, mutations: readonly Mutation[]): string {
   return mutations.reduce((text, mutation) => mutate(text, other, mutation), bytes);
 }
 
-function mutate(bytes: string, other: string, { kind, at, to, text }: Mutation): string {
+function mutate(bytes: string, other: string, { kind, start: at, end: to, text }: Mutation): string {
   const start = Math.floor(at * bytes.length);
   const end = Math.min(bytes.length, start + 1 + Math.floor(to * 12));
   const [before, middle, after] = [bytes.slice(0, start), bytes.slice(start, end), bytes.slice(end)];

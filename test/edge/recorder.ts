@@ -1,47 +1,47 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { readStrictly, type StrictHead, type StrictMessage, Unreadable } from './strict.ts';
+import { readStrictly, type StrictHead, type StrictMessage, UnreadableError } from './strict.ts';
 
-/** A gateway asks for a path, in HTTP/1.1, and in no other form. */
+/** A gateway sends only requests for a path, in HTTP/1.1. */
 const UPSTREAM_LINE = /^[A-Z-]+ \/[!"$-~]* HTTP\/1\.1$/;
 
-/** What an upstream got, down to the last byte. */
+/** An upstream that accounts for every byte it receives. */
 export interface Recorder {
   readonly url: string;
-  /** Whole requests. */
+  /** The complete requests. */
   readonly requests: StrictMessage[];
-  /** The heads of requests whose connection closed before their body was whole. */
-  readonly cut: StrictHead[];
-  /** Bytes that could not be accounted for. */
-  readonly faults: string[];
-  /** How many connections hold something that is not a whole request yet. */
-  pending(): number;
+  /** The heads of requests whose connection closed before the end of their body. */
+  readonly abortedRequests: StrictHead[];
+  /** Descriptions of bytes that are not part of a request. */
+  readonly errors: string[];
+  /** Returns the number of connections with an incomplete request. */
+  countPending(): number;
   close(): Promise<void>;
 }
 
-/** An upstream that reads strictly, records everything, and answers each request with its own target. */
+/** Starts an upstream that parses strictly, records everything, and responds with the request target. */
 export async function startRecorder(): Promise<Recorder> {
   const sockets = new Set<Socket>();
-  const waiting = new Map<Socket, Buffer>();
+  const incomplete = new Map<Socket, Buffer>();
   const requests: StrictMessage[] = [];
-  const cut: StrictHead[] = [];
-  const faults: string[] = [];
+  const abortedRequests: StrictHead[] = [];
+  const errors: string[] = [];
 
-  const take = (socket: Socket, chunk: Buffer) => {
-    let rest = Buffer.concat([waiting.get(socket) ?? Buffer.alloc(0), chunk]);
+  const handleChunk = (socket: Socket, chunk: Buffer) => {
+    let rest = Buffer.concat([incomplete.get(socket) ?? Buffer.alloc(0), chunk]);
     while (rest.length > 0) {
       const { message } = read(rest);
       if (message === undefined) break;
       requests.push(message);
-      socket.write(answerTo(message));
+      socket.write(responseTo(message));
       rest = rest.subarray(message.size);
     }
-    if (rest.length > 0) waiting.set(socket, rest);
-    else waiting.delete(socket);
+    if (rest.length > 0) incomplete.set(socket, rest);
+    else incomplete.delete(socket);
   };
-  const blame = (error: unknown, bytes: Buffer) => {
-    if (!(error instanceof Unreadable)) throw error;
-    faults.push(`${error.message} in ${JSON.stringify(bytes.toString('latin1').slice(0, 300))}`);
+  const recordError = (error: unknown, bytes: Buffer) => {
+    if (!(error instanceof UnreadableError)) throw error;
+    errors.push(`${error.message} in ${JSON.stringify(bytes.toString('latin1').slice(0, 300))}`);
   };
 
   const server = createServer((socket) => {
@@ -49,21 +49,21 @@ export async function startRecorder(): Promise<Recorder> {
     socket.on('error', () => undefined);
     socket.on('data', (chunk: Buffer) => {
       try {
-        take(socket, chunk);
+        handleChunk(socket, chunk);
       } catch (error) {
-        blame(error, chunk);
-        waiting.delete(socket);
+        recordError(error, chunk);
+        incomplete.delete(socket);
         socket.destroy();
       }
     });
     socket.on('close', () => {
       sockets.delete(socket);
-      const rest = waiting.get(socket);
-      waiting.delete(socket);
+      const rest = incomplete.get(socket);
+      incomplete.delete(socket);
       if (rest === undefined) return;
       const { head } = read(rest) as { head?: StrictHead };
-      if (head === undefined) faults.push(`a head that was cut: ${JSON.stringify(rest.toString('latin1'))}`);
-      else cut.push(head);
+      if (head === undefined) errors.push(`an incomplete head: ${JSON.stringify(rest.toString('latin1'))}`);
+      else abortedRequests.push(head);
     });
   });
   server.listen(0, '127.0.0.1');
@@ -71,9 +71,9 @@ export async function startRecorder(): Promise<Recorder> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
-    cut,
-    faults,
-    pending: () => waiting.size,
+    abortedRequests,
+    errors,
+    countPending: () => incomplete.size,
     close: async () => {
       for (const socket of sockets) socket.destroy();
       server.close();
@@ -86,7 +86,7 @@ function read(bytes: Buffer) {
   return readStrictly(bytes, { line: UPSTREAM_LINE, unframed: 'no body' });
 }
 
-function answerTo({ line }: StrictMessage): string {
+function responseTo({ line }: StrictMessage): string {
   const [method = '', target = ''] = line.split(' ');
   const body = JSON.stringify({ target });
   const head = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`;

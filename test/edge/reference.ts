@@ -1,21 +1,21 @@
 /**
- * Who may reach what, said a second time: slowly, without the router and without the path guard. Every path is
- * read in all the ways in which some server might read it; one of them is protected, then the path is.
+ * Returns the access of a request without the router and the path guard. Slow on purpose: it interprets the path as
+ * any server might. The path is protected if one interpretation is.
  */
 export function accessOf(method: string, target: string): 'public' | 'protected' | 'none' {
   const path = target.split('?')[0] ?? '';
-  const written = path.slice(1).split('/');
-  if (!find(method, written)) return 'none';
-  if (/%2f/i.test(path) && !KEPT.some((pattern) => fits(written, pattern))) return 'none';
-  const all = [written, ...readingsOf(path)];
-  return all.some((segments) => isProtected(segments)) ? 'protected' : 'public';
+  const segments = path.slice(1).split('/');
+  if (!hasRoute(method, segments)) return 'none';
+  if (/%2f/i.test(path) && !ENCODED_SLASH.some((pattern) => matches(segments, pattern))) return 'none';
+  const interpretations = [segments, ...interpretationsOf(path)];
+  return interpretations.some(isProtected) ? 'protected' : 'public';
 }
 
 type Pattern = readonly string[];
 
 const ANY = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
 
-/** `*` is one segment, `**` any rest. */
+/** `*` matches one segment, `**` the rest. */
 const PROTECTED: readonly Pattern[] = [
   ['admin', '**'],
   ['files', 'secret'],
@@ -25,8 +25,8 @@ const PROTECTED: readonly Pattern[] = [
   ['kept', '*', 'keys'],
   ['sealed', '*'],
 ];
-/** Where an encoded slash may stand. */
-const KEPT: readonly Pattern[] = [
+/** The paths that may contain an encoded slash. */
+const ENCODED_SLASH: readonly Pattern[] = [
   ['kept', '**'],
   ['sealed', '*'],
 ];
@@ -40,34 +40,35 @@ const PUBLIC: readonly (readonly [methods: readonly string[], pattern: Pattern])
   [ANY, ['kept', '**']],
 ];
 
-function find(method: string, segments: readonly string[]): boolean {
+function hasRoute(method: string, segments: readonly string[]): boolean {
   if (ANY.includes(method) && isProtected(segments)) return true;
-  return PUBLIC.some(([methods, pattern]) => methods.includes(method) && fits(segments, pattern));
+  return PUBLIC.some(([methods, pattern]) => methods.includes(method) && matches(segments, pattern));
 }
 
 function isProtected(segments: readonly string[]): boolean {
-  return PROTECTED.some((pattern) => fits(segments, pattern));
+  return PROTECTED.some((pattern) => matches(segments, pattern));
 }
 
-/** One empty segment at the end is a trailing slash, which routes do not tell apart. */
-function fits(segments: readonly string[], pattern: Pattern): boolean {
-  const given = segments.at(-1) === '' ? segments.slice(0, -1) : segments;
+/** Ignores one empty segment at the end: routes match with and without a trailing slash. */
+function matches(segments: readonly string[], pattern: Pattern): boolean {
+  const path = segments.at(-1) === '' ? segments.slice(0, -1) : segments;
   if (pattern.at(-1) === '**') {
     const fixed = pattern.slice(0, -1);
-    return given.length >= fixed.length && fixed.every((part, index) => part === given[index]);
+    return path.length >= fixed.length && fixed.every((part, index) => part === path[index]);
   }
-  return given.length === pattern.length && pattern.every((part, index) => part === '*' || part === given[index]);
+  return path.length === pattern.length && pattern.every((part, index) => part === '*' || part === path[index]);
 }
 
-/** What servers of all kinds could take a path for: decoded up to three times, cut, trimmed, folded, resolved. */
-function readingsOf(path: string): string[][] {
-  const readings: string[][] = [];
+/** Returns possible interpretations: decoded up to three times, truncated, trimmed, lowercased, resolved. */
+function interpretationsOf(path: string): string[][] {
+  const interpretations: string[][] = [];
   let text = path;
   for (let times = 0; times <= 3; times += 1) {
-    for (const cut of [text, text.split(/[?#\0]/)[0] ?? '']) readings.push(resolve(cut.toLowerCase()));
+    for (const truncated of [text, text.split(/[?#\0]/)[0] ?? ''])
+      interpretations.push(resolve(truncated.toLowerCase()));
     text = decode(text);
   }
-  return readings;
+  return interpretations;
 }
 
 function decode(text: string): string {
@@ -76,8 +77,8 @@ function decode(text: string): string {
 
 function resolve(path: string): string[] {
   const resolved: string[] = [];
-  for (const written of path.split(/[/\\]/)) {
-    const bare = (written.split(/;|%3b/)[0] ?? '').trim();
+  for (const segment of path.split(/[/\\]/)) {
+    const bare = (segment.split(/;|%3b/)[0] ?? '').trim();
     if (bare === '..') resolved.pop();
     else if (bare !== '' && bare !== '.') resolved.push(bare.replace(/(?<=[^. ])[. ]+$/, ''));
   }

@@ -4,7 +4,7 @@ import { ChunkedDecoder } from '../../src/http1/chunked-decoder.ts';
 import { Http1Error } from '../../src/http1/http1-error.ts';
 import type { ResponseHead } from '../../src/http1/response-head.ts';
 import { ResponseParser } from '../../src/http1/response-parser.ts';
-import { readStrictly, STATUS_LINE, Unreadable } from '../edge/strict.ts';
+import { readStrictly, STATUS_LINE, UnreadableError } from '../edge/strict.ts';
 
 interface ParsedResponse {
   /** Informational heads included. */
@@ -86,7 +86,7 @@ function parseStrictly(text: string) {
   try {
     return readStrictly(latin1(text), STRICT).message;
   } catch (error) {
-    if (error instanceof Unreadable) return undefined;
+    if (error instanceof UnreadableError) return undefined;
     throw error;
   }
 }
