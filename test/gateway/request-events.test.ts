@@ -33,7 +33,7 @@ let gateway: Gateway;
 let port: number;
 const raw: string[] = [];
 
-/** What stands for a subject in the log; its making is the verifier's affair, its writing the log's. */
+/** Returns the hash that the access log has in place of a subject. The verifier computes it. */
 const hashOf = (subject: string) => createHash('sha256').update(subject).digest('hex').slice(0, 16);
 
 beforeAll(async () => {
@@ -56,23 +56,23 @@ beforeEach(() => {
   raw.length = 0;
 });
 
-/** The plan takes the verifier of the one before it over: here it gets one whose subjects are known. */
+/** Loads a plan with predictable subjects: a new plan takes over the verifier of the previous plan. */
 function planWithSubjects(): Plan {
   const text = manifest(ROUTES, { up: upstream.url, jwks: issuer.jwksUrl, timeouts: '{ response: 200ms }' });
   const source = { path: 'gateway.yaml', text };
   const first = load(source, worldOf()).plan;
   if (first?.auth === undefined) throw new Error('the manifest does not load');
   const { verifier } = first.auth;
-  const known: Verifier = {
+  const fixedVerifier: Verifier = {
     ...verifier,
     cached: (token) => withSubject(verifier.cached(token)),
     verify: async (token) => {
-      const verdict = await verifier.verify(token);
-      return 'code' in verdict ? verdict : { principal: withSubject(verdict.principal) };
+      const result = await verifier.verify(token);
+      return 'code' in result ? result : { principal: withSubject(result.principal) };
     },
   };
-  const { plan } = load(source, worldOf(), { ...first, auth: { ...first.auth, verifier: known } });
-  if (plan?.auth?.verifier !== known) throw new Error('the verifier was not taken over');
+  const { plan } = load(source, worldOf(), { ...first, auth: { ...first.auth, verifier: fixedVerifier } });
+  if (plan?.auth?.verifier !== fixedVerifier) throw new Error('the verifier was not taken over');
   return plan;
 }
 
@@ -84,16 +84,16 @@ const bearer = async (claims: Record<string, unknown> = {}) =>
   `Authorization: Bearer ${await issuer.token({ sub: ANN, ...claims })}`;
 
 async function lineOf(bytes: string | Buffer) {
-  const answer = await ask(port, bytes);
-  await eventually('the line', () => raw.length > 0);
-  return { answer, line: JSON.parse(raw.at(-1) ?? '') };
+  const response = await ask(port, bytes);
+  await eventually('the access line', () => raw.length > 0);
+  return { response, line: JSON.parse(raw.at(-1) ?? '') };
 }
 
 describe('a refusal', () => {
   it.each([
-    ['none', () => [], { refusal: 'token_missing', reason: 'token_missing', status: 401 }],
-    ['no good one', () => ['Authorization: Bearer x'], { refusal: 'token_invalid', reason: 'token_malformed' }],
-  ])('for a token, of which there is %s, says what was required', async (_what, headers, members) => {
+    ['a missing token', () => [], { refusal: 'token_missing', reason: 'token_missing', status: 401 }],
+    ['a malformed token', () => ['Authorization: Bearer x'], { refusal: 'token_invalid', reason: 'token_malformed' }],
+  ])('for %s logs the required roles', async (_case, headers, members) => {
     const { line } = await lineOf(head('GET /settings HTTP/1.1', ...headers()));
     expect(line).toMatchObject({ route: 'settings', decision: 'refused', required: ['admin'], ...members });
     expect(line).not.toHaveProperty('subject');
@@ -104,15 +104,15 @@ describe('a refusal', () => {
     ['audience_wrong', { aud: 'elsewhere' }],
     ['issuer_wrong', { iss: 'somebody' }],
     ['token_not_yet_valid', { nbf: 9_999_999_999 }],
-  ])('for a token says in the log alone why: %s', async (reason, claims) => {
-    const { answer, line } = await lineOf(head('GET /contacts HTTP/1.1', await bearer(claims)));
+  ])('for an invalid token has its reason only in the log: %s', async (reason, claims) => {
+    const { response, line } = await lineOf(head('GET /contacts HTTP/1.1', await bearer(claims)));
     expect(line).toMatchObject({ status: 401, refusal: 'token_invalid', reason, required: ['admin', 'user'] });
     expect(line).not.toHaveProperty('subject');
-    expect([answer.line, ...answer.headers.flat(), answer.body].join('\n')).not.toContain(reason);
+    expect([response.line, ...response.headers.flat(), response.body].join('\n')).not.toContain(reason);
   });
 
-  it('for a role says who asked and what was required, and the answer does not', async () => {
-    const { answer, line } = await lineOf(head('GET /settings HTTP/1.1', await bearer({ company_role: 'user' })));
+  it('for a role has the subject and the required roles only in the log', async () => {
+    const { response, line } = await lineOf(head('GET /settings HTTP/1.1', await bearer({ company_role: 'user' })));
     expect(line).toMatchObject({
       route: 'settings',
       status: 403,
@@ -122,36 +122,36 @@ describe('a refusal', () => {
       reason: 'role_not_allowed',
       required: ['admin'],
     });
-    expect(answer.json().message).toBe('admins and users only');
-    // The message itself speaks of admins, in the plural.
-    expect(JSON.stringify(answer.json()).replaceAll('admins', '')).not.toContain('admin');
-    expect(answer.headers.flat().join('\n')).not.toContain('admin');
+    expect(response.json().message).toBe('admins and users only');
+    // The message contains "admins", in the plural.
+    expect(JSON.stringify(response.json()).replaceAll('admins', '')).not.toContain('admin');
+    expect(response.headers.flat().join('\n')).not.toContain('admin');
   });
 
-  it('of a body by a caller who may call says who it was', async () => {
+  it('of a body logs the subject of the caller', async () => {
     const { line } = await lineOf(head('POST /strict HTTP/1.1', 'Content-Length: 0', await bearer()));
     expect(line).toMatchObject({ status: 415, subject: hashOf(ANN), decision: 'refused', required: ['admin', 'user'] });
   });
 
-  it('where nobody is asked for a role requires none', async () => {
+  it('without a role check logs no required roles', async () => {
     for (const line of ['GET /nowhere HTTP/1.1', 'PUT /login HTTP/1.1', 'GET /open/../x HTTP/1.1']) {
-      const { line: written } = await lineOf(head(line));
-      expect(written).toHaveProperty('decision', 'refused');
-      expect(written).not.toHaveProperty('required');
+      const { line: entry } = await lineOf(head(line));
+      expect(entry).toHaveProperty('decision', 'refused');
+      expect(entry).not.toHaveProperty('required');
     }
   });
 
-  it('of bytes that are no request is one, too', async () => {
+  it('of bytes that are not a request has an access line', async () => {
     await exchangeBytes(port, 'nonsense\r\n\r\n');
-    await eventually('the line', () => raw.length > 0);
+    await eventually('the access line', () => raw.length > 0);
     expect(JSON.parse(raw[0] ?? '')).toMatchObject({ decision: 'refused', refusal: 'message_malformed', status: 400 });
   });
 });
 
-describe('an answer that was not refused', () => {
-  it('has no decision, and the subject of its caller', async () => {
+describe('a forwarded response', () => {
+  it('logs the subject of its caller and no decision', async () => {
     const token = await bearer();
-    // At first the token is verified, then it is known.
+    // The gateway verifies the token in the first round and has it cached in the second.
     for (let round = 0; round < 2; round += 1) {
       const { line } = await lineOf(head('GET /contacts HTTP/1.1', token));
       expect(line).toMatchObject({ status: 200, subject: hashOf(ANN) });
@@ -159,21 +159,21 @@ describe('an answer that was not refused', () => {
     }
   });
 
-  it('on a public route has no subject: no token is looked at', async () => {
+  it('logs no subject on a public route, where no token is verified', async () => {
     expect((await lineOf(head('GET /open/x HTTP/1.1', await bearer()))).line).not.toHaveProperty('subject');
   });
 });
 
-describe('at login', () => {
-  const giving = async (claims: Record<string, unknown>) => {
+describe('a login', () => {
+  const respondWithToken = async (claims: Record<string, unknown>) => {
     const token = await issuer.token({ sub: BOB, ...claims });
     respond = (_request, response) => void response.end(JSON.stringify({ token }));
   };
 
-  it('the subject is whom the token in the answer names', async () => {
-    await giving({});
+  it('logs the subject of the token in the response', async () => {
+    await respondWithToken({});
     expect((await lineOf(head('POST /login HTTP/1.1'))).line).toMatchObject({ status: 200, subject: hashOf(BOB) });
-    await giving({ company_role: 'viewer' });
+    await respondWithToken({ company_role: 'viewer' });
     const { line } = await lineOf(head('POST /login HTTP/1.1'));
     expect(line).toMatchObject({
       status: 403,
@@ -185,8 +185,8 @@ describe('at login', () => {
     expect(renewed.line).toMatchObject({ status: 403, subject: hashOf(BOB) });
   });
 
-  it('a token that does not verify names nobody', async () => {
-    await giving({ exp: 1 });
+  it('logs no subject for an invalid token in the response', async () => {
+    await respondWithToken({ exp: 1 });
     const { line } = await lineOf(head('POST /login HTTP/1.1'));
     expect(line).toMatchObject({ status: 502, refusal: 'login_response_refused', reason: 'login_token_expired' });
     expect(line).not.toHaveProperty('subject');
@@ -195,14 +195,14 @@ describe('at login', () => {
   });
 });
 
-it('no line holds a claim or a token', async () => {
+it('no access line contains a claim or a token', async () => {
   const claims = { sub: 'SENTINEL-sub', company_role: 'SENTINEL-role', email: 'SENTINEL-mail', jti: 'SENTINEL-jti' };
   const token = await issuer.token(claims);
   respond = (_request, response) => void response.end(JSON.stringify({ token }));
   for (const path of ['/contacts', '/settings', '/open/x', '/strict'])
     await ask(port, head(`POST ${path} HTTP/1.1`, `Authorization: Bearer ${token}`));
   await ask(port, head('POST /login HTTP/1.1'));
-  await eventually('the lines', () => raw.length === 5);
+  await eventually('the access lines', () => raw.length === 5);
   const all = raw.join('\n');
   for (const secret of ['SENTINEL', ...token.split('.')]) expect(all).not.toContain(secret);
   expect(all).toContain(hashOf('SENTINEL-sub'));
@@ -214,7 +214,7 @@ describe('docs/log.md', () => {
     ([, name]) => name,
   );
 
-  it('has every member that a line may have, in the order of the lines', async () => {
+  it('lists every member of an access line, in order', async () => {
     await ask(port, head('GET /contacts HTTP/1.1', await bearer()));
     await ask(port, head('GET /settings HTTP/1.1', await bearer({ company_role: 'user' })));
     await exchangeBytes(port, 'nonsense\r\n\r\n');
@@ -224,40 +224,38 @@ describe('docs/log.md', () => {
     const wire = await Wire.open(port);
     wire.write(keptHead('GET /open/x HTTP/1.1'));
     await wire.closed();
-    await eventually('the lines', () => raw.length === 5);
+    await eventually('the access lines', () => raw.length === 5);
     const lines = raw.map((line) => Object.keys(JSON.parse(line)));
     const source = readFileSync(new URL('../../src/gateway/telemetry/access-log.ts', import.meta.url), 'utf8');
-    const written = [...source.matchAll(/[{,]"(\w+)":/g)].map(([, name]) => name);
-    expect([...new Set(written)].sort()).toEqual(members.toSorted());
+    const sourceMembers = [...source.matchAll(/[{,]"(\w+)":/g)].map(([, name]) => name);
+    expect([...new Set(sourceMembers)].sort()).toEqual(members.toSorted());
     expect(lines.flat().filter((name) => !members.includes(name))).toEqual([]);
     for (const line of lines) expect(line).toEqual(members.filter((name) => line.includes(name ?? '')));
   });
 
-  it('shows a line as it is written', async () => {
+  it('has an example with the members of a real access line', async () => {
     const { line } = await lineOf(head('GET /settings HTTP/1.1', await bearer({ company_role: 'user' })));
-    const shown = {
+    const fixedValues = {
       time: 1_767_225_600_000,
       id: '8f14e45f-ceea-467f-9575-7c3a1f2d9b10',
       subject: '5f0c1e7a94b2d386',
       trace: '8f14e45fceea467f95757c3a1f2d9b10',
       ms: 0.412,
     };
-    for (const name of Object.keys(shown)) expect(line).toHaveProperty(name);
-    expectSection('docs/log.md', 'example', `\`\`\`json\n${JSON.stringify({ ...line, ...shown })}\n\`\`\`\n`);
+    for (const name of Object.keys(fixedValues)) expect(line).toHaveProperty(name);
+    expectSection('docs/log.md', 'example', `\`\`\`json\n${JSON.stringify({ ...line, ...fixedValues })}\n\`\`\`\n`);
   });
 
-  it('lists the reasons for which a token is not accepted', () => {
+  it('lists the reasons for which the gateway refuses a token', () => {
     const types = readFileSync(new URL('../../src/plan/tokens/verification-result.ts', import.meta.url), 'utf8');
     const union = /export type TokenErrorCode =([^;]*);/.exec(types)?.[1] ?? '';
-    const faults = [...union.matchAll(/'(\w+)'/g)]
-      .map(([, name]) => name)
-      .filter((name) => name !== 'keys_unavailable');
-    expect(faults.length).toBeGreaterThan(5);
-    expectSection('docs/log.md', 'token-reasons', `${faults.map((name) => `\`${name}\``).join(', ')}.\n`);
+    const codes = [...union.matchAll(/'(\w+)'/g)].map(([, name]) => name).filter((name) => name !== 'keys_unavailable');
+    expect(codes.length).toBeGreaterThan(5);
+    expectSection('docs/log.md', 'token-reasons', `${codes.map((name) => `\`${name}\``).join(', ')}.\n`);
   });
 
-  it('lists the reasons that a connection to an upstream has', () => {
-    const rows = Object.entries(HTTP1_ERROR_CODES).map(([code, what]) => `- \`upstream_${code}\`: ${what}\n`);
+  it('lists the error reasons of upstream connections', () => {
+    const rows = Object.entries(HTTP1_ERROR_CODES).map(([code, text]) => `- \`upstream_${code}\`: ${text}\n`);
     expectSection('docs/log.md', 'upstream-reasons', rows.join(''));
     const names = Object.entries(DNS_ERROR_CODES).map(
       ([code, text]) => `- \`upstream_${code.toLowerCase()}\`: ${text}\n`,
