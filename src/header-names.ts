@@ -1,22 +1,22 @@
 /**
- * Some servers read `X_Original_URL` and `X.Original.URL` as `X-Original-URL`. Every spelling folds to one name, in lower case
- * and with hyphens. Folding keeps the length.
+ * Returns the canonical form of a header name, in lower case and with hyphens: some servers read `X_Original_URL` and
+ * `X.Original.URL` as `X-Original-URL`. The length stays the same.
  */
 export function foldHeaderName(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9-]/g, '-');
 }
 
 /**
- * Returns true for a header by which frameworks, proxies or middleware take another method, path, host or scheme than those of
- * the request line and `Host`: the upstream would serve a request that the gateway neither matched nor authorized.
+ * True for a header from which frameworks, proxies or middleware read another method, path, host or scheme than that of the
+ * request line and `Host`: the upstream would serve a request that the gateway neither matched nor authorized.
  *
- * @param folded by `foldName`
+ * @param folded the result of `foldHeaderName`
  */
 export function isOverrideHeader(folded: string): boolean {
   return OVERRIDE_HEADERS.has(folded) || (OVERRIDE_PREFIXES.test(folded) && !GATEWAY_HEADERS.has(folded));
 }
 
-/** The gateway writes these itself; they never pass. */
+/** The gateway sets these itself and never forwards those of a client. */
 const GATEWAY_HEADERS = new Set(['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host']);
 
 const OVERRIDE_PREFIXES = /^x-(?:forwarded|original|rewrite|override|envoy|middleware|invoke)-/;

@@ -1,9 +1,16 @@
-const MOST_USED_FIRST: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
+/** The methods that a route may have, the most common first. A test compares them with the schema. */
+const METHODS_BY_USE = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 
-/** The methods that a route may have, sorted by name. */
-export const HTTP_METHODS: readonly string[] = MOST_USED_FIRST.toSorted();
+/** The methods that a route may have, in the order of an `Allow` header. */
+export const HTTP_METHODS: readonly string[] = METHODS_BY_USE.toSorted();
 
-/** Sorts methods for readers: the most used first. */
+/** RFC 9110 section 9.2.2. */
+export const IDEMPOTENT_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
+
+/** Methods whose requests usually have content (RFC 9110 section 8.6, RFC 5789 section 2). */
+export const CONTENT_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+
+/** Returns the methods with the most common ones first. */
 export function sortMethods(methods: readonly string[]): readonly string[] {
-  return MOST_USED_FIRST.filter((method) => methods.includes(method));
+  return METHODS_BY_USE.filter((method) => methods.includes(method));
 }

@@ -1,39 +1,47 @@
 /**
- * A JSON Pointer (RFC 6901) as a function from a value to what it points at, or to `undefined`. Own members
- * only: a pointer never reaches what every object inherits.
+ * Compiles a JSON Pointer (RFC 6901) to a function that returns the value at the pointer, or `undefined`. It reads
+ * own members only, so a pointer never reaches an inherited member such as `__proto__`.
  */
 export function compilePointer(pointer: string): (value: unknown) => unknown {
-  const names = namesOf(pointer);
+  const names = parsePointer(pointer);
   return (value) => {
-    let found = value;
+    let current = value;
     for (const name of names) {
-      if (found === null || typeof found !== 'object' || !Object.hasOwn(found, name)) return undefined;
-      found = (found as Record<string, unknown>)[name];
+      if (current === null || typeof current !== 'object' || !Object.hasOwn(current, name)) return undefined;
+      current = (current as Record<string, unknown>)[name];
     }
-    return found;
+    return current;
   };
 }
 
-/** The smallest value of objects in which a pointer finds this one. */
+/** Returns the smallest object that has the value at the pointer. */
 export function nestValue(pointer: string, value: unknown): unknown {
-  return namesOf(pointer).reduceRight<unknown>((inside, name) => Object.fromEntries([[name, inside]]), value);
+  return parsePointer(pointer).reduceRight<unknown>((inner, name) => Object.fromEntries([[name, inner]]), value);
 }
 
-function namesOf(pointer: string): string[] {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
+/** Returns the unescaped names of a pointer: `/a~1b/0` is `['a/b', '0']`. */
+export function parsePointer(pointer: string): string[] {
+  return pointer.split('/').slice(1).map(unescapePointerStep);
 }
 
-/** One name as a step of a JSON Pointer. */
+/** Returns the pointer of a path. */
+export function formatPointer(path: readonly (string | number)[]): string {
+  return path.map(pointerStep).join('');
+}
+
+/** Returns a name as one step of a pointer, with its slash. */
 export function pointerStep(name: string | number): string {
   return `/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
+/** Returns the name of a step without its slash. */
+export function unescapePointerStep(step: string): string {
+  return step.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
 const MAX_CHARACTERS = 300;
 
-/** A pointer as it is told: the names in it may be a client's own, and of any length. */
+/** Shortens a pointer for a message: a client may choose the names in it, of any length. */
 export function truncatePointer(pointer: string): string {
   return pointer.length > MAX_CHARACTERS ? `${pointer.slice(0, MAX_CHARACTERS)}…`.toWellFormed() : pointer;
 }

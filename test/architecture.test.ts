@@ -51,8 +51,8 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   'circuit-breaker': [],
   fairness: [],
   dns: ['loopback'],
-  http1: ['dns', 'raw-headers'],
-  manifest: ['problem'],
+  http1: ['dns', 'http-methods', 'raw-headers'],
+  manifest: ['json-pointer', 'problem'],
   plan: [
     'circuit-breaker',
     'fairness',
@@ -74,6 +74,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
     'header-names',
     'http1',
     'http-methods',
+    'json-pointer',
     'log',
     'plan',
     'raw-headers',
@@ -161,6 +162,7 @@ describe('the doors between the rooms', () => {
       'header-names',
       'http-methods',
       'http1',
+      'json-pointer',
       'raw-headers',
     ];
     const outside = imports.filter(

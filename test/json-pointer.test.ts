@@ -16,7 +16,7 @@ const DOCUMENT = {
   'm~n': 8,
 };
 
-describe('the examples of RFC 6901', () => {
+describe('compilePointer returns the values of RFC 6901 section 5 for', () => {
   test.each<[string, unknown]>([
     ['', DOCUMENT],
     ['/foo', ['bar', 'baz']],
@@ -33,7 +33,7 @@ describe('the examples of RFC 6901', () => {
   ])('%j', (pointer, expected) => expect(compilePointer(pointer)(DOCUMENT)).toEqual(expected));
 });
 
-describe('what is not there is undefined', () => {
+describe('compilePointer returns undefined for a missing value:', () => {
   test.each([
     ['/a', {}],
     ['/a/b', { a: null }],
@@ -52,15 +52,15 @@ describe('what is not there is undefined', () => {
   ])('%s in %j', (pointer, value) => expect(compilePointer(pointer)(value)).toBeUndefined());
 });
 
-test('"~01" is "~1", not "/"', () => {
+test('compilePointer reads "~01" as "~1", not as "/"', () => {
   expect(compilePointer('/~01')({ '~1': 'right', '/': 'wrong' })).toBe('right');
 });
 
-test('own members named as inherited ones are found', () => {
+test('compilePointer returns own members with the name of an inherited one', () => {
   expect(compilePointer('/__proto__')(JSON.parse('{"__proto__":1}'))).toBe(1);
 });
 
-test('any name is found by its step', () => {
+test('pointerStep and compilePointer agree on any name', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: 'binary' }),

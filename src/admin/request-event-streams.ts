@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { clientKey } from '../fairness/client-key.ts';
 import { UsageByKey } from '../fairness/usage-by-key.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import type { RequestEvent } from '../gateway/telemetry/request-event.ts';
+import { type RequestEvent, requestEventOf } from '../gateway/telemetry/request-event.ts';
 import type { AdminMetrics } from './admin-metrics.ts';
 import { type RequestEventFilter, searchCost } from './request-event-filter.ts';
 import { RequestEventStream } from './request-event-stream.ts';
@@ -52,7 +52,7 @@ export class RequestEventStreams {
   }
 
   #start(): void {
-    this.#unsubscribe = this.#gateway.subscribe((decision) => this.#publish(decision));
+    this.#unsubscribe = this.#gateway.subscribe((record) => this.#publish(requestEventOf(record)));
     this.#timer = setInterval(() => this.#write(), FLUSH_INTERVAL_MS);
   }
 

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { HTTP_METHODS } from '../http-methods.ts';
 import type { Source } from '../manifest/source.ts';
 import type { PlanChanges } from '../plan/changes.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -112,11 +113,8 @@ export function formatRoutes({ routes, auth }: Pick<Plan, 'routes' | 'auth'>, co
   return `${[paint(lines[0] ?? '', 'bold', colour), ...lines.slice(1)].join('\n')}\n`;
 }
 
-/** The number of methods that `any` stands for. */
-const ALL_METHODS_COUNT = 7;
-
 export function formatMethods(methods: readonly string[]): string {
-  return methods.length === ALL_METHODS_COUNT ? 'any' : methods.join(',');
+  return methods.length === HTTP_METHODS.length ? 'any' : methods.join(',');
 }
 
 function rulesOf(route: Route, auth: Auth | undefined): string {

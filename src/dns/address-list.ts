@@ -1,14 +1,14 @@
 import { HostAddress } from './host-address.ts';
 
-/** A name with more addresses than this is cut: each of them costs memory, and nobody needs so many. */
+/** Further addresses of a name are ignored, to bound the memory. */
 const MAX_ADDRESSES = 256;
-/** The addresses that one connection attempt may try. */
-const MAX_TRIED = 4;
+/** The number of addresses that one connection attempt may try. */
+const MAX_ATTEMPTS = 4;
 
-/** The addresses of a name, which take turns. */
+/** The addresses of a name, used in rotation. */
 export class AddressList {
   #addresses: readonly HostAddress[] = [];
-  #turn = 0;
+  #nextIndex = 0;
 
   get size(): number {
     return this.#addresses.length;
@@ -18,33 +18,33 @@ export class AddressList {
     return this.#addresses.map(({ ip }) => ip);
   }
 
-  /** Replaces the addresses. One that stays keeps what is known about it; one that is missing is marked as gone. */
+  /** Replaces the addresses. An address in both lists keeps its state; a missing one is marked as removed. */
   replace(ips: readonly string[]): void {
-    const known = new Map(this.#addresses.map((address) => [address.ip, address]));
-    const kept = [...new Set(ips)].slice(0, MAX_ADDRESSES);
-    this.#addresses = kept.map((ip) => known.get(ip) ?? new HostAddress(ip));
-    for (const ip of kept) known.delete(ip);
-    for (const address of known.values()) address.isRemoved = true;
+    const previous = new Map(this.#addresses.map((address) => [address.ip, address]));
+    const unique = [...new Set(ips)].slice(0, MAX_ADDRESSES);
+    this.#addresses = unique.map((ip) => previous.get(ip) ?? new HostAddress(ip));
+    for (const ip of unique) previous.delete(ip);
+    for (const address of previous.values()) address.isRemoved = true;
   }
 
-  /** The addresses to try for the next connection, best first: the next in turn, and those that failed lately last. */
-  next(isInTurn: boolean): HostAddress[] {
+  /** Returns the addresses to try for the next connection, best first. Recently failed addresses come last. */
+  next(rotate: boolean): HostAddress[] {
     const all = this.#addresses;
-    const start = isInTurn ? this.#turn : 0;
-    const tried: HostAddress[] = [];
+    const start = rotate ? this.#nextIndex : 0;
+    const preferred: HostAddress[] = [];
     const avoided: HostAddress[] = [];
-    for (let step = 0; step < all.length && tried.length < MAX_TRIED; step += 1) {
+    for (let step = 0; step < all.length && preferred.length < MAX_ATTEMPTS; step += 1) {
       const index = (start + step) % all.length;
       const address = all[index] as HostAddress;
       if (address.isAvoided) {
-        if (avoided.length < MAX_TRIED) avoided.push(address);
+        if (avoided.length < MAX_ATTEMPTS) avoided.push(address);
         continue;
       }
-      // The turn moves on from the first address that is used, so that the one behind an avoided one gets no double share.
-      if (tried.length === 0) this.#turn = index + 1;
-      tried.push(address);
+      // The rotation continues after the first used address; otherwise the one after an avoided address would get two shares.
+      if (preferred.length === 0) this.#nextIndex = index + 1;
+      preferred.push(address);
     }
-    if (tried.length === 0) this.#turn = start + 1;
-    return [...tried, ...avoided].slice(0, MAX_TRIED);
+    if (preferred.length === 0) this.#nextIndex = start + 1;
+    return [...preferred, ...avoided].slice(0, MAX_ATTEMPTS);
   }
 }

@@ -1,4 +1,4 @@
-/** Why a name has no address to connect to; the codes are those of `getaddrinfo` and of c-ares. */
+/** The reasons why a name has no address, by the codes of `getaddrinfo` and c-ares. */
 export const DNS_ERROR_CODES = {
   ENOTFOUND: 'the name has no address',
   EAI_AGAIN: 'the name servers refused, failed or could not be reached',

@@ -6,106 +6,106 @@ import type { LookupSlots, SlotHolder } from './lookup-slots.ts';
 export interface DnsLookupListener {
   readonly hasWaiters: boolean;
   readonly isFailing: boolean;
-  /** The full names that may be meant, in order. */
+  /** Returns the full names to query, in order. */
   candidateNames(): readonly string[];
-  /** Addresses of one family are there; the other one follows. */
-  onPartialResult(found: DnsResult): void;
-  onResult(found: DnsResult, ms: number): void;
+  /** The addresses of one family are available; those of the other one follow. */
+  onPartialResult(result: DnsResult): void;
+  onResult(result: DnsResult, ms: number): void;
   onFailed(error: DnsError, ms: number): void;
-  /** It ended without a result. */
+  /** The lookup ended without a result. */
   onCancelled(): void;
 }
 
-/** Longest time on the network, whatever the name servers do. */
-const LIMIT_MS = 5_000;
+/** The time limit of a lookup on the network. */
+const TIMEOUT_MS = 5_000;
 /**
- * The same once the last waiter has left. The time lets a name resolve that takes longer than each waiter does, and tells a name
- * server that hangs from clients that leave early.
+ * The time limit after the last waiter has left. A slow name can still resolve, and a name server that hangs still counts as
+ * failed although its clients disconnected early.
  */
-const ABANDONED_MS = 1_000;
+const ABANDONED_TIMEOUT_MS = 1_000;
 
-/** One look-up of a name, from its wait for a place to its result. */
+/** One lookup of a name, from its wait for a slot to its result. */
 export class DnsLookup implements SlotHolder, DnsQueryListener {
-  readonly #places: LookupSlots;
-  readonly #user: DnsLookupListener;
-  #question: DnsQuery | undefined;
+  readonly #slots: LookupSlots;
+  readonly #listener: DnsLookupListener;
+  #query: DnsQuery | undefined;
   #timer: NodeJS.Timeout | undefined;
   #startedAt = 0;
-  #early: DnsResult | undefined;
-  #isOver = false;
+  #partial: DnsResult | undefined;
+  #hasEnded = false;
 
-  constructor(places: LookupSlots, user: DnsLookupListener) {
-    this.#places = places;
-    this.#user = user;
-    places.acquire(this);
+  constructor(slots: LookupSlots, listener: DnsLookupListener) {
+    this.#slots = slots;
+    this.#listener = listener;
+    slots.acquire(this);
   }
 
   get hasWaiters(): boolean {
-    return this.#user.hasWaiters;
+    return this.#listener.hasWaiters;
   }
 
   get isFailing(): boolean {
-    return this.#user.isFailing;
+    return this.#listener.isFailing;
   }
 
-  /** The first waiter came, after it had begun without one. */
+  /** Called when a lookup without waiters gets its first one. */
   onFirstWaiter(): void {
-    if (this.#question === undefined) this.#places.preemptFor(this);
-    else this.#limit(Math.max(this.#startedAt + LIMIT_MS - performance.now(), 0));
+    if (this.#query === undefined) this.#slots.preemptFor(this);
+    else this.#setTimeout(Math.max(this.#startedAt + TIMEOUT_MS - performance.now(), 0));
   }
 
-  /** The last waiter left. */
+  /** Called when the last waiter leaves. */
   onLastWaiterLeft(): void {
-    if (this.#question === undefined) this.cancel();
-    else this.#limit(ABANDONED_MS);
+    if (this.#query === undefined) this.cancel();
+    else this.#setTimeout(ABANDONED_TIMEOUT_MS);
   }
 
   cancel(): void {
     if (!this.#end()) return;
-    this.#user.onCancelled();
+    this.#listener.onCancelled();
   }
 
   onSlot(channel: Resolver): void {
     this.#startedAt = performance.now();
-    this.#limit(LIMIT_MS);
-    this.#question = new DnsQuery(channel, this.#user.candidateNames(), this);
+    this.#setTimeout(TIMEOUT_MS);
+    this.#query = new DnsQuery(channel, this.#listener.candidateNames(), this);
   }
 
   onPreempted(): void {
     this.cancel();
   }
 
-  onPartialResult(found: DnsResult): void {
-    this.#early = found;
-    this.#user.onPartialResult(found);
+  onPartialResult(result: DnsResult): void {
+    this.#partial = result;
+    this.#listener.onPartialResult(result);
   }
 
-  onResult(found: DnsResult): void {
+  onResult(result: DnsResult): void {
     const ms = performance.now() - this.#startedAt;
-    if (this.#end()) this.#user.onResult(found, ms);
+    if (this.#end()) this.#listener.onResult(result, ms);
   }
 
   onFailed(error: DnsError): void {
     const ms = performance.now() - this.#startedAt;
-    if (this.#end()) this.#user.onFailed(error, ms);
+    if (this.#end()) this.#listener.onFailed(error, ms);
   }
 
-  #limit(ms: number): void {
+  #setTimeout(ms: number): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#onLate(), ms).unref();
+    this.#timer = setTimeout(() => this.#onTimeout(), ms).unref();
   }
 
-  #onLate(): void {
-    if (this.#early === undefined) this.onFailed(new DnsError('ETIMEOUT'));
-    else this.onResult(this.#early);
+  #onTimeout(): void {
+    if (this.#partial === undefined) this.onFailed(new DnsError('ETIMEOUT'));
+    else this.onResult(this.#partial);
   }
 
   #end(): boolean {
-    if (this.#isOver) return false;
-    this.#isOver = true;
+    if (this.#hasEnded) return false;
+    this.#hasEnded = true;
     clearTimeout(this.#timer);
-    this.#question?.stop();
-    this.#places.release(this);
+    this.#query?.stop();
+    this.#slots.release(this);
     return true;
   }
 }

@@ -2,14 +2,14 @@ import type { DnsErrorCode } from './dns-error.ts';
 
 const MIN_TTL_MS = 1_000;
 const MAX_TTL_MS = 300_000;
-/** A failure is remembered for this long. */
+/** The time after a failure without another lookup. */
 const FAILURE_MS = 1_000;
-/** Addresses without a newer response are used for no longer than this (RFC 8767 section 5 says one to three days). */
+/** Stale addresses are not used longer than this (RFC 8767 section 5 recommends one to three days). */
 const MAX_STALE_MS = 86_400_000;
-/** The same after the name servers say that there are none, since the addresses may be another service's by then. */
+/** The limit after the name servers report that the name has no address: the old ones may belong to another service. */
 const MAX_NOT_FOUND_MS = 60_000;
 
-/** Decides how long the result of a look-up holds. Times are milliseconds of one clock. */
+/** Decides how long the result of a lookup is valid. Times are milliseconds of one monotonic clock. */
 export class Freshness {
   #expiresAt = 0;
   #retryAt = 0;
@@ -17,7 +17,7 @@ export class Freshness {
   #resolvedAt = 0;
   #notFoundSince: number | undefined;
 
-  /** A look-up ended, with or without a result. */
+  /** Records the end of a lookup, with or without a result. */
   recordLookupEnd(now: number): void {
     this.#endedAt = now;
   }
@@ -28,7 +28,7 @@ export class Freshness {
     this.#expiresAt = now + Math.min(Math.max(ttlSeconds * 1_000, MIN_TTL_MS), MAX_TTL_MS);
   }
 
-  /** Addresses that came from elsewhere serve from now on until a look-up has a result. */
+  /** Restarts the limit on stale addresses, for addresses from the hosts file. */
   restartStaleness(now: number): void {
     this.#resolvedAt = now;
   }
@@ -42,19 +42,19 @@ export class Freshness {
     return now >= this.#expiresAt;
   }
 
-  /** False while the last failure is remembered. */
+  /** True if the last failure is long enough ago for another lookup. */
   mayRetry(now: number): boolean {
     return now >= this.#retryAt;
   }
 
-  /** True if the last look-up ended at least this long ago. */
+  /** True if the last lookup ended at least this long ago. */
   isIdleFor(now: number, ms: number): boolean {
     return now >= this.#endedAt + ms;
   }
 
-  /** True if the addresses are too old to serve at all. */
+  /** True if the addresses are too old to use. */
   isTooStale(now: number): boolean {
-    const isGone = this.#notFoundSince !== undefined && now - this.#notFoundSince >= MAX_NOT_FOUND_MS;
-    return isGone || now - this.#resolvedAt >= MAX_STALE_MS;
+    const isRemoved = this.#notFoundSince !== undefined && now - this.#notFoundSince >= MAX_NOT_FOUND_MS;
+    return isRemoved || now - this.#resolvedAt >= MAX_STALE_MS;
   }
 }

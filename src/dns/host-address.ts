@@ -1,12 +1,12 @@
-/** The first pause after a failure; it doubles with each further one. */
+/** The pause after the first failure; it doubles with each further one. */
 const FIRST_PAUSE_MS = 5_000;
 const MAX_PAUSE_MS = 60_000;
 
-/** One address of a name. Connections keep it to learn that it is gone. */
+/** One address of a name. Its connections refer to it, to detect that it was removed. */
 export class HostAddress {
   readonly ip: string;
   readonly family: 4 | 6;
-  /** True once the name no longer has this address. */
+  /** True if the name no longer has this address. */
   isRemoved = false;
   #failures = 0;
   #avoidedUntil = 0;
@@ -16,7 +16,7 @@ export class HostAddress {
     this.family = ip.includes(':') ? 6 : 4;
   }
 
-  /** True shortly after a connection to it failed: other addresses come first. */
+  /** True during the pause after a failed connection: other addresses come first. */
   get isAvoided(): boolean {
     return this.#failures > 0 && performance.now() < this.#avoidedUntil;
   }

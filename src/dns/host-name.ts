@@ -14,33 +14,34 @@ import type { ResolverFiles } from './resolver-files.ts';
 /** Receives the addresses to try, best first, or the reason why there is none. */
 export type AddressCallback = (error: DnsError | undefined, addresses: readonly HostAddress[]) => void;
 
-/** The parts of a resolver that its names share. */
+/** The parts of a resolver that all names share. */
 export interface ResolverContext {
   readonly files: ResolverFiles;
   readonly slots: LookupSlots;
   readonly counts: LookupCounts;
   readonly now: () => number;
-  /** A name begins to fail, with the reason, or resolves again. */
+  /** Reports that a name stops resolving, with the reason, or resolves again. */
   readonly report: (name: string, reason: DnsErrorCode | undefined) => void;
 }
 
-/** At least this long from one look-up to the next while addresses do not take connections. */
+/** The minimum time between two lookups while addresses refuse connections. */
 const UNREACHABLE_MS = 1_000;
+/** The number of waiters that get their result in one turn of the event loop. */
 const DELIVERIES_PER_TURN = 64;
-const LOOPBACK = ['127.0.0.1', '::1'];
+const LOOPBACK_ADDRESSES = ['127.0.0.1', '::1'];
 
-/** A name with its addresses, as far as they are known. */
+/** A host name with its cached addresses. */
 export class HostName implements DnsLookupListener {
   readonly #name: string;
   readonly #context: ResolverContext;
   readonly #addresses = new AddressList();
   readonly #waiters = new Set<AddressCallback>();
-  #lookUp: DnsLookup | undefined;
+  #lookup: DnsLookup | undefined;
   #isStatic = false;
   #filesVersion = -1;
   readonly #freshness = new Freshness();
   #error: DnsError | undefined;
-  /** The last time that a connection needed it. */
+  /** The last time that a connection requested the addresses. */
   usedAt = 0;
   /** Open connections to its addresses. */
   connections = 0;
@@ -53,7 +54,7 @@ export class HostName implements DnsLookupListener {
     // RFC 6761 section 6.3.
     this.#isStatic = true;
     this.#filesVersion = Number.POSITIVE_INFINITY;
-    this.#addresses.replace(LOOPBACK);
+    this.#addresses.replace(LOOPBACK_ADDRESSES);
   }
 
   get isFailing(): boolean {
@@ -65,7 +66,7 @@ export class HostName implements DnsLookupListener {
   }
 
   get isLookingUp(): boolean {
-    return this.#lookUp !== undefined;
+    return this.#lookup !== undefined;
   }
 
   get status(): ResolutionStatus {
@@ -73,22 +74,22 @@ export class HostName implements DnsLookupListener {
   }
 
   /**
-   * Gives the addresses to a waiter: at the end of this turn if any are known, else after the look-up.
+   * Delivers the addresses to a waiter: at the end of this turn if they are cached, else after the lookup.
    *
-   * @returns for a waiter that leaves earlier
+   * @returns a function that removes the waiter
    */
   resolve(waiter: AddressCallback): () => void {
     const { files, now } = this.#context;
     this.usedAt = now();
     if (files.isReady || this.#isStatic) return this.#resolve(waiter);
-    let hasLeft = false;
-    let leave = () => {
-      hasLeft = true;
+    let isCancelled = false;
+    let cancel = () => {
+      isCancelled = true;
     };
     void files.ready().then(() => {
-      if (!hasLeft) leave = this.#resolve(waiter);
+      if (!isCancelled) cancel = this.#resolve(waiter);
     });
-    return () => leave();
+    return () => cancel();
   }
 
   #resolve(waiter: AddressCallback): () => void {
@@ -105,49 +106,49 @@ export class HostName implements DnsLookupListener {
     if (this.#error !== undefined && !this.#freshness.mayRetry(now())) return deliverLater(waiter, this.#error, []);
     const others = this.#waiters.size;
     this.#waiters.add(waiter);
-    if (this.#lookUp === undefined) this.refresh();
-    else if (others === 0) this.#lookUp.onFirstWaiter();
+    if (this.#lookup === undefined) this.refresh();
+    else if (others === 0) this.#lookup.onFirstWaiter();
     return () => {
-      if (this.#waiters.delete(waiter) && this.#waiters.size === 0) this.#lookUp?.onLastWaiterLeft();
+      if (this.#waiters.delete(waiter) && this.#waiters.size === 0) this.#lookup?.onLastWaiterLeft();
     };
   }
 
-  /** An address does not take connections: the name may have others by now. */
+  /** Starts a lookup after an address refused a connection, since the name may have changed. */
   onUnreachable(): void {
     if (this.#freshness.isIdleFor(this.#context.now(), UNREACHABLE_MS)) this.refresh();
   }
 
-  /** Begins a look-up if none is in progress. */
+  /** Starts a lookup unless one is running already. */
   refresh(): void {
     this.#readHosts();
-    if (!this.#isStatic) this.#lookUp ??= new DnsLookup(this.#context.slots, this);
+    if (!this.#isStatic) this.#lookup ??= new DnsLookup(this.#context.slots, this);
   }
 
-  /** True if its addresses have expired, and the last look-up ended at least this long ago. */
+  /** True if the addresses have expired and the last lookup ended at least this long ago. */
   isRefreshDue(pauseMs: number): boolean {
     this.#readHosts();
-    if (this.#isStatic || this.#lookUp !== undefined) return false;
+    if (this.#isStatic || this.#lookup !== undefined) return false;
     const now = this.#context.now();
     return this.#freshness.isExpired(now) && this.#freshness.isIdleFor(now, pauseMs);
   }
 
-  /** Ends the look-up, unless somebody waits for it. */
+  /** Cancels the lookup unless a connection waits for it. */
   cancelRefresh(): void {
-    if (!this.hasWaiters) this.#lookUp?.cancel();
+    if (!this.hasWaiters) this.#lookup?.cancel();
   }
 
   candidateNames(): readonly string[] {
     return candidateNames(this.#name, this.#context.files.resolvConf);
   }
 
-  onPartialResult(found: DnsResult): void {
-    this.#publish(found, [4, 6]);
+  onPartialResult(result: DnsResult): void {
+    this.#publish(result, [4, 6]);
   }
 
-  onResult(found: DnsResult, ms: number): void {
+  onResult(result: DnsResult, ms: number): void {
     this.#end();
     this.#context.counts.record('ok', ms);
-    this.#publish(found, found.unresolvedFamilies);
+    this.#publish(result, result.unresolvedFamilies);
   }
 
   onFailed(error: DnsError, ms: number): void {
@@ -158,7 +159,7 @@ export class HostName implements DnsLookupListener {
     this.#freshness.recordFailure(now, error.code);
     if (this.#freshness.isTooStale(now)) this.#addresses.replace([]);
     if (!wasFailing) this.#context.report(this.#name, error.code);
-    this.#settle();
+    this.#notifyWaiters();
   }
 
   onCancelled(): void {
@@ -173,30 +174,30 @@ export class HostName implements DnsLookupListener {
   }
 
   #end(): number {
-    this.#lookUp = undefined;
+    this.#lookup = undefined;
     const now = this.#context.now();
     this.#freshness.recordLookupEnd(now);
     return now;
   }
 
-  /** @param unknown families whose addresses stay as they are */
-  #publish({ ips, ttlSeconds }: DnsResult, unknown: readonly (4 | 6)[]): void {
+  /** @param unresolved families whose current addresses stay valid */
+  #publish({ ips, ttlSeconds }: DnsResult, unresolved: readonly (4 | 6)[]): void {
     const { now, report } = this.#context;
     const wasFailing = this.isFailing;
-    const kept = this.#addresses.ips.filter((ip) => unknown.includes(ip.includes(':') ? 6 : 4));
-    this.#addresses.replace([...ips, ...kept]);
+    const retained = this.#addresses.ips.filter((ip) => unresolved.includes(ip.includes(':') ? 6 : 4));
+    this.#addresses.replace([...ips, ...retained]);
     this.#freshness.recordSuccess(now(), ttlSeconds);
     this.#error = undefined;
     if (wasFailing) report(this.#name, undefined);
-    this.#settle();
+    this.#notifyWaiters();
   }
 
-  /** Gives the result to the waiters: some in each turn of the event loop, since each of them opens a connection then. */
-  #settle(): void {
+  /** Delivers the result to the waiters, some in each turn of the event loop, because each of them then opens a connection. */
+  #notifyWaiters(): void {
     let count = 0;
     for (const waiter of this.#waiters) {
       if (count === DELIVERIES_PER_TURN) {
-        setImmediate(() => this.#settle());
+        setImmediate(() => this.#notifyWaiters());
         return;
       }
       count += 1;
@@ -206,14 +207,14 @@ export class HostName implements DnsLookupListener {
     }
   }
 
-  /** Takes the addresses of the hosts file, which come before those of the name servers. */
+  /** Applies the hosts file, which takes precedence over the name servers. */
   #readHosts(): void {
     const { files } = this.#context;
     if (this.#filesVersion >= files.version) return;
     this.#filesVersion = files.version;
     const ips = files.hosts.get(this.#name.replace(/\.$/, ''));
     if (ips === undefined) {
-      // Its addresses serve until the name servers respond.
+      // The addresses stay in use until the name servers respond.
       if (this.#isStatic) this.#freshness.restartStaleness(this.#context.now());
       this.#isStatic = false;
       return;
@@ -223,8 +224,8 @@ export class HostName implements DnsLookupListener {
     this.#error = undefined;
     this.#addresses.replace(ips);
     if (wasFailing) this.#context.report(this.#name, undefined);
-    this.#settle();
-    this.#lookUp?.cancel();
+    this.#notifyWaiters();
+    this.#lookup?.cancel();
   }
 }
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** Addresses by name, as `hosts(5)` writes them: a name may stand on several lines. */
+/** Addresses by name, from `hosts(5)`. A name may be on several lines. */
 export type Hosts = ReadonlyMap<string, readonly string[]>;
 
 export function parseHosts(text: string): Hosts {
@@ -10,9 +10,9 @@ export function parseHosts(text: string): Hosts {
     if (isIP(ip) === 0) continue;
     for (const name of names) {
       const key = name.toLowerCase();
-      const known = hosts.get(key);
-      if (known === undefined) hosts.set(key, [ip]);
-      else known.push(ip);
+      const ips = hosts.get(key);
+      if (ips === undefined) hosts.set(key, [ip]);
+      else ips.push(ip);
     }
   }
   return hosts;

@@ -2,19 +2,19 @@ export const LOOKUP_OUTCOMES = ['ok', 'not_found', 'failed', 'timeout', 'cancell
 
 export type LookupOutcome = (typeof LOOKUP_OUTCOMES)[number];
 
-/** Upper bounds of the buckets, in milliseconds. */
+/** The upper bounds of the histogram buckets, in milliseconds. */
 export const LOOKUP_BUCKETS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000];
 
-/** Counts the look-ups of a resolver. */
+/** Counts the lookups of a resolver. */
 export class LookupCounts {
   readonly outcomes: Record<LookupOutcome, number> = { ok: 0, not_found: 0, failed: 0, timeout: 0, cancelled: 0 };
-  /** Look-ups in each bucket alone; the last one is above all bounds. */
+  /** The count of each bucket, not cumulative; the last bucket is above all bounds. */
   readonly buckets = LOOKUP_BUCKETS_MS.map(() => 0).concat(0);
   sumMs = 0;
-  /** Connections that were opened to addresses whose time to live was over. */
+  /** Connections to addresses whose time to live had expired. */
   stale = 0;
 
-  /** @param ms on the network */
+  /** @param ms the time on the network */
   record(result: LookupOutcome, ms: number): void {
     this.outcomes[result] += 1;
     const index = LOOKUP_BUCKETS_MS.findIndex((bound) => ms <= bound);

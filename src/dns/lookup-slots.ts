@@ -1,116 +1,117 @@
 import { Resolver } from 'node:dns';
 
-/** A look-up that needs one of the places. */
+/** A lookup that needs a slot. */
 export interface SlotHolder {
-  /** Somebody waits for it; one that nobody waits for gives way to one that somebody waits for. */
+  /** True if a connection waits for the lookup. A lookup with waiters may preempt one without. */
   readonly hasWaiters: boolean;
-  /** The last look-up of its name failed: such names never take all the places. */
+  /** True if the last lookup of the name failed. Such names never use all slots. */
   readonly isFailing: boolean;
+  /** The lookup has a slot and may start. */
   onSlot(channel: Resolver): void;
-  /** Its place goes to another one: it must call `leave`. */
+  /** Another lookup needs the slot. The holder must call `release`. */
   onPreempted(): void;
 }
 
-/** Look-ups at once; each has a channel of its own, so that it can be cancelled alone. */
+/** Concurrent lookups. Each has its own channel, so that it can be cancelled separately. */
 const MAX_SLOTS = 256;
-/** The rest stays free for names that resolve. */
+/** The other slots are reserved for names that resolve. */
 const MAX_FAILING = 192;
-/** c-ares: the first try, and the longest one. */
+/** The timeouts of c-ares for the first try and for each try. */
 const TRY_MS = 1_000;
 const MAX_TRY_MS = 2_000;
 const TRIES = 3;
 
 interface LookupSlot {
   readonly channel: Resolver;
-  /** The servers that the channel asks. */
+  /** The name servers of the channel. */
   readonly servers: readonly string[];
   readonly isFailing: boolean;
 }
 
-/** Bounds the look-ups that are on the network at once. Names that resolve come first. */
+/** Limits the concurrent lookups on the network. Names that resolve have priority. */
 export class LookupSlots {
   readonly #servers: () => readonly string[];
-  readonly #taken = new Map<SlotHolder, LookupSlot>();
+  readonly #holders = new Map<SlotHolder, LookupSlot>();
   readonly #waiting = new Set<SlotHolder>();
-  /** Channels without a look-up, all for the servers of the last one. */
-  #idle: Resolver[] = [];
-  #idleServers: readonly string[] = [];
+  /** Unused channels, all with the name servers of the last lookup. */
+  #idleChannels: Resolver[] = [];
+  #idleChannelServers: readonly string[] = [];
   #failing = 0;
 
-  /** @param servers those that the next look-up asks; empty: those that c-ares finds by itself */
+  /** @param servers the name servers of the next lookup; empty to let c-ares find them */
   constructor(servers: () => readonly string[]) {
     this.#servers = servers;
   }
 
-  /** Look-ups on the network. */
+  /** The number of lookups on the network. */
   get inUse(): number {
-    return this.#taken.size;
+    return this.#holders.size;
   }
 
-  /** Look-ups that wait for a place. */
+  /** The number of lookups that wait for a slot. */
   get waiting(): number {
     return this.#waiting.size;
   }
 
-  acquire(placed: SlotHolder): void {
-    if (this.#hasRoom(placed)) this.#place(placed);
+  acquire(holder: SlotHolder): void {
+    if (this.#hasRoom(holder)) this.#assign(holder);
     else {
-      this.#waiting.add(placed);
-      if (placed.hasWaiters) this.preemptFor(placed);
+      this.#waiting.add(holder);
+      if (holder.hasWaiters) this.preemptFor(holder);
     }
   }
 
-  /** Also for one that only waits. */
-  release(placed: SlotHolder): void {
-    this.#waiting.delete(placed);
-    const place = this.#taken.get(placed);
-    if (place === undefined) return;
-    this.#taken.delete(placed);
-    if (place.isFailing) this.#failing -= 1;
-    if (place.servers === this.#idleServers) this.#idle.push(place.channel);
+  /** Releases the slot of a lookup, or stops its wait. */
+  release(holder: SlotHolder): void {
+    this.#waiting.delete(holder);
+    const slot = this.#holders.get(holder);
+    if (slot === undefined) return;
+    this.#holders.delete(holder);
+    if (slot.isFailing) this.#failing -= 1;
+    if (slot.servers === this.#idleChannelServers) this.#idleChannels.push(slot.channel);
     const next = this.#next();
     if (next === undefined) return;
     this.#waiting.delete(next);
-    this.#place(next);
+    this.#assign(next);
   }
 
-  /** Takes the place of a look-up that nobody waits for, for one that somebody waits for now. */
+  /** Preempts a lookup without waiters for one with waiters. */
   preemptFor({ isFailing }: SlotHolder): void {
-    for (const [taken, place] of this.#taken) {
-      if (taken.hasWaiters || (isFailing && !place.isFailing)) continue;
-      taken.onPreempted();
+    for (const [holder, slot] of this.#holders) {
+      if (holder.hasWaiters || (isFailing && !slot.isFailing)) continue;
+      holder.onPreempted();
       return;
     }
   }
 
   #hasRoom({ isFailing }: SlotHolder): boolean {
-    return this.#taken.size < MAX_SLOTS && (!isFailing || this.#failing < MAX_FAILING);
+    return this.#holders.size < MAX_SLOTS && (!isFailing || this.#failing < MAX_FAILING);
   }
 
-  /** The look-up that has waited longest: of those whose name does not fail and somebody waits for, if there are any. */
+  /** Returns the lookup that has waited longest. Lookups with waiters whose names resolve come first. */
   #next(): SlotHolder | undefined {
     let best: SlotHolder | undefined;
-    for (const placed of this.#waiting) {
-      if (!this.#hasRoom(placed)) continue;
-      if (!placed.isFailing && placed.hasWaiters) return placed;
-      best ??= placed;
+    for (const holder of this.#waiting) {
+      if (!this.#hasRoom(holder)) continue;
+      if (!holder.isFailing && holder.hasWaiters) return holder;
+      best ??= holder;
     }
     return best;
   }
 
-  #place(placed: SlotHolder): void {
+  #assign(holder: SlotHolder): void {
     const servers = this.#servers();
     const channel = this.#channel(servers);
-    const { isFailing } = placed;
-    this.#taken.set(placed, { channel, servers, isFailing });
+    const { isFailing } = holder;
+    this.#holders.set(holder, { channel, servers, isFailing });
     if (isFailing) this.#failing += 1;
-    placed.onSlot(channel);
+    holder.onSlot(channel);
   }
 
   #channel(servers: readonly string[]): Resolver {
-    if (servers !== this.#idleServers) this.#idle = [];
-    this.#idleServers = servers;
-    const idle = this.#idle.pop();
+    if (servers !== this.#idleChannelServers) this.#idleChannels = [];
+    this.#idleChannelServers = servers;
+    const idle = this.#idleChannels.pop();
     if (idle !== undefined) return idle;
     const channel = new Resolver({ timeout: TRY_MS, tries: TRIES, maxTimeout: MAX_TRY_MS });
     if (servers.length > 0) channel.setServers(servers);

@@ -7,36 +7,36 @@ import type { ResolutionStatus } from './resolution-status.ts';
 import { ResolverFiles } from './resolver-files.ts';
 
 export interface NameResolverOptions {
-  /** Addresses, with ports where they are not 53, in place of those of `resolvConfPath`. */
+  /** Name servers, with a port if it is not 53, in place of those of `resolvConfPath`. */
   readonly servers?: readonly string[];
   readonly hostsPath?: string;
   readonly resolvConfPath?: string;
-  /** Milliseconds of a clock that never goes back. */
+  /** A monotonic clock, in milliseconds. */
   readonly now?: () => number;
 }
 
-/** A name begins to fail, with the reason, or resolves again. */
+/** Called when a name stops resolving, with the reason, or resolves again. */
 export type ResolutionListener = (name: string, reason: DnsErrorCode | undefined) => void;
 
-/** More names than any manifest has; the one that was used longest ago makes room. */
+/** More names than any manifest has. Beyond it, the least recently used name is dropped. */
 const MAX_NAMES = 4_096;
 const TICK_MS = 1_000;
-/** At least this long from one background look-up of a name to the next. */
+/** The minimum time between two background lookups of a name. */
 const REFRESH_MS = 5_000;
-/** Background look-ups that begin at once: hundreds of packets in one moment are more than a name server's buffer holds. */
+/** Background lookups that start at once. Hundreds of simultaneous packets overflow the buffer of a name server. */
 const MAX_REFRESHES = 32;
-/** A name that nothing used for this long is forgotten. */
+/** An unused name is dropped after this time. */
 const UNUSED_NAME_MS = 3_600_000;
 
 /**
- * Resolves the names of upstreams: `/etc/hosts` first, then the name servers, through c-ares, which needs no thread. Names are
- * cached by their time to live, one look-up at a time for each, and stale addresses serve while a look-up fails or takes its time.
+ * Resolves host names: from `/etc/hosts` first, then from the name servers through c-ares, which needs no thread. Addresses are
+ * cached for their time to live. Each name has at most one lookup at a time, and stale addresses stay in use until it succeeds.
  */
 export class NameResolver {
   readonly counts = new LookupCounts();
   readonly #names = new Map<string, HostName>();
-  /** Names of endpoints, with the number of endpoints that have each. */
-  readonly #held = new Map<string, number>();
+  /** The number of endpoints with each name. */
+  readonly #references = new Map<string, number>();
   readonly #listeners = new Set<ResolutionListener>();
   readonly #context: ResolverContext;
   #ticker: NodeJS.Timeout | undefined;
@@ -52,30 +52,30 @@ export class NameResolver {
     this.#context = { files, slots, counts: this.counts, now, report };
   }
 
-  /** Look-ups on the network, and those that wait for a place. */
+  /** The number of lookups on the network or waiting for a slot. */
   get inFlight(): number {
     const { inUse, waiting } = this.#context.slots;
     return inUse + waiting;
   }
 
-  /** Names with an entry. */
+  /** The number of cached names. */
   get names(): number {
     return this.#names.size;
   }
 
-  /** Names whose last look-up failed. */
+  /** The number of names whose last lookup failed. */
   get failingNames(): number {
     let count = 0;
     for (const name of this.#names.values()) if (name.isFailing) count += 1;
     return count;
   }
 
-  /** The entry of a host name; get it again for each connection, since a name that nothing uses is forgotten. */
+  /** Returns the entry of a host name. Call it for each connection, because unused entries are dropped. */
   hostName(host: string): HostName {
     const key = host.toLowerCase();
     let name = this.#names.get(key);
     if (name === undefined) {
-      if (this.#names.size >= MAX_NAMES) this.#forgetOldest();
+      if (this.#names.size >= MAX_NAMES) this.#dropOldest();
       name = new HostName(key, this.#context);
       this.#names.set(key, name);
     }
@@ -83,35 +83,36 @@ export class NameResolver {
   }
 
   /**
-   * An endpoint has this name.
+   * Retains a name for an endpoint.
    *
-   * @returns ends it: a name is forgotten with its last endpoint, so that nothing looks it up or reports it any longer
+   * @returns a function that releases it. With its last endpoint a name is dropped, and is no longer looked up or reported
    */
   retain(host: string): () => void {
     const key = host.toLowerCase();
-    this.#held.set(key, (this.#held.get(key) ?? 0) + 1);
+    this.#references.set(key, (this.#references.get(key) ?? 0) + 1);
     return () => {
-      const left = (this.#held.get(key) ?? 1) - 1;
-      if (left > 0) {
-        this.#held.set(key, left);
+      const count = (this.#references.get(key) ?? 1) - 1;
+      if (count > 0) {
+        this.#references.set(key, count);
         return;
       }
-      this.#held.delete(key);
+      this.#references.delete(key);
       this.#names.get(key)?.cancelRefresh();
       this.#names.delete(key);
     };
   }
 
-  /** `null`: an IP address, which is never looked up. */
+  /** Returns `null` for an IP address, which needs no lookup. */
   statusOf(host: string): ResolutionStatus | null {
     if (isIP(host) !== 0) return null;
     return this.#names.get(host.toLowerCase())?.status ?? { state: 'pending', addresses: [], reason: null };
   }
 
   /**
-   * Reports names that begin to fail or resolve again. While anybody listens, the names in use are kept current in the background.
+   * Reports names that stop resolving or resolve again. With at least one subscriber, the names in use are refreshed in the
+   * background.
    *
-   * @returns ends it
+   * @returns a function that ends the subscription
    */
   subscribe(listener: ResolutionListener): () => void {
     this.#listeners.add(listener);
@@ -125,7 +126,7 @@ export class NameResolver {
     };
   }
 
-  #forgetOldest(): void {
+  #dropOldest(): void {
     let oldest: [string, HostName] | undefined;
     for (const entry of this.#names) if (oldest === undefined || entry[1].usedAt < oldest[1].usedAt) oldest = entry;
     if (oldest === undefined) return;
@@ -138,14 +139,14 @@ export class NameResolver {
     const { files, now } = this.#context;
     if (files.isReady) files.checkForChanges();
     else return;
-    let begun = 0;
+    let started = 0;
     for (const [host, name] of this.#names) {
       const isUnused = name.connections === 0 && !name.isLookingUp && now() - name.usedAt > UNUSED_NAME_MS;
       if (isUnused) this.#names.delete(host);
-      else if (begun < MAX_REFRESHES && name.isRefreshDue(REFRESH_MS)) {
-        begun += 1;
+      else if (started < MAX_REFRESHES && name.isRefreshDue(REFRESH_MS)) {
+        started += 1;
         name.refresh();
-        // It goes to the end, so that names that fail again and again leave the others their turn.
+        // The name moves to the end, so that names that keep failing do not block the others.
         this.#names.delete(host);
         this.#names.set(host, name);
       }

@@ -1,6 +1,6 @@
 import type { DnsErrorCode } from './dns-error.ts';
 
-/** `static`: from `/etc/hosts`, or `localhost`; `stale`: kept after a look-up failed; `pending`: not looked up yet. */
+/** `static`: from `/etc/hosts`, or `localhost`; `stale`: in use after a failed lookup; `pending`: not looked up yet. */
 export const RESOLUTION_STATES = ['static', 'resolved', 'stale', 'failed', 'pending'] as const;
 
 export type ResolutionState = (typeof RESOLUTION_STATES)[number];
@@ -8,6 +8,6 @@ export type ResolutionState = (typeof RESOLUTION_STATES)[number];
 export interface ResolutionStatus {
   readonly state: ResolutionState;
   readonly addresses: readonly string[];
-  /** Why the last look-up failed; `null` if it did not. */
+  /** The reason why the last lookup failed, or `null`. */
   readonly reason: DnsErrorCode | null;
 }

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 
-/** The part of `resolv.conf(5)` that decides which names are looked up, and where. */
+/** The settings of `resolv.conf(5)` that decide which names are looked up, and where. */
 export interface ResolvConf {
-  /** Empty: c-ares finds them by itself. */
+  /** Empty to let c-ares find them. */
   readonly servers: readonly string[];
   readonly search: readonly string[];
   /** A name with fewer dots is looked up in the search domains first. */
@@ -10,7 +10,7 @@ export interface ResolvConf {
 }
 
 const MAX_SERVERS = 8;
-/** As in glibc since 2.26 there may be more than six; without a limit one name would cost any number of look-ups. */
+/** glibc allows more than six since 2.26. The limit bounds the lookups of one name. */
 const MAX_SEARCH = 16;
 const MAX_NDOTS = 15;
 
@@ -24,11 +24,11 @@ export function parseResolvConf(text: string): ResolvConf {
       .trim()
       .split(/\s+/);
     if (key === 'nameserver' && words[0] !== undefined && isIP(words[0]) !== 0) servers.push(words[0]);
-    // The last one of `search` and `domain` counts.
+    // The last `search` or `domain` line counts.
     else if (key === 'search' || key === 'domain') search = words.map((word) => word.replace(/\.$/, '').toLowerCase());
     else if (key === 'options') ndots = ndotsIn(words) ?? ndots;
   }
-  // `setServers` loses the zone of a link-local address; c-ares itself reads it.
+  // `setServers` drops the zone of a link-local address; c-ares reads it from the file itself.
   const isScoped = servers.some((server) => server.includes('%'));
   return {
     servers: isScoped ? [] : servers.slice(0, MAX_SERVERS),
@@ -38,11 +38,11 @@ export function parseResolvConf(text: string): ResolvConf {
 }
 
 function ndotsIn(options: readonly string[]): number | undefined {
-  const [, digits] = options.map((option) => /^ndots:(\d{1,3})$/.exec(option)).find((found) => found !== null) ?? [];
+  const [, digits] = options.map((option) => /^ndots:(\d{1,3})$/.exec(option)).find((match) => match !== null) ?? [];
   return digits === undefined ? undefined : Math.min(Number(digits), MAX_NDOTS);
 }
 
-/** The full names that a name may stand for, in the order in which they are looked up. A trailing dot ends a full name. */
+/** Returns the full names to look up for a name, in order. A name with a trailing dot is already full. */
 export function candidateNames(name: string, { search, ndots }: Pick<ResolvConf, 'search' | 'ndots'>): string[] {
   if (name.endsWith('.')) return [name.slice(0, -1)];
   const inDomains = search.map((domain) => `${name}.${domain}`);

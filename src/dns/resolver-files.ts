@@ -2,28 +2,28 @@ import { open, stat } from 'node:fs/promises';
 import { type Hosts, parseHosts } from './hosts-file.ts';
 import { parseResolvConf, type ResolvConf } from './resolv-conf.ts';
 
-/** A longer file would hold the event loop while it is parsed; the lines behind this are not read. */
+/** Lines beyond this are not read: parsing a longer file would block the event loop. */
 const MAX_BYTES = 262_144;
 const CHECK_MS = 5_000;
-/** Longest wait for the first reading, in case a file hangs. */
-const FIRST_READ_MS = 1_000;
+/** The time limit of the first read, in case a file system hangs. */
+const FIRST_READ_TIMEOUT_MS = 1_000;
 
 export interface ResolverFilesOptions {
   readonly hostsPath: string;
   readonly resolvConfPath: string;
 }
 
-/** Reads `/etc/hosts` and `/etc/resolv.conf`, and again after they change. A file that cannot be read counts as empty. */
+/** Reads `/etc/hosts` and `/etc/resolv.conf`, and rereads them after a change. An unreadable file counts as empty. */
 export class ResolverFiles {
   readonly #options: ResolverFilesOptions;
-  /** Grows with each change. */
+  /** Increases with each change. */
   version = 0;
   hosts: Hosts = new Map();
   resolvConf: ResolvConf = parseResolvConf('');
-  #marks = ['', ''];
+  #fileVersions = ['', ''];
   #checkedAt = Number.NEGATIVE_INFINITY;
-  #first: Promise<void> | undefined;
-  /** True once the files were read, or took too long. */
+  #firstRead: Promise<void> | undefined;
+  /** True once the files were read, or the first read timed out. */
   isReady = false;
   #isChecking = false;
 
@@ -31,27 +31,27 @@ export class ResolverFiles {
     this.#options = options;
   }
 
-  /** Resolves after the first reading, and soon if a file hangs. */
+  /** Resolves after the first read or its time limit. */
   ready(): Promise<void> {
-    this.#first ??= new Promise<void>((resolve) => {
+    this.#firstRead ??= new Promise<void>((resolve) => {
       const done = () => {
         clearTimeout(timer);
         this.isReady = true;
         resolve();
       };
-      const timer = setTimeout(done, FIRST_READ_MS);
+      const timer = setTimeout(done, FIRST_READ_TIMEOUT_MS);
       void this.#check().then(done);
     });
-    return this.#first;
+    return this.#firstRead;
   }
 
-  /** Looks for changes in the background, at most every few seconds. */
+  /** Checks for changes in the background, at most once per `CHECK_MS`. */
   checkForChanges(): void {
     if (this.#isChecking || performance.now() - this.#checkedAt < CHECK_MS) return;
     void this.#check();
   }
 
-  /** One file after the other: a mount that hangs holds one thread of the pool, and no more. */
+  /** Reads one file after the other, so that a mount that hangs blocks only one thread of the pool. */
   async #check(): Promise<void> {
     this.#isChecking = true;
     const { hostsPath, resolvConfPath } = this.#options;
@@ -65,16 +65,16 @@ export class ResolverFiles {
     this.#isChecking = false;
   }
 
-  async #readChanged(index: number, path: string, take: (text: string) => void): Promise<void> {
-    const mark = await fileVersion(path);
-    if (mark === this.#marks[index]) return;
-    take(await readBeginning(path));
-    this.#marks[index] = mark;
+  async #readChanged(index: number, path: string, apply: (text: string) => void): Promise<void> {
+    const fileVersion = await fileVersionOf(path);
+    if (fileVersion === this.#fileVersions[index]) return;
+    apply(await readBeginning(path));
+    this.#fileVersions[index] = fileVersion;
     this.version += 1;
   }
 }
 
-async function fileVersion(path: string): Promise<string> {
+async function fileVersionOf(path: string): Promise<string> {
   try {
     const { ino, size, mtimeNs } = await stat(path, { bigint: true });
     return `${ino} ${size} ${mtimeNs}`;

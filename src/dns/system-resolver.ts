@@ -1,4 +1,4 @@
 import { NameResolver } from './name-resolver.ts';
 
-/** The resolver of this process, by the machine's own files and name servers. Reads nothing before the first look-up. */
+/** The resolver of this process, with the files and name servers of the machine. It reads nothing before the first lookup. */
 export const systemResolver = new NameResolver();

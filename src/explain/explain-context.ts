@@ -1,4 +1,3 @@
-import { REFUSALS, type RefusalCode } from '../gateway/response/refusal.ts';
 import type { PlannedManifest } from '../load.ts';
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import type { OfflineOutcome } from '../offline/offline-gateway.ts';
@@ -9,25 +8,25 @@ import { didYouMean } from '../problem/did-you-mean.ts';
 import type { Path } from '../problem/finding.ts';
 import type { ExplainedRefusal, ReportedViolation } from './explanation.ts';
 
-/** What became known of a request on its way, put together once for all that is told of it. */
+/** The facts about a request from which every step is explained. */
 export interface ExplainContext {
   readonly planned: PlannedManifest;
   readonly request: OfflineRequest;
-  /** Of the caller; `undefined`: a token was stated by nobody. */
+  /** The claims of the caller; `undefined` if no caller was given. */
   readonly claims: CallerClaims | undefined;
   readonly outcome: OfflineOutcome;
   readonly refusal: ExplainedRefusal | undefined;
   readonly reported: readonly ReportedViolation[];
-  /** The gateway answered by itself, and refused nothing. */
+  /** True if the gateway itself responded and did not refuse the request. */
   readonly isLocalResponse: boolean;
-  /** The target was read as a path. */
+  /** True if the request target was parsed as a path. */
   readonly hasPath: boolean;
   readonly route: Route | undefined;
   readonly entry: RouteEntry | undefined;
   readonly routePath: Path;
-  /** The methods that the routes of the path take. */
+  /** The methods of the routes that match the path. */
   readonly allowedMethods: readonly string[];
-  /** A path that routes know, near to the one that none knows. */
+  /** The path of a route that resembles the requested one. */
   readonly nearestPath: string | undefined;
   readonly upstreamUrl: string | undefined;
 }
@@ -40,23 +39,23 @@ export function createExplainContext(
   upstreamUrl: string | undefined,
 ): ExplainContext {
   const { plan, manifest } = planned;
-  const { logEntry, upstreamRequest } = outcome;
-  const index = plan.routes.findIndex(({ id }) => id === logEntry.route);
+  const { record, upstreamRequest } = outcome;
+  const { path = '' } = record;
+  const index = plan.routes.findIndex(({ id }) => id === record.route?.id);
   const refusal = refusalOf(outcome);
-  const path = logEntry.path ?? '';
   return {
     planned,
     request,
     claims,
     outcome,
     refusal,
-    reported: (logEntry.reported ?? []) as readonly ReportedViolation[],
-    isLocalResponse: refusal === undefined && upstreamRequest === undefined && logEntry.route === undefined,
-    hasPath: logEntry.path !== undefined || refusal?.code === 'path_ambiguous',
+    reported: (record.reported ?? []).map(({ code, pointers }) => ({ code, pointers })),
+    isLocalResponse: refusal === undefined && upstreamRequest === undefined && record.route === undefined,
+    hasPath: record.path !== undefined || refusal?.code === 'path_ambiguous',
     route: plan.routes[index],
     entry: manifest.routes[index],
     routePath: ['routes', index],
-    allowedMethods: logEntry.path === undefined ? [] : plan.router.allowedMethods(path),
+    allowedMethods: record.path === undefined ? [] : plan.router.allowedMethods(path),
     nearestPath: didYouMean(
       path,
       plan.routes.map(({ path }) => path),
@@ -65,13 +64,9 @@ export function createExplainContext(
   };
 }
 
-/** What the gateway refused, from its own words: the line in the log, and the answer. */
-function refusalOf({ logEntry, response }: OfflineOutcome): ExplainedRefusal | undefined {
-  if (logEntry.refusal === undefined) return undefined;
-  const code = logEntry.refusal as RefusalCode;
-  // The answer to HEAD has no body, and a connection that was cut no answer.
-  const { detail, errors = [] } = JSON.parse(response?.body.toString() || '{}');
-  const { status, detail: usual } = REFUSALS[code];
-  const reason = logEntry.reason ?? code;
-  return { status: response?.status ?? status, code, reason, detail: detail ?? usual, errors };
+function refusalOf({ record, response }: OfflineOutcome): ExplainedRefusal | undefined {
+  if (record.refusal === undefined) return undefined;
+  const { status, code, reason, detail, errors } = record.refusal;
+  // After a response has begun, a refusal can only close the connection: the client sees another status, or none.
+  return { status: response?.status ?? status, code, reason, detail, errors };
 }

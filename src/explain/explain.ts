@@ -1,6 +1,6 @@
-import { pointerStep } from '../json-pointer.ts';
+import { formatPointer } from '../json-pointer.ts';
 import type { PlannedManifest } from '../load.ts';
-import { createOfflineGateway, type OfflineOutcome } from '../offline/offline-gateway.ts';
+import { createOfflineGateway } from '../offline/offline-gateway.ts';
 import type { OfflineRequest } from '../offline/request-bytes.ts';
 import { type CallerClaims, StubVerifier } from '../offline/stub-verifier.ts';
 import type { Route } from '../plan/route-definition.ts';
@@ -13,57 +13,56 @@ import type { CandidateRoute, Explanation, ExplanationLocation, ExplanationStep,
 import { findSkippedRoutes } from './skipped-routes.ts';
 import { STEP_OF_REFUSAL, STEPS } from './steps.ts';
 
-/** Stands for the caller's token, which is nobody's to see. */
+/** Replaces the token of the caller. */
 const TOKEN = '<token>';
 
 /**
- * Lets the gateway of a manifest answer a request, without a network, and tells its whole way.
+ * Explains each decision that the gateway of a manifest makes about a request. No network is involved.
  *
- * @param claims of the caller's token, which is taken for verified; `undefined`: no token is added
- * @param run does the work that grows with the number of routes; at once by default
+ * @param claims the claims of the caller, used without verification; `undefined` adds no token
+ * @param run runs the work that grows with the number of routes; synchronously by default
  */
 export async function explain(
   loaded: PlannedManifest,
-  asked: OfflineRequest,
+  request: OfflineRequest,
   claims: CallerClaims | undefined,
-  run: <Made>(steps: SlicedWork<Made>) => Made | Promise<Made> = runToEnd,
+  run: <Result>(steps: SlicedWork<Result>) => Result | Promise<Result> = runToEnd,
 ): Promise<Explanation> {
   const tokens = new StubVerifier();
   if (claims !== undefined) tokens.setToken(TOKEN, { claims });
   const authorization = claims === undefined ? [] : ['Authorization', `Bearer ${TOKEN}`];
-  const outcome = await createOfflineGateway(
-    loaded.plan,
-    tokens,
-  )({ ...asked, headers: [...asked.headers, ...authorization] });
+  const send = createOfflineGateway(loaded.plan, tokens);
+  const outcome = await send({ ...request, headers: [...request.headers, ...authorization] });
   const upstream = explainUpstreamRequest(loaded, outcome);
-  const walk = createExplainContext(loaded, asked, claims, outcome, upstream?.url);
+  const context = createExplainContext(loaded, request, claims, outcome, upstream?.url);
   return {
     version: 1,
     manifest: loaded.document.file,
-    request: { method: asked.method, target: asked.target, claims: claims ?? null },
-    outcome: walk.refusal !== undefined ? 'refused' : upstream === undefined ? 'answered' : 'forwarded',
-    refusal: walk.refusal ?? null,
-    reported: walk.reported,
-    steps: stepsOf(walk),
-    route: walk.route === undefined ? null : matchedRoute(walk, walk.route),
-    candidates: await run(candidatesOf(walk)),
+    request: { method: request.method, target: request.target, claims: claims ?? null },
+    outcome: context.refusal !== undefined ? 'refused' : upstream === undefined ? 'responded' : 'forwarded',
+    refusal: context.refusal ?? null,
+    reported: context.reported,
+    steps: stepsOf(context),
+    route: context.route === undefined ? null : matchedRoute(context, context.route),
+    candidates: await run(candidatesOf(context)),
     upstream: upstream ?? null,
   };
 }
 
-/** The steps up to the one where the request was refused or answered. */
-function stepsOf(walk: ExplainContext): ExplanationStep[] {
+/** Returns the steps up to the one where the gateway refused the request or responded itself. */
+function stepsOf(context: ExplainContext): ExplanationStep[] {
   const steps: ExplanationStep[] = [];
-  const end = lastStepOf(walk);
+  const last = lastStepOf(context);
   for (const { name, explain } of STEPS) {
-    const isEnd = name === end;
-    // What is told of a refusal is told where it fell.
-    const told = explain(isEnd || walk.refusal === undefined ? walk : { ...walk, refusal: undefined });
-    if (told === undefined) continue;
-    const isReported = walk.reported.some(({ code }) => STEP_OF_REFUSAL[code] === name);
-    const verdict = isEnd ? (walk.isLocalResponse ? 'answered' : 'refused') : isReported ? 'reported' : 'passed';
-    steps.push({ step: name, verdict, because: told.message, lines: told.paths.map((path) => locationOf(walk, path)) });
-    if (isEnd) break;
+    const isLast = name === last;
+    // Only the step that refused the request may mention the refusal.
+    const explained = explain(isLast || context.refusal === undefined ? context : { ...context, refusal: undefined });
+    if (explained === undefined) continue;
+    const isReported = context.reported.some(({ code }) => STEP_OF_REFUSAL[code] === name);
+    const verdict = isLast ? (context.isLocalResponse ? 'responded' : 'refused') : isReported ? 'reported' : 'passed';
+    const locations = explained.paths.map((path) => locationOf(context, path));
+    steps.push({ step: name, verdict, message: explained.message, locations });
+    if (isLast) break;
   }
   return steps;
 }
@@ -72,37 +71,44 @@ function lastStepOf({ refusal, isLocalResponse, outcome }: ExplainContext): Expl
   if (isLocalResponse) return 'preflight';
   if (refusal === undefined) return undefined;
   const step = STEP_OF_REFUSAL[refusal.code];
-  // The role of a token that an answer carried.
-  return step === 'role' && outcome.upstreamRequest !== undefined ? 'answer' : step;
+  // At login, the role is that of a token in the response.
+  return step === 'role' && outcome.upstreamRequest !== undefined ? 'response' : step;
 }
 
 function locationOf({ planned: { document } }: ExplainContext, path: Path): ExplanationLocation {
-  const where = { path, at: 'value' } as const;
-  const { line, column } = document.locate(where);
-  const file = document.fileOf(where);
-  return { ...(file !== document.file && { file }), line, column, pointer: path.map(pointerStep).join('') };
+  const position = { path, at: 'value' } as const;
+  const { line, column } = document.locate(position);
+  const file = document.fileOf(position);
+  return { ...(file !== document.file && { file }), line, column, pointer: formatPointer(path) };
 }
 
-function matchedRoute(walk: ExplainContext, { id, methods, path, access }: Route): MatchedRoute {
-  const sent = (walk.outcome.logEntry.path ?? '').split('/').slice(1);
+function matchedRoute(context: ExplainContext, { id, methods, path, access }: Route): MatchedRoute {
+  const segments = (context.outcome.record.path ?? '').split('/').slice(1);
   const parameters = parsePattern(path).flatMap((segment, index) =>
-    segment.kind === 'parameter' ? [[segment.name, sent[index] ?? ''] as const] : [],
+    segment.kind === 'parameter' ? [[segment.name, segments[index] ?? ''] as const] : [],
   );
-  const { pointer: _pointer, column: _column, ...place } = locationOf(walk, walk.routePath);
-  return { id, methods, path, access, parameters: Object.fromEntries(parameters), ...place };
+  const { pointer: _pointer, column: _column, ...location } = locationOf(context, context.routePath);
+  return { id, methods, path, access, parameters: Object.fromEntries(parameters), ...location };
 }
 
-function* candidatesOf(walk: ExplainContext): SlicedWork<CandidateRoute[]> {
-  const { planned, request, route: winner, outcome } = walk;
-  const { path } = outcome.logEntry as OfflineOutcome['logEntry'];
+function* candidatesOf(context: ExplainContext): SlicedWork<CandidateRoute[]> {
+  const { planned, request, route: winner, outcome } = context;
+  const { path } = outcome.record;
   if (path === undefined) return [];
-  const losers = yield* findSkippedRoutes(planned.plan, request.method, path, winner);
-  return losers.map(({ route, reason: lost, otherRoute }) => {
+  const skipped = yield* findSkippedRoutes(planned.plan, request.method, path, winner);
+  return skipped.map(({ route, reason, otherRoute }) => {
     const {
       pointer: _pointer,
       column: _column,
-      ...place
-    } = locationOf(walk, ['routes', planned.plan.routes.indexOf(route)]);
-    return { id: route.id, methods: route.methods, path: route.path, ...place, lost, to: otherRoute?.id ?? null };
+      ...location
+    } = locationOf(context, ['routes', planned.plan.routes.indexOf(route)]);
+    return {
+      id: route.id,
+      methods: route.methods,
+      path: route.path,
+      ...location,
+      reason,
+      otherRoute: otherRoute?.id ?? null,
+    };
   });
 }

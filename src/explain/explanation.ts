@@ -1,9 +1,9 @@
 import type { RefusalCode } from '../gateway/response/refusal.ts';
 import type { Violation } from '../plan/violation.ts';
 
-/** A request's whole way; as JSON this is what `explain --json` prints. docs/explain.md says what each member is. */
+/** Each decision about one request. `explain --json` prints it as JSON; docs/explain.md describes each member. */
 export interface Explanation {
-  /** Of this shape: members are added without another version, never changed or removed. */
+  /** The version of this format. New members keep the version; a changed or removed member would raise it. */
   readonly version: 1;
   readonly manifest: string;
   readonly request: {
@@ -11,9 +11,10 @@ export interface Explanation {
     readonly target: string;
     readonly claims: Readonly<Record<string, unknown>> | null;
   };
-  readonly outcome: 'forwarded' | 'refused' | 'answered';
+  /** `responded`: the gateway itself responded without a refusal, to a CORS preflight for example. */
+  readonly outcome: 'forwarded' | 'refused' | 'responded';
   readonly refusal: ExplainedRefusal | null;
-  /** What would have been refused, where the route only reports. */
+  /** Violations that the route, with `validation: report`, only reports. */
   readonly reported: readonly ReportedViolation[];
   readonly steps: readonly ExplanationStep[];
   readonly route: MatchedRoute | null;
@@ -31,11 +32,11 @@ export interface ExplainedRefusal {
 
 export interface ReportedViolation {
   readonly code: RefusalCode;
-  /** Where the faults are: JSON Pointers (RFC 6901) into the body, or to parameters. */
+  /** The locations of the violations: JSON Pointers (RFC 6901) into the body, or to parameters. */
   readonly pointers: readonly string[];
 }
 
-/** The steps of a request's walk, in their order. */
+/** The steps that a request passes, in order. */
 export type StepName =
   | 'message'
   | 'path'
@@ -47,19 +48,19 @@ export type StepName =
   | 'parameters'
   | 'body'
   | 'forward'
-  | 'answer';
+  | 'response';
 
 export interface ExplanationStep {
   readonly step: StepName;
-  /** `reported`: what does not fit was let through. */
-  readonly verdict: 'passed' | 'refused' | 'reported' | 'answered';
-  readonly because: string;
-  /** What in the manifest says so. */
-  readonly lines: readonly ExplanationLocation[];
+  /** `reported`: the route forwards the request in spite of a violation. */
+  readonly verdict: 'passed' | 'refused' | 'reported' | 'responded';
+  readonly message: string;
+  /** The keys of the manifest that decide this step. */
+  readonly locations: readonly ExplanationLocation[];
 }
 
 export interface ExplanationLocation {
-  /** The included file that it is in; left out: the manifest itself. */
+  /** The included file; absent for the manifest itself. */
   readonly file?: string;
   readonly line: number;
   readonly column: number;
@@ -72,29 +73,33 @@ export interface MatchedRoute {
   readonly methods: readonly string[];
   readonly path: string;
   readonly access: 'public' | 'protected';
-  /** As sent, still encoded. */
+  /** As sent, percent-encoded. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** As of a place. */
+  /** As in `ExplanationLocation`. */
   readonly file?: string;
   readonly line: number;
 }
 
-/** A route that could have had the request. */
+/** A route that matches the path but did not get the request. */
 export interface CandidateRoute {
   readonly id: string;
   readonly methods: readonly string[];
   readonly path: string;
-  /** As of a place. */
+  /** As in `ExplanationLocation`. */
   readonly file?: string;
   readonly line: number;
-  readonly lost: SkipReason;
-  /** The route on account of which it lost; `null` where there is none. */
-  readonly to: string | null;
+  readonly reason: SkipReason;
+  /** The id of the route that takes precedence; `null` if the reason is not another route. */
+  readonly otherRoute: string | null;
 }
 
 /**
- * Why a route that knows the path did not get the request: another one is more specific; it has not the method; it
- * keeps no encoded slash; or some servers would read the path as one of another route, which asks for more.
+ * The reason why a route that matches the path did not get the request:
+ *
+ * - `less-specific`: another route is more specific
+ * - `other-method`: the route does not have the method
+ * - `encoded-slash`: the route does not accept an encoded slash
+ * - `other-reading`: some servers would read the path as a path of another, stricter route
  */
 export type SkipReason = 'less-specific' | 'other-method' | 'encoded-slash' | 'other-reading';
 
@@ -102,10 +107,10 @@ export interface ExplainedUpstreamRequest {
   readonly id: string;
   readonly method: string;
   readonly url: string;
-  /** All targets of the upstream, of which one is chosen. */
-  readonly targets: readonly string[];
+  /** All endpoints of the upstream; the gateway chooses one for each request. */
+  readonly endpoints: readonly string[];
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly bodyBytes: number;
-  /** In milliseconds; `null`: without end. */
+  /** In milliseconds; `null` means no limit. */
   readonly timeoutsMs: Readonly<Record<'connect' | 'response' | 'idle' | 'total', number | null>>;
 }

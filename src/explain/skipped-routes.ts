@@ -12,10 +12,10 @@ export interface SkippedRoute {
 }
 
 /**
- * The routes that know a path and did not get the request, with the reason. The router itself is asked what it would do
- * with fewer routes, or with one that is a little different: nothing is judged by another code than the one that serves.
+ * Finds the routes that match a path but did not get the request, with the reason. It runs the router of the gateway with
+ * fewer or slightly changed routes, so that explain and the gateway cannot disagree.
  *
- * @param winner that got it; `undefined`: none did
+ * @param winner the route that got the request, if one did
  */
 export function* findSkippedRoutes(
   plan: Plan,
@@ -23,47 +23,47 @@ export function* findSkippedRoutes(
   path: string,
   winner: Route | undefined,
 ): SlicedWork<SkippedRoute[]> {
-  const losers: SkippedRoute[] = [];
+  const skipped: SkippedRoute[] = [];
   for (const route of plan.routes) {
     yield;
     if (route === winner) continue;
     const methods = createRouter([withEncodedSlash(route)]).allowedMethods(path);
     if (methods.length === 0) continue;
-    if (!methods.includes(method)) losers.push({ route, reason: 'other-method', otherRoute: undefined });
+    if (!methods.includes(method)) skipped.push({ route, reason: 'other-method', otherRoute: undefined });
     else if (hasEncodedSlash(path) && !route.keepsEncodedSlash)
-      losers.push({ route, reason: 'encoded-slash', otherRoute: undefined });
-    else losers.push({ route, ...(yield* findSkipReason(plan, method, path, route, winner)) });
+      skipped.push({ route, reason: 'encoded-slash', otherRoute: undefined });
+    else skipped.push({ route, ...(yield* findSkipReason(plan, method, path, route, winner)) });
   }
-  return losers;
+  return skipped;
 }
 
-/** Why a route that would have had the request by itself did not get it. */
+/** Returns the reason why a route that matches the request did not get it. */
 function* findSkipReason(
   plan: Plan,
   method: string,
   path: string,
   route: Route,
-  otherRoute: Route | undefined,
+  winner: Route | undefined,
 ): SlicedWork<Omit<SkippedRoute, 'route'>> {
-  if (otherRoute !== undefined) return { reason: 'less-specific', otherRoute };
+  if (winner !== undefined) return { reason: 'less-specific', otherRoute: winner };
   const others = plan.routes.filter((other) => other !== route);
-  const wider = yield* findRoute(others, (other) => {
-    const kept = withEncodedSlash(other);
-    return createRouter([route, kept]).match(method, path) === kept;
+  const moreSpecific = yield* findRoute(others, (other) => {
+    const relaxed = withEncodedSlash(other);
+    return createRouter([route, relaxed]).match(method, path) === relaxed;
   });
-  if (wider !== undefined) return { reason: 'less-specific', otherRoute: wider };
-  const reading = yield* findRoute(others, (other) => createRouter([route, other]).match(method, path) === undefined);
-  return { reason: 'other-reading', otherRoute: reading };
+  if (moreSpecific !== undefined) return { reason: 'less-specific', otherRoute: moreSpecific };
+  const stricter = yield* findRoute(others, (other) => createRouter([route, other]).match(method, path) === undefined);
+  return { reason: 'other-reading', otherRoute: stricter };
 }
 
 function withEncodedSlash(route: Route): Route {
   return { ...route, keepsEncodedSlash: true };
 }
 
-function* findRoute(routes: readonly Route[], holds: (route: Route) => boolean): SlicedWork<Route | undefined> {
+function* findRoute(routes: readonly Route[], isMatch: (route: Route) => boolean): SlicedWork<Route | undefined> {
   for (const route of routes) {
     yield;
-    if (holds(route)) return route;
+    if (isMatch(route)) return route;
   }
   return undefined;
 }

@@ -6,7 +6,7 @@ import type { Path } from '../problem/finding.ts';
 import type { ExplainContext } from './explain-context.ts';
 import type { StepName } from './explanation.ts';
 
-/** What is told of a step, and what in the manifest says so. */
+/** The message of a step and the keys of the manifest that decide it. */
 export interface StepExplanation {
   readonly message: string;
   readonly paths: readonly Path[];
@@ -14,16 +14,17 @@ export interface StepExplanation {
 
 interface StepExplainer {
   readonly name: StepName;
-  /** `undefined`: there is no such step on this way. */
-  readonly explain: (walk: ExplainContext) => StepExplanation | undefined;
+  /** Returns `undefined` if the request does not pass this step. */
+  readonly explain: (context: ExplainContext) => StepExplanation | undefined;
 }
 
-/** The steps of a request in the order in which `serve` takes them. */
+/** The steps in the order of `serve`. */
 export const STEPS: readonly StepExplainer[] = [
-  { name: 'message', explain: (walk) => explanation(refusalTextOr(walk, 'the message has one reading')) },
+  { name: 'message', explain: (context) => explanation(refusalTextOr(context, 'the message is well-formed')) },
   {
     name: 'path',
-    explain: (walk) => (walk.hasPath ? explanation(refusalTextOr(walk, 'the path has one reading')) : undefined),
+    explain: (context) =>
+      context.hasPath ? explanation(refusalTextOr(context, 'the path is unambiguous')) : undefined,
   },
   { name: 'preflight', explain: explainPreflight },
   { name: 'route', explain: explainRoute },
@@ -33,10 +34,10 @@ export const STEPS: readonly StepExplainer[] = [
   { name: 'parameters', explain: explainParameters },
   { name: 'body', explain: explainBody },
   { name: 'forward', explain: explainForward },
-  { name: 'answer', explain: explainResponse },
+  { name: 'response', explain: explainResponse },
 ];
 
-/** The step at which each refusal falls. One that an answer of the upstream can bring about falls there once it was asked. */
+/** The step at which each refusal happens. `role_not_allowed` can also happen at the response of a login. */
 export const STEP_OF_REFUSAL: Readonly<Record<RefusalCode, StepName>> = {
   message_malformed: 'message',
   headers_too_large: 'message',
@@ -61,7 +62,7 @@ export const STEP_OF_REFUSAL: Readonly<Record<RefusalCode, StepName>> = {
   upstream_unavailable: 'forward',
   upstream_busy: 'forward',
   upstream_timeout: 'forward',
-  login_response_refused: 'answer',
+  login_response_refused: 'response',
 };
 
 function explanation(message: string, ...paths: Path[]): StepExplanation {
@@ -76,8 +77,8 @@ function refusalTextOr({ refusal }: ExplainContext, otherwise: string): string {
 function explainPreflight({ isLocalResponse, hasPath }: ExplainContext): StepExplanation | undefined {
   if (!isLocalResponse) return undefined;
   return hasPath
-    ? explanation('a preflight is answered before anything else, by what cors allows', ['cors'])
-    : explanation('what the server takes is answered by the gateway itself');
+    ? explanation('the gateway responds to a CORS preflight itself', ['cors'])
+    : explanation('the gateway responds to OPTIONS * itself');
 }
 
 function explainRoute({
@@ -89,7 +90,7 @@ function explainRoute({
 }: ExplainContext): StepExplanation | undefined {
   if (route !== undefined) return explanation(`${route.id}: ${route.methods.join(',')} ${route.path}`, routePath);
   if (refusal?.code === 'method_not_allowed')
-    return explanation(`the routes of this path take ${allowedMethods.join(', ')}`);
+    return explanation(`the routes of this path allow ${allowedMethods.join(', ')}`);
   return explanation(
     nearestPath === undefined ? 'no route has this path' : `no route has this path; did you mean ${nearestPath}?`,
   );
@@ -109,28 +110,25 @@ function explainOrigin({
     return undefined;
   const isListed = typeof entry?.websocket === 'object';
   const hasCors = !isListed && manifest.cors !== undefined;
-  const verdict = refusal?.code === 'origin_not_allowed' ? 'pages of this origin may not' : 'pages of this origin may';
-  const list = isListed ? 'the list of the route' : `the same host${hasCors ? ' or the list of cors' : ''} may`;
+  const verdict = refusal?.code === 'origin_not_allowed' ? 'may not' : 'may';
+  const allowed = isListed ? 'the origins of the route' : `the same host${hasCors ? ' and the origins of cors' : ''}`;
   return explanation(
-    `${verdict} open a WebSocket: ${list}`,
+    `pages of this origin ${verdict} open a WebSocket; allowed: ${allowed}`,
     [...routePath, 'websocket'],
     ...(hasCors ? [['cors', 'origins']] : []),
   );
 }
 
-function explainToken(walk: ExplainContext): StepExplanation {
-  const { entry, routePath, claims, refusal } = walk;
-  const place = [...routePath, 'access'];
-  if (entry?.access === 'public') return explanation('public: none is asked for', place);
-  if (refusal?.code === 'token_missing') return explanation('protected: none was sent', place);
+function explainToken(context: ExplainContext): StepExplanation {
+  const { entry, routePath, claims, refusal } = context;
+  const accessPath = [...routePath, 'access'];
+  if (entry?.access === 'public') return explanation('public: no token is required', accessPath);
+  if (refusal?.code === 'token_missing') return explanation('protected: the request has no token', accessPath);
   if (refusal?.code === 'token_invalid')
-    return explanation(`protected: the one that was sent does not verify (${refusal.reason})`, place, [
-      'auth',
-      'tokens',
-    ]);
+    return explanation(`protected: the token is not valid (${refusal.reason})`, accessPath, ['auth', 'tokens']);
   return explanation(
-    `protected: ${claims === undefined ? 'one was sent' : 'the stated one is taken for verified'}`,
-    place,
+    `protected: ${claims === undefined ? 'the request has a token' : 'the given claims are used without verification'}`,
+    accessPath,
   );
 }
 
@@ -140,47 +138,42 @@ function explainRole({
   routePath,
   route,
   claims,
-  refusal,
 }: ExplainContext): StepExplanation | undefined {
   const role = manifest.auth?.role;
   if (entry?.access === 'public' || role === undefined || claims === undefined) return undefined;
-  const place = entry?.roles === undefined ? ['auth', 'role', 'allow'] : [...routePath, 'roles'];
-  const held = rolesOf(role, claims);
+  const rolesPath = entry?.roles === undefined ? ['auth', 'role', 'allow'] : [...routePath, 'roles'];
+  const roles = rolesOf(role, claims).join(', ') || 'none';
   const required = route?.auth?.role.redactedRoles.join(', ');
-  const isRefused = refusal?.code === 'role_not_allowed';
-  return explanation(`${held.join(', ') || 'no role'}: ${isRefused ? 'none' : 'one'} of ${required}`, place, [
-    'auth',
-    'role',
-    'claim',
-  ]);
+  return explanation(`requires one of ${required}; the caller has ${roles}`, rolesPath, ['auth', 'role', 'claim']);
 }
 
 function explainParameters({ entry, routePath, refusal, reported }: ExplainContext): StepExplanation | undefined {
   const keys = (['params', 'query', 'headers'] as const).filter((key) => entry?.[key] !== undefined);
   if (keys.length === 0) return undefined;
-  const misfit = refusal?.detail ?? reportedTextOf(reported, ['parameter_invalid']);
-  return explanation(misfit ?? `what is said of ${keys.join(', ')} fits`, ...keys.map((key) => [...routePath, key]));
+  const violation = refusal?.detail ?? reportedTextOf(reported, ['parameter_invalid']);
+  return explanation(violation ?? `valid: ${keys.join(', ')}`, ...keys.map((key) => [...routePath, key]));
 }
 
 function explainBody({ entry, routePath, refusal, reported }: ExplainContext): StepExplanation {
   const rule = entry?.body;
-  if (rule === undefined) return explanation('no rule: any body is streamed through');
-  const place = [...routePath, 'body'];
-  const paths = rule.schema === undefined ? [place] : [[...place, 'schema'], ...sharedSchemaOf(rule.schema), place];
-  const misfit = refusal?.detail ?? reportedTextOf(reported, ['body_invalid', 'media_type_unsupported']);
+  if (rule === undefined) return explanation('no rule: any body is forwarded');
+  const bodyPath = [...routePath, 'body'];
+  const paths =
+    rule.schema === undefined ? [bodyPath] : [[...bodyPath, 'schema'], ...sharedSchemaOf(rule.schema), bodyPath];
+  const violation = refusal?.detail ?? reportedTextOf(reported, ['body_invalid', 'media_type_unsupported']);
   const limit = `at most ${rule.maxBytes}`;
-  return explanation(misfit ?? (rule.schema === undefined ? limit : `${limit}, and fits its schema`), ...paths);
+  return explanation(violation ?? (rule.schema === undefined ? limit : `${limit}, and matches its schema`), ...paths);
 }
 
-/** What is let through although it does not fit. */
+/** Returns the text of the violations that the route only reports, if there are any. */
 function reportedTextOf(reported: ExplainContext['reported'], codes: readonly RefusalCode[]): string | undefined {
-  const found = reported.filter(({ code }) => codes.includes(code));
-  if (found.length === 0) return undefined;
-  const places = found.flatMap(({ pointers }) => pointers).join(', ');
-  return `does not fit, and is only reported${places === '' ? '' : `: ${places}`}`;
+  const matching = reported.filter(({ code }) => codes.includes(code));
+  if (matching.length === 0) return undefined;
+  const pointers = matching.flatMap(({ pointers }) => pointers).join(', ');
+  return `not valid, only reported${pointers === '' ? '' : `: ${pointers}`}`;
 }
 
-/** The shared schema that a schema refers to at its top. */
+/** Returns the path of the shared schema that a top-level `$ref` names. */
 function sharedSchemaOf(schema: NonNullable<NonNullable<RouteEntry['body']>['schema']>): Path[] {
   const reference = typeof schema === 'object' ? schema['$ref'] : undefined;
   const name = typeof reference === 'string' ? /^#\/schemas\/([^/]+)$/.exec(reference)?.[1] : undefined;
@@ -199,9 +192,6 @@ function explainForward({ entry, routePath, refusal, upstreamUrl }: ExplainConte
 
 function explainResponse({ entry, routePath, refusal }: ExplainContext): StepExplanation {
   if (refusal !== undefined) return explanation(refusal.detail, [...routePath, 'login']);
-  if (entry?.login === undefined) return explanation('passes as it comes');
-  return explanation('is held back until every token in it has verified and its role is allowed', [
-    ...routePath,
-    'login',
-  ]);
+  if (entry?.login === undefined) return explanation('streamed to the client');
+  return explanation('buffered until every token in it is verified and has an allowed role', [...routePath, 'login']);
 }

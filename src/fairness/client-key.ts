@@ -1,21 +1,21 @@
-/** How many of the eight groups of an IPv6 address name its network: one client has all addresses of a /64. */
+/** The groups of an IPv6 address that identify its network: one client may have all addresses of a /64. */
 const NETWORK_GROUPS = 4;
-const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
+const IPV4_MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 
-/** Returns the key by which the clients of a shared resource are told apart: an IPv4 address, or the /64 of an IPv6 address. */
+/** Returns the key that identifies a client: an IPv4 address, or the /64 of an IPv6 address. */
 export function clientKey(address: string): string {
   if (!address.includes(':')) return address;
-  const [, plain] = MAPPED.exec(address) ?? [];
-  if (plain !== undefined) return plain;
+  const [, ipv4] = IPV4_MAPPED.exec(address) ?? [];
+  if (ipv4 !== undefined) return ipv4;
   const [head = '', tail] = address.split('%', 1)[0]?.split('::') ?? [];
   const groups = groupsOf(head);
-  const behind = groupsOf(tail ?? '');
-  while (groups.length + behind.length < 8) groups.push('0');
-  return [...groups, ...behind].slice(0, NETWORK_GROUPS).join(':');
+  const lastGroups = groupsOf(tail ?? '');
+  while (groups.length + lastGroups.length < 8) groups.push('0');
+  return [...groups, ...lastGroups].slice(0, NETWORK_GROUPS).join(':');
 }
 
 function groupsOf(text: string): string[] {
-  // An IPv4 address at the end stands for two groups, which are never of the network.
+  // An IPv4 address at the end stands for two groups, which never belong to the network.
   return text === ''
     ? []
     : text.split(':').flatMap((group) => (group.includes('.') ? ['0', '0'] : [normalizeGroup(group)]));

@@ -1,27 +1,27 @@
 import { UsageByKey } from './usage-by-key.ts';
 
 /**
- * A limited number of places that clients share. One client may hold as many as are still free, so half of them when it is alone;
- * every client that comes after it finds some.
+ * A semaphore that clients share fairly. A client may hold at most as many slots as are free, so one client alone gets half of
+ * them, and later clients find free slots.
  */
 export class FairSemaphore {
-  readonly #held = new UsageByKey<string>();
+  readonly #slotsByClient = new UsageByKey<string>();
   #free: number;
 
-  constructor(places: number) {
-    this.#free = places;
+  constructor(slots: number) {
+    this.#free = slots;
   }
 
-  /** Returns false, and takes none, when the client holds its share. @param client its key; `undefined`: the gateway itself */
+  /** Acquires a slot. Returns false if the client holds its share. @param client `undefined` for the gateway itself */
   tryAcquire(client: string | undefined): boolean {
-    if ((client === undefined ? 0 : this.#held.of(client)) >= this.#free) return false;
+    if ((client === undefined ? 0 : this.#slotsByClient.of(client)) >= this.#free) return false;
     this.#free -= 1;
-    if (client !== undefined) this.#held.add(client, 1);
+    if (client !== undefined) this.#slotsByClient.add(client, 1);
     return true;
   }
 
   release(client: string | undefined): void {
     this.#free += 1;
-    if (client !== undefined) this.#held.add(client, -1);
+    if (client !== undefined) this.#slotsByClient.add(client, -1);
   }
 }

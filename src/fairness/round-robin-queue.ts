@@ -1,6 +1,6 @@
-/** Items that wait, in one line for each key. Keys take turns; the items of one key keep their order. */
+/** A queue with one line of items for each key. The keys take turns; the items of a key keep their order. */
 export class RoundRobinQueue<Key, Item> {
-  /** The key whose turn is next comes first. */
+  /** In the order of the turns: the next key comes first. */
   readonly #lines = new Map<Key, Set<Item>>();
   #size = 0;
 
@@ -12,14 +12,14 @@ export class RoundRobinQueue<Key, Item> {
     return this.#lines.get(key)?.size ?? 0;
   }
 
-  /** Returns the item that waits longest of the key whose turn is next. */
+  /** The oldest item of the next key. */
   get next(): Item | undefined {
     const [line = []] = this.#lines.values();
     const [item] = line;
     return item;
   }
 
-  /** Returns the item of a key that came last. */
+  /** Returns the newest item of a key. */
   lastOf(key: Key): Item | undefined {
     return [...(this.#lines.get(key) ?? [])].at(-1);
   }
@@ -31,16 +31,16 @@ export class RoundRobinQueue<Key, Item> {
     this.#size += 1;
   }
 
-  /** Removes and returns the next item of the first key that may have a turn. */
-  dequeue(mayGo?: (key: Key) => boolean): Item | undefined {
-    const turn = nextInRotation(this.#lines, mayGo);
-    if (turn === undefined) return undefined;
-    const [key, [item]] = turn;
+  /** Removes and returns the oldest item of the first eligible key. */
+  dequeue(isEligible?: (key: Key) => boolean): Item | undefined {
+    const next = nextInRotation(this.#lines, isEligible);
+    if (next === undefined) return undefined;
+    const [key, [item]] = next;
     this.remove(key, item as Item);
     return item;
   }
 
-  /** Returns false if the item does not wait. */
+  /** Removes an item. Returns false if the queue does not have it. */
   remove(key: Key, item: Item): boolean {
     const line = this.#lines.get(key);
     if (line?.delete(item) !== true) return false;
@@ -50,14 +50,14 @@ export class RoundRobinQueue<Key, Item> {
   }
 }
 
-/** Returns the first entry whose key may have a turn, and moves it behind the others. */
+/** Returns the first entry with an eligible key and moves it to the end. */
 export function nextInRotation<Key, Line>(
   lines: Map<Key, Line>,
-  mayGo: (key: Key) => boolean = () => true,
+  isEligible: (key: Key) => boolean = () => true,
 ): [Key, Line] | undefined {
   for (const entry of lines) {
     const [key, line] = entry;
-    if (!mayGo(key)) continue;
+    if (!isEligible(key)) continue;
     lines.delete(key);
     lines.set(key, line);
     return entry;

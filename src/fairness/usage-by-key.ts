@@ -1,20 +1,20 @@
-/** How much of something each key holds. A key that holds nothing takes no memory. */
+/** Sums an amount for each key. A key with an amount of 0 takes no memory. */
 export class UsageByKey<Key> {
-  readonly #held = new Map<Key, number>();
+  readonly #amounts = new Map<Key, number>();
 
-  /** Keys that hold some of it. */
+  /** The number of keys with an amount. */
   get size(): number {
-    return this.#held.size;
+    return this.#amounts.size;
   }
 
   of(key: Key): number {
-    return this.#held.get(key) ?? 0;
+    return this.#amounts.get(key) ?? 0;
   }
 
   /** @param amount negative to release */
   add(key: Key, amount: number): void {
-    const held = this.of(key) + amount;
-    if (held > 0) this.#held.set(key, held);
-    else this.#held.delete(key);
+    const total = this.of(key) + amount;
+    if (total > 0) this.#amounts.set(key, total);
+    else this.#amounts.delete(key);
   }
 }

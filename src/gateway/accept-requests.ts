@@ -67,7 +67,7 @@ export class RequestAcceptor {
   readonly #refuseBytes = (socket: Socket, refusal: Refusal): void => {
     this.clients.connections.get(socket)?.discardInput();
     const id = refuseSocket(socket, refusal);
-    if (id !== undefined) this.#state.recorder.recordRefusal(id, refusal, socket.remoteAddress);
+    if (id !== undefined) this.#state.recorder.recordUnparsed(id, refusal, socket.remoteAddress);
   };
 
   /** Node could not parse a request, or the TLS handshake failed. */

@@ -9,13 +9,12 @@ import { RequestAcceptor } from './accept-requests.ts';
 import type { ServerState } from './exchange.ts';
 import { BufferBudget } from './server/buffer-budget.ts';
 import { descriptorLimits } from './server/descriptor-limits.ts';
-import { activateServerRules, createHttpServer, type HttpServer } from './server/http-server.ts';
+import { activateServerSettings, createHttpServer, type HttpServer } from './server/http-server.ts';
 import { LongLivedExchanges } from './server/long-lived-exchanges.ts';
 import { closeStalledClients } from './server/stalled-clients.ts';
 import { logIdentityDnsErrors } from './telemetry/identity-dns-log.ts';
-import type { RequestEvent } from './telemetry/request-event.ts';
 import type { RequestMetrics } from './telemetry/request-metrics.ts';
-import { RequestRecorder } from './telemetry/request-recorder.ts';
+import { RequestRecorder, type RequestSubscriber } from './telemetry/request-recorder.ts';
 import { ThrottledWarning } from './telemetry/throttled-warning.ts';
 import { passThroughTracer, type RequestTracer } from './telemetry/trace.ts';
 import type { UpstreamStatus } from './upstream/live-upstream.ts';
@@ -45,10 +44,10 @@ export interface Gateway {
   readonly clients: ClientCounts;
   /** The memory of buffered bodies. */
   readonly bufferBudget: BufferBudget;
-  /** How many subscribers receive request events. */
+  /** The number of subscribers. */
   readonly subscribers: number;
-  /** Publishes an event for each request that ends. Returns the function that unsubscribes. */
-  subscribe(publish: (event: RequestEvent) => void): () => void;
+  /** Calls the subscriber with the record of each request that ends. Returns a function that unsubscribes. */
+  subscribe(subscriber: RequestSubscriber): () => void;
   /** Starts to accept connections. Returns the bound address. Rejects with an error of `net`, such as `EADDRINUSE`. */
   listen(): Promise<AddressInfo>;
   /** Serves the requests on a connection that the caller has opened. */
@@ -156,8 +155,8 @@ class LiveGateway implements Gateway {
     return this.#state.recorder.subscribers;
   }
 
-  subscribe(publish: (event: RequestEvent) => void): () => void {
-    return this.#state.recorder.subscribe(publish);
+  subscribe(subscriber: RequestSubscriber): () => void {
+    return this.#state.recorder.subscribe(subscriber);
   }
 
   listen(): Promise<AddressInfo> {
@@ -180,7 +179,7 @@ class LiveGateway implements Gateway {
   }
 
   activate(plan: Plan): void {
-    activateServerRules(this.#server, plan.server, this.plan.server);
+    activateServerSettings(this.#server, plan.server, this.plan.server);
     this.#state.plan = plan;
     this.#limitConnections();
     this.bufferBudget.limitBytes = plan.server.bufferLimitBytes;

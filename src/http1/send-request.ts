@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { CONTENT_METHODS } from '../http-methods.ts';
 import { serializeHeaders } from '../raw-headers.ts';
 import { FIELD_LINES } from './grammar.ts';
 import { Http1Error } from './http1-error.ts';
@@ -7,8 +8,6 @@ import type { UpstreamRequest } from './upstream-request.ts';
 
 /** Matches exactly one head, with nothing behind it. */
 const HEAD = new RegExp(`^[A-Z]+ [!-~]+ HTTP/1\\.1\\r\\n${FIELD_LINES}\\r\\n$`);
-/** A request with one of these methods and without a body has `Content-Length: 0` (RFC 9110 section 8.6). */
-const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
 /** The largest body that goes into the same write as the head. */
 const SMALL_BYTES = 16_384;
 
@@ -46,7 +45,8 @@ function formatRequestHead({ method, path, headers, isHandshake, length }: Upstr
   let text = `${method} ${path} HTTP/1.1\r\n${serializeHeaders(headers)}`;
   text += isHandshake ? 'Connection: Upgrade\r\nUpgrade: websocket\r\n' : 'Connection: keep-alive\r\n';
   if (length === 'chunked') text += 'Transfer-Encoding: chunked\r\n';
-  else if (length !== undefined || METHODS_WITH_BODY.has(method)) text += `Content-Length: ${length ?? 0}\r\n`;
+  // RFC 9110 section 8.6: without a body, such a request has `Content-Length: 0`.
+  else if (length !== undefined || CONTENT_METHODS.has(method)) text += `Content-Length: ${length ?? 0}\r\n`;
   text += '\r\n';
   if (!HEAD.test(text)) throw new Http1Error('request_malformed');
   return text;

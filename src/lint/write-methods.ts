@@ -1,6 +1,5 @@
+import { CONTENT_METHODS } from '../http-methods.ts';
 import type { RouteEntry } from '../manifest/manifest.generated.ts';
-
-const WRITES = ['POST', 'PUT', 'PATCH'];
 
 /**
  * True if a route lists a method that sends a body.
@@ -8,5 +7,5 @@ const WRITES = ['POST', 'PUT', 'PATCH'];
  * @param matchesAny the result for the method `any`
  */
 export function hasWriteMethod({ method }: RouteEntry, matchesAny: boolean): boolean {
-  return method === 'any' ? matchesAny : [method].flat().some((name) => WRITES.includes(name));
+  return method === 'any' ? matchesAny : [method].flat().some((name) => CONTENT_METHODS.has(name));
 }

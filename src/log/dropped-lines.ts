@@ -1,4 +1,4 @@
-/** The log has at most one line a minute about its own loss. */
+/** The log has at most one line a minute about lost lines. */
 const REPORT_INTERVAL_MS = 60_000;
 const LINE_END = 0x0a;
 
@@ -12,7 +12,7 @@ export class DroppedLines {
     return this.#total;
   }
 
-  /** @param bytes whole lines */
+  /** @param bytes complete lines */
   add(bytes: Uint8Array): void {
     let lines = 0;
     for (let at = bytes.indexOf(LINE_END); at !== -1; at = bytes.indexOf(LINE_END, at + 1)) lines += 1;

@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv';
+import { parsePointer } from '../json-pointer.ts';
 import { onlyNearMatch, suggestion } from '../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Fix, type Path } from '../problem/finding.ts';
 import { fixDuration, fixSize } from './units.ts';
@@ -144,10 +145,7 @@ function exampleText(examples: unknown): string {
 /** Converts the validator's JSON Pointer to a path: a number is an index if the value is a list. */
 function pathOf(pointer: string, root: YamlValue): Path {
   const path: (string | number)[] = [];
-  for (const raw of pointer.split('/').slice(1)) {
-    const name = raw.replaceAll('~1', '/').replaceAll('~0', '~');
-    path.push(Array.isArray(valueAt(root, path)) ? Number(name) : name);
-  }
+  for (const name of parsePointer(pointer)) path.push(Array.isArray(valueAt(root, path)) ? Number(name) : name);
   return path;
 }
 

@@ -1,48 +1,48 @@
-import { type IncomingMessage, request } from 'node:http';
+import { type IncomingMessage, request as nodeRequest } from 'node:http';
 import { Duplex } from 'node:stream';
 import { type OfflineRequest, requestBytes } from './request-bytes.ts';
 
-/** What a client got. */
+/** A response as the client receives it. */
 export interface OfflineResponse {
   readonly status: number;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly headers: readonly string[];
   readonly body: Buffer;
 }
 
 /**
- * Sends a request on a connection of its own and reads the answer.
+ * Sends a request as the only one of its connection and reads the response.
  *
- * @returns `undefined` when the connection ended before the answer was whole
+ * @returns `undefined` if the connection closed before the response was complete
  */
-export function sendOverSocket(socket: Duplex, asked: OfflineRequest): Promise<OfflineResponse | undefined> {
-  const { chunks: pieces, isComplete } = requestBytes(asked);
+export function sendOverSocket(socket: Duplex, request: OfflineRequest): Promise<OfflineResponse | undefined> {
+  const { chunks, isComplete } = requestBytes(request);
   return new Promise((resolve) => {
-    const end = (answer?: OfflineResponse) => {
-      resolve(answer);
+    const end = (response?: OfflineResponse) => {
+      resolve(response);
       socket.destroy();
     };
-    const reader = request({
-      // Only of one to HEAD it must know that the answer has no body.
-      method: asked.method === 'HEAD' ? 'HEAD' : 'GET',
+    const reader = nodeRequest({
+      // The parser must know only that the response to HEAD has no body.
+      method: request.method === 'HEAD' ? 'HEAD' : 'GET',
       createConnection: () => readOnlySocket(socket),
     });
     reader.on('response', async (response) => {
-      // Bytes that are no request are answered with a body, whatever they began with.
-      if (asked.method === 'HEAD') return end(headOf(response));
-      const chunks: Buffer[] = [];
+      // The gateway refuses a malformed message with a body, even if the message began with HEAD.
+      if (request.method === 'HEAD') return end(headOf(response));
+      const body: Buffer[] = [];
       try {
-        for await (const chunk of response) chunks.push(chunk as Buffer);
+        for await (const chunk of response) body.push(chunk as Buffer);
       } catch {
         return end();
       }
-      end({ ...headOf(response), body: Buffer.concat(chunks) });
+      end({ ...headOf(response), body: Buffer.concat(body) });
     });
     reader.on('upgrade', (response) => end(headOf(response)));
     reader.on('error', () => end());
     reader.end();
-    for (const piece of pieces) socket.write(piece);
-    // A client that has promised more than it sends leaves; any other one waits for its answer.
+    for (const chunk of chunks) socket.write(chunk);
+    // A client that announced more than it sends disconnects; any other client waits for its response.
     if (!isComplete) socket.end();
   });
 }
@@ -51,9 +51,12 @@ function headOf({ statusCode = 0, rawHeaders }: IncomingMessage): OfflineRespons
   return { status: statusCode, headers: rawHeaders, body: Buffer.alloc(0) };
 }
 
-/** The library reads answers strictly, but writes no request that has two readings: what it writes is dropped. */
+/**
+ * Wraps the socket so that `node:http` parses the response but drops the request that it writes: the library cannot
+ * write the malformed requests that this client must send.
+ */
 function readOnlySocket(socket: Duplex): Duplex {
-  const reading = new Duplex({
+  const wrapper = new Duplex({
     read: () => void socket.resume(),
     write: (_chunk, _encoding, callback) => callback(),
     destroy: (error, callback) => {
@@ -62,10 +65,10 @@ function readOnlySocket(socket: Duplex): Duplex {
     },
   });
   socket.on('data', (chunk) => {
-    if (!reading.push(chunk)) socket.pause();
+    if (!wrapper.push(chunk)) socket.pause();
   });
-  socket.on('end', () => reading.push(null));
-  socket.on('error', (error) => reading.destroy(error));
-  socket.on('close', () => reading.destroy());
-  return reading;
+  socket.on('end', () => wrapper.push(null));
+  socket.on('error', (error) => wrapper.destroy(error));
+  socket.on('close', () => wrapper.destroy());
+  return wrapper;
 }

@@ -1,69 +1,68 @@
 import { Duplex } from 'node:stream';
 
-/** What both ends of a connection in memory say of the other one. */
-const PEER = '127.0.0.1';
-/** A write of more than this arrives in pieces, as from a network. */
-const PIECE_BYTES = 65_536;
+/** The remote address of both ends. */
+const PEER_ADDRESS = '127.0.0.1';
+/** A larger write arrives in several chunks, as from a network. */
+const CHUNK_BYTES = 65_536;
 
-/** One end of a connection that goes over no network: what is written here is read at the other end. */
+/** One end of an in-memory connection: bytes written here are read at the other end. */
 export class MemorySocket extends Duplex {
-  readonly remoteAddress = PEER;
+  readonly remoteAddress = PEER_ADDRESS;
   bytesRead = 0;
-  #other: MemorySocket | undefined;
-  /** Lets the other end write on. */
-  #resume: (() => void) | undefined;
+  #peer: MemorySocket | undefined;
+  /** Completes the pending write of the peer. */
+  #resumePeer: (() => void) | undefined;
 
-  /** Both ends of a new connection. */
+  /** Returns both ends of a new connection. */
   static pair(isEncrypted = false): [MemorySocket, MemorySocket] {
-    const one = new MemorySocket();
-    const other = new MemorySocket();
-    // As those of TLS say it, whose bytes are sent as they are here.
-    if (isEncrypted) Object.assign(other, { encrypted: true });
-    one.#other = other;
-    other.#other = one;
-    return [one, other];
+    const client = new MemorySocket();
+    const server = new MemorySocket();
+    // A TLS socket of Node has this flag; the bytes stay plain here.
+    if (isEncrypted) Object.assign(server, { encrypted: true });
+    client.#peer = server;
+    server.#peer = client;
+    return [client, server];
   }
 
-  /** Ends the connection as a reset does. */
+  /** Closes the connection with `ECONNRESET` at the peer. */
   resetAndDestroy(): this {
-    const other = this.#other;
+    const peer = this.#peer;
     this.destroy();
-    other?.destroy(Object.assign(new Error('the connection was reset'), { code: 'ECONNRESET' }));
+    peer?.destroy(Object.assign(new Error('the connection was reset'), { code: 'ECONNRESET' }));
     return this;
   }
 
   override _read(): void {
-    const resume = this.#resume;
-    this.#resume = undefined;
+    const resume = this.#resumePeer;
+    this.#resumePeer = undefined;
     resume?.();
   }
 
   override _write(bytes: Buffer, _encoding: unknown, callback: (error?: Error | null) => void): void {
-    const other = this.#other;
-    let takesMore = true;
-    if (other !== undefined && !other.destroyed) {
-      other.bytesRead += bytes.length;
-      for (let at = 0; at < bytes.length; at += PIECE_BYTES)
-        takesMore = other.push(bytes.subarray(at, at + PIECE_BYTES));
+    const peer = this.#peer;
+    let hasRoom = true;
+    if (peer !== undefined && !peer.destroyed) {
+      peer.bytesRead += bytes.length;
+      for (let at = 0; at < bytes.length; at += CHUNK_BYTES) hasRoom = peer.push(bytes.subarray(at, at + CHUNK_BYTES));
     }
-    // What an end that is gone would have read is lost.
-    if (takesMore || other === undefined) callback();
-    else other.#resume = callback;
+    // Bytes for a closed peer are lost.
+    if (hasRoom || peer === undefined) callback();
+    else peer.#resumePeer = callback;
   }
 
   override _final(callback: (error?: Error | null) => void): void {
-    this.#endOther();
+    this.#endPeer();
     callback();
   }
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     this._read();
-    this.#endOther();
+    this.#endPeer();
     callback(error);
   }
 
-  #endOther(): void {
-    const other = this.#other;
-    if (other !== undefined && !other.destroyed && !other.readableEnded) other.push(null);
+  #endPeer(): void {
+    const peer = this.#peer;
+    if (peer !== undefined && !peer.destroyed && !peer.readableEnded) peer.push(null);
   }
 }

@@ -3,38 +3,38 @@ import type { Duplex } from 'node:stream';
 import { MemorySocket } from './memory-socket.ts';
 import { headerValue } from './request-bytes.ts';
 
-/** A request as an upstream got it. */
+/** A request as the upstream receives it. */
 export interface RecordedRequest {
-  /** The target that was chosen: scheme, host and port. */
+  /** The chosen endpoint: scheme, host and port. */
   readonly origin: string;
   readonly method: string;
   /** Path and query. */
   readonly url: string;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly headers: readonly string[];
   readonly body: Buffer;
 }
 
-/** What an upstream answers. */
+/** The response that the stub sends. */
 export interface StubResponse {
   readonly status: number;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly headers: readonly string[];
   readonly body: Buffer;
 }
 
 export interface RecordingUpstream {
-  /** Every request that came, in order. */
+  /** All received requests, in order. */
   readonly requests: readonly RecordedRequest[];
-  /** A connection to it, as that to a target of this origin. */
+  /** Opens a connection that stands for one to the endpoint of this origin. */
   connect(origin: string): Duplex;
 }
 
-/** As large as a head that the gateway lets through may have become. */
+/** The largest request head that the gateway can forward. */
 const MAX_HEAD_BYTES = 2_097_152;
 
-/** Stands in for every upstream: keeps what it got, and answers what it was given, to the letter. */
-export function createRecordingUpstream(answer: StubResponse): RecordingUpstream {
+/** Creates a stub for every upstream. It records requests and sends the response exactly as given. */
+export function createRecordingUpstream(response: StubResponse): RecordingUpstream {
   const requests: RecordedRequest[] = [];
   const record = async (origin: string, request: IncomingMessage) => {
     const { method = '', url = '', rawHeaders: headers, socket } = request;
@@ -42,12 +42,12 @@ export function createRecordingUpstream(answer: StubResponse): RecordingUpstream
     try {
       for await (const chunk of request) chunks.push(chunk as Buffer);
     } catch {
-      // The gateway has given the request up.
+      // The gateway aborted the request.
       return;
     }
     requests.push({ origin, method, url, headers, body: Buffer.concat(chunks) });
-    // The library would not write what is no answer; and an answer that is shorter than it says ends here.
-    socket.end(responseBytes(answer, method));
+    // The library would not write a malformed response, and a truncated one must close the connection.
+    socket.end(responseBytes(response, method));
   };
   return {
     requests,
@@ -55,14 +55,14 @@ export function createRecordingUpstream(answer: StubResponse): RecordingUpstream
       const options = { requireHostHeader: false, maxHeaderSize: MAX_HEAD_BYTES };
       const server = createServer(options, (request) => void record(origin, request));
       server.maxHeadersCount = 0;
-      const [near, far] = MemorySocket.pair();
-      server.emit('connection', far);
-      return near;
+      const [client, serverSide] = MemorySocket.pair();
+      server.emit('connection', serverSide);
+      return client;
     },
   };
 }
 
-/** RFC 9110 section 6.4.1. */
+/** Statuses without a body (RFC 9110 section 6.4.1). */
 const BODILESS = new Set([204, 304]);
 
 function responseBytes({ status, headers, body }: StubResponse, method: string): Buffer {

@@ -9,16 +9,19 @@ interface UrlContext {
   readonly secrets: Secrets;
 }
 
-/** The address of a request to an upstream as it may be printed: its origin and a prefix of its path may come from the environment. */
+/**
+ * Returns the URL of an upstream request as it may be printed: its origin and the prefix of its path may come from the
+ * environment.
+ */
 export function redactedUrl(
   { plan, manifest, secrets }: UrlContext,
   route: string | undefined,
   { origin, url }: Pick<RecordedRequest, 'origin' | 'url'>,
 ): { readonly origin: string; readonly path: string } {
   const index = plan.routes.findIndex(({ id }) => id === route);
-  const target = plan.routes[index]?.upstream.endpoints.find((target) => target.url.origin === origin);
+  const endpoint = plan.routes[index]?.upstream.endpoints.find((endpoint) => endpoint.url.origin === origin);
   const prefix = manifest.routes[index]?.upstreamPath?.with;
   const isPrefixed = prefix !== undefined && url.startsWith(prefix);
-  const shown = isPrefixed ? secrets.redactValue(prefix, ['routes', index, 'upstreamPath', 'with']) : '';
-  return { origin: target?.label ?? origin, path: shown + url.slice(isPrefixed ? prefix.length : 0) };
+  const redacted = isPrefixed ? secrets.redactValue(prefix, ['routes', index, 'upstreamPath', 'with']) : '';
+  return { origin: endpoint?.label ?? origin, path: redacted + url.slice(isPrefixed ? prefix.length : 0) };
 }

@@ -1,16 +1,16 @@
-/** A request as a client would send it. */
+/** A request as a client sends it. */
 export interface OfflineRequest {
   readonly method: string;
-  /** What stands in the request line, to the letter. */
+  /** The request target, sent unchanged. */
   readonly target: string;
-  /** Names and values in turn, sent as they are. What a request cannot be without is added. */
+  /** Alternating names and values, sent unchanged. A missing `Host` or `Content-Length` is added. */
   readonly headers: readonly string[];
   readonly body: Buffer | undefined;
 }
 
 const URL_FORM = /^https?:\/\/([^/?#]*)(.*)$/i;
 
-/** The request for a URL, or for what stands in a request line. */
+/** Creates a request from an absolute URL or a request target. */
 export function createOfflineRequest(
   method: string,
   url: string,
@@ -19,21 +19,21 @@ export function createOfflineRequest(
 ): OfflineRequest {
   const [, host, rest = ''] = URL_FORM.exec(url) ?? [];
   if (host === undefined) return { method, target: url, headers, body };
-  const isNamed = headerValue(headers, 'host') !== undefined;
-  // As a client cuts a URL up, and nothing more: what it would tidy is to be seen.
+  const hasHost = headerValue(headers, 'host') !== undefined;
+  // Splits the URL without normalizing it, since the gateway must see the path as written.
   const target = rest.startsWith('/') ? rest : `/${rest}`;
-  return { method, target, headers: isNamed ? headers : ['Host', host, ...headers], body };
+  return { method, target, headers: hasHost ? headers : ['Host', host, ...headers], body };
 }
 
 export interface RequestBytes {
   readonly chunks: readonly Buffer[];
-  /** False when the headers say that more comes. */
+  /** False if the headers announce more bytes than these. */
   readonly isComplete: boolean;
 }
 
 /**
- * The bytes of a request (RFC 9112 section 2.1). A body is framed as the headers say, or by its length; where they say that it
- * is longer than it is, blanks follow it, up to a limit.
+ * Returns the bytes of a request (RFC 9112 section 2.1). The headers decide the framing of the body; without framing
+ * headers a `Content-Length` is added. A body that is shorter than its `Content-Length` is padded with spaces, up to a limit.
  */
 export function requestBytes({ method, target, headers, body = EMPTY }: OfflineRequest): RequestBytes {
   const length = headerValue(headers, 'content-length');
@@ -48,11 +48,11 @@ export function requestBytes({ method, target, headers, body = EMPTY }: OfflineR
   const head = Buffer.from(`${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`);
   if (coding?.toLowerCase() === 'chunked') return { chunks: [head, ...encodeChunked(body)], isComplete: true };
   const missing = Math.max(0, Number(length ?? 0) - body.length) || 0;
-  const blanks = Buffer.alloc(Math.min(missing, MAX_PADDING_BYTES), ' ');
-  return { chunks: [head, body, blanks], isComplete: missing === blanks.length };
+  const padding = Buffer.alloc(Math.min(missing, MAX_PADDING_BYTES), ' ');
+  return { chunks: [head, body, padding], isComplete: missing === padding.length };
 }
 
-/** Where nobody says by which name the gateway is reached. */
+/** The host of a request that names none. */
 const DEFAULT_HOST = 'localhost';
 const EMPTY = Buffer.alloc(0);
 const MAX_PADDING_BYTES = 67_108_864;
@@ -63,7 +63,7 @@ function encodeChunked(body: Buffer): Buffer[] {
   return [Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from('\r\n'), end];
 }
 
-/** The value of the first header of this name, which is in lower case. */
+/** Returns the value of the first header with this name. @param name in lower case */
 export function headerValue(headers: readonly string[], name: string): string | undefined {
   const index = headers.findIndex((text, index) => index % 2 === 0 && text.toLowerCase() === name);
   return index === -1 ? undefined : headers[index + 1];

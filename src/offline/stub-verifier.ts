@@ -4,17 +4,17 @@ import type { Verifier } from '../plan/tokens/verifier.ts';
 
 export type CallerClaims = Readonly<Record<string, unknown>>;
 
-/** What is stated of a token: the claims that it was verified to have, or why it is not accepted. */
+/** The result for a token: its verified claims, or the reason why it is not accepted. */
 export type StubToken = { readonly claims: CallerClaims } | { readonly code: TokenErrorCode };
 
-/** Stands in for whoever verifies tokens: knows those that were stated, by their text. */
+/** Replaces the verifier of a plan: returns the configured result of each token. */
 export class StubVerifier implements Verifier {
-  readonly key = 'stated';
-  readonly #stated = new Map<string, StubToken>();
+  readonly key = 'stub';
+  readonly #tokens = new Map<string, StubToken>();
   #verified: Principal[] = [];
 
-  setToken(token: string, stated: StubToken): void {
-    this.#stated.set(token, stated);
+  setToken(token: string, result: StubToken): void {
+    this.#tokens.set(token, result);
   }
 
   readonly status = { keys: 'none', cause: null, entries: 0, refused: 0, verifying: 0, ...COUNTS } as const;
@@ -24,14 +24,14 @@ export class StubVerifier implements Verifier {
   readonly cached = (): undefined => undefined;
 
   readonly verify = async (token: string): Promise<VerificationResult> => {
-    const stated = this.#stated.get(token) ?? UNKNOWN_TOKEN;
-    if ('code' in stated) return stated;
-    const principal = principalOf(stated.claims);
+    const result = this.#tokens.get(token) ?? UNKNOWN_TOKEN;
+    if ('code' in result) return result;
+    const principal = principalOf(result.claims);
     this.#verified.push(principal);
     return { principal };
   };
 
-  /** Whom the tokens name that were verified since this was asked last, in that order. */
+  /** Returns the principals of the tokens that were verified since the last call, in that order. */
   takeVerified(): readonly Principal[] {
     const verified = this.#verified;
     this.#verified = [];
@@ -41,7 +41,7 @@ export class StubVerifier implements Verifier {
 
 const COUNTS = { hits: 0, misses: 0, results: new Map(), fetches: 0, failedFetches: 0 } as const;
 
-/** Of a token that nobody has stated nothing is known here: it is as one that no key has signed. */
+/** A token without a configured result fails like one with a wrong signature. */
 const UNKNOWN_TOKEN: StubToken = { code: 'signature_wrong' };
 
 function principalOf(claims: CallerClaims): Principal {

@@ -3,38 +3,39 @@ import type { OfflineOutcome } from '../offline/offline-gateway.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Expectation, ExpectedHeaders, ExpectedUpstream, TestCase } from './test-file.generated.ts';
 
-/** Something that became otherwise than expected. */
+/** A member of the outcome that differs from the expected one. */
 export interface Mismatch {
   /** The member of `expect`, as a path: `['upstream', 'url']`. */
   readonly path: readonly string[];
   readonly expected: unknown;
-  /** `undefined`: there is none. */
+  /** `undefined` if the outcome does not have the member. */
   readonly actual: unknown;
 }
 
-/** What a case expects, held to what came of it. */
+/** Compares the outcome of a test case with the expected one. */
 export function compareOutcome(expected: Expectation, outcome: OfflineOutcome, plan: Plan): Mismatch[] {
-  const { logEntry, response, upstreamRequest } = outcome;
-  const route = plan.routes.find(({ id }) => id === logEntry.route);
-  const found: Mismatch[] = [];
-  const look = (path: string[], wanted: unknown, actual: unknown) => {
-    if (wanted !== undefined && !isDeepStrictEqual(wanted, actual)) found.push({ path, expected: wanted, actual });
+  const { record, response, upstreamRequest } = outcome;
+  const { refusal, reported = [] } = record;
+  const route = plan.routes.find(({ id }) => id === record.route?.id);
+  const mismatches: Mismatch[] = [];
+  const compare = (path: string[], wanted: unknown, actual: unknown) => {
+    if (wanted !== undefined && !isDeepStrictEqual(wanted, actual)) mismatches.push({ path, expected: wanted, actual });
   };
-  if (logEntry.refusal !== expected.refusal)
-    found.push({ path: ['refusal'], expected: expected.refusal, actual: refusalText(outcome) });
-  look(['reason'], expected.reason, logEntry.reason);
-  look(['reported'], expected.reported?.toSorted(), (logEntry.reported ?? []).map(({ code }) => code).sort());
-  look(['message'], expected.message, problemOf(outcome).message);
-  look(['errors'], expected.errors?.toSorted(), pointersOf(outcome));
-  look(['status'], expected.status, response?.status);
-  look(['route'], expected.route, logEntry.route ?? null);
-  found.push(...compareHeaders(['headers'], expected.headers, response?.headers ?? []));
-  look(['body'], expected.body, expected.body && bodyAs(expected.body, response?.body));
+  if (refusal?.code !== expected.refusal)
+    mismatches.push({ path: ['refusal'], expected: expected.refusal, actual: refusalText(outcome) });
+  compare(['reason'], expected.reason, refusal?.reason);
+  compare(['reported'], expected.reported?.toSorted(), reported.map(({ code }) => code).sort());
+  compare(['message'], expected.message, problemOf(outcome).message);
+  compare(['errors'], expected.errors?.toSorted(), pointersOf(outcome));
+  compare(['status'], expected.status, response?.status);
+  compare(['route'], expected.route, route?.id ?? null);
+  mismatches.push(...compareHeaders(['headers'], expected.headers, response?.headers ?? []));
+  compare(['body'], expected.body, expected.body && bodyAs(expected.body, response?.body));
   if (expected.upstream === null)
-    look(['upstream'], null, upstreamRequest === undefined ? null : upstreamRequest.origin + upstreamRequest.url);
+    compare(['upstream'], null, upstreamRequest === undefined ? null : upstreamRequest.origin + upstreamRequest.url);
   else if (expected.upstream !== undefined)
-    found.push(...compareUpstream(expected.upstream, upstreamRequest, route?.upstream.id));
-  return found;
+    mismatches.push(...compareUpstream(expected.upstream, upstreamRequest, route?.upstream.id));
+  return mismatches;
 }
 
 function compareUpstream(
@@ -68,7 +69,7 @@ function valuesOf(headers: readonly string[], name: string): string[] {
   return headers.filter((_, index) => index % 2 === 1 && headers[index - 1]?.toLowerCase() === folded);
 }
 
-/** A body in the form in which it is expected: as the value of its JSON, or as text. */
+/** Returns a body in the form of the expected one: as a JSON value or as text. */
 function bodyAs(expected: NonNullable<TestCase['request']['body']>, body: Buffer | undefined): unknown {
   const text = body?.toString();
   if (typeof expected === 'string' || text === undefined) return text;
@@ -79,14 +80,16 @@ function bodyAs(expected: NonNullable<TestCase['request']['body']>, body: Buffer
   }
 }
 
-/** The refusal, and what the log and the answer add to it. */
+/** Returns the refusal code with the reason and the pointers of its violations. */
 function refusalText(outcome: OfflineOutcome): string | undefined {
-  const { refusal, reason } = outcome.logEntry;
-  const more = [...(reason === refusal ? [] : [reason]), ...pointersOf(outcome)];
-  return more.length === 0 ? refusal : `${refusal} (${more.join(', ')})`;
+  const { refusal } = outcome.record;
+  if (refusal === undefined) return undefined;
+  const { code, reason } = refusal;
+  const details = [...(reason === code ? [] : [reason]), ...pointersOf(outcome)];
+  return details.length === 0 ? code : `${code} (${details.join(', ')})`;
 }
 
-/** Where the request's body is at fault. */
+/** Returns the pointers of the violations in the response. */
 function pointersOf(outcome: OfflineOutcome): string[] {
   return (problemOf(outcome).errors ?? []).map(({ pointer }) => pointer).sort();
 }
@@ -96,8 +99,8 @@ interface ProblemDetails {
   readonly errors?: readonly { readonly pointer: string }[];
 }
 
-/** What the gateway answered in place of the upstream (RFC 9457). */
-function problemOf({ logEntry, response }: OfflineOutcome): ProblemDetails {
-  if (logEntry.refusal === undefined || response === undefined) return {};
+/** Parses the problem details that the client receives (RFC 9457). */
+function problemOf({ record, response }: OfflineOutcome): ProblemDetails {
+  if (record.refusal === undefined || response === undefined) return {};
   return JSON.parse(response.body.toString() || '{}');
 }

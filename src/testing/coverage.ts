@@ -6,27 +6,32 @@ import { rolesOf } from '../offline/claims.ts';
 import type { Route } from '../plan/route-definition.ts';
 import type { TestResult } from './run-test-file.ts';
 
-/** Something that a manifest says, and that a suite can show. */
+/** A fact of a manifest that a test case can cover. */
 export interface CoverageUnit {
   readonly kind: 'route' | 'role' | 'refusal';
-  /** The route; `undefined`: no route in particular. */
+  /** `undefined` for a refusal that belongs to no route. */
   readonly route: string | undefined;
-  /** The role as it may be printed, or the code of the refusal; of a route its id. */
+  /** The id of the route, the redacted role, or the refusal code. */
   readonly name: string;
   readonly isCovered: boolean;
 }
 
 /**
- * What a manifest says and which of it the cases have shown: each route was reached, each role passed where it is
- * allowed, and each rule of a route, and the routes as a whole, have refused something.
+ * Returns the units of a manifest and marks those that the test cases cover: each route was matched, each allowed role was
+ * accepted, and each refusal that a route, or the set of all routes, can give was given.
  */
 export function coverageOf({ plan, manifest }: PlannedManifest, results: readonly TestResult[]): CoverageUnit[] {
-  const seen = new Set(results.flatMap((result) => coveredBy(result, manifest.auth?.role)));
-  const unit = (kind: CoverageUnit['kind'], route: string | undefined, name: string, shown = name): CoverageUnit => ({
+  const covered = new Set(results.flatMap((result) => coveredBy(result, manifest.auth?.role)));
+  const unit = (
+    kind: CoverageUnit['kind'],
+    route: string | undefined,
+    name: string,
+    redacted = name,
+  ): CoverageUnit => ({
     kind,
     route,
-    name: shown,
-    isCovered: seen.has(keyOf(kind, route, name)),
+    name: redacted,
+    isCovered: covered.has(keyOf(kind, route, name)),
   });
   return [
     ...plan.routes.flatMap((route, index) => [
@@ -40,16 +45,17 @@ export function coverageOf({ plan, manifest }: PlannedManifest, results: readonl
   ];
 }
 
-/** What a case has shown, whether or not it was expected. */
+/** Returns the keys of the units that a test case covers, whether it passed or failed. */
 function coveredBy(
-  { outcome: { logEntry, principals } }: TestResult,
+  { outcome: { record, principals } }: TestResult,
   role: Parameters<typeof rolesOf>[0] | undefined,
 ): string[] {
-  const { route, refusal, reported = [] } = logEntry;
-  const shown = [keyOf('route', route, route ?? ''), ...reported.map(({ code }) => keyOf('refusal', route, code))];
-  if (refusal !== undefined) return [...shown, keyOf('refusal', route, refusal)];
-  const passed = role === undefined ? [] : principals.flatMap(({ claims }) => rolesOf(role, claims));
-  return [...shown, ...passed.map((name) => keyOf('role', route, name))];
+  const { refusal, reported = [] } = record;
+  const route = record.route?.id;
+  const keys = [keyOf('route', route, route ?? ''), ...reported.map(({ code }) => keyOf('refusal', route, code))];
+  if (refusal !== undefined) return [...keys, keyOf('refusal', route, refusal.code)];
+  const roles = role === undefined ? [] : principals.flatMap(({ claims }) => rolesOf(role, claims));
+  return [...keys, ...roles.map((name) => keyOf('role', route, name))];
 }
 
 /** Returns the refusals that the cases should cause. Without its own list of origins a route has no origin rule to test. */
@@ -67,34 +73,34 @@ export interface CoverageCount {
   readonly total: number;
 }
 
-/** Coverage as it is reported. */
+/** Coverage for reports. */
 export interface CoverageSummary {
-  /** Rounded down to a tenth: 100 is all. */
+  /** Rounded down to a tenth, so that 100 means every unit. */
   readonly percent: number;
   readonly routes: CoverageCount;
   readonly roles: CoverageCount;
   readonly refusals: CoverageCount;
-  /** What no case has shown, by route. */
+  /** The units that no test case covers, by route. */
   readonly uncovered: readonly { readonly route: string | undefined; readonly what: readonly string[] }[];
 }
 
 export function summarizeCoverage(units: readonly CoverageUnit[]): CoverageSummary {
-  const counted = (of: readonly CoverageUnit[]): CoverageCount => ({
+  const countUnits = (of: readonly CoverageUnit[]): CoverageCount => ({
     covered: of.filter(({ isCovered }) => isCovered).length,
     total: of.length,
   });
-  const ofKind = (kind: CoverageUnit['kind']) => counted(units.filter((unit) => unit.kind === kind));
-  const { covered, total } = counted(units);
-  const missed = Map.groupBy(
+  const countKind = (kind: CoverageUnit['kind']) => countUnits(units.filter((unit) => unit.kind === kind));
+  const { covered, total } = countUnits(units);
+  const uncovered = Map.groupBy(
     units.filter(({ isCovered }) => !isCovered),
     ({ route }) => route,
   );
   return {
     percent: Math.floor((1000 * covered) / total) / 10,
-    routes: ofKind('route'),
-    roles: ofKind('role'),
-    refusals: ofKind('refusal'),
-    uncovered: [...missed].map(([route, of]) => ({
+    routes: countKind('route'),
+    roles: countKind('role'),
+    refusals: countKind('refusal'),
+    uncovered: [...uncovered].map(([route, of]) => ({
       route,
       what: of.map(({ kind, name }) => (kind === 'route' ? 'is never reached' : `${kind} ${name}`)),
     })),

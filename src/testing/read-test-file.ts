@@ -9,21 +9,21 @@ import { validate as generated } from './validate.generated.ts';
 
 const validate = generated as unknown as ValidateFunction;
 
-/** A test file that was read: defaults are in. */
+/** A valid test file, with defaults applied. */
 export interface CheckedTestFile {
   readonly testFile: TestFile;
   readonly document: Document;
 }
 
-/** Text to suite. What is wrong is told at its place, as for a manifest; then there is no suite. */
+/** Parses and checks a test file. With an error, it returns only the problems. */
 export function readTestFile(source: Source): { testFile?: CheckedTestFile; problems: readonly Problem[] } {
-  const { document, findings: syntax } = parse(source);
-  if (syntax.length > 0) return { problems: toProblems(syntax, document) };
+  const { document, findings: syntaxErrors } = parse(source);
+  if (syntaxErrors.length > 0) return { problems: toProblems(syntaxErrors, document) };
   const { checked: testFile, findings } = checkAgainst<TestFile>(validate, {
     value: document.value,
     isSecret: () => false,
   });
-  // What the schema has refused is no suite to look into.
+  // The other checks need a file that is valid for the schema.
   const all =
     findings.length > 0 ? findings : testFile.cases.flatMap(({ request }, index) => findExclusiveKeys(request, index));
   const problems = toProblems(all, document);
@@ -38,7 +38,7 @@ const EXCLUSIVE_KEYS = [
 function findExclusiveKeys(request: TestFile['cases'][number]['request'], index: number): Finding[] {
   return EXCLUSIVE_KEYS.filter(([one, other]) => request[one] !== undefined && request[other] !== undefined).map(
     ([one, other]) => {
-      const message = `"${one}" and "${other}" both stand here; write one of them`;
+      const message = `"${one}" and "${other}" exclude each other; remove one of them`;
       return errorAtKey(['cases', index, 'request', other], 'case-conflict', message);
     },
   );

@@ -11,7 +11,7 @@ import { type NameRecord, type NameServer, startNameServer, type Zone } from '..
 const a = (data: string, ttl = 60): NameRecord => ({ type: 'A', ttl, data });
 const aaaa = (data: string, ttl = 60): NameRecord => ({ type: 'AAAA', ttl, data });
 
-// Most of the time of these tests is the time limits of look-ups: the tests run at once, and clean up at the end.
+// Most of the time of these tests is spent on lookup timeouts, so they run concurrently and clean up at the end.
 const closing: (() => Promise<unknown> | unknown)[] = [];
 afterAll(async () => {
   for (const close of closing.splice(0).reverse()) await close();
@@ -19,33 +19,33 @@ afterAll(async () => {
 
 const until = (check: () => unknown, timeout = 10_000) => vi.waitFor(check, { timeout, interval: 10 });
 
-interface Site {
+interface Fixture {
   readonly server: NameServer;
   readonly resolver: NameResolver;
-  /** The addresses, in the order in which they are tried; or the code of the error. */
+  /** Returns the addresses in the order of the attempts, or the error code. */
   resolve(host: string): Promise<string[] | string>;
-  /** Names that began to fail, with the reason, and names that resolve again. */
-  readonly news: string[];
-  /** Writes `hosts` or `resolv.conf`, which do not exist before. */
+  /** The events of the subscription: names that stopped resolving, with the reason, or resolve again. */
+  readonly events: string[];
+  /** Writes `hosts` or `resolv.conf`, which do not exist at first. */
   write(file: string, text: string): void;
   /** Ends the subscription. */
   stop(): void;
 }
 
-async function start(zone: Zone, options: NameResolverOptions = {}): Promise<Site> {
+async function start(zone: Zone, options: NameResolverOptions = {}): Promise<Fixture> {
   const server = await startNameServer(zone);
   const folder = mkdtempSync(join(tmpdir(), 'names-'));
   const hostsPath = join(folder, 'hosts');
   const resolvConfPath = join(folder, 'resolv.conf');
   const resolver = new NameResolver({ servers: [server.address], hostsPath, resolvConfPath, ...options });
-  const news: string[] = [];
-  const stop = resolver.subscribe((name, reason) => void news.push(`${name} ${reason ?? 'resolves'}`));
+  const events: string[] = [];
+  const stop = resolver.subscribe((name, reason) => void events.push(`${name} ${reason ?? 'resolves'}`));
   closing.push(() => rmSync(folder, { recursive: true, force: true }), server.close, stop);
   const write = (file: string, text: string) => {
     writeFileSync(join(folder, `${file}.new`), text);
     renameSync(join(folder, `${file}.new`), join(folder, file));
   };
-  return { server, resolver, news, write, stop, resolve: (host) => resolve(resolver, host) };
+  return { server, resolver, events, write, stop, resolve: (host) => resolve(resolver, host) };
 }
 
 function resolve(resolver: NameResolver, host: string): Promise<string[] | string> {
@@ -54,13 +54,13 @@ function resolve(resolver: NameResolver, host: string): Promise<string[] | strin
   });
 }
 
-describe.concurrent('a look-up', () => {
-  it('finds the addresses of both families', async () => {
+describe.concurrent('a lookup', () => {
+  it('returns the addresses of both families', async () => {
     const { resolve } = await start((_name, type) => (type === 'A' ? [a('127.0.0.1')] : [aaaa('::1')]));
     expect(await resolve('contacts.example')).toEqual(['127.0.0.1', '::1']);
   });
 
-  it('serves the first family when the other one takes its time, and adds it when it comes', async () => {
+  it('returns the addresses of one family while the other one is slow, and adds those later', async () => {
     const { server, resolver, resolve } = await start((_name, type) => (type === 'A' ? [a('127.0.0.1')] : 'hang'));
     expect(await resolve('contacts.example')).toEqual(['127.0.0.1']);
     server.zone = (_name, type) => (type === 'A' ? [a('127.0.0.1')] : [aaaa('::1')]);
@@ -68,7 +68,7 @@ describe.concurrent('a look-up', () => {
     expect([...(await resolve('contacts.example'))].sort()).toEqual(['127.0.0.1', '::1']);
   });
 
-  it('follows a chain of CNAMEs, and takes the shortest time to live in it', async () => {
+  it('follows a chain of CNAMEs and uses its shortest time to live', async () => {
     const { server, resolve } = await start((name) => [
       { type: 'CNAME', ttl: 1, data: 'b.example' },
       { name: 'b.example', type: 'CNAME', ttl: 600, data: 'c.example' },
@@ -81,7 +81,7 @@ describe.concurrent('a look-up', () => {
     await until(() => expect(server.questions.length).toBeGreaterThan(count), 10_000);
   });
 
-  it('asks over TCP for a thousand addresses, and keeps a bounded number of them', async () => {
+  it('queries over TCP for a thousand addresses and caches at most 256 of them', async () => {
     const many = Array.from({ length: 1_000 }, (_, index) => a(`127.1.${index >> 8}.${index & 255}`));
     const { server, resolver, resolve } = await start(() => many);
     expect(await resolve('many.example')).toHaveLength(4);
@@ -94,28 +94,28 @@ describe.concurrent('a look-up', () => {
     ['servfail', 'EAI_AGAIN'],
     ['hang', 'ETIMEOUT'],
     ['garbage', 'EAI_AGAIN'],
-  ] as const)('fails where the server says %s', async (result, code) => {
-    const { resolver, resolve, news } = await start(() => result);
-    expect(await resolve('gone.example')).toBe(code);
-    expect(await resolve('gone.example')).toBe(code);
-    expect(news).toEqual([`gone.example ${code}`]);
+  ] as const)('of a name for which the server responds with %s fails with %s', async (result, code) => {
+    const { resolver, resolve, events } = await start(() => result);
+    expect(await resolve('missing.example')).toBe(code);
+    expect(await resolve('missing.example')).toBe(code);
+    expect(events).toEqual([`missing.example ${code}`]);
     expect(resolver.failingNames).toBe(1);
-    expect(resolver.statusOf('gone.example')).toEqual({ state: 'failed', addresses: [], reason: code });
+    expect(resolver.statusOf('missing.example')).toEqual({ state: 'failed', addresses: [], reason: code });
   });
 
-  it('fails with a code of its own where no name server can be reached', async () => {
+  it('fails with EAI_AGAIN when no name server is reachable', async () => {
     const { server, resolve } = await start(() => []);
     await server.close();
-    expect(await resolve('gone.example')).toBe('EAI_AGAIN');
+    expect(await resolve('missing.example')).toBe('EAI_AGAIN');
   });
 
-  it('fails where a name is none that a name server takes', async () => {
+  it('fails for a name that is not valid in DNS', async () => {
     const { resolve } = await start(() => [a('127.0.0.1')]);
     for (const name of [`${'a'.repeat(70)}.example`, 'a..b', 'x'.repeat(300)])
       expect(await resolve(name)).toBe('ENOTFOUND');
   });
 
-  it('is one for all that wait for the same name', async () => {
+  it('is shared by all waiters of the same name', async () => {
     const { server, resolver, resolve } = await start((_name, type) => (type === 'A' ? [a('127.0.0.1')] : []));
     const all = await Promise.all(Array.from({ length: 100 }, () => resolve('contacts.example')));
     expect(all).toEqual(Array.from({ length: 100 }, () => ['127.0.0.1']));
@@ -123,17 +123,17 @@ describe.concurrent('a look-up', () => {
     expect(resolver.counts.outcomes.ok).toBe(1);
   });
 
-  it('is cancelled soon after the last waiter has left, and counts as a failure', async () => {
-    const { resolver, news } = await start(() => 'hang');
-    const leaves = [1, 2, 3].map(() => resolver.hostName('slow.example').resolve(() => expect.unreachable()));
+  it('is cancelled 1 s after the last waiter has left, and counts as a failure', async () => {
+    const { resolver, events } = await start(() => 'hang');
+    const cancels = [1, 2, 3].map(() => resolver.hostName('slow.example').resolve(() => expect.unreachable()));
     await until(() => expect(resolver.inFlight).toBe(1));
-    for (const leave of leaves) leave();
+    for (const cancel of cancels) cancel();
     await until(() => expect(resolver.inFlight).toBe(0), 4_000);
     expect(resolver.counts.outcomes.timeout).toBe(1);
-    expect(news).toEqual(['slow.example ETIMEOUT']);
+    expect(events).toEqual(['slow.example ETIMEOUT']);
   });
 
-  it('ends when nobody listens any more, so that the process can end', async () => {
+  it('ends with the last subscription, so that the process can exit', async () => {
     const { resolver, resolve, server, stop } = await start((_name, type) => (type === 'A' ? [a('127.0.0.1', 1)] : []));
     await resolve('contacts.example');
     server.zone = () => 'hang';
@@ -145,7 +145,7 @@ describe.concurrent('a look-up', () => {
 });
 
 describe.concurrent('a name of endpoints', () => {
-  it('is forgotten with the last of them, with its look-up', async () => {
+  it('is dropped with its last endpoint, and its lookup is cancelled', async () => {
     const { resolver, resolve, server } = await start(() => []);
     const releases = [resolver.retain('Contacts.example'), resolver.retain('contacts.example')];
     expect(await resolve('contacts.example')).toBe('ENOTFOUND');
@@ -160,10 +160,10 @@ describe.concurrent('a name of endpoints', () => {
 });
 
 describe.concurrent('the cache', () => {
-  it('serves by the time to live, then stale addresses while a new look-up hangs', async () => {
+  it('returns fresh addresses for their time to live, then stale ones while a new lookup hangs', async () => {
     let now = 0;
     const options = { now: () => now };
-    const { server, resolver, resolve, news } = await start(
+    const { server, resolver, resolve, events } = await start(
       (_n, t) => (t === 'A' ? [a('127.0.0.1', 30)] : []),
       options,
     );
@@ -173,31 +173,31 @@ describe.concurrent('the cache', () => {
     expect(await resolve('contacts.example')).toEqual(['127.0.0.1']);
     expect(resolver.counts.stale).toBe(0);
     now = 31_000;
-    const begin = performance.now();
+    const startedAt = performance.now();
     expect(await resolve('contacts.example')).toEqual(['127.0.0.1']);
-    expect(performance.now() - begin).toBeLessThan(500);
+    expect(performance.now() - startedAt).toBeLessThan(500);
     expect(resolver.counts.stale).toBe(1);
-    await until(() => expect(news).toEqual(['contacts.example ETIMEOUT']), 20_000);
+    await until(() => expect(events).toEqual(['contacts.example ETIMEOUT']), 20_000);
     expect(resolver.statusOf('contacts.example')).toMatchObject({ state: 'stale', reason: 'ETIMEOUT' });
     server.zone = (_n, t) => (t === 'A' ? [a('127.0.0.2', 30)] : []);
     now = 40_000;
     expect(await resolve('contacts.example')).toEqual(['127.0.0.1']);
-    await until(() => expect(news).toEqual(['contacts.example ETIMEOUT', 'contacts.example resolves']), 20_000);
+    await until(() => expect(events).toEqual(['contacts.example ETIMEOUT', 'contacts.example resolves']), 20_000);
     expect(await resolve('contacts.example')).toEqual(['127.0.0.2']);
   });
 
-  it('drops addresses a minute after the name servers say that there are none', async () => {
+  it('drops addresses a minute after the name servers report that the name has none', async () => {
     let now = 0;
     const options = { now: () => now };
     const { server, resolver, resolve } = await start((_n, t) => (t === 'A' ? [a('127.0.0.1', 30)] : []), options);
     await resolve('contacts.example');
     server.zone = () => 'nxdomain';
-    const refreshAt = async (at: number) => {
-      now = at;
+    const refreshAt = async (timeMs: number) => {
+      now = timeMs;
       const { not_found: before } = resolver.counts.outcomes;
-      const found = await resolve('contacts.example');
+      const addresses = await resolve('contacts.example');
       await until(() => expect(resolver.counts.outcomes.not_found).toBe(before + 1), 10_000);
-      return found;
+      return addresses;
     };
     expect(await refreshAt(31_000)).toEqual(['127.0.0.1']);
     expect(await refreshAt(60_000)).toEqual(['127.0.0.1']);
@@ -205,7 +205,7 @@ describe.concurrent('the cache', () => {
     expect(await resolve('contacts.example')).toBe('ENOTFOUND');
   });
 
-  it('marks addresses that are gone, and keeps what it knows of those that stay', async () => {
+  it('marks removed addresses and keeps the state of the others', async () => {
     let now = 0;
     const options = { now: () => now };
     const { server, resolver } = await start(
@@ -214,7 +214,7 @@ describe.concurrent('the cache', () => {
     );
     const addresses = () =>
       new Promise<readonly { ip: string; isRemoved: boolean }[]>((done) => {
-        resolver.hostName('contacts.example').resolve((_error, found) => done(found));
+        resolver.hostName('contacts.example').resolve((_error, addresses) => done(addresses));
       });
     const before = await addresses();
     server.zone = (_n, t) => (t === 'A' ? [a('127.0.0.2', 30), a('127.0.0.3', 30)] : []);
@@ -228,13 +228,13 @@ describe.concurrent('the cache', () => {
     expect((await addresses()).some((address) => before.includes(address))).toBe(true);
   });
 
-  it('gives the addresses in turn', async () => {
+  it('rotates the addresses', async () => {
     const { resolve } = await start((_n, t) => (t === 'A' ? [a('127.0.0.1'), a('127.0.0.2'), a('127.0.0.3')] : []));
     const first = await Promise.all([1, 2, 3].map(() => resolve('contacts.example')));
-    expect(first.map((found) => found[0]).sort()).toEqual(['127.0.0.1', '127.0.0.2', '127.0.0.3']);
+    expect(first.map(([address]) => address).sort()).toEqual(['127.0.0.1', '127.0.0.2', '127.0.0.3']);
   });
 
-  it('holds a bounded number of names', async () => {
+  it('has a bounded number of names', async () => {
     const { resolver } = await start(() => 'nxdomain');
     for (let index = 0; index < 5_000; index += 1) resolver.hostName(`name-${index}.example`);
     expect(resolver.names).toBeLessThanOrEqual(4_096);
@@ -242,26 +242,26 @@ describe.concurrent('the cache', () => {
 });
 
 describe.concurrent('many names that hang', () => {
-  it('give way to a name that somebody waits for, once nobody waits for them', async () => {
+  it('free a slot for a name with a waiter once they have none', async () => {
     const { resolver, resolve } = await start((name, type) => {
       if (name !== 'new.example') return 'hang';
       return type === 'A' ? [a('127.0.0.2')] : [];
     });
-    const leaves = Array.from({ length: 300 }, (_, index) =>
+    const cancels = Array.from({ length: 300 }, (_, index) =>
       resolver.hostName(`name-${index}.example`).resolve(() => expect.unreachable()),
     );
     await until(() => expect(resolver.inFlight).toBe(300));
-    for (const leave of leaves) leave();
-    // Those without a place end at once, the others soon.
+    for (const cancel of cancels) cancel();
+    // Lookups without a slot end at once, the others after 1 s.
     expect(resolver.inFlight).toBe(256);
-    const found = resolve('new.example');
+    const addresses = resolve('new.example');
     expect(resolver.inFlight).toBe(256);
-    expect(await found).toEqual(['127.0.0.2']);
+    expect(await addresses).toEqual(['127.0.0.2']);
     await until(() => expect(resolver.inFlight).toBe(0));
     expect(resolver.counts.outcomes).toMatchObject({ cancelled: 45, timeout: 255, ok: 1 });
   });
 
-  it('are looked up again in the background a few at a time', async () => {
+  it('are refreshed in the background a few at a time', async () => {
     let now = 0;
     const options = { now: () => now };
     const { server, resolver, resolve } = await start((_n, t) => (t === 'A' ? [a('127.0.0.1', 1)] : []), options);
@@ -273,7 +273,7 @@ describe.concurrent('many names that hang', () => {
     await until(() => expect(resolver.inFlight).toBe(100));
   });
 
-  it('leave room for names that resolve, hold neither the event loop nor the thread pool, and end', async () => {
+  it('do not block names that resolve, the event loop or the thread pool, and time out', async () => {
     const { resolver, resolve, stop } = await start((name, type) =>
       name.startsWith('slow') ? 'hang' : type === 'A' ? [a('127.0.0.1', 1)] : [],
     );
@@ -283,7 +283,7 @@ describe.concurrent('many names that hang', () => {
     await promisify(pbkdf2)('a', 'b', 1, 32, 'sha256');
     expect(await resolve('other.example')).toEqual(['127.0.0.1']);
     expect(await resolve('good.example')).toEqual(['127.0.0.1']);
-    // None of the others has ended by now.
+    // None of the slow lookups has ended yet.
     expect(resolver.counts.outcomes.timeout).toBe(0);
     expect(new Set(await Promise.all(slow))).toEqual(new Set(['ETIMEOUT']));
     const again = Array.from({ length: 400 }, (_, index) => resolve(`slow-${index}.example`));
@@ -294,8 +294,8 @@ describe.concurrent('many names that hang', () => {
   }, 60_000);
 });
 
-describe.concurrent('the files of the machine', () => {
-  it('come before the name servers, and are followed', async () => {
+describe.concurrent('the resolver files', () => {
+  it('take precedence over the name servers and are reread after a change', async () => {
     const { server, resolver, resolve, write } = await start(() => 'nxdomain');
     write('hosts', '# comment\n127.0.0.8 Contacts.example other # more\n127.0.0.9\tcontacts.example\n');
     expect(await resolve('CONTACTS.example')).toEqual(['127.0.0.8', '127.0.0.9']);
@@ -305,12 +305,12 @@ describe.concurrent('the files of the machine', () => {
     await until(async () => expect(await resolve('contacts.example')).toEqual(['127.0.0.10']), 20_000);
   }, 30_000);
 
-  it('need not exist', async () => {
+  it('may be missing', async () => {
     const { resolve } = await start((_n, t) => (t === 'A' ? [a('127.0.0.1')] : []));
     expect(await resolve('contacts.example')).toEqual(['127.0.0.1']);
   });
 
-  it('name the search domains and the servers', async () => {
+  it('configure the search domains', async () => {
     const { server, resolve, write } = await start((name, type) => {
       if (name !== 'contacts.team.svc.cluster.local') return 'nxdomain';
       return type === 'A' ? [a('127.0.0.1')] : [];
@@ -325,7 +325,7 @@ describe.concurrent('the files of the machine', () => {
     expect(server.questions.at(-1)).toMatch(/ contacts\.team$/);
   });
 
-  it('stop at a search domain without a response, since the name could mean another host in the next one', async () => {
+  it('do not lead to the next search domain when one has no response, since the name could be another host there', async () => {
     const { server, resolve, write } = await start((name) =>
       name === 'contacts.a.example' ? 'hang' : [a('127.0.0.1')],
     );
@@ -334,13 +334,13 @@ describe.concurrent('the files of the machine', () => {
     expect(server.questions.some((question) => question.includes('b.example'))).toBe(false);
   });
 
-  it('go on after a search domain whose server fails', async () => {
+  it('lead to the next search domain when the server of one fails', async () => {
     const { resolve, write } = await start((name) => (name === 'contacts.a.example' ? 'servfail' : [a('127.0.0.1')]));
     write('resolv.conf', 'search a.example b.example\n');
     expect(await resolve('contacts')).toEqual(['127.0.0.1']);
   });
 
-  it.each(['localhost', 'localhost.', 'any.localhost'])('have no say about %s', async (name) => {
+  it.each(['localhost', 'localhost.', 'any.localhost'])('do not affect %s', async (name) => {
     const { server, resolve, write } = await start(() => [a('10.0.0.2')]);
     write('hosts', `10.0.0.1 ${name}\n`);
     expect(await resolve(name)).toEqual(['127.0.0.1', '::1']);

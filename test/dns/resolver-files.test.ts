@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { parseHosts } from '../../src/dns/hosts-file.ts';
 import { candidateNames, parseResolvConf } from '../../src/dns/resolv-conf.ts';
 
-describe('resolv.conf', () => {
-  it('names servers, search domains and dots', () => {
+describe('parseResolvConf', () => {
+  it('reads servers, search domains and ndots', () => {
     const text = `# comment
 ; another one
 nameserver 10.96.0.10
@@ -21,7 +21,7 @@ options edns0 ndots:5 timeout:2
     });
   });
 
-  it('is bounded, whatever it says', () => {
+  it('limits the number of servers, search domains and dots', () => {
     const lines = Array.from({ length: 100 }, (_, index) => `nameserver 10.0.0.${index}`);
     const search = Array.from({ length: 100 }, (_, index) => `d${index}.example`).join(' ');
     const conf = parseResolvConf(`${lines.join('\n')}\nsearch ${search}\noptions ndots:999`);
@@ -38,13 +38,13 @@ options edns0 ndots:5 timeout:2
     ['contacts', 1, ['contacts.a', 'contacts.b', 'contacts']],
     ['contacts.example', 1, ['contacts.example', 'contacts.example.a', 'contacts.example.b']],
     ['contacts.', 5, ['contacts']],
-  ])('makes of %s with ndots %d the full names', (name, ndots, names) => {
+  ])('expands %s with ndots %d to its full names', (name, ndots, names) => {
     expect(candidateNames(name, { search: ['a', 'b'], ndots })).toEqual(names);
   });
 });
 
-describe('hosts', () => {
-  it('gives each name all of its addresses, and skips lines that it cannot read', () => {
+describe('parseHosts', () => {
+  it('collects all addresses of each name and skips malformed lines', () => {
     const hosts = parseHosts('127.0.0.1 One two\r\n::1\tone\n\n999.1.1.1 three\n#127.0.0.2 four\nfive\n');
     expect([...hosts]).toEqual([
       ['one', ['127.0.0.1', '::1']],

@@ -12,7 +12,7 @@ import { ask, type RawAnswer } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
-/** How many requests are asked; AGREEMENT_REQUESTS asks for more. */
+/** The number of requests; AGREEMENT_REQUESTS overrides it. */
 const REQUESTS = Number(process.env['AGREEMENT_REQUESTS'] ?? 1_200);
 const PER_MANIFEST = 30;
 
@@ -23,8 +23,8 @@ let issuer: Issuer;
 let upstream: Upstream;
 let running: Running;
 const tokens = new Map<Role, string>();
-/** Signed by a key that is none of the issuer's. */
-let foreign: string;
+/** A token with the signature of another key. */
+let foreignToken: string;
 
 beforeAll(async () => {
   issuer = await startIssuer();
@@ -37,8 +37,8 @@ routes: [{ id: first, method: GET, path: /, upstream: up, access: public }]
   for (const role of ROLES) tokens.set(role, await issuer.token({ company_role: role }));
   const [, claims = ''] = (await issuer.token()).split('.');
   const { privateKey } = await generateKeyPair('ES256');
-  const signing = new SignJWT(JSON.parse(Buffer.from(claims, 'base64url').toString()));
-  foreign = await signing.setProtectedHeader({ alg: 'ES256', kid: 'one' }).sign(privateKey);
+  const unsigned = new SignJWT(JSON.parse(Buffer.from(claims, 'base64url').toString()));
+  foreignToken = await unsigned.setProtectedHeader({ alg: 'ES256', kid: 'one' }).sign(privateKey);
 });
 
 afterAll(async () => {
@@ -47,7 +47,7 @@ afterAll(async () => {
   await issuer.close();
 });
 
-const usualHeader = fc.constantFrom(
+const commonHeader = fc.constantFrom(
   ['X-Debug', '1'],
   ['Content-Type', 'application/json'],
   ['Content-Type', 'application/json'],
@@ -64,7 +64,7 @@ const usualHeader = fc.constantFrom(
   ['Access-Control-Request-Method', 'GET'],
 );
 
-const oddHeader = fc.constantFrom(
+const rareHeader = fc.constantFrom(
   ['x_debug', '2'],
   ['Transfer-Encoding', 'gzip'],
   ['Content-Encoding', 'gzip'],
@@ -77,8 +77,8 @@ const oddHeader = fc.constantFrom(
   ['Authorization', 'Bearer'],
 );
 
-const header = fc.oneof({ weight: 9, arbitrary: usualHeader }, { weight: 1, arbitrary: oddHeader });
-const odd = fc.constantFrom('*', 'x', '/a b', 'http://localhost/a');
+const header = fc.oneof({ weight: 9, arbitrary: commonHeader }, { weight: 1, arbitrary: rareHeader });
+const rareTarget = fc.constantFrom('*', 'x', '/a b', 'http://localhost/a');
 
 const anyRequest = fc.record({
   method: fc.constantFrom(
@@ -99,7 +99,7 @@ const anyRequest = fc.record({
   targetIn: fc.oneof(
     { weight: 20, arbitrary: aimedUrl },
     { weight: 8, arbitrary: anyUrl.map((url) => () => url) },
-    { weight: 1, arbitrary: odd.map((target) => () => target) },
+    { weight: 1, arbitrary: rareTarget.map((target) => () => target) },
   ),
   headers: fc.array(header, { maxLength: 3 }).map((some) => some.flat()),
   body: fc.constantFrom(
@@ -117,7 +117,7 @@ const anyRequest = fc.record({
 
 describe('explain', () => {
   it('agrees with a running gateway on random requests to random manifests', async () => {
-    const seen = new Map<string, number>();
+    const counts = new Map<string, number>();
     let count = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -130,35 +130,31 @@ describe('explain', () => {
           if (loaded.plan === undefined) return;
           running.swap(text);
           for (const { method, targetIn, headers, body, caller } of requests) {
-            const written = { method, target: targetIn(manifest), headers, body, caller };
-            const asked = {
+            const input = { method, target: targetIn(manifest), headers, body, caller };
+            const request = {
               method,
-              target: written.target,
-              headers: headers.map((text) => text.replace('foreign', foreign)),
+              target: input.target,
+              headers: headers.map((text) => text.replace('foreign', foreignToken)),
               body: body === undefined ? undefined : Buffer.from(body),
             };
-            const explanation = await explain(loaded, asked, caller && { company_role: caller });
-            const real = await askForReal(asked, caller);
-            expect({ manifest, written, ...toldBy(explanation, method) }).toEqual({
-              manifest,
-              written,
-              ...real,
-            });
+            const explanation = await explain(loaded, request, caller && { company_role: caller });
+            const actual = await sendToGateway(request, caller);
+            expect({ manifest, input, ...observableOf(explanation, method) }).toEqual({ manifest, input, ...actual });
             count += 1;
             const kind = explanation.refusal?.code ?? explanation.outcome;
-            seen.set(kind, (seen.get(kind) ?? 0) + 1);
+            counts.set(kind, (counts.get(kind) ?? 0) + 1);
           }
         },
       ),
       { numRuns: Math.ceil(REQUESTS / PER_MANIFEST), endOnFailure: true },
     );
     expect(count).toBeGreaterThanOrEqual(REQUESTS);
-    // Of what is common each has happened.
-    expect([...seen.keys()].sort()).toEqual(expect.arrayContaining(COMMON));
+    // Every common outcome has happened at least once.
+    expect([...counts.keys()].sort()).toEqual(expect.arrayContaining(COMMON_OUTCOMES));
   }, 300_000);
 });
 
-const COMMON = [
+const COMMON_OUTCOMES = [
   'forwarded',
   'media_type_unsupported',
   'message_malformed',
@@ -178,15 +174,15 @@ function manifestText(manifest: AnyManifest): string {
     .replaceAll('"http://127.0.0.1:9"', `"${upstream.url}"`);
 }
 
-/** What can be seen of a request from outside, whoever answered it. */
-interface Seen {
+/** The part of an outcome that is observable at a running gateway. */
+interface ObservableOutcome {
   readonly refusal: unknown;
   readonly reported: unknown;
   readonly route: string | undefined;
   readonly upstream: unknown;
 }
 
-function toldBy({ refusal, reported, route, upstream }: Explanation, method: string): Seen {
+function observableOf({ refusal, reported, route, upstream }: Explanation, method: string): ObservableOutcome {
   const { code, reason, status } = refusal ?? {};
   return {
     refusal: refusal === null ? undefined : method === 'HEAD' ? { code, reason, status } : refusal,
@@ -201,18 +197,18 @@ function toldBy({ refusal, reported, route, upstream }: Explanation, method: str
   };
 }
 
-async function askForReal(asked: OfflineRequest, caller: Role | undefined): Promise<Seen> {
+async function sendToGateway(request: OfflineRequest, caller: Role | undefined): Promise<ObservableOutcome> {
   const token = caller && tokens.get(caller);
   const authorization = token === undefined ? [] : ['Authorization', `Bearer ${token}`];
-  const { chunks } = requestBytes({ ...asked, headers: [...asked.headers, ...authorization] });
+  const { chunks } = requestBytes({ ...request, headers: [...request.headers, ...authorization] });
   const lines = running.lines.length;
   const before = upstream.requests.length;
-  const answer = await ask(running.port, Buffer.concat(chunks));
+  const response = await ask(running.port, Buffer.concat(chunks));
   await eventually('the line', () => running.lines.length > lines);
   const line = running.lines[lines] ?? {};
   const received = upstream.requests[before];
   return {
-    refusal: refusalOf(line, answer),
+    refusal: refusalOf(line, response),
     reported: line['reported'] ?? [],
     route: line['route'] as string | undefined,
     upstream:
@@ -229,17 +225,17 @@ async function askForReal(asked: OfflineRequest, caller: Role | undefined): Prom
   };
 }
 
-function refusalOf(line: Record<string, unknown>, answer: RawAnswer): unknown {
+function refusalOf(line: Record<string, unknown>, response: RawAnswer): unknown {
   const { refusal: code, reason } = line;
   if (code === undefined) return undefined;
-  const { status } = answer;
-  // The answer to HEAD has no body that would tell more.
-  if (answer.body.length === 0) return { code, reason, status };
-  const { detail, errors = [] } = answer.json();
+  const { status } = response;
+  // The response to HEAD has no body.
+  if (response.body.length === 0) return { code, reason, status };
+  const { detail, errors = [] } = response.json();
   return { code, reason, status, detail, errors };
 }
 
 function valueAt(name: string, value: string, token: string | undefined): string {
-  if (name === 'X-Request-Id' || name === 'traceparent') return '<made for each request>';
+  if (name === 'X-Request-Id' || name === 'traceparent') return '<generated for each request>';
   return token === undefined ? value : value.replace(token, '<token>');
 }

@@ -32,7 +32,12 @@ routes:
   - { id: page, method: GET, path: /page, upstream: up, access: public, websocket: { origins: [https://page.example] } }
 `;
 
-async function explained(line: string, claims?: CallerClaims, headers: string[] = [], env = {}): Promise<Explanation> {
+async function explainLine(
+  line: string,
+  claims?: CallerClaims,
+  headers: string[] = [],
+  env = {},
+): Promise<Explanation> {
   const loaded = load({ path: 'gateway.yaml', text: MANIFEST }, worldOf(env));
   if (loaded.plan === undefined) throw new Error(JSON.stringify(loaded.problems));
   const [method = '', target = '', body] = line.split(' ');
@@ -40,31 +45,32 @@ async function explained(line: string, claims?: CallerClaims, headers: string[] 
 }
 
 const stepsOf = ({ steps }: Explanation) => steps.map(({ step, verdict }) => `${step} ${verdict}`);
-const lossesOf = ({ candidates }: Explanation) => candidates.map(({ id, lost, to }) => `${id} ${lost} ${to}`);
+const skippedOf = ({ candidates }: Explanation) =>
+  candidates.map(({ id, reason, otherRoute }) => `${id} ${reason} ${otherRoute}`);
 
-describe('the steps', () => {
+describe('the steps of an explanation', () => {
   test.each<[string, CallerClaims | undefined, string]>([
-    ['GET /files/a', undefined, 'message path route token body forward answer'],
+    ['GET /files/a', undefined, 'message path route token body forward response'],
     ['GET /files/secret', undefined, 'message path route token'],
     ['GET /files/secret', { role: 'user' }, 'message path route token role'],
-    ['GET /files/secret', { role: 'admin' }, 'message path route token role body forward answer'],
+    ['GET /files/secret', { role: 'admin' }, 'message path route token role body forward response'],
     ['GET /nowhere', undefined, 'message path route'],
     ['GET /files/../x', undefined, 'message path'],
     ['GET nowhere', undefined, 'message'],
     ['OPTIONS *', undefined, 'message preflight'],
-  ])('of %s by %j', async (line, claims, steps) => {
-    const explanation = await explained(line, claims);
+  ])('of %s with the claims %j are %s', async (line, claims, steps) => {
+    const explanation = await explainLine(line, claims);
     expect(explanation.steps.map(({ step }) => step).join(' ')).toBe(steps);
     const { outcome } = explanation;
     const last = explanation.steps.at(-1)?.verdict;
     expect([outcome, last]).toEqual([outcome, outcome === 'forwarded' ? 'passed' : outcome]);
   });
 
-  it('end with a preflight that is answered', async () => {
+  it('end with the response to a preflight', async () => {
     const headers = ['Origin', 'https://app.example', 'Access-Control-Request-Method', 'GET'];
-    const explanation = await explained('OPTIONS /files/a', undefined, headers);
-    expect([explanation.outcome, stepsOf(explanation).at(-1)]).toEqual(['answered', 'preflight answered']);
-    expect(explanation.steps.at(-1)?.lines).toEqual([{ line: 4, column: 7, pointer: '/cors' }]);
+    const explanation = await explainLine('OPTIONS /files/a', undefined, headers);
+    expect([explanation.outcome, stepsOf(explanation).at(-1)]).toEqual(['responded', 'preflight responded']);
+    expect(explanation.steps.at(-1)?.locations).toEqual([{ line: 4, column: 7, pointer: '/cors' }]);
   });
 
   it.each([
@@ -72,23 +78,23 @@ describe('the steps', () => {
     ['/socket', 'https://evil.example', 'origin refused', ['/routes/5/websocket', '/cors/origins']],
     ['/page', 'https://page.example', 'origin passed', ['/routes/6/websocket']],
     ['/page', 'https://app.example', 'origin refused', ['/routes/6/websocket']],
-  ])('say whether a page may open a WebSocket: %s %s', async (path, origin, step, lines) => {
+  ])('check the origin of a WebSocket handshake for %s from %s: %s', async (path, origin, step, lines) => {
     const headers = ['Upgrade', 'websocket', 'Connection', 'Upgrade', 'Origin', origin];
-    const explanation = await explained(`GET ${path}`, undefined, headers);
+    const explanation = await explainLine(`GET ${path}`, undefined, headers);
     expect(stepsOf(explanation)).toContain(step);
-    const told = explanation.steps.find(({ step }) => step === 'origin')?.lines.map(({ pointer }) => pointer);
-    expect(told).toEqual(lines);
+    const pointers = explanation.steps.find(({ step }) => step === 'origin')?.locations.map(({ pointer }) => pointer);
+    expect(pointers).toEqual(lines);
     expect(explanation.refusal?.code).toBe(step === 'origin passed' ? undefined : 'origin_not_allowed');
   });
 
-  it('say nothing of origins where no handshake is asked for', async () => {
-    const plain = await explained('GET /socket', undefined, ['Origin', 'https://evil.example']);
+  it('have no origin step for a request that is not a handshake', async () => {
+    const plain = await explainLine('GET /socket', undefined, ['Origin', 'https://evil.example']);
     expect(stepsOf(plain).join()).not.toContain('origin');
   });
 
-  it('say what is only reported, and go on', async () => {
+  it('continue after a violation that the route only reports', async () => {
     const headers = ['Content-Type', 'application/json'];
-    const explanation = await explained('POST /notes/7?page=x {}', { role: 'user' }, headers);
+    const explanation = await explainLine('POST /notes/7?page=x {}', { role: 'user' }, headers);
     expect(stepsOf(explanation)).toEqual(
       expect.arrayContaining(['parameters reported', 'body reported', 'forward passed']),
     );
@@ -98,9 +104,12 @@ describe('the steps', () => {
     ]);
   });
 
-  it('name the lines that say so', async () => {
-    const { steps } = await explained('GET /files/secret', { role: 'user' });
-    const lines = steps.map(({ step, lines }) => [step, ...lines.map(({ line, pointer }) => `${line} ${pointer}`)]);
+  it('have the locations of the keys that decide them', async () => {
+    const { steps } = await explainLine('GET /files/secret', { role: 'user' });
+    const lines = steps.map(({ step, locations }) => [
+      step,
+      ...locations.map(({ line, pointer }) => `${line} ${pointer}`),
+    ]);
     expect(lines.slice(2)).toEqual([
       ['route', '11 /routes/2'],
       ['token', '11 /routes/2/access'],
@@ -109,7 +118,7 @@ describe('the steps', () => {
   });
 });
 
-describe('a route that lost', () => {
+describe('the skipped routes of an explanation', () => {
   test.each([
     ['GET /files/a', ['all less-specific file']],
     ['GET /files/secret', ['all less-specific secret', 'file less-specific secret']],
@@ -117,21 +126,21 @@ describe('a route that lost', () => {
     ['GET /files/a%2Fb', ['all encoded-slash null']],
     ['GET /files/Secret', ['all less-specific file', 'file other-reading secret']],
     ['GET /files/x/secret', []],
-  ])('by %s', async (line, losses) => {
-    expect(lossesOf(await explained(line))).toEqual(losses);
+  ])('of %s are %j', async (line, skipped) => {
+    expect(skippedOf(await explainLine(line))).toEqual(skipped);
   });
 });
 
-describe('what the upstream gets', () => {
-  it('is what it would get, and how long it may take', async () => {
+describe('the upstream request of an explanation', () => {
+  it('has the rewritten URL, the headers, the endpoints and the time limits', async () => {
     const headers = ['Content-Type', 'application/json'];
-    const { route, upstream } = await explained('POST /notes/7?page=1 {"text":"x"}', { role: 'user' }, headers);
+    const { route, upstream } = await explainLine('POST /notes/7?page=1 {"text":"x"}', { role: 'user' }, headers);
     expect(route).toMatchObject({ id: 'note', parameters: { id: '7' }, line: 12 });
     expect(upstream).toMatchObject({
       id: 'up',
       method: 'POST',
       url: 'http://10.0.0.1:1/v2/7?page=1',
-      targets: ['http://10.0.0.1:1', 'http://10.0.0.2:1'],
+      endpoints: ['http://10.0.0.1:1', 'http://10.0.0.2:1'],
       bodyBytes: 12,
       timeoutsMs: { connect: 2000, response: null, idle: 60_000, total: 5000 },
     });
@@ -143,9 +152,9 @@ describe('what the upstream gets', () => {
     );
   });
 
-  it('never tells what came from the environment', async () => {
+  it('has no value from the environment', async () => {
     const env = { FIRST: 'http://10.9.9.9:1', KEY: 'hidden' };
-    const explanation = await explained(
+    const explanation = await explainLine(
       'POST /notes/7 {"text":"x"}',
       { role: 'user' },
       ['Content-Type', 'application/json'],
@@ -157,31 +166,31 @@ describe('what the upstream gets', () => {
   });
 });
 
-describe('a refusal', () => {
-  it('says what the client is told, and what the log says', async () => {
-    expect((await explained('GET /files/secret', { role: 'guest' })).refusal).toEqual({
+describe('the refusal of an explanation', () => {
+  it('has the detail of the response and the reason of the log', async () => {
+    expect((await explainLine('GET /files/secret', { role: 'guest' })).refusal).toEqual({
       status: 403,
       code: 'role_not_allowed',
       reason: 'role_not_allowed',
       detail: 'not for you',
       errors: [],
     });
-    expect((await explained('GET /files//a')).refusal).toMatchObject({
+    expect((await explainLine('GET /files//a')).refusal).toMatchObject({
       code: 'path_ambiguous',
       reason: 'path_empty_segment',
     });
   });
 
-  it('of HEAD is as full as that of GET', async () => {
-    expect((await explained('HEAD /nowhere')).refusal).toMatchObject({
+  it('of HEAD has the same members as that of GET', async () => {
+    expect((await explainLine('HEAD /nowhere')).refusal).toMatchObject({
       status: 404,
       code: 'route_unknown',
       detail: 'no route has this path',
     });
   });
 
-  it('of an unknown path names one that is near', async () => {
-    const { steps } = await explained('GET /login2');
-    expect(steps.at(-1)?.because).toBe('no route has this path; did you mean /login?');
+  it('of an unknown path suggests a similar one', async () => {
+    const { steps } = await explainLine('GET /login2');
+    expect(steps.at(-1)?.message).toBe('no route has this path; did you mean /login?');
   });
 });

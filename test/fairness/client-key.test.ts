@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { clientKey } from '../../src/fairness/client-key.ts';
 
-describe('the key of a client', () => {
+describe('clientKey', () => {
   it.each([
     ['192.0.2.1', '192.0.2.1'],
     ['::ffff:192.0.2.1', '192.0.2.1'],
@@ -13,7 +13,7 @@ describe('the key of a client', () => {
     ['::1', '0:0:0:0'],
     ['64:ff9b::192.0.2.1', '64:ff9b:0:0'],
     ['', ''],
-  ])('%j is %j', (address, key) => {
+  ])('of %j is %j', (address, key) => {
     expect(clientKey(address)).toBe(key);
   });
 });

@@ -1,23 +1,27 @@
 import { describe, expect, test } from 'vitest';
 import { FairSemaphore } from '../../src/fairness/fair-semaphore.ts';
 
-describe('places that clients share', () => {
-  test('one client holds half of them at most, and the next one half of the rest', () => {
-    const places = new FairSemaphore(32);
-    const taken = (client: string) => {
+describe('FairSemaphore', () => {
+  test('gives one client at most half of the slots, and the next one half of the rest', () => {
+    const semaphore = new FairSemaphore(32);
+    const acquireAll = (client: string) => {
       let count = 0;
-      while (places.tryAcquire(client)) count += 1;
+      while (semaphore.tryAcquire(client)) count += 1;
       return count;
     };
-    expect(['a', 'b', 'c', 'd', 'e', 'f'].map(taken)).toEqual([16, 8, 4, 2, 1, 1]);
-    places.release('a');
-    expect([places.tryAcquire('a'), places.tryAcquire('g')]).toEqual([false, true]);
+    expect(['a', 'b', 'c', 'd', 'e', 'f'].map(acquireAll)).toEqual([16, 8, 4, 2, 1, 1]);
+    semaphore.release('a');
+    expect([semaphore.tryAcquire('a'), semaphore.tryAcquire('g')]).toEqual([false, true]);
   });
 
-  test('the gateway itself may hold all of them', () => {
-    const places = new FairSemaphore(2);
-    expect([undefined, undefined, undefined].map((client) => places.tryAcquire(client))).toEqual([true, true, false]);
-    places.release(undefined);
-    expect(places.tryAcquire('a')).toBe(true);
+  test('lets the gateway itself hold all slots', () => {
+    const semaphore = new FairSemaphore(2);
+    expect([undefined, undefined, undefined].map((client) => semaphore.tryAcquire(client))).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    semaphore.release(undefined);
+    expect(semaphore.tryAcquire('a')).toBe(true);
   });
 });

@@ -20,7 +20,7 @@ let upstream: Upstream;
 let respond: Respond = ANSWER_OK;
 let gateway: Gateway;
 let port: number;
-/** The lines as they would be written. */
+/** The written lines, as text. */
 const raw: string[] = [];
 const lines = () => raw.map((line) => JSON.parse(line));
 
@@ -53,8 +53,8 @@ async function lineOf(bytes: string | Buffer) {
   return lines()[0];
 }
 
-describe('the access line', () => {
-  it('of a request that was answered has these members and no others', async () => {
+describe('the access log line', () => {
+  it('of a completed request has exactly these members', async () => {
     const token = await issuer.token();
     const before = Date.now();
     const line = await lineOf(head('POST /open/x?a=1 HTTP/1.1', 'Content-Length: 0', `Authorization: Bearer ${token}`));
@@ -79,7 +79,7 @@ describe('the access line', () => {
     expect(line.ms).toBeGreaterThanOrEqual(line.upstreamMs + line.gatewayMs - 0.002);
   });
 
-  it('has the id that the upstream got, and the one that a refusal tells', async () => {
+  it('has the request id that the upstream and the body of a refusal contain', async () => {
     upstream.requests.length = 0;
     const { id } = await lineOf(head('GET /open/x HTTP/1.1'));
     expect(upstream.requests[0]?.headers).toContain(id);
@@ -105,14 +105,14 @@ describe('the access line', () => {
       { status: 415, refusal: 'media_type_unsupported' },
     ],
     ['OPTIONS *', head('OPTIONS * HTTP/1.1'), { status: 204, method: 'OPTIONS' }],
-  ])('of a request that the gateway answered itself says why: %s', async (_what, bytes, members) => {
+  ])('of a response of the gateway itself has its status and refusal: %s', async (_title, bytes, members) => {
     const line = await lineOf(bytes);
     expect(line).toMatchObject(members);
     expect(line).not.toHaveProperty('upstreamMs');
     expect(line).not.toHaveProperty('aborted');
   });
 
-  it('of an upstream that failed says how', async () => {
+  it('of an upstream error contains the reason', async () => {
     respond = (request) => void request.socket.destroy();
     expect(await lineOf(head('GET /open/x HTTP/1.1'))).toMatchObject({
       status: 502,
@@ -125,7 +125,7 @@ describe('the access line', () => {
     expect(await lineOf(head('GET /open/x HTTP/1.1'))).toMatchObject({ status: 504, refusal: 'upstream_timeout' });
   });
 
-  it('is one for each request on a connection, pipelined ones too', async () => {
+  it('is written once for each request on a connection, also if they are pipelined', async () => {
     const wire = await Wire.open(port);
     wire.write(
       [1, 2, 3].map((n) => keptHead(`GET /open/${n} HTTP/1.1`)).join('') + keptHead('GET /private/4 HTTP/1.1'),
@@ -141,22 +141,22 @@ describe('the access line', () => {
     wire.end();
   });
 
-  it('of a client that left says so', async () => {
-    let came = () => {};
-    const coming = new Promise<void>((resolve) => {
-      came = resolve;
+  it('has `aborted` if the client disconnected', async () => {
+    let onRequest = () => {};
+    const requested = new Promise<void>((resolve) => {
+      onRequest = resolve;
     });
-    respond = () => came();
+    respond = () => onRequest();
     const wire = await Wire.open(port);
-    wire.write(keptHead('GET /open/gone HTTP/1.1'));
-    await coming;
+    wire.write(keptHead('GET /open/aborted HTTP/1.1'));
+    await requested;
     wire.end();
     await eventually('the access line', () => raw.length === 1);
-    expect(lines()[0]).toMatchObject({ path: '/open/gone', aborted: true });
+    expect(lines()[0]).toMatchObject({ path: '/open/aborted', aborted: true });
     expect(lines()[0]).not.toHaveProperty('status');
   });
 
-  it('of an answer that broke off says so', async () => {
+  it('has `aborted` if the response was cut off', async () => {
     respond = (_request, response) => {
       response.writeHead(200, { 'Content-Length': 100 });
       response.write('half', () => response.destroy());
@@ -182,7 +182,7 @@ describe('hostile text', () => {
       `GET /open/${'a'.repeat(10_000)} HTTP/1.1`,
       `GET /open/x?${'%0a"'.repeat(1_000)} HTTP/1.1`,
     ].map((line) => [line.slice(0, 60), line]),
-  )('in a request line never breaks a line of the log: %j', async (_short, line) => {
+  )('in a request line never breaks a log line: %j', async (_title, line) => {
     await ask(port, Buffer.from(head(line), 'latin1'));
     await ask(port, head('GET /open/after HTTP/1.1'));
     await eventually('the line of the next request', () => raw.some((written) => written.includes('/open/after')));
@@ -194,9 +194,9 @@ describe('hostile text', () => {
   });
 });
 
-it('no line holds a query, a token, a cookie, a header or a body', async () => {
+it('writes no query, token, cookie, header or body into a log line', async () => {
   const token = await issuer.token({ sub: SECRET });
-  const third = await issuer.token({ company_role: SECRET });
+  const secretRole = await issuer.token({ company_role: SECRET });
   const body = `{"password":"${SECRET}"}`;
   const length = `Content-Length: ${body.length}`;
   const headers = [`Cookie: a=${SECRET}`, `X-A: ${SECRET}`, `User-Agent: ${SECRET}`, `Referer: /${SECRET}`];
@@ -205,7 +205,7 @@ it('no line holds a query, a token, a cookie, a header or a body', async () => {
     head(`GET http://gateway.test/open/b?${SECRET} HTTP/1.1`, ...headers),
     head(`GET http://${SECRET}/open/c HTTP/1.1`),
     head('GET /private/a HTTP/1.1', `Authorization: Bearer ${token}`),
-    head('GET /private/a HTTP/1.1', `Authorization: Bearer ${third}`),
+    head('GET /private/a HTTP/1.1', `Authorization: Bearer ${secretRole}`),
     head('GET /private/a HTTP/1.1', `Authorization: Bearer ${token}${SECRET}`),
     head('GET /private/a HTTP/1.1', `Authorization: Basic ${SECRET}`),
     head('GET /private/a HTTP/1.1', `Authorization: ${SECRET}`, `Authorization: ${SECRET}`),
@@ -221,26 +221,26 @@ it('no line holds a query, a token, a cookie, a header or a body', async () => {
   respond = (_request, response) => {
     response.setHeader('Set-Cookie', SECRET);
     response.statusMessage = SECRET;
-    response.end(`{"token":"${third}","other":"${SECRET}"}`);
+    response.end(`{"token":"${secretRole}","other":"${SECRET}"}`);
   };
   for (const request of requests) await ask(port, request);
   await eventually('the lines', () => raw.length >= requests.length - 2);
   const all = raw.join('\n');
-  for (const secret of [SECRET, token.slice(-30), third.slice(-30), token.slice(0, 30)])
+  for (const secret of [SECRET, token.slice(-30), secretRole.slice(-30), token.slice(0, 30)])
     expect(all).not.toContain(secret);
   expect(all).toContain('"/open/a"');
 });
 
-describe('bytes and times', () => {
-  it('of a body are counted both ways, streamed, checked and refused', async () => {
+describe('bytes, times and retries in the access log', () => {
+  it('count request and response bodies, whether streamed, validated or refused', async () => {
     respond = (_request, response) => void response.end('x'.repeat(70_000));
     const line = await lineOf(`${head('POST /open/x HTTP/1.1', 'Content-Length: 5')}12345`);
     expect(line).toMatchObject({ bytesIn: 5, bytesOut: 70_000 });
     expect(line.ms).toBeGreaterThanOrEqual(line.gatewayMs);
     raw.length = 0;
     const type = 'Content-Type: application/json';
-    const checked = await lineOf(`${head('POST /strict HTTP/1.1', type, 'Content-Length: 7')}{"a":1}`);
-    expect(checked).toMatchObject({ bytesIn: 7, bytesOut: 70_000 });
+    const validated = await lineOf(`${head('POST /strict HTTP/1.1', type, 'Content-Length: 7')}{"a":1}`);
+    expect(validated).toMatchObject({ bytesIn: 7, bytesOut: 70_000 });
     raw.length = 0;
     const { body } = await ask(port, `${head('POST /strict HTTP/1.1', type, 'Content-Length: 2')}[]`);
     await eventually('the access line', () => raw.length > 0);
@@ -248,14 +248,14 @@ describe('bytes and times', () => {
     expect(lines()[0]).not.toHaveProperty('gatewayMs');
   });
 
-  it('of an answer to HEAD there are none', async () => {
+  it('contain no bytes for a response to HEAD', async () => {
     respond = (_request, response) => void response.setHeader('Content-Length', 9).end();
     expect(await lineOf(head('HEAD /open/x HTTP/1.1'))).not.toHaveProperty('bytesOut');
     raw.length = 0;
     expect(await lineOf(head('HEAD /nowhere HTTP/1.1'))).not.toHaveProperty('bytesOut');
   });
 
-  it('tell of a request that was sent once more', async () => {
+  it('contain the number of retries', async () => {
     let turn = 0;
     respond = (request, response) => {
       turn += 1;
@@ -268,8 +268,8 @@ describe('bytes and times', () => {
   });
 });
 
-describe('a sample of what went well', () => {
-  it('leaves nothing else out', async () => {
+describe('the sampling of successful requests', () => {
+  it('omits only successful requests', async () => {
     const text = manifest(ROUTES, { up: upstream.url, jwks: issuer.jwksUrl });
     const { plan } = load({ path: 'gateway.yaml', text: `${text}log: { sample2xx: 0 }\n` }, worldOf());
     if (plan === undefined) throw new Error('the manifest does not load');
@@ -288,7 +288,7 @@ describe('a sample of what went well', () => {
     ]);
   });
 
-  it('says how large it is', async () => {
+  it('writes the sample rate into each sampled line', async () => {
     const text = manifest(ROUTES, { up: upstream.url, jwks: issuer.jwksUrl });
     const { plan } = load({ path: 'gateway.yaml', text: `${text}log: { sample2xx: 0.5 }\n` }, worldOf());
     if (plan === undefined) throw new Error('the manifest does not load');
@@ -296,7 +296,7 @@ describe('a sample of what went well', () => {
     for (let turn = 0; turn < 60; turn += 1) await ask(port, head('GET /open/x HTTP/1.1'));
     await ask(port, head('GET /nowhere HTTP/1.1'));
     await eventually('the last line', () => lines().at(-1)?.status === 404);
-    // Less likely than one in 10^15: none or all of them.
+    // The probability that none or all lines are sampled is below 10^-15.
     expect(raw.length).toBeGreaterThan(1);
     expect(raw.length).toBeLessThan(61);
     expect(lines()[0].sampled).toBe(0.5);

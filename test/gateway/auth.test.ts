@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 describe('a route', () => {
-  it('that is public needs no token, and looks at none', async () => {
+  it('that is public ignores the token', async () => {
     for (const headers of [
       [],
       ['Authorization: Bearer x'],
@@ -38,7 +38,7 @@ describe('a route', () => {
     expect(site.upstream.requests).toHaveLength(4);
   });
 
-  it('that is protected passes a good token on, the very same', async () => {
+  it('that is protected forwards a valid token unchanged', async () => {
     expect((await site.get('/admin/x', `authorization: Bearer ${token}`)).status).toBe(200);
     const [request] = site.upstream.requests;
     expect(request?.headers).toContain(`Bearer ${token}`);
@@ -46,23 +46,23 @@ describe('a route', () => {
   });
 });
 
-describe('no credentials', () => {
+describe('a request without usable credentials', () => {
   it.each([
-    ['at all', '/admin'],
-    ['in the query', '/admin?access_token=TOKEN'],
-    ['in a cookie', '/admin', 'Cookie: access_token=TOKEN; Authorization=Bearer TOKEN'],
-    ['in another header', '/admin', 'X-Authorization: Bearer TOKEN', 'Proxy-Authorization: Bearer TOKEN'],
-    ['in a header of underscores', '/admin', 'Authorization_: Bearer TOKEN', 'X_Access_Token: TOKEN'],
-    ['of another scheme', '/admin', 'Authorization: Basic TOKEN'],
-    ['of a scheme that only begins so', '/admin', 'Authorization: Bearerx TOKEN'],
-    ['without a scheme', '/admin', 'Authorization: TOKEN'],
-    ['but a scheme', '/admin', 'Authorization: Bearer'],
-    ['but an empty header', '/admin', 'Authorization:'],
-    ['with a colon', '/admin', 'Authorization: Bearer: TOKEN'],
-    ['with a tab', '/admin', 'Authorization: Bearer\tTOKEN'],
-  ])('%s: 401 that asks for one, and tells of no error', async (_what, path, ...headers) => {
-    const put = (text: string) => text.replaceAll('TOKEN', token);
-    const got = await site.get(put(path), ...headers.map(put));
+    ['no token', '/admin'],
+    ['a token in the query', '/admin?access_token=TOKEN'],
+    ['a token in a cookie', '/admin', 'Cookie: access_token=TOKEN; Authorization=Bearer TOKEN'],
+    ['a token in another header', '/admin', 'X-Authorization: Bearer TOKEN', 'Proxy-Authorization: Bearer TOKEN'],
+    ['a token in a header with underscores', '/admin', 'Authorization_: Bearer TOKEN', 'X_Access_Token: TOKEN'],
+    ['another scheme', '/admin', 'Authorization: Basic TOKEN'],
+    ['a scheme that begins with Bearer', '/admin', 'Authorization: Bearerx TOKEN'],
+    ['a token without a scheme', '/admin', 'Authorization: TOKEN'],
+    ['a scheme without a token', '/admin', 'Authorization: Bearer'],
+    ['an empty header', '/admin', 'Authorization:'],
+    ['a scheme with a colon', '/admin', 'Authorization: Bearer: TOKEN'],
+    ['a tab behind the scheme', '/admin', 'Authorization: Bearer\tTOKEN'],
+  ])('is refused with 401 and a challenge without an error: %s', async (_title, path, ...headers) => {
+    const withToken = (text: string) => text.replaceAll('TOKEN', token);
+    const got = await site.get(withToken(path), ...headers.map(withToken));
     expect(got.status).toBe(401);
     expect(got.values('www-authenticate')).toEqual(['Bearer realm="signing-gateway"']);
     expect(got.json().code).toBe('token_missing');
@@ -70,21 +70,21 @@ describe('no credentials', () => {
   });
 });
 
-describe('credentials that are not good', () => {
+describe('a request with invalid credentials', () => {
   it.each([
-    ['two spaces', (good: string) => `Bearer  ${good}`],
-    ['two tokens', (good: string) => `Bearer ${good} ${good}`],
-    ['two tokens in a list', (good: string) => `Bearer ${good}, Bearer ${good}`],
-    ['quotes', (good: string) => `Bearer "${good}"`],
-    ['padding', (good: string) => `Bearer ${good}=`],
-    ['a fourth part', (good: string) => `Bearer ${good}.a`],
-    ['two parts', (good: string) => `Bearer ${good.split('.').slice(0, 2).join('.')}`],
-    ['no signature', (good: string) => `Bearer ${good.split('.').slice(0, 2).join('.')}.`],
-    ['another signature', (good: string) => `Bearer ${good.slice(0, -6)}AAAAAA`],
+    ['two spaces', (valid: string) => `Bearer  ${valid}`],
+    ['two tokens', (valid: string) => `Bearer ${valid} ${valid}`],
+    ['two tokens in a list', (valid: string) => `Bearer ${valid}, Bearer ${valid}`],
+    ['quotes', (valid: string) => `Bearer "${valid}"`],
+    ['padding', (valid: string) => `Bearer ${valid}=`],
+    ['a fourth part', (valid: string) => `Bearer ${valid}.a`],
+    ['two parts', (valid: string) => `Bearer ${valid.split('.').slice(0, 2).join('.')}`],
+    ['no signature', (valid: string) => `Bearer ${valid.split('.').slice(0, 2).join('.')}.`],
+    ['another signature', (valid: string) => `Bearer ${valid.slice(0, -6)}AAAAAA`],
     ['a word', () => 'Bearer x'],
     ['bytes', () => 'Bearer \xff\xfe'],
     ['more than 8 kB', () => `Bearer ${'a'.repeat(9_000)}.b.c`],
-  ])('%s: 401 that says so', async (_what, write) => {
+  ])('is refused with 401 and the error `invalid_token`: %s', async (_title, write) => {
     const got = await site.get('/admin', `Authorization: ${write(token)}`);
     expect(got.status).toBe(401);
     expect(got.values('www-authenticate')).toEqual([
@@ -95,14 +95,14 @@ describe('credentials that are not good', () => {
     expect(site.upstream.requests).toEqual([]);
   });
 
-  it('expired: 401; what exactly was wrong stands in the log alone', async () => {
+  it('is refused with 401 if the token expired, and only the log contains the reason', async () => {
     const old = await site.issuer.token({ exp: Math.floor(Date.now() / 1000) - 60 });
     const got = await site.get('/admin', `Authorization: Bearer ${old}`);
     expect([got.status, got.body.toString().includes('expired')]).toEqual([401, false]);
     expect(site.gateway.lines.at(-1)).toMatchObject({ status: 401, refusal: 'token_invalid', reason: 'token_expired' });
   });
 
-  it.each(['same', 'other'])('two Authorization headers, %s: 400', async (which) => {
+  it.each(['same', 'other'])('is refused with 400 if it has two Authorization headers (%s token)', async (which) => {
     const second = which === 'same' ? token : 'x';
     for (const [a, b] of [
       [token, second],
@@ -114,28 +114,28 @@ describe('credentials that are not good', () => {
   });
 });
 
-it.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('the scheme %s is read', async (scheme) => {
+it.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('accepts the scheme %s', async (scheme) => {
   expect((await site.get('/admin', `Authorization: ${scheme} ${token}`)).status).toBe(200);
 });
 
-describe('the role', () => {
-  it.each(['admin', 'user'])('%s passes', async (role) => {
-    const good = await site.issuer.token({ company_role: role });
-    expect((await site.get('/admin', `Authorization: Bearer ${good}`)).status).toBe(200);
+describe('the role of a token', () => {
+  it.each(['admin', 'user'])('%s is allowed', async (role) => {
+    const valid = await site.issuer.token({ company_role: role });
+    expect((await site.get('/admin', `Authorization: Bearer ${valid}`)).status).toBe(200);
   });
 
   it.each([
-    ['another', 'viewer'],
-    ['of another case', 'Admin'],
-    ['in capitals', 'ADMIN'],
-    ['padded in front', ' admin'],
-    ['padded behind', 'admin '],
-    ['with a NUL', 'admin\0'],
+    ['another role', 'viewer'],
+    ['a role in another case', 'Admin'],
+    ['a role in capitals', 'ADMIN'],
+    ['a role behind a space', ' admin'],
+    ['a role before a space', 'admin '],
+    ['a role with a NUL', 'admin\0'],
     ['a list in a string', 'admin,user'],
-    ['in letters that look alike', 'аdmin'],
-    ['empty', ''],
-    ['a name of the prototype', '__proto__'],
-    ['a name of every object', 'constructor'],
+    ['a role in letters that look alike', 'аdmin'],
+    ['an empty role', ''],
+    ['__proto__', '__proto__'],
+    ['constructor', 'constructor'],
     ['toString', 'toString'],
     ['null', null],
     ['true', true],
@@ -144,9 +144,9 @@ describe('the role', () => {
     ['a list', ['admin']],
     ['a list of lists', [['admin']]],
     ['an object', { admin: true }],
-    ['an object that says admin', { toString: 'admin' }],
-    ['missing', undefined],
-  ])('%s is 403 with the very message', async (_what, role) => {
+    ['an object whose toString is admin', { toString: 'admin' }],
+    ['no role', undefined],
+  ])('is refused with 403 and the configured message: %s', async (_title, role) => {
     const other = await site.issuer.token({ company_role: role });
     const got = await site.get('/admin', `Authorization: Bearer ${other}`);
     expect(got.status).toBe(403);
@@ -166,7 +166,7 @@ describe('the role', () => {
     expect(site.upstream.requests).toEqual([]);
   });
 
-  it('stands at the top of the claims, not below and not in the header', async () => {
+  it('is read only from its claim, never from a nested claim or the token header', async () => {
     for (const [claims, header] of [
       [{ company_role: undefined, company: { company_role: 'admin' } }, {}],
       [{ company_role: undefined, '/company_role': 'admin' }, {}],
@@ -185,7 +185,7 @@ describe('the role', () => {
   });
 });
 
-it('without any keys is 503 and closed, and public routes go on', async () => {
+it('refuses protected routes with 503 while there are no keys, and serves public routes', async () => {
   const running = await startGateway(manifest(ROUTES, { up: site.upstream.url, jwks: 'http://127.0.0.1:9/none.json' }));
   const got = await ask(running.port, head('GET /admin HTTP/1.1', `Authorization: Bearer ${token}`));
   expect([got.status, got.json().code, got.value('retry-after')]).toEqual([503, 'keys_unavailable', '5']);
@@ -200,7 +200,7 @@ describe('Expect: 100-continue', () => {
     ['401', 'POST /admin HTTP/1.1', 401],
     ['400', 'POST /admin/../x HTTP/1.1', 400],
     ['405', 'PROPFIND /admin HTTP/1.1', 405],
-  ])('is refused with %s before the body is asked for', async (_what, line, status) => {
+  ])('is refused with %s before the gateway requests the body', async (_title, line, status) => {
     const wire = await Wire.open(site.port);
     wire.write(keptHead(line, 'Content-Length: 10', 'Expect: 100-continue'));
     const first = await wire.message();
@@ -210,7 +210,7 @@ describe('Expect: 100-continue', () => {
     expect(site.upstream.requests).toEqual([]);
   });
 
-  it('is met once every check has passed', async () => {
+  it('is followed by 100 Continue when every check has passed', async () => {
     const wire = await Wire.open(site.port);
     const headers = ['Content-Length: 4', 'Expect: 100-continue', `Authorization: Bearer ${token}`];
     wire.write(keptHead('POST /admin HTTP/1.1', ...headers));
@@ -222,7 +222,7 @@ describe('Expect: 100-continue', () => {
   });
 });
 
-describe('another spelling of a protected path never reaches the public route', () => {
+describe('another spelling of a protected path', () => {
   it.each([
     '/admin',
     '/admin/',
@@ -255,8 +255,8 @@ describe('another spelling of a protected path never reaches the public route', 
     '/files/a/secret.',
     '/FILES/a/secret;x',
     '/files/a/secret/',
-  ])('%s', async (path) => {
-    // The manifest protects the GET of a file alone; its other methods are the public route's.
+  ])('never reaches the public route: %s', async (path) => {
+    // The manifest protects only GET for files. All other methods belong to the public route.
     const isFile = /^\/files/i.test(path);
     for (const method of isFile ? ['GET', 'HEAD'] : ['GET', 'POST', 'OPTIONS', 'HEAD']) {
       const { status } = await ask(site.port, head(`${method} ${path} HTTP/1.1`));
@@ -266,7 +266,7 @@ describe('another spelling of a protected path never reaches the public route', 
   });
 
   it.each(['/adminx', '/xadmin', '/x/admin', '/admi', '/admin-x', '/files/a/secrets', '/files/secret'])(
-    '%s is no such spelling',
+    'is not %s, which reaches the public route',
     async (path) => {
       expect((await site.get(path)).status).toBe(200);
     },

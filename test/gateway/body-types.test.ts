@@ -24,7 +24,7 @@ afterEach(async () => {
 
 const postAs = (type: string, path = '/upload') => site.post(path, CSV, `Content-Type: ${type}`);
 
-describe('a listed type', () => {
+describe('a media type that the route lists', () => {
   it.each([
     'text/csv',
     'TEXT/CSV',
@@ -34,7 +34,7 @@ describe('a listed type', () => {
     'multipart/form-data; boundary=a',
     'image/png',
     'image/svg+xml; a=b',
-  ])('%s is streamed through', async (type) => {
+  ])('is accepted and the body is streamed: %s', async (type) => {
     expect((await postAs(type)).status).toBe(200);
     expect(site.upstream.requests[0]?.body.toString()).toBe(CSV);
     expect(site.upstream.requests[0]?.headers).toContain(type.trim());
@@ -60,7 +60,7 @@ describe('a listed type', () => {
     'csv',
     '',
     `text/csv${' '.repeat(8_000)};`,
-  ])('%j is none: 415', async (type) => {
+  ])('is required, so the route refuses %j with 415', async (type) => {
     const got = await postAs(type);
     expect([got.status, got.json().code]).toEqual([415, 'media_type_unsupported']);
     expect(got.value('accept')).toBe('text/csv, multipart/form-data, image/*');
@@ -70,7 +70,7 @@ describe('a listed type', () => {
     expect(site.upstream.requests).toEqual([]);
   });
 
-  it('is needed as soon as there is a body, in every framing', async () => {
+  it('is required for every body, in every framing', async () => {
     expect((await site.post('/upload', CSV)).status).toBe(415);
     const got = await ask(site.port, head('POST /upload HTTP/1.1', 'Transfer-Encoding: chunked') + chunked(CSV));
     expect(got.status).toBe(415);
@@ -80,14 +80,14 @@ describe('a listed type', () => {
   });
 
   it.each(['Content-Encoding', 'content-encoding', 'Content_Encoding', 'CONTENT.ENCODING'])(
-    'has no content encoding, however it is spelt: %s',
+    'is refused with a content encoding, in every spelling: %s',
     async (name) => {
       expect((await site.post('/upload', CSV, 'Content-Type: text/csv', `${name}: gzip`)).status).toBe(415);
       expect(site.upstream.requests).toEqual([]);
     },
   );
 
-  it('is looked at before the body is asked for', async () => {
+  it('is checked before the gateway requests the body', async () => {
     const wire = await Wire.open(site.port);
     wire.write(keptHead('POST /upload HTTP/1.1', 'Content-Type: a/b', 'Content-Length: 9', 'Expect: 100-continue'));
     expect((await wire.message()).status).toBe(415);
@@ -95,26 +95,26 @@ describe('a listed type', () => {
   });
 });
 
-describe('the limit of a streamed body', () => {
+describe('the size limit of a streamed body', () => {
   it.each([
     [1023, 200],
     [1024, 200],
     [1025, 413],
-  ])('%i bytes: %i, counted and chunked', async (length, status) => {
+  ])('applies to %i bytes with status %i, with a length and in chunks', async (length, status) => {
     const body = 'a'.repeat(length);
     const type = 'Content-Type: text/csv';
-    const inPieces =
+    const inChunks =
       head('POST /upload HTTP/1.1', type, 'Transfer-Encoding: chunked') + chunked(body.slice(9), 'a'.repeat(9));
     expect((await site.post('/upload', body, type)).status).toBe(status);
-    expect((await ask(site.port, inPieces)).status).toBe(status);
+    expect((await ask(site.port, inChunks)).status).toBe(status);
     expect(site.upstream.requests.map((request) => request.body.toString())).toEqual(
       status === 200 ? [body, body] : [],
     );
   });
 });
 
-describe('a schema beside types', () => {
-  it('takes only these, and judges them', async () => {
+describe('a schema together with media types', () => {
+  it('accepts only these types and validates their bodies', async () => {
     const post = (body: string, type: string) => site.post('/patch', body, `Content-Type: ${type}`);
     expect((await post('{}', 'application/merge-patch+json; charset=utf-8')).status).toBe(200);
     expect((await post('[]', 'application/merge-patch+json')).status).toBe(400);
@@ -123,7 +123,7 @@ describe('a schema beside types', () => {
     expect(site.upstream.requests).toHaveLength(1);
   });
 
-  it('lets a GET without a body pass, and judges one that has one', async () => {
+  it('accepts a GET without a body and validates a GET with a body', async () => {
     expect((await site.get('/patch')).status).toBe(200);
     const framed = 'Content-Length: 2\r\nContent-Type: application/merge-patch+json';
     expect((await ask(site.port, `${head('GET /patch HTTP/1.1', framed)}[]`)).status).toBe(400);

@@ -27,7 +27,7 @@ const ROUTES = `  - id: strict
   - { id: open, method: any, path: /open, upstream: up, access: public }
 `;
 const JSON_TYPE = 'Content-Type: application/json';
-const GOOD = '{"email":"a@b","subject":"s"}';
+const VALID = '{"email":"a@b","subject":"s"}';
 
 let site: Site;
 
@@ -38,26 +38,26 @@ beforeAll(async () => {
 afterAll(() => site.close());
 
 afterEach(async () => {
-  expect((await site.post('/strict', GOOD, JSON_TYPE)).status).toBe(200);
+  expect((await site.post('/strict', VALID, JSON_TYPE)).status).toBe(200);
   site.upstream.requests.length = 0;
 });
 
 const postChunked = (path: string, ...parts: string[]) =>
   ask(site.port, head(`POST ${path} HTTP/1.1`, 'Transfer-Encoding: chunked', JSON_TYPE) + chunked(...parts));
 
-describe('the limit', () => {
+describe('the size limit of a body', () => {
   const LIMIT = 1024;
 
   describe.each([
-    ['with a schema', '/strict', (length: number) => GOOD.padEnd(length)],
-    ['without one', '/limited', (length: number) => 'a'.repeat(length)],
-  ])('%s', (_what, path, make) => {
+    ['of a route with a schema', '/strict', (length: number) => VALID.padEnd(length)],
+    ['of a route without a schema', '/limited', (length: number) => 'a'.repeat(length)],
+  ])('%s', (_title, path, make) => {
     it.each([
       [LIMIT - 1, 200],
       [LIMIT, 200],
       [LIMIT + 1, 413],
       [LIMIT * 100, 413],
-    ])('%i bytes: %i, counted and chunked', async (length, status) => {
+    ])('applies to %i bytes with status %i, with a length and in chunks', async (length, status) => {
       const body = make(length);
       const half = Math.floor(length / 2);
       const all = [
@@ -73,7 +73,7 @@ describe('the limit', () => {
       }
     });
 
-    it('is known from the length alone, before a byte of the body came', async () => {
+    it('refuses a body by its length before its first byte arrives', async () => {
       const wire = await Wire.open(site.port);
       wire.write(keptHead(`POST ${path} HTTP/1.1`, JSON_TYPE, 'Content-Length: 1025'));
       const got = await wire.answer();
@@ -81,14 +81,14 @@ describe('the limit', () => {
       wire.end();
     });
 
-    it('is known from the length before 100 Continue', async () => {
+    it('refuses a body by its length before 100 Continue', async () => {
       const wire = await Wire.open(site.port);
       wire.write(keptHead(`POST ${path} HTTP/1.1`, JSON_TYPE, 'Content-Length: 1025', 'Expect: 100-continue'));
       expect((await wire.message()).status).toBe(413);
       wire.end();
     });
 
-    it('is known as soon as one byte more came, while the client goes on', async () => {
+    it('refuses a chunked body at the first byte over the limit', async () => {
       const wire = await Wire.open(site.port);
       wire.write(keptHead(`POST ${path} HTTP/1.1`, JSON_TYPE, 'Transfer-Encoding: chunked'));
       wire.write(`${(1025).toString(16)}\r\n${'a'.repeat(1025)}\r\n`);
@@ -102,12 +102,12 @@ describe('the limit', () => {
     expect((await site.post('/limited', 'é'.repeat(513))).status).toBe(413);
   });
 
-  it('is none where none is written', async () => {
+  it('does not exist for a route without one', async () => {
     expect((await site.post('/open', Buffer.alloc(3_000_000))).status).toBe(200);
   });
 });
 
-describe('the content type', () => {
+describe('the content type of a body', () => {
   it.each([
     'application/json',
     'Application/JSON',
@@ -116,8 +116,8 @@ describe('the content type', () => {
     'application/json ; charset="utf-8"',
     'application/problem+json',
     'application/vnd.a.b-c+json; charset=utf-8',
-  ])('%s is taken', async (type) => {
-    expect((await site.post('/strict', GOOD, `Content-Type: ${type}`)).status).toBe(200);
+  ])('may be %s', async (type) => {
+    expect((await site.post('/strict', VALID, `Content-Type: ${type}`)).status).toBe(200);
   });
 
   it.each([
@@ -147,31 +147,31 @@ describe('the content type', () => {
     'json',
     'application/+json',
     '"application/json"',
-  ])('%j is 415', async (type) => {
-    const got = await site.post('/strict', GOOD, `Content-Type: ${type}`);
+  ])('is refused with 415: %j', async (type) => {
+    const got = await site.post('/strict', VALID, `Content-Type: ${type}`);
     expect([got.status, got.json().code]).toEqual([415, 'media_type_unsupported']);
     expect(got.value('accept')).toBe('application/json');
     expect(site.upstream.requests).toEqual([]);
   });
 
-  it('that is missing is 415', async () => {
-    expect((await site.post('/strict', GOOD)).status).toBe(415);
+  it('is refused with 415 if it is missing', async () => {
+    expect((await site.post('/strict', VALID)).status).toBe(415);
     expect((await site.get('/strict')).status).toBe(405);
   });
 
-  it('that stands there twice is 400', async () => {
+  it('is refused with 400 if it is repeated', async () => {
     for (const second of ['application/json', 'text/plain'])
       for (const path of ['/strict', '/open'])
-        expect((await site.post(path, GOOD, JSON_TYPE, `content-type: ${second}`)).status).toBe(400);
+        expect((await site.post(path, VALID, JSON_TYPE, `content-type: ${second}`)).status).toBe(400);
     expect(site.upstream.requests).toEqual([]);
   });
 
-  it.each(['gzip', 'identity', 'br', ''])('with Content-Encoding: %j is 415', async (encoding) => {
-    expect((await site.post('/strict', GOOD, JSON_TYPE, `Content-Encoding: ${encoding}`)).status).toBe(415);
+  it.each(['gzip', 'identity', 'br', ''])('is refused with 415 beside Content-Encoding: %j', async (encoding) => {
+    expect((await site.post('/strict', VALID, JSON_TYPE, `Content-Encoding: ${encoding}`)).status).toBe(415);
     expect(site.upstream.requests).toEqual([]);
   });
 
-  it('means nothing to a route without a schema', async () => {
+  it('is ignored by a route without a schema', async () => {
     for (const type of ['text/csv; charset=windows-1251', 'x', ''])
       expect((await site.post('/limited', 'a', `Content-Type: ${type}`, 'Content-Encoding: gzip')).status).toBe(200);
   });
@@ -179,33 +179,33 @@ describe('the content type', () => {
 
 const SECRET = 'SENTINEL';
 
-describe('a body that does not fit is 400 with the place', () => {
+describe('an invalid body is refused with 400 and a pointer', () => {
   it.each<[string, string | Buffer, string[]]>([
-    ['a member is missing', `{"email":"${SECRET}"}`, ['/subject']],
-    ['two members are missing', '{}', ['/email', '/subject']],
+    ['a missing member', `{"email":"${SECRET}"}`, ['/subject']],
+    ['two missing members', '{}', ['/email', '/subject']],
     ['a wrong type', `{"email":1,"subject":"${SECRET}"}`, ['/email']],
     ['null', `{"email":null,"subject":"${SECRET}"}`, ['/email']],
-    ['no coercion from a string', `{"email":"abc","subject":"${SECRET}","count":"1"}`, ['/count']],
-    ['too short', `{"email":"a","subject":"${SECRET}"}`, ['/email']],
+    ['a number in a string', `{"email":"abc","subject":"${SECRET}","count":"1"}`, ['/count']],
+    ['a string that is too short', `{"email":"a","subject":"${SECRET}"}`, ['/email']],
     ['an unknown member', `{"email":"abc","subject":"s","${SECRET}":"${SECRET}"}`, ['']],
     ['a value that is not listed', `{"email":"abc","subject":"s","kind":"${SECRET}"}`, ['/kind']],
     ['a negative number', '{"email":"abc","subject":"s","count":-73}', ['/count']],
     ['a fraction', '{"email":"abc","subject":"s","count":1.5}', ['/count']],
-    ['deep inside', `{"email":"abc","subject":"s","people":[{"name":"a"},{"name":1}]}`, ['/people/1/name']],
-    ['missing deep inside', `{"email":"abc","subject":"s","people":[{}]}`, ['/people/0/name']],
+    ['a nested value', `{"email":"abc","subject":"s","people":[{"name":"a"},{"name":1}]}`, ['/people/1/name']],
+    ['a missing nested member', `{"email":"abc","subject":"s","people":[{}]}`, ['/people/0/name']],
     [
-      'a name that is escaped',
+      'a name that the pointer escapes',
       `{"email":"abc","subject":"s","people":[{"name":"a","a/b~c":1}]}`,
       ['/people/0/a~1b~0c'],
     ],
     ['a list', `["${SECRET}"]`, ['']],
     ['a string', `"${SECRET}"`, ['']],
-    ['null alone', 'null', ['']],
-    ['no JSON', `{${SECRET}}`, ['']],
-    ['half of JSON', GOOD.slice(0, -1), ['']],
-    ['trailing garbage', `${GOOD}${SECRET}`, ['']],
-    ['two documents', `${GOOD}${GOOD}`, ['']],
-    ['a comment', `${GOOD}//${SECRET}`, ['']],
+    ['null as the document', 'null', ['']],
+    ['text that is not JSON', `{${SECRET}}`, ['']],
+    ['incomplete JSON', VALID.slice(0, -1), ['']],
+    ['trailing garbage', `${VALID}${SECRET}`, ['']],
+    ['two documents', `${VALID}${VALID}`, ['']],
+    ['a comment', `${VALID}//${SECRET}`, ['']],
     ['a trailing comma', '{"email":"abc","subject":"s",}', ['']],
     ['single quotes', "{'email':'abc','subject':'s'}", ['']],
     ['NaN', '{"email":"abc","subject":"s","count":NaN}', ['']],
@@ -213,22 +213,18 @@ describe('a body that does not fit is 400 with the place', () => {
     ['an integer beyond 2^53', '{"email":"abc","subject":"s","count":9007199254740993}', ['/count']],
     ['an integer beyond 2^53 as a power', '{"email":"abc","subject":"s","count":1e300}', ['/count']],
     ['blanks', '  \n', ['']],
-    ['a byte order mark', `\ufeff${GOOD}`, ['']],
+    ['a byte order mark', `\ufeff${VALID}`, ['']],
     ['duplicate names', `{"email":"abc","email":"${SECRET}","subject":"s"}`, ['/email']],
     ['escaped duplicate names', `{"email":"abc","\\u0065mail":"${SECRET}","subject":"s"}`, ['/email']],
-    [
-      'duplicate names deep inside',
-      `{"email":"abc","subject":"s","people":[{"name":"a","name":"b"}]}`,
-      ['/people/0/name'],
-    ],
+    ['nested duplicate names', `{"email":"abc","subject":"s","people":[{"name":"a","name":"b"}]}`, ['/people/0/name']],
     ['__proto__', `{"email":"abc","subject":"s","__proto__":{"a":"${SECRET}"}}`, ['/__proto__']],
-    ['__proto__ in place of what is required', `{"__proto__":{"email":"abc","subject":"s"}}`, ['/__proto__']],
+    ['__proto__ with the required members', `{"__proto__":{"email":"abc","subject":"s"}}`, ['/__proto__']],
     ['a lone surrogate', '{"email":"abc","subject":"\\ud800"}', ['/subject']],
-    ['no UTF-8', Buffer.from(`{"email":"abc","subject":"\xe9"}`, 'latin1'), ['']],
-    ['UTF-16', Buffer.from(GOOD, 'utf16le'), ['']],
-    ['a NUL', `${GOOD}\0`, ['']],
+    ['Latin-1', Buffer.from(`{"email":"abc","subject":"\xe9"}`, 'latin1'), ['']],
+    ['UTF-16', Buffer.from(VALID, 'utf16le'), ['']],
+    ['a NUL', `${VALID}\0`, ['']],
     ['deep nesting', `{"email":"abc","subject":"s","people":${'['.repeat(80)}${']'.repeat(80)}}`, [expect.any(String)]],
-  ])('%s', async (_what, body, pointers) => {
+  ])('%s', async (_title, body, pointers) => {
     const got = await site.post('/strict', body, JSON_TYPE);
     expect([got.status, got.value('content-type')]).toEqual([400, 'application/problem+json']);
     const problem = got.json();
@@ -239,7 +235,7 @@ describe('a body that does not fit is 400 with the place', () => {
     expect(site.upstream.requests).toEqual([]);
   });
 
-  it('empty, in every framing', async () => {
+  it('an empty body, in every framing', async () => {
     for (const got of [
       await site.post('/strict', '', JSON_TYPE),
       await postChunked('/strict'),
@@ -249,25 +245,25 @@ describe('a body that does not fit is 400 with the place', () => {
     expect(site.upstream.requests).toEqual([]);
   });
 
-  it('what every object inherits is no member', async () => {
+  it('an inherited property does not count as a member', async () => {
     expect((await site.post('/loose', '{}', JSON_TYPE)).json().errors[0].pointer).toBe('/toString');
     expect((await site.post('/loose', '{"toString":1}', JSON_TYPE)).status).toBe(200);
   });
 
-  it('in single bytes, chunked, all the same', async () => {
+  it('a body in chunks of one byte', async () => {
     expect((await postChunked('/strict', ...`{"email":1,"subject":"s"}`)).status).toBe(400);
-    expect((await postChunked('/strict', ...GOOD)).status).toBe(200);
+    expect((await postChunked('/strict', ...VALID)).status).toBe(200);
   });
 });
 
-describe('what goes on', () => {
+describe('the forwarded body', () => {
   it.each([
     ['blanks', ` \n\t{ "email" :\r\n"a@b" , "subject":"s" }\n `],
     ['escapes', '{"\\u0065mail":"\\u0061@b\\/","subject":"\\ud83d\\ude00"}'],
     ['numbers as written', '{"email":"a@b","subject":"s","count":1.0e1}'],
     ['the order of members', '{"subject":"s","kind":"note","email":"a@b"}'],
     ['characters beyond ASCII', '{"email":"ü@ё","subject":"€😀\u2028"}'],
-  ])('is byte for byte what was checked: %s', async (_what, body) => {
+  ])('is the validated body byte for byte: %s', async (_title, body) => {
     for (const got of [
       await site.post('/strict', body, JSON_TYPE),
       await postChunked('/strict', body.slice(0, 9), body.slice(9)),
@@ -277,8 +273,8 @@ describe('what goes on', () => {
     expect(site.upstream.requests).toHaveLength(2);
   });
 
-  it('has one framing, that of its length', async () => {
-    await postChunked('/strict', GOOD);
+  it('has a Content-Length as its only framing', async () => {
+    await postChunked('/strict', VALID);
     const names = site.upstream.requests[0]?.headers
       .filter((_, index) => index % 2 === 0)
       .map((name) => name.toLowerCase());
@@ -286,11 +282,11 @@ describe('what goes on', () => {
     expect(names).not.toContain('transfer-encoding');
   });
 
-  it('is nothing when the client leaves in mid-body', async () => {
+  it('does not exist if the client disconnects during the body', async () => {
     for (const framing of ['Content-Length: 29', 'Transfer-Encoding: chunked']) {
       const lines = site.gateway.lines.length;
       const wire = await Wire.open(site.port);
-      const part = framing.startsWith('C') ? GOOD.slice(0, 20) : `1d\r\n${GOOD}\r\n`;
+      const part = framing.startsWith('C') ? VALID.slice(0, 20) : `1d\r\n${VALID}\r\n`;
       wire.write(keptHead('POST /strict HTTP/1.1', JSON_TYPE, framing) + part);
       await new Promise((resolve) => setImmediate(resolve));
       wire.end();
@@ -300,15 +296,15 @@ describe('what goes on', () => {
     expect(site.upstream.requests).toEqual([]);
   });
 
-  it('is nothing when the client half-closes in mid-body', async () => {
+  it('does not exist if the client half-closes during the body', async () => {
     const wire = await Wire.open(site.port);
-    wire.socket.end(keptHead('POST /strict HTTP/1.1', JSON_TYPE, 'Content-Length: 29') + GOOD.slice(0, 20));
+    wire.socket.end(keptHead('POST /strict HTTP/1.1', JSON_TYPE, 'Content-Length: 29') + VALID.slice(0, 20));
     await wire.closed();
     expect(site.upstream.requests).toEqual([]);
   });
 });
 
-describe('a request that is refused while its body still comes', () => {
+describe('a request that is refused before its body is complete', () => {
   const SMUGGLED = 'GET /open HTTP/1.1\r\nHost: gateway.test\r\n\r\n';
 
   it.each([
@@ -318,8 +314,8 @@ describe('a request that is refused while its body still comes', () => {
     ['415', '/strict', 415],
     ['400', '/open/../x', 400],
   ])(
-    'gets its %s at once, then the connection closes, and the rest is never a request',
-    async (_what, path, status) => {
+    'gets its %s at once, then the connection closes, and the rest of the body is never read as a request',
+    async (_title, path, status) => {
       const refusedAtOnce = async (framing: string, first: string) => {
         const started = performance.now();
         const wire = await Wire.open(site.port);
@@ -335,14 +331,14 @@ describe('a request that is refused while its body still comes', () => {
       await Promise.all([
         refusedAtOnce('Content-Length: 100000', ''),
         refusedAtOnce('Content-Length: 100000', SMUGGLED),
-        // The limit of a chunked body is not known before it is passed.
+        // A chunked body violates the limit only when its bytes exceed it.
         status !== 413 && refusedAtOnce('Transfer-Encoding: chunked', `5000\r\n${SMUGGLED}${'a'.repeat(2_000)}`),
       ]);
       expect(site.upstream.requests).toEqual([]);
     },
   );
 
-  it('keeps its answer whole although a large body is under way', async () => {
+  it('gets its complete response while the client sends a large body', async () => {
     const wire = await Wire.open(site.port);
     wire.write(keptHead('POST /private HTTP/1.1', 'Content-Length: 20000000'));
     wire.write(Buffer.alloc(20_000_000, SMUGGLED));

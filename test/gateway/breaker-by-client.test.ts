@@ -9,17 +9,17 @@ import { startRawUpstream } from '../support/upstream.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
-const closing: (() => Promise<unknown> | unknown)[] = [];
+const cleanups: (() => Promise<unknown> | unknown)[] = [];
 afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
+  for (const close of cleanups.splice(0).reverse()) await close();
 });
 
-/** A gateway before one upstream, whose `talk` gets each connection and the first bytes of each request on it. */
-async function serve(breaker: string, talk: (socket: Socket, text: string) => void) {
+/** Starts a gateway with one upstream. The upstream calls `onRequest` with the connection and the first bytes of each request. */
+async function serve(breaker: string, onRequest: (socket: Socket, text: string) => void) {
   const upstream = await startRawUpstream((socket) => {
     socket.on('data', (bytes) => {
       const text = bytes.toString('latin1');
-      if (/^[A-Z]+ \//.test(text)) talk(socket, text);
+      if (/^[A-Z]+ \//.test(text)) onRequest(socket, text);
     });
   });
   const text = `version: 1
@@ -29,7 +29,7 @@ upstreams:
 routes:
 ${PUBLIC_ALL}`;
   const gateway = await startGateway(text);
-  closing.push(
+  cleanups.push(
     () => upstream.close(),
     () => gateway.close(),
   );
@@ -38,7 +38,7 @@ ${PUBLIC_ALL}`;
 
 const get = ({ port }: Running, path = '/x') => ask(port, head(`GET ${path} HTTP/1.1`));
 
-describe('a client does not open the breaker', () => {
+describe('a client cannot open the breaker', () => {
   it('by a query that makes the response head too large', async () => {
     const { gateway, state } = await serve('{ failures: 2, pause: 1h }', (socket, text) => {
       const [, path = ''] = text.split(' ');
@@ -52,7 +52,7 @@ describe('a client does not open the breaker', () => {
     expect((await get(gateway)).status).toBe(302);
   });
 
-  it('by an upload so slow that the upstream gives up', async () => {
+  it('by an upload that is so slow that the upstream closes the connection', async () => {
     const { gateway, state } = await serve('{ failures: 1, pause: 1h }', (socket) => void socket.destroy());
     const slow = await Wire.open(gateway.port);
     slow.write(`${keptHead('POST /x HTTP/1.1', 'Content-Length: 10')}half`);
@@ -61,17 +61,17 @@ describe('a client does not open the breaker', () => {
     expect(state()).toBe('closed');
   });
 
-  it('by reading so slowly that the upstream gives up in the middle of the response', async () => {
-    let hasGivenUp = false;
+  it('by reading so slowly that the upstream closes the connection during the response', async () => {
+    let hasClosed = false;
     const { gateway, state } = await serve('{ failures: 1, pause: 1h }', (socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n');
       const body = Buffer.alloc(1_000_000, 'a');
-      const more = () => {
+      const fill = () => {
         while (socket.write(body));
       };
-      socket.on('drain', more);
-      more();
-      // It gives up once the gateway takes nothing more.
+      socket.on('drain', fill);
+      fill();
+      // The upstream closes the connection when the gateway stops reading.
       let last = -1;
       const timer = setInterval(() => {
         if (socket.bytesWritten === last) socket.destroy();
@@ -79,20 +79,20 @@ describe('a client does not open the breaker', () => {
       }, 200);
       socket.on('close', () => {
         clearInterval(timer);
-        hasGivenUp = true;
+        hasClosed = true;
       });
     });
     const client = await openSocket(gateway.port);
     client.pause();
     client.write(keptHead('GET /x HTTP/1.1'));
-    await eventually('the upstream gave up', () => hasGivenUp);
+    await eventually('the upstream closes the connection', () => hasClosed);
     client.resume();
     await eventually('the exchange ends', () => gateway.lines.length === 1);
     expect(state()).toBe('closed');
     client.destroy();
   });
 
-  it('by leaving at any time', async () => {
+  it('by disconnecting at any time', async () => {
     const { gateway, state } = await serve('{ failures: 1, pause: 1h }', (socket, text) => {
       if (text.includes('/half')) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf');
     });
@@ -101,7 +101,11 @@ describe('a client does not open the breaker', () => {
       const client = await Wire.open(gateway.port);
       client.write(keptHead(`GET ${path} HTTP/1.1`));
       if (path === '/half') await client.until('half');
-      else await eventually('it is at the upstream', () => gateway.gateway.upstreams[0]?.endpoints[0]?.busy === 1);
+      else
+        await eventually(
+          'the request reaches the upstream',
+          () => gateway.gateway.upstreams[0]?.endpoints[0]?.busy === 1,
+        );
       client.end();
       await eventually('the exchange ends', () => gateway.lines.length > lines);
       expect(state()).toBe('closed');
@@ -109,21 +113,21 @@ describe('a client does not open the breaker', () => {
   });
 });
 
-describe('a client does not hold the trial of a breaker', () => {
-  /** A gateway whose breaker is half-open, before an upstream that is healthy again. */
+describe('a client cannot block the trial request of a breaker', () => {
+  /** Starts a gateway with a half-open breaker and an upstream that is healthy again. */
   async function halfOpen() {
     let isBroken = true;
-    const made = await serve('{ failures: 1, pause: 200ms }', (socket, text) => {
+    const site = await serve('{ failures: 1, pause: 200ms }', (socket, text) => {
       if (isBroken) socket.destroy();
       else if (text.startsWith('GET /events'))
         socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n');
       else if (text.startsWith('GET /x')) socket.write(OK);
     });
-    expect((await get(made.gateway)).status).toBe(502);
-    expect(made.state()).toBe('open');
+    expect((await get(site.gateway)).status).toBe(502);
+    expect(site.state()).toBe('open');
     isBroken = false;
-    await eventually('the pause is over', () => made.state() === 'half-open');
-    return made;
+    await eventually('the pause is over', () => site.state() === 'half-open');
+    return site;
   }
 
   it('by an event stream', async () => {
@@ -138,31 +142,31 @@ describe('a client does not hold the trial of a breaker', () => {
 
   it.each([
     ['an upload that never ends', `${keptHead('POST /up HTTP/1.1', 'Transfer-Encoding: chunked')}1\r\na\r\n`],
-    ['a request that takes long', keptHead('GET /slow HTTP/1.1')],
+    ['a slow request', keptHead('GET /slow HTTP/1.1')],
   ])('by %s', async (_title, bytes) => {
     const { gateway, state } = await halfOpen();
     const slow = await Wire.open(gateway.port);
     slow.write(bytes);
-    await eventually('it is the trial', () => gateway.gateway.upstreams[0]?.endpoints[0]?.busy === 1);
+    await eventually('the trial has begun', () => gateway.gateway.upstreams[0]?.endpoints[0]?.busy === 1);
     expect((await get(gateway)).status).toBe(503);
-    await eventually('another request is let through', () => gateway.gateway.upstreams[0]?.healthy === true);
+    await eventually('the breaker allows another request', () => gateway.gateway.upstreams[0]?.healthy === true);
     expect((await get(gateway)).status).toBe(200);
     expect(state()).toBe('closed');
     slow.end();
   });
 
-  it('by leaving', async () => {
+  it('by disconnecting', async () => {
     const { gateway, state } = await halfOpen();
     const client = await Wire.open(gateway.port);
     client.write(`${keptHead('POST /up HTTP/1.1', 'Content-Length: 10')}half`);
-    await eventually('it is the trial', () => gateway.gateway.upstreams[0]?.endpoints[0]?.busy === 1);
+    await eventually('the trial has begun', () => gateway.gateway.upstreams[0]?.endpoints[0]?.busy === 1);
     client.end();
     await eventually('the trial is over', () => gateway.gateway.upstreams[0]?.endpoints[0]?.busy === 0);
     expect([(await get(gateway)).status, state()]).toEqual([200, 'closed']);
   });
 });
 
-describe('a process without file descriptors', () => {
+describe('a gateway process that runs out of file descriptors', () => {
   it('does not open the breaker of an endpoint', async () => {
     const { gateway, state } = await serve('{ failures: 1, pause: 1h }', (socket) => void socket.write(OK));
     const { plan } = gateway.planned();

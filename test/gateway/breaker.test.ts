@@ -7,10 +7,10 @@ const RULE = { failures: 3, pauseMs: 100, isDefault: false };
 
 function create(rule = RULE) {
   const clock = { now: 0 };
-  const news: string[] = [];
+  const states: string[] = [];
   const breaker = new CircuitBreaker(
     rule,
-    (state) => news.push(state),
+    (state) => states.push(state),
     () => clock.now,
   );
   const fail = (client = 'a') => breaker.recordFailure('request', client, breaker.beginRequest(client));
@@ -23,7 +23,7 @@ function create(rule = RULE) {
     for (let count = 0; count < rule.failures; count += 1)
       breaker.recordFailure('endpoint', 'a', breaker.beginRequest('a'));
   };
-  return { breaker, clock, news, fail, succeed, open };
+  return { breaker, clock, states, fail, succeed, open };
 }
 
 describe('a breaker', () => {
@@ -49,7 +49,7 @@ describe('a breaker', () => {
     expect(breaker.state).toBe('open');
   });
 
-  it('lets one trial through after the pause', () => {
+  it('allows one trial after the pause', () => {
     const { breaker, clock, open } = create();
     open();
     clock.now = 99;
@@ -61,7 +61,7 @@ describe('a breaker', () => {
   });
 
   it('pauses again when the trial fails, and closes when a response begins', () => {
-    const { breaker, clock, news, fail, open } = create();
+    const { breaker, clock, states, fail, open } = create();
     open();
     clock.now = 100;
     fail();
@@ -70,10 +70,10 @@ describe('a breaker', () => {
     breaker.beginRequest('a');
     breaker.recordResponse();
     expect([breaker.isAllowed('a'), breaker.state]).toEqual([true, 'closed']);
-    expect(news).toEqual(['open', 'open', 'closed']);
+    expect(states).toEqual(['open', 'open', 'closed']);
   });
 
-  it('lets the next trial through at once when the client ended the last one', () => {
+  it('allows the next trial at once when the client ended the last one', () => {
     const { breaker, clock, open } = create();
     open();
     clock.now = 100;
@@ -81,7 +81,7 @@ describe('a breaker', () => {
     expect(breaker.isAllowed('a')).toBe(true);
   });
 
-  it('lets another trial through when the last one has no result', () => {
+  it('allows another trial when the last one has no result', () => {
     const { breaker, clock, open } = create();
     open();
     clock.now = 100;
@@ -92,7 +92,7 @@ describe('a breaker', () => {
     expect(breaker.isAllowed('a')).toBe(true);
   });
 
-  it('gives trials without a result longer places, so that an endpoint that hangs gets few', () => {
+  it('doubles the time between trials without a result, so an endpoint that hangs gets few', () => {
     const { breaker, clock, open } = create({ ...RULE, pauseMs: 60_000 });
     open();
     const begun: number[] = [];
@@ -104,7 +104,7 @@ describe('a breaker', () => {
     expect(begun).toEqual([0, 1_000, 3_000, 7_000, 15_000]);
   });
 
-  it('prefers the trial of another client to one of the client that had the last', () => {
+  it('prefers a trial of another client over the client of the last trial', () => {
     const { breaker, clock, open } = create();
     breaker.beginRequest('b');
     open();
@@ -141,18 +141,18 @@ describe('a breaker', () => {
   });
 
   it('never stays open: after a pause without a result it admits a request of any client', () => {
-    const step = fc.constantFrom('begin', 'respond', 'fail', 'leave', 'wait');
+    const step = fc.constantFrom('begin', 'respond', 'fail', 'disconnect', 'wait');
     const client = fc.constantFrom('a', 'b');
     fc.assert(
       fc.property(fc.array(fc.tuple(step, client), { maxLength: 40 }), (steps) => {
         const { breaker, clock } = create();
         let trial = 0;
-        for (const [what, who] of steps) {
-          if (what === 'wait') clock.now += 30;
-          else if (what === 'begin' && breaker.isAllowed(who)) trial = breaker.beginRequest(who);
-          else if (what === 'respond') breaker.recordResponse();
-          else if (what === 'fail') breaker.recordFailure('endpoint', who, trial);
-          else if (what === 'leave') breaker.recordFailure('client', who, trial);
+        for (const [action, name] of steps) {
+          if (action === 'wait') clock.now += 30;
+          else if (action === 'begin' && breaker.isAllowed(name)) trial = breaker.beginRequest(name);
+          else if (action === 'respond') breaker.recordResponse();
+          else if (action === 'fail') breaker.recordFailure('endpoint', name, trial);
+          else if (action === 'disconnect') breaker.recordFailure('client', name, trial);
         }
         clock.now += 2 * RULE.pauseMs;
         expect([breaker.isAllowed('a'), breaker.isAllowed('b')]).toEqual([true, true]);
@@ -161,17 +161,17 @@ describe('a breaker', () => {
   });
 });
 
-describe('what clients cause', () => {
+describe('failures that a client can cause', () => {
   const FIVE = { ...RULE, failures: 5 };
 
-  it('never opens a breaker', () => {
+  it('never open a breaker if only the client can be the source', () => {
     const { breaker } = create();
     for (let count = 0; count < 100; count += 1)
       breaker.recordFailure('client', String(count), breaker.beginRequest(String(count)));
     expect(breaker.state).toBe('closed');
   });
 
-  it('opens it by failures that one of several clients may have provoked only with those of others', () => {
+  it('open it only together with failures of other clients if there are several clients', () => {
     const { breaker, fail } = create(FIVE);
     breaker.beginRequest('victim');
     for (let count = 0; count < 100; count += 1) fail('attacker');
@@ -182,7 +182,7 @@ describe('what clients cause', () => {
     expect(breaker.state).toBe('open');
   });
 
-  it('never opens it alone, not even with `failures: 1`', () => {
+  it('never open it for one of several clients, even with `failures: 1`', () => {
     const { breaker, fail } = create({ ...RULE, failures: 1 });
     breaker.beginRequest('victim');
     for (let count = 0; count < 100; count += 1) fail('attacker');
@@ -191,14 +191,14 @@ describe('what clients cause', () => {
     expect(breaker.state).toBe('open');
   });
 
-  it('does not keep it open: neither two clients whose trials fail in turn, nor one that was alone before', () => {
+  it('do not keep it open, whether two clients fail their trials in turn or one did so alone', () => {
     for (const attackers of [['x'], ['x', 'y']]) {
       const { breaker, clock, fail } = create({ ...FIVE, pauseMs: 10_000 });
       for (let count = 0; count < 10; count += 1) fail(attackers[count % attackers.length]);
       expect(breaker.state).toBe('open');
       let servedAt = Number.NaN;
       for (clock.now = 0; clock.now < 60_000 && Number.isNaN(servedAt); clock.now += 10) {
-        // In each round the attackers are first.
+        // In each round the attackers send their requests first.
         for (const attacker of attackers) if (breaker.isAllowed(attacker)) fail(attacker);
         if (breaker.isAllowed('victim')) servedAt = clock.now;
       }
@@ -206,13 +206,13 @@ describe('what clients cause', () => {
     }
   });
 
-  it('opens it where all requests come from one client', () => {
+  it('open it if all requests come from one client', () => {
     const { breaker, fail } = create(FIVE);
     for (let count = 0; count < 5; count += 1) fail();
     expect(breaker.state).toBe('open');
   });
 
-  it('counts connections that fail, whoever wanted them', () => {
+  it('do not include failed connections, which open it for any client', () => {
     const { breaker } = create(FIVE);
     breaker.beginRequest('victim');
     for (let count = 0; count < 5; count += 1) breaker.recordFailure('endpoint', 'a', breaker.beginRequest('a'));
@@ -220,54 +220,54 @@ describe('what clients cause', () => {
   });
 });
 
-describe('clients that leave after a long wait', () => {
-  const leave = ({ breaker }: ReturnType<typeof create>, from: number, to: number) => {
+describe('clients that disconnect after a long wait', () => {
+  const abandon = ({ breaker }: ReturnType<typeof create>, from: number, to: number) => {
     for (let client = from; client < to; client += 1) {
       breaker.beginRequest(String(client));
       breaker.recordAbandoned(String(client));
     }
   };
 
-  it('never open it without a failure, however many leave', () => {
-    const made = create();
-    leave(made, 0, 2_000);
-    expect(made.breaker.state).toBe('closed');
+  it('never open it without a failure', () => {
+    const setup = create();
+    abandon(setup, 0, 2_000);
+    expect(setup.breaker.state).toBe('closed');
   });
 
-  it('count for half a failure each, beside a failure', () => {
-    const made = create();
-    made.fail('x');
-    leave(made, 0, 3);
-    expect(made.breaker.state).toBe('closed');
-    leave(made, 3, 4);
-    expect(made.breaker.state).toBe('open');
+  it('count as half a failure each if there is a failure', () => {
+    const setup = create();
+    setup.fail('x');
+    abandon(setup, 0, 3);
+    expect(setup.breaker.state).toBe('closed');
+    abandon(setup, 3, 4);
+    expect(setup.breaker.state).toBe('open');
   });
 
-  it('count with failures', () => {
-    const made = create();
-    made.fail('x');
-    made.fail('y');
-    leave(made, 0, 1);
-    expect(made.breaker.state).toBe('closed');
-    leave(made, 1, 2);
-    expect(made.breaker.state).toBe('open');
+  it('count in addition to several failures', () => {
+    const setup = create();
+    setup.fail('x');
+    setup.fail('y');
+    abandon(setup, 0, 1);
+    expect(setup.breaker.state).toBe('closed');
+    abandon(setup, 1, 2);
+    expect(setup.breaker.state).toBe('open');
   });
 
-  it('count once each: one client never opens it', () => {
-    const made = create();
-    for (let count = 0; count < 1_000; count += 1) leave(made, 0, 1);
-    expect(made.breaker.state).toBe('closed');
+  it('count once per client, so one client never opens it', () => {
+    const setup = create();
+    for (let count = 0; count < 1_000; count += 1) abandon(setup, 0, 1);
+    expect(setup.breaker.state).toBe('closed');
   });
 
-  it('count for nothing once any response has begun', () => {
-    const made = create();
-    leave(made, 0, 5);
-    made.breaker.recordResponse();
-    leave(made, 5, 10);
-    expect(made.breaker.state).toBe('closed');
+  it('do not count after any response has begun', () => {
+    const setup = create();
+    abandon(setup, 0, 5);
+    setup.breaker.recordResponse();
+    abandon(setup, 5, 10);
+    expect(setup.breaker.state).toBe('closed');
   });
 
-  it('have waited for four times the usual time, and for a second', () => {
+  it('count only after four times the average response time, and after one second', () => {
     const time = new AverageResponseTime();
     expect([time.isSlow(1_000), time.isSlow(1_001)]).toEqual([false, true]);
     for (let count = 0; count < 100; count += 1) time.add(1_000);

@@ -18,11 +18,11 @@ let gateway: Running;
 let upstream: Upstream;
 const wires: Wire[] = [];
 
-/** @param respond of the upstream to logins */
-async function start(limit = '1MB', answer = '{}') {
+/** @param loginBody the upstream's response body to a login */
+async function start(limit = '1MB', loginBody = '{}') {
   upstream = await startUpstream((request, response) => {
     if (request.url === '/login') response.setHeader('Content-Type', 'application/json');
-    response.end(request.url === '/login' ? answer : 'ok');
+    response.end(request.url === '/login' ? loginBody : 'ok');
   });
   const server = `{ trustedProxies: [127.0.0.1], limits: { bufferedBodies: ${limit} } }`;
   gateway = await startGateway(manifest(ROUTES, { up: upstream.url, server }));
@@ -43,48 +43,50 @@ async function open(): Promise<Wire> {
   return wire;
 }
 
-/** Announces a body, and sends the beginning of it. */
-async function begin(path: string, client: string, announced: number, sent: number): Promise<Wire> {
+/** Sends a request with this Content-Length and the beginning of its body. */
+async function begin(path: string, client: string, length: number, sent: number): Promise<Wire> {
   const wire = await open();
-  const headers = [JSON_TYPE, `X-Forwarded-For: ${client}`, `Content-Length: ${announced}`];
+  const headers = [JSON_TYPE, `X-Forwarded-For: ${client}`, `Content-Length: ${length}`];
   wire.write(keptHead(`POST ${path} HTTP/1.1`, ...headers));
   wire.write(`[${' '.repeat(sent - 1)}`);
   return wire;
 }
 
-describe('the budget of bodies in memory', () => {
-  it('is not taken by what is announced', async () => {
+describe('the memory limit of buffered bodies', () => {
+  it('counts received bytes, not the Content-Length', async () => {
     await start();
     for (let index = 0; index < 30; index += 1) await begin('/checked', '192.0.2.1', 512 * KB, 10);
-    await eventually('the bytes have come', () => buffers().usedBytes === 300);
+    await eventually('the gateway receives the bytes', () => buffers().usedBytes === 300);
     const other = await begin('/checked', '192.0.2.2', 1_000, 999);
     other.write(']');
     expect((await other.answer()).status).toBe(200);
   });
 
-  it('when it is spent, more is refused with 503 for now', async () => {
+  it('refuses further bodies with 503 while it is reached', async () => {
     await start();
     for (let index = 0; index < 4; index += 1) await begin('/checked', `192.0.2.${index}`, 512 * KB, 256 * KB);
-    await eventually('the bytes have come', () => buffers().usedBytes === MB);
+    await eventually('the gateway receives the bytes', () => buffers().usedBytes === MB);
     const refused = await begin('/checked', '192.0.2.9', 1_000, 500);
-    const answer = await refused.answer();
-    expect([answer.status, answer.json().code, answer.value('retry-after')]).toEqual([503, 'gateway_busy', '1']);
+    const response = await refused.answer();
+    expect([response.status, response.json().code, response.value('retry-after')]).toEqual([503, 'gateway_busy', '1']);
     expect(buffers().refusedCounts).toEqual({ buffer_full: 1, buffer_share: 0 });
-    await eventually('the log tells', () => gateway.lines.some(({ reason }) => reason === 'buffer_full'));
+    await eventually('the access log contains the reason', () =>
+      gateway.lines.some(({ reason }) => reason === 'buffer_full'),
+    );
     // A body without a schema is streamed, so it needs no memory.
     const streamed = await begin('/streamed', '192.0.2.9', 1_000, 1_000);
     expect((await streamed.answer()).status).toBe(200);
     for (const wire of wires) wire.end();
-    await eventually('all is given back', isEmpty);
+    await eventually('all memory is released', isEmpty);
     const next = await begin('/checked', '192.0.2.9', 1_000, 999);
     next.write(']');
     expect((await next.answer()).status).toBe(200);
   });
 
   it.each([
-    ['one client leaves', () => '192.0.2.1'],
-    ['the clients of one IPv6 network leave', (index: number) => `2001:db8:1:2::${index}`],
-  ])('%s half of it to the others', async (_who, clientAt) => {
+    ['one client', () => '192.0.2.1'],
+    ['all clients of one IPv6 network', (index: number) => `2001:db8:1:2::${index}`],
+  ])('gives at most half of it to %s', async (_title, clientAt) => {
     await start();
     for (let index = 0; index < 8; index += 1) await begin('/checked', clientAt(index), 512 * KB, 100 * KB);
     await eventually('the client is refused', () => buffers().refusedCounts.buffer_share >= 3);
@@ -94,15 +96,15 @@ describe('the budget of bodies in memory', () => {
     expect((await other.answer()).status).toBe(200);
   });
 
-  it('holds for responses of login routes, and the upstream is not blamed', async () => {
+  it('applies to responses of login routes without an upstream error', async () => {
     await start('1MB', `{"padding":"${' '.repeat(500 * KB)}"}`);
     for (let index = 0; index < 2; index += 1) await begin('/checked', `192.0.2.${index}`, 512 * KB, 200 * KB);
-    await eventually('the bytes have come', () => buffers().usedBytes === 400 * KB);
+    await eventually('the gateway receives the bytes', () => buffers().usedBytes === 400 * KB);
     const login = await begin('/login', '192.0.2.7', 1, 1);
-    const answer = await login.answer();
-    expect([answer.status, answer.json().code, answer.value('retry-after')]).toEqual([503, 'gateway_busy', '1']);
+    const response = await login.answer();
+    expect([response.status, response.json().code, response.value('retry-after')]).toEqual([503, 'gateway_busy', '1']);
     for (const wire of wires) wire.end();
-    await eventually('all is given back', isEmpty);
+    await eventually('all memory is released', isEmpty);
     gateway.swap(
       manifest(ROUTES, {
         up: upstream.url,
@@ -113,11 +115,11 @@ describe('the budget of bodies in memory', () => {
     expect(buffers().limitBytes).toBe(8 * MB);
   });
 
-  it('is given back once, however exchanges end', async () => {
+  it('is released once, however exchanges end', async () => {
     await start('4MB', '{"token":null}');
     const step = fc.record({
       path: fc.constantFrom('/checked', '/slow', '/login', '/streamed'),
-      end: fc.constantFrom('whole', 'leaves', 'leaves later', 'broken', 'too long', 'reset'),
+      end: fc.constantFrom('complete', 'closed', 'closed later', 'invalid', 'too long', 'reset'),
       bytes: fc.integer({ min: 2, max: 150 * KB }),
       client: fc.nat(3),
     });
@@ -125,18 +127,18 @@ describe('the budget of bodies in memory', () => {
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
         await Promise.all(
           steps.map(async ({ path, end, bytes, client }) => {
-            const announced = end === 'too long' ? 3 * MB : end === 'leaves' || end === 'reset' ? bytes + 1 : bytes;
-            const wire = await begin(path, `192.0.2.${client}`, announced, bytes - 1);
-            if (end === 'whole') wire.write(']');
-            else if (end === 'broken') wire.write('!');
+            const length = end === 'too long' ? 3 * MB : end === 'closed' || end === 'reset' ? bytes + 1 : bytes;
+            const wire = await begin(path, `192.0.2.${client}`, length, bytes - 1);
+            if (end === 'complete') wire.write(']');
+            else if (end === 'invalid') wire.write('!');
             else if (end === 'reset') wire.socket.resetAndDestroy();
-            else if (end === 'leaves') wire.end();
-            else if (end === 'leaves later') wire.socket.write(']', () => wire.end());
-            if (end === 'whole' || end === 'broken') await wire.answer();
+            else if (end === 'closed') wire.end();
+            else if (end === 'closed later') wire.socket.write(']', () => wire.end());
+            if (end === 'complete' || end === 'invalid') await wire.answer();
           }),
         );
         for (const wire of wires.splice(0)) wire.end();
-        await eventually('all is given back', () => isEmpty() && gateway.gateway.metrics.inFlight === 0, 30_000);
+        await eventually('all memory is released', () => isEmpty() && gateway.gateway.metrics.inFlight === 0, 30_000);
         expect(buffers().usedBytes).toBe(0);
       }),
       { numRuns: 15 },
@@ -144,8 +146,8 @@ describe('the budget of bodies in memory', () => {
   }, 120_000);
 });
 
-describe('clients that leave while their bodies are validated', () => {
-  it('hold no body of another route', async () => {
+describe('clients that disconnect while their bodies are validated', () => {
+  it('do not delay a body of another route', async () => {
     await start('256MB');
     const body = `"${'a'.repeat(512 * KB - 2)}"`;
     for (let index = 0; index < 30; index += 1) {
@@ -163,11 +165,11 @@ describe('clients that leave while their bodies are validated', () => {
     for (const wire of wires) wire.end();
     const other = await open();
     other.write(`${keptHead('POST /checked HTTP/1.1', JSON_TYPE, 'Content-Length: 70000')}[${' '.repeat(69_998)}]`);
-    const start_ = performance.now();
+    const startedAt = performance.now();
     expect((await other.answer()).status).toBe(200);
-    expect(performance.now() - start_).toBeLessThan(5_000);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
     other.end();
-    await eventually('all is given back', isEmpty, 30_000);
+    await eventually('all memory is released', isEmpty, 30_000);
     expect(upstream.requests.map(({ url }) => url)).toEqual(['/checked']);
   }, 60_000);
 });

@@ -9,15 +9,15 @@ import { eventually } from '../support/site.ts';
 
 const EARLY = 'HTTP/1.1 413 Content Too Large\r\nContent-Length: 5\r\nConnection: close\r\n\r\nlarge';
 const BODY_BYTES = 1_500_000;
-const PIECE = Buffer.alloc(8_192, 'a');
+const CHUNK = Buffer.alloc(8_192, 'a');
 const PAIR = createPair();
 
-const closing: (() => Promise<unknown> | unknown)[] = [];
+const cleanups: (() => Promise<unknown> | unknown)[] = [];
 afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
+  for (const close of cleanups.splice(0).reverse()) await close();
 });
 
-/** How an upstream closes after its response. */
+/** Ways in which an upstream closes the connection after its response, by title. */
 const CLOSINGS: Readonly<Record<string, (socket: Socket) => void>> = {
   'closes with the upload unread, which resets the connection': (socket) => {
     socket.pause();
@@ -29,16 +29,16 @@ const CLOSINGS: Readonly<Record<string, (socket: Socket) => void>> = {
     socket.end(EARLY);
     setTimeout(() => socket.destroy(), 20);
   },
-  'ends the connection and resets it when more comes': (socket) => {
+  'ends the connection and resets it when more bytes arrive': (socket) => {
     socket.removeAllListeners('data').on('data', () => socket.resetAndDestroy());
     socket.end(EARLY);
   },
   'ends the connection and reads on': (socket) => void socket.end(EARLY),
 };
 
-/** An upstream that responds once it has read so many bytes of a request. */
+/** Starts an upstream that calls `close` when it has read this many bytes of a request. */
 async function startEarly(afterBytes: number, close: (socket: Socket) => void, isTls = false): Promise<string> {
-  const talk = (socket: Socket) => {
+  const onConnection = (socket: Socket) => {
     let read = 0;
     let isDone = false;
     socket.on('error', () => undefined);
@@ -49,11 +49,13 @@ async function startEarly(afterBytes: number, close: (socket: Socket) => void, i
       close(socket);
     });
   };
-  const server = isTls ? createTlsServer({ key: PAIR.key, cert: PAIR.certificate }, talk) : createServer(talk);
+  const server = isTls
+    ? createTlsServer({ key: PAIR.key, cert: PAIR.certificate }, onConnection)
+    : createServer(onConnection);
   server.on('tlsClientError', () => undefined);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  closing.push(() => void server.close());
+  cleanups.push(() => void server.close());
   return `${isTls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
@@ -66,11 +68,11 @@ upstreams: { up: { url: '${url}', breaker: { failures: 1, pause: 1h }${tls} } }
 routes:
 ${PUBLIC_ALL}`;
   const running = await startGateway(text, {}, isTls ? { 'ca.pem': PAIR.certificate } : {});
-  closing.push(() => running.close());
+  cleanups.push(() => running.close());
   return running;
 }
 
-/** Uploads in pieces, one in each turn of the event loop, and resolves to what came back. */
+/** Uploads a body in chunks, one per turn of the event loop, and resolves with the received text. */
 async function upload(port: number, framing: 'counted' | 'chunked'): Promise<string> {
   const socket = await openSocket(port);
   let received = '';
@@ -86,11 +88,11 @@ async function upload(port: number, framing: 'counted' | 'chunked'): Promise<str
   socket.write(
     keptHead('POST /up HTTP/1.1', isCounted ? `Content-Length: ${BODY_BYTES}` : 'Transfer-Encoding: chunked'),
   );
-  const piece = isCounted
-    ? PIECE
-    : Buffer.concat([Buffer.from(`${PIECE.length.toString(16)}\r\n`), PIECE, Buffer.from('\r\n')]);
-  for (let sent = 0; sent + PIECE.length <= BODY_BYTES && !isResponded() && !socket.destroyed; sent += PIECE.length) {
-    if (!socket.write(piece)) await Promise.race([new Promise((resolve) => socket.once('drain', resolve)), ended]);
+  const chunk = isCounted
+    ? CHUNK
+    : Buffer.concat([Buffer.from(`${CHUNK.length.toString(16)}\r\n`), CHUNK, Buffer.from('\r\n')]);
+  for (let sent = 0; sent + CHUNK.length <= BODY_BYTES && !isResponded() && !socket.destroyed; sent += CHUNK.length) {
+    if (!socket.write(chunk)) await Promise.race([new Promise((resolve) => socket.once('drain', resolve)), ended]);
     await new Promise((resolve) => setImmediate(resolve));
   }
   await ended;
@@ -98,7 +100,7 @@ async function upload(port: number, framing: 'counted' | 'chunked'): Promise<str
   return received;
 }
 
-describe('a response that comes before the end of the upload', () => {
+describe('a response before the end of the upload', () => {
   it.each(Object.entries(CLOSINGS))(
     'reaches the client when the upstream %s',
     { timeout: 60_000 },
@@ -129,7 +131,7 @@ describe('a response that comes before the end of the upload', () => {
     }
   });
 
-  it('is the last one on a connection whose client sends on for longer than a moment', {
+  it('closes the connection of a client that does not finish the upload in time', {
     timeout: 30_000,
   }, async () => {
     const early = 'HTTP/1.1 413 X\r\nContent-Length: 5\r\n\r\nlarge';
@@ -142,7 +144,7 @@ describe('a response that comes before the end of the upload', () => {
     clearInterval(timer);
   });
 
-  it('leaves its connection to the client that has sent the rest', async () => {
+  it('keeps the connection of a client that sends the rest of the upload', async () => {
     const early = 'HTTP/1.1 413 X\r\nContent-Length: 5\r\n\r\nlarge';
     const running = await serve(await startEarly(1, (socket) => void socket.write(early)));
     const wire = await Wire.open(running.port);
@@ -154,14 +156,14 @@ describe('a response that comes before the end of the upload', () => {
     wire.end();
   });
 
-  it('leaves no connection to the next request that the upstream may be about to close', async () => {
+  it('never leaves its upstream connection to the next request', async () => {
     let connections = 0;
-    const half = (socket: Socket) => {
+    const respondInHalves = (socket: Socket) => {
       connections += 1;
       socket.write('HTTP/1.1 413 X\r\nContent-Length: 5\r\n\r\nla');
       socket.once('data', () => socket.write('rge'));
     };
-    const running = await serve(await startEarly(1, half));
+    const running = await serve(await startEarly(1, respondInHalves));
     const wire = await Wire.open(running.port);
     for (let round = 1; round <= 3; round += 1) {
       wire.write(`${keptHead('POST /up HTTP/1.1', 'Content-Length: 2')}a`);
@@ -176,7 +178,7 @@ describe('a response that comes before the end of the upload', () => {
     wire.end();
   });
 
-  it('counts for no breaker when its end is a reset behind a whole upload', async () => {
+  it('does not count for the breaker if it ends with a reset after a complete upload', async () => {
     let upstream: Socket | undefined;
     const respond = (socket: Socket) => {
       upstream = socket;
@@ -195,14 +197,14 @@ describe('a response that comes before the end of the upload', () => {
     wire.end();
   });
 
-  it('is no response when the upstream resets the connection without one', async () => {
+  it('is 502 if the upstream resets the connection without a response', async () => {
     const running = await serve(await startEarly(100_000, (socket) => void socket.resetAndDestroy()));
     for (let count = 0; count < 10; count += 1)
       expect(await upload(running.port, 'counted')).toMatch(/^HTTP\/1\.1 502 /);
     expect(running.gateway.upstreams[0]?.endpoints[0]?.breaker).toBe('closed');
   });
 
-  it('is cut for the client when a reset ends a body without a length', async () => {
+  it('is cut off for the client if a reset ends a body without a length', async () => {
     const cut = (socket: Socket) => {
       socket.pause();
       socket.write('HTTP/1.1 413 X\r\nConnection: close\r\n\r\nlarge', () => socket.destroy());

@@ -18,19 +18,19 @@ const ROUTES = `  - { id: read, method: POST, path: /read, upstream: up, access:
 
 let upstream: Listening;
 let gateway: Running;
-/** Requests that came to the upstream whole, and how the exchanges ended. */
-const came: string[] = [];
-const ended: string[] = [];
-let begun = 0;
+/** Complete requests at the upstream, and how the exchanges ended. */
+const received: string[] = [];
+const endings: string[] = [];
+let begunCount = 0;
 let respond: (request: IncomingMessage, response: ServerResponse) => void;
 const OK = (_request: IncomingMessage, response: ServerResponse) => void response.end('ok');
 
 beforeAll(async () => {
   upstream = await startListening((request, response) => {
-    begun += 1;
-    response.on('close', () => ended.push(response.writableFinished ? 'whole' : 'cut'));
+    begunCount += 1;
+    response.on('close', () => endings.push(response.writableFinished ? 'complete' : 'cut'));
     request.on('end', () => {
-      came.push(`${request.method} ${request.url}`);
+      received.push(`${request.method} ${request.url}`);
       respond(request, response);
     });
     request.resume();
@@ -39,9 +39,9 @@ beforeAll(async () => {
 });
 
 afterEach(() => {
-  came.length = 0;
-  ended.length = 0;
-  begun = 0;
+  received.length = 0;
+  endings.length = 0;
+  begunCount = 0;
   gateway.lines.length = 0;
   respond = OK;
 });
@@ -56,7 +56,7 @@ const line = async () => {
   return gateway.lines;
 };
 
-/** Sends bytes, closes this side at once, and reads until the other side closes. */
+/** Sends bytes, half-closes the connection at once, and reads until the gateway closes it. */
 async function halfClose(bytes: string, port = gateway.port): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   let text = '';
@@ -70,11 +70,11 @@ async function halfClose(bytes: string, port = gateway.port): Promise<string> {
 
 const get = (path: string) => keptHead(`GET ${path} HTTP/1.1`);
 
-describe('a client that closes its side behind a whole request', () => {
+describe('a client that half-closes after a complete request', () => {
   it.each<[string, string, string]>([
     ['GET', get('/x'), 'HTTP/1.1 200 OK'],
     ['GET of HTTP/1.0', 'GET /x HTTP/1.0\r\n\r\n', 'HTTP/1.1 200 OK'],
-    ['GET that closes', head('GET /x HTTP/1.1'), 'HTTP/1.1 200 OK'],
+    ['GET with Connection: close', head('GET /x HTTP/1.1'), 'HTTP/1.1 200 OK'],
     ['HEAD', keptHead('HEAD /x HTTP/1.1'), 'HTTP/1.1 200 OK'],
     ['POST', `${keptHead('POST /x HTTP/1.1', 'Content-Length: 2')}ab`, 'HTTP/1.1 200 OK'],
     [
@@ -83,7 +83,7 @@ describe('a client that closes its side behind a whole request', () => {
       'HTTP/1.1 200 OK',
     ],
     [
-      'POST that is read first',
+      'POST that is buffered',
       `${keptHead('POST /read HTTP/1.1', 'Content-Type: application/json', 'Content-Length: 2')}{}`,
       'HTTP/1.1 200 OK',
     ],
@@ -92,21 +92,21 @@ describe('a client that closes its side behind a whole request', () => {
       `${keptHead('POST /x HTTP/1.1', 'Content-Length: 2', 'Expect: 100-continue')}ab`,
       'HTTP/1.1 ',
     ],
-    ['what has no token', get('/secret'), 'HTTP/1.1 401 Unauthorized'],
+    ['a request without a token', get('/secret'), 'HTTP/1.1 401 Unauthorized'],
     ['an ambiguous path', get('/a/../b'), 'HTTP/1.1 400 Bad Request'],
     ['garbage', 'garbage\r\n\r\n', 'HTTP/1.1 400 Bad Request'],
-  ])('gets its response, and then the connection is closed: %s', async (_what, bytes, status) => {
+  ])('gets its response, then the connection closes: %s', async (_title, bytes, status) => {
     for (const delayMs of [0, 150]) {
       respond = (request, response) => void setTimeout(() => OK(request, response), delayMs);
       const text = await halfClose(bytes);
       expect(text.startsWith(status)).toBe(true);
-      // One status line, however it was written.
+      // There is exactly one final status line.
       expect(text.match(/HTTP\/1\.1 [2-5]/g)).toHaveLength(1);
       expect(gateway.lines.filter(({ aborted }) => aborted === true)).toEqual([]);
     }
   });
 
-  it('gets the responses to all that it pipelined, in order', async () => {
+  it('gets the responses to all its pipelined requests in order', async () => {
     respond = (request, response) => void setTimeout(() => response.end(`<${request.url}>`), 30);
     const text = await halfClose(['/1', '/2', '/a/../b', '/4'].map(get).join(''));
     expect(text.match(/HTTP\/1\.1 \d{3}|<[^>]*>/g)).toEqual([
@@ -116,17 +116,17 @@ describe('a client that closes its side behind a whole request', () => {
       '</2>',
       'HTTP/1.1 400',
     ]);
-    expect(came).toEqual(['GET /1', 'GET /2']);
+    expect(received).toEqual(['GET /1', 'GET /2']);
   });
 
-  it('gets a long response whole, and one that pauses', async () => {
+  it('gets all of a long response that pauses', async () => {
     respond = (_request, response) => {
       response.setHeader('Content-Length', 20 * MB);
       setTimeout(() => response.write(Buffer.alloc(10 * MB)), 50);
       setTimeout(() => response.end(Buffer.alloc(10 * MB)), 600);
     };
     expect((await halfClose(get('/long'))).length).toBeGreaterThan(20 * MB);
-    expect(ended).toEqual(['whole']);
+    expect(endings).toEqual(['complete']);
   });
 
   it('gets its response over TLS', async () => {
@@ -155,15 +155,15 @@ describe('a client that closes its side behind a whole request', () => {
     await secure.close();
   });
 
-  it('and leaves after that has its exchange aborted', async () => {
+  it('has its exchange aborted if it disconnects later', async () => {
     respond = () => undefined;
     const socket = await openSocket(gateway.port);
     socket.end(get('/x'));
-    await eventually('it came', () => came.length === 1);
+    await eventually('the request reaches the upstream', () => received.length === 1);
     await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(ended).toEqual([]);
+    expect(endings).toEqual([]);
     socket.destroy();
-    await eventually('the exchange is given up', () => ended.length === 1, 8_000);
+    await eventually('the gateway aborts the exchange', () => endings.length === 1, 8_000);
     expect(await line()).toMatchObject([{ path: '/x', aborted: true }]);
   });
 
@@ -177,7 +177,7 @@ describe('a client that closes its side behind a whole request', () => {
   it.each<[string, Record<string, string>]>([
     ['text', {}],
     ['an event stream', { 'Content-Type': 'text/event-stream' }],
-  ])('gets a response in chunks whole while it pauses, whenever it closes: %s', async (_what, headers) => {
+  ])('gets a complete chunked response that pauses: %s', async (_title, headers) => {
     respond = trickle(headers, 300);
     for (const delayMs of [0, 150]) {
       const socket = connect({ port: gateway.port, host: '127.0.0.1', allowHalfOpen: true });
@@ -196,58 +196,61 @@ describe('a client that closes its side behind a whole request', () => {
     ['in chunks', {}],
     ['with a length', { 'Content-Length': '13' }],
     ['an event stream', { 'Content-Type': 'text/event-stream' }],
-  ])('is not waited for when it leaves within a response that pauses: %s', async (_what, headers) => {
+  ])('has its exchange aborted if it disconnects during a response that pauses: %s', async (_title, headers) => {
     respond = (_request, response) => void response.writeHead(200, headers).write('one,');
     const wire = await Wire.open(gateway.port);
     wire.write(get('/events'));
     await wire.until('one,');
     wire.socket.destroy();
-    await eventually('the upstream is let go', () => ended.length === 1);
+    await eventually('the gateway closes the upstream connection', () => endings.length === 1);
     expect(await line()).toMatchObject([{ aborted: true }]);
   });
 });
 
-/** The bytes, and what the upstream has seen of them. */
-const HALVES: Record<string, string> = {
+/** Incomplete requests by title. */
+const INCOMPLETE: Record<string, string> = {
   'half a request line': 'GET /ha',
   'a head without its end': 'GET /half HTTP/1.1\r\nHost: a\r\n',
   'half a counted body': `${keptHead('POST /half HTTP/1.1', 'Content-Length: 10')}abc`,
   'half a chunk': `${keptHead('POST /half HTTP/1.1', 'Transfer-Encoding: chunked')}a\r\nabc`,
   'chunks without an end': `${keptHead('POST /half HTTP/1.1', 'Transfer-Encoding: chunked')}3\r\nabc\r\n`,
-  'half a body that is read first': `${keptHead('POST /read HTTP/1.1', 'Content-Type: application/json', 'Content-Length: 10')}{`,
+  'half a buffered body': `${keptHead('POST /read HTTP/1.1', 'Content-Type: application/json', 'Content-Length: 10')}{`,
 };
 
-describe('a client that leaves in the middle of a request', () => {
-  const ways = ['closes its side', 'closes', 'resets'] as const;
+describe('a client that disconnects during a request', () => {
+  const methods = ['half-closes', 'closes', 'resets'] as const;
 
-  it.each(Object.entries(HALVES).flatMap(([what, bytes]) => ways.map((way) => [what, way, bytes] as const)))(
-    'has sent %s and %s: one line at most, no refusal, and nothing whole upstream',
-    async (_what, way, bytes) => {
+  it.each(
+    Object.entries(INCOMPLETE).flatMap(([title, bytes]) => methods.map((method) => [title, method, bytes] as const)),
+  )(
+    'causes one log line at most, no refusal and no complete upstream request: sends %s, then %s',
+    async (_title, method, bytes) => {
       const isBegun = bytes.startsWith('POST');
       const refusals = () => [...gateway.gateway.metrics.refusals.values()].reduce((sum, count) => sum + count, 0);
       const before = refusals();
       const socket = await openSocket(gateway.port);
       socket.resume().write(bytes);
-      if (bytes.includes('/half HTTP/1.1') && isBegun) await eventually('it has begun', () => begun === 1);
+      if (bytes.includes('/half HTTP/1.1') && isBegun)
+        await eventually('the upstream request begins', () => begunCount === 1);
       else await new Promise((resolve) => setTimeout(resolve, 30));
-      const gone = once(socket, 'close');
-      if (way === 'closes its side') socket.end();
-      else if (way === 'closes') socket.destroy();
+      const closed = once(socket, 'close');
+      if (method === 'half-closes') socket.end();
+      else if (method === 'closes') socket.destroy();
       else socket.resetAndDestroy();
-      await gone;
+      await closed;
       if (isBegun) expect(await line()).toMatchObject([{ aborted: true }]);
       await eventually('the connection is closed', () => gateway.gateway.clients.connections === 0);
       await eventually('nothing is in flight', () => gateway.gateway.metrics.inFlight === 0);
       expect(gateway.lines).toHaveLength(isBegun ? 1 : 0);
       expect(gateway.lines.map(({ refusal }) => refusal)).toEqual(isBegun ? [undefined] : []);
-      expect([refusals(), came]).toEqual([before, []]);
+      expect([refusals(), received]).toEqual([before, []]);
     },
   );
 
-  it.each(Object.entries(HALVES))('gets the response to the request before it: %s', async (_what, bytes) => {
+  it.each(Object.entries(INCOMPLETE))('gets the response to the request before it: %s', async (_title, bytes) => {
     respond = (request, response) => void setTimeout(() => OK(request, response), 50);
-    const text = await halfClose(get('/whole') + bytes);
+    const text = await halfClose(get('/complete') + bytes);
     expect(text.startsWith('HTTP/1.1 200 OK')).toBe(true);
-    expect([text.match(/HTTP\/1\.1 /g)?.length, came]).toEqual([1, ['GET /whole']]);
+    expect([text.match(/HTTP\/1\.1 /g)?.length, received]).toEqual([1, ['GET /complete']]);
   });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { HeaderNameCache } from '../../src/gateway/upstream/header-name-cache.ts';
 
-test('keeps names in use, and limits the number of all others', () => {
+test('keeps names that are in use and limits the number of all others', () => {
   const names = new HeaderNameCache<number>();
   names.set('Host', 1);
   names.set('Accept', 2);

@@ -20,47 +20,47 @@ const ipv4 =
     type === 'A' ? ips.map((ip) => a(ip, 1)) : [];
 const until = (check: () => unknown) => vi.waitFor(check, { timeout: 20_000, interval: 10 });
 
-const closing: (() => Promise<unknown> | unknown)[] = [];
+const cleanups: (() => Promise<unknown> | unknown)[] = [];
 afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
+  for (const close of cleanups.splice(0).reverse()) await close();
 });
 
 interface Endpoint {
   readonly port: number;
-  /** Connections so far. */
+  /** The number of accepted connections. */
   connections: number;
   requests: number;
 }
 
 /**
- * An endpoint at one address; each response says which address it is. Tests that expect an address to refuse use 127.77.0.0/16,
- * where no other program of the machine listens.
+ * Starts an endpoint at one address. The body of each response is the address. Tests that expect an address to refuse connections
+ * use 127.77.0.0/16, where no other program of the machine listens.
  */
-async function endpoint(host: string, port = 0, server: Server = createServer()): Promise<Endpoint> {
-  const counted = { port, connections: 0, requests: 0 };
+async function startEndpoint(host: string, port = 0, server: Server = createServer()): Promise<Endpoint> {
+  const endpoint = { port, connections: 0, requests: 0 };
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
-    counted.connections += 1;
+    endpoint.connections += 1;
     sockets.add(socket);
   });
   server.on('request', (_request, response) => {
-    counted.requests += 1;
+    endpoint.requests += 1;
     response.end(host);
   });
   server.keepAliveTimeout = 60_000;
   server.listen(port, host);
   await once(server, 'listening');
-  closing.push(async () => {
+  cleanups.push(async () => {
     for (const socket of sockets) socket.destroy();
     server.close();
     await once(server, 'close');
   });
-  counted.port = (server.address() as AddressInfo).port;
-  return counted;
+  endpoint.port = (server.address() as AddressInfo).port;
+  return endpoint;
 }
 
-/** Fills the queue of a listener whose thread is blocked, so that the kernel drops further connections. */
-async function silentEndpoint(host: string, port: number): Promise<void> {
+/** Starts a listener with a blocked thread and fills its queue, so that the kernel drops further connections. */
+async function startSilentEndpoint(host: string, port: number): Promise<void> {
   const code = `
     const { parentPort } = require('node:worker_threads');
     const server = require('node:net').createServer().listen({ port: ${port}, host: '${host}', backlog: 1 }, () => {
@@ -70,18 +70,18 @@ async function silentEndpoint(host: string, port: number): Promise<void> {
   const worker = new Worker(code, { eval: true });
   await once(worker, 'message');
   const sockets: Socket[] = [];
-  closing.push(async () => {
+  cleanups.push(async () => {
     for (const socket of sockets) socket.destroy();
     await worker.terminate();
   });
   await sleep(100);
-  const isTaken = () =>
+  const canConnect = () =>
     new Promise<boolean>((resolve) => {
       const socket = connect(port, host);
       sockets.push(socket.on('error', () => undefined).on('connect', () => resolve(true)));
       setTimeout(resolve, 500, false).unref();
     });
-  while (await isTaken());
+  while (await canConnect());
 }
 
 interface Site extends Operating {
@@ -91,7 +91,7 @@ interface Site extends Operating {
   refusal(path: string): Promise<unknown>;
 }
 
-/** @param upstreams YAML of each by its name, which is the path of its route as well */
+/** @param upstreams the YAML of each upstream by name. The name is also the path of its route */
 async function start(zone: Zone, upstreams: Record<string, string>, files: Record<string, string> = {}): Promise<Site> {
   const server = await startNameServer(zone);
   const options = { servers: [server.address], hostsPath: '/nonexistent/hosts', resolvConfPath: '/nonexistent/conf' };
@@ -109,7 +109,7 @@ ${Object.keys(upstreams)
   .join('\n')}
 `;
   const site = await startOperating(manifest, {}, files, {}, undefined, resolver);
-  closing.push(
+  cleanups.push(
     () => server.close(),
     () => site.close(),
   );
@@ -127,28 +127,28 @@ ${Object.keys(upstreams)
   };
 }
 
-describe('an upstream by name', () => {
+describe('an upstream with a host name', () => {
   it('is resolved once for many connections', async () => {
-    const { port } = await endpoint('127.0.0.1');
+    const { port } = await startEndpoint('127.0.0.1');
     const site = await start(ipv4('127.0.0.1'), { up: `{ url: 'http://contacts.test:${port}' }` });
     const all = await Promise.all(Array.from({ length: 50 }, () => site.get('/up')));
     expect(new Set(all)).toEqual(new Set(['127.0.0.1']));
     expect(site.server.questions.sort()).toEqual(['A contacts.test', 'AAAA contacts.test']);
   });
 
-  it('may have the name of the machine itself', async () => {
-    const { port } = await endpoint('127.0.0.1');
+  it('may be localhost without a DNS lookup', async () => {
+    const { port } = await startEndpoint('127.0.0.1');
     const site = await start(() => 'hang', { up: `{ url: 'http://localhost:${port}' }` });
     expect(await site.get('/up')).toBe('127.0.0.1');
     expect(site.server.questions).toEqual([]);
   });
 
-  it('shows its certificate for that name, without a dot at its end', async () => {
+  it('must have a certificate for its name without a trailing dot', async () => {
     const { certificate, key } = createPair({ host: 'contacts.test' });
     const names: unknown[] = [];
     const server = createTlsServer({ cert: certificate, key });
     server.on('secureConnection', ({ servername }) => void names.push(servername));
-    const { port } = await endpoint('127.77.0.1', 0, server);
+    const { port } = await startEndpoint('127.77.0.1', 0, server);
     const tls = 'tls: { ca: ca.pem }';
     const upstreams = {
       up: `{ url: 'https://contacts.test:${port}', ${tls} }`,
@@ -168,8 +168,8 @@ describe('a name that does not resolve', () => {
     ['nxdomain', 'upstream_enotfound'],
     ['servfail', 'upstream_eai_again'],
     ['garbage', 'upstream_eai_again'],
-  ] as const)('is refused where the name server says %s', async (result, reason) => {
-    const { port } = await endpoint('127.77.0.1');
+  ] as const)('causes a refusal if the name server responds with %s', async (result, reason) => {
+    const { port } = await startEndpoint('127.77.0.1');
     const site = await start(() => result, {
       up: `{ url: 'http://contacts.test:${port}' }`,
       other: `{ url: 'http://127.77.0.1:${port}', breaker: { failures: 1 } }`,
@@ -178,21 +178,21 @@ describe('a name that does not resolve', () => {
     expect(await site.get('/other')).toBe('127.77.0.1');
   });
 
-  it('is logged once, and noticed when it resolves again', async () => {
-    const { port } = await endpoint('127.77.0.1');
+  it('is logged once, and again when it resolves', async () => {
+    const { port } = await startEndpoint('127.77.0.1');
     const site = await start(() => 'nxdomain', { up: `{ url: 'http://contacts.test:${port}' }` });
     for (let turn = 0; turn < 5; turn += 1) await site.refusal('/up');
     const lines = () => site.told.filter(({ msg }) => msg === 'upstream endpoint');
     expect(lines()).toMatchObject([{ level: 40, upstream: 'up', event: 'unresolved (ENOTFOUND)' }]);
     site.server.zone = ipv4('127.77.0.1');
-    // No request is needed: the name is looked up in the background.
+    // The gateway resolves the name in the background, so no request is necessary.
     await until(() => expect(lines()).toHaveLength(2));
     expect(lines()[1]).toMatchObject({ level: 40, upstream: 'up', event: 'resolved' });
     expect(await site.get('/up')).toBe('127.77.0.1');
   }, 30_000);
 
-  it('costs other upstreams nothing while 200 requests wait for it', async () => {
-    const { port } = await endpoint('127.77.0.1');
+  it('does not delay other upstreams while 200 requests wait for it', async () => {
+    const { port } = await startEndpoint('127.77.0.1');
     const slow = 'timeouts: { connect: 3s }';
     const site = await start((name, type) => (name === 'slow.test' ? 'hang' : ipv4('127.77.0.1')(name, type)), {
       slow: `{ url: 'http://slow.test:${port}', ${slow} }`,
@@ -205,7 +205,7 @@ describe('a name that does not resolve', () => {
     await until(() => expect(site.resolver.inFlight).toBe(1));
     await readFile(new URL(import.meta.url));
     for (const path of ['/good', '/literal', '/good']) expect(await site.get(path)).toBe('127.77.0.1');
-    // All of that happened while the others waited.
+    // The requests to other upstreams finished while the 200 requests waited.
     expect(performance.now() - started).toBeLessThan(2_900);
     expect(site.gateway.metrics.inFlight).toBeGreaterThanOrEqual(200);
     const refusals = await Promise.all(waiting);
@@ -215,10 +215,10 @@ describe('a name that does not resolve', () => {
     expect(await site.refusal('/slow')).toEqual([504, 'upstream_timeout', expect.stringMatching(/timeout|etimeout/)]);
   }, 30_000);
 
-  it('leaves no look-up behind when its clients leave', async () => {
+  it('leaves no lookup behind when its clients disconnect', async () => {
     const site = await start(() => 'hang', { slow: "{ url: 'http://slow.test:9' }" });
     const aborts = Array.from({ length: 20 }, () => new AbortController());
-    const all = aborts.map(({ signal }) => fetch(`${site.url}/slow`, { signal }).catch(() => 'left'));
+    const all = aborts.map(({ signal }) => fetch(`${site.url}/slow`, { signal }).catch(() => 'aborted'));
     await until(() => expect(site.gateway.metrics.inFlight).toBe(20));
     await until(() => expect(site.resolver.inFlight).toBe(1));
     for (const abort of aborts) abort.abort();
@@ -227,23 +227,23 @@ describe('a name that does not resolve', () => {
   });
 
   it('opens the breaker of its own endpoint, and requests go to the other one', async () => {
-    const { port } = await endpoint('127.77.0.1');
-    const urls = `['http://gone.test:${port}', 'http://good.test:${port}']`;
-    const zone: Zone = (name, type) => (name === 'gone.test' ? 'nxdomain' : ipv4('127.77.0.1')(name, type));
+    const { port } = await startEndpoint('127.77.0.1');
+    const urls = `['http://missing.test:${port}', 'http://good.test:${port}']`;
+    const zone: Zone = (name, type) => (name === 'missing.test' ? 'nxdomain' : ipv4('127.77.0.1')(name, type));
     const site = await start(zone, { up: `{ urls: ${urls}, breaker: { failures: 2, pause: 1h } }` });
     for (let turn = 0; turn < 10; turn += 1) expect(await site.get('/up')).toBe('127.77.0.1');
-    const [gone, good] = site.gateway.upstreams[0]?.endpoints ?? [];
-    expect([gone?.breaker, good?.breaker]).toEqual(['open', 'closed']);
-    expect(gone?.resolution).toEqual({ state: 'failed', addresses: [], reason: 'ENOTFOUND' });
+    const [failed, good] = site.gateway.upstreams[0]?.endpoints ?? [];
+    expect([failed?.breaker, good?.breaker]).toEqual(['open', 'closed']);
+    expect(failed?.resolution).toEqual({ state: 'failed', addresses: [], reason: 'ENOTFOUND' });
     expect(good?.resolution).toEqual({ state: 'resolved', addresses: ['127.77.0.1'], reason: null });
   });
 });
 
 describe('a name with several addresses', () => {
-  it('has all of them used', async () => {
-    const one = await endpoint('127.77.0.1');
-    const two = await endpoint('127.77.0.2', one.port);
-    const three = await endpoint('::1', one.port);
+  it('uses all of them', async () => {
+    const one = await startEndpoint('127.77.0.1');
+    const two = await startEndpoint('127.77.0.2', one.port);
+    const three = await startEndpoint('::1', one.port);
     const zone: Zone = (_name, type) => (type === 'A' ? [a('127.77.0.1'), a('127.77.0.2')] : [aaaa('::1')]);
     const site = await start(zone, { up: `{ url: 'http://contacts.test:${one.port}' }` });
     await Promise.all(Array.from({ length: 60 }, () => site.get('/up')));
@@ -252,8 +252,8 @@ describe('a name with several addresses', () => {
     expect((counts[2] ?? 0) - (counts[0] ?? 0)).toBeLessThanOrEqual(1);
   });
 
-  it('is served while one of them refuses', async () => {
-    const { port } = await endpoint('127.77.0.2');
+  it('responds while one address refuses connections', async () => {
+    const { port } = await startEndpoint('127.77.0.2');
     const site = await start(ipv4('127.77.0.1', '127.77.0.2', '127.77.0.3'), {
       up: `{ url: 'http://contacts.test:${port}', retry: false }`,
     });
@@ -261,9 +261,9 @@ describe('a name with several addresses', () => {
     expect(new Set(all)).toEqual(new Set(['127.77.0.2']));
   });
 
-  it('is served while one of them takes no connection and refuses none', async () => {
-    const { port } = await endpoint('127.77.0.2');
-    await silentEndpoint('127.77.0.1', port);
+  it('responds while one address neither accepts nor refuses connections', async () => {
+    const { port } = await startEndpoint('127.77.0.2');
+    await startSilentEndpoint('127.77.0.1', port);
     const site = await start(ipv4('127.77.0.1', '127.77.0.2'), {
       up: `{ url: 'http://contacts.test:${port}', retry: false, timeouts: { connect: 4s } }`,
     });
@@ -271,21 +271,21 @@ describe('a name with several addresses', () => {
     expect(new Set(all)).toEqual(new Set(['127.77.0.2']));
   }, 30_000);
 
-  it('is followed: kept connections to an address that is gone are not used again', async () => {
-    const one = await endpoint('127.77.0.1');
-    const two = await endpoint('127.77.0.2', one.port);
+  it('does not reuse connections to an address that was removed', async () => {
+    const one = await startEndpoint('127.77.0.1');
+    const two = await startEndpoint('127.77.0.2', one.port);
     const site = await start(ipv4('127.77.0.1'), { up: `{ url: 'http://contacts.test:${one.port}' }` });
     expect(await site.get('/up')).toBe('127.77.0.1');
     site.server.zone = ipv4('127.77.0.2');
-    // A request every now and then keeps the connection; only the background look-up learns of the new address.
+    // Requests keep the connection alive, so only the background lookup finds the new address.
     await until(async () => expect(await site.get('/up')).toBe('127.77.0.2'));
     expect(one.connections).toBe(1);
     expect(await site.get('/up')).toBe('127.77.0.2');
     expect(two.connections).toBe(1);
   }, 30_000);
 
-  it('is looked up again when its addresses refuse, before their time to live is over', async () => {
-    const { port } = await endpoint('127.77.0.2');
+  it('is resolved again before its time to live ends if its addresses refuse connections', async () => {
+    const { port } = await startEndpoint('127.77.0.2');
     const long =
       (ip: string): Zone =>
       (_name, type) =>
@@ -297,23 +297,23 @@ describe('a name with several addresses', () => {
   });
 });
 
-describe('operators', () => {
-  it('see names, look-ups and stale addresses', async () => {
-    const { port } = await endpoint('127.77.0.1');
-    const zone: Zone = (name, type) => (name === 'gone.test' ? 'nxdomain' : ipv4('127.77.0.1')(name, type));
+describe('the admin API', () => {
+  it('reports names, lookups and stale addresses', async () => {
+    const { port } = await startEndpoint('127.77.0.1');
+    const zone: Zone = (name, type) => (name === 'missing.test' ? 'nxdomain' : ipv4('127.77.0.1')(name, type));
     const site = await start(zone, {
       up: `{ url: 'http://good.test:${port}' }`,
-      gone: "{ url: 'http://gone.test:9' }",
+      missing: "{ url: 'http://missing.test:9' }",
       literal: `{ url: 'http://[::1]:9' }`,
     });
     await site.get('/up');
-    await site.get('/gone');
+    await site.get('/missing');
     const status = (await (await fetch(`${site.admin.url}/status`)).json()) as {
       upstreams: { id: string; endpoints: { resolution: unknown }[] }[];
     };
     expect(status.upstreams.map(({ id, endpoints }) => [id, endpoints[0]?.resolution])).toEqual([
       ['up', { state: 'resolved', addresses: ['127.77.0.1'], reason: null }],
-      ['gone', { state: 'failed', addresses: [], reason: 'ENOTFOUND' }],
+      ['missing', { state: 'failed', addresses: [], reason: 'ENOTFOUND' }],
       ['literal', null],
     ]);
     const { value } = await scrape(site.admin.url);

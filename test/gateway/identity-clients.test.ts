@@ -21,16 +21,17 @@ routes:
 let identity: Upstream;
 let up: Upstream;
 let gateway: Running;
-let owed: ServerResponse[];
+/** Requests for verification to which the identity service has not responded. */
+let pending: ServerResponse[];
 const sockets: Socket[] = [];
 
 beforeEach(async () => {
-  owed = [];
+  pending = [];
   identity = await startUpstream((_request, response, body) => {
     const token = new URLSearchParams(body.toString()).get('token') ?? '';
     response.setHeader('Content-Type', 'application/json');
     if (token.startsWith('good')) response.end('{"active":true,"role":"user"}');
-    else owed.push(response);
+    else pending.push(response);
   });
   up = await startUpstream();
   gateway = await startGateway(manifest(identity.url, up.url), { SECRET: 'secret' });
@@ -41,13 +42,13 @@ afterEach(async () => {
   await Promise.all([gateway.close(), identity.close(), up.close()]);
 });
 
-/** A request with a token from an address of this machine; `said` is what came back so far. */
+/** Sends a request with a token from an address of this machine. `received` returns the bytes of the response. */
 function request(
   token: string,
   localAddress: string,
   write = head,
   ...headers: string[]
-): { readonly socket: Socket; said(): string } {
+): { readonly socket: Socket; received(): string } {
   const socket = connect({ port: gateway.port, host: '127.0.0.1', localAddress });
   let text = '';
   socket
@@ -57,44 +58,41 @@ function request(
     });
   socket.write(write('GET /closed HTTP/1.1', `Authorization: Bearer ${token}`, ...headers));
   sockets.push(socket);
-  return { socket, said: () => text };
+  return { socket, received: () => text };
 }
 
-describe('clients while the identity service hangs for made-up tokens', () => {
-  it('one client that floods it does not shut out another', async () => {
+describe('clients while the identity service hangs for invalid tokens', () => {
+  it('a client that floods it does not block another client', async () => {
     for (let index = 0; index < 200; index += 1) request(`bad${index}`, '127.0.0.1');
-    await eventually('the flood has its share', () => owed.length === 32);
+    await eventually('the flood reaches its limit', () => pending.length === 32);
     for (let index = 0; index < 10; index += 1) {
       const other = request(`good${index}`, '127.0.0.2');
-      await eventually('the other client is served', () => other.said().startsWith('HTTP/1.1 200'));
+      await eventually('the other client is served', () => other.received().startsWith('HTTP/1.1 200'));
     }
-    expect(owed.length).toBe(32);
+    expect(pending.length).toBe(32);
   });
 
-  it('the clients of one IPv6 network have the share of one client', async () => {
+  it('the clients of one IPv6 network share the limit of one client', async () => {
     const from = (address: string, token: string) => request(token, '127.0.0.9', head, `X-Forwarded-For: ${address}`);
     for (let index = 1; index <= 100; index += 1) from(`2001:db8:1:2::${index}`, `bad${index}`);
     const status = () => gateway.gateway.plan.auth?.verifier.status;
-    await eventually('all of them wait', () => status()?.verifying === 100 && owed.length >= 32);
+    await eventually('all of them wait', () => status()?.verifying === 100 && pending.length >= 32);
     const other = from('2001:db8:1:3::1', 'good');
-    await eventually('another network is served', () => other.said().startsWith('HTTP/1.1 200'));
-    expect(owed.length).toBe(32);
+    await eventually('another network is served', () => other.received().startsWith('HTTP/1.1 200'));
+    expect(pending.length).toBe(32);
   });
 
-  it('a client that leaves ends its question, gets no refusal and opens no breaker', async () => {
+  it('a client that disconnects cancels its verification without a refusal or an open breaker', async () => {
     const clients = Array.from({ length: 20 }, (_, index) => request(`bad${index}`, '127.0.0.1', keptHead));
-    await eventually('they are asked', () => owed.length === 20);
-    const closed = owed.map((response) => new Promise((resolve) => response.once('close', resolve)));
+    await eventually('the identity service gets the requests', () => pending.length === 20);
+    const closed = pending.map((response) => new Promise((resolve) => response.once('close', resolve)));
     for (const { socket } of clients) socket.destroy();
     await Promise.all(closed);
-    await eventually(
-      'nothing is verified any longer',
-      () => gateway.gateway.plan.auth?.verifier.status.verifying === 0,
-    );
-    await eventually('each has its line', () => gateway.lines.length === 20);
+    await eventually('no verification is in flight', () => gateway.gateway.plan.auth?.verifier.status.verifying === 0);
+    await eventually('each request has its log line', () => gateway.lines.length === 20);
     for (const line of gateway.lines) expect(line['refusal']).toBeUndefined();
     const next = request('good', '127.0.0.1');
-    await eventually('the next one is served', () => next.said().startsWith('HTTP/1.1 200'));
+    await eventually('the next one is served', () => next.received().startsWith('HTTP/1.1 200'));
     expect(gateway.gateway.plan.auth?.verifier.status.results.get('keys_unavailable')).toBeUndefined();
   });
 });

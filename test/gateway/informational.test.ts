@@ -22,10 +22,10 @@ const HINTS = 'HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\nlink: </b.css>; tit
 let upstream: WireUpstream;
 let issuer: Issuer;
 let gateway: Running;
-let answer: WireAnswer;
+let upstreamResponse: WireAnswer;
 
 beforeAll(async () => {
-  upstream = await startWireUpstream(() => answer);
+  upstream = await startWireUpstream(() => upstreamResponse);
   issuer = await startIssuer();
   gateway = await startGateway(manifest(ROUTES, { up: upstream.url, jwks: issuer.jwksUrl }));
 });
@@ -38,25 +38,25 @@ afterAll(async () => {
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
 
-/** All answers to a request that closes its connection, those before the last one too. */
-async function answersTo(request: string): Promise<RawAnswer[]> {
+/** Sends a request that closes its connection and returns its informational responses and its final response. */
+async function responsesTo(request: string): Promise<RawAnswer[]> {
   const wire = await Wire.open(gateway.port);
   wire.write(request);
-  const answers: RawAnswer[] = [];
-  do answers.push(await wire.message());
-  while ((answers.at(-1)?.status ?? 0) < 200);
+  const responses: RawAnswer[] = [];
+  do responses.push(await wire.message());
+  while ((responses.at(-1)?.status ?? 0) < 200);
   wire.end();
-  return answers;
+  return responses;
 }
 
-function statuses(answers: readonly RawAnswer[]): number[] {
-  return answers.map(({ status }) => status);
+function statuses(responses: readonly RawAnswer[]): number[] {
+  return responses.map(({ status }) => status);
 }
 
-describe('an answer before the answer', () => {
-  it('reaches the client before the answer is there', async () => {
+describe('an informational response', () => {
+  it('reaches the client before the final response', async () => {
     let waiting: Socket | undefined;
-    answer = (socket) => {
+    upstreamResponse = (socket) => {
       waiting = socket;
       socket.write(latin1(HINTS));
     };
@@ -78,41 +78,41 @@ describe('an answer before the answer', () => {
     wire.end();
   });
 
-  it('loses what speaks of the connection, and the length of the body that it has not', async () => {
-    answer = `HTTP/1.1 103 Early Hints\r\nConnection: keep-alive, X-Hop\r\nKeep-Alive: timeout=9\r\nX-Hop: 1\r\nContent-Length: 0\r\nTrailer: X\r\nLink: </a>\r\n\r\n${OK}`;
-    const [hints] = await answersTo(head('GET /all/x HTTP/1.1'));
+  it('loses its hop-by-hop headers and its Content-Length', async () => {
+    upstreamResponse = `HTTP/1.1 103 Early Hints\r\nConnection: keep-alive, X-Hop\r\nKeep-Alive: timeout=9\r\nX-Hop: 1\r\nContent-Length: 0\r\nTrailer: X\r\nLink: </a>\r\n\r\n${OK}`;
+    const [hints] = await responsesTo(head('GET /all/x HTTP/1.1'));
     expect(hints?.headers).toEqual([['Link', '</a>']]);
   });
 
-  it('is passed on whatever its number, but for 100', async () => {
+  it('is forwarded with any status except 100', async () => {
     const before = [100, 102, 103, 104, 100, 199].map((status) => `HTTP/1.1 ${status} X\r\n\r\n`).join('');
-    answer = before + OK;
-    expect(statuses(await answersTo(head('GET /all/x HTTP/1.1')))).toEqual([102, 103, 104, 199, 200]);
+    upstreamResponse = before + OK;
+    expect(statuses(await responsesTo(head('GET /all/x HTTP/1.1')))).toEqual([102, 103, 104, 199, 200]);
   });
 
   it('never reaches a client of HTTP/1.0', async () => {
-    answer = latin1(HINTS + OK);
-    const answers = await answersTo('GET /all/x HTTP/1.0\r\nHost: gateway.test\r\n\r\n');
-    expect(statuses(answers)).toEqual([200]);
+    upstreamResponse = latin1(HINTS + OK);
+    const responses = await responsesTo('GET /all/x HTTP/1.0\r\nHost: gateway.test\r\n\r\n');
+    expect(statuses(responses)).toEqual([200]);
   });
 
-  it('stops here before an answer that is held', async () => {
-    answer = latin1(HINTS + OK.replace('2\r\n\r\nok', '2\r\n\r\n{}'));
-    const answers = await answersTo(head('POST /login HTTP/1.1', 'Content-Length: 0'));
-    expect(statuses(answers)).toEqual([200]);
+  it('is not forwarded on a login route', async () => {
+    upstreamResponse = latin1(HINTS + OK.replace('2\r\n\r\nok', '2\r\n\r\n{}'));
+    const responses = await responsesTo(head('POST /login HTTP/1.1', 'Content-Length: 0'));
+    expect(statuses(responses)).toEqual([200]);
   });
 
-  it('gets the headers that the route sets, and loses those that it removes', async () => {
-    answer = `HTTP/1.1 103 Early Hints\r\nServer: x\r\nx-platform: other\r\nLink: </a>\r\n\r\n${OK}`;
-    const [hints] = await answersTo(head('GET /ruled HTTP/1.1'));
+  it('follows the header rules of the route', async () => {
+    upstreamResponse = `HTTP/1.1 103 Early Hints\r\nServer: x\r\nx-platform: other\r\nLink: </a>\r\n\r\n${OK}`;
+    const [hints] = await responsesTo(head('GET /ruled HTTP/1.1'));
     expect(hints?.headers).toEqual([
       ['Link', '</a>'],
       ['X-Platform', 'signing'],
     ]);
   });
 
-  it('comes behind the 100 that the client waits for', async () => {
-    answer = latin1(HINTS + OK);
+  it('follows the 100 Continue that the client waits for', async () => {
+    upstreamResponse = latin1(HINTS + OK);
     const wire = await Wire.open(gateway.port);
     wire.write(keptHead('POST /all/x HTTP/1.1', 'Content-Length: 4', 'Expect: 100-continue'));
     expect((await wire.message()).status).toBe(100);
@@ -121,16 +121,16 @@ describe('an answer before the answer', () => {
     wire.end();
   });
 
-  it('leaves a refusal its place', async () => {
-    answer = (socket) => void socket.end(latin1(HINTS));
-    const answers = await answersTo(head('GET /all/x HTTP/1.1'));
-    expect(statuses(answers)).toEqual([103, 502]);
-    expect(answers[1]?.json().code).toBe('upstream_error');
-    expect(answers[1]?.values('link')).toEqual([]);
+  it('may precede a refusal', async () => {
+    upstreamResponse = (socket) => void socket.end(latin1(HINTS));
+    const responses = await responsesTo(head('GET /all/x HTTP/1.1'));
+    expect(statuses(responses)).toEqual([103, 502]);
+    expect(responses[1]?.json().code).toBe('upstream_error');
+    expect(responses[1]?.values('link')).toEqual([]);
   });
 
-  it('may stand before a tunnel', async () => {
-    answer = latin1(
+  it('may precede a WebSocket tunnel', async () => {
+    upstreamResponse = latin1(
       `${HINTS}HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nthrough`,
     );
     const wire = await Wire.open(gateway.port);
@@ -140,20 +140,20 @@ describe('an answer before the answer', () => {
     wire.end();
   });
 
-  it.each(['/all/x', '/login'])('is counted: of more than a hundred %s is broken', async (path) => {
-    answer = HINTS.repeat(101) + OK;
-    const answers = await answersTo(head(`POST ${path} HTTP/1.1`, 'Content-Length: 0'));
-    expect([answers.length, answers.at(-1)?.status]).toEqual([path === '/login' ? 1 : 101, 502]);
+  it.each(['/all/x', '/login'])('is limited to a hundred per exchange on %s', async (path) => {
+    upstreamResponse = HINTS.repeat(101) + OK;
+    const responses = await responsesTo(head(`POST ${path} HTTP/1.1`, 'Content-Length: 0'));
+    expect([responses.length, responses.at(-1)?.status]).toEqual([path === '/login' ? 1 : 101, 502]);
     const reasons = () => gateway.lines.map(({ reason }) => reason);
     await eventually('it is logged', () => reasons().includes('upstream_informational_too_many'));
     gateway.lines.length = 0;
-    answer = HINTS.repeat(100) + OK;
-    expect((await answersTo(head(`GET /all/x HTTP/1.1`))).at(-1)?.status).toBe(200);
+    upstreamResponse = HINTS.repeat(100) + OK;
+    expect((await responsesTo(head(`GET /all/x HTTP/1.1`))).at(-1)?.status).toBe(200);
   });
 });
 
-describe('100 Continue that nobody asked for', () => {
-  it('lets an upload go on to its answer', async () => {
+describe('100 Continue without an expectation', () => {
+  it('does not end an upload', async () => {
     let received = '';
     const raw = await startRawUpstream((socket) => {
       socket.on('data', (chunk) => {
@@ -173,49 +173,49 @@ describe('100 Continue that nobody asked for', () => {
     await raw.close();
   });
 
-  it('comes in pieces, and is no part of the head that follows it', async () => {
-    const pieces = [
+  it('may arrive in chunks and is not part of the following head', async () => {
+    const chunks = [
       'HTTP/1.1 10',
       '0 Continue\r\nX-',
       'A: 1\r\n',
       '\r\nHTTP/1.1 200 OK\r\nX-B: 2\r\n',
       'Content-Length: 0\r\n\r\n',
     ];
-    answer = (socket) => {
+    upstreamResponse = (socket) => {
       socket.setNoDelay(true);
       const next = () => {
-        const piece = pieces.shift();
-        if (piece !== undefined) socket.write(piece, () => setImmediate(next));
+        const chunk = chunks.shift();
+        if (chunk !== undefined) socket.write(chunk, () => setImmediate(next));
       };
       next();
     };
-    const [got, ...more] = await answersTo(head('GET /all/x HTTP/1.1'));
+    const [got, ...more] = await responsesTo(head('GET /all/x HTTP/1.1'));
     expect([got?.status, got?.values('x-a'), got?.values('x-b'), more]).toEqual([200, [], ['2'], []]);
   });
 
-  it('is held to the size of a head', async () => {
-    answer = `HTTP/1.1 100 Continue\r\nX: ${'x'.repeat(20_000)}\r\n\r\n${OK}`;
-    expect(statuses(await answersTo(head('GET /all/x HTTP/1.1')))).toEqual([502]);
+  it('may not exceed the size limit of a head', async () => {
+    upstreamResponse = `HTTP/1.1 100 Continue\r\nX: ${'x'.repeat(20_000)}\r\n\r\n${OK}`;
+    expect(statuses(await responsesTo(head('GET /all/x HTTP/1.1')))).toEqual([502]);
   });
 
-  it('is plain bytes in a body', async () => {
+  it('is data within a body', async () => {
     const body = 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(3);
-    answer = (socket) => {
+    upstreamResponse = (socket) => {
       socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n`, () => socket.write(body));
     };
-    const [got] = await answersTo(head('GET /all/x HTTP/1.1'));
+    const [got] = await responsesTo(head('GET /all/x HTTP/1.1'));
     expect([got?.status, got?.body.toString()]).toEqual([200, body]);
   });
 });
 
 describe('a trailer that closes the connection', () => {
-  it('costs the next request nothing: it is sent once, on another connection', async () => {
+  it('sends the next request once on another connection', async () => {
     const chunks = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nConnection: close\r\n\r\n';
-    answer = (socket, { line }) => void socket.write(line.startsWith('GET') ? chunks : OK);
+    upstreamResponse = (socket, { line }) => void socket.write(line.startsWith('GET') ? chunks : OK);
     for (let index = 0; index < 5; index += 1) {
-      expect(statuses(await answersTo(head('GET /all/x HTTP/1.1')))).toEqual([200]);
+      expect(statuses(await responsesTo(head('GET /all/x HTTP/1.1')))).toEqual([200]);
       const before = upstream.messages.length;
-      expect(statuses(await answersTo(head('POST /all/y HTTP/1.1', 'Content-Length: 0')))).toEqual([200]);
+      expect(statuses(await responsesTo(head('POST /all/y HTTP/1.1', 'Content-Length: 0')))).toEqual([200]);
       expect(upstream.messages.slice(before).map(({ line }) => line)).toEqual(['POST /all/y HTTP/1.1']);
     }
   });

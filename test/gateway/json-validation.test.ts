@@ -20,14 +20,14 @@ beforeEach(() => {
 
 const bytes = (...codes: number[]) => Buffer.from(codes);
 
-/** Sent as bytes, so that what is no UTF-8 arrives as it is. */
+/** Sends a body as bytes, which keeps invalid UTF-8 unchanged. */
 async function send(body: string | Buffer) {
   const sent = Buffer.from(body as string);
   const wire = Buffer.concat([Buffer.from(head('POST /any HTTP/1.1', TYPE, `Content-Length: ${sent.length}`)), sent]);
   return { sent, got: await ask(site.port, wire) };
 }
 
-/** What every parser takes (RFC 8259). */
+/** Documents that every parser accepts (RFC 8259). */
 const VALID: readonly (string | Buffer)[] = [
   'null',
   'true',
@@ -90,7 +90,7 @@ const VALID: readonly (string | Buffer)[] = [
   `${'{"a":'.repeat(64)}1${'}'.repeat(64)}`,
 ];
 
-/** What no parser may take. */
+/** Documents that no parser may accept. */
 const INVALID: readonly (string | Buffer)[] = [
   '',
   ' ',
@@ -252,8 +252,8 @@ const INVALID: readonly (string | Buffer)[] = [
   bytes(0xef, 0xbb),
 ];
 
-/** What some parsers take, each in its own way: none of it goes on. */
-const READ_IN_TWO_WAYS: readonly (string | Buffer)[] = [
+/** Documents that parsers read differently. The gateway refuses all of them. */
+const AMBIGUOUS: readonly (string | Buffer)[] = [
   '\ufeff{}',
   '\ufeff[1]',
   '{"a":1,"a":1}',
@@ -280,15 +280,15 @@ const READ_IN_TWO_WAYS: readonly (string | Buffer)[] = [
 ];
 
 describe.each([
-  ['every parser takes', VALID, 200],
-  ['no parser may take', INVALID, 400],
-  ['parsers read differently', READ_IN_TWO_WAYS, 400],
-])('what %s', (_class, bodies, status) => {
+  ['a body that every parser accepts', 'forwards', VALID, 200],
+  ['a body that no parser may accept', 'refuses', INVALID, 400],
+  ['a body that parsers read differently', 'refuses', AMBIGUOUS, 400],
+])('%s', (_title, verb, bodies, status) => {
   it.each(
     bodies.map(
       (body) => [typeof body === 'string' ? JSON.stringify(body).slice(0, 60) : body.toString('hex'), body] as const,
     ),
-  )('%s', async (_shown, body) => {
+  )(`the gateway ${verb} %s`, async (_text, body) => {
     const { sent, got } = await send(body);
     expect(got.status).toBe(status);
     expect(site.upstream.requests.map((request) => request.body.toString('hex'))).toEqual(
@@ -299,15 +299,15 @@ describe.each([
   });
 });
 
-it('is the same in chunks that cut characters and escapes in two', async () => {
+it('validates a body in chunks that split characters and escapes', async () => {
   for (const [body, status] of [
     ['["é€😀\\ud83d\\ude00"]', 200],
     ['["é\\ud83d"]', 400],
   ] as const) {
-    const pieces = [...Buffer.from(body)].map((byte) => String.fromCharCode(byte));
+    const characters = [...Buffer.from(body)].map((byte) => String.fromCharCode(byte));
     const wire =
       head('POST /any HTTP/1.1', TYPE, 'Transfer-Encoding: chunked') +
-      pieces.map((piece) => `1\r\n${piece}\r\n`).join('');
+      characters.map((character) => `1\r\n${character}\r\n`).join('');
     expect((await ask(site.port, Buffer.from(`${wire}0\r\n\r\n`, 'latin1'))).status).toBe(status);
   }
 });

@@ -28,19 +28,19 @@ afterEach(async () => {
 const textOf = (length: number) => `{"text":"${'é'.repeat(9)}${'a'.repeat(length - 29)}"}`;
 const hash = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex');
 
-/** A chunked body, each chunk of this many bytes. */
+/** Returns a request with a chunked body in chunks of this size. */
 function inChunks(path: string, body: Buffer, chunkBytes: number): Buffer {
-  const pieces: Buffer[] = [Buffer.from(head(`POST ${path} HTTP/1.1`, JSON_TYPE, 'Transfer-Encoding: chunked'))];
+  const parts: Buffer[] = [Buffer.from(head(`POST ${path} HTTP/1.1`, JSON_TYPE, 'Transfer-Encoding: chunked'))];
   for (let at = 0; at < body.length; at += chunkBytes) {
-    const piece = body.subarray(at, at + chunkBytes);
-    pieces.push(Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n'));
+    const chunk = body.subarray(at, at + chunkBytes);
+    parts.push(Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from('\r\n'));
   }
-  return Buffer.concat([...pieces, Buffer.from('0\r\n\r\n')]);
+  return Buffer.concat([...parts, Buffer.from('0\r\n\r\n')]);
 }
 
 describe('a large body', () => {
   it.each([65_535, 65_536, 65_537, 70_000, 131_073, 1_000_000, 10 * MB - 1, 10 * MB])(
-    'of %i bytes goes on byte for byte, in both framings',
+    'of %i bytes is forwarded byte for byte, in both framings',
     async (length) => {
       const body = Buffer.from(textOf(length));
       expect(body.length).toBe(length);
@@ -50,7 +50,7 @@ describe('a large body', () => {
     },
   );
 
-  it('of one byte more is 413, in both framings', async () => {
+  it('is refused with 413 if it is one byte over the limit, in both framings', async () => {
     const body = Buffer.from(textOf(10 * MB + 1));
     expect((await site.post('/large', body, JSON_TYPE)).status).toBe(413);
     expect((await ask(site.port, inChunks('/large', body, 50_000))).status).toBe(413);
@@ -58,12 +58,12 @@ describe('a large body', () => {
   });
 
   it.each<[string, string, string]>([
-    ['is no JSON', textOf(100_000).slice(0, -1), ''],
-    ['does not fit', textOf(100_000).replace('a"', '!"'), '/text'],
-    ['has a name twice', textOf(100_000).replace(/}$/, ',"text":""}'), '/text'],
-    ['has too many items', `{"list":[${'1,'.repeat(150_000)}1]}`, ''],
+    ['is not JSON', textOf(100_000).slice(0, -1), ''],
+    ['violates the schema', textOf(100_000).replace('a"', '!"'), '/text'],
+    ['has a duplicate name', textOf(100_000).replace(/}$/, ',"text":""}'), '/text'],
+    ['has too many values', `{"list":[${'1,'.repeat(150_000)}1]}`, ''],
     ['is nested too deep', `{"list":${'['.repeat(MB)}${']'.repeat(MB)}}`, `/list${'/0'.repeat(63)}`],
-  ])('that %s is 400, and nothing of it goes on', async (_what, body, pointer) => {
+  ])('that %s is refused with 400 and never forwarded', async (_title, body, pointer) => {
     for (const got of [
       await site.post('/large', body, JSON_TYPE),
       await ask(site.port, inChunks('/large', Buffer.from(body), 9_999)),
@@ -73,24 +73,24 @@ describe('a large body', () => {
     expect(site.upstream.requests).toEqual([]);
   });
 
-  it('goes on where it is only reported', async () => {
+  it('is forwarded if violations are only reported', async () => {
     const body = textOf(100_000).replace('a"', '!"');
     expect((await site.post('/reported', body, JSON_TYPE)).status).toBe(200);
     expect(hash(site.upstream.requests[0]?.body ?? '')).toBe(hash(body));
   });
 
-  it('comes in single bytes', async () => {
+  it('may arrive in single bytes', async () => {
     const body = Buffer.from(textOf(70_000));
     expect((await ask(site.port, inChunks('/large', body, 1))).status).toBe(200);
     expect(hash(site.upstream.requests[0]?.body ?? '')).toBe(hash(body));
   });
 
-  it('is judged beside many others', async () => {
+  it('is validated concurrently with many others', async () => {
     const bodies = Array.from({ length: 20 }, (_, index) =>
       textOf(100_000 + index).replace('a"', index % 2 === 0 ? 'b"' : '!"'),
     );
-    const answers = await Promise.all(bodies.map((body) => site.post('/large', body, JSON_TYPE)));
-    expect(answers.map(({ status }) => status)).toEqual(bodies.map((_, index) => (index % 2 === 0 ? 200 : 400)));
+    const responses = await Promise.all(bodies.map((body) => site.post('/large', body, JSON_TYPE)));
+    expect(responses.map(({ status }) => status)).toEqual(bodies.map((_, index) => (index % 2 === 0 ? 200 : 400)));
     expect(site.upstream.requests.map(({ body }) => hash(body)).sort()).toEqual(
       bodies
         .filter((_, index) => index % 2 === 0)
@@ -99,7 +99,7 @@ describe('a large body', () => {
     );
   });
 
-  it('whose client leaves while it is judged goes nowhere', async () => {
+  it('is not forwarded if its client disconnects during the validation', async () => {
     const lines = site.gateway.lines.length;
     const body = textOf(9 * MB);
     const wire = await Wire.open(site.port);
@@ -107,14 +107,14 @@ describe('a large body', () => {
     await new Promise((resolve) => wire.socket.write(body, resolve));
     wire.end();
     await eventually('the access line', () => site.gateway.lines.length > lines);
-    // Whatever was judged before this is over.
+    // This validation starts after the others have finished.
     expect((await site.post('/large', textOf(100_000), JSON_TYPE)).status).toBe(200);
     expect(site.upstream.requests.map((request) => request.body.length)).toEqual([100_000]);
   });
 });
 
-describe('many bodies that never end', () => {
-  it('keep nobody else waiting, and nothing of them goes on', async () => {
+describe('many incomplete bodies', () => {
+  it('do not delay other requests and are never forwarded', async () => {
     const wires = await Promise.all(Array.from({ length: 1_000 }, () => Wire.open(site.port)));
     for (const [index, wire] of wires.entries()) {
       const framing = index % 2 === 0 ? 'Content-Length: 10000000' : 'Transfer-Encoding: chunked';
@@ -125,7 +125,7 @@ describe('many bodies that never end', () => {
     expect(site.upstream.requests).toHaveLength(1);
     const lines = site.gateway.lines.length;
     for (const wire of wires) wire.end();
-    await eventually('all of them gone', () => site.gateway.lines.length >= lines + wires.length, 20_000);
+    await eventually('all exchanges end', () => site.gateway.lines.length >= lines + wires.length, 20_000);
     expect(site.upstream.requests).toHaveLength(1);
   });
 });

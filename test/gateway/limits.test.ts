@@ -7,79 +7,79 @@ import { ask, endOf, head, keptHead, openSocket, Wire } from '../support/raw.ts'
 import { eventually } from '../support/site.ts';
 import { startListening, startUpstream, type Upstream } from '../support/upstream.ts';
 
-const OPEN: (() => Promise<void>)[] = [];
+const cleanups: (() => Promise<void>)[] = [];
 
 afterEach(async () => {
-  for (const close of OPEN.splice(0).reverse()) await close();
+  for (const close of cleanups.splice(0).reverse()) await close();
 });
 
 interface Limited extends Running {
   readonly upstream: Upstream;
-  /** Puts other rules in force. */
-  adopt(server: string): void;
+  /** Activates a manifest with other rules for the server. */
+  activate(server: string): void;
 }
 
-/** A gateway whose manifest has these rules for the server. */
+/** Starts a gateway with these rules for the server. */
 async function start(server: string): Promise<Limited> {
   const upstream = await startUpstream();
   const textOf = (rules: string) => manifest(PUBLIC_ALL, { up: upstream.url, server: rules });
   const gateway = await startGateway(textOf(server));
-  OPEN.push(upstream.close, gateway.close);
-  const adopt = (rules: string) => {
+  cleanups.push(upstream.close, gateway.close);
+  const activate = (rules: string) => {
     const { plan } = load({ path: 'gateway.yaml', text: textOf(rules) }, worldOf());
     if (plan === undefined) throw new Error('the manifest does not load');
     gateway.gateway.activate(plan);
   };
-  return { ...gateway, upstream, adopt };
+  return { ...gateway, upstream, activate };
 }
 
 const statusOf = async (port: number, ...headers: string[]) =>
   (await ask(port, head('GET /x HTTP/1.1', ...headers))).status;
 
-describe('headers of a request', () => {
+describe('the headers of a request', () => {
   const numbered = (count: number) => Array.from({ length: count }, (_, index) => `X-${index}: 1`);
 
-  it('above their number are 431; another number is in force at once', async () => {
-    const { port, adopt } = await start('{ limits: { headers: 10 } }');
-    // Host and Connection count.
+  it('over their number are refused with 431, and a new limit applies at once', async () => {
+    const { port, activate } = await start('{ limits: { headers: 10 } }');
+    // Host and Connection count too.
     expect(await statusOf(port, ...numbered(8))).toBe(200);
     expect(await statusOf(port, ...numbered(9))).toBe(431);
     const wire = await Wire.open(port);
     wire.write(keptHead('GET /x HTTP/1.1'));
     expect((await wire.answer()).status).toBe(200);
-    adopt('{ limits: { headers: 3 } }');
+    activate('{ limits: { headers: 3 } }');
     wire.write(keptHead('GET /x HTTP/1.1', ...numbered(3)));
     expect((await wire.answer()).status).toBe(431);
     wire.end();
   });
 
-  it('above their length are 431; another length is in force for the next connection', async () => {
-    const { port, adopt } = await start('{ limits: { headerBytes: 2KB } }');
+  it('over their length are refused with 431, and a new limit applies to the next connection', async () => {
+    const { port, activate } = await start('{ limits: { headerBytes: 2KB } }');
     expect(await statusOf(port, `X: ${'x'.repeat(1_500)}`)).toBe(200);
     expect(await statusOf(port, `X: ${'x'.repeat(2_500)}`)).toBe(431);
     expect((await ask(port, head(`GET /${'x'.repeat(2_500)} HTTP/1.1`))).status).toBe(431);
-    adopt('{ limits: { headerBytes: 8KB } }');
+    activate('{ limits: { headerBytes: 8KB } }');
     expect(await statusOf(port, `X: ${'x'.repeat(6_500)}`)).toBe(200);
   });
 });
 
-describe('a request that comes slowly', () => {
-  it('is 408 when its head is late, however steadily it comes', async () => {
+describe('a slow request', () => {
+  it('is refused with 408 when its head is late, even if bytes arrive steadily', async () => {
     const { port, upstream } = await start('{ timeouts: { headers: 300ms } }');
     const wire = await Wire.open(port);
     wire.write('GET /x HTTP/1.1\r\nHost: gateway.test\r\n');
     const drip = setInterval(() => wire.write('X: 1\r\n'), 50);
     const started = performance.now();
-    const answer = await wire.answer();
+    const response = await wire.answer();
     clearInterval(drip);
-    expect([answer.status, answer.json().code]).toEqual([408, 'request_timeout']);
-    // Late requests are looked for once in a second.
+    expect([response.status, response.json().code]).toEqual([408, 'request_timeout']);
+    // The gateway checks for late requests once per second.
     expect(performance.now() - started).toBeLessThan(2_500);
     await wire.closed();
     expect(upstream.requests).toEqual([]);
   });
 
-  it('is 408 when the head of the second one on a connection is late', async () => {
+  it('is refused with 408 when it is the second on its connection and its head is late', async () => {
     const { port } = await start('{ timeouts: { headers: 300ms } }');
     const wire = await Wire.open(port);
     wire.write(keptHead('GET /x HTTP/1.1'));
@@ -89,7 +89,7 @@ describe('a request that comes slowly', () => {
     wire.end();
   });
 
-  it('is 408 when its body is late, and never whole upstream', async () => {
+  it('is refused with 408 when its body is late, and never complete at the upstream', async () => {
     const { port, upstream, lines } = await start('{ timeouts: { request: 300ms } }');
     const wire = await Wire.open(port);
     wire.write(keptHead('POST /x HTTP/1.1', 'Content-Length: 100000'));
@@ -103,7 +103,7 @@ describe('a request that comes slowly', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  it('may take longer than all other limits as long as it comes within its own', async () => {
+  it('may take longer than all other timeouts within its own timeout', async () => {
     const { port, upstream } = await start('{ timeouts: { headers: 200ms, request: 60s, stalled: 400ms } }');
     const wire = await Wire.open(port);
     wire.write(keptHead('POST /x HTTP/1.1', 'Content-Length: 20'));
@@ -116,11 +116,11 @@ describe('a request that comes slowly', () => {
     wire.end();
   });
 
-  it('whose answer has begun ends by a reset, since a close would be the end of that answer', async () => {
+  it('is reset after its response has begun, because a close would be the end of that response', async () => {
     const upstream = await startListening((_request, response) => void response.write('begun'));
     const server = '{ timeouts: { request: 300ms } }';
     const gateway = await startGateway(manifest(PUBLIC_ALL, { up: upstream.url, server }));
-    OPEN.push(upstream.close, gateway.close);
+    cleanups.push(upstream.close, gateway.close);
     const wire = await Wire.open(gateway.port);
     const error = once(wire.socket, 'error');
     wire.write('POST /x HTTP/1.0\r\nHost: gateway.test\r\nContent-Length: 10\r\n\r\nhalf');
@@ -128,29 +128,29 @@ describe('a request that comes slowly', () => {
     expect((await error)[0].code).toBe('ECONNRESET');
   });
 
-  it('behind an answer that is read slowly does not cost that answer its end', async () => {
+  it('does not cut off the previous response that the client reads slowly', async () => {
     const size = 20 * 1024 * 1024;
     const upstream = await startUpstream((_request, response) => void response.writeHead(404).end(Buffer.alloc(size)));
-    // A held answer is written whole, so that it waits for the client and not for the upstream.
+    // The gateway buffers the response of a login route, so it waits for the client and not for the upstream.
     const route =
       '  - { id: a, method: GET, path: /a, upstream: up, access: public, login: { token: /a, maxBytes: 50MB } }\n';
     const server = '{ timeouts: { headers: 300ms } }';
     const gateway = await startGateway(manifest(route, { up: upstream.url, server }));
-    OPEN.push(upstream.close, gateway.close);
+    cleanups.push(upstream.close, gateway.close);
     const socket = await openSocket(gateway.port);
     socket.write(`${keptHead('GET /a HTTP/1.1')}GET /half`);
     await once(socket, 'readable');
     await new Promise((resolve) => setTimeout(resolve, 3_500));
-    let came = 0;
+    let receivedBytes = 0;
     socket.on('data', (chunk) => {
-      came += chunk.length;
+      receivedBytes += chunk.length;
     });
     await once(socket, 'end');
-    expect(came).toBeGreaterThan(size);
+    expect(receivedBytes).toBeGreaterThan(size);
     socket.destroy();
   });
 
-  it('or never begins ends its connection without a word', async () => {
+  it('that never begins has its connection closed without a response', async () => {
     const { port, lines } = await start('{ timeouts: { headers: 300ms } }');
     const wire = await Wire.open(port);
     await wire.closed();
@@ -160,28 +160,28 @@ describe('a request that comes slowly', () => {
 });
 
 describe('an idle connection', () => {
-  it('is told how long it is kept, and closed after that; another time is in force at the next answer', async () => {
-    const { port, adopt } = await start('{ timeouts: { keepAlive: 300ms } }');
+  it('gets its timeout in Keep-Alive and closes after it, and a new timeout applies to the next response', async () => {
+    const { port, activate } = await start('{ timeouts: { keepAlive: 300ms } }');
     const wire = await Wire.open(port);
     wire.write(keptHead('GET /x HTTP/1.1'));
     await wire.answer();
     const started = performance.now();
     await wire.closed();
     expect(performance.now() - started).toBeGreaterThan(250);
-    adopt('{}');
+    activate('{}');
     const other = await Wire.open(port);
     other.write(keptHead('GET /x HTTP/1.1'));
-    // Above what the load balancers of the large clouds keep: 60 s, 240 s, 600 s.
+    // The default exceeds the idle timeouts of large cloud load balancers: 60 s, 240 s, 600 s.
     expect((await other.answer()).value('keep-alive')).toBe('timeout=620');
     other.end();
   });
 });
 
-describe('connections', () => {
-  it('above their number are closed as they open, and counted in the log without flooding it', async () => {
+describe('client connections', () => {
+  it('over the limit are closed as they open, and counted in few log lines', async () => {
     const { port, told } = await start('{ limits: { connections: 2 } }');
-    const kept = [await Wire.open(port), await Wire.open(port)];
-    for (const wire of kept) {
+    const wires = [await Wire.open(port), await Wire.open(port)];
+    for (const wire of wires) {
       wire.write(keptHead('GET /x HTTP/1.1'));
       expect((await wire.answer()).status).toBe(200);
     }
@@ -193,17 +193,17 @@ describe('connections', () => {
     }
     expect(told).toHaveLength(1);
     expect(told[0]).toMatchObject({ level: 40, count: 1, msg: 'connections over the limit were closed' });
-    // Those that stand are served on; one that ends makes room.
-    kept[0]?.end();
-    await eventually('there is room', async () => (await statusOf(port).catch(() => 0)) === 200);
-    kept[1]?.write(keptHead('GET /x HTTP/1.1'));
-    expect((await kept[1]?.answer())?.status).toBe(200);
-    kept[1]?.end();
+    // The gateway keeps serving open connections. When one closes, it accepts another.
+    wires[0]?.end();
+    await eventually('the gateway accepts a connection', async () => (await statusOf(port).catch(() => 0)) === 200);
+    wires[1]?.write(keptHead('GET /x HTTP/1.1'));
+    expect((await wires[1]?.answer())?.status).toBe(200);
+    wires[1]?.end();
   });
 });
 
 describe('requests on one connection', () => {
-  it('end with the last one, whose answer says so', async () => {
+  it('end at the limit, and the last response has `Connection: close`', async () => {
     const { port, upstream } = await start('{ limits: { requestsPerConnection: 3 } }');
     const wire = await Wire.open(port);
     for (const [number, connection] of [
@@ -212,15 +212,15 @@ describe('requests on one connection', () => {
       [3, 'close'],
     ]) {
       wire.write(keptHead(`GET /${number} HTTP/1.1`));
-      const answer = await wire.answer();
-      expect([answer.status, answer.value('connection')]).toEqual([200, connection]);
+      const response = await wire.answer();
+      expect([response.status, response.value('connection')]).toEqual([200, connection]);
     }
     await wire.closed();
     expect(wire.rest).toBe('');
     expect(upstream.requests.map(({ url }) => url)).toEqual(['/1', '/2', '/3']);
   });
 
-  it('that are pipelined beyond the last are neither forwarded nor answered', async () => {
+  it('that are pipelined beyond the limit are ignored', async () => {
     const { port, upstream, lines } = await start('{ limits: { requestsPerConnection: 2 } }');
     const wire = await Wire.open(port);
     wire.write([1, 2, 3, 4].map((number) => keptHead(`GET /${number} HTTP/1.1`)).join(''));
@@ -236,50 +236,50 @@ describe('requests on one connection', () => {
   it.each([
     ['heads', keptHead('GET /next HTTP/1.1', `X: ${'x'.repeat(8_000)}`)],
     ['bodies', `${keptHead('POST /next HTTP/1.1', 'Content-Length: 100000')}${'x'.repeat(100_000)}`],
-  ])('leave the last answer whole, however long the client goes on to send %s', async (_what, next) => {
+  ])('get a complete last response while the client keeps sending %s', async (_title, next) => {
     const size = 6 * 1024 * 1024;
     const upstream = await startUpstream((_request, response) => void response.end(Buffer.alloc(size)));
     const server = '{ limits: { requestsPerConnection: 1 } }';
     const gateway = await startGateway(manifest(PUBLIC_ALL, { up: upstream.url, server }));
-    OPEN.push(upstream.close, gateway.close);
+    cleanups.push(upstream.close, gateway.close);
     for (let round = 0; round < 3; round += 1) {
       const socket = await openSocket(gateway.port);
-      let came = 0;
+      let receivedBytes = 0;
       socket.on('data', (chunk) => {
-        came += chunk.length;
+        receivedBytes += chunk.length;
       });
       const end = endOf(socket);
       socket.write(keptHead('GET /x HTTP/1.1'));
-      const more = setInterval(() => {
+      const sender = setInterval(() => {
         if (socket.writableLength < 1_000_000) socket.write(next);
       }, 0);
       expect(await end).toBe('a clean end');
-      clearInterval(more);
-      expect(came).toBeGreaterThan(size);
+      clearInterval(sender);
+      expect(receivedBytes).toBeGreaterThan(size);
     }
     expect(upstream.requests.map(({ url }) => url)).toEqual(['/x', '/x', '/x']);
   });
 
-  it('that come in a flood beyond the last cost no memory while its answer is late', async () => {
+  it('that flood the gateway beyond the limit use no memory while the last response is late', async () => {
     const upstream = await startUpstream(() => undefined);
     const server = '{ limits: { requestsPerConnection: 1 } }';
     const forked = await forkGateway(manifest(PUBLIC_ALL, { up: upstream.url, server }));
-    OPEN.push(upstream.close, forked.close);
+    cleanups.push(upstream.close, forked.close);
     const socket = await openSocket(forked.port);
     const many = keptHead('GET /x HTTP/1.1').repeat(1_000);
     const before = (await forked.usage()).maxRssBytes;
     for (let round = 0; round < 400; round += 1) if (!socket.write(many)) await once(socket, 'drain');
-    // As requests and answers they would take some 500 MB.
+    // As requests and responses they would use about 500 MB.
     expect((await forked.usage()).maxRssBytes - before).toBeLessThan(150 * 1024 * 1024);
     expect(upstream.requests.length).toBe(1);
     socket.destroy();
   });
 
-  it('count refusals too; another number is in force at the next request', async () => {
-    const { port, adopt } = await start('{}');
+  it('include refusals, and a new limit applies to the next request', async () => {
+    const { port, activate } = await start('{}');
     const wire = await Wire.open(port);
     for (const path of ['/x', '/../x'.replace('..', '%zz')]) {
-      if (path === '/x') adopt('{ limits: { requestsPerConnection: 2 } }');
+      if (path === '/x') activate('{ limits: { requestsPerConnection: 2 } }');
       wire.write(keptHead(`GET ${path} HTTP/1.1`));
       await wire.answer();
     }

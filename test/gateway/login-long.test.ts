@@ -8,19 +8,19 @@ import { eventually, type Site, startSite } from '../support/site.ts';
 const login = (id: string, rule: string) =>
   `  - { id: ${id}, method: any, path: /${id}, upstream: up, access: public, login: ${rule} }\n`;
 const ROUTES =
-  login('place', '{ token: /data/access_token }') +
+  login('pointer', '{ token: /data/access_token }') +
   login('header', '{ header: X-Auth-Token }') +
   login('anywhere', '{}');
-const PATHS = ['/place', '/header', '/anywhere'];
+const PATHS = ['/pointer', '/header', '/anywhere'];
 
 let site: Site;
 let user: string;
-let third: string;
+let viewer: string;
 
 beforeAll(async () => {
   site = await startSite(ROUTES);
   user = await site.issuer.token({ company_role: 'user' });
-  third = await site.issuer.token({ company_role: 'viewer' });
+  viewer = await site.issuer.token({ company_role: 'viewer' });
 });
 
 afterAll(() => site.close());
@@ -35,12 +35,12 @@ function responseTo(path: string, body: string | Buffer, headers: Record<string,
   return ask(site.port, head(`POST ${path} HTTP/1.1`));
 }
 
-/** Hundreds of milliseconds of work: each layer of escapes is taken off. */
+/** A body that takes hundreds of milliseconds to search, because it has many layers of escapes. */
 const COSTLY = '\\'.repeat(900_000);
 const withToken = (token: string, filler: string) => JSON.stringify({ data: { access_token: token }, filler });
 
 describe.each(PATHS)('a long login response (%s)', (path) => {
-  it('is searched in another thread, a short one at once', async () => {
+  it('is searched in another thread, unlike a short response', async () => {
     const { started } = validationPool.status;
     expect((await responseTo(path, withToken(user, 'a'.repeat(5_000)))).status).toBe(200);
     expect(validationPool.status.started).toBe(started);
@@ -49,28 +49,28 @@ describe.each(PATHS)('a long login response (%s)', (path) => {
     expect(validationPool.status.started).toBe(started + 2);
   });
 
-  it('leaves byte for byte, encoded or not, and only with a role that is allowed', async () => {
+  it('is forwarded byte for byte, encoded or not, if the role is allowed', async () => {
     for (const length of [8_000, 9_000, 70_000, 140_000, 700_000]) {
       const filler = randomBytes(length / 2).toString('hex');
       const plain = Buffer.from(withToken(user, filler));
       const zipped = gzipSync(plain);
       expect(hash((await responseTo(path, plain)).body)).toBe(hash(plain));
       expect(hash((await responseTo(path, zipped, { 'Content-Encoding': 'gzip' })).body)).toBe(hash(zipped));
-      const refused = await responseTo(path, gzipSync(withToken(third, filler)), { 'Content-Encoding': 'gzip' });
+      const refused = await responseTo(path, gzipSync(withToken(viewer, filler)), { 'Content-Encoding': 'gzip' });
       expect([refused.status, refused.json().code]).toEqual([403, 'role_not_allowed']);
-      expect((await responseTo(path, withToken(user, filler + third))).status).not.toBe(200);
-      expect((await responseTo(path, withToken(user, filler), { 'X-Token': third })).status).toBe(403);
+      expect((await responseTo(path, withToken(user, filler + viewer))).status).not.toBe(200);
+      expect((await responseTo(path, withToken(user, filler), { 'X-Token': viewer })).status).toBe(403);
     }
   });
 });
 
-it('a long login response that is not JSON is 502', async () => {
-  const got = await responseTo('/place', 'x'.repeat(50_000));
+it('refuses a long login response that is not JSON with 502', async () => {
+  const got = await responseTo('/pointer', 'x'.repeat(50_000));
   expect([got.status, got.json().code]).toEqual([502, 'login_response_refused']);
   expect(site.gateway.lines.at(-1)?.['reason']).toBe('login_response_not_json');
 });
 
-it('a client that leaves takes its search along, and nothing stays in memory', async () => {
+it('cancels the search and releases its memory when the client disconnects', async () => {
   site.respond = (_request, response) => {
     response.writeHead(200, { 'Content-Type': 'application/json' });
     response.end(COSTLY);
@@ -80,7 +80,10 @@ it('a client that leaves takes its search along, and nothing stays in memory', a
   for (const wire of wires) wire.write(head('POST /header HTTP/1.1'));
   await eventually('the searches wait', () => validationPool.status.waiting === 4);
   for (const wire of wires) wire.socket.destroy();
-  await eventually('none of them waits', () => validationPool.status.waiting + validationPool.status.busy === 0);
+  await eventually(
+    'no search is waiting or running',
+    () => validationPool.status.waiting + validationPool.status.busy === 0,
+  );
   expect(validationPool.status.abandoned).toBeGreaterThanOrEqual(abandoned + 4);
-  expect((await responseTo('/place', withToken(user, 'a'.repeat(10_000)))).status).toBe(200);
+  expect((await responseTo('/pointer', withToken(user, 'a'.repeat(10_000)))).status).toBe(200);
 });

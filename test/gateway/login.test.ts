@@ -12,13 +12,13 @@ const ROUTES = `  - { id: login, method: any, path: /login, upstream: up, access
 `;
 
 let site: Site;
-let good: string;
-let third: string;
+let valid: string;
+let viewer: string;
 
 beforeAll(async () => {
   site = await startSite(ROUTES);
-  good = await site.issuer.token({ company_role: 'admin' });
-  third = await site.issuer.token({ company_role: 'viewer' });
+  valid = await site.issuer.token({ company_role: 'admin' });
+  viewer = await site.issuer.token({ company_role: 'viewer' });
 });
 
 afterAll(() => site.close());
@@ -29,7 +29,7 @@ afterEach(async () => {
   site.upstream.requests.length = 0;
 });
 
-/** What the upstream answers to the next login, and what comes of it. */
+/** Returns the gateway's response to a login with this upstream response. */
 async function login(body: string | Buffer, headers: OutgoingHttpHeaders = {}, status = 200, method = 'POST') {
   site.respond = (_request, response) => {
     response.writeHead(status, { 'Content-Type': 'application/json', 'X-Upstream': 'SENTINEL', ...headers });
@@ -45,13 +45,13 @@ function expectRefused(got: RawAnswer, status: number, code: string): void {
   for (const name of ['x-upstream', 'content-encoding', 'set-cookie', 'etag', 'transfer-encoding', 'location'])
     expect(got.values(name)).toEqual([]);
   const all = [got.line, ...got.headers.flat(), got.body.toString('latin1')].join('\n');
-  for (const secret of [good, third, 'SENTINEL']) expect(all).not.toContain(secret);
+  for (const secret of [valid, viewer, 'SENTINEL']) expect(all).not.toContain(secret);
 }
 
-const answerWith = (token: unknown) => JSON.stringify({ data: { access_token: token, other: 'SENTINEL' } });
+const bodyWith = (token: unknown) => JSON.stringify({ data: { access_token: token, other: 'SENTINEL' } });
 
-/** The last eight bytes of gzip are a sum of the content and its length. */
-function withWrongSum(body: Buffer): Buffer {
+/** Overwrites the checksum of a gzip stream, which is in its last eight bytes. */
+function withWrongChecksum(body: Buffer): Buffer {
   return body.fill(0, body.length - 8, body.length - 4);
 }
 
@@ -65,9 +65,9 @@ const ENCODINGS: [string, (body: Buffer) => Buffer][] = [
   ['identity', (body) => body],
 ];
 
-describe('a token of an allowed role', () => {
-  it('is let out as it came: status, reason, headers, bytes', async () => {
-    const body = ` {\n"data" : {"access_token":"${good}", "\\u0061":1e2 }  }\n`;
+describe('a login token of an allowed role', () => {
+  it('is forwarded with an unchanged status, headers and body', async () => {
+    const body = ` {\n"data" : {"access_token":"${valid}", "\\u0061":1e2 }  }\n`;
     const cookies = ['a=1; HttpOnly', 'b=2'];
     for (const framing of [{ 'Content-Length': body.length }, {}]) {
       const got = await login(body, { 'Set-Cookie': cookies, ETag: '"x"', ...framing }, 201);
@@ -77,63 +77,63 @@ describe('a token of an allowed role', () => {
     }
   });
 
-  it('is let out where the answer ends with the connection', async () => {
-    const got = await login(answerWith(good), { Connection: 'close' });
-    expect([got.status, got.body.toString(), got.isWhole]).toEqual([200, answerWith(good), true]);
+  it('is forwarded if the end of the connection ends the response', async () => {
+    const got = await login(bodyWith(valid), { Connection: 'close' });
+    expect([got.status, got.body.toString(), got.isWhole]).toEqual([200, bodyWith(valid), true]);
   });
 
-  it.each(ENCODINGS)('is let out encoded as it came: %s', async (name, encode) => {
-    const body = encode(Buffer.from(answerWith(good)));
+  it.each(ENCODINGS)('is forwarded in the encoding of the upstream: %s', async (name, encode) => {
+    const body = encode(Buffer.from(bodyWith(valid)));
     const got = await login(body, { 'Content-Encoding': name });
     expect([got.status, got.value('content-encoding')]).toEqual([200, name]);
     expect(got.body.equals(body)).toBe(true);
   });
 });
 
-describe('a token of a third role', () => {
-  it.each([['plain', (body: Buffer) => body] as const, ...ENCODINGS])('is not let out: %s', async (name, encode) => {
-    const headers = { 'Set-Cookie': `session=${third}`, ETag: '"SENTINEL"', Location: '/SENTINEL' };
+describe('a login token of a role that is not allowed', () => {
+  it.each([['plain', (body: Buffer) => body] as const, ...ENCODINGS])('is refused: %s', async (name, encode) => {
+    const headers = { 'Set-Cookie': `session=${viewer}`, ETag: '"SENTINEL"', Location: '/SENTINEL' };
     const encoding = name === 'plain' ? {} : { 'Content-Encoding': name };
-    const got = await login(encode(Buffer.from(answerWith(third))), { ...headers, ...encoding });
+    const got = await login(encode(Buffer.from(bodyWith(viewer))), { ...headers, ...encoding });
     expectRefused(got, 403, 'role_not_allowed');
     expect(got.json().message).toBe('admins and users only');
   });
 
-  it.each([201, 202, 203, 299])('is not let out with %i', async (status) => {
-    expectRefused(await login(answerWith(third), {}, status), 403, 'role_not_allowed');
+  it.each([201, 202, 203, 299])('is refused with status %i', async (status) => {
+    expectRefused(await login(bodyWith(viewer), {}, status), 403, 'role_not_allowed');
   });
 
-  it.each(['Admin', ' admin', ['admin'], { admin: 1 }, null, 1])('is not let out with the role %j', async (role) => {
+  it.each(['Admin', ' admin', ['admin'], { admin: 1 }, null, 1])('is refused with the role %j', async (role) => {
     const other = await site.issuer.token({ company_role: role });
-    const got = await login(answerWith(other));
+    const got = await login(bodyWith(other));
     expectRefused(got, 403, 'role_not_allowed');
     expect(got.body.toString()).not.toContain(other);
   });
 });
 
-describe('an answer without a token passes unchanged', () => {
+describe('a login response without a token is forwarded unchanged', () => {
   it.each([
     ['an MFA challenge', '{"data":{"mfa_required":true,"challenge":"abc"}}'],
-    ['a token that is null', answerWith(null)],
+    ['a token that is null', bodyWith(null)],
     ['no data', '{}'],
     ['data that is null', '{"data":null}'],
     ['data that is a string', '{"data":"access_token"}'],
     ['a list', '[{"data":{"access_token":"x"}}]'],
     ['a number', '1'],
     ['a token elsewhere', '{"access_token":"x"}'],
-  ])('%s', async (_what, body) => {
+  ])('%s', async (_title, body) => {
     const got = await login(body);
     expect([got.status, got.body.toString(), got.value('x-upstream')]).toEqual([200, body, 'SENTINEL']);
   });
 
-  it('an empty 204, an empty 200, and the answer to HEAD', async () => {
+  it('an empty 204, an empty 200, and a response to HEAD', async () => {
     expect([(await login('', {}, 204)).status, (await login('', { 'Content-Length': 0 })).status]).toEqual([204, 200]);
     const got = await login('', { 'Content-Length': 999 }, 200, 'HEAD');
     expect([got.status, got.value('content-length'), got.body.length]).toEqual([200, '999', 0]);
   });
 
-  it.each([301, 302, 303, 307, 308, 400, 401, 403, 404, 409, 422, 429, 500, 502, 503])('%i', async (status) => {
-    for (const body of ['{"error":"wrong password"}', 'no JSON', '{"a":1', '']) {
+  it.each([301, 302, 303, 307, 308, 400, 401, 403, 404, 409, 422, 429, 500, 502, 503])('status %i', async (status) => {
+    for (const body of ['{"error":"wrong password"}', 'not JSON', '{"a":1', '']) {
       const got = await login(body, { Location: '/elsewhere', 'Retry-After': '9', 'WWW-Authenticate': 'X' }, status);
       expect([got.status, got.body.toString(), got.value('location')]).toEqual([status, body, '/elsewhere']);
       expect(got.value('www-authenticate')).toBe('X');
@@ -141,83 +141,83 @@ describe('an answer without a token passes unchanged', () => {
   });
 });
 
-describe('an answer that cannot be checked is 502', () => {
+describe('a login response that cannot be checked is refused with 502', () => {
   it.each([
-    ['a token that is a number', () => answerWith(1)],
-    ['a token that is zero', () => answerWith(0)],
-    ['a token that is false', () => answerWith(false)],
-    ['a token that is a list', () => answerWith([good])],
-    ['a token that is an object', () => answerWith({ token: good })],
-    ['an empty token', () => answerWith('')],
-    ['a token that is none', () => answerWith('opaque')],
-    ['a token with a scheme', () => answerWith(`Bearer ${good}`)],
-    ['a token with a blank', () => answerWith(` ${good}`)],
-    ['a token with a signature that is wrong', () => answerWith(`${good.slice(0, -6)}AAAAAA`)],
-    ['a token of two parts', () => answerWith(good.split('.').slice(0, 2).join('.'))],
-    ['duplicate names, the good one first', () => `{"data":{"access_token":"${good}","access_token":"${third}"}}`],
-    ['duplicate names, the good one last', () => `{"data":{"access_token":"${third}","access_token":"${good}"}}`],
-    ['duplicate names above', () => `{"data":{},"data":{"access_token":"${third}"}}`],
-    ['an escaped duplicate name', () => `{"data":{"access_token":"${good}","access\\u005ftoken":"${third}"}}`],
-    ['__proto__', () => `{"__proto__":{"access_token":"${third}"},"data":{"access_token":"${good}"}}`],
-    ['a byte order mark', () => `\ufeff${answerWith(good)}`],
-    ['no JSON', () => '<html>SENTINEL</html>'],
-    ['JSON and more', () => `${answerWith(good)}{}`],
-    ['half of JSON', () => answerWith(good).slice(0, -1)],
-    ['blanks alone', () => '  '],
-    ['UTF-16', () => Buffer.from(answerWith(good), 'utf16le')],
-    ['bytes that are no UTF-8', () => Buffer.concat([Buffer.from(answerWith(good)), Buffer.from([0xff])])],
-    ['more than the limit', () => answerWith(good).padEnd(65_537)],
+    ['a token that is a number', () => bodyWith(1)],
+    ['a token that is zero', () => bodyWith(0)],
+    ['a token that is false', () => bodyWith(false)],
+    ['a token that is a list', () => bodyWith([valid])],
+    ['a token that is an object', () => bodyWith({ token: valid })],
+    ['an empty token', () => bodyWith('')],
+    ['an opaque token', () => bodyWith('opaque')],
+    ['a token with a scheme', () => bodyWith(`Bearer ${valid}`)],
+    ['a token with a blank', () => bodyWith(` ${valid}`)],
+    ['a token with a wrong signature', () => bodyWith(`${valid.slice(0, -6)}AAAAAA`)],
+    ['a token of two parts', () => bodyWith(valid.split('.').slice(0, 2).join('.'))],
+    ['duplicate names, the valid one first', () => `{"data":{"access_token":"${valid}","access_token":"${viewer}"}}`],
+    ['duplicate names, the valid one last', () => `{"data":{"access_token":"${viewer}","access_token":"${valid}"}}`],
+    ['duplicate names above', () => `{"data":{},"data":{"access_token":"${viewer}"}}`],
+    ['an escaped duplicate name', () => `{"data":{"access_token":"${valid}","access\\u005ftoken":"${viewer}"}}`],
+    ['__proto__', () => `{"__proto__":{"access_token":"${viewer}"},"data":{"access_token":"${valid}"}}`],
+    ['a byte order mark', () => `\ufeff${bodyWith(valid)}`],
+    ['a body that is not JSON', () => '<html>SENTINEL</html>'],
+    ['JSON with trailing text', () => `${bodyWith(valid)}{}`],
+    ['incomplete JSON', () => bodyWith(valid).slice(0, -1)],
+    ['only white space', () => '  '],
+    ['UTF-16', () => Buffer.from(bodyWith(valid), 'utf16le')],
+    ['invalid UTF-8', () => Buffer.concat([Buffer.from(bodyWith(valid)), Buffer.from([0xff])])],
+    ['more than the limit', () => bodyWith(valid).padEnd(65_537)],
     ['much more than the limit', () => Buffer.alloc(5 * MB, ' ')],
-  ])('%s', async (_what, body) => {
+  ])('%s', async (_title, body) => {
     expectRefused(await login(body(), { 'Set-Cookie': 'SENTINEL=1', ETag: 'SENTINEL' }), 502, 'login_response_refused');
   });
 
   it('an expired token, and one of another issuer', async () => {
     const now = Math.floor(Date.now() / 1000);
     for (const claims of [{ exp: now - 60 }, { iss: 'other' }, { aud: 'other' }, { exp: undefined }]) {
-      const bad = await site.issuer.token(claims);
-      const got = await login(answerWith(bad));
+      const invalid = await site.issuer.token(claims);
+      const got = await login(bodyWith(invalid));
       expectRefused(got, 502, 'login_response_refused');
-      expect(got.body.toString()).not.toContain(bad);
+      expect(got.body.toString()).not.toContain(invalid);
     }
   });
 
   it.each([
-    ['an unknown encoding', () => [Buffer.from(answerWith(good)), 'compress']],
-    ['an encoding of two steps', () => [gzipSync(gzipSync(answerWith(good))), 'gzip, gzip']],
-    ['an encoding that is a name of every object', () => [Buffer.from(answerWith(good)), 'constructor']],
-    ['an encoding that is not what it says', () => [Buffer.from(answerWith(good)), 'gzip']],
-    ['gzip that is broken', () => [gzipSync(answerWith(good)).fill(0, 20, 40), 'gzip']],
-    ['gzip that is cut', () => [gzipSync(answerWith(good)).subarray(0, -10), 'gzip']],
-    ['gzip of a wrong sum', () => [withWrongSum(gzipSync(answerWith(good))), 'gzip']],
-    ['brotli that is cut', () => [brotliCompressSync(answerWith(good)).subarray(0, -5), 'br']],
-    ['zstd that is cut', () => [zstdCompressSync(answerWith(good)).subarray(0, -5), 'zstd']],
-    ['a third role hidden behind plain bytes', () => [gzipSync(answerWith(third)), 'identity']],
-  ] as [string, () => [Buffer, string]][])('%s', async (_what, make) => {
+    ['an unknown encoding', () => [Buffer.from(bodyWith(valid)), 'compress']],
+    ['an encoding of two steps', () => [gzipSync(gzipSync(bodyWith(valid))), 'gzip, gzip']],
+    ['constructor as the encoding', () => [Buffer.from(bodyWith(valid)), 'constructor']],
+    ['a body that is not in its declared encoding', () => [Buffer.from(bodyWith(valid)), 'gzip']],
+    ['corrupt gzip', () => [gzipSync(bodyWith(valid)).fill(0, 20, 40), 'gzip']],
+    ['truncated gzip', () => [gzipSync(bodyWith(valid)).subarray(0, -10), 'gzip']],
+    ['gzip with a wrong checksum', () => [withWrongChecksum(gzipSync(bodyWith(valid))), 'gzip']],
+    ['truncated brotli', () => [brotliCompressSync(bodyWith(valid)).subarray(0, -5), 'br']],
+    ['truncated zstd', () => [zstdCompressSync(bodyWith(valid)).subarray(0, -5), 'zstd']],
+    ['a hidden token in undeclared gzip', () => [gzipSync(bodyWith(viewer)), 'identity']],
+  ] as [string, () => [Buffer, string]][])('%s', async (_title, make) => {
     const [body, encoding] = make();
     expectRefused(await login(body, { 'Content-Encoding': encoding }), 502, 'login_response_refused');
   });
 
   it.each([
-    ['over the limit, stated', 65_537],
-    ['within the limit', 65_536],
-  ])('%s', async (_what, length) => {
-    const body = answerWith(good).padEnd(length);
+    ['a Content-Length over the limit', 65_537],
+    ['but not a Content-Length within the limit', 65_536],
+  ])('%s', async (_title, length) => {
+    const body = bodyWith(valid).padEnd(length);
     const got = await login(body, { 'Content-Length': body.length });
     if (length > 65_536) expectRefused(got, 502, 'login_response_refused');
     else expect([got.status, got.body.toString()]).toEqual([200, body]);
   });
 
-  it('an answer that breaks off', async () => {
+  it('a response that is cut off', async () => {
     site.respond = (_request, response) => {
       response.writeHead(200, { 'Content-Length': 500, 'X-Upstream': 'SENTINEL' });
-      response.write(answerWith(good).slice(0, 100), () => response.destroy());
+      response.write(bodyWith(valid).slice(0, 100), () => response.destroy());
     };
     expectRefused(await ask(site.port, head('POST /login HTTP/1.1')), 502, 'upstream_error');
   });
 });
 
-describe('an answer that would grow', () => {
+describe('a login response that decompresses', () => {
   let forked: Forked;
 
   beforeAll(async () => {
@@ -231,7 +231,7 @@ describe('an answer that would grow', () => {
     ['br', brotliCompressSync],
     ['zstd', zstdCompressSync],
     ['deflate', deflateSync],
-  ])('a hundredfold (%s) is 502 and costs no memory', async (name, encode) => {
+  ])('to a hundred times its size is refused with 502 and not kept in memory (%s)', async (name, encode) => {
     const bomb = encode(Buffer.alloc(40 * MB, ' '));
     expect(bomb.length).toBeLessThan(65_536);
     site.respond = (_request, response) => response.writeHead(200, { 'Content-Encoding': name }).end(bomb);
@@ -242,9 +242,9 @@ describe('an answer that would grow', () => {
   });
 });
 
-it('without any keys a token is not let out: 503', async () => {
+it('refuses a login token with 503 while there are no keys', async () => {
   const running = await startGateway(manifest(ROUTES, { up: site.upstream.url }));
-  site.respond = (_request, response) => response.end(answerWith(good));
+  site.respond = (_request, response) => response.end(bodyWith(valid));
   expectRefused(await ask(running.port, head('POST /login HTTP/1.1')), 503, 'keys_unavailable');
   site.respond = (_request, response) => response.end('{"data":{"mfa":true}}');
   expect((await ask(running.port, head('POST /login HTTP/1.1'))).status).toBe(200);

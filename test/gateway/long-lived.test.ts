@@ -9,7 +9,6 @@ import { keptHead, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { type RawUpstream, startRawUpstream, startUpstream, type Upstream } from '../support/upstream.ts';
 
-/** What lasts over a reload, and what ends with it. */
 const SOCKET = '  - { id: socket, method: GET, path: /socket, upstream: up, access: public, websocket: true }\n';
 const OTHER = '  - { id: other, method: GET, path: /other, upstream: up, access: public }\n';
 const reload = (grace: string) => `reload: { grace: ${grace} }\n`;
@@ -17,8 +16,9 @@ const reload = (grace: string) => `reload: { grace: ${grace} }\n`;
 let issuer: Issuer;
 let gateway: Running;
 let upstream: RawUpstream;
-let far: Socket;
-/** What the upstream got behind the handshake. */
+/** The upstream's side of the WebSocket. */
+let upstreamSocket: Socket;
+/** The bytes that the upstream received after the handshake. */
 let received: Buffer;
 let isEnded: boolean;
 
@@ -28,7 +28,7 @@ beforeEach(async () => {
   isEnded = false;
   upstream = await startRawUpstream((socket) => {
     socket.once('data', (head: Buffer) => {
-      far = socket;
+      upstreamSocket = socket;
       const key = /Sec-WebSocket-Key: (\S+)/.exec(head.toString())?.[1];
       const accept = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
       const lines = ['HTTP/1.1 101 Switching Protocols', 'Upgrade: websocket', 'Connection: Upgrade'];
@@ -60,31 +60,31 @@ async function openTunnel(...headers: string[]): Promise<Wire> {
   return wire;
 }
 
-/** A masked frame, as clients send them. */
-const masked = (opcode: number, payload: Buffer) =>
+/** Returns a masked frame, as clients send it. */
+const maskedFrame = (opcode: number, payload: Buffer) =>
   Buffer.concat([Buffer.from([0x80 | opcode, 0x80 | payload.length, 0, 0, 0, 0]), payload]);
 
 async function expectClosed(wire: Wire, code: number): Promise<void> {
-  const reason = code === 1008 ? 'who may connect has changed' : 'the route has changed';
+  const reason = code === 1008 ? 'the access rules of the route have changed' : 'the route has changed';
   const payload = Buffer.concat([Buffer.from([code >> 8, code & 0xff]), Buffer.from(reason)]);
   await wire.until(`\x88${String.fromCharCode(payload.length)}${payload.toString('latin1')}`);
-  wire.write(masked(8, payload.subarray(0, 2)));
+  wire.write(maskedFrame(8, payload.subarray(0, 2)));
   wire.end();
   await eventually('the upstream sees the end', () => isEnded);
-  expect(received).toEqual(masked(8, payload.subarray(0, 2)));
+  expect(received).toEqual(maskedFrame(8, payload.subarray(0, 2)));
 }
 
-describe('a WebSocket over a reload', () => {
-  it('lives on while its route is what it was, whatever else changes', async () => {
+describe('a WebSocket during a reload', () => {
+  it('stays open while its route does not change', async () => {
     gateway = await startGateway(textOf(SOCKET + OTHER));
     const wire = await openTunnel();
     gateway.swap(textOf(SOCKET.replace('/socket,', '/socket, timeout: 5s,')));
-    // What is to end, ends in the next turn: it is looked at some turns later.
+    // The gateway closes connections in the next turn of the event loop, so the test waits for some turns.
     for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
-    far.write(Buffer.from([0x81, 2, 0x68, 0x69]));
+    upstreamSocket.write(Buffer.from([0x81, 2, 0x68, 0x69]));
     await wire.until('\x81\x02hi');
-    wire.write(masked(1, Buffer.from('yo')));
-    await eventually('the upstream hears it', () => received.length > 0);
+    wire.write(maskedFrame(1, Buffer.from('yo')));
+    await eventually('the upstream receives it', () => received.length > 0);
     expect(isEnded).toBe(false);
     wire.end();
   });
@@ -94,7 +94,7 @@ describe('a WebSocket over a reload', () => {
     ['its methods', SOCKET.replace('GET', 'any')],
     ['websocket', SOCKET.replace(', websocket: true', '')],
     ['its id', SOCKET.replace('id: socket', 'id: renamed')],
-  ])('is closed with 1012 when %s changed', async (_what, routes) => {
+  ])('is closed with 1012 when its route changes: %s', async (_title, routes) => {
     gateway = await startGateway(textOf(SOCKET));
     const wire = await openTunnel();
     gateway.swap(textOf(routes));
@@ -102,7 +102,7 @@ describe('a WebSocket over a reload', () => {
     expect(gateway.told.at(-1)).toMatchObject({ count: 1, grace_ms: 0 });
   });
 
-  it('lives on when its upstream gets other limits and one more target', async () => {
+  it('stays open when its upstream gets other limits and another endpoint', async () => {
     gateway = await startGateway(textOf(SOCKET));
     const wire = await openTunnel();
     const text = textOf(SOCKET);
@@ -113,107 +113,108 @@ describe('a WebSocket over a reload', () => {
     expect(more).not.toBe(text);
     gateway.swap(more);
     for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
-    far.write(Buffer.from([0x81, 2, 0x68, 0x69]));
+    upstreamSocket.write(Buffer.from([0x81, 2, 0x68, 0x69]));
     await wire.until('\x81\x02hi');
     expect(isEnded).toBe(false);
     wire.end();
   });
 
-  it('is closed with 1012 when its upstream changed', async () => {
+  it('is closed with 1012 when its upstream changes', async () => {
     gateway = await startGateway(textOf(SOCKET));
     const wire = await openTunnel();
     gateway.swap(textOf(SOCKET, '0ms', 'http://127.0.0.1:9'));
     await expectClosed(wire, 1012);
   });
 
-  it('is closed with 1008 when its route became protected', async () => {
+  it('is closed with 1008 when its route becomes protected', async () => {
     gateway = await startGateway(textOf(SOCKET));
     const wire = await openTunnel();
     gateway.swap(textOf(SOCKET.replace('public', 'protected')));
     await expectClosed(wire, 1008);
   });
 
-  it('is closed with 1008 when fewer roles may use it, and not before', async () => {
+  it('is closed with 1008 only when its route allows fewer roles', async () => {
     const routes = SOCKET.replace('public', 'protected');
     gateway = await startGateway(textOf(routes));
     const wire = await openTunnel(`Authorization: Bearer ${await issuer.token()}`);
     gateway.swap(textOf(routes + OTHER));
-    far.write(Buffer.from([0x81, 1, 0x61]));
+    upstreamSocket.write(Buffer.from([0x81, 1, 0x61]));
     await wire.until('\x81\x01a');
     gateway.swap(textOf(routes.replace('protected,', 'protected, roles: [admin],')));
     await expectClosed(wire, 1008);
   });
 
-  it('is closed once, though the gateway stops in the middle of it', async () => {
+  it('is closed once if the gateway stops during the close', async () => {
     gateway = await startGateway(textOf(SOCKET));
     const wire = await openTunnel();
-    far.write(Buffer.from([0x81, 4, 0x68]));
+    upstreamSocket.write(Buffer.from([0x81, 4, 0x68]));
     await wire.until('\x81\x04h');
     gateway.swap(textOf(OTHER));
     for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
     const closed = gateway.gateway.close(5_000);
-    far.write(Buffer.from([0x61]));
+    upstreamSocket.write(Buffer.from([0x61]));
     await wire.until('ha');
-    far.write(Buffer.from([0x6c, 0x6f]));
+    upstreamSocket.write(Buffer.from([0x6c, 0x6f]));
     await wire.until('\x88');
     expect(wire.rest).toMatch(/^\x81\x04halo\x88/);
     wire.end();
     await closed;
   });
 
-  it('holds its upstream back while it is closed: a long frame does not pile up for a client that does not read', async () => {
+  it('applies backpressure to its upstream during the close if the client does not read', async () => {
     gateway = await startGateway(textOf(SOCKET));
     const wire = await openTunnel();
     wire.socket.pause();
-    const pieces = 64;
-    let taken = 0;
-    far.on('error', () => undefined);
-    const gone = new Promise((resolve) => far.once('close', resolve));
-    far.write(Buffer.from([0x82, 127, 0, 0, 0, 0, pieces >> 4, 0, 0, 0]));
-    for (let turn = 0; turn < pieces; turn += 1)
-      far.write(Buffer.alloc(1 << 20), (error) => {
-        if (!error) taken += 1;
+    const chunks = 64;
+    let sentChunks = 0;
+    upstreamSocket.on('error', () => undefined);
+    const closed = new Promise((resolve) => upstreamSocket.once('close', resolve));
+    upstreamSocket.write(Buffer.from([0x82, 127, 0, 0, 0, 0, chunks >> 4, 0, 0, 0]));
+    for (let turn = 0; turn < chunks; turn += 1)
+      upstreamSocket.write(Buffer.alloc(1 << 20), (error) => {
+        if (!error) sentChunks += 1;
       });
-    await eventually('the first piece is taken', () => taken > 0);
+    await eventually('the upstream sends the first chunk', () => sentChunks > 0);
     gateway.swap(textOf(OTHER));
-    // The client does not take its frame, and is cut.
-    await gone;
-    expect(taken).toBeLessThan(pieces / 2);
+    // The client does not read the frame, so the gateway resets the connection.
+    await closed;
+    expect(sentChunks).toBeLessThan(chunks / 2);
     wire.end();
   });
 
-  it('is closed behind the frame that is on its way', async () => {
+  it('is closed after the current frame', async () => {
     gateway = await startGateway(textOf(SOCKET));
     const wire = await openTunnel();
-    far.write(Buffer.from([0x81, 4, 0x68, 0x61]));
+    upstreamSocket.write(Buffer.from([0x81, 4, 0x68, 0x61]));
     await wire.until('\x81\x04ha');
     gateway.swap(textOf(OTHER));
     for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
-    far.write(Buffer.from([0x6c, 0x6f, 0x81, 1, 0x61]));
+    upstreamSocket.write(Buffer.from([0x6c, 0x6f, 0x81, 1, 0x61]));
     await wire.until('lo\x88');
     await expectClosed(wire, 1012);
   });
 
-  it('lives on when the change is undone within the grace', async () => {
+  it('stays open when the change is undone within the grace period', async () => {
     gateway = await startGateway(textOf(SOCKET, '100ms'));
     const wire = await openTunnel();
     gateway.swap(textOf(OTHER, '100ms'));
     gateway.swap(textOf(SOCKET, '100ms'));
     await new Promise((resolve) => setTimeout(resolve, 200));
-    far.write(Buffer.from([0x81, 2, 0x68, 0x69]));
+    upstreamSocket.write(Buffer.from([0x81, 2, 0x68, 0x69]));
     await wire.until('\x81\x02hi');
     wire.end();
   });
 });
 
-describe('an answer over a reload', () => {
+describe('a response during a reload', () => {
   let site: Upstream;
-  let answer: ServerResponse;
+  /** The response of the upstream. */
+  let stream: ServerResponse;
   const STREAM = '  - { id: stream, method: GET, path: /stream, upstream: up, access: public }\n';
 
   beforeEach(async () => {
     site = await startUpstream((request, response) => {
-      answer = response;
+      stream = response;
       response.writeHead(200, { 'Content-Type': request.headers['accept'] ?? 'text/plain' });
       response.write('data: 1\n\n');
     });
@@ -228,33 +229,33 @@ describe('an answer over a reload', () => {
     return wire;
   };
 
-  it('that is an event stream lives on while its route is what it was', async () => {
+  it('that is an event stream stays open while its route does not change', async () => {
     const wire = await begin('text/event-stream');
     gateway.swap(textOf(STREAM + OTHER, '0ms', site.url));
     for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
-    answer.end('data: 2\n\n');
+    stream.end('data: 2\n\n');
     const got = await wire.answer();
     expect([got.body.toString(), got.isWhole]).toEqual(['data: 1\n\ndata: 2\n\n', true]);
     wire.end();
   });
 
-  it('that is an event stream ends cleanly when its route went, and its upstream is let go', async () => {
+  it('that is an event stream ends cleanly when its route is removed, and the upstream connection is closed', async () => {
     const wire = await begin('text/event-stream; charset=utf-8');
-    const gone = new Promise((resolve) => answer.once('close', resolve));
+    const closed = new Promise((resolve) => stream.once('close', resolve));
     gateway.swap(textOf(OTHER, '0ms', site.url));
     const got = await wire.answer();
     expect([got.body.toString(), got.isWhole]).toEqual(['data: 1\n\n', true]);
-    await gone;
-    // The connection lives on, and its next request is judged by the new plan.
+    await closed;
+    // The connection stays open, and the new plan applies to its next request.
     wire.write(keptHead('GET /stream HTTP/1.1'));
     expect((await wire.answer()).status).toBe(404);
     wire.end();
   });
 
-  it('that becomes an event stream while the gateway stops has its head, and ends at once', async () => {
+  it('that becomes an event stream while the gateway stops keeps its head and ends at once', async () => {
     const late = await startUpstream((_request, response) => {
       closed = gateway.gateway.close(5_000);
-      response.writeHead(200, { 'Content-Type': 'text/event-stream', 'X-Own': 'yes' });
+      response.writeHead(200, { 'Content-Type': 'text/event-stream', 'X-Other': 'yes' });
       response.write('data: 1\n\n');
     });
     let closed: Promise<void> | undefined;
@@ -262,23 +263,23 @@ describe('an answer over a reload', () => {
     const wire = await Wire.open(gateway.port);
     wire.write(keptHead('GET /stream HTTP/1.1'));
     const got = await wire.answer();
-    expect([got.status, got.value('x-own'), got.isWhole]).toEqual([200, 'yes', true]);
+    expect([got.status, got.value('x-other'), got.isWhole]).toEqual([200, 'yes', true]);
     await closed;
     await late.close();
     expect(gateway.lines.map(({ status, aborted }) => [status, aborted])).toEqual([[200, undefined]]);
   });
 
-  it('that is a download is in flight, and ends by the plan that it began with', async () => {
+  it('that is a download ends under the plan that it began with', async () => {
     const wire = await begin('application/pdf');
     gateway.swap(textOf(OTHER, '0ms', site.url));
     for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
-    answer.end('the rest');
+    stream.end('the rest');
     expect((await wire.answer()).body.toString()).toBe('data: 1\n\nthe rest');
     wire.end();
   });
 });
 
-describe('the frames of a WebSocket', () => {
+describe('WebSocketFrameTracker', () => {
   const frame = (length: number, isMasked = false) => {
     const head =
       length < 126 ? [length] : length < 65_536 ? [126, length >> 8, length & 255] : [127, 0, 0, 0, 0, 0, 1, 0, 0];
@@ -286,7 +287,7 @@ describe('the frames of a WebSocket', () => {
     return Buffer.concat([Buffer.from([0x82, ...head]), Buffer.alloc(isMasked ? 4 : 0), Buffer.alloc(length)]);
   };
 
-  it.each([0, 1, 125, 126, 65_535, 65_536])('of %d bytes end where they end, however they are cut', (length) => {
+  it.each([0, 1, 125, 126, 65_535, 65_536])('finds the end of a frame of %d bytes in chunks of any size', (length) => {
     for (const isMasked of [false, true]) {
       const bytes = Buffer.concat([frame(length, isMasked), frame(3)]);
       const end = bytes.length - 5;

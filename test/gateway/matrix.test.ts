@@ -10,8 +10,8 @@ import { eventually } from '../support/site.ts';
 import { startWireUpstream, type WireUpstream } from '../support/upstream.ts';
 
 /**
- * Every class of route by every kind of token: each cell is asked for real, and the table that comes of it is
- * compared with the one that is written here. A cell is the status; `why` is the reason that the log gave for those refused.
+ * Every class of route with every kind of token. Each cell is a real request, and the resulting table must equal the table below.
+ * A cell is the status. The column `why` has the reasons that the log contains for the refusals.
  */
 const APP = 'https://app.example';
 const ROUTES = `  - { id: public, method: any, path: /public, upstream: up, access: public }
@@ -25,9 +25,9 @@ const ROUTES = `  - { id: public, method: any, path: /public, upstream: up, acce
 cors: { origins: ['${APP}'] }
 `;
 
-/** A token, in the Authorization header of a request or in the answer of a login. */
+/** Creates a token for the Authorization header of a request or for the response of a login. */
 type MakeToken = () => string | Promise<string>;
-/** What else a request may bring: no token of a login's answer can be of such a kind. */
+/** A token, or other credentials of a request. Most of the latter cannot be in a login response. */
 type Kind =
   | MakeToken
   | { readonly headers: () => string[] | Promise<string[]>; readonly query?: string; readonly login?: 'too' };
@@ -36,12 +36,12 @@ let issuer: Issuer;
 let upstream: WireUpstream;
 let single: Running;
 let lists: Running;
-/** What the upstream's next answer to a login carries. */
-let given: string | undefined;
+/** The token in the next login response of the upstream. */
+let loginToken: string | undefined;
 
 beforeAll(async () => {
   issuer = await startIssuer();
-  upstream = await startWireUpstream(answerOf);
+  upstream = await startWireUpstream(respond);
   const text = manifest(ROUTES, { up: upstream.url, jwks: issuer.jwksUrl });
   single = await startGateway(text);
   lists = await startGateway(text.replace('allow:', 'array: true, allow:'));
@@ -52,14 +52,14 @@ afterAll(async () => {
   await issuer.close();
 });
 
-function answerOf(request: Message): string | ((socket: Socket) => void) {
+function respond(request: Message): string | ((socket: Socket) => void) {
   const key = request.headers.find(([name]) => name === 'Sec-WebSocket-Key')?.[1];
   if (key !== undefined) {
     const accept = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
     return `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`;
   }
-  const body = JSON.stringify({ token: request.line.includes('/login-header') ? undefined : given });
-  const header = request.line.includes('/login-header') && given !== undefined ? `X-Token: ${given}\r\n` : '';
+  const body = JSON.stringify({ token: request.line.includes('/login-header') ? undefined : loginToken });
+  const header = request.line.includes('/login-header') && loginToken !== undefined ? `X-Token: ${loginToken}\r\n` : '';
   return `HTTP/1.1 200 OK\r\n${header}Content-Length: ${body.length}\r\n\r\n${body}`;
 }
 
@@ -76,12 +76,12 @@ const COLUMNS = [
 ];
 const HANDSHAKE = ['Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='];
 
-/** One cell, and the log's reason: what comes of a kind of token on a class of route. */
+/** Returns a cell and the reason in the log for a class of route and a kind of token. */
 async function cellOf(gateway: Running, column: string, kind: Kind): Promise<[status: string, why: string]> {
   const isLogin = column.startsWith('login');
   if (isLogin && typeof kind !== 'function' && kind.login === undefined) return ['-', ''];
   const token = typeof kind === 'function' ? await kind() : undefined;
-  given = isLogin ? token : undefined;
+  loginToken = isLogin ? token : undefined;
   const credentials = typeof kind === 'function' ? [`Authorization: Bearer ${token}`] : await kind.headers();
   const path = column === 'preflight' ? 'protected' : column;
   const query = typeof kind === 'function' ? '' : (kind.query ?? '');
@@ -93,14 +93,14 @@ async function cellOf(gateway: Running, column: string, kind: Kind): Promise<[st
   ];
   const method = column === 'preflight' ? 'OPTIONS' : 'GET';
   const [before, line] = [upstream.messages.length, gateway.lines.length];
-  const answer = await askOnce(gateway.port, keptHead(`${method} /${path}${query} HTTP/1.1`, ...headers));
-  await eventually('the line of the log', () => gateway.lines.length > line);
+  const response = await sendRequest(gateway.port, keptHead(`${method} /${path}${query} HTTP/1.1`, ...headers));
+  await eventually('the access log line', () => gateway.lines.length > line);
   const { reason = '' } = gateway.lines[line] ?? {};
-  expectSound(answer, { column, isLogin, forwarded: upstream.messages.length - before, token });
-  return [String(answer.status), String(reason).replace(/^login_/, '')];
+  expectConsistent(response, { column, isLogin, forwarded: upstream.messages.length - before, token });
+  return [String(response.status), String(reason).replace(/^login_/, '')];
 }
 
-async function askOnce(port: number, bytes: string): Promise<RawAnswer> {
+async function sendRequest(port: number, bytes: string): Promise<RawAnswer> {
   if (!bytes.includes('Upgrade: websocket')) return ask(port, Buffer.from(bytes, 'latin1'));
   const wire = await Wire.open(port);
   wire.write(Buffer.from(bytes, 'latin1'));
@@ -116,21 +116,21 @@ interface Cell {
   readonly token: string | undefined;
 }
 
-/** What holds for every cell. */
-function expectSound(answer: RawAnswer, { column, isLogin, forwarded, token }: Cell): void {
-  const { status } = answer;
+/** Checks the invariants of every cell. */
+function expectConsistent(response: RawAnswer, { column, isLogin, forwarded, token }: Cell): void {
+  const { status } = response;
   const isPassed = status === 200 || status === 101;
   expect({ column, status, forwarded }).toEqual({ column, status, forwarded: isPassed || isLogin ? 1 : 0 });
-  const challenge = answer.value('www-authenticate') ?? '';
+  const challenge = response.value('www-authenticate') ?? '';
   const begin = /^Bearer realm="signing-gateway"/.test(challenge);
   expect({ status, begin }).toEqual({ status, begin: status === 401 || status === 403 });
   expect({ status, insufficient: challenge.includes('insufficient_scope') }).toEqual({
     status,
     insufficient: status === 403,
   });
-  if (status !== 101) expect(answer.values('access-control-allow-origin')).toEqual([APP]);
+  if (status !== 101) expect(response.values('access-control-allow-origin')).toEqual([APP]);
   if (isPassed || token === undefined || token.length < 8) return;
-  expect([...answer.headers.flat(), answer.body.toString('latin1')].join('\n')).not.toContain(token);
+  expect([...response.headers.flat(), response.body.toString('latin1')].join('\n')).not.toContain(token);
 }
 
 async function tableOf(gateway: Running, columns: readonly string[], kinds: Record<string, Kind>): Promise<string> {
@@ -163,7 +163,7 @@ const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('ba
 const now = Math.floor(Date.now() / 1000);
 const claims = { iss: ISSUER, aud: AUDIENCE, sub: 'someone', iat: now, exp: now + 600, company_role: 'admin' };
 
-/** Signed by a key that the issuer does not have. */
+/** Creates a token that is signed with a key that the issuer does not have. */
 async function forged(header: (own: object) => { alg: string } & Record<string, unknown>): Promise<string> {
   const { alg } = header({});
   if (alg === 'none') return `${part(header({}))}.${part(claims)}.`;
@@ -244,12 +244,12 @@ const LISTS: Record<string, Kind> = {
   'roles null': withClaims({ company_role: null }),
 };
 
-describe('what comes of a token', () => {
-  it('by route and kind', async () => {
+describe('the response to a token', () => {
+  it('depends on the route and the kind of token', async () => {
     expect(await tableOf(single, COLUMNS, KINDS)).toBe(TABLE);
   });
 
-  it('where the role is a list', async () => {
+  it('depends on the list of roles', async () => {
     expect(await tableOf(lists, COLUMNS, LISTS)).toBe(LISTS_TABLE);
   });
 });

@@ -33,7 +33,7 @@ let gateway: Gateway;
 let port: number;
 const raw: string[] = [];
 
-/** Returns the hash that the access log has in place of a subject. The verifier computes it. */
+/** Returns the value that identifies a subject in the log. */
 const hashOf = (subject: string) => createHash('sha256').update(subject).digest('hex').slice(0, 16);
 
 beforeAll(async () => {
@@ -56,14 +56,14 @@ beforeEach(() => {
   raw.length = 0;
 });
 
-/** Loads a plan with predictable subjects: a new plan takes over the verifier of the previous plan. */
+/** Returns a plan whose verifier reports predictable subjects. The plan takes it over from the previous plan. */
 function planWithSubjects(): Plan {
   const text = manifest(ROUTES, { up: upstream.url, jwks: issuer.jwksUrl, timeouts: '{ response: 200ms }' });
   const source = { path: 'gateway.yaml', text };
   const first = load(source, worldOf()).plan;
   if (first?.auth === undefined) throw new Error('the manifest does not load');
   const { verifier } = first.auth;
-  const fixedVerifier: Verifier = {
+  const stub: Verifier = {
     ...verifier,
     cached: (token) => withSubject(verifier.cached(token)),
     verify: async (token) => {
@@ -71,8 +71,8 @@ function planWithSubjects(): Plan {
       return 'code' in result ? result : { principal: withSubject(result.principal) };
     },
   };
-  const { plan } = load(source, worldOf(), { ...first, auth: { ...first.auth, verifier: fixedVerifier } });
-  if (plan?.auth?.verifier !== fixedVerifier) throw new Error('the verifier was not taken over');
+  const { plan } = load(source, worldOf(), { ...first, auth: { ...first.auth, verifier: stub } });
+  if (plan?.auth?.verifier !== stub) throw new Error('the plan did not take over the verifier');
   return plan;
 }
 
@@ -85,15 +85,15 @@ const bearer = async (claims: Record<string, unknown> = {}) =>
 
 async function lineOf(bytes: string | Buffer) {
   const response = await ask(port, bytes);
-  await eventually('the access line', () => raw.length > 0);
+  await eventually('the line', () => raw.length > 0);
   return { response, line: JSON.parse(raw.at(-1) ?? '') };
 }
 
-describe('a refusal', () => {
+describe('the access log line of a refusal', () => {
   it.each([
-    ['a missing token', () => [], { refusal: 'token_missing', reason: 'token_missing', status: 401 }],
-    ['a malformed token', () => ['Authorization: Bearer x'], { refusal: 'token_invalid', reason: 'token_malformed' }],
-  ])('for %s logs the required roles', async (_case, headers, members) => {
+    ['missing', () => [], { refusal: 'token_missing', reason: 'token_missing', status: 401 }],
+    ['not valid', () => ['Authorization: Bearer x'], { refusal: 'token_invalid', reason: 'token_malformed' }],
+  ])('because the token is %s has the required roles', async (_case, headers, members) => {
     const { line } = await lineOf(head('GET /settings HTTP/1.1', ...headers()));
     expect(line).toMatchObject({ route: 'settings', decision: 'refused', required: ['admin'], ...members });
     expect(line).not.toHaveProperty('subject');
@@ -104,14 +104,14 @@ describe('a refusal', () => {
     ['audience_wrong', { aud: 'elsewhere' }],
     ['issuer_wrong', { iss: 'somebody' }],
     ['token_not_yet_valid', { nbf: 9_999_999_999 }],
-  ])('for an invalid token has its reason only in the log: %s', async (reason, claims) => {
+  ])('because of a token has the reason, and the response does not: %s', async (reason, claims) => {
     const { response, line } = await lineOf(head('GET /contacts HTTP/1.1', await bearer(claims)));
     expect(line).toMatchObject({ status: 401, refusal: 'token_invalid', reason, required: ['admin', 'user'] });
     expect(line).not.toHaveProperty('subject');
     expect([response.line, ...response.headers.flat(), response.body].join('\n')).not.toContain(reason);
   });
 
-  it('for a role has the subject and the required roles only in the log', async () => {
+  it('because of a role has the subject and the required roles, and the response does not', async () => {
     const { response, line } = await lineOf(head('GET /settings HTTP/1.1', await bearer({ company_role: 'user' })));
     expect(line).toMatchObject({
       route: 'settings',
@@ -123,17 +123,17 @@ describe('a refusal', () => {
       required: ['admin'],
     });
     expect(response.json().message).toBe('admins and users only');
-    // The message contains "admins", in the plural.
+    // The message of the manifest contains the word "admins".
     expect(JSON.stringify(response.json()).replaceAll('admins', '')).not.toContain('admin');
     expect(response.headers.flat().join('\n')).not.toContain('admin');
   });
 
-  it('of a body logs the subject of the caller', async () => {
+  it('because of a body has the subject of the caller', async () => {
     const { line } = await lineOf(head('POST /strict HTTP/1.1', 'Content-Length: 0', await bearer()));
     expect(line).toMatchObject({ status: 415, subject: hashOf(ANN), decision: 'refused', required: ['admin', 'user'] });
   });
 
-  it('without a role check logs no required roles', async () => {
+  it('without an authorization check has no required roles', async () => {
     for (const line of ['GET /nowhere HTTP/1.1', 'PUT /login HTTP/1.1', 'GET /open/../x HTTP/1.1']) {
       const { line: entry } = await lineOf(head(line));
       expect(entry).toHaveProperty('decision', 'refused');
@@ -141,17 +141,17 @@ describe('a refusal', () => {
     }
   });
 
-  it('of bytes that are not a request has an access line', async () => {
+  it('is also written for bytes that are not a request', async () => {
     await exchangeBytes(port, 'nonsense\r\n\r\n');
-    await eventually('the access line', () => raw.length > 0);
+    await eventually('the line', () => raw.length > 0);
     expect(JSON.parse(raw[0] ?? '')).toMatchObject({ decision: 'refused', refusal: 'message_malformed', status: 400 });
   });
 });
 
-describe('a forwarded response', () => {
-  it('logs the subject of its caller and no decision', async () => {
+describe('the access log line of a response that was not refused', () => {
+  it('has no decision, and the subject of its caller', async () => {
     const token = await bearer();
-    // The gateway verifies the token in the first round and has it cached in the second.
+    // The token is verified in the first round and cached in the second.
     for (let round = 0; round < 2; round += 1) {
       const { line } = await lineOf(head('GET /contacts HTTP/1.1', token));
       expect(line).toMatchObject({ status: 200, subject: hashOf(ANN) });
@@ -159,18 +159,18 @@ describe('a forwarded response', () => {
     }
   });
 
-  it('logs no subject on a public route, where no token is verified', async () => {
+  it('of a public route has no subject, since tokens are ignored', async () => {
     expect((await lineOf(head('GET /open/x HTTP/1.1', await bearer()))).line).not.toHaveProperty('subject');
   });
 });
 
-describe('a login', () => {
+describe('the access log line of a login', () => {
   const respondWithToken = async (claims: Record<string, unknown>) => {
     const token = await issuer.token({ sub: BOB, ...claims });
     respond = (_request, response) => void response.end(JSON.stringify({ token }));
   };
 
-  it('logs the subject of the token in the response', async () => {
+  it('has the subject of the token in the response', async () => {
     await respondWithToken({});
     expect((await lineOf(head('POST /login HTTP/1.1'))).line).toMatchObject({ status: 200, subject: hashOf(BOB) });
     await respondWithToken({ company_role: 'viewer' });
@@ -185,7 +185,7 @@ describe('a login', () => {
     expect(renewed.line).toMatchObject({ status: 403, subject: hashOf(BOB) });
   });
 
-  it('logs no subject for an invalid token in the response', async () => {
+  it('has no subject if the token is not valid', async () => {
     await respondWithToken({ exp: 1 });
     const { line } = await lineOf(head('POST /login HTTP/1.1'));
     expect(line).toMatchObject({ status: 502, refusal: 'login_response_refused', reason: 'login_token_expired' });
@@ -195,14 +195,14 @@ describe('a login', () => {
   });
 });
 
-it('no access line contains a claim or a token', async () => {
+it('the access log never has a claim or a token', async () => {
   const claims = { sub: 'SENTINEL-sub', company_role: 'SENTINEL-role', email: 'SENTINEL-mail', jti: 'SENTINEL-jti' };
   const token = await issuer.token(claims);
   respond = (_request, response) => void response.end(JSON.stringify({ token }));
   for (const path of ['/contacts', '/settings', '/open/x', '/strict'])
     await ask(port, head(`POST ${path} HTTP/1.1`, `Authorization: Bearer ${token}`));
   await ask(port, head('POST /login HTTP/1.1'));
-  await eventually('the access lines', () => raw.length === 5);
+  await eventually('the lines', () => raw.length === 5);
   const all = raw.join('\n');
   for (const secret of ['SENTINEL', ...token.split('.')]) expect(all).not.toContain(secret);
   expect(all).toContain(hashOf('SENTINEL-sub'));
@@ -214,7 +214,7 @@ describe('docs/log.md', () => {
     ([, name]) => name,
   );
 
-  it('lists every member of an access line, in order', async () => {
+  it('lists every member of a line, in the same order', async () => {
     await ask(port, head('GET /contacts HTTP/1.1', await bearer()));
     await ask(port, head('GET /settings HTTP/1.1', await bearer({ company_role: 'user' })));
     await exchangeBytes(port, 'nonsense\r\n\r\n');
@@ -224,7 +224,7 @@ describe('docs/log.md', () => {
     const wire = await Wire.open(port);
     wire.write(keptHead('GET /open/x HTTP/1.1'));
     await wire.closed();
-    await eventually('the access lines', () => raw.length === 5);
+    await eventually('the lines', () => raw.length === 5);
     const lines = raw.map((line) => Object.keys(JSON.parse(line)));
     const source = readFileSync(new URL('../../src/gateway/telemetry/access-log.ts', import.meta.url), 'utf8');
     const sourceMembers = [...source.matchAll(/[{,]"(\w+)":/g)].map(([, name]) => name);
@@ -233,20 +233,20 @@ describe('docs/log.md', () => {
     for (const line of lines) expect(line).toEqual(members.filter((name) => line.includes(name ?? '')));
   });
 
-  it('has an example with the members of a real access line', async () => {
+  it('shows an example line', async () => {
     const { line } = await lineOf(head('GET /settings HTTP/1.1', await bearer({ company_role: 'user' })));
-    const fixedValues = {
+    const example = {
       time: 1_767_225_600_000,
       id: '8f14e45f-ceea-467f-9575-7c3a1f2d9b10',
       subject: '5f0c1e7a94b2d386',
       trace: '8f14e45fceea467f95757c3a1f2d9b10',
       ms: 0.412,
     };
-    for (const name of Object.keys(fixedValues)) expect(line).toHaveProperty(name);
-    expectSection('docs/log.md', 'example', `\`\`\`json\n${JSON.stringify({ ...line, ...fixedValues })}\n\`\`\`\n`);
+    for (const name of Object.keys(example)) expect(line).toHaveProperty(name);
+    expectSection('docs/log.md', 'example', `\`\`\`json\n${JSON.stringify({ ...line, ...example })}\n\`\`\`\n`);
   });
 
-  it('lists the reasons for which the gateway refuses a token', () => {
+  it('lists the reasons why a token is not accepted', () => {
     const types = readFileSync(new URL('../../src/plan/tokens/verification-result.ts', import.meta.url), 'utf8');
     const union = /export type TokenErrorCode =([^;]*);/.exec(types)?.[1] ?? '';
     const codes = [...union.matchAll(/'(\w+)'/g)].map(([, name]) => name).filter((name) => name !== 'keys_unavailable');
@@ -254,7 +254,7 @@ describe('docs/log.md', () => {
     expectSection('docs/log.md', 'token-reasons', `${codes.map((name) => `\`${name}\``).join(', ')}.\n`);
   });
 
-  it('lists the error reasons of upstream connections', () => {
+  it('lists the reasons why an upstream connection fails', () => {
     const rows = Object.entries(HTTP1_ERROR_CODES).map(([code, text]) => `- \`upstream_${code}\`: ${text}\n`);
     expectSection('docs/log.md', 'upstream-reasons', rows.join(''));
     const names = Object.entries(DNS_ERROR_CODES).map(

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { useSharedReadBuffer } from '../../src/gateway/server/shared-read-buffer.ts';
 import { eventually } from '../support/site.ts';
 
-it('connections share one read buffer, and a refused chunk suspends the reads of its connection', async () => {
+it('connections share one read buffer, and a callback that returns false suspends reading', async () => {
   const buffers = new Set<ArrayBufferLike>();
   const texts: string[] = [];
   const sockets: Socket[] = [];

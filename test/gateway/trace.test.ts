@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
 import { findRequestTracer } from '../../src/gateway/telemetry/opentelemetry.ts';
 import { readTraceparent } from '../../src/gateway/telemetry/trace.ts';
-import { createCallbackLog } from '../../src/log/log.ts';
+import { createNullLog } from '../../src/log/log.ts';
 import { manifest, PUBLIC_ALL, startGateway } from '../support/gateway.ts';
 import { ask, head } from '../support/raw.ts';
 import { eventually, type Site, startSite } from '../support/site.ts';
@@ -147,7 +147,7 @@ describe('with an OpenTelemetry SDK', () => {
     await close();
     gateway = createGateway(
       other.plan,
-      createCallbackLog(() => undefined),
+      createNullLog(() => undefined),
       findRequestTracer('1'),
     );
     return (await gateway.listen()).port;

@@ -534,7 +534,7 @@ describe('TLS to the upstream', () => {
     expect([response.status, response.json().code]).toEqual([502, 'upstream_error']);
   });
 
-  it('trusts the configured authority, and sends no server name for an IP address, whatever the Host of the client', async () => {
+  it('trusts the configured authority, and sends no server name for an IP address, for any Host of the client', async () => {
     const { url, names } = await startTls('address');
     const gateway = await serve(`{ url: '${url}', tls: { ca: ./address.pem } }`, PUBLIC_ALL, FILES);
     expect((await get(gateway)).body.toString()).toBe('secret');

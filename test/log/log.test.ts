@@ -6,15 +6,15 @@ import type { LogStatus } from '../../src/log/log.ts';
 
 const LOG = new URL('../../src/log/log.ts', import.meta.url).href;
 
-/** A process that logs to what takes no lines, and ends by its own will; `null`: it had to be killed. */
-async function codeOf(destination: string): Promise<number | null> {
+/** Returns the exit code of a process whose log destination accepts no lines; `null` if the process had to be killed. */
+async function exitCodeOf(destination: string): Promise<number | null> {
   const code = `
-    import { createLog } from '${LOG}';
-    // As the command line does, which puts a pipe into the mode in which nobody waits for it.
+    import { createProcessLog } from '${LOG}';
+    // Like the command line: the listener makes writes to a pipe non-blocking.
     process.stdout.on('error', () => undefined);
-    const log = createLog(${destination});
+    const log = createProcessLog(${destination});
     const lines = setInterval(() => {
-      for (let turn = 0; turn < 200; turn += 1) log.line('x'.repeat(5_000));
+      for (let turn = 0; turn < 200; turn += 1) log.writeLine('x'.repeat(5_000));
     }, 100);
     setTimeout(() => {
       clearInterval(lines);
@@ -26,55 +26,55 @@ async function codeOf(destination: string): Promise<number | null> {
     timeout: 10_000,
     killSignal: 'SIGKILL',
   });
-  // Not a byte of its output is read.
+  // Nothing reads the output.
   const [exit] = await once(child, 'exit');
   child.stdout.destroy();
   return exit;
 }
 
-describe('the end of a process', () => {
+describe('a process with a log', () => {
   it.each([
-    ['a reader that takes nothing any more', '1'],
+    ['a reader that has stalled', '1'],
     ['a full disk', "'/dev/full'"],
   ])(
-    'is not held up by %s',
-    async (_what, destination) => {
-      expect(await codeOf(destination)).toBe(7);
+    'exits in time in spite of %s',
+    async (_case, destination) => {
+      expect(await exitCodeOf(destination)).toBe(7);
     },
     15_000,
   );
 });
 
 /**
- * A process that writes many lines to a pipe, and says on standard error how that went: each time that it gets a line on
- * standard input, which makes it write so many lines.
+ * Starts a process that logs to a pipe. For each number on standard input it writes that many lines, then prints the status of
+ * the log to standard error.
  */
 function startLogger() {
   const code = `
     import { createInterface } from 'node:readline';
-    import { createLog } from '${LOG}';
+    import { createProcessLog } from '${LOG}';
     process.stdout.on('error', () => undefined);
-    const log = createLog(1);
+    const log = createProcessLog(1);
     for await (const count of createInterface({ input: process.stdin })) {
-      for (let turn = 0; turn < Number(count); turn += 1) log.line('{"msg":"line","text":"' + 'x'.repeat(1_000) + '"}');
+      for (let turn = 0; turn < Number(count); turn += 1) log.writeLine('{"msg":"line","text":"' + 'x'.repeat(1_000) + '"}');
       await new Promise((resolve) => setTimeout(resolve, 150));
       process.stderr.write(JSON.stringify(log.status()) + '\\n');
     }
     log.flush();`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', code], { stdio: 'pipe' });
-  const answers = createInterface({ input: child.stderr })[Symbol.asyncIterator]();
+  const statuses = createInterface({ input: child.stderr })[Symbol.asyncIterator]();
   return {
     child,
-    /** Has it write lines. */
+    /** Makes the process write lines. */
     async write(count: number): Promise<LogStatus> {
       child.stdin.write(`${count}\n`);
-      return JSON.parse((await answers.next()).value ?? 'null');
+      return JSON.parse((await statuses.next()).value ?? 'null');
     },
   };
 }
 
-describe('lines that are lost', () => {
-  it('are counted while nobody reads, and reported in the log once somebody does', async () => {
+describe('lost lines', () => {
+  it('are counted while the reader has stalled, and reported in the log once it reads again', async () => {
     const { child, write } = startLogger();
     child.stdout.pause();
     const full = await write(30_000);
@@ -87,15 +87,16 @@ describe('lines that are lost', () => {
         const { msg, count } = JSON.parse(line);
         if (msg === 'line') lines += 1;
         else reports.push({ count });
-        expect(['line', 'lines of the log were lost: they were not read, or could not be written']).toContain(msg);
+        expect(['line', 'log lines were lost, because they could not be written or were not read in time']).toContain(
+          msg,
+        );
       }
     })();
     let status = full;
-    // Each line of standard input has one line written.
-    for (let asked = 1; status.waitingBytes > 0 || reports.length === 0; asked += 1) {
+    for (let round = 1; status.waitingBytes > 0 || reports.length === 0; round += 1) {
       status = await write(1);
       lines -= 1;
-      expect(asked).toBeLessThan(200);
+      expect(round).toBeLessThan(200);
     }
     child.stdin.end();
     await reading;
@@ -104,11 +105,11 @@ describe('lines that are lost', () => {
     expect(lines + full.droppedLines).toBe(30_000);
   }, 60_000);
 
-  it('are told from those of a reader that has gone', async () => {
+  it('of a reader that has closed the pipe are counted, with the error EPIPE', async () => {
     const { child, write } = startLogger();
     child.stdout.destroy();
     let status = await write(1);
-    for (let asked = 0; status.error === undefined && asked < 100; asked += 1) status = await write(1);
+    for (let round = 0; status.error === undefined && round < 100; round += 1) status = await write(1);
     expect(status.error).toBe('EPIPE');
     expect((await write(30_000)).droppedLines).toBeGreaterThan(5_000);
     child.stdin.end();

@@ -39,7 +39,7 @@ export function bodyRoute(schema: string): string {
   return ROUTE.replace(' }', () => `, body: { schema: ${schema} } }`);
 }
 
-/** What is wrong with a short body of the first route, and `undefined` when that has no schema. */
+/** Returns the violations of a short body of the first route; `undefined` if the route has no schema. */
 export function faultsOf({ plan, problems }: LoadResult, body: string): readonly Violation[] | undefined {
   if (plan === undefined) throw new Error(problems.map(said).join('\n'));
   const judged = plan.routes[0]?.body?.validate?.(Buffer.from(body));

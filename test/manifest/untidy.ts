@@ -37,7 +37,7 @@ export function untidy(seed: number): string {
     return `${header}\n${pick(['', '\n'])}${lines.join('\n')}\n${pick(['', '\n\n'])}`;
   }
 
-  /** What stands behind `key:` or `-` in this column; a list may begin in `listAt`. */
+  /** Writes the value after `key:` or `-` in this column; a list may begin at `listAt`. */
   function value(indent: number, listAt: number, depth: number): string {
     const gap = () => (random() < 0.2 ? `${pick(['', ' # c'])}${further(indent)}` : pad(0, 2));
     const kind = upTo(depth > 3 ? 3 : 7);

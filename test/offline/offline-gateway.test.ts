@@ -35,70 +35,71 @@ function planOf(text = MANIFEST, files: Record<string, string> = {}): Plan {
 const GET = { method: 'GET', target: '/open', headers: [] as string[], body: undefined };
 const POST = { ...GET, method: 'POST' };
 
-describe('the gateway without a network', () => {
+describe('the offline gateway', () => {
   const tokens = new StubVerifier();
-  const ask = createOfflineGateway(planOf(), tokens);
+  const send = createOfflineGateway(planOf(), tokens);
 
-  it('forwards what the gateway forwards, to the first target, however short the time limits are', async () => {
-    const { response, upstreamRequest, logEntry } = await ask({ ...GET, target: '/open?a=b' });
-    expect([response?.status, logEntry.route]).toEqual([200, 'open']);
+  it('forwards to the first endpoint, however short the time limits are', async () => {
+    const { response, upstreamRequest, record } = await send({ ...GET, target: '/open?a=b' });
+    expect([response?.status, record.route?.id]).toEqual([200, 'open']);
     expect([upstreamRequest?.origin, upstreamRequest?.method, upstreamRequest?.url]).toEqual([
       'http://10.0.0.1:7001',
       'GET',
       '/open?a=b',
     ]);
-    expect((await ask(GET)).upstreamRequest?.origin).toBe('http://10.0.0.1:7001');
+    expect((await send(GET)).upstreamRequest?.origin).toBe('http://10.0.0.1:7001');
   });
 
-  it('gives the answer of the upstream to the client', async () => {
+  it('passes the response of the upstream to the client', async () => {
     const upstream = { status: 203, headers: ['X-A', 'b', 'X-A', 'c'], body: Buffer.from('hello') };
-    const { response } = await ask(GET, upstream);
+    const { response } = await send(GET, upstream);
     expect([response?.status, response?.body.toString()]).toEqual([203, 'hello']);
     expect(response?.headers).toEqual(expect.arrayContaining(['X-A', 'b', 'c']));
   });
 
-  it('carries large bodies both ways', async () => {
+  it('forwards large bodies in both directions', async () => {
     const body = Buffer.alloc(5_000_000, 'a');
-    const { response, upstreamRequest } = await ask({ ...POST, body }, { status: 200, headers: [], body });
+    const { response, upstreamRequest } = await send({ ...POST, body }, { status: 200, headers: [], body });
     expect([upstreamRequest?.body.equals(body), response?.body.equals(body)]).toEqual([true, true]);
   });
 
   it.each([
     [65_536, 200],
     [65_537, 413],
-  ])('refuses a body of %i bytes as it should, by either framing', async (size, status) => {
+  ])('responds to a body of %i bytes with %i, for both kinds of framing', async (size, status) => {
     const request = { ...POST, target: '/small', body: Buffer.alloc(size) };
-    expect((await ask(request)).response?.status).toBe(status);
-    expect((await ask({ ...request, headers: ['Transfer-Encoding', 'chunked'] })).response?.status).toBe(status);
+    expect((await send(request)).response?.status).toBe(status);
+    expect((await send({ ...request, headers: ['Transfer-Encoding', 'chunked'] })).response?.status).toBe(status);
   });
 
-  it('fills a body up that is said to be longer, and leaves where it would be endless', async () => {
-    const padded = await ask({ ...POST, headers: ['Content-Length', '10'], body: Buffer.from('abc') });
+  it('pads a body to its Content-Length, and disconnects if that exceeds the limit', async () => {
+    const padded = await send({ ...POST, headers: ['Content-Length', '10'], body: Buffer.from('abc') });
     expect(padded.upstreamRequest?.body.toString()).toBe('abc       ');
-    const endless = await ask({ ...POST, headers: ['Content-Length', '1000000000000'], body: undefined });
-    expect([endless.response, endless.logEntry.refusal]).toEqual([undefined, undefined]);
-    const refused = await ask({ ...POST, target: '/small', headers: ['Content-Length', '1000000000000'] });
-    expect(refused.logEntry.refusal).toBe('body_too_large');
+    const endless = await send({ ...POST, headers: ['Content-Length', '1000000000000'], body: undefined });
+    expect([endless.response, endless.record.refusal?.code]).toEqual([undefined, undefined]);
+    const refused = await send({ ...POST, target: '/small', headers: ['Content-Length', '1000000000000'] });
+    expect(refused.record.refusal?.code).toBe('body_too_large');
   });
 
-  it('refuses what is no request', async () => {
-    expect((await ask({ ...GET, target: '/a b' })).logEntry.refusal).toBe('message_malformed');
-    expect((await ask({ ...GET, method: 'CONNECT', target: 'a:1' })).logEntry.refusal).toBe('method_not_allowed');
-    expect((await ask({ ...GET, headers: ['X', 'y'.repeat(20_000)] })).logEntry.refusal).toBe('headers_too_large');
+  it('refuses a malformed request', async () => {
+    expect((await send({ ...GET, target: '/a b' })).record.refusal?.code).toBe('message_malformed');
+    expect((await send({ ...GET, method: 'CONNECT', target: 'a:1' })).record.refusal?.code).toBe('method_not_allowed');
+    expect((await send({ ...GET, headers: ['X', 'y'.repeat(20_000)] })).record.refusal?.code).toBe('headers_too_large');
   });
 
-  it('knows tokens that were stated, and no others', async () => {
+  it('verifies the configured tokens and no others', async () => {
     tokens.setToken('good', { claims: { role: 'user', sub: 'someone' } });
     tokens.setToken('other', { claims: { role: 'guest' } });
     tokens.setToken('old', { code: 'token_expired' });
-    const asked = (token: string) => ask({ ...GET, target: '/closed', headers: ['Authorization', `Bearer ${token}`] });
-    expect((await asked('good')).principals.map(({ claims }) => claims['role'])).toEqual(['user']);
-    expect((await asked('other')).logEntry.refusal).toBe('role_not_allowed');
-    expect((await asked('old')).logEntry.reason).toBe('token_expired');
-    expect((await asked('unknown')).logEntry.reason).toBe('signature_wrong');
+    const sendToken = (token: string) =>
+      send({ ...GET, target: '/closed', headers: ['Authorization', `Bearer ${token}`] });
+    expect((await sendToken('good')).principals.map(({ claims }) => claims['role'])).toEqual(['user']);
+    expect((await sendToken('other')).record.refusal?.code).toBe('role_not_allowed');
+    expect((await sendToken('old')).record.refusal?.reason).toBe('token_expired');
+    expect((await sendToken('unknown')).record.refusal?.reason).toBe('signature_wrong');
   });
 
-  it('answers a WebSocket handshake as the upstream does', async () => {
+  it('passes a WebSocket handshake to the upstream, and its response to the client', async () => {
     const headers = [
       'Connection',
       'Upgrade',
@@ -109,7 +110,7 @@ describe('the gateway without a network', () => {
       'Sec-WebSocket-Key',
       'a',
     ];
-    const { response, upstreamRequest } = await ask(
+    const { response, upstreamRequest } = await send(
       { ...GET, target: '/socket', headers },
       { status: 403, headers: [], body: Buffer.from('no') },
     );
@@ -117,16 +118,16 @@ describe('the gateway without a network', () => {
     expect(upstreamRequest?.headers.map((text) => text.toLowerCase())).toContain('websocket');
   });
 
-  it('cuts the connection where the gateway does', async () => {
-    const { response, logEntry } = await ask(GET, {
+  it('closes the connection when the upstream truncates its response', async () => {
+    const { response, record } = await send(GET, {
       status: 200,
       headers: ['Content-Length', '10'],
       body: Buffer.from('abc'),
     });
-    expect([response, logEntry.refusal]).toEqual([undefined, 'upstream_error']);
+    expect([response, record.refusal?.code]).toEqual([undefined, 'upstream_error']);
   });
 
-  it('is one behind TLS too', async () => {
+  it('serves a plan with TLS', async () => {
     const { certificate, key } = createPair();
     const text = MANIFEST.replace('version: 1', 'version: 1\nserver: { tls: { certificate: ./a.pem, key: ./a.key } }');
     const secured = createOfflineGateway(planOf(text, { 'a.pem': certificate, 'a.key': key }), new StubVerifier());
@@ -136,8 +137,8 @@ describe('the gateway without a network', () => {
   });
 });
 
-describe('a connection in memory', () => {
-  it('holds a writer back that nobody reads', async () => {
+describe('MemorySocket', () => {
+  it('applies backpressure while the peer does not read', async () => {
     const [near, far] = MemorySocket.pair();
     let count = 0;
     while (near.write(Buffer.alloc(10_000)) && count < 1_000) count += 1;
@@ -146,7 +147,7 @@ describe('a connection in memory', () => {
     await once(near, 'drain');
   });
 
-  it('ends by one side for the other', async () => {
+  it('ends at the peer when one side ends', async () => {
     const [near, far] = MemorySocket.pair();
     far.resume();
     near.end('last');
@@ -154,14 +155,14 @@ describe('a connection in memory', () => {
     expect(far.bytesRead).toBe(4);
   });
 
-  it('is reset for the other side', async () => {
+  it('emits ECONNRESET at the peer after a reset', async () => {
     const [near, far] = MemorySocket.pair();
     near.resetAndDestroy();
     const [error] = await once(far, 'error');
     expect(error).toMatchObject({ code: 'ECONNRESET' });
   });
 
-  it('loses what is written to a side that is gone', async () => {
+  it('discards bytes for a closed peer', async () => {
     const [near, far] = MemorySocket.pair();
     far.destroy();
     await new Promise<void>((resolve) => near.write('lost', () => resolve()));

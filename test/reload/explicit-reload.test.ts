@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
 import { load, type PlannedManifest } from '../../src/load.ts';
-import { createCallbackLog } from '../../src/log/log.ts';
+import { createNullLog } from '../../src/log/log.ts';
 import { createFileEnvironment } from '../../src/manifest/file-environment.ts';
 import { reportProblems } from '../../src/reload/reload-report.ts';
 import { Reloader, type ReloadOutcome } from '../../src/reload/reloader.ts';
@@ -31,10 +31,7 @@ async function serve(first: string): Promise<void> {
   const path = join(folder, 'gateway.yaml');
   const initial = load({ path, text: first }, createFileEnvironment(path, {}));
   if (initial.plan === undefined) throw new Error(JSON.stringify(initial.problems));
-  gateway = createGateway(
-    initial.plan,
-    createCallbackLog(() => undefined),
-  );
+  gateway = createGateway(initial.plan, createNullLog());
   await gateway.listen();
   reloader = new Reloader({ path, env: {}, gateway, initial, onReload: (reload) => void reported.push(reload) });
 }

@@ -18,8 +18,8 @@ function problemsOf(path: string, text: string) {
     : toProblems(findUnknownReferences(testFile.testFile, planned()), testFile.document);
 }
 
-describe('a test file with a mistake', () => {
-  test.each(names)('%s', (name) => {
+describe('a test file with an error', () => {
+  test.each(names)('prints the problem of %s', (name) => {
     const text = readFileSync(new URL(`${name}.yaml`, CASES), 'utf8');
     const problems = problemsOf(`${name}.yaml`, text);
     const printed = formatProblems(problems, text, false);
@@ -30,7 +30,7 @@ describe('a test file with a mistake', () => {
   });
 });
 
-test('a role where nobody has one is a mistake too', () => {
+test('a role is an error if the manifest has no "auth"', () => {
   const text = `version: 1
 tokens: { one: { role: user } }
 cases:
@@ -43,7 +43,7 @@ upstreams: { up: { url: http://127.0.0.1:9 } }
 routes: [{ id: all, method: GET, path: /**, upstream: up, access: public }]
 `);
   const { testFile } = readTestFile({ path: 'gateway.test.yaml', text });
-  if (testFile === undefined) throw new Error('it has no mistake of its own');
+  if (testFile === undefined) throw new Error('the test file itself must be valid');
   const problems = toProblems(findUnknownReferences(testFile.testFile, open), testFile.document);
   expect(problems.map(({ range, rule }) => `${range.line}:${range.column} ${rule}`)).toEqual([
     '2:18 auth-missing',

@@ -10,9 +10,9 @@ async function run(text: string, manifest = MANIFEST) {
   return runTestFile(testFile.testFile, planned(manifest));
 }
 
-/** What became otherwise than a case expects, as `member: got`. */
-async function mismatches(written: string, tokens = '{}'): Promise<string[]> {
-  const results = await run(`version: 1\ntokens: ${tokens}\ncases:\n  - name: it\n    ${written}\n`);
+/** Runs one case and returns its mismatches as `member: actual`. */
+async function mismatchesOf(testCase: string, tokens = '{}'): Promise<string[]> {
+  const results = await run(`version: 1\ntokens: ${tokens}\ncases:\n  - name: it\n    ${testCase}\n`);
   return results.flatMap((result) =>
     result.mismatches.map(({ path, actual }) => `${path.join('.')}: ${JSON.stringify(actual)}`),
   );
@@ -21,106 +21,116 @@ async function mismatches(written: string, tokens = '{}'): Promise<string[]> {
 const LIST = 'request: { method: GET, url: /contacts/7?a=1, role: user }';
 const NOTE = 'request: { method: POST, url: /notes, body: { text: hello }, headers: { X-Debug: "1" } }';
 
-describe('a case passes', () => {
+describe('a test case passes', () => {
   test.each([
-    ['nothing is expected but that nothing is refused', `${LIST}\n    expect: {}`],
-    ['the route', `${LIST}\n    expect: { route: contacts }`],
+    ['that expects only that nothing is refused', `${LIST}\n    expect: {}`],
+    ['that expects a route', `${LIST}\n    expect: { route: contacts }`],
     [
-      'path and query at the upstream',
+      'that expects the path and query at the upstream',
       `${LIST}\n    expect: { upstream: { url: /v2/7?a=1, method: GET, id: contacts } }`,
     ],
-    ['the whole URL', `${LIST}\n    expect: { upstream: { url: 'https://contacts.internal/v2/7?a=1' } }`],
     [
-      'headers that are set, removed and added',
+      'that expects the complete URL at the upstream',
+      `${LIST}\n    expect: { upstream: { url: 'https://contacts.internal/v2/7?a=1' } }`,
+    ],
+    [
+      'that expects headers which are set, removed and added',
       `${NOTE}\n    expect: { upstream: { headers: { x-platform: signing, X-Debug: null, Content-Type: application/json } } }`,
     ],
-    ['the body at the upstream', `${NOTE}\n    expect: { upstream: { body: { text: hello } } }`],
-    ['a body as text', `${NOTE}\n    expect: { upstream: { body: '{"text":"hello"}' } }`],
+    ['that expects a body at the upstream', `${NOTE}\n    expect: { upstream: { body: { text: hello } } }`],
+    ['that expects a body as text', `${NOTE}\n    expect: { upstream: { body: '{"text":"hello"}' } }`],
     [
-      'the answer of the upstream',
+      'that expects the response of the upstream',
       `${LIST}\n    response: { status: 202, headers: { X-A: [b, c] }, body: [1] }\n    expect: { status: 202, headers: { X-A: [b, c], Content-Type: application/json }, body: [1] }`,
     ],
-    ['an answer as text', `${LIST}\n    response: { body: done }\n    expect: { body: done }`],
+    ['that expects a response as text', `${LIST}\n    response: { body: done }\n    expect: { body: done }`],
     [
-      'a refusal, and that no upstream was asked',
+      'that expects a refusal and no upstream request',
       'request: { method: GET, url: /contacts }\n    expect: { refusal: token_missing, status: 401, route: contacts, upstream: null }',
     ],
     [
-      'that no route has it',
+      'that expects no route',
       'request: { method: GET, url: /nowhere }\n    expect: { refusal: route_unknown, route: null }',
     ],
     [
-      'why a path is refused',
+      'that expects the reason of a refusal',
       'request: { method: GET, url: /contacts/../notes }\n    expect: { refusal: path_ambiguous, reason: path_dot_segment }',
     ],
     [
-      'where a body is at fault',
+      'that expects the violations of a body',
       'request: { method: POST, url: /notes, body: { text: 7 } }\n    expect: { refusal: body_invalid, errors: [/text] }',
     ],
     [
-      'a body that is one byte too long',
+      'that sends a body which is one byte too long',
       'request: { method: POST, url: /notes, bodyBytes: 65, headers: { Content-Type: application/json } }\n    expect: { refusal: body_too_large }',
     ],
     [
-      'what a refusal says',
+      'that expects the message of a refusal',
       'request: { method: GET, url: /contacts, role: auditor }\n    expect: { refusal: role_not_allowed, message: company admins and users only }',
     ],
-    ['claims', 'request: { method: GET, url: /contacts, claims: { company_role: admin, sub: "7" } }\n    expect: {}'],
-  ])('%s', async (_what, written) => {
-    expect(await mismatches(written)).toEqual([]);
+    [
+      'that sends claims',
+      'request: { method: GET, url: /contacts, claims: { company_role: admin, sub: "7" } }\n    expect: {}',
+    ],
+  ])('%s', async (_case, testCase) => {
+    expect(await mismatchesOf(testCase)).toEqual([]);
   });
 });
 
-describe('a case fails', () => {
+describe('a test case fails', () => {
   test.each([
     [
-      'by a refusal that it does not expect',
+      'with an unexpected refusal',
       'request: { method: GET, url: /contacts }\n    expect: { status: 401 }',
       ['refusal: "token_missing"'],
     ],
-    ['by a refusal that did not come', `${LIST}\n    expect: { refusal: token_missing }`, ['refusal: undefined']],
+    ['without the expected refusal', `${LIST}\n    expect: { refusal: token_missing }`, ['refusal: undefined']],
     [
-      'with the reason, and where',
+      'with the code and the violations of the refusal',
       'request: { method: POST, url: /notes, body: {} }\n    expect: {}',
       ['refusal: "body_invalid (/text)"'],
     ],
-    ['by another route', `${LIST}\n    expect: { route: note }`, ['route: "contacts"']],
-    ['by another status', `${LIST}\n    expect: { status: 202 }`, ['status: 200']],
-    ['by another URL', `${LIST}\n    expect: { upstream: { url: /contacts/7?a=1 } }`, ['upstream.url: "/v2/7?a=1"']],
-    ['by another upstream', `${LIST}\n    expect: { upstream: { id: other } }`, ['upstream.id: "contacts"']],
+    ['with another route', `${LIST}\n    expect: { route: note }`, ['route: "contacts"']],
+    ['with another status', `${LIST}\n    expect: { status: 202 }`, ['status: 200']],
+    ['with another URL', `${LIST}\n    expect: { upstream: { url: /contacts/7?a=1 } }`, ['upstream.url: "/v2/7?a=1"']],
+    ['with another upstream', `${LIST}\n    expect: { upstream: { id: other } }`, ['upstream.id: "contacts"']],
     [
-      'by an upstream that was asked',
+      'with an unexpected upstream request',
       `${LIST}\n    expect: { upstream: null }`,
       ['upstream: "https://contacts.internal/v2/7?a=1"'],
     ],
     [
-      'by an upstream that was not asked',
+      'without the expected upstream request',
       'request: { method: GET, url: /contacts }\n    expect: { refusal: token_missing, upstream: {} }',
       ['upstream: null'],
     ],
     [
-      'by a header that is there',
+      'with an unexpected header',
       `${NOTE}\n    expect: { upstream: { headers: { X-Platform: null } } }`,
       ['upstream.headers.X-Platform: "signing"'],
     ],
-    ['by a header that is not there', `${LIST}\n    expect: { headers: { X-A: b } }`, ['headers.X-A: null']],
+    ['without the expected header', `${LIST}\n    expect: { headers: { X-A: b } }`, ['headers.X-A: null']],
     [
-      'by one of two headers',
+      'with two headers in place of one',
       `${LIST}\n    response: { headers: { X-A: [b, c] } }\n    expect: { headers: { X-A: b } }`,
       ['headers.X-A: ["b","c"]'],
     ],
-    ['by another body', `${LIST}\n    response: { body: { a: 1 } }\n    expect: { body: { a: 2 } }`, ['body: {"a":1}']],
     [
-      'by another reason',
+      'with another body',
+      `${LIST}\n    response: { body: { a: 1 } }\n    expect: { body: { a: 2 } }`,
+      ['body: {"a":1}'],
+    ],
+    [
+      'with another reason',
       'request: { method: GET, url: //x }\n    expect: { refusal: path_ambiguous, reason: path_dot_segment }',
       ['reason: "path_empty_segment"'],
     ],
-  ])('%s', async (_what, written, got) => {
-    expect(await mismatches(written)).toEqual(got);
+  ])('%s', async (_case, testCase, expected) => {
+    expect(await mismatchesOf(testCase)).toEqual(expected);
   });
 });
 
-describe('tokens', () => {
+describe('the tokens of a test file are verified', () => {
   const login = (token: string) =>
     `request: { method: POST, url: /login }\n    response: { body: { token: ${token} } }`;
   const tokens =
@@ -131,34 +141,40 @@ describe('tokens', () => {
     ['bad', 'expect: { refusal: role_not_allowed }'],
     ['old', 'expect: { refusal: login_response_refused, reason: login_token_expired }'],
     ['unknown', 'expect: { refusal: login_response_refused, reason: login_signature_wrong }'],
-  ])('in the body of an answer: %s', async (token, expected) => {
-    expect(await mismatches(`${login(token)}\n    ${expected}`, tokens)).toEqual([]);
+  ])('in the body of a response: %s', async (token, expected) => {
+    expect(await mismatchesOf(`${login(token)}\n    ${expected}`, tokens)).toEqual([]);
   });
 
-  it('in a header of an answer', async () => {
-    const written = 'request: { method: POST, url: /login }\n    response: { headers: { X-Token: Bearer bad } }';
-    expect(await mismatches(`${written}\n    expect: { refusal: role_not_allowed }`, tokens)).toEqual([]);
+  it('in a header of a response', async () => {
+    const testCase = 'request: { method: POST, url: /login }\n    response: { headers: { X-Token: Bearer bad } }';
+    expect(await mismatchesOf(`${testCase}\n    expect: { refusal: role_not_allowed }`, tokens)).toEqual([]);
   });
 
   it('in a header of a request', async () => {
-    const asked = (token: string) =>
+    const requestWith = (token: string) =>
       `request: { method: GET, url: /contacts, headers: { Authorization: Bearer ${token} } }`;
     expect(
-      await mismatches(
-        `${asked('good')}\n    expect: { upstream: { headers: { Authorization: Bearer good } } }`,
+      await mismatchesOf(
+        `${requestWith('good')}\n    expect: { upstream: { headers: { Authorization: Bearer good } } }`,
         tokens,
       ),
     ).toEqual([]);
     expect(
-      await mismatches(`${asked('old')}\n    expect: { refusal: token_invalid, reason: token_expired }`, tokens),
+      await mismatchesOf(
+        `${requestWith('old')}\n    expect: { refusal: token_invalid, reason: token_expired }`,
+        tokens,
+      ),
     ).toEqual([]);
     expect(
-      await mismatches(`${asked('x')}\n    expect: { refusal: token_invalid, reason: signature_wrong }`, tokens),
+      await mismatchesOf(
+        `${requestWith('x')}\n    expect: { refusal: token_invalid, reason: signature_wrong }`,
+        tokens,
+      ),
     ).toEqual([]);
   });
 });
 
-it('a list of roles makes a case of each, each of its own', async () => {
+it('runs a case with a list of roles once for each role', async () => {
   const results = await run(`version: 1
 cases:
   - name: read
@@ -175,7 +191,7 @@ cases:
   ]);
 });
 
-it('what is only reported is told', async () => {
+it('compares the violations that a route only reports', async () => {
   const text = `version: 1
 cases:
   - name: note
@@ -190,13 +206,13 @@ cases:
 });
 
 describe('coverage', () => {
-  const covered = async (cases: string) => {
+  const coverageWith = async (cases: string) => {
     const results = await run(`version: 1\ncases:\n${cases}`);
     return summarizeCoverage(coverageOf(planned(), results));
   };
 
-  it('counts routes, roles by route, and what each rule refuses', async () => {
-    const { percent, routes, roles, refusals, uncovered } = await covered(`  - name: read
+  it('counts routes, roles by route, and refusals by route', async () => {
+    const { percent, routes, roles, refusals, uncovered } = await coverageWith(`  - name: read
     request: { method: GET, url: /contacts, role: user }
     expect: {}
   - name: nobody
@@ -220,15 +236,15 @@ describe('coverage', () => {
     ]);
   });
 
-  it('takes no role for shown where a caller of it was refused', async () => {
-    const { roles } = await covered(`  - name: note
+  it('does not count the role of a refused caller', async () => {
+    const { roles } = await coverageWith(`  - name: note
     request: { method: POST, url: /notes, role: user, body: {} }
     expect: { refusal: body_invalid }
 `);
     expect(roles.covered).toBe(0);
   });
 
-  it('needs no unknown route where one takes everything', async () => {
+  it('does not count route_unknown when a route matches every request', async () => {
     const open = planned(`version: 1
 upstreams: { up: { url: http://127.0.0.1:9 } }
 routes: [{ id: all, method: any, path: /**, upstream: up, access: public }]

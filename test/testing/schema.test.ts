@@ -25,28 +25,28 @@ const keys = [schema, ...Object.values(definitions)].flatMap((holder, index) => 
 });
 
 const ajv = new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true });
-ajv.addSchema(schema, 'suite');
+ajv.addSchema(schema, 'test-file');
 
-describe('every key of a test file is described and shown', () => {
+describe('every key of a test file has a description and valid examples', () => {
   test.each(keys)('%s', (pointer, { description, examples }) => {
     expect(description).toMatch(/^[A-Z`].*\.$/);
     expect(examples?.length).toBeGreaterThan(0);
-    const fits = ajv.getSchema(`suite#${pointer}`);
+    const validate = ajv.getSchema(`test-file#${pointer}`);
     for (const example of examples ?? [])
-      expect({ example, errors: fits?.(example) ? null : fits?.errors }).toEqual({ example, errors: null });
+      expect({ example, errors: validate?.(example) ? null : validate?.errors }).toEqual({ example, errors: null });
   });
 
-  test('in a file that fits', () => {
-    for (const example of schema.examples ?? []) expect(ajv.validate('suite', example)).toBe(true);
+  test('the examples of the complete file are valid', () => {
+    for (const example of schema.examples ?? []) expect(ajv.validate('test-file', example)).toBe(true);
   });
 });
 
-test('no map takes a key that it does not know', () => {
+test('no map accepts an unknown key', () => {
   for (const [name, holder] of Object.entries(definitions))
     if (holder.properties !== undefined) expect([name, holder['additionalProperties']]).toEqual([name, false]);
 });
 
-test('every refusal can be expected, and nothing else', () => {
+test('exactly the refusal codes can be expected', () => {
   const { refusal, reported } = definitions['Expectation']?.properties ?? {};
   expect(refusal?.enum).toEqual(Object.keys(REFUSALS));
   const { enum: codes = [] } = (reported?.['items'] ?? {}) as Subschema;
@@ -54,8 +54,8 @@ test('every refusal can be expected, and nothing else', () => {
   for (const code of codes) expect(REFUSALS).toHaveProperty(String(code));
 });
 
-/** The compiler holds this to the type. */
-const FAULTS: Readonly<Record<TokenErrorCode, true>> = {
+/** The compiler compares this with the type. */
+const TOKEN_ERRORS: Readonly<Record<TokenErrorCode, true>> = {
   token_malformed: true,
   token_inactive: true,
   token_expired: true,
@@ -70,6 +70,6 @@ const FAULTS: Readonly<Record<TokenErrorCode, true>> = {
   keys_unavailable: true,
 };
 
-test('a token can have every fault, and no other', () => {
-  expect(definitions['TestToken']?.properties?.['error']?.enum).toEqual(Object.keys(FAULTS));
+test('a token can have exactly the token errors', () => {
+  expect(definitions['TestToken']?.properties?.['error']?.enum).toEqual(Object.keys(TOKEN_ERRORS));
 });

@@ -1,7 +1,7 @@
 import { load, type PlannedManifest } from '../../src/load.ts';
 import { worldOf } from '../support/gateway.ts';
 
-/** What suites in tests are held to. */
+/** The manifest of the test files in these tests. */
 export const MANIFEST = `version: 1
 upstreams: { contacts: { url: https://contacts.internal } }
 auth:

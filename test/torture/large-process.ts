@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import { load } from '../../src/load.ts';
-import { createCallbackLog } from '../../src/log/log.ts';
+import { createNullLog } from '../../src/log/log.ts';
 import { createFileEnvironment } from '../../src/manifest/file-environment.ts';
 import { Reloader } from '../../src/reload/reloader.ts';
 import type { ReloadMeasurement } from './large.ts';
@@ -17,10 +17,7 @@ const path = join(folder, 'gateway.yaml');
 writeFileSync(path, textOf(0));
 const first = load({ path, text: textOf(0) }, createFileEnvironment(path, {}));
 if (first.plan === undefined) throw new Error(JSON.stringify(first.problems[0]));
-const gateway = createGateway(
-  first.plan,
-  createCallbackLog(() => undefined),
-);
+const gateway = createGateway(first.plan, createNullLog());
 await gateway.listen();
 const reloader = new Reloader({ path, env: {}, gateway, initial: first, onReload: () => undefined });
 const measurements: ReloadMeasurement[] = [];

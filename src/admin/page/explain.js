@@ -13,14 +13,14 @@ import { duration } from './format.js';
  */
 
 /** @type {Record<Explanation['outcome'] | Step['verdict'], 'good' | 'warn' | 'bad' | 'calm'>} */
-const KINDS = { passed: 'good', answered: 'calm', reported: 'warn', refused: 'bad', forwarded: 'good' };
+const KINDS = { passed: 'good', responded: 'calm', reported: 'warn', refused: 'bad', forwarded: 'good' };
 
-/** @type {Record<Explanation['candidates'][number]['lost'], string>} */
-const LOSSES = {
+/** @type {Record<Explanation['candidates'][number]['reason'], string>} */
+const SKIP_REASONS = {
   'less-specific': 'less specific than',
-  'other-method': 'has not the method',
-  'encoded-slash': 'keeps no encoded slash',
-  'other-reading': 'some servers read the path as one of',
+  'other-method': 'does not allow the method',
+  'encoded-slash': 'does not accept an encoded slash',
+  'other-reading': 'some servers would read the path as one of',
 };
 
 /** The form that explains a request, and its result. */
@@ -104,7 +104,7 @@ function resultOf({ outcome, refusal, route, steps, candidates, upstream }) {
  * @param {Explanation['upstream']} upstream
  */
 function outcomeOf(refusal, route, upstream) {
-  const by = route === null ? 'no route' : `route ${route.id} (${placeOf(route)})`;
+  const by = route === null ? 'no route' : `route ${route.id} (${positionOf(route)})`;
   if (refusal !== null) return `${refusal.status} ${refusal.code}, ${by}: ${refusal.detail}`;
   return upstream === null ? by : `to ${upstream.id}, ${by}`;
 }
@@ -121,15 +121,17 @@ function violationsOf(errors) {
 }
 
 /** @param {Step} step */
-function stepOf({ step, verdict, because, lines }) {
-  const places = lines.map((place) => element('li', {}, `${placeOf(place)} `, element('code', {}, place.pointer)));
+function stepOf({ step, verdict, message, locations }) {
+  const items = locations.map((location) =>
+    element('li', {}, `${positionOf(location)} `, element('code', {}, location.pointer)),
+  );
   return element(
     'li',
     {},
     badge(verdict, KINDS[verdict]),
     element('b', {}, ` ${step} `),
-    because,
-    ...(places.length > 0 ? [element('ul', { class: 'hint' }, ...places)] : []),
+    message,
+    ...(items.length > 0 ? [element('ul', { class: 'hint' }, ...items)] : []),
   );
 }
 
@@ -138,28 +140,28 @@ function candidatesOf(candidates) {
   return element(
     'ul',
     {},
-    ...candidates.map(({ id, path, lost, to, ...place }) =>
+    ...candidates.map(({ id, path, reason, otherRoute, ...location }) =>
       element(
         'li',
         {},
         `${id} `,
         element('code', {}, path),
-        ` (${placeOf(place)}): ${LOSSES[lost]}${to === null ? '' : ` ${to}`}`,
+        ` (${positionOf(location)}): ${SKIP_REASONS[reason]}${otherRoute === null ? '' : ` ${otherRoute}`}`,
       ),
     ),
   );
 }
 
-/** @param {{ file?: string, line: number }} place */
-function placeOf({ file, line }) {
+/** @param {{ file?: string, line: number }} location */
+function positionOf({ file, line }) {
   return file === undefined ? `line ${line}` : `${file}, line ${line}`;
 }
 
 /** @param {UpstreamRequest} upstream */
-function requestOf({ method, url, headers, bodyBytes, targets, timeoutsMs }) {
+function requestOf({ method, url, headers, bodyBytes, endpoints, timeoutsMs }) {
   const head = [`${method} ${url}`, ...headers.map(([name, value]) => `${name}: ${value}`)];
   const limits = Object.entries(timeoutsMs).map(([name, ms]) => `${name} ${ms === null ? 'none' : duration(ms)}`);
-  const more = [`body: ${bodyBytes} bytes`, `targets: ${targets.join(', ')}`, `time limits: ${limits.join(', ')}`];
+  const more = [`body: ${bodyBytes} bytes`, `endpoints: ${endpoints.join(', ')}`, `time limits: ${limits.join(', ')}`];
   return element(
     'pre',
     { tabindex: 0, 'aria-label': 'The request to the upstream' },

@@ -8,7 +8,7 @@ import type {
 import { printable } from '../../problem/printable.ts';
 import { formatMethods, paint } from '../format.ts';
 
-/** An explanation as a person reads it: the steps in their order, what lost, what the upstream gets. */
+/** Formats an explanation as text: the steps in order, the skipped routes, and the request to the upstream. */
 export function formatExplanation(explanation: Explanation, colour: boolean): string {
   const { request, manifest, steps, candidates, route, upstream } = explanation;
   const caller = request.claims === null ? 'without a token' : `with the claims ${JSON.stringify(request.claims)}`;
@@ -31,20 +31,20 @@ const MARKS = {
   passed: ['✓', 'green'],
   refused: ['✗', 'red'],
   reported: ['!', 'yellow'],
-  answered: ['•', 'cyan'],
+  responded: ['•', 'cyan'],
 } as const;
 
-function formatStep({ step, verdict, because, lines }: ExplanationStep, manifest: string, colour: boolean): string {
+function formatStep({ step, verdict, message, locations }: ExplanationStep, manifest: string, colour: boolean): string {
   const [mark, style] = MARKS[verdict];
-  const at = [...new Set(lines.map(({ file = manifest }) => file))].map((file) => {
-    const inFile = lines.filter((place) => (place.file ?? manifest) === file);
+  const positions = [...new Set(locations.map(({ file = manifest }) => file))].map((file) => {
+    const inFile = locations.filter((location) => (location.file ?? manifest) === file);
     return `  ${file}:${[...new Set(inFile.map(({ line }) => line))].join(', ')}`;
   });
-  const place = at.length === 0 ? '' : paint(printable(at.join('')), 'dim', colour);
-  return `${paint(mark, style, colour)} ${step.padEnd(WIDTH)}${printable(because)}${place}`;
+  const suffix = positions.length === 0 ? '' : paint(printable(positions.join('')), 'dim', colour);
+  return `${paint(mark, style, colour)} ${step.padEnd(WIDTH)}${printable(message)}${suffix}`;
 }
 
-/** Of the longest step's name, and a blank. */
+/** The longest step name and a space. */
 const WIDTH = 12;
 const INDENT = ' '.repeat(WIDTH + 2);
 
@@ -52,16 +52,16 @@ function parameterLines(parameters: Readonly<Record<string, string>> = {}): stri
   return Object.entries(parameters).map(([name, value]) => `${INDENT}{${name}} is ${printable(value)}`);
 }
 
-const SKIP_REASON_TEXTS: Readonly<Record<SkipReason, (to: string) => string>> = {
-  'less-specific': (to) => `is less specific than ${to}`,
-  'other-method': () => 'has not this method',
-  'encoded-slash': () => 'keeps no encoded slash',
-  'other-reading': (to) => `is refused here, since some servers would read the path as one of ${to}`,
+const SKIP_REASON_TEXTS: Readonly<Record<SkipReason, (otherRoute: string) => string>> = {
+  'less-specific': (otherRoute) => `is less specific than ${otherRoute}`,
+  'other-method': () => 'does not allow this method',
+  'encoded-slash': () => 'does not accept an encoded slash',
+  'other-reading': (otherRoute) => `does not apply, since some servers would read the path as one of ${otherRoute}`,
 };
 
-function formatCandidate({ id, methods, path, file, line, lost, to }: CandidateRoute): string {
-  const place = file === undefined ? `line ${line}` : `${printable(file)} line ${line}`;
-  return `${INDENT}not ${id} (${formatMethods(methods)} ${path}, ${place}): it ${SKIP_REASON_TEXTS[lost](to ?? 'another route')}`;
+function formatCandidate({ id, methods, path, file, line, reason, otherRoute }: CandidateRoute): string {
+  const position = file === undefined ? `line ${line}` : `${printable(file)} line ${line}`;
+  return `${INDENT}not ${id} (${formatMethods(methods)} ${path}, ${position}): it ${SKIP_REASON_TEXTS[reason](otherRoute ?? 'another route')}`;
 }
 
 function violationLines({ refusal }: Explanation): string[] {
@@ -70,19 +70,19 @@ function violationLines({ refusal }: Explanation): string[] {
   );
 }
 
-function upstreamLines({ targets, headers, bodyBytes, timeoutsMs }: ExplainedUpstreamRequest): string[] {
-  const others = targets.length > 1 ? [`one of ${targets.join(', ')}`] : [];
-  const times = Object.entries(timeoutsMs).filter(([, ms]) => ms !== null);
+function upstreamLines({ endpoints, headers, bodyBytes, timeoutsMs }: ExplainedUpstreamRequest): string[] {
+  const others = endpoints.length > 1 ? [`one of ${endpoints.join(', ')}`] : [];
+  const limits = Object.entries(timeoutsMs).filter(([, ms]) => ms !== null);
   return [
     ...others,
     ...headers.map(([name, value]) => `${name}: ${value}`),
     ...(bodyBytes > 0 ? [`a body of ${bodyBytes} bytes`] : []),
-    `time limits: ${times.map(([name, ms]) => `${name} ${ms} ms`).join(', ')}`,
+    `time limits: ${limits.map(([name, ms]) => `${name} ${ms} ms`).join(', ')}`,
   ].map((text) => INDENT + printable(text));
 }
 
 function formatOutcome({ outcome, refusal, upstream }: Explanation, colour: boolean): string {
   if (refusal !== null) return paint(`refused: ${refusal.status} ${refusal.code}`, 'red', colour);
-  if (outcome === 'answered') return 'answered by the gateway itself';
+  if (outcome === 'responded') return 'the gateway responded itself';
   return paint(printable(`forwarded: ${upstream?.method} ${upstream?.url}`), 'green', colour);
 }

@@ -8,9 +8,10 @@ import type { RequestHead } from './request-head.ts';
 const BEARER = /^bearer /i;
 
 /**
- * The verified caller of a request (RFC 6750 section 2.1; no other place for a token is looked at).
+ * Verifies the bearer token in the `Authorization` header (RFC 6750 section 2.1) and returns the caller. A token in the body or
+ * the query is ignored.
  *
- * @throws Refusal `token_missing`, `token_invalid` or `keys_unavailable`; ClientGone
+ * @throws Refusal `token_missing`, `token_invalid` or `keys_unavailable`; ClientDisconnected
  */
 export function authenticate(
   auth: Auth,
@@ -26,14 +27,14 @@ export function authenticate(
 
 async function verifyToken(auth: Auth, token: string, exchange: Exchange): Promise<Principal> {
   const client = exchange.waitingClient();
-  const verdict = await auth.verifier.verify(token, client);
+  const result = await auth.verifier.verify(token, client);
   if (client.signal.aborted) throw new ClientDisconnected();
-  if ('principal' in verdict) return verdict.principal;
-  if (verdict.code === 'keys_unavailable') {
-    const reason = verdict.cause ?? verdict.code;
+  if ('principal' in result) return result.principal;
+  if (result.code === 'keys_unavailable') {
+    const reason = result.cause ?? result.code;
     throw new Refusal('keys_unavailable', { headers: { 'Retry-After': '5' }, reason });
   }
-  // RFC 6750 section 3.1. What exactly was wrong would help who tries tokens: it stands in the log alone.
+  // RFC 6750 section 3.1. Only the log has the exact reason, which would help an attacker who tries tokens.
   const challenge = `${auth.challengePrefix}, error="invalid_token", error_description="the bearer token is not valid"`;
-  throw new Refusal('token_invalid', { headers: { 'WWW-Authenticate': challenge }, reason: verdict.code });
+  throw new Refusal('token_invalid', { headers: { 'WWW-Authenticate': challenge }, reason: result.code });
 }

@@ -4,17 +4,17 @@ import { gatewayBusy } from '../response/refusal.ts';
 import { ClientDisconnected } from '../upstream/upstream-error.ts';
 
 /**
- * Waits for work of another thread, and drops it when the client leaves.
+ * Waits for a validation in another thread, and cancels it when the client disconnects.
  *
- * @throws Refusal `gateway_busy`; ClientGone
+ * @throws Refusal `gateway_busy`; ClientDisconnected
  */
 export async function awaitValidation(exchange: Exchange, work: CancellablePromise): Promise<ValidationResult> {
-  const judged = await untilClientDisconnects(exchange, work);
-  if (judged.overload !== undefined) exchange.refuseOrReport(gatewayBusy(judged.overload));
-  return judged;
+  const result = await untilClientDisconnects(exchange, work);
+  if (result.overload !== undefined) exchange.refuseOrReport(gatewayBusy(result.overload));
+  return result;
 }
 
-/** As `resultOf`, without a look at what came of the work. @throws ClientGone */
+/** Waits for any work that can be cancelled, and cancels it when the client disconnects. @throws ClientDisconnected */
 export async function untilClientDisconnects<Result>(
   exchange: Exchange,
   work: CancellablePromise<Result>,

@@ -3,14 +3,14 @@ import type { ServerSettings } from '../../plan/settings/server.ts';
 import { forEachHeader, isHeader, type RawHeaders } from '../../raw-headers.ts';
 import { isValidHost } from './request-head.ts';
 
-/** What a trusted proxy says of the request that it passes on; `undefined` where it says nothing that has one reading. */
+/** The forwarding headers of a trusted proxy. A missing, repeated or malformed header is `undefined`. */
 export interface ForwardedInfo {
-  /** X-Forwarded-For, all of it. */
+  /** The complete `X-Forwarded-For` list. */
   readonly for: string | undefined;
   readonly protocol: string | undefined;
   readonly host: string | undefined;
   readonly requestId: string | undefined;
-  /** The last address on the way that is not a trusted proxy's. */
+  /** The last address in the list that is not a trusted proxy. */
   readonly client: string | undefined;
 }
 
@@ -19,7 +19,7 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
 export function readForwardedInfo(
   headers: RawHeaders,
-  trusts: NonNullable<ServerSettings['trustedProxies']>,
+  isTrusted: NonNullable<ServerSettings['trustedProxies']>,
 ): ForwardedInfo {
   let chain: string | undefined;
   let protocol: string | undefined;
@@ -36,28 +36,28 @@ export function readForwardedInfo(
     protocol: protocol !== undefined && PROTOCOL.test(protocol) ? protocol : undefined,
     host: host !== undefined && isValidHost(host) ? host : undefined,
     requestId: requestId !== undefined && REQUEST_ID.test(requestId) ? requestId : undefined,
-    client: chain === undefined ? undefined : clientAddressIn(chain, trusts),
+    client: chain === undefined ? undefined : clientAddressIn(chain, isTrusted),
   };
 }
 
-/** Of a header that may stand once, a second one takes away what the first one said. */
-function singleValue(before: string | undefined, value: string): string {
-  return before === undefined ? value : '';
+/** Returns an empty value for a repeated header, since it is ambiguous. */
+function singleValue(previous: string | undefined, value: string): string {
+  return previous === undefined ? value : '';
 }
 
-/** Each proxy adds its peer at the right, so from there on the first one who is not trusted is whom to believe in. */
-function clientAddressIn(chain: string, trusts: NonNullable<ServerSettings['trustedProxies']>): string | undefined {
+/** Reads from the right, where each proxy appends its peer: the first untrusted address is that of the client. */
+function clientAddressIn(chain: string, isTrusted: NonNullable<ServerSettings['trustedProxies']>): string | undefined {
   let client: string | undefined;
   for (let end = chain.length; end >= 0; ) {
     const comma = chain.lastIndexOf(',', end - 1);
     client = addressOf(chain.slice(comma + 1, end).trim());
-    if (client === undefined || !trusts(client)) return client;
+    if (client === undefined || !isTrusted(client)) return client;
     end = comma;
   }
   return client;
 }
 
-/** Some proxies add the port. */
+/** Accepts an address with a port, as some proxies write it. */
 function addressOf(text: string): string | undefined {
   if (isIP(text) !== 0) return text;
   const [, bracketed, plain] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d{1,5})?$/.exec(text) ?? [];

@@ -1,7 +1,7 @@
 /**
- * Bytes that come in pieces, in memory of their own. The pieces themselves are not kept: a client may send one byte
- * in each, and each would take a hundred. It grows with what came, not with what was announced: thousands may announce much
- * and send nothing. What became too small is given back at once, not left to the collector.
+ * Collects chunks in one buffer. It copies them, because a client may send chunks of one byte, and each would occupy a hundred.
+ * It grows with the received bytes, not with the announced length: thousands of clients may announce a long body and send
+ * nothing. An outgrown buffer is freed at once instead of by garbage collection.
  */
 export class GrowingBuffer {
   readonly #maxBytes: number;
@@ -13,17 +13,17 @@ export class GrowingBuffer {
     this.#maxBytes = maxBytes;
   }
 
-  /** False, and nothing is added, when they would be more than there may be. */
-  add(piece: Buffer): boolean {
-    if (this.#size + piece.length > this.#maxBytes) return false;
-    // Most bodies come in one piece, which is then taken as it is.
-    if (this.#size === 0) this.#first = piece;
+  /** Adds a chunk. Returns false and adds nothing if the limit would be exceeded. */
+  add(chunk: Buffer): boolean {
+    if (this.#size + chunk.length > this.#maxBytes) return false;
+    // Most bodies arrive in one chunk, which needs no copy.
+    if (this.#size === 0) this.#first = chunk;
     else {
       if (this.#first !== undefined) this.#copy(this.#first, 0);
       this.#first = undefined;
-      this.#copy(piece, this.#size);
+      this.#copy(chunk, this.#size);
     }
-    this.#size += piece.length;
+    this.#size += chunk.length;
     return true;
   }
 
@@ -31,14 +31,14 @@ export class GrowingBuffer {
     return this.#first ?? this.#memory?.subarray(0, this.#size) ?? Buffer.alloc(0);
   }
 
-  #copy(piece: Buffer, at: number): void {
-    const size = at + piece.length;
+  #copy(chunk: Buffer, offset: number): void {
+    const size = offset + chunk.length;
     let memory = this.#memory;
     if (memory === undefined || size > memory.length) {
       const capacity = Math.min(this.#maxBytes, 2 * size);
       memory = Buffer.from(memory?.buffer.transfer(capacity) ?? new ArrayBuffer(capacity));
     }
-    piece.copy(memory, at);
+    chunk.copy(memory, offset);
     this.#memory = memory;
   }
 }

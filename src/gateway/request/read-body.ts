@@ -10,17 +10,16 @@ import type { RequestHead } from './request-head.ts';
 const METHODS_WITHOUT_BODY = new Set(['GET', 'HEAD']);
 
 /**
- * Holds a body to what its route says of it. A body that must fit a schema is read and checked here: what is
- * returned is what was checked, and what is forwarded is what is returned. Of any other nothing is returned:
- * it is streamed.
+ * Applies the body rule of a route. A body with a schema is buffered, validated and returned, and the gateway forwards exactly
+ * the returned bytes. For any other body it returns nothing: that body is streamed.
  *
- * @throws Refusal `media_type_unsupported`, `body_too_large`, `body_invalid` or `gateway_busy`; ClientGone
+ * @throws Refusal `media_type_unsupported`, `body_too_large`, `body_invalid` or `gateway_busy`; ClientDisconnected
  */
 export function readBody(exchange: Exchange, head: RequestHead, rule: BodyRule): Promise<Buffer> | undefined {
   const { validate, types, limitBytes } = rule;
   if (head.body === undefined && METHODS_WITHOUT_BODY.has(exchange.request.method ?? '')) return undefined;
-  const isFitting = types === undefined || hasAllowedMediaType(exchange, head, rule);
-  if (!isFitting) {
+  const isAllowedType = types === undefined || hasAllowedMediaType(exchange, head, rule);
+  if (!isAllowedType) {
     const options = {
       detail: types.refusalDetail,
       headers: types.acceptHeader === undefined ? {} : { Accept: types.acceptHeader },
@@ -28,28 +27,28 @@ export function readBody(exchange: Exchange, head: RequestHead, rule: BodyRule):
     exchange.refuseOrReport(new Refusal('media_type_unsupported', options));
   } else if (head.body === undefined) validateEmptyBody(exchange, head, rule);
   if (typeof head.body === 'number' && head.body > limitBytes) throw new Refusal('body_too_large');
-  return validate === undefined || !isFitting
+  return validate === undefined || !isAllowedType
     ? undefined
-    : readValidatedBody(exchange, head, { limitBytes, judge: validate });
+    : readValidatedBody(exchange, head, { limitBytes, validate });
 }
 
-/** What is not framed is not streamed, so nobody looks at it on its way. */
+/** Validates the empty body of a request without framing, which has no stream. */
 function validateEmptyBody(
   exchange: Exchange,
   { contentType = '' }: RequestHead,
   { streamValidatorFor }: BodyRule,
 ): void {
-  const fault = streamValidatorFor?.(contentType)?.end();
-  if (fault !== undefined) exchange.refuseOrReport(new Refusal('body_invalid', { errors: [fault] }));
+  const violation = streamValidatorFor?.(contentType)?.end();
+  if (violation !== undefined) exchange.refuseOrReport(new Refusal('body_invalid', { errors: [violation] }));
 }
 
-/** A content encoding would make the bytes something else than their type says. */
+/** Refuses a content encoding too: encoded bytes are not of the declared media type. */
 function hasAllowedMediaType(
   { request }: Exchange,
   { contentType, body }: RequestHead,
   { types, validate, streamValidatorFor }: BodyRule,
 ): boolean {
-  // Without a body there is nothing to be of a type; but nothing is no JSON, and no form.
+  // A request without a body needs no type, unless its body must be JSON or a form: those are never empty.
   if (contentType === undefined)
     return body === undefined && validate === undefined && streamValidatorFor === undefined;
   return types?.includes(contentType) === true && !hasContentEncoding(request.rawHeaders);
@@ -65,10 +64,10 @@ const CONTENT_ENCODING = /^content[^a-z]encoding$/i;
 async function readValidatedBody(
   exchange: Exchange,
   head: RequestHead,
-  { limitBytes, judge }: { limitBytes: number; judge: NonNullable<BodyRule['validate']> },
+  { limitBytes, validate }: { limitBytes: number; validate: NonNullable<BodyRule['validate']> },
 ): Promise<Buffer> {
-  const judged = judge(await bufferBody(exchange, head, limitBytes), exchange.client);
-  const { violations, body } = judged instanceof Promise ? await awaitValidation(exchange, judged) : judged;
+  const result = validate(await bufferBody(exchange, head, limitBytes), exchange.client);
+  const { violations, body } = result instanceof Promise ? await awaitValidation(exchange, result) : result;
   const refusal = violations.length === 0 ? undefined : new Refusal('body_invalid', { errors: violations });
   if (refusal !== undefined) exchange.refuseOrReport(refusal);
   if (body === undefined) throw refusal ?? new Refusal('internal_error', { reason: 'body_lost' });
@@ -80,22 +79,22 @@ function bufferBody(exchange: Exchange, head: RequestHead, limitBytes: number): 
   exchange.sendContinue();
   const { request } = exchange;
   const reads = new PacedReads(request.socket);
-  const collected = new GrowingBuffer(Math.min(limitBytes, typeof head.body === 'number' ? head.body : limitBytes));
+  const buffer = new GrowingBuffer(Math.min(limitBytes, typeof head.body === 'number' ? head.body : limitBytes));
   return new Promise((resolve, reject) => {
     request.on('data', (chunk: Buffer) => {
       exchange.receivedBytes += chunk.length;
       reads.count(chunk.length);
       try {
         exchange.reserve(chunk.length);
-        if (collected.add(chunk)) return;
+        if (buffer.add(chunk)) return;
         reject(new Refusal('body_too_large'));
       } catch (error) {
-        // There is no more memory, in the budget or at all: an error of a listener would end the process.
+        // The budget or the memory is exhausted. An error in a listener would end the process.
         reject(error as Error);
       }
       request.removeAllListeners('data');
     });
-    request.on('end', () => resolve(collected.bytes()));
+    request.on('end', () => resolve(buffer.bytes()));
     request.on('close', () => reject(new Refusal('message_malformed', { reason: 'client_closed' })));
   });
 }

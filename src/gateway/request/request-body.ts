@@ -7,22 +7,22 @@ import { PacedReads } from '../server/paced-reads.ts';
 import { ClientDisconnected, UpstreamError } from '../upstream/upstream-error.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
 
-/** A piece of this size goes on by itself; smaller ones of one turn of the event loop go on together. */
-const LARGE_BYTES = 16_384;
+/** A chunk of this size is forwarded alone; the gateway joins smaller ones of one turn of the event loop. */
+const LARGE_CHUNK_BYTES = 16_384;
 const MAX_GATHERED_BYTES = 65_536;
 
 /**
- * A request's body on its way to the upstream. It stands between the two because the HTTP client destroys
- * the body of an exchange that fails, and the request must live on to be answered.
+ * Streams a request body to the upstream. It decouples the two, because the HTTP client destroys the body of a failed exchange,
+ * while the client request must stay open for the response.
  */
 export class RequestBody extends Readable implements DeferredTask {
   readonly #exchange: Exchange;
   readonly #request: IncomingMessage;
   readonly #limitBytes: number;
   readonly #reads: PacedReads;
-  #gathered: GrowingBuffer | undefined;
+  #smallChunks: GrowingBuffer | undefined;
   #size = 0;
-  #isBegun = false;
+  #isStarted = false;
 
   /** @param limitBytes a longer body fails with `body_too_large` */
   constructor(exchange: Exchange, limitBytes: number) {
@@ -33,35 +33,35 @@ export class RequestBody extends Readable implements DeferredTask {
     this.#reads = new PacedReads(exchange.request.socket);
   }
 
-  /** Bytes of it were asked for: they can be read no second time. */
+  /** True once reading has begun: the body cannot be read again for a retry. */
   get isStarted(): boolean {
-    return this.#isBegun;
+    return this.#isStarted;
   }
 
   override _read(): void {
-    if (this.#isBegun) this.#request.resume();
-    else this.#begin();
+    if (this.#isStarted) this.#request.resume();
+    else this.#start();
   }
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
-    this.#request.off('data', this.#take);
-    this.#request.off('end', this.#end);
-    this.#gathered = undefined;
-    // Nobody wants the rest: a client that goes on sending it after its answer would be stuck, and what it asks next with it.
-    if (this.#isBegun) this.#request.resume();
+    this.#request.off('data', this.#onData);
+    this.#request.off('end', this.#onEnd);
+    this.#smallChunks = undefined;
+    // Discards the rest: a client that still sends the body would otherwise block, and its next request too.
+    if (this.#isStarted) this.#request.resume();
     callback(error);
   }
 
-  /** What goes on, now that this came; `null`: that is all. False: no more for now. */
+  /** Forwards a chunk, or the end for `null`. Returns false if the upstream needs time. */
   protected pushChunk(chunk: Buffer | null): boolean {
     return this.push(chunk);
   }
 
-  #begin(): void {
-    this.#isBegun = true;
+  #start(): void {
+    this.#isStarted = true;
     this.#exchange.sendContinue();
-    this.#request.on('data', this.#take);
-    this.#request.on('end', this.#end);
+    this.#request.on('data', this.#onData);
+    this.#request.on('end', this.#onEnd);
     this.#request.on('close', () => {
       if (!this.#request.complete) this.destroy(new ClientDisconnected());
     });
@@ -71,7 +71,7 @@ export class RequestBody extends Readable implements DeferredTask {
     this.#flush();
   }
 
-  readonly #take = (chunk: Buffer): void => {
+  readonly #onData = (chunk: Buffer): void => {
     this.#size += chunk.length;
     this.#exchange.receivedBytes = this.#size;
     this.#reads.count(chunk.length);
@@ -79,37 +79,37 @@ export class RequestBody extends Readable implements DeferredTask {
       this.destroy(new UpstreamError(new Refusal('body_too_large')));
       return;
     }
-    if (chunk.length < LARGE_BYTES) {
+    if (chunk.length < LARGE_CHUNK_BYTES) {
       this.#gather(chunk);
     } else {
       this.#flush();
-      this.#pass(chunk);
+      this.#forward(chunk);
     }
   };
 
-  /** One-byte chunks would each cost a write, and reach the upstream as one-byte chunks. */
+  /** Joins small chunks: each would otherwise cost a write, and reach the upstream as small as it came. */
   #gather(chunk: Buffer): void {
-    if (this.#gathered === undefined) {
-      this.#gathered = new GrowingBuffer(MAX_GATHERED_BYTES);
+    if (this.#smallChunks === undefined) {
+      this.#smallChunks = new GrowingBuffer(MAX_GATHERED_BYTES);
       defer(this);
     }
-    if (this.#gathered.add(chunk)) return;
+    if (this.#smallChunks.add(chunk)) return;
     this.#flush();
     this.#gather(chunk);
   }
 
   #flush(): void {
-    const gathered = this.#gathered;
-    if (gathered === undefined) return;
-    this.#gathered = undefined;
-    this.#pass(gathered.bytes());
+    const smallChunks = this.#smallChunks;
+    if (smallChunks === undefined) return;
+    this.#smallChunks = undefined;
+    this.#forward(smallChunks.bytes());
   }
 
-  #pass(chunk: Buffer): void {
+  #forward(chunk: Buffer): void {
     if (!this.pushChunk(chunk)) this.#request.pause();
   }
 
-  readonly #end = (): void => {
+  readonly #onEnd = (): void => {
     this.#flush();
     this.pushChunk(null);
   };

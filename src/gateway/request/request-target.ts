@@ -1,8 +1,8 @@
 import { Refusal } from '../response/refusal.ts';
 
-/** Where a request wants to go, byte for byte as the client sent it. */
+/** The path and query of a request, exactly as sent. */
 export interface RequestTarget {
-  /** Still encoded; begins with a slash. */
+  /** Percent-encoded; begins with a slash. */
   readonly path: string;
   /** With its question mark, or empty. */
   readonly query: string;
@@ -10,20 +10,20 @@ export interface RequestTarget {
 
 const VISIBLE_ASCII = /^[!-"$-~]+$/;
 const ABSOLUTE = /^https?:\/\/([^/?]*)/i;
-/** Paths in which nothing is encoded and no segment begins with a dot: most of them, passed in one look. */
+/** Matches most paths in one test: those without escapes and without segments that begin with a dot. */
 const PLAIN = /^(?:\/(?!\.)[A-Za-z0-9._~!$&'()*+,=:@-]+)+\/?$/;
-/** RFC 3986 section 3.3, less the escapes. */
+/** RFC 3986 section 3.3. */
 const SEGMENT = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})*$/;
-/** Escapes of unreserved characters, of separators and controls, and of a percent sign that begins a second escape. */
-const SECOND_SPELLING =
+/** Escapes of unreserved characters, separators and control characters, and of a percent sign that begins another escape. */
+const AMBIGUOUS_ESCAPE =
   /%(?:2[DdEeFf]|3[0-9]|4[1-9A-Fa-f]|5[0-9AaCcFf]|6[1-9A-Fa-f]|7[0-9AaEeFf]|[01][0-9A-Fa-f]|25[0-9A-Fa-f]{2})/;
 
 /**
- * Reads the target of a request line (RFC 9112 section 3.2). A path that some server could read in two ways
- * is refused, whatever it would match: dot segments, empty segments, encoded separators, needless escapes.
+ * Parses a request target (RFC 9112 section 3.2). Refuses a path that another server could read differently: one with dot
+ * segments, empty segments, encoded separators or needless escapes.
  *
- * @param host the Host header; an absolute target must name the same authority
- * @param keepsEncodedSlash passes `%2F` between what would be two segments of a sound path
+ * @param host the `Host` header; an absolute request target must have the same authority
+ * @param keepsEncodedSlash accepts `%2F` between two valid segments
  * @throws Refusal `path_ambiguous` or `message_malformed`
  */
 export function readRequestTarget(url: string, host: string | undefined, keepsEncodedSlash = false): RequestTarget {
@@ -50,7 +50,7 @@ function withoutDefaultPort(authority: string, url: string): string {
   return lower.endsWith(port) ? lower.slice(0, -port.length) : lower;
 }
 
-/** Whether a path that the guard has passed holds an encoded slash: it is for those routes alone that keep one. */
+/** True if a valid path has an encoded slash, which only routes with `encodedSlash: keep` accept. */
 export function hasEncodedSlash(path: string): boolean {
   return ENCODED_SLASH.test(path);
 }
@@ -66,7 +66,7 @@ function checkSegments(path: string, keepsEncodedSlash: boolean): void {
   }
 }
 
-/** What some server would read as segments must be sound as such, and none of them empty. */
+/** Checks each part between encoded slashes, since some servers read it as a segment. */
 function checkEncodedSegments(segments: readonly string[]): void {
   for (const segment of segments) {
     if (segment === '') throw ambiguous('path_empty_segment');
@@ -76,7 +76,7 @@ function checkEncodedSegments(segments: readonly string[]): void {
 
 function checkSegment(segment: string): void {
   if (!SEGMENT.test(segment)) throw ambiguous('path_characters');
-  if (SECOND_SPELLING.test(segment)) throw ambiguous('path_needless_escape');
+  if (AMBIGUOUS_ESCAPE.test(segment)) throw ambiguous('path_needless_escape');
   let decoded: string;
   try {
     decoded = decodeURIComponent(segment);
@@ -84,8 +84,8 @@ function checkSegment(segment: string): void {
     throw ambiguous('path_not_utf8');
   }
   if (/[\u0080-\u009f]/.test(decoded)) throw ambiguous('path_characters');
-  // What is left when a server strips `;` parameters and trailing blanks must still be a segment; and a server
-  // that decodes before it cuts query and fragment off must not be left with a dot segment.
+  // Some servers strip `;` parameters and trailing spaces, and some decode before they split off query and fragment. The
+  // rest must neither be empty nor a dot segment.
   if (/^\.\.?$/.test(textBefore(/[;?#]/, decoded).trim())) throw ambiguous('path_dot_segment');
   if (textBefore(/;/, decoded).trim() === '' && segment !== '') throw ambiguous('path_empty_segment');
 }

@@ -105,9 +105,19 @@ export class Refusal {
     this.#options = options;
   }
 
+  /** The detail that the client receives. */
+  get detail(): string {
+    return this.#options.detail ?? REFUSALS[this.code].detail;
+  }
+
+  /** The violations that the client receives. */
+  get errors(): readonly Violation[] {
+    return this.#options.errors ?? [];
+  }
+
   /** JSON Pointers of the violations. */
   get pointers(): readonly string[] {
-    return (this.#options.errors ?? []).map(({ pointer }) => pointer);
+    return this.errors.map(({ pointer }) => pointer);
   }
 
   /** Returns the body: `application/problem+json` (RFC 9457). `message` repeats `detail` for clients that expect this member. */

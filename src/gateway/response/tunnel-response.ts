@@ -52,7 +52,7 @@ export class TunnelResponse extends StreamedResponse {
 
 /** Close codes (RFC 6455 section 7.4.1; 1012 is in the IANA registry). */
 const CLOSE: Readonly<Record<EndReason, readonly [code: number, reason: string]>> = {
-  access_changed: [1008, 'who may connect has changed'],
+  access_changed: [1008, 'the access rules of the route have changed'],
   route_changed: [1012, 'the route has changed'],
   going_away: [1001, 'the gateway is going away'],
 };

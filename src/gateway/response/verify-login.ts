@@ -74,7 +74,7 @@ async function verifyToken(
 }
 
 /**
- * With these errors the gateway will never accept the JWT, whoever signed it; for example an ID token for another audience. A wrong
+ * With these errors the gateway never accepts the JWT, even with a valid signature; an example is an ID token for another audience. A wrong
  * signature is not among them, since a valid JWT may be followed by other characters.
  */
 const HARMLESS: ReadonlySet<TokenErrorCode> = new Set([

@@ -1,15 +1,15 @@
 const CR = 0x0d;
 const LF = 0x0a;
 
-/** Finds the end of a request's body in the bytes of a connection. */
+/** Finds the end of a request body in the bytes of a connection. */
 export interface BodyScanner {
-  /** True once the whole body has been read. */
+  /** True once the end of the body has been read. */
   readonly isComplete: boolean;
-  /** Reads on; returns the index behind the body or, while the body goes on, behind the bytes. */
+  /** Scans the next bytes. Returns the index after the body, or the length of the bytes if the body continues. */
   scan(bytes: Buffer, start: number): number;
 }
 
-/** The end of a body with a Content-Length. */
+/** Finds the end of a body with a `Content-Length`. */
 export class FixedLengthBodyScanner implements BodyScanner {
   #remaining: number;
 
@@ -31,13 +31,13 @@ export class FixedLengthBodyScanner implements BodyScanner {
 type ChunkPart = 'size' | 'extension' | 'data' | 'line' | 'trailer' | 'last' | 'end';
 
 /**
- * The end of a body in chunks (RFC 9112 section 7.1). Node's parser decides which chunks are well-formed; this finds where
- * the last one ends, so that the parser does not read on into the next request.
+ * Finds the end of a chunked body (RFC 9112 section 7.1). Node's parser decides which chunks are well-formed. The scanner
+ * finds the end of the last one, so that the parser gets no bytes of the next request.
  */
 export class ChunkedBodyScanner implements BodyScanner {
   #part: ChunkPart = 'size';
   #size = 0;
-  /** Bytes of a chunk's data still to come, with the CRLF behind them. */
+  /** Remaining bytes of the chunk data and its CRLF. */
   #remaining = 0;
 
   get isComplete(): boolean {

@@ -1,52 +1,52 @@
 import { UsageByKey } from '../../fairness/usage-by-key.ts';
 
-/** The part of the budget that one client may hold once half of it is taken. */
+/** The share of the budget that one client may use once half of the budget is used. */
 const SHARE = 1 / 4;
 
-/** Why bytes were not buffered: the budget is spent, or the share of the client. */
+/** `buffer_full`: the budget is used up; `buffer_share`: the client has used its share. */
 export type BufferRefusalReason = 'buffer_full' | 'buffer_share';
 
 /**
- * How many bytes of bodies the gateway holds in memory at once: request bodies that are validated, and responses of
- * login routes. Bytes count as they come, so a client cannot reserve memory by announcing a long body.
+ * Limits the bytes of buffered bodies in memory: request bodies that are validated, and responses of login routes. Bytes
+ * count when they arrive, so a client cannot reserve memory by announcing a long body.
  */
 export class BufferBudget {
   limitBytes: number;
   readonly refusedCounts: Record<BufferRefusalReason, number> = { buffer_full: 0, buffer_share: 0 };
   readonly #clients = new UsageByKey<string>();
-  #heldBytes = 0;
+  #usedBytes = 0;
 
   constructor(limitBytes: number) {
     this.limitBytes = limitBytes;
   }
 
   get usedBytes(): number {
-    return this.#heldBytes;
+    return this.#usedBytes;
   }
 
-  /** Clients that hold some of it. */
+  /** The number of clients with buffered bytes. */
   get clientCount(): number {
     return this.#clients.size;
   }
 
-  /** Returns why the bytes cannot be buffered; `undefined` if they can, and are counted. */
+  /** Counts the bytes and returns `undefined`, or returns the reason why they cannot be buffered. */
   acquire(client: string, bytes: number): BufferRefusalReason | undefined {
-    const held = this.#heldBytes + bytes;
-    const own = this.#clients.of(client) + bytes;
-    const isTight = held > this.limitBytes / 2;
-    const refusal =
-      held > this.limitBytes ? 'buffer_full' : isTight && own > this.limitBytes * SHARE ? 'buffer_share' : undefined;
+    const usedBytes = this.#usedBytes + bytes;
+    const clientBytes = this.#clients.of(client) + bytes;
+    const isHalfFull = usedBytes > this.limitBytes / 2;
+    const isOverShare = isHalfFull && clientBytes > this.limitBytes * SHARE;
+    const refusal = usedBytes > this.limitBytes ? 'buffer_full' : isOverShare ? 'buffer_share' : undefined;
     if (refusal !== undefined) {
       this.refusedCounts[refusal] += 1;
       return refusal;
     }
-    this.#heldBytes = held;
+    this.#usedBytes = usedBytes;
     this.#clients.add(client, bytes);
     return undefined;
   }
 
   release(client: string, bytes: number): void {
-    this.#heldBytes -= bytes;
+    this.#usedBytes -= bytes;
     this.#clients.add(client, -bytes);
   }
 }

@@ -8,28 +8,30 @@ import { ClientProgress } from './client-progress.ts';
 import { HalfCloseProbe } from './half-close-probe.ts';
 import { RequestFeed, type RequestFeedHandler } from './request-feed.ts';
 
-/** Refuses bytes that are no request, and ends the connection. */
+/** Refuses bytes that are not a valid request and closes the connection. */
 export type RefusalHandler = (socket: Socket, refusal: Refusal) => void;
 
-/** A client's connection, and what is known of it for as long as it stands. */
+/** The connection of a client. It serves one request at a time. */
 export class ClientConnection implements RequestFeedHandler {
   readonly protocol: 'http' | 'https';
   readonly peer: string | undefined;
-  /** The key of the peer. */
+  /** The fairness key of the peer. */
   readonly client: string;
-  /** Its client kept the gateway waiting, and it was cut off. */
+  /** True if the gateway closed the connection because the client stalled. */
   isStalled = false;
   readonly #socket: Socket;
   readonly #progress: ClientProgress;
   readonly #feed: RequestFeed;
   readonly #refuse: RefusalHandler;
   #requests = 0;
-  #isOver = false;
-  /** The response to the latest request, and whether it is still owed. */
-  #latest: ServerResponse | undefined;
+  /** True once the connection accepts no further request. */
+  #isClosing = false;
+  /** The response to the current request. */
+  #response: ServerResponse | undefined;
+  /** True until that response has ended. */
   #isBusy = false;
   #halfClose: HalfCloseProbe | undefined;
-  #trusts: ServerSettings['trustedProxies'];
+  #trustCheck: ServerSettings['trustedProxies'];
   #isTrusted = false;
 
   constructor(socket: Socket, refuse: RefusalHandler) {
@@ -39,70 +41,71 @@ export class ClientConnection implements RequestFeedHandler {
     this.protocol = 'encrypted' in socket ? 'https' : 'http';
     this.peer = socket.remoteAddress;
     this.client = clientKey(this.peer ?? '');
-    // Node calls this behind the last response.
+    // Node calls this after the last response.
     socket.destroySoon = () => this.closeGracefully();
     this.#feed = new RequestFeed(socket, this);
   }
 
   /**
-   * Takes a request that the parser has made.
+   * Begins a request that the parser has read.
    *
-   * @param limit the response to so many requests closes the connection: Node's own limit does not, and serves the requests behind it
-   * @returns false, and the connection is reset, when a response is still owed: the parser does not agree where the request
-   *   before it ended, and one of the two readings smuggles a request
+   * @param limit the number of requests after which the connection closes. Node's own limit would still serve pipelined
+   *   requests beyond it
+   * @returns false, and resets the connection, if the previous response has not ended: then the parser and the scanner disagree
+   *   about the end of the previous request, and one of the two readings smuggles a request
    */
   beginRequest(response: ServerResponse, limit: number): boolean {
-    if (this.#isBusy || this.#isOver) {
+    if (this.#isBusy || this.#isClosing) {
       this.reset();
       return false;
     }
     this.#isBusy = true;
-    this.#latest = response;
+    this.#response = response;
     this.#requests += 1;
-    // Node drops what it read together with a request that asks for an upgrade: what comes next may be its body.
+    // Node drops the bytes that it read together with an upgrade request, so the next bytes may be its body.
     const isLast = this.#requests >= limit || response.req.headers.upgrade !== undefined || this.#feed.isAtEnd;
     if (isLast) response.shouldKeepAlive = false;
-    if (this.isHalfClosed) this.#halfCloseOf().scheduleProbe();
+    if (this.isHalfClosed) this.#halfCloseProbe().scheduleProbe();
     return true;
   }
 
   /**
-   * The response has ended, or the client has left: the next request may come. The request, with the token in its headers, is not
-   * kept while the connection is idle.
+   * Ends the current request: its response has ended, or the client has disconnected. Drops the request, so that an idle
+   * connection does not keep a token in memory.
    */
   completeRequest(): void {
     this.#isBusy = false;
-    this.#latest = undefined;
+    this.#response = undefined;
     this.#halfClose?.stop();
-    if (this.#feed.isInBody && !this.#isOver) this.#endLate();
+    if (this.#feed.isInBody && !this.#isClosing) this.#closeIfBodyContinues();
     this.#feed.feedNext();
   }
 
-  /** Ends it when the body of a request whose response has ended goes on for longer than a moment. */
-  #endLate(): void {
+  /** Closes the connection if the client still sends the body of a finished request after `LINGER_MS`. */
+  #closeIfBodyContinues(): void {
     const requests = this.#requests;
-    const end = () => {
-      if (this.#requests === requests && this.#feed.isInBody && !this.#isOver && !this.#socket.destroyed)
+    const check = () => {
+      if (this.#requests === requests && this.#feed.isInBody && !this.#isClosing && !this.#socket.destroyed)
         this.closeGracefully();
     };
-    setTimeout(end, LINGER_MS).unref();
+    setTimeout(check, LINGER_MS).unref();
   }
 
-  /** Gives the socket to a tunnel; returns the bytes that came behind the handshake. */
+  /** Detaches the socket for a tunnel. Returns the bytes that followed the handshake. */
   detach(): Buffer {
-    this.#isOver = true;
+    this.#isClosing = true;
     return this.#feed.detach();
   }
 
-  /** Reads no further request; everything that comes is thrown away. */
+  /** Reads no further request and discards all input. */
   discardInput(): void {
-    this.#isOver = true;
+    this.#isClosing = true;
     this.#feed.discardInput();
   }
 
   /**
-   * Ends it behind the bytes that were written. For a moment the gateway reads and discards what the client still sends: closing
-   * with unread bytes would reset the connection, and the client could lose the end of the response (RFC 9112 section 9.6).
+   * Closes the connection after the pending writes. For `LINGER_MS` the gateway reads and discards input: closing with unread
+   * bytes would reset the connection, and the client could lose the end of the response (RFC 9112 section 9.6).
    */
   closeGracefully(): void {
     this.discardInput();
@@ -111,25 +114,25 @@ export class ClientConnection implements RequestFeedHandler {
     this.#socket.once('close', () => clearTimeout(timer));
   }
 
-  /** True when no request is being read or answered, and one has been: a new connection may be about to send its first. */
+  /** True between two requests. A new connection is not idle, since its client may be about to send the first request. */
   get isIdle(): boolean {
     return (
-      !this.#isBusy && !this.#isOver && !this.isUnused && this.#feed.isBetweenRequests && !this.#feed.hasWaitingBytes
+      !this.#isBusy && !this.#isClosing && !this.isUnused && this.#feed.isBetweenRequests && !this.#feed.hasWaitingBytes
     );
   }
 
-  /** True while a response is owed. */
+  /** True until the response to the current request has ended. */
   get isBusy(): boolean {
     return this.#isBusy;
   }
 
   get isLastExchange(): boolean {
-    return this.#latest?.shouldKeepAlive === false;
+    return this.#response?.shouldKeepAlive === false;
   }
 
-  /** The latest request. */
+  /** The current request. */
   get request(): IncomingMessage | undefined {
-    return this.#latest?.req;
+    return this.#response?.req;
   }
 
   /** True once the client has closed its side. */
@@ -146,11 +149,11 @@ export class ClientConnection implements RequestFeedHandler {
   }
 
   onHalfClosed(): void {
-    const response = this.#latest;
+    const response = this.#response;
     if (response?.headersSent === true) this.#watch(response);
     else if (response !== undefined) {
       if (!this.#feed.hasWaitingBytes) response.shouldKeepAlive = false;
-      this.#halfCloseOf().probe();
+      this.#halfCloseProbe().probe();
     }
   }
 
@@ -158,33 +161,33 @@ export class ClientConnection implements RequestFeedHandler {
     this.closeGracefully();
   }
 
-  /** Takes from the head of a response what was sent of it before it was known. */
+  /** Removes the bytes from a response head that the half-close probe has already sent. */
   trimSentBytes(response: ServerResponse & { _header?: string | undefined }): void {
     const sent = this.#halfClose?.takeSentBytes() ?? 0;
     if (sent > 0) response._header = response._header?.slice(sent);
     if (this.isHalfClosed && response.chunkedEncoding) this.#watch(response);
   }
 
-  /** True if the peer is a trusted proxy. Looked up once for each plan. */
-  isTrustedProxy(trusts: NonNullable<ServerSettings['trustedProxies']>): boolean {
-    if (trusts !== this.#trusts) {
-      this.#trusts = trusts;
-      this.#isTrusted = this.peer !== undefined && trusts(this.peer);
+  /** True if the peer is a trusted proxy. The result is cached for each plan. */
+  isTrustedProxy(isTrusted: NonNullable<ServerSettings['trustedProxies']>): boolean {
+    if (isTrusted !== this.#trustCheck) {
+      this.#trustCheck = isTrusted;
+      this.#isTrusted = this.peer !== undefined && isTrusted(this.peer);
     }
     return this.#isTrusted;
   }
 
-  /** True while no byte has come on it: it was opened in advance. */
+  /** True until the first byte arrives: browsers open connections in advance. */
   get isUnused(): boolean {
     return this.#socket.bytesRead === 0;
   }
 
-  /** True once the head of a response has been sent while its request is still coming. */
+  /** True while the response has begun and the request has not ended. */
   get isResponding(): boolean {
     return this.#progress.isResponding;
   }
 
-  /** @returns how many looks in a row have found that the client keeps the gateway waiting */
+  /** Returns the number of consecutive checks without progress of the client. */
   checkProgress(): number {
     return this.#progress.check(this.request);
   }
@@ -194,10 +197,10 @@ export class ClientConnection implements RequestFeedHandler {
   }
 
   #watch(response: ServerResponse): void {
-    this.#halfCloseOf().watch(response, () => this.#progress.bytesFlushed);
+    this.#halfCloseProbe().watch(response, () => this.#progress.bytesFlushed);
   }
 
-  #halfCloseOf(): HalfCloseProbe {
+  #halfCloseProbe(): HalfCloseProbe {
     this.#halfClose ??= new HalfCloseProbe(this.#socket);
     return this.#halfClose;
   }

@@ -1,11 +1,11 @@
 import type { Plan } from '../../plan/plan.ts';
 
-/** Connections of the admin API. */
+/** The connection limit of the admin API. */
 const ADMIN_CONNECTIONS = 256;
-/** Descriptors for files, threads, the log and the runtime itself. */
+/** Descriptors for files, threads, the log and the runtime. */
 const RESERVED_DESCRIPTORS = 64;
 
-/** Returns how many file descriptors the limits of a plan allow to be needed. */
+/** Returns the number of file descriptors that the process needs at the limits of a plan. */
 export function requiredDescriptors(plan: Plan): number {
   return (
     plan.server.maxConnections +
@@ -15,30 +15,30 @@ export function requiredDescriptors(plan: Plan): number {
   );
 }
 
-/** Connections that are kept open at one time. */
+/** Limits on open connections. */
 export interface DescriptorLimits {
   readonly clients: number;
-  /** To upstreams; beyond it, idle connections are closed for new ones. */
+  /** Beyond this, the gateway closes idle upstream connections to open new ones. */
   readonly upstreams: number;
 }
 
 /**
- * Divides the file descriptors of a process. Where a plan allows more connections than there are descriptors, clients get no
- * more than half of what the rest of the process leaves: each request may take a connection to an upstream too. A process
- * without a free descriptor answers no probe, and reloads nothing.
+ * Divides the file descriptors of a process. If a plan allows more connections than there are descriptors, clients get at
+ * most half of the available ones, because each request may need an upstream connection too. A process without a free
+ * descriptor can neither respond to a health check nor reload.
  *
- * @param limit file descriptors of the process
+ * @param limit the file descriptor limit of the process
  */
 export function descriptorLimits(plan: Plan, limit: number): DescriptorLimits {
-  // Even the smallest process opens about 30.
-  const own = Math.min(RESERVED_DESCRIPTORS, Math.floor((limit * 3) / 4));
-  const rest = limit - own - adminConnectionLimit(limit);
-  const share = Math.max(1, Math.floor(rest / 2), rest - maxUpstreamConnections(plan));
+  // A minimal process opens about 30.
+  const reserved = Math.min(RESERVED_DESCRIPTORS, Math.floor((limit * 3) / 4));
+  const available = limit - reserved - adminConnectionLimit(limit);
+  const share = Math.max(1, Math.floor(available / 2), available - maxUpstreamConnections(plan));
   const clients = Math.min(plan.server.maxConnections, share);
-  return { clients, upstreams: Math.max(1, rest - clients) };
+  return { clients, upstreams: Math.max(1, available - clients) };
 }
 
-/** Returns how many connections the admin API keeps at one time. */
+/** Returns the connection limit of the admin API. @param limit the file descriptor limit of the process */
 export function adminConnectionLimit(limit: number): number {
   return Math.min(ADMIN_CONNECTIONS, Math.floor(limit / 8));
 }

@@ -6,56 +6,59 @@ import type { ServerSettings } from '../../plan/settings/server.ts';
 import type { ServerTls } from '../../plan/settings/tls.ts';
 import { ClientConnection, type RefusalHandler } from './client-connection.ts';
 
-/** How soon what is late is noticed. Node would look every 30 s. */
+/** The interval of the checks for late requests; 30 s in Node by default. */
 const CHECK_MS = 1_000;
-const HANDSHAKE_MS = 10_000;
+const TLS_HANDSHAKE_TIMEOUT_MS = 10_000;
 
 export type HttpServer = http.Server | https.Server;
 
-/** Makes the server of these rules, which does not listen yet. Whether it speaks TLS cannot be changed any more. */
+/** Creates a server that does not listen yet. A reload cannot turn TLS on or off. */
 export function createHttpServer(
-  rules: ServerSettings,
+  settings: ServerSettings,
   shouldUpgradeCallback: http.ServerOptions['shouldUpgradeCallback'],
 ): HttpServer {
   const options: http.ServerOptions = {
     connectionsCheckingInterval: CHECK_MS,
-    // A missing Host is refused like everything else, where the head is read.
+    // The gateway refuses a missing Host when it reads the request head.
     requireHostHeader: false,
-    // A request without a body needs no stream that ends.
+    // Saves the stream of a request without a body.
     optimizeEmptyRequests: true,
     shouldUpgradeCallback,
   };
   const server =
-    rules.tls === undefined
+    settings.tls === undefined
       ? http.createServer(options)
       : https.createServer({
           ...options,
-          ...tlsOptions(rules.tls),
-          handshakeTimeout: HANDSHAKE_MS,
+          ...tlsOptions(settings.tls),
+          handshakeTimeout: TLS_HANDSHAKE_TIMEOUT_MS,
           ALPNProtocols: ['http/1.1'],
         });
-  // Node drops the headers above its own count in silence; the head is counted where it is read.
+  // Node would silently drop headers beyond its own limit. The gateway counts them when it reads the request head.
   server.maxHeadersCount = 0;
-  applyLimits(server, rules);
+  applyLimits(server, settings);
   return server;
 }
 
-/** Puts other rules in force: for connections that are opened from now on, and most of them at once. */
-export function activateServerRules(server: HttpServer, rules: ServerSettings, previous: ServerSettings): void {
-  applyLimits(server, rules);
-  if (isSecure(server) && rules.tls !== undefined && rules.keys.tls !== previous.keys.tls)
-    server.setSecureContext(tlsOptions(rules.tls));
+/**
+ * Activates the settings of another plan. The header limit and the certificate apply to new connections, the time limits to
+ * all.
+ */
+export function activateServerSettings(server: HttpServer, settings: ServerSettings, previous: ServerSettings): void {
+  applyLimits(server, settings);
+  if (isSecure(server) && settings.tls !== undefined && settings.keys.tls !== previous.keys.tls)
+    server.setSecureContext(tlsOptions(settings.tls));
 }
 
-/** Who is connected. */
+/** The open client connections. */
 export interface ClientRegistry {
-  /** By the sockets that speak HTTP. */
+  /** By the socket that carries HTTP: the TLS socket if the server has TLS. */
   readonly connections: ReadonlyMap<Duplex, ClientConnection>;
-  /** Those that carry them, in the middle of a TLS handshake too: the server itself forgets what was upgraded. */
+  /** The TCP sockets, including those in a TLS handshake and those of tunnels, which the server itself does not track. */
   readonly sockets: ReadonlySet<Socket>;
 }
 
-/** @param refuse refuses bytes that are no request */
+/** Tracks the connections of a server. @param refuse refuses bytes that are not a valid request */
 export function trackClientConnections(server: HttpServer, refuse: RefusalHandler): ClientRegistry {
   const connections = new Map<Duplex, ClientConnection>();
   const sockets = new Set<Socket>();
@@ -67,7 +70,7 @@ export function trackClientConnections(server: HttpServer, refuse: RefusalHandle
     connections.set(socket, new ClientConnection(socket, refuse));
     socket.on('close', () => connections.delete(socket));
   });
-  // Node's own would also cut a response whose last bytes still wait for the client.
+  // Node's implementation would also cut a response whose last bytes are not yet sent.
   server.closeIdleConnections = () => {
     for (const connection of connections.values()) if (connection.isIdle) connection.closeGracefully();
   };
@@ -79,12 +82,12 @@ function isSecure(server: HttpServer): server is https.Server {
   return 'setSecureContext' in server;
 }
 
-function applyLimits(server: HttpServer, rules: ServerSettings): void {
-  server.headersTimeout = rules.headersTimeoutMs;
-  server.requestTimeout = rules.requestTimeoutMs;
-  server.keepAliveTimeout = rules.keepAliveTimeoutMs;
-  // Known as an option; read anew for each connection.
-  Object.assign(server, { maxHeaderSize: rules.headerLimitBytes });
+function applyLimits(server: HttpServer, settings: ServerSettings): void {
+  server.headersTimeout = settings.headersTimeoutMs;
+  server.requestTimeout = settings.requestTimeoutMs;
+  server.keepAliveTimeout = settings.keepAliveTimeoutMs;
+  // Node documents this as an option only, but reads it for each connection.
+  Object.assign(server, { maxHeaderSize: settings.headerLimitBytes });
 }
 
 function tlsOptions({ pem }: ServerTls) {

@@ -4,7 +4,7 @@ import type { Endpoint, Upstream } from '../../plan/settings/upstream-definition
 import type { Exchange } from '../exchange.ts';
 import { isWebSocketOriginAllowed } from './websocket-origin.ts';
 
-/** Why something that lasts has to end: who may have it is not what it was, or where it comes from; or the process stops. */
+/** The reason why a long-lived exchange ends: a reload changed its access or its route, or the process stops. */
 export type EndReason = 'access_changed' | 'route_changed' | 'going_away';
 
 interface OpenExchange {
@@ -13,13 +13,13 @@ interface OpenExchange {
 }
 
 /**
- * The exchanges of a server that last for as long as both ends like: WebSockets and event streams. They live on over
- * a reload that leaves their route and their access as they are; others end after a grace. A download ends by itself.
+ * The open WebSockets and event streams of a server. They continue after a reload that does not change their route or
+ * access; the others end after the grace period. A download is not long-lived, since it ends by itself.
  */
 export class LongLivedExchanges {
   readonly #open = new Map<Exchange, OpenExchange>();
 
-  /** @param end ends it in the way of its own kind */
+  /** @param end ends the exchange: with a close frame for a WebSocket, for example */
   add(exchange: Exchange, end: OpenExchange['end']): void {
     this.#open.set(exchange, { end, timer: undefined });
   }
@@ -30,16 +30,16 @@ export class LongLivedExchanges {
     this.#open.delete(exchange);
   }
 
-  /** Ends all of them now, but for those that are ending already. */
+  /** Ends all exchanges that are not already ending. */
   endAll(reason: EndReason): void {
     for (const exchange of this.#open.keys()) this.#end(exchange, reason);
   }
 
-  /** Judges all of them by the plan that is now in force; answers how many are to end. */
+  /** Checks all exchanges against the new plan. Returns the number of exchanges that will end. */
   revalidate({ routes, reload }: Plan): number {
     if (this.#open.size === 0) return 0;
     const byId = new Map(routes.map((route) => [route.id, route]));
-    let ending = 0;
+    let endingCount = 0;
     for (const [exchange, open] of this.#open) {
       const { route } = exchange;
       const reason = route && endReasonOf(exchange, route, byId.get(route.id));
@@ -47,14 +47,14 @@ export class LongLivedExchanges {
         clearTimeout(open.timer);
         open.timer = undefined;
       } else {
-        ending += 1;
+        endingCount += 1;
         open.timer ??= setTimeout(() => this.#end(exchange, reason), reload.graceMs).unref();
       }
     }
-    return ending;
+    return endingCount;
   }
 
-  /** Once: what ends may take a moment, and would be ended twice in its middle. */
+  /** Removes the exchange first, since ending takes time and must not start twice. */
   #end(exchange: Exchange, reason: EndReason): void {
     const open = this.#open.get(exchange);
     this.delete(exchange);
@@ -74,14 +74,14 @@ function accessKeyOf({ access, auth }: Route): string {
 }
 
 function isSameRoute(route: Route, next: Route): boolean {
-  const placeOf = ({ methods, path, websocket }: Route) => JSON.stringify([methods, path, websocket]);
-  return placeOf(route) === placeOf(next) && hasSameEndpoints(route.upstream, next.upstream);
+  const keyOf = ({ methods, path, websocket }: Route) => JSON.stringify([methods, path, websocket]);
+  return keyOf(route) === keyOf(next) && hasSameEndpoints(route.upstream, next.upstream);
 }
 
-/** All its targets are, known by the same certificates; other limits change nothing for what stands. */
+/** True if the next upstream has all endpoints with the same TLS identity. Changed limits do not affect open connections. */
 function hasSameEndpoints(upstream: Upstream, next: Upstream): boolean {
-  const placeOf = ({ url, serverName }: Endpoint) => `${url.origin} ${serverName}`;
-  const places = new Set(next.endpoints.map(placeOf));
+  const keyOf = ({ url, serverName }: Endpoint) => `${url.origin} ${serverName}`;
+  const nextKeys = new Set(next.endpoints.map(keyOf));
   const isSame = upstream.id === next.id && upstream.tlsKey === next.tlsKey;
-  return isSame && upstream.endpoints.every((target) => places.has(placeOf(target)));
+  return isSame && upstream.endpoints.every((endpoint) => nextKeys.has(keyOf(endpoint)));
 }

@@ -2,28 +2,28 @@ import type { Socket } from 'node:net';
 import { type PacedSource, PieceCounter, resumeLater } from '../../http1/read-pace.ts';
 
 interface SocketHandle {
-  /** False while Node itself reads nothing. */
+  /** False while Node has paused reading. */
   readonly reading: boolean;
   readStart(): void;
   readStop(): void;
 }
 
 /**
- * Suspends the reads of a client's connection while its body comes in very small pieces. It bypasses the socket's own
- * `pause`, which Node's HTTP parser uses for itself.
+ * Suspends reading from a client while its body arrives in very small chunks. It bypasses the `pause` of the socket, which
+ * Node's HTTP parser uses itself.
  */
 export class PacedReads implements PacedSource {
   readonly #socket: Socket & { readonly _handle?: SocketHandle | null };
-  readonly #count = new PieceCounter();
+  readonly #counter = new PieceCounter();
   #isSuspended = false;
 
   constructor(socket: Socket) {
     this.#socket = socket;
   }
 
-  /** Counts a piece of the body. */
+  /** Counts a chunk of the body. */
   count(bytes: number): void {
-    if (!this.#count.add(1, bytes) || this.#isSuspended) return;
+    if (!this.#counter.add(1, bytes) || this.#isSuspended) return;
     this.#isSuspended = true;
     this.#socket._handle?.readStop();
     resumeLater(this);

@@ -8,74 +8,75 @@ import { RequestLineScanner } from './request-line-scanner.ts';
 import { useSharedReadBuffer } from './shared-read-buffer.ts';
 
 /**
- * How far the gateway reads ahead of the request that is in flight. One read may go beyond it. While it reads, it notices that
- * the client leaves.
+ * The limit on bytes read ahead of the current request; one read may exceed it. Reading ahead lets the gateway detect that
+ * the client disconnects.
  */
 const MAX_AHEAD_BYTES = 262_144;
 
-/** The connection whose bytes are fed. */
+/** The events of a request feed. */
 export interface RequestFeedHandler {
-  /** True while a response is owed: the next request waits. */
+  /** True until the response to the current request has ended. The next request waits. */
   readonly isBusy: boolean;
-  /** True when the response that is owed closes the connection: nothing behind it is a request (RFC 9112 section 9.6). */
+  /** True if the current response closes the connection: later bytes are not a request (RFC 9112 section 9.6). */
   readonly isLastExchange: boolean;
-  /** The latest request that the parser has made. */
+  /** The current request. */
   readonly request: IncomingMessage | undefined;
   /** The next request line is malformed. */
   onMalformed(): void;
-  /** The client has closed its side in the middle of a request. */
+  /** The client closed its side during a request. */
   onAborted(): void;
-  /** The client has closed its side behind a whole request whose response is still owed. */
+  /** The client closed its side after a complete request, before the response has ended. */
   onHalfClosed(): void;
-  /** The client has closed its side, and every response has been sent. */
+  /** The client closed its side after all responses have ended. */
   onEnd(): void;
 }
 
 /**
- * Stands between a client's socket and Node's parser, and feeds it one request at a time: the next one waits, as bytes, until
- * the response before it has ended (RFC 9112 section 9.3.2). The parser alone would make requests of everything that it reads.
+ * Feeds Node's parser with the bytes of one request at a time. Pipelined requests wait as bytes until the response before
+ * them has ended (RFC 9112 section 9.3.2). Without it, the parser would turn everything that it reads into requests.
  */
 export class RequestFeed {
   readonly #socket: Socket;
-  readonly #owner: RequestFeedHandler;
-  /** Node's listeners, which this one replaces. */
+  readonly #handler: RequestFeedHandler;
+  /** The `data` listener of Node, which the feed calls. */
   readonly #parse: (bytes: Buffer) => void;
   readonly #line = new RequestLineScanner();
   readonly #head = new HeadScanner();
   #body: BodyScanner | undefined;
-  /** Bytes that wait, and how many of them have been fed. */
+  /** Waiting bytes, their number, and the number of them that were fed. */
   #ahead: GrowingBuffer | undefined;
   #aheadBytes = 0;
   #fed = 0;
-  /** The bytes that are being fed, and the index up to which. */
-  #bytes: Buffer = NOTHING;
+  /** The bytes that the parser is reading, and the index after the part that it gets. */
+  #bytes: Buffer = NO_BYTES;
   #next = 0;
   #isFull = false;
   #hasEnded = false;
-  #isOver = false;
-  #isReleased = false;
+  #isClosed = false;
+  /** True once a tunnel owns the socket. */
+  #isDetached = false;
 
-  constructor(socket: Socket, owner: RequestFeedHandler) {
+  constructor(socket: Socket, handler: RequestFeedHandler) {
     this.#socket = socket;
-    this.#owner = owner;
+    this.#handler = handler;
     this.#parse = socket.listeners('data').at(-1) as (bytes: Buffer) => void;
-    // Node would end the connection here, with the responses that are still owed; TLS does so by itself.
+    // Otherwise Node would close the connection before pending responses are sent.
     socket.allowHalfOpen = true;
     socket.off('end', socket.listeners('end').at(-1) as () => void);
     socket.off('data', this.#parse);
-    socket.on('data', this.#take).on('end', this.#end).on('close', this.#close);
-    useSharedReadBuffer(socket, this.#read);
+    socket.on('data', this.#onData).on('end', this.#onEnd).on('close', this.#onClose);
+    useSharedReadBuffer(socket, this.#onRead);
     const resume = socket.resume.bind(socket);
-    // The stream of a request resumes its socket by itself.
+    // The request stream resumes its socket by itself.
     socket.resume = () => (this.#isFull ? socket : resume());
   }
 
-  /** True when no part of a request has come, or the request has come whole. */
+  /** True if no request has begun or the current one is complete. */
   get isBetweenRequests(): boolean {
     return this.#body === undefined && this.#line.isAtStart;
   }
 
-  /** True while a body is read. */
+  /** True while a body is being read. */
   get isInBody(): boolean {
     return this.#body !== undefined;
   }
@@ -85,100 +86,100 @@ export class RequestFeed {
     return this.#hasEnded;
   }
 
-  /** True when nothing is behind the request that is being parsed, and nothing will come. */
+  /** True if no bytes follow the request that is being parsed, and none can follow. */
   get isAtEnd(): boolean {
     return this.#hasEnded && this.#next === this.#bytes.length;
   }
 
-  /** True when bytes wait. */
+  /** True if bytes of further requests wait. */
   get hasWaitingBytes(): boolean {
     return this.#ahead !== undefined;
   }
 
-  /** The response has ended: the next request is fed, if it has come. */
+  /** Feeds the next request after a response has ended. */
   feedNext(): void {
-    if (this.#isOver) return;
-    // In a turn of its own: thousands of them at once would hold up all other clients.
+    if (this.#isClosed) return;
+    // A separate turn of the event loop for each request: thousands of pipelined ones would block all other clients.
     if (this.#ahead !== undefined) setImmediate(this.#advance);
-    else if (this.#hasEnded) this.#end();
+    else if (this.#hasEnded) this.#onEnd();
   }
 
-  /** Gives the socket to a tunnel; returns the bytes that came behind the handshake. */
+  /** Detaches the socket for a tunnel. Returns the bytes that followed the handshake. */
   detach(): Buffer {
     const rest = Buffer.from(this.#bytes.subarray(this.#next));
-    this.#isOver = true;
-    this.#isReleased = true;
-    this.#drop();
-    this.#socket.off('data', this.#take).off('end', this.#end);
+    this.#isClosed = true;
+    this.#isDetached = true;
+    this.#dropWaitingBytes();
+    this.#socket.off('data', this.#onData).off('end', this.#onEnd);
     return rest;
   }
 
-  /** From now on everything that comes is thrown away. */
+  /** Discards all further input. */
   discardInput(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#drop();
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#dropWaitingBytes();
     this.#socket.on('data', () => undefined);
-    this.#socket.off('data', this.#take);
+    this.#socket.off('data', this.#onData);
     this.#socket.resume();
   }
 
-  /** Takes bytes of shared memory. A tunnel reads them from the stream. */
-  readonly #read = (bytes: Buffer): boolean => {
-    if (this.#isReleased) return this.#socket.push(Buffer.from(bytes));
-    this.#take(bytes);
+  /** Receives bytes in shared memory. A tunnel reads them from the stream. */
+  readonly #onRead = (bytes: Buffer): boolean => {
+    if (this.#isDetached) return this.#socket.push(Buffer.from(bytes));
+    this.#onData(bytes);
     return true;
   };
 
-  readonly #take = (bytes: Buffer): void => {
+  readonly #onData = (bytes: Buffer): void => {
     if (this.#ahead !== undefined) {
-      this.#hold(bytes);
+      this.#enqueue(bytes);
       return;
     }
-    const fed = this.#run(bytes, 0);
-    if (fed < bytes.length && !this.#isOver) this.#hold(bytes.subarray(fed));
+    const end = this.#feed(bytes, 0);
+    if (end < bytes.length && !this.#isClosed) this.#enqueue(bytes.subarray(end));
   };
 
   readonly #advance = (): void => {
     if (this.#ahead === undefined) return;
     const bytes = this.#ahead.bytes();
-    this.#fed = this.#run(bytes, this.#fed);
-    if (this.#isOver || this.#fed < bytes.length) return;
-    this.#drop();
+    this.#fed = this.#feed(bytes, this.#fed);
+    if (this.#isClosed || this.#fed < bytes.length) return;
+    this.#dropWaitingBytes();
     this.#socket.resume();
-    if (this.#hasEnded && !(this.#owner.isBusy && this.isBetweenRequests)) this.#end();
+    if (this.#hasEnded && !(this.#handler.isBusy && this.isBetweenRequests)) this.#onEnd();
   };
 
-  readonly #end = (): void => {
+  readonly #onEnd = (): void => {
     this.#hasEnded = true;
-    if (this.#isOver) return;
-    if (!this.isBetweenRequests) this.#owner.onAborted();
-    else if (this.#owner.isBusy) this.#owner.onHalfClosed();
-    // Requests that wait are served first.
-    else if (this.#ahead === undefined) this.#owner.onEnd();
+    if (this.#isClosed) return;
+    if (!this.isBetweenRequests) this.#handler.onAborted();
+    else if (this.#handler.isBusy) this.#handler.onHalfClosed();
+    // Waiting requests are served first.
+    else if (this.#ahead === undefined) this.#handler.onEnd();
   };
 
-  readonly #close = (): void => {
-    this.#isOver = true;
-    this.#drop();
+  readonly #onClose = (): void => {
+    this.#isClosed = true;
+    this.#dropWaitingBytes();
   };
 
-  /** Feeds as much as may be parsed now; returns the index behind it. */
-  #run(bytes: Buffer, start: number): number {
+  /** Feeds the bytes that may be parsed now. Returns the index after them. */
+  #feed(bytes: Buffer, start: number): number {
     let at = start;
-    while (at < bytes.length && !this.#isOver) {
-      if (this.#owner.isBusy && this.isBetweenRequests) return at;
+    while (at < bytes.length && !this.#isClosed) {
+      if (this.#handler.isBusy && this.isBetweenRequests) return at;
       const end = this.#body === undefined ? this.#endOfHead(bytes, at) : this.#body.scan(bytes, at);
       if (end === -1) {
-        this.#owner.onMalformed();
+        this.#handler.onMalformed();
         return at;
       }
       this.#bytes = bytes;
       this.#next = end;
       this.#parse(at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end));
-      this.#bytes = NOTHING;
+      this.#bytes = NO_BYTES;
       this.#next = 0;
-      this.#settle();
+      this.#afterParse();
       at = end;
     }
     return at;
@@ -189,20 +190,20 @@ export class RequestFeed {
     return this.#line.isComplete ? this.#head.scan(bytes, at) : at;
   }
 
-  #settle(): void {
+  #afterParse(): void {
     if (this.#body?.isComplete === true) this.#body = undefined;
     if (!this.#head.isComplete) return;
     this.#line.reset();
     this.#head.reset();
-    const { request } = this.#owner;
+    const { request } = this.#handler;
     if (request?.complete === false) this.#body = createBodyScanner(request);
   }
 
-  #hold(bytes: Buffer): void {
-    // To read and throw away, instead of pausing, also notices that the client leaves.
-    if (this.#owner.isBusy && this.#owner.isLastExchange) return;
+  #enqueue(bytes: Buffer): void {
+    // The bytes are discarded instead of pausing, so that the gateway still detects a disconnect.
+    if (this.#handler.isBusy && this.#handler.isLastExchange) return;
     this.#ahead ??= new GrowingBuffer(Number.POSITIVE_INFINITY);
-    // The memory of a read is not the connection's own.
+    // Other connections will overwrite the shared memory of this read.
     this.#ahead.add(Buffer.from(bytes));
     this.#aheadBytes += bytes.length;
     if (this.#aheadBytes < MAX_AHEAD_BYTES) return;
@@ -210,7 +211,7 @@ export class RequestFeed {
     this.#socket.pause();
   }
 
-  #drop(): void {
+  #dropWaitingBytes(): void {
     this.#ahead = undefined;
     this.#aheadBytes = 0;
     this.#fed = 0;
@@ -218,9 +219,9 @@ export class RequestFeed {
   }
 }
 
-const NOTHING = Buffer.alloc(0);
+const NO_BYTES = Buffer.alloc(0);
 
-/** Reads the raw headers: the proxy library changes the others. */
+/** Uses the raw headers, because the proxy library modifies `headers`. */
 function createBodyScanner({ rawHeaders }: IncomingMessage): BodyScanner {
   if (getHeader(rawHeaders, 'transfer-encoding') !== undefined) return new ChunkedBodyScanner();
   return new FixedLengthBodyScanner(Number(getHeader(rawHeaders, 'content-length') ?? 0));

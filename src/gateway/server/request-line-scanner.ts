@@ -3,10 +3,10 @@ const LF = 0x0a;
 const SPACE = 0x20;
 const DELETE = 0x7f;
 
-/** `d` stands for a digit. Everything behind the target. */
+/** The end of the line, after the request target; `d` stands for a digit. */
 const VERSION = 'HTTP/d.d\r\n';
 
-/** Positions in the line; those above `VERSION_AT` are positions in `VERSION`. */
+/** States of the scanner. States from `VERSION_AT` on are positions in `VERSION`. */
 const START = 0;
 const EMPTY_LINE = 1;
 const METHOD = 2;
@@ -16,42 +16,45 @@ const VERSION_AT = 5;
 const END = VERSION_AT + VERSION.length;
 
 /**
- * Checks that a request line is exactly `METHOD SP target SP HTTP/d.d CRLF` (RFC 9112 section 3), while its bytes come.
- * Node's parser also accepts several blanks, and `RTSP/1.0` and `ICE/1.0` for `HTTP/1.0`, and does not report it: another server
- * would read another request. The parser still decides which bytes a method and a target may have.
+ * Checks that a request line is exactly `METHOD SP target SP HTTP/d.d CRLF` (RFC 9112 section 3). Node's parser silently
+ * accepts several spaces, and `RTSP/1.0` or `ICE/1.0` in place of `HTTP/1.0`; another server could read another request. The
+ * parser still decides which bytes a method and a request target may have.
  */
 export class RequestLineScanner {
-  #at = START;
-  /** One empty line may stand before a request (RFC 9112 section 2.2). */
+  #state = START;
+  /** One empty line may precede a request (RFC 9112 section 2.2). */
   #hasEmptyLine = false;
 
   /** True until the first byte of a request. */
   get isAtStart(): boolean {
-    return this.#at === START;
+    return this.#state === START;
   }
 
   get isComplete(): boolean {
-    return this.#at === END;
+    return this.#state === END;
   }
 
-  /** Starts again, for the next request. */
+  /** Prepares for the next request. */
   reset(): void {
-    this.#at = START;
+    this.#state = START;
     this.#hasEmptyLine = false;
   }
 
-  /** Reads on; returns the index behind the line or, while the line goes on, behind the bytes. -1: the line is malformed. */
+  /**
+   * Scans the next bytes. Returns the index after the line, the length of the bytes if the line continues, or -1 if it is
+   * malformed.
+   */
   scan(bytes: Buffer, start: number): number {
-    let state = this.#at;
+    let state = this.#state;
     let index = start;
     for (; index < bytes.length && state !== END; index += 1) {
       const byte = bytes[index] as number;
-      // A method and a target end at a blank; most bytes are theirs.
+      // Fast path: most bytes belong to the method or the request target, which end at a space.
       if (byte > SPACE && byte !== DELETE && (state === METHOD || state === TARGET)) continue;
       state = this.#next(state, byte);
       if (state === -1) return -1;
     }
-    this.#at = state;
+    this.#state = state;
     return index;
   }
 

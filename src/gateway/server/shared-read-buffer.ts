@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 
-/** Node's own symbols, by which a socket reads into memory that it was given. It documents that only for `net.connect`. */
+/** The symbols by which a socket reads into given memory. Node documents this feature for `net.connect` only. */
 const symbols = Object.getOwnPropertySymbols(new Socket());
 const BUFFER = symbolOf('kBuffer');
 const CALLBACK = symbolOf('kBufferCb');
@@ -14,21 +14,21 @@ interface InternalSocket {
 }
 
 /**
- * Makes a client's connection read into memory that all connections share: Node allocates 64 kB for each read, which is a
- * twentieth of the time that a small request takes. TLS keeps its own memory, because it may read again before it has passed on
- * the bytes of the read before.
+ * Makes a client connection read into memory that all connections share. Node otherwise allocates 64 kB for each read, which
+ * takes a twentieth of the time of a small request. TLS sockets keep their own memory, because they may read again before they
+ * have delivered the previous bytes.
  *
- * @param take takes what was read, instead of the stream. The bytes are valid until it returns; false suspends the reads
+ * @param onRead receives the bytes in place of the stream. They are valid until it returns; false suspends reading
  */
-export function useSharedReadBuffer(socket: Socket, take: (bytes: Buffer) => boolean): void {
-  const inner = socket as unknown as InternalSocket;
-  const handle = inner._handle;
+export function useSharedReadBuffer(socket: Socket, onRead: (bytes: Buffer) => boolean): void {
+  const internal = socket as unknown as InternalSocket;
+  const handle = internal._handle;
   if (BUFFER === undefined || CALLBACK === undefined || 'encrypted' in socket) return;
   if (!(socket instanceof Socket) || handle?.useUserBuffer === undefined) return;
   memory ??= Buffer.allocUnsafeSlow(READ_BYTES);
   const shared = memory;
-  inner[BUFFER] = shared;
-  inner[CALLBACK] = (size: number) => take(shared.subarray(0, size));
+  internal[BUFFER] = shared;
+  internal[CALLBACK] = (size: number) => onRead(shared.subarray(0, size));
   handle.useUserBuffer(shared);
 }
 

@@ -1,31 +1,31 @@
 import type { ClientConnection } from './client-connection.ts';
 
-/** How often clients are looked at within the time that they have. */
+/** The number of checks within the time limit. */
 const CHECKS = 8;
 const MAX_INTERVAL_MS = 5_000;
 
 /**
- * Cuts off clients that keep the gateway waiting for longer than the limit. It looks at all connections now and
- * then: a timer for each request would cost every request, for the few that stall. Looks are counted and not the
- * time, since a process that was held up itself would take all of its clients for stalled.
+ * Closes the connections of clients that make no progress within the limit. It checks all connections periodically, because a
+ * timer would cost every request. It counts checks instead of time: otherwise a process that was blocked itself would
+ * consider all clients stalled.
  *
- * @returns ends it
+ * @returns a function that stops the checks
  */
 export function closeStalledClients(
   connections: ReadonlyMap<unknown, ClientConnection>,
   limitMs: () => number,
 ): () => void {
   const intervalMs = () => Math.min(limitMs() / CHECKS, MAX_INTERVAL_MS);
-  const look = () => {
-    const looks = limitMs() / intervalMs();
+  const check = () => {
+    const maxChecks = limitMs() / intervalMs();
     for (const connection of connections.values()) {
-      if (connection.checkProgress() < looks) continue;
+      if (connection.checkProgress() < maxChecks) continue;
       connection.isStalled = true;
       connection.reset();
     }
-    timer = later();
+    timer = schedule();
   };
-  const later = () => setTimeout(look, intervalMs()).unref();
-  let timer = later();
+  const schedule = () => setTimeout(check, intervalMs()).unref();
+  let timer = schedule();
   return () => clearTimeout(timer);
 }

@@ -5,15 +5,15 @@ import { readRequestTarget } from '../request/request-target.ts';
 import { LINGER_MS } from '../response/refuse.ts';
 
 /**
- * Whether a request is a WebSocket handshake for a route that takes one. Any other upgrade (RFC 9110 section
- * 7.8) is a plain request, which every server may make of it. Whether it passes is decided later, as for all.
+ * True if a request is a WebSocket handshake for a route that accepts one. Any other upgrade is served as a plain request
+ * (RFC 9110 section 7.8). The checks of the route follow later, as for every request.
  */
 export function isWebSocketHandshake(plan: Plan, { method, url = '', headers }: IncomingMessage): boolean {
   if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false;
   return plan.router.match('GET', pathOf(plan, url) ?? '')?.websocket === true;
 }
 
-/** The path as far as the guard passes it; what it refuses is refused as a plain request. */
+/** Returns `undefined` for a request target that is not valid; the gateway then refuses it as a plain request. */
 function pathOf({ router }: Plan, url: string): string | undefined {
   try {
     return readRequestTarget(url, undefined, router.keepsEncodedSlash).path;
@@ -22,30 +22,34 @@ function pathOf({ router }: Plan, url: string): string | undefined {
   }
 }
 
-/** A client that sends more than this before it was answered waits. */
+/** The gateway stops reading from a client that sends more than this before the response. */
 const MAX_EARLY_BYTES = 65_536;
 
-/** Reads what comes before the answer, and with it that the client leaves; the result ends that and tells it. */
+/**
+ * Buffers bytes that arrive before the response, and detects that the client disconnects.
+ *
+ * @returns a function that stops the buffering and returns the bytes
+ */
 export function holdEarlyData(socket: Socket, first: Buffer): () => Buffer {
-  const held = [first];
+  const chunks = [first];
   let size = first.length;
-  const hold = (chunk: Buffer) => {
-    held.push(chunk);
+  const buffer = (chunk: Buffer) => {
+    chunks.push(chunk);
     size += chunk.length;
     if (size > MAX_EARLY_BYTES) socket.pause();
   };
-  const leave = () => socket.destroy();
-  socket.on('data', hold);
-  socket.on('end', leave);
+  const onEnd = () => socket.destroy();
+  socket.on('data', buffer);
+  socket.on('end', onEnd);
   return () => {
     socket.pause();
-    socket.off('data', hold);
-    socket.off('end', leave);
-    return Buffer.concat(held);
+    socket.off('data', buffer);
+    socket.off('end', onEnd);
+    return Buffer.concat(chunks);
   };
 }
 
-/** Node gives a handshake no response; this one ends its connection when it is finished. */
+/** Creates the response to a handshake, since Node creates none. The connection closes when the response ends. */
 export function createHandshakeResponse(request: IncomingMessage, socket: Socket): ServerResponse {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;

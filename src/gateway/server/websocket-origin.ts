@@ -3,7 +3,7 @@ import type { Exchange } from '../exchange.ts';
 import { Refusal } from '../response/refusal.ts';
 
 /**
- * Refuses a WebSocket handshake of a page whose origin the route does not allow (RFC 6455 section 10.2).
+ * Refuses a WebSocket handshake from a page whose origin the route does not allow (RFC 6455 section 10.2).
  *
  * @throws Refusal `origin_not_allowed`
  */
@@ -12,21 +12,21 @@ export function checkWebSocketOrigin(exchange: Exchange, route: Route): void {
 }
 
 /**
- * Browsers send `Origin` with every handshake. Other programs send none, and pass. A browser whose `Origin` was taken out on the way
- * still says that the page is of another site.
+ * Browsers send `Origin` with every handshake; other clients do not, and are allowed. If a proxy has removed the `Origin` of a
+ * browser, `Sec-Fetch-Site` still identifies a page of another site.
  */
 export function isWebSocketOriginAllowed(exchange: Exchange, { allowsOrigin }: Route): boolean {
   const { headers } = exchange.request;
   const site = headers['sec-fetch-site'];
-  const isForeign = site !== undefined && site !== 'same-origin' && site !== 'none';
-  const origin = headers.origin ?? (isForeign ? 'null' : undefined);
+  const isCrossSite = site !== undefined && site !== 'same-origin' && site !== 'none';
+  const origin = headers.origin ?? (isCrossSite ? 'null' : undefined);
   return origin === undefined || allowsOrigin?.(origin, isSameHost(origin, exchange)) === true;
 }
 
-/** Scheme and authority alone, without credentials, as RFC 6454 section 7 has it: others have more than one reading. */
+/** Scheme and authority without credentials (RFC 6454 section 7). Other forms are ambiguous. */
 const ORIGIN = /^https?:\/\/[^/?#@\\%\s]+$/i;
 
-/** A page over plain HTTP is not trusted where clients come over TLS: anyone on its way could have written it. */
+/** Rejects a page over plain HTTP if clients use TLS: anyone on the network path could have modified the page. */
 function isSameHost(origin: string, { forwardedInfo, connection, head }: Exchange): boolean {
   const url = ORIGIN.test(origin) ? URL.parse(origin) : null;
   const host = forwardedInfo?.host ?? head?.host;

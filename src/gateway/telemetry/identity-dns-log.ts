@@ -4,16 +4,16 @@ import type { Log } from '../../log/log.ts';
 import type { Plan } from '../../plan/plan.ts';
 
 /**
- * Logs that the host name of an identity service begins to fail or resolves again; those of upstreams are logged with their
- * endpoints. No line has the name, since it may come from the environment.
+ * Logs when the host name of an identity service stops resolving or resolves again. The host names of upstreams are logged
+ * with their endpoints. No line has the name, since it may come from the environment.
  *
- * @returns ends it
+ * @returns a function that stops the logging
  */
 export function logIdentityDnsErrors(resolver: NameResolver, logger: Log['logger'], active: () => Plan): () => void {
   return resolver.subscribe((name, reason) => {
     const { auth, upstreams } = active();
-    const isUpstreams = upstreams.some(({ endpoints }) => endpoints.some(({ url }) => hostOf(url) === name));
-    if (auth === undefined || isUpstreams) return;
+    const isUpstream = upstreams.some(({ endpoints }) => endpoints.some(({ url }) => hostOf(url) === name));
+    if (auth === undefined || isUpstream) return;
     if (reason === undefined) logger.warn('host name of an identity service resolves again');
     else logger.warn({ reason }, 'host name of an identity service does not resolve');
   });

@@ -1,19 +1,20 @@
 import { createRequire } from 'node:module';
 import type { Context, Span, Tracer } from '@opentelemetry/api';
 import type { Exchange } from '../exchange.ts';
+import type { RequestRecord } from './request-record.ts';
 import { passThroughTracer, type RequestTrace, type RequestTracer, readTraceparent } from './trace.ts';
 
 type OpenTelemetryApi = typeof import('@opentelemetry/api');
 
-/** For a process with an SDK: an import would read the library for every one. */
+/** Loads the library only in a process with an SDK; an import would load it in every process. */
 const require = createRequire(import.meta.url);
 
-/** Where the library keeps what an SDK has registered, whichever copy of it the SDK has. */
+/** The global under which every copy of the library registers its SDK. */
 const REGISTERED = Symbol.for('opentelemetry.js.api.1') as unknown as 'registered';
 
 /**
- * Traces as the process has them: recorded as spans where an OpenTelemetry SDK was registered before (by
- * `node --import`), else only passed on.
+ * Returns a tracer that records spans if an OpenTelemetry SDK is registered (by `node --import`), else the pass-through
+ * tracer.
  */
 export function findRequestTracer(version: string): RequestTracer {
   const { [REGISTERED]: registered } = globalThis as { readonly registered?: { readonly trace?: unknown } };
@@ -21,10 +22,10 @@ export function findRequestTracer(version: string): RequestTracer {
   const api: OpenTelemetryApi = require('@opentelemetry/api');
   const provider = api.trace.getTracerProvider();
   const tracer = provider.getTracer('signing-gateway', version);
-  return { begin: (exchange, written) => new OpenTelemetryTrace(api, tracer, exchange, written) };
+  return { begin: (exchange, traceparent) => new OpenTelemetryTrace(api, tracer, exchange, traceparent) };
 }
 
-/** A span of the request, and one of what was asked of the upstream (the HTTP conventions of OpenTelemetry). */
+/** A server span for the request and a client span for the upstream request (OpenTelemetry HTTP conventions). */
 class OpenTelemetryTrace implements RequestTrace {
   readonly id: string;
   readonly isContinued: boolean;
@@ -32,11 +33,11 @@ class OpenTelemetryTrace implements RequestTrace {
   readonly #tracer: Tracer;
   readonly #span: Span;
   readonly #context: Context;
-  #asking: Span | undefined;
+  #upstreamSpan: Span | undefined;
 
-  constructor(api: OpenTelemetryApi, tracer: Tracer, exchange: Exchange, written: string | undefined) {
+  constructor(api: OpenTelemetryApi, tracer: Tracer, exchange: Exchange, traceparent: string | undefined) {
     const { request, connection } = exchange;
-    const parent = readTraceparent(written);
+    const parent = readTraceparent(traceparent);
     const attributes = { 'http.request.method': request.method ?? '', 'url.scheme': connection.protocol };
     const context = parent === undefined ? api.ROOT_CONTEXT : remoteContext(api, parent, request.headers['tracestate']);
     this.#api = api;
@@ -53,25 +54,24 @@ class OpenTelemetryTrace implements RequestTrace {
       'signing_gateway.upstream': route?.upstream.id ?? '',
     };
     const options = { kind: this.#api.SpanKind.CLIENT, attributes };
-    this.#asking = this.#tracer.startSpan(request.method ?? 'HTTP', options, this.#context);
-    const { traceId, spanId, traceFlags } = this.#asking.spanContext();
+    this.#upstreamSpan = this.#tracer.startSpan(request.method ?? 'HTTP', options, this.#context);
+    const { traceId, spanId, traceFlags } = this.#upstreamSpan.spanContext();
     return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
   }
 
-  end({ request, response, route, refusal, isTunnel, retries }: Exchange): void {
-    const status = isTunnel ? 101 : response.headersSent ? response.statusCode : 0;
+  end({ method, status = 0, route, refusal, retries }: RequestRecord): void {
     const span = this.#span;
     if (route !== undefined) {
-      span.updateName(`${request.method} ${route.path}`);
+      span.updateName(`${method} ${route.path}`);
       span.setAttributes({ 'http.route': route.path, 'signing_gateway.route': route.id });
     }
     if (refusal !== undefined) span.setAttribute('error.type', refusal.code);
-    for (const each of [span, this.#asking]) {
+    for (const each of [span, this.#upstreamSpan]) {
       if (status > 0) each?.setAttribute('http.response.status_code', status);
       if (status === 0 || status >= 500) each?.setStatus({ code: this.#api.SpanStatusCode.ERROR });
     }
-    if (retries > 0) this.#asking?.setAttribute('http.request.resend_count', retries);
-    this.#asking?.end();
+    if (retries > 0) this.#upstreamSpan?.setAttribute('http.request.resend_count', retries);
+    this.#upstreamSpan?.end();
     span.end();
   }
 }

@@ -1,46 +1,37 @@
-import type { Exchange } from '../exchange.ts';
-import type { Refusal, RefusalCode } from '../response/refusal.ts';
+import type { RefusalCode } from '../response/refusal.ts';
+import type { RequestRecord } from './request-record.ts';
 
-/**
- * What became of one request, for who looks on. No header, no query and no body is ever put in; of the caller,
- * what the log has.
- */
+/** The outcome of one request as the admin API streams it. Like the access log, it has no header, query or body. */
 export interface RequestEvent {
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the Unix epoch. */
   readonly at: number;
-  /** The request's, by which the log has it too. */
+  /** The request id, as in the access log. */
   readonly id: string;
   readonly method: string | null;
-  /** As sent, without the query; `null` where none could be read. */
+  /** As sent, without the query; `null` if the request target is not valid. */
   readonly path: string | null;
   readonly route: string | null;
-  /** `null`: the client left before there was an answer. */
+  /** `null` if the client disconnected before the response began. */
   readonly status: number | null;
-  /** `null`: it was not refused. */
+  /** `null` if the gateway did not refuse the request. */
   readonly refusal: RefusalCode | null;
   readonly reason: string | null;
   readonly subject: string | null;
   readonly ms: number;
 }
 
-export function requestEventOf(exchange: Exchange, ms: number): RequestEvent {
-  const { id, request, response, target, route, refusal, principal, isTunnel } = exchange;
+export function requestEventOf(record: RequestRecord): RequestEvent {
+  const { time, id, method, path, route, status, refusal, subject, durationMs = 0 } = record;
   return {
-    at: Date.now(),
+    at: time,
     id,
-    method: request.method ?? null,
-    path: target?.path ?? null,
+    method: method ?? null,
+    path: path ?? null,
     route: route?.id ?? null,
-    status: isTunnel ? 101 : response.headersSent ? response.statusCode : null,
+    status: status ?? null,
     refusal: refusal?.code ?? null,
     reason: refusal?.reason ?? null,
-    subject: principal?.subject ?? null,
-    ms: Math.round(ms * 1_000) / 1_000,
+    subject: subject ?? null,
+    ms: Math.round(durationMs * 1_000) / 1_000,
   };
-}
-
-/** Of bytes that were no request. */
-export function refusedConnectionEvent(id: string, { code, status, reason }: Refusal): RequestEvent {
-  const unread = { method: null, path: null, route: null, subject: null };
-  return { at: Date.now(), id, ...unread, status, refusal: code, reason, ms: 0 };
 }

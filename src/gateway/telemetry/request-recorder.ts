@@ -1,14 +1,16 @@
 import type { Log } from '../../log/log.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Refusal } from '../response/refusal.ts';
-import { accessLogLine, refusedConnectionLine, sampleRateOf } from './access-log.ts';
-import { type RequestEvent, refusedConnectionEvent, requestEventOf } from './request-event.ts';
+import { accessLogLine, sampleRateOf } from './access-log.ts';
 import { RequestMetrics } from './request-metrics.ts';
+import { createRequestRecord, createUnparsedRecord, type RequestRecord } from './request-record.ts';
 
-/** Records every request as it ends: in the log, the metrics and the trace, and for those who watch. */
+export type RequestSubscriber = (record: RequestRecord) => void;
+
+/** Records every finished request in the access log, the metrics and the trace, and publishes it to subscribers. */
 export class RequestRecorder {
   readonly metrics = new RequestMetrics();
-  readonly #watchers = new Set<(decision: RequestEvent) => void>();
+  readonly #subscribers = new Set<RequestSubscriber>();
   readonly #log: Log;
 
   constructor(log: Log) {
@@ -16,33 +18,34 @@ export class RequestRecorder {
   }
 
   get subscribers(): number {
-    return this.#watchers.size;
+    return this.#subscribers.size;
   }
 
-  /** @returns ends it */
-  subscribe(hear: (decision: RequestEvent) => void): () => void {
-    this.#watchers.add(hear);
-    return () => void this.#watchers.delete(hear);
+  /** @returns a function that ends the subscription */
+  subscribe(subscriber: RequestSubscriber): () => void {
+    this.#subscribers.add(subscriber);
+    return () => void this.#subscribers.delete(subscriber);
   }
 
-  /** @param sample2xx the share of requests with a 2xx response that have a line */
+  /** @param sample2xx the share of requests with a 2xx response that have a line in the access log */
   record(exchange: Exchange, sample2xx: number): void {
-    const ms = exchange.elapsedMs();
-    const share = sampleRateOf(exchange, sample2xx);
-    if (share === 1 || Math.random() < share) this.#log.writeLine(accessLogLine(exchange, ms, share));
-    this.metrics.record(exchange, ms);
-    if (this.#watchers.size > 0) this.#publish(requestEventOf(exchange, ms));
-    exchange.trace?.end(exchange);
+    const record = createRequestRecord(exchange);
+    const share = sampleRateOf(record, sample2xx);
+    if (share === 1 || Math.random() < share) this.#log.writeLine(accessLogLine(record, share));
+    this.metrics.record(record);
+    this.#publish(record);
+    exchange.trace?.end(record);
   }
 
-  /** Records bytes that were no request. */
-  recordRefusal(id: string, refusal: Refusal, peer: string | undefined): void {
-    this.#log.writeLine(refusedConnectionLine(id, refusal, peer));
+  /** Records the refusal of bytes that the gateway could not parse as a request. */
+  recordUnparsed(id: string, refusal: Refusal, peer: string | undefined): void {
+    const record = createUnparsedRecord(id, refusal, peer);
+    this.#log.writeLine(accessLogLine(record, 1));
     this.metrics.countRefusal(refusal.code);
-    if (this.#watchers.size > 0) this.#publish(refusedConnectionEvent(id, refusal));
+    this.#publish(record);
   }
 
-  #publish(decision: RequestEvent): void {
-    for (const hear of this.#watchers) hear(decision);
+  #publish(record: RequestRecord): void {
+    for (const subscriber of this.#subscribers) subscriber(record);
   }
 }

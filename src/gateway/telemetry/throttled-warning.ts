@@ -3,7 +3,7 @@ import type { Log } from '../../log/log.ts';
 /** Each kind of event has at most one line a minute. */
 const INTERVAL_MS = 60_000;
 
-/** Counts events of one kind and logs them: the first at once, those that follow together, once a minute. */
+/** Counts events of one kind and logs them: the first one at once, the following ones together, once a minute. */
 export class ThrottledWarning {
   readonly #logger: Log['logger'];
   readonly #message: string;
@@ -19,7 +19,7 @@ export class ThrottledWarning {
     this.#intervalMs = intervalMs;
   }
 
-  /** Events since the process began. */
+  /** The number of events since the process started. */
   get total(): number {
     return this.#total;
   }

@@ -1,24 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import type { Exchange } from '../exchange.ts';
+import type { RequestRecord } from './request-record.ts';
 
 /** The trace that a request belongs to (W3C Trace Context, level 1). */
 export interface RequestTrace {
   /** 32 hex digits. */
   readonly id: string;
-  /** Whether the client had begun it: only then its `tracestate` belongs to it. */
+  /** True if the trace id is from the client: only then does the client's `tracestate` belong to the trace. */
   readonly isContinued: boolean;
-  /** Its `traceparent` for the upstream: the gateway is the parent now. */
+  /** Returns the `traceparent` for the upstream, with the gateway as the parent. */
   traceparentFor(exchange: Exchange): string;
-  /** The request is over. */
-  end(exchange: Exchange): void;
+  /** Ends the trace with the outcome of the request. */
+  end(record: RequestRecord): void;
 }
 
 export interface RequestTracer {
   /**
-   * @param written the `traceparent` that the client sent; empty when there were several
-   * @param sampled the share of the traces begun here that are marked as sampled
+   * @param traceparent the header of the client; empty if the client sent several
+   * @param sampled the share of new traces that the gateway marks as sampled
    */
-  begin(exchange: Exchange, written: string | undefined, sampled: number): RequestTrace;
+  begin(exchange: Exchange, traceparent: string | undefined, sampled: number): RequestTrace;
 }
 
 export interface TraceParent {
@@ -29,27 +30,27 @@ export interface TraceParent {
 }
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
-const NONE = /^0+$/;
+const ALL_ZEROS = /^0+$/;
 
-/** What a `traceparent` says (section 3.2); `undefined` when it cannot be read: then a trace begins anew. */
-export function readTraceparent(written: string | undefined): TraceParent | undefined {
-  if (written === undefined) return undefined;
-  const [, version, traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(written) ?? [];
-  // A later version may say more behind it; this one says no more, and ff is none.
+/** Parses a `traceparent` (section 3.2). Returns `undefined` if it is not valid; the gateway then starts a new trace. */
+export function readTraceparent(header: string | undefined): TraceParent | undefined {
+  if (header === undefined) return undefined;
+  const [, version, traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(header) ?? [];
+  // A later version may append fields, version 00 may not, and ff is not a version.
   if (version === undefined || version === 'ff' || (version === '00' && more !== undefined)) return undefined;
-  return NONE.test(traceId) || NONE.test(spanId) ? undefined : { traceId, spanId, flags };
+  return ALL_ZEROS.test(traceId) || ALL_ZEROS.test(spanId) ? undefined : { traceId, spanId, flags };
 }
 
-/** Traces that nobody here records: they go on to whoever does. */
+/** Passes traces on without recording spans. */
 export const passThroughTracer: RequestTracer = {
-  begin(exchange, written, sampled) {
-    const parent = readTraceparent(written);
+  begin(exchange, traceparent, sampled) {
+    const parent = readTraceparent(traceparent);
     if (parent !== undefined) return new PassThroughTrace(parent.traceId, parent.flags, true);
     return new PassThroughTrace(newTraceId(exchange), Math.random() < sampled ? '01' : '00', false);
   },
 };
 
-/** A span's id must be none that another one of the trace has: a process's own half, and a number. */
+/** A span id must be unique in its trace: one half is random per process, the other is a counter. */
 const PROCESS_ID = randomUUID().slice(0, 8);
 const MAX_SPANS = 2 ** 32;
 let spanCount = Math.floor(Math.random() * MAX_SPANS);
@@ -73,8 +74,8 @@ class PassThroughTrace implements RequestTrace {
   end(): void {}
 }
 
-/** That of the request's own id, where that was made here. */
+/** Returns a trace id. It has the digits of the request id if the gateway generated that id. */
 function newTraceId({ id, forwardedInfo }: Exchange): string {
-  const text = forwardedInfo?.requestId === undefined ? id : randomUUID();
-  return text.slice(0, 8) + text.slice(9, 13) + text.slice(14, 18) + text.slice(19, 23) + text.slice(24);
+  const uuid = forwardedInfo?.requestId === undefined ? id : randomUUID();
+  return uuid.slice(0, 8) + uuid.slice(9, 13) + uuid.slice(14, 18) + uuid.slice(19, 23) + uuid.slice(24);
 }

@@ -1,9 +1,7 @@
 import type { FailureSource } from '../../circuit-breaker/circuit-breaker.ts';
+import { IDEMPOTENT_METHODS } from '../../http-methods.ts';
 import { failureSourceOf } from './failure-sources.ts';
 import { ClientDisconnected, isTimeout, UpstreamError } from './upstream-error.ts';
-
-/** Methods that can be repeated without another effect, of those that routes may have (RFC 9110 section 9.2.2). */
-const IDEMPOTENT = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']);
 
 /** An attempt to get a response from an endpoint, at the time when it failed. */
 export interface FailedAttempt {
@@ -34,7 +32,7 @@ export function isRetryable(failed: FailedAttempt): boolean {
   if (error instanceof UpstreamError || error instanceof ClientDisconnected) return false;
   if (!isSent) return attempt < endpoints;
   const wasStale = !failed.hasResponse && !isTimeout(error) && failed.mayHaveBeenStale;
-  return attempt === 1 && wasStale && IDEMPOTENT.has(failed.method) && failed.isBodyRepeatable;
+  return attempt === 1 && wasStale && IDEMPOTENT_METHODS.has(failed.method) && failed.isBodyRepeatable;
 }
 
 /** True if the client left while it waited for the response to a complete request. */

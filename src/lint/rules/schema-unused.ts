@@ -1,3 +1,4 @@
+import { unescapePointerStep } from '../../json-pointer.ts';
 import { findingAtKey, type Rule } from '../rule.ts';
 
 export const schemaUnused: Rule = {
@@ -14,8 +15,8 @@ export const schemaUnused: Rule = {
       const [, name] = /^#\/schemas\/([^/]+)/.exec(String(schema['$ref'])) ?? [];
       if (name === undefined) continue;
       const user = String(path[1]);
-      if (path[0] === 'schemas') usedBy.set(user, [...(usedBy.get(user) ?? []), unescapePointerStep(name)]);
-      else used.add(unescapePointerStep(name));
+      if (path[0] === 'schemas') usedBy.set(user, [...(usedBy.get(user) ?? []), nameOf(name)]);
+      else used.add(nameOf(name));
     }
     // The loop also visits names that it adds: a schema that a used schema refers to is used.
     for (const name of used) for (const other of usedBy.get(name) ?? []) used.add(other);
@@ -26,6 +27,6 @@ export const schemaUnused: Rule = {
 };
 
 /** Decodes a step of a JSON Pointer in a URI fragment (RFC 6901 section 6). */
-function unescapePointerStep(step: string): string {
-  return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
+function nameOf(step: string): string {
+  return unescapePointerStep(decodeURIComponent(step));
 }

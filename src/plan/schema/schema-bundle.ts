@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { pointerStep } from '../../json-pointer.ts';
+import { formatPointer } from '../../json-pointer.ts';
 import { parse } from '../../manifest/document.ts';
 import type { Manifest } from '../../manifest/manifest.generated.ts';
 import type { Environment } from '../../manifest/source.ts';
@@ -105,7 +105,7 @@ class Bundler {
     return [...this.#references.values()].flatMap(({ target, location }) => {
       if (isSchema(valueAt(root, target))) return [target];
       const [, file, ...inside] = target;
-      this.#report(location, `the file "${file}" has no schema at "#${inside.map(pointerStep).join('')}"`);
+      this.#report(location, `the file "${file}" has no schema at "#${formatPointer(inside)}"`);
       return [];
     });
   }
@@ -169,6 +169,6 @@ function relocateToOrigin(finding: Finding, origins: ReadonlyMap<string, Path>):
   const [first, file, ...inside] = 'path' in location ? location.path : [];
   const origin = first === 'files' ? origins.get(String(file)) : undefined;
   if (origin === undefined) return finding;
-  const where = inside.length === 0 ? String(file) : `${file} at ${inside.map(pointerStep).join('')}`;
+  const where = inside.length === 0 ? String(file) : `${file} at ${formatPointer(inside)}`;
   return { ...finding, location: { path: origin, at: 'value' }, message: `in ${where}: ${message}` };
 }

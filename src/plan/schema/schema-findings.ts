@@ -1,4 +1,4 @@
-import { pointerStep } from '../../json-pointer.ts';
+import { formatPointer } from '../../json-pointer.ts';
 import { suggestion } from '../../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../../problem/finding.ts';
 import { checkPattern } from './ajv-validator.ts';
@@ -93,7 +93,7 @@ export function* circularReferenceFindings(root: SchemaRoot, path: Path, reporte
   for (const { key, value, at } of keywordsOf(valueAt(root, path), path)) {
     const target = key === '$ref' && typeof value === 'string' ? referencePath(value) : undefined;
     if (target === undefined) continue;
-    const pointer = pointerOf(at.slice(0, -1));
+    const pointer = formatPointer(at.slice(0, -1));
     const reached = new Set<string>();
     followInPlace(root, target, reached);
     if (!reached.has(pointer) || reported.has(pointer)) continue;
@@ -107,12 +107,8 @@ export function* circularReferenceFindings(root: SchemaRoot, path: Path, reporte
 }
 
 function followInPlace(root: SchemaRoot, path: Path, reached: Set<string>): void {
-  const pointer = pointerOf(path);
+  const pointer = formatPointer(path);
   if (!isMap(valueAt(root, path)) || reached.has(pointer)) return;
   reached.add(pointer);
   for (const { path: at } of inPlaceSchemasOf(root, path)) followInPlace(root, at, reached);
-}
-
-function pointerOf(path: Path): string {
-  return path.map(pointerStep).join('');
 }

@@ -1,4 +1,4 @@
-import { pointerStep } from '../../json-pointer.ts';
+import { formatPointer } from '../../json-pointer.ts';
 import { errorAt, type Finding, type Path } from '../../problem/finding.ts';
 import { type ChildSchema, childSchemasOf, mayOverlap } from './child-schemas.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
@@ -23,11 +23,11 @@ export function createRecursionCheck(root: SchemaRoot): (path: Path) => Finding[
   const nodes = new Map<string, Node>();
   const visited = new Set<string>();
   const nodeAt = (at: Path): Node => {
-    const pointer = pointerOf(at);
+    const pointer = formatPointer(at);
     const existing = nodes.get(pointer);
     if (existing !== undefined) return existing;
     const next = isMap(valueAt(root, at)) ? [...inPlaceSchemasOf(root, at), ...childSchemasOf(root, at)] : [];
-    const node = { at, next: next.map((reached) => pointerOf(reached.path)) };
+    const node = { at, next: next.map((reached) => formatPointer(reached.path)) };
     nodes.set(pointer, node);
     for (const reached of next) nodeAt(reached.path);
     return node;
@@ -36,10 +36,10 @@ export function createRecursionCheck(root: SchemaRoot): (path: Path) => Finding[
     const findings: Finding[] = [];
     for (const { key, value } of keywordsOf(valueAt(root, path), path)) {
       const target = key === '$ref' && typeof value === 'string' ? referencePath(value) : undefined;
-      if (target === undefined || visited.has(pointerOf(target))) continue;
-      visited.add(pointerOf(target));
+      if (target === undefined || visited.has(formatPointer(target))) continue;
+      visited.add(formatPointer(target));
       nodeAt(target);
-      const cycle = cycleOf(nodes, pointerOf(target));
+      const cycle = cycleOf(nodes, formatPointer(target));
       for (const pointer of cycle) visited.add(pointer);
       const paths = [...cycle].map((pointer) => nodes.get(pointer)?.at ?? []);
       const repeated = paths.map((path) => findRepeated(root, path, cycle)).find((path) => path !== undefined);
@@ -70,10 +70,10 @@ function cycleOf(nodes: ReadonlyMap<string, Node>, start: string): Set<string> {
 function findRepeated(root: SchemaRoot, path: Path, cycle: ReadonlySet<string>): Path | undefined {
   const seen: ChildSchema[] = [];
   const visit = (at: Path, open: readonly string[]): Path | undefined => {
-    const pointer = pointerOf(at);
+    const pointer = formatPointer(at);
     if (open.includes(pointer)) return undefined;
     for (const child of childSchemasOf(root, at)) {
-      if (!cycle.has(pointerOf(child.path))) continue;
+      if (!cycle.has(formatPointer(child.path))) continue;
       if (seen.some((other) => mayOverlap(other, child))) return child.path;
       seen.push(child);
     }
@@ -84,8 +84,4 @@ function findRepeated(root: SchemaRoot, path: Path, cycle: ReadonlySet<string>):
     return undefined;
   };
   return visit(path, []);
-}
-
-function pointerOf(path: Path): string {
-  return path.map(pointerStep).join('');
 }

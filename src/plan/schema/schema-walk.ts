@@ -1,4 +1,4 @@
-import { pointerStep } from '../../json-pointer.ts';
+import { parsePointer, pointerStep } from '../../json-pointer.ts';
 import type { Path } from '../../problem/finding.ts';
 import { keywordsWith } from './keywords.ts';
 
@@ -84,10 +84,7 @@ export function typesAt(root: unknown, path: Path, seen = new Set<string>()): Se
 export function referencePath(reference: string): string[] | undefined {
   if (!reference.startsWith('#/')) return undefined;
   try {
-    return decodeURIComponent(reference)
-      .split('/')
-      .slice(1)
-      .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
+    return parsePointer(decodeURIComponent(reference));
   } catch {
     return undefined;
   }

@@ -1,6 +1,8 @@
 import { get } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Refusal } from '../../../src/gateway/response/refusal.ts';
+import { createUnparsedRecord } from '../../../src/gateway/telemetry/request-record.ts';
 import { type Operating, startOperating } from '../../support/admin.ts';
 import { AUDIENCE, ISSUER, type Issuer, startIssuer } from '../../support/issuer.ts';
 import { scrape } from '../../support/scrape.ts';
@@ -232,10 +234,11 @@ describe('/decisions', () => {
       return subscribe.call(gateway, listener);
     };
     const streams = await Promise.all(Array.from({ length: 8 }, () => openStream('?filter=a+b+c+d+e+f+g+nowhere')));
-    const event = { id: 'x', method: 'GET', route: 'open', status: 200, refusal: null, reason: null, subject: null };
     const path = `/${'abcdefg'.repeat(20)}`;
+    const unparsed = createUnparsedRecord('x', new Refusal('message_malformed'), undefined);
+    const record = { ...unparsed, method: 'GET', status: 200, refusal: undefined, path };
     const COUNT = 20_000;
-    for (let at = 0; at < COUNT; at += 1) publish({ ...event, at, path, ms: 0 });
+    for (let at = 0; at < COUNT; at += 1) publish({ ...record, time: at });
     const skipped = (stream: DecisionStream) =>
       stream.events('skipped').reduce((sum, { count }) => sum + Number(count), 0);
     await eventually('all streams report skipped decisions', () =>

@@ -8,7 +8,7 @@ function withRules(side: Side, rules: object): string {
   return manifestOf('', `  - { id: r, method: GET, path: /r, upstream: contacts, access: public, ${written} }\n`);
 }
 
-/** What is said of rules, without its place. */
+/** Returns the messages about header rules, without their locations. */
 function said(side: Side, rules: object, env: Record<string, string> = {}): string {
   return problemOf(withRules(side, rules), env).replace(/^\S+ /, '');
 }
@@ -44,7 +44,7 @@ const REQUEST = [
   'x-forwarded-anything',
   'X-Request-Id',
 ];
-/** What some server takes for one of them. */
+/** Spellings that some servers read as one of them. */
 const SPELLINGS = [
   'Content_Length',
   'X_Forwarded_For',

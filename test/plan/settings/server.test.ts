@@ -115,7 +115,7 @@ describe('a certificate and its key', () => {
     [
       'a broken chain',
       { ...pair, certificate: `${pair.certificate}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n` },
-      ['certificate: this certificate cannot be served (ERR_OSSL'],
+      ['certificate: the TLS library rejects this certificate (ERR_OSSL'],
     ],
   ])('are refused at their lines without a word of what they hold: %s', (_what, given, expected) => {
     const { plan, problems } = loadWith(secured, files(given));

@@ -4,17 +4,17 @@ import type { Verifier } from '../../../src/plan/tokens/verifier.ts';
 import { startUpstream, type Upstream } from '../../support/upstream.ts';
 import { verifierFor } from './keys.ts';
 
-/** An identity service that is asked about tokens. */
+/** An identity service that verifies tokens. */
 export interface Identity extends Upstream {
-  /** How it answers from now on. */
+  /** Sends the response to the next requests. */
   respond: (response: ServerResponse, question: { readonly token: string; readonly url: string }) => void;
-  /** How many questions it had before it at once, at most. */
+  /** The most concurrent requests. */
   busiest: number;
-  /** How many connections were made to it. */
+  /** Connections that were opened to it. */
   readonly connections: number;
 }
 
-/** A service that answers as it is told, to a token in a form as to one in the header. */
+/** Starts a service with configurable responses. It reads the token from a form or from the header. */
 export async function startIdentity(answer: unknown = { active: true, sub: 'someone' }): Promise<Identity> {
   let open = 0;
   const sockets = new WeakSet<object>();
@@ -47,7 +47,7 @@ export function sendJson(response: ServerResponse, value: unknown, status = 200,
   response.end(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-/** A verifier that asks about each token; what is given here wins over the usual. */
+/** Creates a verifier with introspection. `changes` override the default settings. */
 export function introspecting(url: string, changes: object = {}): Verifier {
   const usual = { endpoint: `${url}/introspect`, clientId: 'gateway', clientSecret: '${SECRET}' };
   return verifierFor({ introspection: { ...usual, ...changes } }, { env: { SECRET: 'not told' } });

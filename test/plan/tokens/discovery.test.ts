@@ -8,7 +8,7 @@ const token = () => tokenOf({ alg: 'ES256', kid: 'one' }, claims(), key);
 
 let issuer: Listening;
 let asked: string[];
-/** What the issuer answers, by path. */
+/** Responses of the issuer, by path. */
 let pages: Record<string, unknown>;
 
 beforeEach(async () => {
@@ -28,7 +28,7 @@ const OPENID = '/.well-known/openid-configuration';
 const OAUTH = '/.well-known/oauth-authorization-server';
 const metadata = (changes: object = {}) => ({ issuer: issuer.url, jwks_uri: `${issuer.url}/keys`, ...changes });
 
-/** What becomes of a good token, for an issuer whose metadata is behind an address. */
+/** Returns the result of a valid token for an issuer with metadata at an address. */
 async function outcome(address = issuer.url, stated = issuer.url): Promise<unknown> {
   const jwt = { discovery: address, algorithms: ['ES256'], issuer: stated, audience: 'gateway-test' };
   const good = tokenOf({ alg: 'ES256', kid: 'one' }, claims({ iss: stated }), key);

@@ -8,7 +8,7 @@ const other = ecKey('ec').jwk;
 const rsa = rsaKey('rsa').jwk;
 const p384 = ecKey('p384', 'P-384').jwk;
 
-/** What becomes of a set of keys: how many are found by name and algorithm, and what is told of the others. */
+/** Returns how many keys match an id and an algorithm, and the reasons for rejected keys. */
 function read(keys: unknown[], name: string | undefined, algorithm: string, algorithms = ALL) {
   const { keys: set, rejected } = readKeySet({ keys }, algorithms);
   return [set.findKeys(name, algorithm).length, rejected.map(({ index, reason }) => `${index} ${reason}`)];

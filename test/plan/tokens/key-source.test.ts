@@ -68,7 +68,7 @@ describe('keys are asked for', () => {
     expect(await judge(tokenBy(one))).toBe('accepted');
     expect(server.asked).toBe(1);
     const asked = new Promise<void>((resolve) => {
-      // Never answers.
+      // Never responds.
       server.answer = () => resolve();
     });
     pass(2 * MINUTE_MS);

@@ -62,13 +62,13 @@ export interface KeysServer {
   readonly url: string;
   /** How often it was asked. */
   asked: number;
-  /** What it answers from now on. */
+  /** The response to the next requests. */
   answer: (response: ServerResponse, request: IncomingMessage) => void;
   publish(...keys: SigningKey[]): void;
   close(): Promise<void>;
 }
 
-/** A server of keys that answers whatever it is told to. */
+/** Starts a server of keys with configurable responses. */
 export async function startKeysServer(...keys: SigningKey[]): Promise<KeysServer> {
   const http = createServer((request, response) => {
     response.on('error', () => undefined);
@@ -98,7 +98,7 @@ export async function startKeysServer(...keys: SigningKey[]): Promise<KeysServer
 
 export interface Surroundings {
   readonly env?: Record<string, string>;
-  /** What every file holds. */
+  /** The content of every file. */
   readonly file?: string;
   readonly upstreams?: object;
 }

@@ -1,0 +1,97 @@
+import type { Route } from '../../plan/route-definition.ts';
+import type { Exchange } from '../exchange.ts';
+import type { Refusal } from '../response/refusal.ts';
+
+/**
+ * The outcome of one request, built once when its exchange ends. The access log, the metrics, the trace and every
+ * subscriber read it. It has no header, query or body.
+ */
+export interface RequestRecord {
+  /** Milliseconds since the Unix epoch. */
+  readonly time: number;
+  readonly id: string;
+  readonly traceId: string | undefined;
+  readonly method: string | undefined;
+  /** As sent, without the query; `undefined` if the request target is not valid. */
+  readonly path: string | undefined;
+  readonly route: Route | undefined;
+  /** The hash that identifies the caller. */
+  readonly subject: string | undefined;
+  /** 101 for a tunnel; `undefined` if the client disconnected before the response began. */
+  readonly status: number | undefined;
+  readonly refusal: Refusal | undefined;
+  /** Refusals that a route with `validation: report` only reports. */
+  readonly reported: readonly Refusal[] | undefined;
+  readonly isRequestComplete: boolean;
+  /** True if the response ended early. */
+  readonly isAborted: boolean;
+  /** True if the gateway closed the connection because the client stalled. */
+  readonly isStalled: boolean;
+  readonly receivedBytes: number;
+  readonly sentBytes: number;
+  /** Milliseconds from the request head to the end of the exchange; `undefined` if there was no request head. */
+  readonly durationMs: number | undefined;
+  /** Milliseconds from the request head until the gateway forwarded the request. */
+  readonly forwardedAfterMs: number | undefined;
+  /** Milliseconds from the request head until the response of the upstream began. */
+  readonly respondedAfterMs: number | undefined;
+  readonly retries: number;
+  /** The address that the connection came from. */
+  readonly peer: string | undefined;
+  /** The client's address as a trusted proxy reports it. */
+  readonly client: string | undefined;
+}
+
+export function createRequestRecord(exchange: Exchange): RequestRecord {
+  const { request, response, connection, isTunnel } = exchange;
+  return {
+    time: Date.now(),
+    id: exchange.id,
+    traceId: exchange.trace?.id,
+    method: request.method,
+    path: exchange.target?.path,
+    route: exchange.route,
+    subject: exchange.principal?.subject,
+    status: isTunnel ? 101 : response.headersSent ? response.statusCode : undefined,
+    refusal: exchange.refusal,
+    reported: exchange.reportedRefusals,
+    isRequestComplete: request.complete,
+    isAborted: !response.writableFinished && !isTunnel,
+    isStalled: connection.isStalled,
+    receivedBytes: exchange.receivedBytes,
+    sentBytes: exchange.sentBytes,
+    durationMs: exchange.elapsedMs(),
+    forwardedAfterMs: exchange.forwardedAfterMs,
+    respondedAfterMs: exchange.respondedAfterMs,
+    retries: exchange.retries,
+    peer: connection.peer,
+    client: exchange.forwardedInfo?.client,
+  };
+}
+
+/** Returns the record of bytes that the gateway could not parse as a request, or of a CONNECT. */
+export function createUnparsedRecord(id: string, refusal: Refusal, peer: string | undefined): RequestRecord {
+  return {
+    time: Date.now(),
+    id,
+    traceId: undefined,
+    method: undefined,
+    path: undefined,
+    route: undefined,
+    subject: undefined,
+    status: refusal.status,
+    refusal,
+    reported: undefined,
+    isRequestComplete: false,
+    isAborted: false,
+    isStalled: false,
+    receivedBytes: 0,
+    sentBytes: 0,
+    durationMs: undefined,
+    forwardedAfterMs: undefined,
+    respondedAfterMs: undefined,
+    retries: 0,
+    peer,
+    client: undefined,
+  };
+}
