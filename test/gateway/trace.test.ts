@@ -145,11 +145,7 @@ describe('with an OpenTelemetry SDK', () => {
     api.setGlobalTracerProvider({ getTracer: () => ({ startSpan, startActiveSpan: () => undefined as never }) });
     const { gateway: other, close } = await startGateway(manifest(PUBLIC_ALL.replace('/**', "'/things/{id}'"), { up }));
     await close();
-    gateway = createGateway(
-      other.plan,
-      createNullLog(() => undefined),
-      findRequestTracer('1'),
-    );
+    gateway = createGateway(other.plan, createNullLog(), findRequestTracer('1'));
     return (await gateway.listen()).port;
   };
 
