@@ -19,8 +19,8 @@ function loadText(text: string, previous?: LoadResult['plan']): LoadResult {
   return load({ path: 'gateway.yaml', text }, world, previous);
 }
 
-/** Everything that holds for any text at all. */
-function holdsFor(text: string): void {
+/** Loads a text and checks every invariant of `load`. */
+function expectInvariants(text: string): void {
   const { plan, problems } = loadText(text);
   const lines = text.split('\n');
   const errors = problems.filter(({ severity }) => severity === 'error');
@@ -39,17 +39,17 @@ function holdsFor(text: string): void {
       expect(endLine > line || (endLine === line && endColumn >= column)).toBe(true);
     }
   }
-  const places = problems.map(({ range }) => [range.line, range.column] as const);
-  expect(places).toEqual(places.toSorted((a, b) => a[0] - b[0] || a[1] - b[1]));
+  const positions = problems.map(({ range }) => [range.line, range.column] as const);
+  expect(positions).toEqual(positions.toSorted((a, b) => a[0] - b[0] || a[1] - b[1]));
   formatProblems(problems, text, true);
 }
 
-describe('whatever the text', () => {
+describe('load keeps its invariants for', () => {
   test('any string', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), holdsFor), { numRuns: 500 });
+    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), expectInvariants), { numRuns: 500 });
   });
 
-  test('any text of the characters that YAML means something by', () => {
+  test('any text of YAML syntax characters', () => {
     const character = fc.constantFrom(
       ...'-:?,[]{}#&*!|>\'"%@`\\ \n\t\r~<=$aA0.\uFEFF\u2028\u00e9'.split(''),
       '---',
@@ -63,13 +63,13 @@ describe('whatever the text', () => {
     fc.assert(
       fc.property(
         fc.array(character, { maxLength: 60 }).map((parts) => parts.join('')),
-        holdsFor,
+        expectInvariants,
       ),
       { numRuns: 1000 },
     );
   });
 
-  test('any value in the place of any part of the manifest', () => {
+  test('any value of any top-level member', () => {
     const keys = fc.constantFrom(
       'version',
       'listen',
@@ -81,19 +81,19 @@ describe('whatever the text', () => {
       '__proto__',
       'toString',
     );
-    const usual = {
+    const base = {
       version: 1,
       upstreams: { up: { url: 'http://a' } },
       routes: [{ id: 'a', method: 'GET', path: '/', upstream: 'up', access: 'public' }],
     };
     const text = fc
       .tuple(keys, fc.jsonValue({ maxDepth: 3 }))
-      .map(([key, value]) => JSON.stringify({ ...usual, ...Object.fromEntries([[key, value]]) }, null, 1));
-    fc.assert(fc.property(text, holdsFor), { numRuns: 500 });
+      .map(([key, value]) => JSON.stringify({ ...base, ...Object.fromEntries([[key, value]]) }, null, 1));
+    fc.assert(fc.property(text, expectInvariants), { numRuns: 500 });
   });
 
-  test('any value as the schema of a body', () => {
-    const words = fc.constantFrom(
+  test('any value as a body schema', () => {
+    const keywords = fc.constantFrom(
       'type',
       '$ref',
       'pattern',
@@ -135,7 +135,7 @@ describe('whatever the text', () => {
           null,
         ),
         fc.array(tie('schema'), { maxLength: 2 }),
-        fc.dictionary(words, tie('schema'), { maxKeys: 3 }),
+        fc.dictionary(keywords, tie('schema'), { maxKeys: 3 }),
       ),
     }));
     const text = schema.map(
@@ -147,9 +147,9 @@ routes:
 `,
     );
     fc.assert(
-      fc.property(text, (written) => {
-        holdsFor(written);
-        const { plan } = loadText(written);
+      fc.property(text, (generated) => {
+        expectInvariants(generated);
+        const { plan } = loadText(generated);
         // A schema that loads validates any body and terminates.
         for (const body of ['{"type":{"type":1}}', '[[[]]]', '"a"', '1'])
           plan?.routes[0]?.body?.validate?.(Buffer.from(body));
@@ -160,7 +160,7 @@ routes:
 });
 
 describe('gateway.yaml', () => {
-  test('loads as it is', () => {
+  test('loads without problems', () => {
     const { plan, problems } = loadText(GATEWAY);
     expect(problems).toEqual([]);
     expect(plan?.routes.length).toBeGreaterThan(30);
@@ -169,22 +169,22 @@ describe('gateway.yaml', () => {
   const lines = GATEWAY.split('\n');
   const anyLine = fc.nat(lines.length - 1);
 
-  test('without one of its lines', () => {
-    for (let index = 0; index < lines.length; index += 3) holdsFor(lines.toSpliced(index, 1).join('\n'));
+  test('keeps the invariants without one of its lines', () => {
+    for (let index = 0; index < lines.length; index += 3) expectInvariants(lines.toSpliced(index, 1).join('\n'));
   });
 
-  test('with lines doubled, swapped, indented and removed', () => {
+  test('keeps the invariants with lines doubled, swapped, indented and removed', () => {
     const change = fc.tuple(fc.constantFrom('remove', 'double', 'swap', 'indent', 'outdent', 'join'), anyLine, anyLine);
     fc.assert(
       fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), (changes) => {
-        const text = changes.reduce((current, [kind, one, other]) => changed(current, kind, one, other), lines);
-        holdsFor(text.join('\n'));
+        const text = changes.reduce((current, [kind, one, other]) => applyChange(current, kind, one, other), lines);
+        expectInvariants(text.join('\n'));
       }),
       { numRuns: 150 },
     );
   });
 
-  test('with characters changed at random', () => {
+  test('keeps the invariants with random characters', () => {
     const edit = fc.record({
       at: fc.nat(GATEWAY.length),
       remove: fc.nat(3),
@@ -192,7 +192,7 @@ describe('gateway.yaml', () => {
     });
     fc.assert(
       fc.property(fc.array(edit, { minLength: 1, maxLength: 4 }), (edits) => {
-        holdsFor(
+        expectInvariants(
           edits.reduce((text, { at, remove, add }) => text.slice(0, at) + add + text.slice(at + remove), GATEWAY),
         );
       }),
@@ -200,7 +200,7 @@ describe('gateway.yaml', () => {
     );
   });
 
-  test('with bytes changed at random, read as UTF-8', () => {
+  test('keeps the invariants with random bytes, read as UTF-8', () => {
     const bytes = Buffer.from(GATEWAY);
     fc.assert(
       fc.property(
@@ -208,22 +208,22 @@ describe('gateway.yaml', () => {
         (edits) => {
           const copy = Buffer.from(bytes);
           for (const [at, byte] of edits) copy[at] = byte;
-          holdsFor(copy.toString('utf8'));
+          expectInvariants(copy.toString('utf8'));
         },
       ),
       { numRuns: 200 },
     );
   });
 
-  test('cut off anywhere', () => {
+  test('keeps the invariants if cut off anywhere', () => {
     fc.assert(
-      fc.property(fc.nat(GATEWAY.length), (length) => holdsFor(GATEWAY.slice(0, length))),
+      fc.property(fc.nat(GATEWAY.length), (length) => expectInvariants(GATEWAY.slice(0, length))),
       { numRuns: 150 },
     );
   });
 });
 
-function changed(lines: readonly string[], kind: string, one: number, other: number): string[] {
+function applyChange(lines: readonly string[], kind: string, one: number, other: number): string[] {
   const line = lines[one] ?? '';
   if (kind === 'remove') return lines.toSpliced(one, 1);
   if (kind === 'double') return lines.toSpliced(other, 0, line);
@@ -234,13 +234,13 @@ function changed(lines: readonly string[], kind: string, one: number, other: num
 }
 
 describe('a plan', () => {
-  test('is all or nothing', () => {
+  test('is undefined if there is any error', () => {
     const { plan, problems } = loadText(GATEWAY.replace('access: protected', 'access: portected'));
     expect(plan).toBeUndefined();
     expect(problems).toHaveLength(1);
   });
 
-  test('is frozen, and so are its routes', () => {
+  test('is frozen, as are its routes and upstreams', () => {
     const { plan } = loadText(GATEWAY);
     expect(Object.isFrozen(plan)).toBe(true);
     expect(plan?.routes.every((route) => Object.isFrozen(route))).toBe(true);
@@ -253,7 +253,7 @@ describe('a plan', () => {
     expect(loadText(`${GATEWAY}\n`).plan?.hash).not.toBe(loadText(GATEWAY).plan?.hash);
   });
 
-  test('is the same however often it is loaded: nothing is kept in between', () => {
+  test('does not depend on earlier loads', () => {
     const before = loadText(GATEWAY).plan;
     loadText(GATEWAY.replace('version: 1', 'version: 2'));
     const after = loadText(GATEWAY).plan;

@@ -5,24 +5,24 @@ import { RequestLineScanner } from '../../src/gateway/server/request-line-scanne
 
 const NEXT = 'GET /next HTTP/1.1\r\n\r\n';
 
-/** All ways to cut a text into two chunks, and the one into single bytes. */
-function* cuts(text: string): Generator<Buffer[]> {
+/** Yields every split of a text into two chunks, and the split into single bytes. */
+function* splits(text: string): Generator<Buffer[]> {
   for (let at = 0; at <= text.length; at += 1) {
     yield [text.slice(0, at), text.slice(at)]
-      .filter((piece) => piece !== '')
-      .map((piece) => Buffer.from(piece, 'latin1'));
+      .filter((chunk) => chunk !== '')
+      .map((chunk) => Buffer.from(chunk, 'latin1'));
   }
   yield [...text].map((byte) => Buffer.from(byte, 'latin1'));
 }
 
-/** How many bytes are read until the end is reached. */
-function lengthIn(end: Pick<BodyScanner, 'isComplete' | 'scan'>, chunks: readonly Buffer[]): number {
+/** Returns the number of bytes that a scanner reads until it is complete. */
+function scannedLength(scanner: Pick<BodyScanner, 'isComplete' | 'scan'>, chunks: readonly Buffer[]): number {
   let length = 0;
-  for (const piece of chunks) {
-    if (end.isComplete) break;
-    length += end.scan(piece, 0);
+  for (const chunk of chunks) {
+    if (scanner.isComplete) break;
+    length += scanner.scan(chunk, 0);
   }
-  return end.isComplete ? length : Number.NaN;
+  return scanner.isComplete ? length : Number.NaN;
 }
 
 describe('ChunkedBodyScanner', () => {
@@ -34,33 +34,33 @@ describe('ChunkedBodyScanner', () => {
     'A\r\n0\r\n\r\n0\r\n\r\n\r\n0\r\n\r\n',
     '1f;name="a;b"\r\n0123456789012345678901234567890\r\n0\r\n\r\n',
     '1\r\na\r\n1\r\n\r\r\n1\r\n\n\r\n0\r\nX: 1\r\nY: 2\r\n\r\n',
-  ])('finds the end of %j for any split of its bytes', (body) => {
-    for (const chunks of cuts(body + NEXT)) expect(lengthIn(new ChunkedBodyScanner(), chunks)).toBe(body.length);
+  ])('finds the end of %j in any split', (body) => {
+    for (const chunks of splits(body + NEXT)) expect(scannedLength(new ChunkedBodyScanner(), chunks)).toBe(body.length);
   });
 
   it.each(['', '2\r\nab\r\n', '0\r\n', '0\r\nX: 1\r\n', '0\r\n\r'])('finds no end in %j', (body) => {
-    for (const chunks of cuts(body)) expect(lengthIn(new ChunkedBodyScanner(), chunks)).toBeNaN();
+    for (const chunks of splits(body)) expect(scannedLength(new ChunkedBodyScanner(), chunks)).toBeNaN();
   });
 });
 
 describe('FixedLengthBodyScanner', () => {
-  it.each([1, 2, 7])('finds the end of %i bytes for any split of them', (length) => {
-    for (const chunks of cuts('a'.repeat(length) + NEXT)) {
-      expect(lengthIn(new FixedLengthBodyScanner(length), chunks)).toBe(length);
+  it.each([1, 2, 7])('finds the end of a body of %i bytes in any split', (length) => {
+    for (const chunks of splits('a'.repeat(length) + NEXT)) {
+      expect(scannedLength(new FixedLengthBodyScanner(length), chunks)).toBe(length);
     }
   });
 });
 
 describe('HeadScanner', () => {
   it.each(['\r\n', 'Host: a\r\n\r\n', 'A: \r\r\r\n\r\n', 'A: b\r\nC: d\r\n\r\n'])(
-    'finds the end of %j for any split of its bytes',
+    'finds the end of %j in any split',
     (rest) => {
-      for (const chunks of cuts(rest + NEXT)) expect(lengthIn(new HeadScanner(), chunks)).toBe(rest.length);
+      for (const chunks of splits(rest + NEXT)) expect(scannedLength(new HeadScanner(), chunks)).toBe(rest.length);
     },
   );
 
   it('finds no end in an incomplete head', () => {
-    for (const chunks of cuts('A: b\r\n\rC: d\r\n')) expect(lengthIn(new HeadScanner(), chunks)).toBeNaN();
+    for (const chunks of splits('A: b\r\n\rC: d\r\n')) expect(scannedLength(new HeadScanner(), chunks)).toBeNaN();
   });
 });
 
@@ -68,9 +68,9 @@ describe('RequestLineScanner', () => {
   const read = (chunks: readonly Buffer[]) => {
     const line = new RequestLineScanner();
     let length = 0;
-    for (const piece of chunks) {
+    for (const chunk of chunks) {
       if (line.isComplete) break;
-      const at = line.scan(piece, 0);
+      const at = line.scan(chunk, 0);
       if (at === -1) return 'malformed';
       length += at;
     }
@@ -82,8 +82,8 @@ describe('RequestLineScanner', () => {
     '\r\nM-SEARCH * HTTP/1.0\r\n',
     'A http://a/b?c=%20"{}| HTTP/2.0\r\n',
     'A \xe9 HTTP/0.9\r\n',
-  ])('accepts %j for any split of its bytes', (line) => {
-    for (const chunks of cuts(`${line}Host: a\r\n\r\n`)) expect(read(chunks)).toBe(line.length);
+  ])('accepts %j in any split', (line) => {
+    for (const chunks of splits(`${line}Host: a\r\n\r\n`)) expect(read(chunks)).toBe(line.length);
   });
 
   it.each([
@@ -105,7 +105,7 @@ describe('RequestLineScanner', () => {
     '\nGET / HTTP/1.1\r\n',
     '\rGET / HTTP/1.1\r\n',
     '\0GET / HTTP/1.1\r\n',
-  ])('rejects %j for any split of its bytes', (line) => {
-    for (const chunks of cuts(line)) expect(read(chunks)).toBe('malformed');
+  ])('refuses %j in any split', (line) => {
+    for (const chunks of splits(line)) expect(read(chunks)).toBe('malformed');
   });
 });

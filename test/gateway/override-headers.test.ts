@@ -46,7 +46,7 @@ const OVERRIDES = [
 ];
 const CREDENTIALS = ['Proxy-Authorization', 'Proxy-Authenticate', 'Proxy-Authentication-Info', 'Proxy'];
 
-/** A name in every spelling that some server takes for it. */
+/** Returns every spelling of a name that some servers treat as that name. */
 function spellingsOf(name: string): string[] {
   const spellings = [name, name.toLowerCase(), name.toUpperCase()];
   const folded = ['_', '.', '!', '~'].flatMap((mark) => [name.replaceAll('-', mark), name.replace('-', mark)]);
@@ -55,10 +55,10 @@ function spellingsOf(name: string): string[] {
 
 let upstream: WireUpstream;
 let gateway: Running;
-let answer = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+let response = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
 beforeAll(async () => {
-  upstream = await startWireUpstream(() => answer);
+  upstream = await startWireUpstream(() => response);
   gateway = await startGateway(manifest(ROUTES, { up: upstream.url }));
 });
 afterAll(async () => {
@@ -66,7 +66,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-/** The headers that the upstream gets. */
+/** Sends a request and returns the headers that the upstream receives. */
 async function forwarded(path: string, ...headers: string[]): Promise<string[]> {
   const before = upstream.messages.length;
   expect((await ask(gateway.port, head(`GET ${path} HTTP/1.1`, ...headers))).status).toBe(200);
@@ -74,15 +74,15 @@ async function forwarded(path: string, ...headers: string[]): Promise<string[]> 
   return (upstream.messages[before]?.headers ?? []).map(([name, value]) => `${name}: ${value}`);
 }
 
-describe('a header that may override the request', () => {
-  it.each([...OVERRIDES, ...CREDENTIALS])('%s is dropped in every spelling', async (name) => {
+describe('an override header', () => {
+  it.each([...OVERRIDES, ...CREDENTIALS])('is dropped in every spelling: %s', async (name) => {
     const sent = spellingsOf(name).map((spelling) => `${spelling}: evil`);
     const headers = await forwarded('/plain', 'X-Other: 1', ...sent, 'Accept: a');
     expect(headers.join('\n')).not.toContain('evil');
     expect(headers).toEqual(expect.arrayContaining(['X-Other: 1', 'Accept: a']));
   });
 
-  it('is dropped from a WebSocket handshake too', async () => {
+  it('is dropped from a WebSocket handshake', async () => {
     const before = upstream.messages.length;
     const wire = await Wire.open(gateway.port);
     const names = [...OVERRIDES, ...CREDENTIALS].map((name) => `${name}: evil`);
@@ -95,7 +95,7 @@ describe('a header that may override the request', () => {
     expect(upstream.messages[before]?.headers.flat()).not.toContain('evil');
   });
 
-  it('passes as it was sent where the route keeps it, and only there', async () => {
+  it('is forwarded unchanged only on a route that keeps it', async () => {
     const sent = [
       'X-HTTP-Method-Override: PUT',
       'X_Forwarded_Prefix: /a',
@@ -110,17 +110,19 @@ describe('a header that may override the request', () => {
   });
 
   it.each(['Accept', 'X-Forwarded-For', 'X_Forwarded_Proto', 'Proxy-Authorization', 'Connection'])(
-    'may not be %s for a route that keeps it',
+    'cannot be %s for a route that keeps it',
     async (name) => {
       const text = manifest(ROUTES.replace('x-forwarded-prefix', name), { up: upstream.url });
-      await expect(startGateway(text)).rejects.toThrow(`"${name}" is not a header that the gateway drops by default`);
+      await expect(startGateway(text)).rejects.toThrow(
+        `"${name}" is not an override header that the gateway drops by default`,
+      );
     },
   );
 });
 
-describe('the credentials of a proxy', () => {
-  it('do not come back to the client', async () => {
-    answer = `HTTP/1.1 200 OK\r\nProxy-Authenticate: Basic\r\nProxy-Authentication-Info: a\r\nX-Other: 1\r\nContent-Length: 0\r\n\r\n`;
+describe('proxy credentials', () => {
+  it('are removed from responses', async () => {
+    response = `HTTP/1.1 200 OK\r\nProxy-Authenticate: Basic\r\nProxy-Authentication-Info: a\r\nX-Other: 1\r\nContent-Length: 0\r\n\r\n`;
     const { headers } = await ask(gateway.port, head('GET /plain HTTP/1.1'));
     const names = headers.map(([name]) => name);
     expect(names).toContain('X-Other');

@@ -53,20 +53,20 @@ afterEach(async () => {
   site.upstream.requests.length = 0;
 });
 
-const places = async (path: string, ...headers: string[]) => {
-  const got = await site.get(path, ...headers);
-  if (got.status === 200) return [];
-  expect([got.status, got.json().code]).toEqual([400, 'parameter_invalid']);
-  return got.json().errors.map(({ pointer }: { pointer: string }) => pointer);
+const invalidPointers = async (path: string, ...headers: string[]) => {
+  const response = await site.get(path, ...headers);
+  if (response.status === 200) return [];
+  expect([response.status, response.json().code]).toEqual([400, 'parameter_invalid']);
+  return response.json().errors.map(({ pointer }: { pointer: string }) => pointer);
 };
 
-/** What fits goes on as it was sent, what does not never goes on. */
-const expectPlaces = async (path: string, expected: readonly string[], ...headers: string[]) => {
-  expect([path, await places(path, ...headers)]).toEqual([path, expected]);
+/** Expects that a valid request is forwarded unchanged and that an invalid one is not forwarded. */
+const expectPointers = async (path: string, expected: readonly string[], ...headers: string[]) => {
+  expect([path, await invalidPointers(path, ...headers)]).toEqual([path, expected]);
   expect(site.upstream.requests.map(({ url }) => url)).toEqual(expected.length === 0 ? [path] : []);
 };
 
-describe('parameters of the path', () => {
+describe('path parameters', () => {
   it.each<[string, string[]]>([
     ['/jobs/a-1/files/7', []],
     ['/jobs/%C3%A9/files/7/', []],
@@ -76,10 +76,10 @@ describe('parameters of the path', () => {
     ['/jobs/a/files/0', ['/params/file']],
     ['/jobs/a/files/1.0', ['/params/file']],
     ['/jobs/A/files/x', ['/params/job', '/params/file']],
-  ])('%s: %j', (path, expected) => expectPlaces(path, expected));
+  ])('are validated in %s: %j', (path, expected) => expectPointers(path, expected));
 });
 
-describe('parameters of the query', () => {
+describe('query parameters', () => {
   it.each<[string, string[]]>([
     ['', []],
     ['?', []],
@@ -125,7 +125,7 @@ describe('parameters of the query', () => {
     ['?a%20b%2F~=12', ['/query/a b~1~0']],
     ['?no=123', []],
     ['?page=x&ratio=y&all=z', ['/query/page', '/query/ratio', '/query/all']],
-  ])('%s: %j', (query, expected) => expectPlaces(`/list${query}`, expected));
+  ])('are validated in %s: %j', (query, expected) => expectPointers(`/list${query}`, expected));
 
   it.each<[string, string[]]>([
     ['?from=1&q=2&tag=a&tag=b', []],
@@ -139,19 +139,21 @@ describe('parameters of the query', () => {
     ['?from=1&%zz=2', ['/query']],
     ['?from=1;tag=long', ['/query']],
     ['?from=1%3Btag=long', []],
-  ])('of known names only, %s: %j', (query, expected) => expectPlaces(`/closed${query}`, expected));
+  ])('are checked against a closed list of names in %s: %j', (query, expected) =>
+    expectPointers(`/closed${query}`, expected),
+  );
 
   it.each<[string, string[]]>([
     ['?a=1&b=2', []],
     ['?a=1&a=1', ['/query']],
-  ])('none of them twice, %s: %j', (query, expected) => expectPlaces(`/once${query}`, expected));
+  ])('are refused if repeated in %s: %j', (query, expected) => expectPointers(`/once${query}`, expected));
 
-  it('tells twenty faults at most', async () => {
-    expect(await places(`/list?${'page=x&'.repeat(500)}`)).toHaveLength(20);
+  it('report at most 20 violations', async () => {
+    expect(await invalidPointers(`/list?${'page=x&'.repeat(500)}`)).toHaveLength(20);
   });
 });
 
-describe('headers', () => {
+describe('header parameters', () => {
   const KEY = 'Idempotency-Key: a';
 
   it.each<[string[], string[]]>([
@@ -162,25 +164,25 @@ describe('headers', () => {
     [[KEY, 'X-Count: 1', 'x-count: x'], ['/headers/X-Count']],
     [[KEY, 'X_Count: x'], ['/headers/X-Count']],
     [['Idempotency-Key: abcdef'], ['/headers/Idempotency-Key']],
-    // It would be judged, and then go no further.
+    // Connection removes the header, so the upstream would not receive the validated value.
     [[KEY, 'Connection: idempotency-key'], ['/headers/Idempotency-Key']],
     [['Idempotency_Key: a', 'Connection: x, Idempotency_Key'], ['/headers/Idempotency-Key']],
     [[KEY, 'Connection: X-Other'], []],
-  ])('%j: %j', (headers, expected) => expectPlaces('/headed', expected, ...headers));
+  ])('are validated in %j: %j', (headers, expected) => expectPointers('/headed', expected, ...headers));
 });
 
-describe('a refusal', () => {
-  it('says what is wrong, and never the value', async () => {
-    const got = await site.get('/list?page=SENTINEL&text=SENTINEL1', 'X-Count: SENTINEL');
-    expect(got.body.toString()).not.toContain('SENTINEL');
-    expect(got.json().errors).toEqual([
+describe('the refusal of a parameter', () => {
+  it('names each violation and omits the value', async () => {
+    const response = await site.get('/list?page=SENTINEL&text=SENTINEL1', 'X-Count: SENTINEL');
+    expect(response.body.toString()).not.toContain('SENTINEL');
+    expect(response.json().errors).toEqual([
       { pointer: '/query/page', message: 'must be integer' },
       { pointer: '/query/text', message: 'must match pattern "^[a-z ]*$"' },
     ]);
     expect(JSON.stringify(site.gateway.lines.at(-1))).not.toContain('SENTINEL');
   });
 
-  it('comes after the token was judged, and before the body is asked for', async () => {
+  it('follows the token check and precedes 100 Continue', async () => {
     expect((await site.get('/private?page=x')).status).toBe(401);
     const token = `Authorization: Bearer ${await site.issuer.token()}`;
     expect((await site.get('/private?page=x', token)).status).toBe(400);

@@ -15,28 +15,30 @@ const get = (path: string, ...headers: string[]) => keptHead(`GET ${path} HTTP/1
 
 let upstream: Listening;
 let gateway: Running;
-/** The upstream's requests that came whole, in order, and how many were in flight at once. */
-let came: string[] = [];
+/** The requests that the upstream received completely, in order. */
+let completed: string[] = [];
+/** The current and the highest number of requests at the upstream. */
 let inFlight = 0;
-let most = 0;
+let maxInFlight = 0;
 let respond: (request: IncomingMessage, response: ServerResponse) => void;
-const held: (() => void)[] = [];
-const later = (_request: IncomingMessage, response: ServerResponse) => void held.push(() => response.end('ok'));
+const pending: (() => void)[] = [];
+const deferResponse = (_request: IncomingMessage, response: ServerResponse) =>
+  void pending.push(() => response.end('ok'));
 
 beforeEach(async () => {
-  came = [];
+  completed = [];
   inFlight = 0;
-  most = 0;
-  held.length = 0;
+  maxInFlight = 0;
+  pending.length = 0;
   respond = (request, response) => void response.end(request.url);
   upstream = await startListening((request, response) => {
     inFlight += 1;
-    most = Math.max(most, inFlight);
+    maxInFlight = Math.max(maxInFlight, inFlight);
     response.on('close', () => {
       inFlight -= 1;
     });
     request.on('end', () => {
-      came.push(`${request.method} ${request.url}`);
+      completed.push(`${request.method} ${request.url}`);
       respond(request, response);
     });
     request.resume();
@@ -55,8 +57,8 @@ async function statuses(wire: Wire, count: number): Promise<number[]> {
   return all;
 }
 
-describe('requests that are pipelined', () => {
-  it('take one upstream connection and little memory, however many they are, and keep nobody else waiting', async () => {
+describe('pipelined requests', () => {
+  it('use one upstream connection and little memory and do not delay other clients', async () => {
     const COUNT = 3_000;
     respond = (request, response) => void setImmediate(() => response.end(request.url));
     const forked = await forkGateway(manifest(ROUTES, { up: upstream.url }));
@@ -75,18 +77,18 @@ describe('requests that are pipelined', () => {
     }
     wire.end();
     expect(bodies).toEqual(Array.from({ length: COUNT }, (_, index) => `/${index}`));
-    // The other client's is the second one.
-    expect(most).toBeLessThanOrEqual(2);
+    // The other client uses the second connection.
+    expect(maxInFlight).toBeLessThanOrEqual(2);
     expect(slowest).toBeLessThan(1_000);
-    const grown = (await forked.usage()).maxRssBytes - before;
+    const growth = (await forked.usage()).maxRssBytes - before;
     console.info(
-      `3,000 pipelined: ${Math.round(grown / MB)} MB more, another client at most ${Math.round(slowest)} ms`,
+      `3,000 pipelined: ${Math.round(growth / MB)} MB more, another client at most ${Math.round(slowest)} ms`,
     );
-    expect(grown).toBeLessThan(80 * MB);
+    expect(growth).toBeLessThan(80 * MB);
     await forked.close();
   });
 
-  it('are executed one after another, whatever their methods and framings', async () => {
+  it('are executed in order, for every method and framing', async () => {
     respond = (request, response) => void setTimeout(() => response.end(request.url), 20);
     const wire = await Wire.open(gateway.port);
     wire.write(
@@ -105,45 +107,45 @@ describe('requests that are pipelined', () => {
       bodies.push((await wire.answer(method)).body.toString());
     }
     expect(bodies).toEqual(['/1', '/2', '/3', '/4', '/5', '', '/7']);
-    expect(came).toEqual(['POST /1', 'POST /2', 'PUT /3', 'GET /4', 'DELETE /5', 'HEAD /6', 'GET /7']);
-    expect(most).toBe(1);
+    expect(completed).toEqual(['POST /1', 'POST /2', 'PUT /3', 'GET /4', 'DELETE /5', 'HEAD /6', 'GET /7']);
+    expect(maxInFlight).toBe(1);
     wire.end();
   });
 
-  it('are not read while one is in flight, beyond a bound', async () => {
+  it('are read only up to a limit while a request is in flight', async () => {
     respond = () => undefined;
     const forked = await forkGateway(manifest(ROUTES, { up: upstream.url }));
     const socket = await openSocket(forked.port);
-    const many = Buffer.from(get('/x').repeat(2_000));
+    const batch = Buffer.from(get('/x').repeat(2_000));
     const before = (await forked.usage()).maxRssBytes;
-    for (let round = 0; round < 1_000; round += 1) socket.write(many);
-    const out = () => socket.bytesWritten - socket.writableLength;
-    for (let last = -1; last !== out(); ) {
-      last = out();
+    for (let round = 0; round < 1_000; round += 1) socket.write(batch);
+    const bytesSent = () => socket.bytesWritten - socket.writableLength;
+    for (let last = -1; last !== bytesSent(); ) {
+      last = bytesSent();
       await new Promise((resolve) => setTimeout(resolve, 250));
     }
-    // The kernel's buffers take some MB.
-    expect(out()).toBeLessThan(30 * MB);
+    // The kernel buffers hold some MB.
+    expect(bytesSent()).toBeLessThan(30 * MB);
     expect((await forked.usage()).maxRssBytes - before).toBeLessThan(30 * MB);
-    expect(came).toEqual(['GET /x']);
+    expect(completed).toEqual(['GET /x']);
     socket.destroy();
     await forked.close();
   });
 
-  it('time no client out while they wait for the one before them', async () => {
+  it('do not time out while they wait for the previous one', async () => {
     const server = '{ timeouts: { headers: 300ms, request: 300ms, stalled: 400ms, keepAlive: 300ms } }';
-    const hasty = await startGateway(manifest(ROUTES, { up: upstream.url, server }));
+    const impatient = await startGateway(manifest(ROUTES, { up: upstream.url, server }));
     respond = (_request, response) => void setTimeout(() => response.end('late'), 1_500);
-    const wire = await Wire.open(hasty.port);
+    const wire = await Wire.open(impatient.port);
     wire.write(`${get('/1')}${keptHead('POST /2 HTTP/1.1', 'Content-Length: 4')}ab`);
     expect((await wire.answer()).status).toBe(200);
     wire.write(`cd${get('/3')}`);
     expect(await statuses(wire, 2)).toEqual([200, 200]);
     wire.end();
-    await hasty.close();
+    await impatient.close();
   });
 
-  it('are refused without holding up the process', async () => {
+  it('are refused without blocking the event loop', async () => {
     const wire = await Wire.open(gateway.port);
     let turns = 0;
     const count = () => {
@@ -159,60 +161,60 @@ describe('requests that are pipelined', () => {
   });
 });
 
-describe('requests behind one whose response turns out to be the last', () => {
+describe('requests after the last one on a connection', () => {
   it.each<[string, string, number[]]>([
-    ['closes, as the client wants', get('/1', 'Connection: close'), [200]],
-    ['is to a malformed target', get('/a/../b'), [400]],
-    ['is to bytes that are no request', 'garbage\r\n\r\n', [400]],
-    ['is to a malformed request line', 'GET  /1 HTTP/1.1\r\nHost: a\r\n\r\n', [400]],
-    ['is to a body that is too long', `${keptHead('POST /small HTTP/1.1', 'Content-Length: 20')}ab`, [413]],
-    ['is to an expectation without a body', get('/1', 'Expect: 100-continue'), [200]],
-    ['is to an expectation that is none', get('/1', 'Expect: x', 'Content-Length: 5'), [417]],
-    ['is to HTTP/1.0', 'GET /1 HTTP/1.0\r\nHost: a\r\n\r\n', [200]],
-    ['is to CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n', [405]],
-    ['is to another upgrade', get('/1', 'Connection: Upgrade', 'Upgrade: h2c'), [200]],
-  ])('%s are not executed', async (_what, last, expected) => {
+    ['a request with Connection: close', get('/1', 'Connection: close'), [200]],
+    ['an ambiguous path', get('/a/../b'), [400]],
+    ['bytes that are not a request', 'garbage\r\n\r\n', [400]],
+    ['a malformed request line', 'GET  /1 HTTP/1.1\r\nHost: a\r\n\r\n', [400]],
+    ['a body that exceeds the limit', `${keptHead('POST /small HTTP/1.1', 'Content-Length: 20')}ab`, [413]],
+    ['Expect: 100-continue without a body', get('/1', 'Expect: 100-continue'), [200]],
+    ['an unknown expectation', get('/1', 'Expect: x', 'Content-Length: 5'), [417]],
+    ['an HTTP/1.0 request', 'GET /1 HTTP/1.0\r\nHost: a\r\n\r\n', [200]],
+    ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n', [405]],
+    ['an upgrade to another protocol', get('/1', 'Connection: Upgrade', 'Upgrade: h2c'), [200]],
+  ])('are not executed after %s', async (_case, last, expected) => {
     const wire = await Wire.open(gateway.port);
     wire.write(`${get('/before')}${last}${get('/behind').repeat(3)}`);
-    const got = [...(await statuses(wire, 1 + expected.length))];
+    const received = [...(await statuses(wire, 1 + expected.length))];
     await wire.closed();
-    expect([got, wire.rest]).toEqual([[200, ...expected], '']);
-    expect(came.filter((each) => each.includes('behind'))).toEqual([]);
-    expect(came[0]).toBe('GET /before');
+    expect([received, wire.rest]).toEqual([[200, ...expected], '']);
+    expect(completed.filter((each) => each.includes('behind'))).toEqual([]);
+    expect(completed[0]).toBe('GET /before');
   });
 
-  it('is the last since the gateway goes away are not executed', async () => {
-    respond = later;
+  it('are not executed after the gateway starts to drain', async () => {
+    respond = deferResponse;
     const wire = await Wire.open(gateway.port);
     wire.write(get('/1') + get('/2'));
-    await eventually('the first came', () => held.length === 1);
+    await eventually('the first request arrives', () => pending.length === 1);
     gateway.gateway.drain();
-    held[0]?.();
+    pending[0]?.();
     expect((await wire.answer()).value('connection')).toBe('close');
     await wire.closed();
-    expect([came, wire.rest]).toEqual([['GET /1'], '']);
+    expect([completed, wire.rest]).toEqual([['GET /1'], '']);
   });
 });
 
-describe('behind a request in flight', () => {
-  it('a malformed one is refused after the response before it', async () => {
-    respond = later;
+describe('a request behind one in flight', () => {
+  it('is refused after the previous response if it is malformed', async () => {
+    respond = deferResponse;
     const wire = await Wire.open(gateway.port);
     wire.write(`${keptHead('POST /1 HTTP/1.1', 'Transfer-Encoding: chunked')}${chunked('a')}GET /2 RTSP/1.0\r\n\r\n`);
-    await eventually('the first came', () => held.length === 1);
+    await eventually('the first request arrives', () => pending.length === 1);
     expect(wire.rest).toBe('');
-    held[0]?.();
+    pending[0]?.();
     expect(await statuses(wire, 2)).toEqual([200, 400]);
     await wire.closed();
-    expect(came).toEqual(['POST /1']);
+    expect(completed).toEqual(['POST /1']);
     expect(gateway.lines.map(({ status, reason }) => [status, reason])).toEqual([
       [200, undefined],
       [400, 'request_line'],
     ]);
   });
 
-  it('a WebSocket handshake becomes a tunnel after the response before it, with what was sent early', async () => {
-    respond = later;
+  it('opens a WebSocket tunnel after the previous response and forwards early bytes', async () => {
+    respond = deferResponse;
     upstream.server.on('upgrade', (_request, socket) => {
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
       socket.on('error', () => undefined).pipe(socket);
@@ -225,9 +227,9 @@ describe('behind a request in flight', () => {
       'Sec-WebSocket-Key: a',
     ];
     wire.write(`${get('/1')}${get('/socket', ...handshake)}early`);
-    await eventually('the first came', () => held.length === 1);
+    await eventually('the first request arrives', () => pending.length === 1);
     expect(gateway.gateway.clients.tunnels).toBe(0);
-    held[0]?.();
+    pending[0]?.();
     expect((await wire.answer()).status).toBe(200);
     expect((await wire.message()).status).toBe(101);
     await wire.until('early');
@@ -236,33 +238,33 @@ describe('behind a request in flight', () => {
     wire.end();
   });
 
-  it('those of a client that leaves are dropped', async () => {
-    respond = later;
+  it('is dropped when the client disconnects', async () => {
+    respond = deferResponse;
     const socket = await openSocket(gateway.port);
     socket.write(get('/x').repeat(3_000));
-    await eventually('the first came', () => held.length === 1);
+    await eventually('the first request arrives', () => pending.length === 1);
     socket.destroy();
-    await eventually('it is given up', () => inFlight === 0);
-    expect(came).toEqual(['GET /x']);
-    await eventually('its line', () => gateway.lines.length === 1);
+    await eventually('the upstream request is aborted', () => inFlight === 0);
+    expect(completed).toEqual(['GET /x']);
+    await eventually('the access line', () => gateway.lines.length === 1);
     expect(gateway.lines[0]).toMatchObject({ aborted: true });
     expect(gateway.gateway.metrics.inFlight).toBe(0);
   });
 
-  it('the next one may come in any pieces', async () => {
-    respond = later;
+  it('can arrive in single bytes', async () => {
+    respond = deferResponse;
     const wire = await Wire.open(gateway.port);
     wire.socket.setNoDelay(true);
     wire.write(get('/1'));
-    await eventually('the first came', () => held.length === 1);
+    await eventually('the first request arrives', () => pending.length === 1);
     for (const byte of `${keptHead('POST /2 HTTP/1.1', 'Transfer-Encoding: chunked')}${chunked('abc')}${get('/3')}`) {
       wire.write(byte);
       await new Promise((resolve) => setImmediate(resolve));
     }
     for (const count of [1, 2, 3]) {
-      await eventually('the next one came', () => held.length === count);
-      expect(came).toHaveLength(count);
-      held[count - 1]?.();
+      await eventually('the next request arrives', () => pending.length === count);
+      expect(completed).toHaveLength(count);
+      pending[count - 1]?.();
       expect((await wire.answer()).status).toBe(200);
     }
     wire.socket.end();

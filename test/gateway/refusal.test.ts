@@ -9,14 +9,14 @@ const CODES = Object.keys(REFUSALS) as RefusalCode[];
 describe.each(CODES)('%s', (code) => {
   const { status, title, detail } = REFUSALS[code];
 
-  it('has a status that HTTP knows, and words', () => {
+  it('has an HTTP status, a title and a detail', () => {
     expect(STATUS_CODES[status]).toBeDefined();
     expect(status).toBeGreaterThanOrEqual(400);
     expect(title).toMatch(/^[A-Z][A-Za-z ]+$/);
     expect(detail).toMatch(/^[a-z].*[^.]$/);
   });
 
-  it('says them in problem+json', () => {
+  it('is rendered as problem+json', () => {
     const refusal = new Refusal(code);
     expect(refusal.status).toBe(status);
     expect(JSON.parse(refusal.body('an-id'))).toEqual({
@@ -30,7 +30,7 @@ describe.each(CODES)('%s', (code) => {
     });
   });
 
-  it('takes a detail, headers and errors, and keeps its reason to itself', () => {
+  it('accepts a detail, headers and errors, and omits its reason from the body', () => {
     const errors = [{ pointer: '/a', message: 'is missing' }];
     const refusal = new Refusal(code, { detail: 'só "so"\n', errors, reason: 'secret', headers: { Allow: 'GET' } });
     const body = JSON.parse(refusal.body('id'));
@@ -39,7 +39,7 @@ describe.each(CODES)('%s', (code) => {
     expect([refusal.reason, refusal.headers]).toEqual(['secret', { Allow: 'GET' }]);
   });
 
-  it('reads as one whole message where there is no request', () => {
+  it('is rendered as a complete message without a request', () => {
     const refusal = new Refusal(code, { detail: 'ünïcode €', headers: { 'Retry-After': '5', Allow: 'GET, HEAD' } });
     const bytes = Buffer.from(rawRefusal(refusal, 'an-id'));
     const message = readMessage(bytes);
@@ -55,7 +55,7 @@ describe.each(CODES)('%s', (code) => {
   });
 });
 
-it('every status of the design is there, and no two codes have one title', () => {
+it('the refusals cover every status of the design and have unique titles', () => {
   const statuses = new Set<number>(CODES.map((code) => REFUSALS[code].status));
   for (const status of [400, 401, 403, 404, 405, 413, 415, 431, 502, 503, 504]) expect(statuses).toContain(status);
   expect(new Set(CODES.map((code) => REFUSALS[code].title)).size).toBe(CODES.length);

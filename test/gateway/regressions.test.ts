@@ -1,4 +1,4 @@
-/** Each of these once hung the process, ended it, or let through what it should not have. */
+/** Regression tests: each case once hung the process, ended it or bypassed a check. */
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { load } from '../../src/load.ts';
@@ -19,22 +19,22 @@ beforeAll(async () => {
 });
 afterAll(() => site.close());
 
-describe('a segment that folds to nothing', () => {
-  it.each(['/items/%20...', '/items/%20.', '/items/%20%20.'])('%s is answered', async (path) => {
+describe('a path segment of blanks and dots', () => {
+  it.each(['/items/%20...', '/items/%20.', '/items/%20%20.'])('gets a response: %s', async (path) => {
     const { status } = await site.get(path);
     expect([400, 404, 405]).toContain(status);
   });
 });
 
-describe('a HEAD that is refused before its body has come', () => {
-  it('is answered at once, and not only when the rest is read', async () => {
+describe('a HEAD request that is refused before its body arrives', () => {
+  it('gets its response at once', async () => {
     const { status } = await ask(site.port, keptHead('HEAD /open HTTP/1.1', 'Transfer-Encoding: gzip'));
     expect(status).toBe(400);
   });
 });
 
-describe('a client that leaves', () => {
-  it('by a reset in the middle of a handshake or a tunnel does not end the process', async () => {
+describe('a client that disconnects', () => {
+  it('with a reset during a handshake or a tunnel does not end the process', async () => {
     const handshake = [
       'Connection: Upgrade',
       'Upgrade: websocket',
@@ -51,7 +51,7 @@ describe('a client that leaves', () => {
     expect((await site.get('/items/a')).status).toBe(200);
   });
 
-  it('while its token is verified is not forwarded', async () => {
+  it('while the gateway verifies its token has its request dropped', async () => {
     const before = site.upstream.requests.length;
     for (let round = 0; round < 20; round += 1) {
       const token = await site.issuer.token({ jti: String(round) });
@@ -61,14 +61,14 @@ describe('a client that leaves', () => {
       await once(wire.socket, 'close');
     }
     await eventually(
-      'all are noticed',
+      'every request is logged',
       () => site.gateway.lines.filter(({ path }) => path === '/upload').length === 20,
     );
     expect(site.upstream.requests.length).toBe(before);
   });
 });
 
-describe('a schema that answers later', () => {
+describe('an asynchronous schema', () => {
   it('is a problem of the manifest', () => {
     const text = `version: 1
 upstreams: { up: { url: http://127.0.0.1:1 } }
@@ -81,32 +81,32 @@ routes:
   });
 });
 
-describe('an answer whose end cannot be passed on', () => {
-  async function answeredWith(bytes: string, routes: string, ...headers: string[]) {
+describe('a response that cannot be forwarded completely', () => {
+  async function forwardResponse(bytes: string, routes: string, ...headers: string[]) {
     const upstream = await startWireUpstream(() => bytes);
     const gateway = await startGateway(manifest(routes, { up: upstream.url }));
     const wire = await Wire.open(gateway.port);
     wire.write(keptHead('GET /x HTTP/1.1', ...headers));
     await wire.closed();
     wire.end();
-    await eventually('it is in the log', () => gateway.lines.length === 1);
+    await eventually('the access line', () => gateway.lines.length === 1);
     const [line] = gateway.lines;
     await gateway.close();
     await upstream.close();
     return { rest: wire.rest, line };
   }
 
-  it('for a trailer that speaks of the framing is cut off', async () => {
+  it('is cut off if a trailer field declares framing', async () => {
     const bytes =
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nTransfer-Encoding: gzip\r\n\r\n';
-    const { rest, line } = await answeredWith(bytes, PUBLIC_ALL);
+    const { rest, line } = await forwardResponse(bytes, PUBLIC_ALL);
     expect(rest).not.toContain('0\r\n\r\n');
     expect(line).toMatchObject({ refusal: 'upstream_error', reason: 'upstream_response_malformed', aborted: true });
   });
 
-  it('for a 101 that speaks of the framing is 502', async () => {
+  it('is replaced by 502 if a 101 declares framing', async () => {
     const bytes = 'HTTP/1.1 101 Up\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nTransfer-Encoding: gzip\r\n\r\n';
-    const { rest } = await answeredWith(
+    const { rest } = await forwardResponse(
       bytes,
       PUBLIC_ALL.replace(' }', ', websocket: true }'),
       'Connection: Upgrade',
@@ -116,13 +116,13 @@ describe('an answer whose end cannot be passed on', () => {
   });
 });
 
-describe('what is refused before it is a request', () => {
-  it('a missing Host, in the usual form', async () => {
-    const answer = await exchangeBytes(site.port, 'GET /items/a HTTP/1.1\r\nConnection: close\r\n\r\n');
-    expect(answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*"code":"message_malformed"/);
+describe('a refusal without a request', () => {
+  it('has the usual form for a missing Host', async () => {
+    const response = await exchangeBytes(site.port, 'GET /items/a HTTP/1.1\r\nConnection: close\r\n\r\n');
+    expect(response).toMatch(/^HTTP\/1\.1 400 [\s\S]*"code":"message_malformed"/);
   });
 
-  it('CONNECT, with Allow; both leave a line in the log', async () => {
+  it('has Allow for CONNECT, and an access line', async () => {
     const { status, value } = await ask(site.port, head('CONNECT example.test:443 HTTP/1.1'));
     expect([status, value('allow')]).toEqual([405, 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT']);
     expect(site.gateway.lines.at(-1)).toMatchObject({ status: 405, refusal: 'method_not_allowed' });

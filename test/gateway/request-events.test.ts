@@ -84,9 +84,9 @@ const bearer = async (claims: Record<string, unknown> = {}) =>
   `Authorization: Bearer ${await issuer.token({ sub: ANN, ...claims })}`;
 
 async function lineOf(bytes: string | Buffer) {
-  const answer = await ask(port, bytes);
+  const response = await ask(port, bytes);
   await eventually('the line', () => raw.length > 0);
-  return { answer, line: JSON.parse(raw.at(-1) ?? '') };
+  return { response, line: JSON.parse(raw.at(-1) ?? '') };
 }
 
 describe('the access log line of a refusal', () => {
@@ -105,14 +105,14 @@ describe('the access log line of a refusal', () => {
     ['issuer_wrong', { iss: 'somebody' }],
     ['token_not_yet_valid', { nbf: 9_999_999_999 }],
   ])('because of a token has the reason, and the response does not: %s', async (reason, claims) => {
-    const { answer, line } = await lineOf(head('GET /contacts HTTP/1.1', await bearer(claims)));
+    const { response, line } = await lineOf(head('GET /contacts HTTP/1.1', await bearer(claims)));
     expect(line).toMatchObject({ status: 401, refusal: 'token_invalid', reason, required: ['admin', 'user'] });
     expect(line).not.toHaveProperty('subject');
-    expect([answer.line, ...answer.headers.flat(), answer.body].join('\n')).not.toContain(reason);
+    expect([response.line, ...response.headers.flat(), response.body].join('\n')).not.toContain(reason);
   });
 
   it('because of a role has the subject and the required roles, and the response does not', async () => {
-    const { answer, line } = await lineOf(head('GET /settings HTTP/1.1', await bearer({ company_role: 'user' })));
+    const { response, line } = await lineOf(head('GET /settings HTTP/1.1', await bearer({ company_role: 'user' })));
     expect(line).toMatchObject({
       route: 'settings',
       status: 403,
@@ -122,10 +122,10 @@ describe('the access log line of a refusal', () => {
       reason: 'role_not_allowed',
       required: ['admin'],
     });
-    expect(answer.json().message).toBe('admins and users only');
+    expect(response.json().message).toBe('admins and users only');
     // The message of the manifest contains the word "admins".
-    expect(JSON.stringify(answer.json()).replaceAll('admins', '')).not.toContain('admin');
-    expect(answer.headers.flat().join('\n')).not.toContain('admin');
+    expect(JSON.stringify(response.json()).replaceAll('admins', '')).not.toContain('admin');
+    expect(response.headers.flat().join('\n')).not.toContain('admin');
   });
 
   it('because of a body has the subject of the caller', async () => {
@@ -135,9 +135,9 @@ describe('the access log line of a refusal', () => {
 
   it('without an authorization check has no required roles', async () => {
     for (const line of ['GET /nowhere HTTP/1.1', 'PUT /login HTTP/1.1', 'GET /open/../x HTTP/1.1']) {
-      const { line: written } = await lineOf(head(line));
-      expect(written).toHaveProperty('decision', 'refused');
-      expect(written).not.toHaveProperty('required');
+      const { line: entry } = await lineOf(head(line));
+      expect(entry).toHaveProperty('decision', 'refused');
+      expect(entry).not.toHaveProperty('required');
     }
   });
 
@@ -165,15 +165,15 @@ describe('the access log line of a response that was not refused', () => {
 });
 
 describe('the access log line of a login', () => {
-  const giving = async (claims: Record<string, unknown>) => {
+  const respondWithToken = async (claims: Record<string, unknown>) => {
     const token = await issuer.token({ sub: BOB, ...claims });
     respond = (_request, response) => void response.end(JSON.stringify({ token }));
   };
 
   it('has the subject of the token in the response', async () => {
-    await giving({});
+    await respondWithToken({});
     expect((await lineOf(head('POST /login HTTP/1.1'))).line).toMatchObject({ status: 200, subject: hashOf(BOB) });
-    await giving({ company_role: 'viewer' });
+    await respondWithToken({ company_role: 'viewer' });
     const { line } = await lineOf(head('POST /login HTTP/1.1'));
     expect(line).toMatchObject({
       status: 403,
@@ -186,7 +186,7 @@ describe('the access log line of a login', () => {
   });
 
   it('has no subject if the token is not valid', async () => {
-    await giving({ exp: 1 });
+    await respondWithToken({ exp: 1 });
     const { line } = await lineOf(head('POST /login HTTP/1.1'));
     expect(line).toMatchObject({ status: 502, refusal: 'login_response_refused', reason: 'login_token_expired' });
     expect(line).not.toHaveProperty('subject');
@@ -227,8 +227,8 @@ describe('docs/log.md', () => {
     await eventually('the lines', () => raw.length === 5);
     const lines = raw.map((line) => Object.keys(JSON.parse(line)));
     const source = readFileSync(new URL('../../src/gateway/telemetry/access-log.ts', import.meta.url), 'utf8');
-    const written = [...source.matchAll(/[{,]"(\w+)":/g)].map(([, name]) => name);
-    expect([...new Set(written)].sort()).toEqual(members.toSorted());
+    const sourceMembers = [...source.matchAll(/[{,]"(\w+)":/g)].map(([, name]) => name);
+    expect([...new Set(sourceMembers)].sort()).toEqual(members.toSorted());
     expect(lines.flat().filter((name) => !members.includes(name))).toEqual([]);
     for (const line of lines) expect(line).toEqual(members.filter((name) => line.includes(name ?? '')));
   });
@@ -255,7 +255,7 @@ describe('docs/log.md', () => {
   });
 
   it('lists the reasons why an upstream connection fails', () => {
-    const rows = Object.entries(HTTP1_ERROR_CODES).map(([code, what]) => `- \`upstream_${code}\`: ${what}\n`);
+    const rows = Object.entries(HTTP1_ERROR_CODES).map(([code, text]) => `- \`upstream_${code}\`: ${text}\n`);
     expectSection('docs/log.md', 'upstream-reasons', rows.join(''));
     const names = Object.entries(DNS_ERROR_CODES).map(
       ([code, text]) => `- \`upstream_${code.toLowerCase()}\`: ${text}\n`,

@@ -6,42 +6,42 @@ import { eventually } from '../support/site.ts';
 import { startListening } from '../support/upstream.ts';
 
 const waiter = (name: string) => ({ client: name[0] ?? '', name });
-type Named = ReturnType<typeof waiter>;
+type Waiter = ReturnType<typeof waiter>;
 
 function queueOf(limit: number, ...names: string[]) {
-  const queue = new RequestQueue<Named>(limit);
+  const queue = new RequestQueue<Waiter>(limit);
   const removed = names.map((name) => queue.enqueue(waiter(name), () => setTimeout(() => undefined, 0).unref())?.name);
   return { queue, removed };
 }
 
-function order(queue: RequestQueue<Named>): string[] {
+function order(queue: RequestQueue<Waiter>): string[] {
   const names = [];
   for (let next = queue.dequeue(); next !== undefined; next = queue.dequeue()) names.push(next.name);
   return names;
 }
 
-describe('a waiting queue', () => {
-  it('gives each client its turn, and each client its own in order', () => {
+describe('a request queue', () => {
+  it('serves clients in turn and the requests of each client in order', () => {
     const { queue } = queueOf(10, 'a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1');
     expect([queue.size, order(queue), queue.size]).toEqual([7, ['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4'], 0]);
   });
 
-  it('may be filled by one client that waits alone', () => {
+  it('accepts requests of a single client up to the limit', () => {
     const { queue, removed } = queueOf(3, 'a1', 'a2', 'a3', 'a4');
     expect([removed.at(-1), order(queue)]).toEqual(['a4', ['a1', 'a2', 'a3']]);
   });
 
-  it('takes the place of another client from the one that has the most', () => {
+  it('removes a request of the client with the most requests to admit another client', () => {
     const { queue, removed } = queueOf(6, 'a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1', 'b3', 'c2', 'd1', 'd2', 'a5');
     expect(removed.slice(6)).toEqual(['a4', 'b3', 'a3', 'b2', 'd2', 'a5']);
     expect(order(queue)).toEqual(['a1', 'b1', 'c1', 'd1', 'a2', 'c2']);
   });
 
-  it('has no room at all with a limit of 0', () => {
+  it('accepts nothing with a limit of 0', () => {
     expect(queueOf(0, 'a1').removed).toEqual(['a1']);
   });
 
-  it('forgets who leaves', () => {
+  it('removes a request once', () => {
     const { queue } = queueOf(2);
     const [one, two] = [waiter('a1'), waiter('b1')];
     for (const each of [one, two]) queue.enqueue(each, () => setTimeout(() => undefined, 0));
@@ -50,9 +50,9 @@ describe('a waiting queue', () => {
     expect([queue.size, order(queue)]).toEqual([1, ['b1']]);
   });
 
-  it('stays within its limit, and fair, whatever comes and goes', () => {
-    const queue = new RequestQueue<Named>(50);
-    const inside = new Set<Named>();
+  it('stays within its limit through random operations', () => {
+    const queue = new RequestQueue<Waiter>(50);
+    const queued = new Set<Waiter>();
     let seed = 7;
     const random = (below: number) => {
       seed = (seed * 48_271) % 2_147_483_647;
@@ -60,34 +60,34 @@ describe('a waiting queue', () => {
     };
     for (let step = 0; step < 20_000; step += 1) {
       const next = waiter(`${'abcdefgh'[Math.min(random(8), random(8), random(8))]}${step}`);
-      const what = random(10);
-      if (what < 6) {
-        inside.add(next);
+      const operation = random(10);
+      if (operation < 6) {
+        queued.add(next);
         const removed = queue.enqueue(next, () => setTimeout(() => undefined, 0).unref());
-        if (removed !== undefined) inside.delete(removed);
-      } else if (what < 8) {
-        const taken = queue.dequeue();
-        if (taken !== undefined) expect(inside.delete(taken)).toBe(true);
+        if (removed !== undefined) queued.delete(removed);
+      } else if (operation < 8) {
+        const dequeued = queue.dequeue();
+        if (dequeued !== undefined) expect(queued.delete(dequeued)).toBe(true);
       } else {
-        const [some] = inside;
-        if (some === undefined) continue;
-        inside.delete(some);
-        queue.remove(some);
+        const [first] = queued;
+        if (first === undefined) continue;
+        queued.delete(first);
+        queue.remove(first);
       }
-      expect(queue.size).toBe(inside.size);
+      expect(queue.size).toBe(queued.size);
       expect(queue.size).toBeLessThanOrEqual(50);
     }
   });
 });
 
 describe('requests that wait for an upstream', () => {
-  const OPEN: (() => Promise<void>)[] = [];
+  const closing: (() => Promise<void>)[] = [];
 
   afterEach(async () => {
-    for (const close of OPEN.splice(0).reverse()) await close();
+    for (const close of closing.splice(0).reverse()) await close();
   });
 
-  it('are all refused when the last endpoint goes out of service, and not one by one', async () => {
+  it('are all refused at once when the last endpoint becomes unavailable', async () => {
     let reset: (() => void) | undefined;
     const upstream = await startListening((request) => {
       reset = () => void request.socket.destroy();
@@ -102,23 +102,23 @@ upstreams:
     breaker: { failures: 1, pause: 1h }
 routes:
 ${PUBLIC_ALL}`);
-    OPEN.push(upstream.close, gateway.close);
-    const answers: Promise<RawAnswer>[] = [];
+    closing.push(upstream.close, gateway.close);
+    const responses: Promise<RawAnswer>[] = [];
     for (let index = 0; index < 4; index += 1) {
       const wire = await Wire.open(gateway.port);
-      OPEN.push(async () => wire.end());
+      closing.push(async () => wire.end());
       wire.write(keptHead('GET /x HTTP/1.1'));
-      answers.push(wire.answer());
-      await eventually('it is sent, or waits', () =>
+      responses.push(wire.answer());
+      await eventually('the request is sent or waits', () =>
         index === 0 ? reset !== undefined : gateway.gateway.upstreams[0]?.waiting === index,
       );
     }
     reset?.();
-    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([502, 503, 503, 503]);
+    expect((await Promise.all(responses)).map(({ status }) => status)).toEqual([502, 503, 503, 503]);
     expect(gateway.gateway.upstreams[0]?.waiting).toBe(0);
   });
 
-  it('go to an endpoint that becomes healthy', async () => {
+  it('are sent to an endpoint that becomes healthy', async () => {
     let isHealthy = false;
     const hanging = await startListening((request, response) => {
       if (request.url === '/health') response.end();
@@ -137,12 +137,12 @@ upstreams:
     health: { path: /health, interval: 20ms, unhealthy: 1, healthy: 1 }
 routes:
 ${PUBLIC_ALL}`);
-    OPEN.push(hanging.close, recovering.close, gateway.close);
+    closing.push(hanging.close, recovering.close, gateway.close);
     await eventually('one endpoint is unhealthy', () => gateway.gateway.upstreams[0]?.endpoints[1]?.healthy === false);
     const [first, second] = [await Wire.open(gateway.port), await Wire.open(gateway.port)];
-    OPEN.push(async () => first.end());
+    closing.push(async () => first.end());
     first.write(keptHead('GET /x HTTP/1.1'));
-    await eventually('the other one is busy', () => gateway.gateway.upstreams[0]?.endpoints[0]?.busy === 1);
+    await eventually('the other endpoint is busy', () => gateway.gateway.upstreams[0]?.endpoints[0]?.busy === 1);
     second.write(keptHead('GET /x HTTP/1.1'));
     await eventually('a request waits', () => gateway.gateway.upstreams[0]?.waiting === 1);
     isHealthy = true;
@@ -150,10 +150,10 @@ ${PUBLIC_ALL}`);
     second.end();
   });
 
-  it('are served in turn by the client that the trusted proxy names, and the greedy client is refused', async () => {
-    const held: { url: string; respond(): void }[] = [];
+  it('are served in turn for each client that the trusted proxy names, and a greedy client is refused', async () => {
+    const pending: { url: string; respond(): void }[] = [];
     const upstream = await startListening((request, response) => {
-      held.push({ url: request.url ?? '', respond: () => void response.end('ok') });
+      pending.push({ url: request.url ?? '', respond: () => void response.end('ok') });
     });
     const gateway = await startGateway(`version: 1
 listen: 127.0.0.1:0
@@ -162,19 +162,19 @@ upstreams:
   up: { url: '${upstream.url}', connections: { limit: 1, queue: 6 } }
 routes:
 ${PUBLIC_ALL}`);
-    OPEN.push(upstream.close, gateway.close);
-    const answers: Record<string, Promise<RawAnswer>> = {};
+    closing.push(upstream.close, gateway.close);
+    const responses: Record<string, Promise<RawAnswer>> = {};
     const send = async (path: string, client: string) => {
       const wire = await Wire.open(gateway.port);
-      OPEN.push(async () => wire.end());
+      closing.push(async () => wire.end());
       const waiting = gateway.gateway.upstreams[0]?.waiting ?? 0;
       const refused = gateway.gateway.metrics.refusals.get('upstream_busy') ?? 0;
       wire.write(keptHead(`GET ${path} HTTP/1.1`, `X-Forwarded-For: ${client}`));
-      answers[path] = wire.answer();
+      responses[path] = wire.answer();
       await eventually(
         `${path} waits`,
         () =>
-          held.length === 1 &&
+          pending.length === 1 &&
           (path === '/first' ||
             gateway.gateway.upstreams[0]?.waiting === waiting + 1 ||
             gateway.gateway.metrics.refusals.get('upstream_busy') === refused + 1),
@@ -188,14 +188,14 @@ ${PUBLIC_ALL}`);
     await send('/a7', '2001:db8:1:2::7');
     const order = [];
     for (let index = 0; index < 7; index += 1) {
-      await eventually('the next one is served', () => held.length > index);
-      order.push(held[index]?.url);
-      held[index]?.respond();
+      await eventually('the next request is served', () => pending.length > index);
+      order.push(pending[index]?.url);
+      pending[index]?.respond();
     }
     expect(order).toEqual(['/first', '/a1', '/b1', '/c1', '/a2', '/b2', '/a3']);
-    const all = await Promise.all(Object.values(answers));
+    const all = await Promise.all(Object.values(responses));
     expect(all.filter(({ status }) => status === 200)).toHaveLength(7);
-    for (const path of ['/a4', '/a5', '/a6', '/a7']) expect((await answers[path])?.status).toBe(503);
+    for (const path of ['/a4', '/a5', '/a6', '/a7']) expect((await responses[path])?.status).toBe(503);
     const reasons = gateway.lines.filter(({ status }) => status === 503).map(({ reason }) => reason);
     expect(reasons).toEqual(['queue_share', 'queue_share', 'queue_share', 'queue_full']);
   });

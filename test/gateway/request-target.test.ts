@@ -78,7 +78,7 @@ const REFUSED: Record<string, string[]> = {
     '/%7a',
     '/file%2etxt',
   ],
-  'broken escapes': [
+  'malformed escapes': [
     '/%',
     '/%2',
     '/%zz',
@@ -92,7 +92,7 @@ const REFUSED: Record<string, string[]> = {
     '/%+1',
     '/%%',
   ],
-  'bytes that are no UTF-8, overlong and surrogate escapes': [
+  'bytes that are not UTF-8, overlong and surrogate escapes': [
     '/%c0%ae',
     '/%c0%ae%c0%ae/x',
     '/%e0%80%ae',
@@ -150,7 +150,7 @@ const REFUSED: Record<string, string[]> = {
     '/public/..%23/x',
     '/public/.%23/x',
   ],
-  'fragments, and raw characters that are no path': [
+  'fragments, and raw characters that are invalid in a path': [
     '/x#/y',
     '/#',
     '/x?a#b',
@@ -173,7 +173,7 @@ const REFUSED: Record<string, string[]> = {
     '/]',
     '/a[0]',
   ],
-  'targets of no form that is routed': [
+  'request targets of an unsupported form': [
     '',
     '*',
     'x',
@@ -191,7 +191,7 @@ const REFUSED: Record<string, string[]> = {
     'http://a:b/',
     'https:gateway.test/x',
   ],
-  'absolute targets of another authority': [
+  'absolute request targets of another authority': [
     'http://other.test/x',
     'http://gateway.test:81/x',
     'http://gateway.test:443/x',
@@ -207,7 +207,7 @@ const REFUSED: Record<string, string[]> = {
     'http://',
     'http://?x',
   ],
-  'absolute targets whose path is refused': [
+  'absolute request targets with a refused path': [
     'http://gateway.test//x',
     'http://gateway.test/../x',
     'http://gateway.test/%2e%2e/x',
@@ -217,7 +217,7 @@ const REFUSED: Record<string, string[]> = {
   ],
 };
 
-/** Passed byte for byte. */
+/** Request targets that pass byte for byte. */
 const ACCEPTED: [target: string, path?: string, query?: string][] = [
   ['/'],
   ['/x'],
@@ -268,23 +268,23 @@ const ACCEPTED: [target: string, path?: string, query?: string][] = [
   ['http://gateway.test/a%20b?c=%', '/a%20b', '?c=%'],
 ];
 
-describe('readTarget', () => {
+describe('readRequestTarget', () => {
   describe.each(Object.entries(REFUSED))('refuses %s', (_class, targets) => {
     it.each(targets)('%j', (target) => {
       expect(refusalOf(target)).toMatch(/^(path_ambiguous|message_malformed)$/);
     });
     const paths = targets.filter((target) => target.startsWith('/') && !target.includes('?'));
-    it.each(paths)('%j, a query after it or a prefix before it', (target) => {
+    it.each(paths)('%j with a query or a prefix', (target) => {
       expect(refusalOf(`${target}?a=1`)).toBeDefined();
       expect(refusalOf(`/before${target}`)).toBeDefined();
     });
   });
 
-  it.each(ACCEPTED)('passes %j as it is', (target, path = target, query = '') => {
+  it.each(ACCEPTED)('accepts %j unchanged', (target, path = target, query = '') => {
     expect(readRequestTarget(target, HOST)).toEqual({ path, query });
   });
 
-  it('passes every visible ASCII character but # in a query, and a long one', () => {
+  it('accepts every visible ASCII character except # in a query, and a long query', () => {
     const all = Array.from({ length: 94 }, (_, index) => String.fromCharCode(33 + index))
       .join('')
       .replace('#', '');
@@ -292,7 +292,7 @@ describe('readTarget', () => {
     expect(readRequestTarget(`/x${query}`, HOST)).toEqual({ path: '/x', query });
   });
 
-  it('compares an absolute target with a Host that has a port', () => {
+  it('compares an absolute request target with a Host that has a port', () => {
     expect(readRequestTarget('http://gateway.test:8080/x', 'gateway.test:8080').path).toBe('/x');
     expect(readRequestTarget('http://[::1]:8080/x', '[::1]:8080').path).toBe('/x');
     expect(refusalOf('http://gateway.test/x', 'gateway.test:8080')).toBe('message_malformed');
@@ -300,9 +300,9 @@ describe('readTarget', () => {
     expect(refusalOf('http://gateway.test/x', null)).toBe('message_malformed');
   });
 
-  describe('where a route keeps encoded slashes', () => {
+  describe('on a route that keepsSlashes encoded slashes', () => {
     it.each(['/a%2Fb', '/a%2fb', '/a%2Fb%2fc/', '/a/b%2Fc/d', '/a;x%2Fb', '/...%2F.a', '/%20a%2Fb', '/a%3F%2Fb'])(
-      'passes %s as it is',
+      'accepts %s unchanged',
       (target) => {
         expect(readRequestTarget(target, HOST, true)).toEqual({ path: target, query: '' });
         expect(hasEncodedSlash(target)).toBe(true);
@@ -321,48 +321,48 @@ describe('readTarget', () => {
       '/a%2f.%2fb',
       '/a%2f%2e',
       '/a%2f;b',
-    ])('refuses %s all the same', (target) =>
-      expect(caught(() => readRequestTarget(target, HOST, true))).toMatchObject({ code: 'path_ambiguous' }),
+    ])('still refuses %s', (target) =>
+      expect(errorOf(() => readRequestTarget(target, HOST, true))).toMatchObject({ code: 'path_ambiguous' }),
     );
 
     it.each(
       Object.values(REFUSED)
         .flat()
         .filter((target) => !/^\/a%2[fF]b$|\/a%2fb$/.test(target)),
-    )('refuses %j as everywhere', (target) =>
-      expect(caught(() => readRequestTarget(target, HOST, true))).toMatchObject({ status: 400 }),
+    )('refuses %j as on other routes', (target) =>
+      expect(errorOf(() => readRequestTarget(target, HOST, true))).toMatchObject({ status: 400 }),
     );
   });
 
-  it('never tells in its refusal what exactly was wrong', () => {
-    const refusal = caught(() => readRequestTarget('/sentinel/../x', HOST)) as Refusal;
+  it('omits the exact violation from its refusal', () => {
+    const refusal = errorOf(() => readRequestTarget('/sentinel/../x', HOST)) as Refusal;
     expect(refusal.body('id')).not.toMatch(/sentinel|dot/);
     expect(refusal.reason).toBe('path_dot_segment');
   });
 
-  it('is done at once with long hostile paths', () => {
+  it('processes long hostile paths quickly', () => {
     const started = performance.now();
     for (const part of ['/a', '/%20', '/.a', 'a', '%25', ';', '/a;', '%C3%A9', '/%', '.', ' ', '%20', 'a%2f'])
-      caught(() => readRequestTarget(`/${part.repeat(8_000)}a`, HOST, true));
+      errorOf(() => readRequestTarget(`/${part.repeat(8_000)}a`, HOST, true));
     expect(performance.now() - started).toBeLessThan(1_000);
   });
 
-  it.each([false, true])('leaves no second reading in what it passes, encoded slashes kept: %s', (keeps) => {
-    let passed = 0;
+  it.each([false, true])('accepts only unambiguous paths, with encoded slashes kept: %s', (keepsSlashes) => {
+    let accepted = 0;
     fc.assert(
       fc.property(HOSTILE_PATHS, (path) => {
-        if (caught(() => readRequestTarget(path, HOST, keeps)) !== undefined) return;
-        passed += 1;
-        expect(readRequestTarget(path, HOST, keeps)).toEqual({ path, query: '' });
+        if (errorOf(() => readRequestTarget(path, HOST, keepsSlashes)) !== undefined) return;
+        accepted += 1;
+        expect(readRequestTarget(path, HOST, keepsSlashes)).toEqual({ path, query: '' });
         expect(new URL(path, 'http://h').pathname).toBe(path);
-        const once = decodeURIComponent(path);
-        expect(once).not.toMatch(/[\u0080-\u009f]/);
-        for (const text of [path, once, decodeBytes(path), decodeBytes(decodeBytes(path)), decodeBytes(once)])
-          expect(secondReadings(text)).toEqual([]);
+        const decoded = decodeURIComponent(path);
+        expect(decoded).not.toMatch(/[\u0080-\u009f]/);
+        for (const text of [path, decoded, decodeBytes(path), decodeBytes(decodeBytes(path)), decodeBytes(decoded)])
+          expect(ambiguitiesOf(text)).toEqual([]);
       }),
       { numRuns: 20_000 },
     );
-    expect(passed).toBeGreaterThan(500);
+    expect(accepted).toBeGreaterThan(500);
   });
 });
 
@@ -413,34 +413,34 @@ const PATH_PARTS = fc.oneof(
 );
 const HOSTILE_PATHS = fc.array(PATH_PARTS, { maxLength: 8 }).map((parts) => `/${parts.join('')}`);
 
-/** Percent-decoding as a careless server does it: each byte for itself, broken escapes left as they are. */
+/** Percent-decodes as a careless server does: byte by byte, and without an error for a malformed escape. */
 function decodeBytes(text: string): string {
   return text.replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** What another server could take the path for, had it decoded it to this text. */
-function secondReadings(text: string): string[] {
-  const found: string[] = [];
-  if (text.includes('\\')) found.push('backslash');
-  if (/[\0-\x1f\x7f]/.test(text)) found.push('control character');
+/** Returns the ambiguities that another server could find in a path that it decoded to this text. */
+function ambiguitiesOf(text: string): string[] {
+  const ambiguities: string[] = [];
+  if (text.includes('\\')) ambiguities.push('backslash');
+  if (/[\0-\x1f\x7f]/.test(text)) ambiguities.push('control character');
   const segments = text.slice(1).split('/');
   for (const [index, segment] of segments.entries()) {
     const bare = (/^[^;?#]*/.exec(segment)?.[0] ?? '').trim();
-    if (segment === '' && index < segments.length - 1) found.push('empty segment');
-    if (bare === '.' || bare === '..') found.push('dot segment');
+    if (segment === '' && index < segments.length - 1) ambiguities.push('empty segment');
+    if (bare === '.' || bare === '..') ambiguities.push('dot segment');
   }
-  return found;
+  return ambiguities;
 }
 
 function refusalOf(target: string, host: string | null = HOST): string | undefined {
-  const refusal = caught(() => readRequestTarget(target, host ?? undefined));
+  const refusal = errorOf(() => readRequestTarget(target, host ?? undefined));
   if (refusal === undefined) return undefined;
   expect(refusal).toBeInstanceOf(Refusal);
   expect((refusal as Refusal).status).toBe(400);
   return (refusal as Refusal).code;
 }
 
-function caught(run: () => unknown): unknown {
+function errorOf(run: () => unknown): unknown {
   try {
     run();
     return undefined;

@@ -4,17 +4,17 @@ import { expect, it } from 'vitest';
 import { useSharedReadBuffer } from '../../src/gateway/server/shared-read-buffer.ts';
 import { eventually } from '../support/site.ts';
 
-it('connections read into the same memory, and a callback that returns false suspends reading', async () => {
-  const memories = new Set<ArrayBufferLike>();
+it('connections share one read buffer, and a callback that returns false suspends reading', async () => {
+  const buffers = new Set<ArrayBufferLike>();
   const texts: string[] = [];
   const sockets: Socket[] = [];
-  let isTaking = true;
+  let isAccepting = true;
   const server = createServer((socket) => {
     sockets.push(socket);
     useSharedReadBuffer(socket, (bytes) => {
-      memories.add(bytes.buffer);
+      buffers.add(bytes.buffer);
       texts.push(bytes.toString());
-      return isTaking;
+      return isAccepting;
     });
     socket.resume();
   });
@@ -23,19 +23,19 @@ it('connections read into the same memory, and a callback that returns false sus
   const clients = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
   for (const [index, client] of clients.entries()) {
     client.write(`first of ${index}`);
-    await eventually('it was read', () => texts.length === index + 1);
+    await eventually('the bytes are read', () => texts.length === index + 1);
   }
   expect(texts).toEqual(['first of 0', 'first of 1']);
-  expect(memories.size).toBe(1);
-  isTaking = false;
+  expect(buffers.size).toBe(1);
+  isAccepting = false;
   clients[0]?.write('a');
-  await eventually('it was read', () => texts.length === 3);
+  await eventually('the bytes are read', () => texts.length === 3);
   clients[0]?.write('b');
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(texts).toHaveLength(3);
   sockets[0]?.pause();
   sockets[0]?.resume();
-  await eventually('the rest was read', () => texts.at(-1) === 'b');
+  await eventually('the remaining bytes are read', () => texts.at(-1) === 'b');
   for (const socket of [...clients, ...sockets]) socket.destroy();
   server.close();
 });

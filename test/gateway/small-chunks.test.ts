@@ -21,7 +21,7 @@ async function serve(url: string) {
   return running;
 }
 
-/** Sends requests one after the other until `isDone`, and resolves to how many responses came. */
+/** Sends requests one after the other until `isDone`, and returns the number of responses. */
 async function countResponses(port: number, isDone: () => boolean): Promise<number> {
   const wire = await Wire.open(port);
   let count = 0;
@@ -34,7 +34,7 @@ async function countResponses(port: number, isDone: () => boolean): Promise<numb
 }
 
 describe('one-byte chunks', () => {
-  it('of an upload reach the upstream in few, large chunks, and others are served meanwhile', async () => {
+  it('of an upload reach the upstream in few large chunks and do not delay other clients', async () => {
     let chunks = 0;
     const received: string[] = [];
     const upstream = await startRawUpstream((socket) => {
@@ -59,15 +59,15 @@ describe('one-byte chunks', () => {
     const upload = ask(port, `${head('POST /stream/x HTTP/1.1', framing)}${CHUNKS}0\r\n\r\n`).finally(() => {
       isDone = true;
     });
-    const others = await countResponses(port, () => isDone);
+    const otherResponses = await countResponses(port, () => isDone);
     expect((await upload).status).toBe(200);
     expect(received).toEqual([BODY]);
     expect(chunks).toBeLessThan(COUNT / 300);
     // Each read of 64 kB has about 11,000 chunks.
-    expect(others).toBeGreaterThan(5);
+    expect(otherResponses).toBeGreaterThan(5);
   });
 
-  it('of a body that is read first arrive as they were sent', async () => {
+  it('of a buffered body arrive unchanged', async () => {
     const upstream = await startUpstream();
     closing.push(() => upstream.close());
     const { port } = await serve(upstream.url);
@@ -78,26 +78,26 @@ describe('one-byte chunks', () => {
     expect(upstream.requests[0]?.body.toString()).toBe(`"${BODY}"`);
   });
 
-  it('of a response reach the client, and others are served meanwhile', async () => {
-    const talk = (socket: Socket) => {
+  it('of a response reach the client and do not delay other clients', async () => {
+    const respond = (socket: Socket) => {
       socket.on('data', (bytes) => {
         if (bytes.includes('/stream/other')) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
         else socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${CHUNKS}0\r\n\r\n`);
       });
     };
-    const upstream = await startRawUpstream(talk);
+    const upstream = await startRawUpstream(respond);
     closing.push(() => upstream.close());
     const { port } = await serve(upstream.url);
     let isDone = false;
     const download = ask(port, head('GET /stream/x HTTP/1.1')).finally(() => {
       isDone = true;
     });
-    const others = await countResponses(port, () => isDone);
+    const otherResponses = await countResponses(port, () => isDone);
     expect((await download).body.toString()).toBe(BODY);
-    expect(others).toBeGreaterThan(5);
+    expect(otherResponses).toBeGreaterThan(5);
   });
 
-  it('of one body arrive while those of many others do', async () => {
+  it('of many concurrent bodies all arrive', async () => {
     const upstream = await startUpstream();
     closing.push(() => upstream.close());
     const { port } = await serve(upstream.url);
@@ -108,8 +108,8 @@ describe('one-byte chunks', () => {
   });
 });
 
-describe('the pace of reads', () => {
-  it('is slower for many small pieces only', () => {
+describe('read pacing', () => {
+  it('starts only for many small chunks', () => {
     const count = new ChunkCounter();
     expect(count.add(4_095, 4_095)).toBe(false);
     expect(count.add(1, 1)).toBe(true);
@@ -117,7 +117,7 @@ describe('the pace of reads', () => {
     expect(count.add(1, 10_000_000)).toBe(false);
   });
 
-  it('lets one source read at a time, in the order in which they wait', async () => {
+  it('resumes waiting sources one at a time, in order', async () => {
     const order: string[] = [];
     await new Promise<void>((resolve) => {
       const source = (name: string): PacedSource => ({

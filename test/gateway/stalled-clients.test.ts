@@ -15,7 +15,7 @@ const HANDSHAKE = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-V
 let upstream: Listening;
 let gateway: Running;
 
-/** @param stalled how long clients have; not more than a quarter later they are cut */
+/** @param stalled the timeout of stalled clients; the gateway disconnects them at most a quarter of it later */
 async function start(stalled: string, listener: Parameters<typeof startListening>[0]): Promise<void> {
   upstream = await startListening(listener);
   gateway = await startGateway(manifest(ROUTES, { up: upstream.url, server: `{ timeouts: { stalled: ${stalled} } }` }));
@@ -37,29 +37,29 @@ const line = async (path: string) => {
   return gateway.lines.find((each) => each['path'] === path);
 };
 
-describe('a client that takes nothing of its answer', () => {
+describe('a client that does not read its response', () => {
   it.each([
-    ['counted', 'HTTP/1.1'],
-    ['that ends with the connection', 'HTTP/1.0'],
-  ])('is cut by a reset, and its upstream is let go: %s', async (_framing, version) => {
-    const gone: string[] = [];
+    ['with Content-Length', 'HTTP/1.1'],
+    ['without a length', 'HTTP/1.0'],
+  ])('is disconnected by a reset, and its upstream request is aborted: %s', async (_framing, version) => {
+    const endings: string[] = [];
     await start('400ms', (_request, response) => {
-      response.on('close', () => gone.push(response.writableFinished ? 'whole' : 'cut'));
+      response.on('close', () => endings.push(response.writableFinished ? 'complete' : 'aborted'));
       if (version === 'HTTP/1.1') response.setHeader('Content-Length', 64 * MB);
       response.end(Buffer.alloc(64 * MB));
     });
     const socket = await request(keptHead(`GET /slow ${version}`));
-    // The beginning of it comes, and then it does not read.
+    // The client receives the start of the response and does not read it.
     await once(socket, 'readable');
     expect(await line('/slow')).toMatchObject({ status: 200, aborted: true, stalled: true });
-    await eventually('the upstream is let go', () => gone.length === 1);
-    expect(gone).toEqual(['cut']);
+    await eventually('the upstream request is closed', () => endings.length === 1);
+    expect(endings).toEqual(['aborted']);
     const end = endOf(socket);
     socket.resume();
     expect(await end).toBe('ECONNRESET');
   });
 
-  it('is cut though it goes on to send', async () => {
+  it('is disconnected even if it keeps sending', async () => {
     await start('400ms', (_request, response) => void response.end(Buffer.alloc(64 * MB)));
     const socket = await request(`${keptHead('GET /slow HTTP/1.1')}GET /next HTTP/1.1\r\n`);
     const drip = setInterval(() => socket.write('X: 1\r\n'), 50);
@@ -69,62 +69,62 @@ describe('a client that takes nothing of its answer', () => {
     socket.destroy();
   });
 
-  it('is not cut as long as it takes something now and then', async () => {
+  it('stays connected while it reads now and then', async () => {
     await start('1500ms', (_request, response) => void response.end(Buffer.alloc(64 * MB)));
     const socket = await request(head('GET /slow HTTP/1.1'));
     socket.pause();
-    let came = 0;
-    // 4 MB at a time, since the kernel holds about as much before it lets the gateway write again.
+    let received = 0;
+    // 4 MB at a time, since the kernel frees about that much before the gateway can write again.
     for (let round = 0; round < 6; round += 1) {
       await new Promise((resolve) => setTimeout(resolve, 500));
-      for (let taken = 0; taken < 4 * MB; ) {
+      for (let roundBytes = 0; roundBytes < 4 * MB; ) {
         const chunk: Buffer | null = socket.read();
         if (chunk === null) await once(socket, 'readable');
-        taken += chunk?.length ?? 0;
-        came += chunk?.length ?? 0;
+        roundBytes += chunk?.length ?? 0;
+        received += chunk?.length ?? 0;
       }
     }
     expect(gateway.lines).toEqual([]);
-    for await (const chunk of socket) came += chunk.length;
-    expect(came).toBeGreaterThan(64 * MB);
+    for await (const chunk of socket) received += chunk.length;
+    expect(received).toBeGreaterThan(64 * MB);
     expect(await line('/slow')).not.toHaveProperty('aborted');
   });
 });
 
-describe('a client that sends nothing of its body', () => {
+describe('a client that stops sending its body', () => {
   it.each([
     ['streamed', '/streamed', []],
-    ['read first', '/read', ['Content-Type: application/json']],
-    ['asked for by 100 Continue', '/continue', ['Expect: 100-continue']],
-  ])('is cut, and its request is never whole upstream: %s', async (_how, path, headers) => {
-    const came: string[] = [];
+    ['buffered', '/read', ['Content-Type: application/json']],
+    ['requested by 100 Continue', '/continue', ['Expect: 100-continue']],
+  ])('is disconnected, and its request never completes upstream: %s', async (_case, path, headers) => {
+    const completed: string[] = [];
     await start('400ms', (request) => {
-      request.on('end', () => came.push(request.url ?? ''));
+      request.on('end', () => completed.push(request.url ?? ''));
       request.resume();
     });
     const socket = await request(keptHead(`POST ${path} HTTP/1.1`, 'Content-Length: 10', ...headers));
     if (!headers.some((each) => each.startsWith('Expect'))) socket.write('[');
     expect(await endOf(socket)).toBe('ECONNRESET');
     expect(await line(path)).toMatchObject({ aborted: true, stalled: true });
-    expect(came).toEqual([]);
+    expect(completed).toEqual([]);
   });
 });
 
-describe('a client that waits', () => {
-  it('for its upstream is not cut', async () => {
+describe('a waiting client', () => {
+  it('stays connected while its upstream prepares the response', async () => {
     await start('200ms', (_request, response) => {
       response.flushHeaders();
       setTimeout(() => response.end('late'), 1_200);
     });
     const wire = new Wire(await request(keptHead('GET /late HTTP/1.1')));
-    const answer = await wire.answer();
-    expect([answer.status, answer.body.toString(), answer.isWhole]).toEqual([200, 'late', true]);
+    const response = await wire.answer();
+    expect([response.status, response.body.toString(), response.isWhole]).toEqual([200, 'late', true]);
     wire.end();
   });
 
-  it('for its upstream to take the body is not cut', async () => {
+  it('stays connected while its upstream does not read the body', async () => {
     await start('200ms', (request, response) => {
-      // 20 MB are more than what all kernels on the way hold.
+      // 20 MB exceed the kernel buffers of both connections.
       setTimeout(() => request.on('end', () => response.end('late')).resume(), 1_200);
     });
     const socket = await request(keptHead('POST /late HTTP/1.1', `Content-Length: ${20 * MB}`));
@@ -134,7 +134,7 @@ describe('a client that waits', () => {
     wire.end();
   });
 
-  it('between two requests is not cut', async () => {
+  it('stays connected between two requests', async () => {
     await start('200ms', (_request, response) => void response.end('ok'));
     const wire = new Wire(await request(keptHead('GET /one HTTP/1.1')));
     await wire.answer();
@@ -146,7 +146,7 @@ describe('a client that waits', () => {
 });
 
 describe('a tunnel', () => {
-  it('is not cut, however long nobody says or takes anything', async () => {
+  it('stays open while neither side sends or reads', async () => {
     await start('200ms', () => undefined);
     upstream.server.on('upgrade', (_request, socket) => {
       socket.on('error', () => undefined);
@@ -162,7 +162,7 @@ describe('a tunnel', () => {
     expect(tail).toBe('last');
   });
 
-  it('that never was one, and whose answer is not taken, is cut', async () => {
+  it('that the upstream refuses is closed if the client does not read the response', async () => {
     await start('400ms', () => undefined);
     upstream.server.on('upgrade', (_request, socket) => {
       socket.on('error', () => undefined);

@@ -16,7 +16,7 @@ afterEach(async () => {
   await upstream.close();
 });
 
-/** Reads the rest; returns how many bytes came and how the connection ended. */
+/** Reads until the end; returns the number of bytes and how the connection ended. */
 async function readAll(socket: Socket): Promise<[number, string | undefined]> {
   const end = endOf(socket);
   let size = 0;
@@ -27,16 +27,16 @@ async function readAll(socket: Socket): Promise<[number, string | undefined]> {
 }
 
 describe('a gateway that stops', () => {
-  it('lets slow clients read responses whose last byte has been written and not taken', async () => {
+  it('lets slow clients read responses that it has written completely', async () => {
     const size = 20 * MB;
     upstream = await startListening((_request, response) => void response.writeHead(404).end(Buffer.alloc(size)));
-    // A buffered response is written whole, so that its end waits for the client and not for the upstream.
+    // The gateway writes a buffered response at once, so that only the client delays its end.
     const route =
       '  - { id: a, method: GET, path: /a, upstream: up, access: public, login: { token: /a, maxBytes: 50MB } }\n';
     const server = '{ limits: { bufferedBodies: 1GB } }';
     gateway = await startGateway(manifest(route, { up: upstream.url, server }));
     const sockets = await Promise.all(Array.from({ length: 5 }, () => openSocket(gateway.port)));
-    // The second request of the last one waits behind the first.
+    // The last client pipelines a second request.
     for (const [index, socket] of sockets.entries()) {
       socket.write(keptHead('GET /a HTTP/1.1').repeat(index === 4 ? 2 : 1));
       await once(socket, 'readable');
@@ -45,12 +45,12 @@ describe('a gateway that stops', () => {
     const closing = gateway.gateway.close(60_000).then(() => {
       isClosed = true;
     });
-    // Another exchange ends in the middle of it, and idle connections are closed again.
+    // Another exchange may end in the meantime, and the gateway closes idle connections again.
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(isClosed).toBe(false);
     for (const socket of sockets) {
-      const [came, end] = await readAll(socket);
-      expect([came > size, end]).toEqual([true, 'a clean end']);
+      const [received, end] = await readAll(socket);
+      expect([received > size, end]).toEqual([true, 'a clean end']);
     }
     await closing;
   });
@@ -66,8 +66,8 @@ describe('a gateway that stops', () => {
     const closing = gateway.gateway.close(60_000);
     await idle.closed();
     fresh.write(keptHead('GET /x HTTP/1.1'));
-    const got = await fresh.answer();
-    expect([got.status, got.value('connection')]).toEqual([200, 'close']);
+    const response = await fresh.answer();
+    expect([response.status, response.value('connection')]).toEqual([200, 'close']);
     await closing;
     idle.end();
   });

@@ -15,7 +15,7 @@ import { keptHead, openSocket, Wire } from '../support/raw.ts';
 import { type Listening, type RawUpstream, startListening, startRawUpstream } from '../support/upstream.ts';
 
 const MB = 1024 * 1024;
-/** A block whose parts differ, so that bytes that are lost, doubled or moved change the hash. */
+/** A block whose parts differ, so that lost, duplicated or moved bytes change the hash. */
 const BLOCK = Buffer.alloc(MB, createHash('sha512').update('block').digest('base64'));
 
 let upstream: Listening;
@@ -32,34 +32,34 @@ afterAll(async () => {
   await upstream.close();
 });
 
-describe('an answer that comes slowly', () => {
-  it('passes each event before the next one is sent', async () => {
-    const held: ServerResponse[] = [];
+describe('a streamed body', () => {
+  it('reaches the client event by event, before the upstream sends the next one', async () => {
+    const pending: ServerResponse[] = [];
     listener = (_request, response) => {
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });
       response.write('data: 1\n\n');
-      held.push(response);
+      pending.push(response);
     };
     const wire = await Wire.open(gateway.port);
     wire.write(keptHead('GET /events HTTP/1.1'));
     for (const next of ['2', '3']) {
       await wire.until(`data: ${Number(next) - 1}`);
       expect(wire.rest).not.toContain(`data: ${next}`);
-      held[0]?.write(`data: ${next}\n\n`);
+      pending[0]?.write(`data: ${next}\n\n`);
     }
     await wire.until('data: 3');
-    held[0]?.end();
+    pending[0]?.end();
     expect((await wire.answer()).body.toString()).toBe('data: 1\n\ndata: 2\n\ndata: 3\n\n');
     wire.end();
   });
 
   it.each([
-    ['counted', { 'Content-Length': 4 }],
+    ['with Content-Length', { 'Content-Length': 4 }],
     ['chunked', {}],
-  ])('passes the head while the body is late, %s', async (_framing, headers) => {
-    let held: ServerResponse | undefined;
+  ])('follows a head that is forwarded before it: %s', async (_framing, headers) => {
+    let pending: ServerResponse | undefined;
     listener = (_request, response) => {
-      held = response;
+      pending = response;
       response.writeHead(200, { 'X-Early': '1', ...headers });
       response.flushHeaders();
     };
@@ -67,30 +67,30 @@ describe('an answer that comes slowly', () => {
     wire.write(keptHead('GET /late HTTP/1.1'));
     await wire.until('\r\n\r\n');
     expect(wire.rest).toContain('X-Early: 1');
-    held?.end('body');
+    pending?.end('body');
     expect((await wire.answer()).body.toString()).toBe('body');
     wire.end();
   });
 
-  it('passes each piece of an upload before the next one is sent', async () => {
-    const pieces: string[] = [];
-    let news = () => {};
+  it('reaches the upstream chunk by chunk, before the client sends the next one', async () => {
+    const chunks: string[] = [];
+    let notify = () => {};
     listener = (request, response) => {
       request.on('data', (chunk) => {
-        pieces.push(String(chunk));
-        news();
+        chunks.push(String(chunk));
+        notify();
       });
       request.on('end', () => response.end('done'));
     };
     const wire = await Wire.open(gateway.port);
     wire.write(keptHead('POST /up HTTP/1.1', 'Transfer-Encoding: chunked'));
-    for (const piece of ['one', 'two', 'three']) {
-      const came = new Promise<void>((resolve) => {
-        news = resolve;
+    for (const text of ['one', 'two', 'three']) {
+      const arrival = new Promise<void>((resolve) => {
+        notify = resolve;
       });
-      wire.write(`${piece.length.toString(16)}\r\n${piece}\r\n`);
-      await came;
-      expect(pieces.at(-1)).toBe(piece);
+      wire.write(`${text.length.toString(16)}\r\n${text}\r\n`);
+      await arrival;
+      expect(chunks.at(-1)).toBe(text);
     }
     wire.write('0\r\n\r\n');
     expect((await wire.answer()).body.toString()).toBe('done');
@@ -98,9 +98,9 @@ describe('an answer that comes slowly', () => {
   });
 });
 
-describe('a side that does not read', () => {
+describe('backpressure', () => {
   const TOTAL = 150 * MB;
-  /** What the kernel's buffers of two connections may take, and a few MB of our own. */
+  /** The kernel buffers of two connections, plus a few MB in the gateway. */
   const BOUND = 50 * MB;
   let raw: RawUpstream;
   let forked: Forked;
@@ -116,7 +116,7 @@ describe('a side that does not read', () => {
     await raw.close();
   });
 
-  it('holds the upstream back, and gets every byte once it reads', async () => {
+  it('from a client stops the upstream, and every byte arrives later', async () => {
     let sender: Socket | undefined;
     let sent = 0;
     talk = (socket) => {
@@ -130,19 +130,21 @@ describe('a side that does not read', () => {
     client.write(keptHead('GET /down HTTP/1.1'));
     await once(client, 'readable');
     const before = (await forked.usage()).maxRssBytes;
-    const wentOut = await untilStill(() => (sender === undefined ? 0 : sender.bytesWritten - sender.writableLength));
-    expect(wentOut).toBeLessThan(BOUND);
+    const bytesSent = await waitUntilStable(() =>
+      sender === undefined ? 0 : sender.bytesWritten - sender.writableLength,
+    );
+    expect(bytesSent).toBeLessThan(BOUND);
     expect((await forked.usage()).maxRssBytes - before).toBeLessThan(30 * MB);
-    let came = 0;
+    let received = 0;
     for await (const chunk of client) {
-      came += (chunk as Buffer).length;
-      if (came > TOTAL) break;
+      received += (chunk as Buffer).length;
+      if (received > TOTAL) break;
     }
     expect(sent).toBe(TOTAL);
-    expect(came).toBeGreaterThan(TOTAL);
+    expect(received).toBeGreaterThan(TOTAL);
   });
 
-  it('costs no more where the answer comes in chunks of a byte', async () => {
+  it('bounds the memory for a response in one-byte chunks', async () => {
     const chunks = '1\r\na\r\n'.repeat(20_000);
     let sender: Socket | undefined;
     talk = (socket) => {
@@ -160,12 +162,12 @@ describe('a side that does not read', () => {
     client.write(keptHead('GET /down HTTP/1.1'));
     await once(client, 'readable');
     const before = (await forked.usage()).maxRssBytes;
-    await untilStill(() => (sender === undefined ? 0 : sender.bytesWritten - sender.writableLength));
+    await waitUntilStable(() => (sender === undefined ? 0 : sender.bytesWritten - sender.writableLength));
     expect((await forked.usage()).maxRssBytes - before).toBeLessThan(60 * MB);
     client.destroy();
   });
 
-  it('holds the client back, and gets every byte once it reads', async () => {
+  it('from an upstream stops the client, and every byte arrives later', async () => {
     let receiver: Socket | undefined;
     talk = (socket) => {
       receiver = socket;
@@ -175,14 +177,14 @@ describe('a side that does not read', () => {
     client.write(keptHead('POST /up HTTP/1.1', `Content-Length: ${TOTAL}`));
     const before = (await forked.usage()).maxRssBytes;
     pour(client, TOTAL);
-    const wentOut = await untilStill(() => client.bytesWritten - client.writableLength);
-    expect(wentOut).toBeGreaterThan(0);
-    expect(wentOut).toBeLessThan(BOUND);
+    const bytesSent = await waitUntilStable(() => client.bytesWritten - client.writableLength);
+    expect(bytesSent).toBeGreaterThan(0);
+    expect(bytesSent).toBeLessThan(BOUND);
     expect((await forked.usage()).maxRssBytes - before).toBeLessThan(30 * MB);
-    let came = 0;
+    let received = 0;
     receiver?.on('data', (chunk) => {
-      came += chunk.length;
-      if (came > TOTAL) receiver?.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+      received += chunk.length;
+      if (received > TOTAL) receiver?.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
     });
     receiver?.resume();
     expect((await new Wire(client).answer()).body.toString()).toBe('ok');
@@ -190,7 +192,7 @@ describe('a side that does not read', () => {
   });
 });
 
-describe('100 MB', () => {
+describe('bodies of 100 MB', () => {
   const BLOCKS = 100;
   const expected = createHash('sha256');
   for (let index = 0; index < BLOCKS; index += 1) expected.update(block(index));
@@ -203,7 +205,7 @@ describe('100 MB', () => {
 
   afterAll(() => forked.close());
 
-  async function down(): Promise<void> {
+  async function checkDownload(): Promise<void> {
     listener = async (_request, response) => {
       response.writeHead(200, { 'Content-Type': 'application/octet-stream' });
       await sendBlocks(response, BLOCKS);
@@ -212,41 +214,41 @@ describe('100 MB', () => {
     expect(await hashOf(response)).toBe(hash);
   }
 
-  async function up(headers: OutgoingHttpHeaders): Promise<void> {
+  async function checkUpload(headers: OutgoingHttpHeaders): Promise<void> {
     listener = async (request, response) => void response.end(await hashOf(request));
     const upload = httpRequest({ port: forked.port, path: '/up', method: 'PUT', headers });
-    const answer = once(upload, 'response');
+    const responded = once(upload, 'response');
     await sendBlocks(upload, BLOCKS);
-    const [response] = await answer;
+    const [response] = await responded;
     let text = '';
     for await (const chunk of response) text += chunk;
     expect(text).toBe(hash);
   }
 
-  it('down and up arrive as they were sent, in a process that does not grow with them', async () => {
+  it('arrive unchanged in both directions, in a process of bounded memory', async () => {
     const start = (await forked.usage()).maxRssBytes;
-    await down();
-    await up({});
+    await checkDownload();
+    await checkUpload({});
     const first = (await forked.usage()).maxRssBytes;
-    await down();
-    await up({ 'Content-Length': BLOCKS * MB });
+    await checkDownload();
+    await checkUpload({ 'Content-Length': BLOCKS * MB });
     const twice = (await forked.usage()).maxRssBytes;
     console.info(`max RSS, MB: ${[start, first, twice].map((bytes) => Math.round(bytes / MB)).join(', ')}`);
-    // Read buffers of 64 kB that wait for the collector: some 80 MB, then no more.
+    // Read buffers of 64 kB that await garbage collection take about 80 MB at most.
     expect(first - start).toBeLessThan(120 * MB);
     expect(twice - first).toBeLessThan(30 * MB);
     expect(twice).toBeLessThan(250 * MB);
   });
 });
 
-/** Writes so many bytes as the socket takes them. */
+/** Writes a number of bytes and waits for `drain` as needed. */
 function pour(socket: Socket, bytes: number): number {
   let left = bytes;
   const more = () => {
     while (left > 0 && !socket.destroyed) {
-      const piece = BLOCK.subarray(0, Math.min(left, 65_536));
-      left -= piece.length;
-      if (!socket.write(piece)) return void socket.once('drain', more);
+      const chunk = BLOCK.subarray(0, Math.min(left, 65_536));
+      left -= chunk.length;
+      if (!socket.write(chunk)) return void socket.once('drain', more);
     }
   };
   more();
@@ -270,8 +272,8 @@ async function hashOf(stream: AsyncIterable<Buffer>): Promise<string> {
   return hash.digest('hex');
 }
 
-/** A number once it has stopped to grow. */
-async function untilStill(count: () => number): Promise<number> {
+/** Returns a number once it is stable. */
+async function waitUntilStable(count: () => number): Promise<number> {
   for (let last = -1; ; ) {
     const now = count();
     if (now === last && now > 0) return now;

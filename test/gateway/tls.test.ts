@@ -16,7 +16,7 @@ const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
 const pair = createPair();
 let upstream: WireUpstream;
-let answer: WireAnswer = OK;
+let response: WireAnswer = OK;
 let gateway: Running;
 
 const TLS = 'tls: { certificate: ./tls.crt, key: ./tls.key }';
@@ -24,7 +24,7 @@ const filesOf = ({ certificate, key }: Pair) => ({ './tls.crt': certificate, './
 const textOf = (server: string) => manifest(ROUTES, { up: upstream.url, server });
 
 beforeAll(async () => {
-  upstream = await startWireUpstream(() => answer);
+  upstream = await startWireUpstream(() => response);
   gateway = await startGateway(textOf(`{ ${TLS}, timeouts: { stalled: 400ms } }`), {}, filesOf(pair));
 });
 
@@ -34,19 +34,19 @@ afterAll(async () => {
 });
 
 afterEach(async () => {
-  answer = OK;
-  // The next valid request, whatever was sent before.
+  response = OK;
+  // The gateway still serves a valid request after each test.
   const wire = await open();
   wire.write(head('GET /next HTTP/1.1'));
   expect((await wire.answer()).status).toBe(200);
   wire.end();
-  await eventually('its line', () => linesOf('/next').length === 1);
+  await eventually('the access line', () => linesOf('/next').length === 1);
   gateway.lines.length = 0;
   gateway.told.length = 0;
   upstream.messages.length = 0;
 });
 
-const linesOf = (target: string) => gateway.lines.filter(({ path }) => path === target);
+const linesOf = (expected: string) => gateway.lines.filter(({ path }) => path === expected);
 
 async function secure(options: ConnectionOptions = {}, { port } = gateway): Promise<TLSSocket> {
   const socket = connect({ port, host: '127.0.0.1', servername: 'localhost', ca: pair.certificate, ...options });
@@ -57,27 +57,30 @@ async function secure(options: ConnectionOptions = {}, { port } = gateway): Prom
 
 const open = async (options: ConnectionOptions = {}) => new Wire(await secure(options));
 
-describe('a handshake', () => {
-  it.each(['TLSv1.2', 'TLSv1.3'] as const)('of %s serves HTTP/1.1, and says https to the upstream', async (version) => {
-    const socket = await secure({ minVersion: version, maxVersion: version, ALPNProtocols: ['h2', 'http/1.1'] });
-    expect([socket.getProtocol(), socket.alpnProtocol]).toEqual([version, 'http/1.1']);
-    const wire = new Wire(socket);
-    wire.write(keptHead('GET /x HTTP/1.1', 'X-Forwarded-Proto: http'));
-    expect((await wire.answer()).status).toBe(200);
-    expect(valuesOf(upstream.messages[0]?.headers ?? [], 'x-forwarded-proto')).toEqual(['https']);
-    await eventually('the line', () => linesOf('/x').length === 1);
-    expect(linesOf('/x')[0]).toMatchObject({ status: 200, peer: '127.0.0.1' });
-    wire.end();
-  });
+describe('a TLS handshake', () => {
+  it.each(['TLSv1.2', 'TLSv1.3'] as const)(
+    'with %s serves HTTP/1.1 and reports https to the upstream',
+    async (version) => {
+      const socket = await secure({ minVersion: version, maxVersion: version, ALPNProtocols: ['h2', 'http/1.1'] });
+      expect([socket.getProtocol(), socket.alpnProtocol]).toEqual([version, 'http/1.1']);
+      const wire = new Wire(socket);
+      wire.write(keptHead('GET /x HTTP/1.1', 'X-Forwarded-Proto: http'));
+      expect((await wire.answer()).status).toBe(200);
+      expect(valuesOf(upstream.messages[0]?.headers ?? [], 'x-forwarded-proto')).toEqual(['https']);
+      await eventually('the access line', () => linesOf('/x').length === 1);
+      expect(linesOf('/x')[0]).toMatchObject({ status: 200, peer: '127.0.0.1' });
+      wire.end();
+    },
+  );
 
   it.each([
     ['an older version', { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }],
-    ['another protocol alone', { ALPNProtocols: ['h2'] }],
-  ] as const)('of %s fails', async (_what, options) => {
+    ['only another protocol', { ALPNProtocols: ['h2'] }],
+  ] as const)('with %s fails', async (_case, options) => {
     await expect(secure(options as ConnectionOptions)).rejects.toThrow(/protocol/i);
   });
 
-  it('that is none is cut, and nothing of it is a request', async () => {
+  it('that receives plaintext fails without a request', async () => {
     expect(await exchangeBytes(gateway.port, head('GET /plain HTTP/1.1'))).not.toContain('HTTP/1.1');
     expect(await exchangeBytes(gateway.port, 'garbage\r\n\r\n')).not.toContain('HTTP/1.1');
     expect(gateway.told).toMatchObject([
@@ -88,35 +91,35 @@ describe('a handshake', () => {
     expect(gateway.lines).toEqual([]);
   });
 
-  it('that is broken off, as by whoever looks whether the port is open, is not told of', async () => {
-    const looked = await openSocket(gateway.port);
-    looked.end();
-    await once(looked, 'close');
+  it('that a port scan aborts is not logged', async () => {
+    const scanner = await openSocket(gateway.port);
+    scanner.end();
+    await once(scanner, 'close');
     expect(gateway.told).toEqual([]);
   });
 
-  it('that never ends does not hold up a gateway that closes', async () => {
-    const own = await startGateway(textOf(`{ ${TLS} }`), {}, filesOf(pair));
-    const socket = await openSocket(own.port);
-    await eventually('it is there', () => socket.readyState === 'open');
+  it('that never ends does not delay the close of the gateway', async () => {
+    const running = await startGateway(textOf(`{ ${TLS} }`), {}, filesOf(pair));
+    const socket = await openSocket(running.port);
+    await eventually('the connection is open', () => socket.readyState === 'open');
     const closed = once(socket, 'close');
     const started = performance.now();
-    await own.close();
+    await running.close();
     socket.resume();
     await closed;
-    // A handshake that is left alone has 10 s.
+    // The timeout of a handshake is 10 s.
     expect(performance.now() - started).toBeLessThan(5_000);
   });
 });
 
-describe('what is refused', () => {
+describe('a refused request over TLS', () => {
   it.each([
-    ['a path with two readings', head('GET /a/../b HTTP/1.1'), 400],
-    ['bytes that are no request', 'garbage\r\n\r\n', 400],
+    ['an ambiguous path', head('GET /a/../b HTTP/1.1'), 400],
+    ['bytes that are not a request', 'garbage\r\n\r\n', 400],
     ['a head that is too large', head('GET /x HTTP/1.1', `X: ${'x'.repeat(20_000)}`), 431],
     ['CONNECT', head('CONNECT example.test:443 HTTP/1.1'), 405],
     ['two lengths', head('POST /x HTTP/1.1', 'Content-Length: 1', 'Content-Length: 2'), 400],
-  ])('is told so: %s', async (_what, bytes, status) => {
+  ])('gets its refusal: %s', async (_case, bytes, status) => {
     const wire = await open();
     wire.write(bytes);
     expect((await wire.answer()).status).toBe(status);
@@ -125,41 +128,41 @@ describe('what is refused', () => {
   });
 });
 
-describe('an answer', () => {
-  it('that the upstream breaks off ends by a reset', async () => {
-    answer = (socket) => void socket.write('HTTP/1.1 200 OK\r\n\r\nbegun', () => socket.resetAndDestroy());
+describe('a response over TLS', () => {
+  it('ends by a reset if the upstream aborts it', async () => {
+    response = (socket) => void socket.write('HTTP/1.1 200 OK\r\n\r\nbegun', () => socket.resetAndDestroy());
     const socket = await secure();
     const end = endOf(socket);
-    // Of HTTP/1.0, so that nothing but the end of the connection ends it.
+    // In HTTP/1.0 only the end of the connection ends the response.
     socket.resume().write('GET /x HTTP/1.0\r\nHost: gateway.test\r\n\r\n');
     expect(await end).toBe('ECONNRESET');
   });
 
-  it('that is not taken is cut; one that is taken slowly is not', async () => {
+  it('is cut off for a stalled client and completes for a slow client', async () => {
     const size = 32 * MB;
-    answer = (socket) => {
+    response = (socket) => {
       socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${size}\r\n\r\n`);
       socket.write(Buffer.alloc(size));
     };
     const stalled = await secure();
     stalled.write(keptHead('GET /stalled HTTP/1.1'));
     await once(stalled, 'readable');
-    await eventually('it is cut', () => linesOf('/stalled').length === 1);
+    await eventually('the access line of the stalled client', () => linesOf('/stalled').length === 1);
     expect(linesOf('/stalled')[0]).toMatchObject({ aborted: true, stalled: true });
 
     const slow = await secure();
     slow.write(head('GET /slow HTTP/1.1'));
-    let came = 0;
+    let received = 0;
     for await (const chunk of slow) {
-      came += chunk.length;
-      if (came % MB < 20_000) await new Promise((resolve) => setTimeout(resolve, 20));
+      received += chunk.length;
+      if (received % MB < 20_000) await new Promise((resolve) => setTimeout(resolve, 20));
     }
-    expect(came).toBeGreaterThan(size);
+    expect(received).toBeGreaterThan(size);
   });
 });
 
-describe('a body', () => {
-  it('that stalls is cut', async () => {
+describe('a request body over TLS', () => {
+  it('is cut off when it stalls', async () => {
     const socket = await secure();
     const end = endOf(socket);
     socket.write(keptHead('POST /x HTTP/1.1', 'Content-Length: 10'));
@@ -168,9 +171,9 @@ describe('a body', () => {
   });
 });
 
-describe('a WebSocket', () => {
-  it('tunnels, what came early included', async () => {
-    answer = (socket) => {
+describe('a WebSocket over TLS', () => {
+  it('becomes a tunnel, including early bytes', async () => {
+    response = (socket) => {
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
       socket.removeAllListeners('data').on('data', (chunk) => socket.write(`echo ${chunk}`));
     };
@@ -181,45 +184,45 @@ describe('a WebSocket', () => {
     wire.write('later');
     await wire.until('echo later');
     wire.end();
-    await eventually('the line', () => linesOf('/socket').length === 1);
+    await eventually('the access line', () => linesOf('/socket').length === 1);
     expect(linesOf('/socket')[0]).toMatchObject({ status: 101 });
   });
 });
 
-describe('another pair', () => {
+describe('a new plan', () => {
   const loadWith = (files: Record<string, string>, server = `{ ${TLS} }`) => {
     const { plan } = load({ path: 'gateway.yaml', text: textOf(server) }, worldOf({}, files));
     if (plan === undefined) throw new Error('the manifest does not load');
     return plan;
   };
-  const seenBy = (socket: TLSSocket) => socket.getPeerX509Certificate()?.serialNumber;
+  const serialNumberOf = (socket: TLSSocket) => socket.getPeerX509Certificate()?.serialNumber;
 
-  it('serves new connections; those that stand live on', async () => {
+  it('uses its certificate for new connections and keeps existing ones open', async () => {
     const next = createPair({ name: 'next' });
-    const own = await startGateway(textOf(`{ ${TLS} }`), {}, filesOf(pair));
-    const first = await secure({}, own);
+    const running = await startGateway(textOf(`{ ${TLS} }`), {}, filesOf(pair));
+    const first = await secure({}, running);
     const wire = new Wire(first);
-    // In the middle of a request.
+    // The plan changes in the middle of a request.
     wire.write('GET /one HTTP/1.1\r\n');
-    own.gateway.activate(loadWith(filesOf(next)));
+    running.gateway.activate(loadWith(filesOf(next)));
     wire.write('Host: gateway.test\r\n\r\n');
     expect((await wire.answer()).status).toBe(200);
 
-    const second = await secure({ ca: next.certificate }, own);
-    expect(seenBy(second)).not.toBe(seenBy(first));
-    await expect(secure({}, own)).rejects.toThrow(/self-signed/);
+    const second = await secure({ ca: next.certificate }, running);
+    expect(serialNumberOf(second)).not.toBe(serialNumberOf(first));
+    await expect(secure({}, running)).rejects.toThrow(/self-signed/);
     wire.write(keptHead('GET /two HTTP/1.1'));
     expect((await wire.answer()).status).toBe(200);
     for (const socket of [first, second]) socket.destroy();
-    await own.close();
+    await running.close();
   });
 
-  it('cannot end TLS: without one, the last serves until a restart', async () => {
-    const own = await startGateway(textOf(`{ ${TLS} }`), {}, filesOf(pair));
-    own.gateway.activate(loadWith({}, '{}'));
-    const wire = new Wire(await secure({}, own));
+  it('without a certificate keeps the last one until a restart', async () => {
+    const running = await startGateway(textOf(`{ ${TLS} }`), {}, filesOf(pair));
+    running.gateway.activate(loadWith({}, '{}'));
+    const wire = new Wire(await secure({}, running));
     wire.write(head('GET /x HTTP/1.1'));
     expect((await wire.answer()).status).toBe(200);
-    await own.close();
+    await running.close();
   });
 });

@@ -10,7 +10,7 @@ import { startSite } from '../support/site.ts';
 
 const ROUTES = '  - { id: closed, method: GET, path: /closed, upstream: up, access: protected }\n';
 
-it('no text of a token is in memory while its connection is idle', async () => {
+it('no token text is in memory while its connection is idle', async () => {
   const site = await startSite(ROUTES);
   const forked = await forkGateway(manifest(ROUTES, { up: site.upstream.url, jwks: site.issuer.jwksUrl }));
   const folder = mkdtempSync(join(tmpdir(), 'heap-'));
@@ -20,7 +20,7 @@ it('no text of a token is in memory while its connection is idle', async () => {
     for (const token of tokens) {
       const socket = await openSocket(forked.port);
       sockets.push(socket);
-      // The second time the gateway knows the token.
+      // The gateway has the token cached at the second request.
       for (const path of ['/closed?first', '/closed?second']) {
         socket.write(keptHead(`GET ${path} HTTP/1.1`, `Authorization: Bearer ${token}`));
         expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /);

@@ -4,53 +4,53 @@ import { AUDIENCE, ISSUER, type Issuer, startIssuer } from '../support/issuer.ts
 import { ask, head } from '../support/raw.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
-const seconds = Math.floor(Date.now() / 1000);
+const now = Math.floor(Date.now() / 1000);
 
-/** Tokens by what they are: how a JWT of the kind is made, and what is answered about an opaque one. */
-const TOKENS: Readonly<Record<string, { jwt: Record<string, unknown>; answer: unknown }>> = {
-  good: { jwt: {}, answer: { company_role: 'user' } },
-  'of an admin': { jwt: { company_role: 'admin' }, answer: { company_role: 'admin' } },
-  'of another role': { jwt: { company_role: 'auditor' }, answer: { company_role: 'auditor' } },
-  'of a role in capitals': { jwt: { company_role: 'ADMIN' }, answer: { company_role: 'ADMIN' } },
-  'of a list of roles': { jwt: { company_role: ['admin'] }, answer: { company_role: ['admin'] } },
-  'of no role': { jwt: { company_role: undefined }, answer: {} },
-  expired: { jwt: { exp: seconds - 60 }, answer: { company_role: 'user', exp: seconds - 60 } },
-  'not valid yet': { jwt: { nbf: seconds + 60 }, answer: { company_role: 'user', nbf: seconds + 60 } },
-  'of another issuer': {
+/** Tokens by kind: the claims of a JWT, and the response of the identity server to an opaque token. */
+const TOKENS: Readonly<Record<string, { jwt: Record<string, unknown>; response: unknown }>> = {
+  valid: { jwt: {}, response: { company_role: 'user' } },
+  'with the admin role': { jwt: { company_role: 'admin' }, response: { company_role: 'admin' } },
+  'with another role': { jwt: { company_role: 'auditor' }, response: { company_role: 'auditor' } },
+  'with a role in capitals': { jwt: { company_role: 'ADMIN' }, response: { company_role: 'ADMIN' } },
+  'with a list of roles': { jwt: { company_role: ['admin'] }, response: { company_role: ['admin'] } },
+  'without a role': { jwt: { company_role: undefined }, response: {} },
+  expired: { jwt: { exp: now - 60 }, response: { company_role: 'user', exp: now - 60 } },
+  'not valid yet': { jwt: { nbf: now + 60 }, response: { company_role: 'user', nbf: now + 60 } },
+  'from another issuer': {
     jwt: { iss: 'https://evil.test' },
-    answer: { company_role: 'user', iss: 'https://evil.test' },
+    response: { company_role: 'user', iss: 'https://evil.test' },
   },
-  'for somebody else': { jwt: { aud: 'you' }, answer: { company_role: 'user', aud: 'you' } },
-  refused: { jwt: { exp: 1 }, answer: 'refused' },
-  'about which nothing is known': { jwt: {}, answer: 'down' },
+  'for another audience': { jwt: { aud: 'you' }, response: { company_role: 'user', aud: 'you' } },
+  refused: { jwt: { exp: 1 }, response: 'refused' },
+  'of an unreachable issuer': { jwt: {}, response: 'down' },
 };
 
-/** The status of a public route, a protected one, and a login that answers with the token. */
+/** The status of a public route, a protected one, and a login that returns the token. */
 type Row = readonly [open: number, closed: number, login: number];
-const YES: Row = [200, 200, 200];
-const NO: Row = [200, 401, 502];
-const ROLE: Row = [200, 403, 403];
-const DOWN: Row = [200, 503, 503];
+const ACCEPTED: Row = [200, 200, 200];
+const REFUSED: Row = [200, 401, 502];
+const FORBIDDEN: Row = [200, 403, 403];
+const UNAVAILABLE: Row = [200, 503, 503];
 
 const TABLE: Readonly<Record<string, Readonly<Record<'jwt' | 'introspection' | 'userinfo', Row>>>> = {
   none: { jwt: [200, 401, 200], introspection: [200, 401, 200], userinfo: [200, 401, 200] },
-  malformed: { jwt: NO, introspection: NO, userinfo: NO },
-  unknown: { jwt: NO, introspection: NO, userinfo: NO },
-  forged: { jwt: NO, introspection: NO, userinfo: NO },
-  good: { jwt: YES, introspection: YES, userinfo: YES },
-  'of an admin': { jwt: YES, introspection: YES, userinfo: YES },
-  'of another role': { jwt: ROLE, introspection: ROLE, userinfo: ROLE },
-  'of a role in capitals': { jwt: ROLE, introspection: ROLE, userinfo: ROLE },
-  'of a list of roles': { jwt: ROLE, introspection: ROLE, userinfo: ROLE },
-  'of no role': { jwt: ROLE, introspection: ROLE, userinfo: ROLE },
-  expired: { jwt: NO, introspection: NO, userinfo: NO },
-  'not valid yet': { jwt: NO, introspection: NO, userinfo: NO },
-  // Whoever answers userinfo is the one that is asked, whatever the answer says of others.
-  'of another issuer': { jwt: NO, introspection: NO, userinfo: YES },
-  'for somebody else': { jwt: NO, introspection: NO, userinfo: YES },
-  refused: { jwt: NO, introspection: NO, userinfo: NO },
-  // Keys are known from the tokens before: no question is asked.
-  'about which nothing is known': { jwt: YES, introspection: DOWN, userinfo: DOWN },
+  malformed: { jwt: REFUSED, introspection: REFUSED, userinfo: REFUSED },
+  unknown: { jwt: REFUSED, introspection: REFUSED, userinfo: REFUSED },
+  forged: { jwt: REFUSED, introspection: REFUSED, userinfo: REFUSED },
+  valid: { jwt: ACCEPTED, introspection: ACCEPTED, userinfo: ACCEPTED },
+  'with the admin role': { jwt: ACCEPTED, introspection: ACCEPTED, userinfo: ACCEPTED },
+  'with another role': { jwt: FORBIDDEN, introspection: FORBIDDEN, userinfo: FORBIDDEN },
+  'with a role in capitals': { jwt: FORBIDDEN, introspection: FORBIDDEN, userinfo: FORBIDDEN },
+  'with a list of roles': { jwt: FORBIDDEN, introspection: FORBIDDEN, userinfo: FORBIDDEN },
+  'without a role': { jwt: FORBIDDEN, introspection: FORBIDDEN, userinfo: FORBIDDEN },
+  expired: { jwt: REFUSED, introspection: REFUSED, userinfo: REFUSED },
+  'not valid yet': { jwt: REFUSED, introspection: REFUSED, userinfo: REFUSED },
+  // The userinfo endpoint belongs to one issuer, so `iss` and `aud` in its response are not checked.
+  'from another issuer': { jwt: REFUSED, introspection: REFUSED, userinfo: ACCEPTED },
+  'for another audience': { jwt: REFUSED, introspection: REFUSED, userinfo: ACCEPTED },
+  refused: { jwt: REFUSED, introspection: REFUSED, userinfo: REFUSED },
+  // The gateway has the keys cached and sends no request.
+  'of an unreachable issuer': { jwt: ACCEPTED, introspection: UNAVAILABLE, userinfo: UNAVAILABLE },
 };
 
 const manifest = (tokens: object, up: string, identity: string) => `version: 1
@@ -80,27 +80,27 @@ beforeAll(async () => {
     const bearer = request.headers.authorization?.slice('Bearer '.length) ?? '';
     const token = isForm ? (new URLSearchParams(body.toString()).get('token') ?? '') : bearer;
     const kind = Object.keys(tokens).find((name) => tokens[name]?.opaque === token) ?? 'refused';
-    const answer = TOKENS[kind]?.answer ?? 'refused';
+    const result = TOKENS[kind]?.response ?? 'refused';
     response.setHeader('Content-Type', 'application/json');
-    if (answer === 'down') return void response.socket?.destroy();
-    if (answer === 'refused') response.statusCode = isForm ? 200 : 401;
-    const usual = { active: true, iss: ISSUER, aud: AUDIENCE, sub: 'someone' };
-    response.end(JSON.stringify(answer === 'refused' ? { active: false } : { ...usual, ...(answer as object) }));
+    if (result === 'down') return void response.socket?.destroy();
+    if (result === 'refused') response.statusCode = isForm ? 200 : 401;
+    const common = { active: true, iss: ISSUER, aud: AUDIENCE, sub: 'someone' };
+    response.end(JSON.stringify(result === 'refused' ? { active: false } : { ...common, ...(result as object) }));
   });
-  // A login answers with what it was sent: the token, or none, as a challenge does.
+  // The login returns the token of its request body, or no token, as an MFA challenge does.
   up = await startUpstream((_request, response, body) => {
     response.setHeader('Content-Type', 'application/json');
     response.end(JSON.stringify(body.length === 0 ? {} : { data: { access_token: body.toString() } }));
   });
-  const usual = { issuer: ISSUER, audience: AUDIENCE };
+  const common = { issuer: ISSUER, audience: AUDIENCE };
   const endpoint = (path: string) => ({ upstream: 'identity', path });
-  const ways = {
-    jwt: { jwks: issuer.jwksUrl, algorithms: ['ES256'], ...usual },
-    introspection: { endpoint: endpoint('/introspect'), clientId: 'gateway', clientSecret: '${SECRET}', ...usual },
+  const methods = {
+    jwt: { jwks: issuer.jwksUrl, algorithms: ['ES256'], ...common },
+    introspection: { endpoint: endpoint('/introspect'), clientId: 'gateway', clientSecret: '${SECRET}', ...common },
     userinfo: { endpoint: endpoint('/me') },
   };
-  for (const [way, entry] of Object.entries(ways))
-    gateways[way] = await startGateway(manifest({ [way]: entry }, up.url, identity.url), { SECRET: 'secret' });
+  for (const [method, entry] of Object.entries(methods))
+    gateways[method] = await startGateway(manifest({ [method]: entry }, up.url, identity.url), { SECRET: 'secret' });
   for (const [kind, { jwt }] of Object.entries(TOKENS))
     tokens[kind] = { jwt: await issuer.token(jwt), opaque: `opaque-${kind.replaceAll(' ', '-')}` };
   const [first = '', second = ''] = (await issuer.token()).split('.');
@@ -114,34 +114,34 @@ afterAll(async () => {
   await Promise.all([issuer.close(), identity.close(), up.close()]);
 });
 
-describe.each(['jwt', 'introspection', 'userinfo'] as const)('by %s', (way) => {
-  it('the table has every kind of token', () => {
+describe.each(['jwt', 'introspection', 'userinfo'] as const)('token verification by %s', (method) => {
+  it('is tested with every kind of token', () => {
     expect(Object.keys(TABLE).sort()).toEqual(['none', ...Object.keys(tokens)].sort());
   });
 
-  it.each(Object.keys(TABLE))('a token that is %s', async (kind) => {
-    const token = kind === 'none' ? '' : (tokens[kind]?.[way === 'jwt' ? 'jwt' : 'opaque'] ?? '');
+  it.each(Object.keys(TABLE))('returns the expected statuses for a token: %s', async (kind) => {
+    const token = kind === 'none' ? '' : (tokens[kind]?.[method === 'jwt' ? 'jwt' : 'opaque'] ?? '');
     const credentials = token === '' ? [] : [`Authorization: Bearer ${token}`];
     const status = async (line: string, headers: string[], body = '') =>
-      (await ask(gateways[way]?.port ?? 0, head(`${line} HTTP/1.1`, ...headers) + body)).status;
+      (await ask(gateways[method]?.port ?? 0, head(`${line} HTTP/1.1`, ...headers) + body)).status;
     up.requests.length = 0;
     const statuses = [
       await status('GET /open', credentials),
       await status('GET /closed', credentials),
       await status('POST /login', [`Content-Length: ${token.length}`], token),
     ];
-    expect(statuses).toEqual(TABLE[kind]?.[way]);
-    const reached = up.requests.map(({ url }) => url);
-    expect(reached.includes('/closed')).toBe(TABLE[kind]?.[way][1] === 200);
+    expect(statuses).toEqual(TABLE[kind]?.[method]);
+    const forwarded = up.requests.map(({ url }) => url);
+    expect(forwarded.includes('/closed')).toBe(TABLE[kind]?.[method][1] === 200);
   });
 
-  it('the issuer is asked once by many requests at once, and no token or secret is in the log', async () => {
-    const gateway = gateways[way];
+  it('sends at most one request for many concurrent ones, and logs no token or secret', async () => {
+    const gateway = gateways[method];
     identity.requests.length = 0;
-    const token = way === 'jwt' ? await issuer.token({ sub: 'many' }) : 'opaque-good';
+    const token = method === 'jwt' ? await issuer.token({ sub: 'many' }) : 'opaque-valid';
     const line = head('GET /closed HTTP/1.1', `Authorization: Bearer ${token}`);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => ask(gateway?.port ?? 0, line)));
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const responses = await Promise.all(Array.from({ length: 20 }, () => ask(gateway?.port ?? 0, line)));
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
     expect(identity.requests.length).toBeLessThanOrEqual(1);
     const log = JSON.stringify(gateway?.lines);
     for (const { jwt, opaque } of Object.values(tokens)) {
@@ -151,8 +151,11 @@ describe.each(['jwt', 'introspection', 'userinfo'] as const)('by %s', (way) => {
   });
 });
 
-it.each(['introspection', 'userinfo'])('why nobody answered by %s stands in the log', async (way) => {
-  const token = tokens['about which nothing is known']?.opaque;
-  await ask(gateways[way]?.port ?? 0, head('GET /closed HTTP/1.1', `Authorization: Bearer ${token}`));
-  expect(gateways[way]?.lines.at(-1)).toMatchObject({ refusal: 'keys_unavailable', reason: 'connection_closed' });
-});
+it.each(['introspection', 'userinfo'])(
+  'the access log has the reason of an unreachable %s endpoint',
+  async (method) => {
+    const token = tokens['of an unreachable issuer']?.opaque;
+    await ask(gateways[method]?.port ?? 0, head('GET /closed HTTP/1.1', `Authorization: Bearer ${token}`));
+    expect(gateways[method]?.lines.at(-1)).toMatchObject({ refusal: 'keys_unavailable', reason: 'connection_closed' });
+  },
+);

@@ -10,11 +10,11 @@ import { eventually, type Site, startSite } from '../support/site.ts';
 
 const ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';
-const GIVEN = `00-${ID}-${SPAN}-01`;
+const TRACEPARENT = `00-${ID}-${SPAN}-01`;
 
 let site: Site;
 
-/** The values of a header, of names and values in turn. */
+/** Returns the values of a header in a flat list of names and values. */
 function valuesOf(headers: readonly string[], name: string): string[] {
   return headers.filter((_text, index) => index % 2 === 1 && headers[index - 1]?.toLowerCase() === name);
 }
@@ -28,43 +28,51 @@ beforeEach(() => {
   site.gateway.lines.length = 0;
 });
 
-/** What the upstream got, and what the log says. */
-async function traced(...headers: string[]) {
+/** Sends a request; returns the trace headers that the upstream receives, and the access line. */
+async function sendTraced(...headers: string[]) {
   await site.get('/x', ...headers);
-  await eventually('the line', () => site.gateway.lines.length === 1);
-  const got = site.upstream.requests[0]?.headers ?? [];
-  const [written = '', ...more] = valuesOf(got, 'traceparent');
+  await eventually('the access line', () => site.gateway.lines.length === 1);
+  const received = site.upstream.requests[0]?.headers ?? [];
+  const [traceparent = '', ...more] = valuesOf(received, 'traceparent');
   expect(more).toEqual([]);
-  return { parent: readTraceparent(written), line: site.gateway.lines[0], states: valuesOf(got, 'tracestate') };
+  return {
+    parent: readTraceparent(traceparent),
+    line: site.gateway.lines[0],
+    states: valuesOf(received, 'tracestate'),
+  };
 }
 
 describe('a trace', () => {
-  it('is continued with the gateway as the parent and an unchanged tracestate', async () => {
-    const { parent, line, states } = await traced(`traceparent: ${GIVEN}`, 'tracestate: a=1,b=2', 'TraceState: c=3');
+  it('continues with a new parent span and an unchanged tracestate', async () => {
+    const { parent, line, states } = await sendTraced(
+      `traceparent: ${TRACEPARENT}`,
+      'tracestate: a=1,b=2',
+      'TraceState: c=3',
+    );
     expect(parent).toEqual({ traceId: ID, spanId: expect.not.stringMatching(SPAN), flags: '01' });
     expect(line?.['trace']).toBe(ID);
     expect(states).toEqual(['a=1,b=2', 'c=3']);
   });
 
-  it('keeps the sampling decision of the client', async () => {
-    expect((await traced(`Traceparent: 00-${ID}-${SPAN}-00`)).parent?.flags).toBe('00');
+  it('keeps the sampling decision of its caller', async () => {
+    expect((await sendTraced(`Traceparent: 00-${ID}-${SPAN}-00`)).parent?.flags).toBe('00');
   });
 
-  it('of a later version is continued with the fields of version 00', async () => {
-    expect((await traced(`traceparent: cc-${ID}-${SPAN}-01-more`)).parent?.traceId).toBe(ID);
+  it('of a later version continues with its known fields', async () => {
+    expect((await sendTraced(`traceparent: cc-${ID}-${SPAN}-01-more`)).parent?.traceId).toBe(ID);
   });
 
   it.each([
     [],
-    [`traceparent: ${GIVEN}`, `traceparent: ${GIVEN}`],
-    [`traceparent: ${GIVEN}-more`],
+    [`traceparent: ${TRACEPARENT}`, `traceparent: ${TRACEPARENT}`],
+    [`traceparent: ${TRACEPARENT}-more`],
     [`traceparent: ff-${ID}-${SPAN}-01`],
     [`traceparent: 00-${'0'.repeat(32)}-${SPAN}-01`],
     [`traceparent: 00-${ID}-${'0'.repeat(16)}-01`],
     [`traceparent: 00-${ID.toUpperCase()}-${SPAN}-01`],
     ['traceparent: SENTINEL'],
-  ])('is a new one if the traceparent is missing or not valid: %j', async (...headers) => {
-    const { parent, line, states } = await traced(...headers, 'tracestate: a=1');
+  ])('starts with a new id without a valid traceparent: %j', async (...headers) => {
+    const { parent, line, states } = await sendTraced(...headers, 'tracestate: a=1');
     expect(parent?.traceId).toMatch(/^[0-9a-f]{32}$/);
     expect(parent?.traceId).not.toBe(ID);
     expect([line?.['trace'], states]).toEqual([parent?.traceId, []]);
@@ -80,13 +88,13 @@ describe('a trace', () => {
       const other = await startGateway(`${text}tracing: { sample: ${sample} }\n`);
       await ask(other.port, head('GET /x HTTP/1.1'));
       await other.close();
-      const written = valuesOf(site.upstream.requests.at(-1)?.headers ?? [], 'traceparent')[0];
-      expect(readTraceparent(written)?.flags).toBe(flags);
+      const traceparent = valuesOf(site.upstream.requests.at(-1)?.headers ?? [], 'traceparent')[0];
+      expect(readTraceparent(traceparent)?.flags).toBe(flags);
     }
   });
 });
 
-interface Recorded {
+interface RecordedSpan {
   name: string;
   readonly kind: SpanKind | undefined;
   readonly parent: string | undefined;
@@ -96,15 +104,15 @@ interface Recorded {
   readonly spanId: string;
 }
 
-describe('OpenTelemetry spans', () => {
-  const spans: Recorded[] = [];
+describe('with an OpenTelemetry SDK', () => {
+  const spans: RecordedSpan[] = [];
   let gateway: Gateway | undefined;
 
-  /** The least that an SDK is: what a tracer is told is kept. */
+  /** Starts a span that records every call, as a minimal SDK does. */
   function startSpan(name: string, { kind, attributes = {} }: SpanOptions, context: Context): Span {
     const parent = api.getSpanContext(context);
     const spanId = `${spans.length + 1}`.padStart(16, '0');
-    const kept: Recorded = {
+    const record: RecordedSpan = {
       name,
       kind,
       parent: parent?.spanId,
@@ -113,16 +121,16 @@ describe('OpenTelemetry spans', () => {
       isEnded: false,
       spanId,
     };
-    spans.push(kept);
+    spans.push(record);
     const span: Partial<Span> = {
       spanContext: () => ({ traceId: parent?.traceId ?? 'a'.repeat(32), spanId, traceFlags: 1 }),
-      setAttribute: (key, value) => keep({ attributes: { ...kept.attributes, [key]: value } }),
-      setAttributes: (more) => keep({ attributes: { ...kept.attributes, ...more } }),
-      updateName: (next) => keep({ name: next }),
-      setStatus: ({ code }) => keep({ isError: code === 2 }),
-      end: () => void keep({ isEnded: true }),
+      setAttribute: (key, value) => update({ attributes: { ...record.attributes, [key]: value } }),
+      setAttributes: (more) => update({ attributes: { ...record.attributes, ...more } }),
+      updateName: (next) => update({ name: next }),
+      setStatus: ({ code }) => update({ isError: code === 2 }),
+      end: () => void update({ isEnded: true }),
     };
-    const keep = (more: Partial<Recorded>) => Object.assign(kept, more) && (span as Span);
+    const update = (more: Partial<RecordedSpan>) => Object.assign(record, more) && (span as Span);
     return span as Span;
   }
 
@@ -141,20 +149,20 @@ describe('OpenTelemetry spans', () => {
     return (await gateway.listen()).port;
   };
 
-  it('are recorded for a request and for its upstream request, which carries the span id', async () => {
+  it('a request has a server span, and a client span whose id the upstream receives', async () => {
     const port = await start(site.upstream.url);
-    await ask(port, head('GET /things/7?secret=1 HTTP/1.1', `traceparent: ${GIVEN}`));
+    await ask(port, head('GET /things/7?secret=1 HTTP/1.1', `traceparent: ${TRACEPARENT}`));
     await eventually('the spans', () => spans.length === 2 && spans.every(({ isEnded }) => isEnded));
-    const [served, asked] = spans;
-    expect(served).toMatchObject({ name: 'GET /things/{id}', kind: SpanKind.SERVER, parent: SPAN, isError: false });
-    expect(served?.attributes).toMatchObject({ 'http.route': '/things/{id}', 'http.response.status_code': 200 });
-    expect(asked).toMatchObject({ kind: SpanKind.CLIENT, parent: served?.spanId });
-    const written = valuesOf(site.upstream.requests.at(-1)?.headers ?? [], 'traceparent')[0];
-    expect(written).toBe(`00-${ID}-${asked?.spanId}-01`);
+    const [serverSpan, clientSpan] = spans;
+    expect(serverSpan).toMatchObject({ name: 'GET /things/{id}', kind: SpanKind.SERVER, parent: SPAN, isError: false });
+    expect(serverSpan?.attributes).toMatchObject({ 'http.route': '/things/{id}', 'http.response.status_code': 200 });
+    expect(clientSpan).toMatchObject({ kind: SpanKind.CLIENT, parent: serverSpan?.spanId });
+    const traceparent = valuesOf(site.upstream.requests.at(-1)?.headers ?? [], 'traceparent')[0];
+    expect(traceparent).toBe(`00-${ID}-${clientSpan?.spanId}-01`);
     expect(JSON.stringify(spans)).not.toContain('secret');
   });
 
-  it('of a failure have the status error', async () => {
+  it('a failed request marks its span as an error', async () => {
     const port = await start('http://127.0.0.1:9');
     await ask(port, head('GET /things/7 HTTP/1.1'));
     await eventually('the spans', () => spans.length === 2 && spans.every(({ isEnded }) => isEnded));
@@ -165,7 +173,7 @@ describe('OpenTelemetry spans', () => {
     });
   });
 
-  it('are not recorded without a registered SDK', () => {
+  it('no span is recorded without a registered provider', () => {
     expect(findRequestTracer('1').begin.length).toBe(3);
     expect(api.getSpanContext(ROOT_CONTEXT)).toBeUndefined();
   });

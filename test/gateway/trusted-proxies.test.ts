@@ -34,35 +34,40 @@ afterEach(() => {
   gateway.lines.length = 0;
 });
 
-/** What the upstream gets of a header, and the access line. */
-async function pass(headers: readonly string[], { port, lines } = gateway) {
+/** Sends a request; returns the headers that the upstream receives, and the access line. */
+async function forward(headers: readonly string[], { port, lines } = gateway) {
   upstream.messages.length = 0;
   lines.length = 0;
   expect((await ask(port, head('GET /x HTTP/1.1', ...headers))).status).toBe(200);
-  await eventually('the line', () => lines.length === 1);
-  const got = upstream.messages[0]?.headers ?? [];
-  return { values: (name: string) => valuesOf(got, name), line: lines[0] ?? {} };
+  await eventually('the access line', () => lines.length === 1);
+  const received = upstream.messages[0]?.headers ?? [];
+  return { values: (name: string) => valuesOf(received, name), line: lines[0] ?? {} };
 }
 
 describe('X-Forwarded-For of a trusted proxy', () => {
   it.each([
     ['none', [], '127.0.0.1', undefined],
     ['one', ['192.0.2.1'], '192.0.2.1, 127.0.0.1', '192.0.2.1'],
-    ['a client that lied to the proxy', ['1.1.1.1, 192.0.2.1'], '1.1.1.1, 192.0.2.1, 127.0.0.1', '192.0.2.1'],
+    ['a forged address', ['1.1.1.1, 192.0.2.1'], '1.1.1.1, 192.0.2.1, 127.0.0.1', '192.0.2.1'],
     ['proxies in between', ['192.0.2.1, 10.0.0.1,10.0.0.2'], '192.0.2.1, 10.0.0.1,10.0.0.2, 127.0.0.1', '192.0.2.1'],
-    ['proxies alone', ['10.0.0.1, 10.0.0.2'], '10.0.0.1, 10.0.0.2, 127.0.0.1', '10.0.0.1'],
+    ['only proxies', ['10.0.0.1, 10.0.0.2'], '10.0.0.1, 10.0.0.2, 127.0.0.1', '10.0.0.1'],
     ['several headers', ['192.0.2.1', '10.0.0.1'], '192.0.2.1, 10.0.0.1, 127.0.0.1', '192.0.2.1'],
     ['a port', ['192.0.2.1:443'], '192.0.2.1:443, 127.0.0.1', '192.0.2.1'],
     ['IPv6', ['2001:db8::1'], '2001:db8::1, 127.0.0.1', '2001:db8::1'],
     ['IPv6 in brackets, with a port', ['[2001:db8::1]:443'], '[2001:db8::1]:443, 127.0.0.1', '2001:db8::1'],
     ['IPv6 proxies', ['192.0.2.1, fd00::1'], '192.0.2.1, fd00::1, 127.0.0.1', '192.0.2.1'],
-    ['IPv4 spelt as IPv6', ['192.0.2.1, ::ffff:10.0.0.1'], '192.0.2.1, ::ffff:10.0.0.1, 127.0.0.1', '192.0.2.1'],
+    [
+      'an IPv4-mapped IPv6 address',
+      ['192.0.2.1, ::ffff:10.0.0.1'],
+      '192.0.2.1, ::ffff:10.0.0.1, 127.0.0.1',
+      '192.0.2.1',
+    ],
     ['a word', ['unknown'], 'unknown, 127.0.0.1', undefined],
     ['a word before proxies', ['192.0.2.1, "x}, 10.0.0.1'], '192.0.2.1, "x}, 10.0.0.1, 127.0.0.1', undefined],
     ['nothing', [''], '127.0.0.1', undefined],
     ['commas', [',,'], ',,, 127.0.0.1', undefined],
-  ])('is kept, with its own address behind: %s', async (_what, sent, expected, client) => {
-    const { values, line } = await pass(sent.map((value) => `X-Forwarded-For: ${value}`));
+  ])('is forwarded with the address of the peer appended: %s', async (_case, sent, expected, client) => {
+    const { values, line } = await forward(sent.map((value) => `X-Forwarded-For: ${value}`));
     expect(values('x-forwarded-for')).toEqual([expected]);
     expect(line['client']).toBe(client);
     expect(line['peer']).toBe('127.0.0.1');
@@ -88,8 +93,8 @@ describe('X-Forwarded-Proto and X-Forwarded-Host of a trusted proxy', () => {
     ['X-Forwarded-Host', ['a.example/path'], 'gateway.test'],
     ['X-Forwarded-Host', ['user@a.example'], 'gateway.test'],
     ['X-Forwarded-Host', ['a.example:99999'], 'gateway.test'],
-  ])('are kept where they have one reading: %s %j', async (name, sent, expected) => {
-    const { values } = await pass(sent.map((value) => `${name}: ${value}`));
+  ])('are forwarded only if they are unambiguous: %s %j', async (name, sent, expected) => {
+    const { values } = await forward(sent.map((value) => `${name}: ${value}`));
     expect(values(name)).toEqual([expected]);
   });
 });
@@ -98,7 +103,7 @@ describe('X-Request-Id of a trusted proxy', () => {
   it.each(['a', 'Root=1-67891233-abcdef012345678912345678'.replace('=', '.'), 'x'.repeat(128), 'A-b_c.9'])(
     'is the id of the request: %s',
     async (id) => {
-      const { values, line } = await pass([`X-Request-Id: ${id}`]);
+      const { values, line } = await forward([`X-Request-Id: ${id}`]);
       expect([values('x-request-id'), line['id']]).toEqual([[id], id]);
       const refused = await ask(gateway.port, head('GET /private HTTP/1.1', `X-Request-Id: ${id}`));
       expect(refused.json().request_id).toBe(id);
@@ -106,18 +111,18 @@ describe('X-Request-Id of a trusted proxy', () => {
   );
 
   it.each([[['']], [['x'.repeat(129)]], [['a b']], [['a"b']], [['a/b']], [['é']], [['one', 'two']], [['one, two']]])(
-    'is made here when it is not clean: %j',
+    'is replaced by a new id if it is invalid: %j',
     async (ids) => {
-      const { values, line } = await pass(ids.map((id) => `X-Request-Id: ${id}`));
+      const { values, line } = await forward(ids.map((id) => `X-Request-Id: ${id}`));
       expect(line['id']).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
       expect(values('x-request-id')).toEqual([line['id']]);
     },
   );
 });
 
-describe('what else a trusted proxy sends on', () => {
-  it('of these headers stays here, and so does every other spelling', async () => {
-    const lies = [
+describe('a trusted proxy', () => {
+  it('has its other forwarding headers dropped, in every spelling', async () => {
+    const forgedHeaders = [
       'Forwarded: for=192.0.2.1;proto=https',
       'X_Forwarded_For: lie',
       'X.Forwarded.For: lie',
@@ -128,7 +133,7 @@ describe('what else a trusted proxy sends on', () => {
       'X-Forwarded-Prefix: /lie',
       'X-Forwarded-User: lie',
     ];
-    const { values, line } = await pass(lies);
+    const { values, line } = await forward(forgedHeaders);
     expect(values('x-forwarded-for')).toEqual(['127.0.0.1']);
     expect(line).not.toHaveProperty('client');
     const names = upstream.messages[0]?.headers.map(([name]) => name.toLowerCase()) ?? [];
@@ -140,29 +145,29 @@ describe('what else a trusted proxy sends on', () => {
     ]);
   });
 
-  it('is believed of a WebSocket handshake too', async () => {
+  it('is also trusted in a WebSocket handshake', async () => {
     const handshake = ['Connection: Upgrade', 'Upgrade: websocket', 'X-Forwarded-For: 192.0.2.1', 'X-Request-Id: own'];
     const wire = await Wire.open(gateway.port);
     wire.write(keptHead('GET /socket HTTP/1.1', ...handshake));
     await wire.answer();
     await wire.closed();
-    await eventually('the line', () => gateway.lines.length === 1);
+    await eventually('the access line', () => gateway.lines.length === 1);
     expect(gateway.lines[0]).toMatchObject({ id: 'own', peer: '127.0.0.1', client: '192.0.2.1' });
     expect(valuesOf(upstream.messages[0]?.headers ?? [], 'x-forwarded-for')).toEqual(['192.0.2.1, 127.0.0.1']);
   });
 });
 
-describe('a peer that is not trusted', () => {
-  const CLAIMS = [
+describe('an untrusted peer', () => {
+  const FORWARDING_HEADERS = [
     'X-Forwarded-For: 10.0.0.1',
     'X-Forwarded-Proto: https',
     'X-Forwarded-Host: evil.example',
     'X-Request-Id: evil',
   ];
 
-  it('is not believed, whatever it says', async () => {
+  it('has its forwarding headers ignored', async () => {
     const other = await startGateway(textOf('[192.0.2.0/24, "::1"]'));
-    const { values, line } = await pass(CLAIMS, other);
+    const { values, line } = await forward(FORWARDING_HEADERS, other);
     expect(values('x-forwarded-for')).toEqual(['127.0.0.1']);
     expect(values('x-forwarded-proto')).toEqual(['http']);
     expect(values('x-forwarded-host')).toEqual(['gateway.test']);
@@ -172,9 +177,9 @@ describe('a peer that is not trusted', () => {
     await other.close();
   });
 
-  it('becomes one at the next request when a reload says so, and the other way round', async () => {
-    const own = await startGateway(textOf('[]'));
-    const wire = await Wire.open(own.port);
+  it('becomes trusted at the next request after a reload, and the reverse', async () => {
+    const running = await startGateway(textOf('[]'));
+    const wire = await Wire.open(running.port);
     for (const [trusted, expected] of [
       ['[]', '127.0.0.1'],
       [TRUSTED, '192.0.2.1, 127.0.0.1'],
@@ -182,13 +187,13 @@ describe('a peer that is not trusted', () => {
     ] as const) {
       const { plan } = load({ path: 'gateway.yaml', text: textOf(trusted) }, worldOf());
       if (plan === undefined) throw new Error('the manifest does not load');
-      own.gateway.activate(plan);
+      running.gateway.activate(plan);
       wire.write(keptHead('GET /x HTTP/1.1', 'X-Forwarded-For: 192.0.2.1'));
       await wire.answer();
       expect(valuesOf(upstream.messages.at(-1)?.headers ?? [], 'x-forwarded-for')).toEqual([expected]);
     }
     wire.end();
-    await own.close();
+    await running.close();
   });
 });
 
@@ -198,10 +203,10 @@ const hasIpv6 = await new Promise<boolean>((resolve) => {
   server.listen(0, '::', () => server.close(() => resolve(true)));
 });
 
-it.skipIf(!hasIpv6)('an IPv4 peer is known by its block where it is spelt as IPv6', async () => {
-  const own = await startGateway(textOf('[127.0.0.0/8]').replace('127.0.0.1:0', '"[::]:0"'));
-  const { values, line } = await pass(['X-Forwarded-For: 192.0.2.1'], own);
+it.skipIf(!hasIpv6)('an IPv4-mapped IPv6 peer matches an IPv4 block', async () => {
+  const running = await startGateway(textOf('[127.0.0.0/8]').replace('127.0.0.1:0', '"[::]:0"'));
+  const { values, line } = await forward(['X-Forwarded-For: 192.0.2.1'], running);
   expect(line).toMatchObject({ peer: '::ffff:127.0.0.1', client: '192.0.2.1' });
   expect(values('x-forwarded-for')).toEqual(['192.0.2.1, ::ffff:127.0.0.1']);
-  await own.close();
+  await running.close();
 });

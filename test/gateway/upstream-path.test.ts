@@ -35,7 +35,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-describe('an upstream is asked', () => {
+describe('the path of an upstream request', () => {
   it.each([
     ['/api/contacts', '/v2'],
     ['/api/contacts?page=2', '/v2?page=2'],
@@ -48,13 +48,13 @@ describe('an upstream is asked', () => {
     ['/strip?/x', '/?/x'],
     ['/strip/strip/x', '/strip/x'],
     ['/open/7?x', '/open/7?x'],
-  ])('for %s by %s', async (sent, expected) => {
+  ])('for %s is %s', async (sent, expected) => {
     const before = upstream.messages.length;
     expect((await ask(gateway.port, head(`GET ${sent} HTTP/1.1`))).status).toBe(200);
     expect(upstream.messages.slice(before).map(({ line }) => line)).toEqual([`GET ${expected} HTTP/1.1`]);
   });
 
-  it('for a handshake by it too', async () => {
+  it('is replaced in a WebSocket handshake too', async () => {
     const wire = await Wire.open(gateway.port);
     wire.write(keptHead('GET /api/contacts/a%2Fb HTTP/1.1', ...HANDSHAKE));
     expect((await wire.message()).status).toBe(101);
@@ -63,21 +63,21 @@ describe('an upstream is asked', () => {
     wire.end();
   });
 
-  it('and the log has the path that the client sent', async () => {
+  it('is not in the access line, which has the path of the client', async () => {
     gateway.lines.length = 0;
     await ask(gateway.port, head('GET /api/contacts/logged HTTP/1.1'));
-    await eventually('it is logged', () => gateway.lines.some(({ path }) => path === '/api/contacts/logged'));
+    await eventually('the access line', () => gateway.lines.some(({ path }) => path === '/api/contacts/logged'));
   });
 });
 
-describe('an encoded slash where no route keeps it', () => {
-  it.each([[[]], [HANDSHAKE]])('is refused, and the log says why: %j', async (headers) => {
+describe('an encoded slash that no route keeps', () => {
+  it.each([[[]], [HANDSHAKE]])('is refused with a logged reason: %j', async (headers) => {
     gateway.lines.length = 0;
     const before = upstream.messages.length;
-    const got = await ask(gateway.port, keptHead('GET /open/a%2Fb HTTP/1.1', ...headers));
-    expect([got.status, got.json().code]).toEqual([400, 'path_ambiguous']);
+    const response = await ask(gateway.port, keptHead('GET /open/a%2Fb HTTP/1.1', ...headers));
+    expect([response.status, response.json().code]).toEqual([400, 'path_ambiguous']);
     expect(upstream.messages.length).toBe(before);
-    await eventually('it is logged', () => gateway.lines.length > 0);
+    await eventually('the access line', () => gateway.lines.length > 0);
     expect(gateway.lines).toMatchObject([{ status: 400, reason: 'path_encoded_slash' }]);
   });
 });

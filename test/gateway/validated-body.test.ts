@@ -47,13 +47,13 @@ const post = (path: string, type: string, body: string) =>
     gateway.port,
     head(`POST ${path} HTTP/1.1`, `Content-Type: ${type}`, `Content-Length: ${Buffer.byteLength(body)}`) + body,
   );
-const postChunked = (path: string, type: string, ...pieces: string[]) =>
+const postChunked = (path: string, type: string, ...chunks: string[]) =>
   ask(
     gateway.port,
-    head(`POST ${path} HTTP/1.1`, `Content-Type: ${type}`, 'Transfer-Encoding: chunked') + chunked(...pieces),
+    head(`POST ${path} HTTP/1.1`, `Content-Type: ${type}`, 'Transfer-Encoding: chunked') + chunked(...chunks),
   );
 
-describe('a body that fits', () => {
+describe('a valid body', () => {
   it.each([
     ['/form', TYPE, FILE + END],
     ['/form', TYPE, part('note', 'text/plain', 'a') + FILE + part('note', 'text/plain', 'b') + END],
@@ -62,7 +62,7 @@ describe('a body that fits', () => {
     ['/both', TYPE, FILE + END],
     ['/both', 'text/csv', 'name;email\n'],
     ['/both', 'application/pdf', 'neither of them'],
-  ])('goes on byte for byte, in both framings: %s', async (path, type, body) => {
+  ])('is forwarded byte for byte in both framings: %s', async (path, type, body) => {
     const half = Math.floor(body.length / 2);
     expect((await post(path, type, body)).status).toBe(200);
     expect((await postChunked(path, type, body.slice(0, half), body.slice(half))).status).toBe(200);
@@ -72,7 +72,7 @@ describe('a body that fits', () => {
   });
 });
 
-describe('a body that does not', () => {
+describe('an invalid body', () => {
   it.each<[string, string, string, string, string]>([
     ['an unknown part', '/form', TYPE, FILE + part('other', 'text/plain', 'a') + END, ''],
     ['a part missing', '/form', TYPE, part('note', 'text/plain', 'a') + END, '/file'],
@@ -81,23 +81,23 @@ describe('a body that does not', () => {
     ['a part too long', '/form', TYPE, part('note', 'a/b', '123456') + FILE + END, '/note'],
     ['a long part too long', '/form', TYPE, part('file', 'application/pdf', 'a'.repeat(3 * MB + 1)) + END, '/file'],
     ['no end', '/form', TYPE, FILE, ''],
-    ['no end of a long one', '/form', TYPE, part('file', 'application/pdf', 'a'.repeat(2 * MB)), ''],
-    ['a text behind', '/form', TYPE, `${FILE}${END}x`, ''],
-    ['a boundary that lies', '/form', TYPE, (FILE + END).replaceAll('X-YZ', 'X-YZZ'), ''],
+    ['no end of a long part', '/form', TYPE, part('file', 'application/pdf', 'a'.repeat(2 * MB)), ''],
+    ['text after the end', '/form', TYPE, `${FILE}${END}x`, ''],
+    ['a wrong boundary', '/form', TYPE, (FILE + END).replaceAll('X-YZ', 'X-YZZ'), ''],
     ['another header row', '/csv', 'text/csv', 'name,mail\nEva,eva@partner.example\n', ''],
     ['another delimiter', '/both', 'text/csv', 'name,email\n', ''],
-    ['nothing', '/csv', 'text/csv', '', ''],
-    ['nothing of a form', '/form', TYPE, '', ''],
-  ])('with %s is 400, and the upstream never has the whole of it', async (_what, path, type, body, pointer) => {
-    for (const got of [
+    ['no content', '/csv', 'text/csv', '', ''],
+    ['no content of a form', '/form', TYPE, '', ''],
+  ])('with %s gets 400 and never reaches the upstream completely', async (_case, path, type, body, pointer) => {
+    for (const response of [
       await post(path, type, body),
       await postChunked(path, type, body),
       await postChunked(path, type, ...body.slice(0, 200), body.slice(200)),
     ]) {
-      expect([got.status, got.json().code]).toEqual([400, 'body_invalid']);
-      expect(got.json().errors.map((error: { pointer: string }) => error.pointer)).toEqual([pointer]);
+      expect([response.status, response.json().code]).toEqual([400, 'body_invalid']);
+      expect(response.json().errors.map((error: { pointer: string }) => error.pointer)).toEqual([pointer]);
     }
-    await eventually('every broken exchange closed', () => upstream.sockets.every((socket) => socket.closed));
+    await eventually('every aborted exchange is closed', () => upstream.sockets.every((socket) => socket.closed));
     expect(upstream.messages).toEqual([]);
   });
 
@@ -108,24 +108,24 @@ describe('a body that does not', () => {
     "multipart/form-data; boundary*=utf-8''X-YZ",
     'multipart/mixed; boundary=X-YZ',
     'text/csv; charset=utf-16',
-  ])('of the type %s is 415', async (type) => {
+  ])('of the type %s gets 415', async (type) => {
     expect((await post('/both', type, FILE + END)).status).toBe(415);
     expect(upstream.messages).toEqual([]);
   });
 
-  it('is known at once, while the client goes on, and its connection closes', async () => {
+  it('is refused at once while the client still sends, and its connection closes', async () => {
     const wire = await Wire.open(gateway.port);
     wire.write(keptHead('POST /form HTTP/1.1', `Content-Type: ${TYPE}`, 'Content-Length: 3000000'));
     wire.write(part('other', 'text/plain', 'a'));
-    const got = await wire.answer();
-    expect([got.status, got.value('connection')]).toEqual([400, 'close']);
+    const response = await wire.answer();
+    expect([response.status, response.value('connection')]).toEqual([400, 'close']);
     wire.write(`GET /form HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(10));
     await wire.closed();
     expect(wire.rest).toBe('');
     expect(upstream.messages).toEqual([]);
   });
 
-  it('is too large as soon as it is', async () => {
+  it('gets 413 when it exceeds the limit', async () => {
     const body = part('file', 'application/pdf', 'a'.repeat(2 * MB)) + part('note', 'a/b', 'a'.repeat(2 * MB)) + END;
     expect((await post('/form', TYPE, body)).status).toBe(413);
     const long = part('file', 'application/pdf', 'a'.repeat(5 * MB));
@@ -133,12 +133,12 @@ describe('a body that does not', () => {
     expect(upstream.messages).toEqual([]);
   });
 
-  it('without a type, or without anything, is 415; a GET has none', async () => {
+  it('without a content type gets 415, except for GET', async () => {
     expect((await ask(gateway.port, head('POST /form HTTP/1.1'))).status).toBe(415);
     expect((await ask(gateway.port, head('GET /form HTTP/1.1'))).status).toBe(200);
   });
 
-  it('goes on where it is only reported, and is told of once', async () => {
+  it('is forwarded and reported once with `validation: report`', async () => {
     const body = part('other', 'text/plain', 'a').repeat(3);
     const before = gateway.lines.length;
     expect((await postChunked('/reported', TYPE, ...body)).status).toBe(200);
@@ -148,22 +148,22 @@ describe('a body that does not', () => {
   });
 });
 
-describe('an upstream that answers early', () => {
-  it('has its answer cut off when the body turns out not to fit', async () => {
+describe('an early response', () => {
+  it('is cut off when the body turns out to be invalid', async () => {
     const other = await startWireUpstream(() => '');
     const running = await startGateway(manifest(ROUTES, { up: other.url }));
     const wire = await Wire.open(running.port);
     wire.write(keptHead('POST /form HTTP/1.1', `Content-Type: ${TYPE}`, 'Transfer-Encoding: chunked'));
-    const pieces = [part('note', 'a/b', 'a'), part('note', 'a/b', 'b')].map(
+    const chunks = [part('note', 'a/b', 'a'), part('note', 'a/b', 'b')].map(
       (text) => `${text.length.toString(16)}\r\n${text}\r\n`,
     );
-    wire.write(pieces[0] ?? '');
+    wire.write(chunks[0] ?? '');
     await new Promise((resolve) => setImmediate(resolve));
-    wire.write(pieces[1] ?? '');
-    await eventually('the first piece at the upstream', () => other.bytes().includes('name="note"'));
+    wire.write(chunks[1] ?? '');
+    await eventually('the first chunk at the upstream', () => other.bytes().includes('name="note"'));
     other.sockets[0]?.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf');
     await wire.until('half');
-    wire.write(pieces[0] ?? '');
+    wire.write(chunks[0] ?? '');
     await wire.closed();
     expect((await wire.message()).isWhole).toBe(false);
     expect(other.messages).toEqual([]);

@@ -27,7 +27,7 @@ afterEach(() => {
   site.upstream.requests.length = 0;
 });
 
-/** The `reported` of the one access line that a request leaves. */
+/** Sends a request and returns the `reported` member of its access line. */
 async function reportedOf(request: () => Promise<{ status: number }>): Promise<unknown> {
   const before = site.gateway.lines.length;
   expect((await request()).status).toBe(200);
@@ -35,8 +35,8 @@ async function reportedOf(request: () => Promise<{ status: number }>): Promise<u
   return site.gateway.lines.at(-1)?.['reported'];
 }
 
-describe('a route that only reports', () => {
-  it('lets everything through as it was sent, and says where it did not fit', async () => {
+describe('a route with `validation: report`', () => {
+  it('forwards invalid requests unchanged and logs their violations', async () => {
     const body = '{ "email": 1, "SENTINEL": "SENTINEL-VALUE" }';
     const reported = await reportedOf(() => site.post('/reported/x?page=y&z=SENTINEL-VALUE', body, JSON_TYPE));
     expect(reported).toEqual([
@@ -48,12 +48,12 @@ describe('a route that only reports', () => {
     expect(JSON.stringify(site.gateway.lines.at(-1))).not.toContain('SENTINEL');
   });
 
-  it('says nothing of what fits', async () => {
+  it('reports nothing for valid requests', async () => {
     expect(await reportedOf(() => site.post('/reported/1?page=1', '{"email":"a"}', JSON_TYPE))).toBeUndefined();
     expect(await reportedOf(() => site.get('/reported/1'))).toBeUndefined();
   });
 
-  it('counts the requests that would have been refused, each once', async () => {
+  it('counts each request that it would refuse once', async () => {
     const before = site.gateway.gateway.metrics.reportedRequests.get('reported') ?? 0;
     await reportedOf(() => site.post('/reported/x?page=y', '{"email":1}', JSON_TYPE));
     await reportedOf(() => site.get('/reported/1'));
@@ -61,12 +61,12 @@ describe('a route that only reports', () => {
   });
 
   it.each([
-    ['no JSON', '{', JSON_TYPE, 'body_invalid', ['']],
-    ['a name twice', '{"email":"a","email":"a"}', JSON_TYPE, 'body_invalid', ['/email']],
-    ['another type', 'a,b', 'Content-Type: text/csv', 'media_type_unsupported', []],
-    ['no type', '{}', 'X-Nothing: 1', 'media_type_unsupported', []],
-    ['a coded body', '{}', `${JSON_TYPE}\r\nContent-Encoding: gzip`, 'media_type_unsupported', []],
-  ])('lets %s through', async (_what, body, header, code, pointers) => {
+    ['a body that is not JSON', '{', JSON_TYPE, 'body_invalid', ['']],
+    ['a repeated member', '{"email":"a","email":"a"}', JSON_TYPE, 'body_invalid', ['/email']],
+    ['another content type', 'a,b', 'Content-Type: text/csv', 'media_type_unsupported', []],
+    ['no content type', '{}', 'X-Nothing: 1', 'media_type_unsupported', []],
+    ['a compressed body', '{}', `${JSON_TYPE}\r\nContent-Encoding: gzip`, 'media_type_unsupported', []],
+  ])('forwards %s', async (_case, body, header, code, pointers) => {
     expect(await reportedOf(() => site.post('/reported/1', body, header))).toEqual([{ code, pointers }]);
     expect(site.upstream.requests[0]?.body.toString()).toBe(body);
   });
@@ -78,7 +78,7 @@ describe('a route that only reports', () => {
     expect(site.upstream.requests[0]?.body.toString()).toBe('abc');
   });
 
-  it('holds to its limit all the same', async () => {
+  it('still refuses a body that exceeds the limit', async () => {
     expect((await site.post('/reported/1', ' '.repeat(1025), JSON_TYPE)).status).toBe(413);
     expect((await site.post('/reported/1', ' '.repeat(1025), 'Content-Type: a/b')).status).toBe(413);
     const framed = head('POST /reported/1 HTTP/1.1', 'Content-Type: a/b', 'Transfer-Encoding: chunked');
@@ -86,7 +86,7 @@ describe('a route that only reports', () => {
     expect(site.upstream.requests).toEqual([]);
   });
 
-  it('refuses what no route may let through', async () => {
+  it('still refuses an ambiguous path and an unknown path', async () => {
     expect((await site.get('/reported/..')).status).toBe(400);
     expect((await site.get('/reported/a/b')).status).toBe(404);
   });

@@ -16,7 +16,7 @@ const KEY = 'dGhlIHNhbXBsZSBub25jZQ==';
 let upstream: RawUpstream;
 let gateway: Running;
 let withCors: Running;
-let behind: Running;
+let behindProxy: Running;
 let received = '';
 
 beforeAll(async () => {
@@ -30,23 +30,23 @@ beforeAll(async () => {
   });
   gateway = await startGateway(manifest(ROUTES, { up: upstream.url }));
   withCors = await startGateway(manifest(ROUTES, { up: upstream.url }) + CORS);
-  behind = await startGateway(manifest(ROUTES, { up: upstream.url, server: '{ trustedProxies: [127.0.0.1] }' }));
+  behindProxy = await startGateway(manifest(ROUTES, { up: upstream.url, server: '{ trustedProxies: [127.0.0.1] }' }));
 });
 afterAll(async () => {
-  for (const running of [gateway, withCors, behind]) await running.close();
+  for (const running of [gateway, withCors, behindProxy]) await running.close();
   await upstream.close();
 });
 
-/** The response to a handshake: its status, and the code of a refusal. */
+/** Sends a handshake; returns the status and the refusal code of the response. */
 async function open({ port }: Running, path: string, ...headers: string[]) {
   received = '';
   const wire = await Wire.open(port);
   const lines = [`GET ${path} HTTP/1.1`, 'Host: gateway.test:8443', 'Connection: Upgrade', 'Upgrade: websocket'];
   wire.write([...lines, 'Sec-WebSocket-Version: 13', `Sec-WebSocket-Key: ${KEY}`, ...headers, '', ''].join('\r\n'));
-  const answer = await wire.message();
-  const code = answer.status === 101 ? undefined : answer.json().code;
+  const response = await wire.message();
+  const code = response.status === 101 ? undefined : response.json().code;
   wire.end();
-  return [answer.status, code];
+  return [response.status, code];
 }
 
 const REFUSED = [403, 'origin_not_allowed'];
@@ -54,7 +54,7 @@ const OPENED = [101, undefined];
 
 describe('the origin of a WebSocket handshake', () => {
   it.each([['https://gateway.test:8443'], ['http://gateway.test:8443'], ['HTTPS://GATEWAY.test:8443']])(
-    'without a list may be the same host: %s',
+    'can be the same host without a list: %s',
     async (origin) => {
       expect(await open(gateway, '/open', `Origin: ${origin}`)).toEqual(OPENED);
     },
@@ -76,11 +76,11 @@ describe('the origin of a WebSocket handshake', () => {
     ['a page of another host without Origin', 'sec-fetch-site: same-site'],
     ['another scheme', 'Origin: ftp://gateway.test:8443'],
     ['an extension', 'Origin: chrome-extension://gateway.test:8443'],
-    ['no origin', 'Origin: gateway.test:8443'],
-    ['an empty one', 'Origin:'],
-    ['another spelling of the name', 'oRIGIN: https://evil.example'],
-    ['two of them', 'Origin: https://gateway.test:8443\r\nOrigin: https://evil.example'],
-  ])('is refused without a list: %s', async (_what, ...headers) => {
+    ['a value without a scheme', 'Origin: gateway.test:8443'],
+    ['an empty value', 'Origin:'],
+    ['another spelling of the header name', 'oRIGIN: https://evil.example'],
+    ['two origins', 'Origin: https://gateway.test:8443\r\nOrigin: https://evil.example'],
+  ])('is refused without a list: %s', async (_case, ...headers) => {
     expect(await open(gateway, '/open', ...headers)).toEqual(REFUSED);
     expect(received).toBe('');
   });
@@ -93,7 +93,7 @@ describe('the origin of a WebSocket handshake', () => {
     ['/listed', 'https://gateway.test:8443', REFUSED],
     ['/any', 'https://evil.example', OPENED],
     ['/any', 'null', OPENED],
-  ])('is held to the list of the route: %s %s', async (path, origin, expected) => {
+  ])('is checked against the list of the route: %s %s', async (path, origin, expected) => {
     expect(await open(gateway, path, `Origin: ${origin}`)).toEqual(expected);
     if (expected === REFUSED) expect(received).toBe('');
   });
@@ -103,37 +103,37 @@ describe('the origin of a WebSocket handshake', () => {
     ['/open', 'https://gateway.test:8443', OPENED],
     ['/open', 'https://evil.example', REFUSED],
     ['/listed', 'https://shared.example', REFUSED],
-  ])('is held to cors where the route has no list: %s %s', async (path, origin, expected) => {
+  ])('is checked against cors if the route has no list: %s %s', async (path, origin, expected) => {
     expect(await open(withCors, path, `Origin: ${origin}`)).toEqual(expected);
   });
 
-  it('is compared with what a trusted proxy says of the host, which a plain page of it is not over TLS', async () => {
-    const said = ['X-Forwarded-Host: app.example', 'X-Forwarded-Proto: https'];
-    expect(await open(behind, '/open', 'Origin: https://app.example', ...said)).toEqual(OPENED);
-    expect(await open(behind, '/open', 'Origin: http://app.example', ...said)).toEqual(REFUSED);
-    expect(await open(behind, '/open', 'Origin: https://gateway.test:8443', ...said)).toEqual(REFUSED);
-    expect(await open(gateway, '/open', 'Origin: https://app.example', ...said)).toEqual(REFUSED);
+  it('is compared with the forwarded host and scheme of a trusted proxy', async () => {
+    const forwarded = ['X-Forwarded-Host: app.example', 'X-Forwarded-Proto: https'];
+    expect(await open(behindProxy, '/open', 'Origin: https://app.example', ...forwarded)).toEqual(OPENED);
+    expect(await open(behindProxy, '/open', 'Origin: http://app.example', ...forwarded)).toEqual(REFUSED);
+    expect(await open(behindProxy, '/open', 'Origin: https://gateway.test:8443', ...forwarded)).toEqual(REFUSED);
+    expect(await open(gateway, '/open', 'Origin: https://app.example', ...forwarded)).toEqual(REFUSED);
   });
 
-  it('that programs do not send is not asked for', async () => {
+  it('is optional, since programs do not send it', async () => {
     expect(await open(gateway, '/open')).toEqual(OPENED);
     expect(await open(gateway, '/listed')).toEqual(OPENED);
   });
 
-  it('is refused before a token is looked at, and told in the log without its text', async () => {
+  it('is refused before the token is verified, and the log omits its value', async () => {
     expect(await open(gateway, '/guarded', 'Origin: https://evil.example')).toEqual(REFUSED);
-    await eventually('the line is written', () => gateway.lines.at(-1)?.['refusal'] === 'origin_not_allowed');
+    await eventually('the access line', () => gateway.lines.at(-1)?.['refusal'] === 'origin_not_allowed');
     expect(JSON.stringify(gateway.lines)).not.toContain('evil.example');
     expect((await open(gateway, '/guarded', 'Origin: https://gateway.test:8443'))[0]).toBe(401);
   });
 
-  it('that a reload takes away ends its tunnels', async () => {
-    const only = (list: string) =>
+  it('that a reload removes from the list has its tunnels closed', async () => {
+    const manifestOf = (list: string) =>
       manifest(
         `  - { id: a, method: GET, path: /a, upstream: up, access: public, websocket: { origins: [${list}] } }\n`,
         { up: upstream.url },
       ).replace('routes:', 'reload: { grace: 0s }\nroutes:');
-    const running = await startGateway(only('"https://app.example", "https://old.example"'));
+    const running = await startGateway(manifestOf('"https://app.example", "https://old.example"'));
     const wires = await Promise.all(
       ['app', 'old'].map(async (name) => {
         const wire = await Wire.open(running.port);
@@ -143,7 +143,7 @@ describe('the origin of a WebSocket handshake', () => {
         return wire;
       }),
     );
-    running.swap(only('"https://app.example"'));
+    running.swap(manifestOf('"https://app.example"'));
     await wires[1]?.closed();
     expect(wires[0]?.isClosed).toBe(false);
     wires[0]?.end();

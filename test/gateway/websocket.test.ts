@@ -24,10 +24,10 @@ let upstream: RawUpstream;
 let issuer: Issuer;
 let gateway: Running;
 let token: string;
-/** What the upstream got, one entry for each piece. */
+/** The chunks that the upstream received. */
 let received: string[] = [];
-let talk: (socket: Socket, text: string) => void;
-/** The upstream's side of the connection that spoke last. */
+let respond: (socket: Socket, text: string) => void;
+/** The upstream's socket that received data last. */
 let last: Socket;
 
 /** Accepts the handshake, then echoes. */
@@ -48,7 +48,7 @@ beforeAll(async () => {
       const text = chunk.toString('latin1');
       received.push(text);
       last = socket;
-      talk(socket, text);
+      respond(socket, text);
     });
   });
   issuer = await startIssuer();
@@ -62,7 +62,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   received = [];
-  talk = echo;
+  respond = echo;
 });
 
 async function handshake(path: string, ...headers: string[]): Promise<Wire> {
@@ -71,17 +71,17 @@ async function handshake(path: string, ...headers: string[]): Promise<Wire> {
 }
 
 describe('a WebSocket handshake', () => {
-  it('becomes a tunnel on a route that takes one', async () => {
+  it('becomes a tunnel on a WebSocket route', async () => {
     const wire = await handshake('/events/a?x=%20"', `Authorization: Bearer ${token}`);
-    const answer = await wire.message();
-    expect([answer.status, answer.value('sec-websocket-accept')]).toEqual([101, 's3pPLMBiTxaQ9kYGzzhZRbK+xOo=']);
-    expect(answer.values('X-Case')).toEqual(['kept']);
+    const response = await wire.message();
+    expect([response.status, response.value('sec-websocket-accept')]).toEqual([101, 's3pPLMBiTxaQ9kYGzzhZRbK+xOo=']);
+    expect(response.values('X-Case')).toEqual(['kept']);
     wire.write(Buffer.from('\x81\x85binary\xff', 'latin1'));
     await wire.until('\xff');
     expect(received[0]).toMatch(/^GET \/events\/a\?x=%20" HTTP\/1\.1\r\n/);
     expect(received[0]).toContain(`Sec-WebSocket-Key: ${KEY}\r\n`);
     wire.end();
-    await eventually('the line is written', () => gateway.lines.at(-1)?.['status'] === 101);
+    await eventually('the access line', () => gateway.lines.at(-1)?.['status'] === 101);
   });
 
   it.each([
@@ -96,66 +96,67 @@ describe('a WebSocket handshake', () => {
     expect(received).toEqual([]);
   });
 
-  it('is refused for a role that is not allowed', async () => {
+  it('is refused if the role is not allowed', async () => {
     const other = await issuer.token({ company_role: 'auditor' });
     const wire = await handshake('/events/a', `Authorization: Bearer ${other}`);
     expect((await wire.answer()).status).toBe(403);
     expect(received).toEqual([]);
   });
 
-  it('gets another answer of the upstream whole, and the connection ends with it', async () => {
-    talk = (socket) =>
+  it('gets another response of the upstream completely, and the connection closes afterwards', async () => {
+    respond = (socket) =>
       socket.write(`HTTP/1.1 426 Other\r\nX-Why: not here\r\nContent-Length: 300000\r\n\r\n${'x'.repeat(300_000)}`);
     const wire = await handshake('/open');
-    const answer = await wire.answer();
-    expect([answer.status, answer.value('x-why'), answer.body.length]).toEqual([426, 'not here', 300_000]);
+    const response = await wire.answer();
+    expect([response.status, response.value('x-why'), response.body.length]).toEqual([426, 'not here', 300_000]);
     await wire.closed();
   });
 
-  it('that the upstream answers with another protocol is 502', async () => {
-    talk = (socket) => socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n');
+  it('gets 502 if the upstream switches to another protocol', async () => {
+    respond = (socket) =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n');
     expect((await (await handshake('/open')).answer()).status).toBe(502);
   });
 
-  it('that the upstream breaks off is 502', async () => {
-    talk = (socket) => socket.destroy();
+  it('gets 502 if the upstream closes the connection', async () => {
+    respond = (socket) => socket.destroy();
     expect((await (await handshake('/open')).answer()).status).toBe(502);
   });
 });
 
-describe('a client that leaves before it is answered', () => {
+describe('a client that disconnects before the response', () => {
   it.each([
-    ['by a reset', (wire: Wire) => wire.socket.resetAndDestroy()],
-    ['by an end', (wire: Wire) => wire.socket.end()],
-  ])('%s leaves nothing at the upstream', async (_how, leave) => {
-    talk = () => undefined;
+    ['with a reset', (wire: Wire) => wire.socket.resetAndDestroy()],
+    ['with an end', (wire: Wire) => wire.socket.end()],
+  ])('%s has its upstream connection closed', async (_case, disconnect) => {
+    respond = () => undefined;
     const wire = await handshake('/open');
-    await eventually('the handshake is there', () => received.length === 1);
-    const gone = once(last, 'close');
-    leave(wire);
-    await gone;
-    await eventually('the line is written', () => gateway.lines.at(-1)?.['aborted'] === true);
+    await eventually('the handshake arrives', () => received.length === 1);
+    const closed = once(last, 'close');
+    disconnect(wire);
+    await closed;
+    await eventually('the access line', () => gateway.lines.at(-1)?.['aborted'] === true);
   });
 });
 
-describe('bytes that come before the 101', () => {
+describe('bytes that arrive before the 101', () => {
   it('wait for the tunnel', async () => {
     let accept = () => undefined as unknown;
-    talk = (socket, text) => {
+    respond = (socket, text) => {
       accept = () => echo(socket, text);
-      talk = echo;
+      respond = echo;
     };
     const wire = await handshake('/open');
     wire.write('early');
-    await eventually('the handshake is there', () => received.length === 1);
+    await eventually('the handshake arrives', () => received.length === 1);
     expect(received[0]).not.toContain('early');
     accept();
     await wire.until('early');
     wire.end();
   });
 
-  it('never become a request when there is no tunnel', async () => {
-    talk = (socket) => socket.write('HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n');
+  it('never become a request if there is no tunnel', async () => {
+    respond = (socket) => socket.write('HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n');
     const wire = await handshake('/open');
     wire.write(keptHead('GET /plain/smuggled HTTP/1.1'));
     expect((await wire.answer()).status).toBe(403);
@@ -164,12 +165,12 @@ describe('bytes that come before the 101', () => {
   });
 });
 
-describe('an upgrade that is no handshake of the route', () => {
+describe('an upgrade that is not a WebSocket handshake of the route', () => {
   it.each([
     ['/plain/x', 'websocket'],
     ['/open', 'h2c'],
-  ])('is a plain request, whose upgrade headers go no further: %s %s', async (path, protocol) => {
-    talk = (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+  ])('is forwarded as a plain request without its upgrade headers: %s %s', async (path, protocol) => {
+    respond = (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
     const wire = await Wire.open(gateway.port);
     wire.write(
       keptHead(
@@ -184,8 +185,8 @@ describe('an upgrade that is no handshake of the route', () => {
     wire.end();
   });
 
-  it('is a plain request when an answer is still owed on its connection', async () => {
-    talk = (socket, text) => {
+  it('gets the plain response of the upstream behind another request', async () => {
+    respond = (socket, text) => {
       if (text.includes('/plain/slow'))
         setImmediate(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nslow'));
       else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nplain');
@@ -199,7 +200,7 @@ describe('an upgrade that is no handshake of the route', () => {
 });
 
 describe('a tunnel', () => {
-  it('ends on both sides when either leaves', async () => {
+  it('closes on both sides when either side disconnects', async () => {
     const wire = await handshake('/open');
     await wire.message();
     const closed = once(last, 'close');
@@ -211,7 +212,7 @@ describe('a tunnel', () => {
     await other.closed();
   });
 
-  it('ends soon after its client has left, though the upstream closes nothing', { timeout: 20_000 }, async () => {
+  it('ends soon after its client disconnects, even if the upstream does not close', { timeout: 20_000 }, async () => {
     const sockets: Socket[] = [];
     const server = createServer({ allowHalfOpen: true }, (socket) => {
       sockets.push(socket);
@@ -225,13 +226,13 @@ describe('a tunnel', () => {
     wire.write(keptHead('GET /open HTTP/1.1', ...HANDSHAKE));
     await wire.until('\r\n\r\n');
     wire.end();
-    await eventually('the connection is free', () => site.gateway.upstreams[0]?.endpoints[0]?.busy === 0, 15_000);
+    await eventually('the connection is released', () => site.gateway.upstreams[0]?.endpoints[0]?.busy === 0, 15_000);
     for (const socket of sockets) socket.destroy();
     server.close();
     await site.close();
   });
 
-  it('ends by a reset of either side, and nothing else does', async () => {
+  it('ends by a reset of either side, and later handshakes succeed', async () => {
     for (const reset of [(wire: Wire) => wire.socket.resetAndDestroy(), () => last.resetAndDestroy()]) {
       const wire = await handshake('/open');
       await wire.message();
@@ -242,21 +243,21 @@ describe('a tunnel', () => {
     expect((await (await handshake('/open')).message()).status).toBe(101);
   });
 
-  it('does not hold up a gateway that closes', async () => {
-    const own = await startGateway(manifest(ROUTES, { up: upstream.url, jwks: issuer.jwksUrl }));
-    const wire = await Wire.open(own.port);
+  it('does not delay the close of the gateway', async () => {
+    const running = await startGateway(manifest(ROUTES, { up: upstream.url, jwks: issuer.jwksUrl }));
+    const wire = await Wire.open(running.port);
     wire.write(keptHead('GET /open HTTP/1.1', ...HANDSHAKE));
     await wire.message();
-    await own.close();
+    await running.close();
     await wire.closed();
   });
 
-  it('is closed as RFC 6455 has it by a gateway that goes away, behind the frame that is on its way', async () => {
-    const own = await startGateway(manifest(ROUTES, { up: upstream.url, jwks: issuer.jwksUrl }));
-    talk = (socket, text) => {
+  it('gets a close frame (RFC 6455) after the current frame when the gateway closes', async () => {
+    const running = await startGateway(manifest(ROUTES, { up: upstream.url, jwks: issuer.jwksUrl }));
+    respond = (socket, text) => {
       if (text.startsWith('GET')) echo(socket, text);
     };
-    const client = new WebSocket(`ws://127.0.0.1:${own.port}/open`);
+    const client = new WebSocket(`ws://127.0.0.1:${running.port}/open`);
     const messages: unknown[] = [];
     client.onmessage = ({ data }) => void messages.push(data);
     await new Promise((resolve, reject) => {
@@ -270,13 +271,13 @@ describe('a tunnel', () => {
     last.write(Buffer.from([0x81, 1, 0x61, 0x81, 5, 0x68, 0x65]));
     await eventually('the first frame', () => messages.length === 1);
     const sentTo = last;
-    const closing = own.gateway.close(10_000);
+    const closing = running.gateway.close(10_000);
     sentTo.write(Buffer.from([0x6c, 0x6c, 0x6f, 0x81, 1, 0x78]));
     const { code, wasClean } = await closed;
     expect([code, wasClean, messages]).toEqual([1001, true, ['a', 'hello']]);
     await closing;
-    // What the client closed with.
+    // The close frame of the client.
     expect(Buffer.from(received.join(''), 'latin1').subarray(0, 1)).toEqual(Buffer.from([0x88]));
-    expect(own.lines.at(-1)).toMatchObject({ status: 101, bytesOut: 13 });
+    expect(running.lines.at(-1)).toMatchObject({ status: 101, bytesOut: 13 });
   });
 });
