@@ -1,9 +1,9 @@
 import { get } from 'node:https';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_ENDPOINTS } from '../../src/admin/endpoints.ts';
-import { type Operating, startOperating } from '../support/admin.ts';
+import { type GatewayWithAdmin, startGatewayWithAdmin } from '../support/admin.ts';
 import { createPair } from '../support/certificate.ts';
-import { ask, Wire } from '../support/raw.ts';
+import { sendRequest, Wire } from '../support/raw.ts';
 import { scrape } from '../support/scrape.ts';
 import { eventually } from '../support/site.ts';
 
@@ -21,10 +21,10 @@ const withAdmin = (admin: string) => MANIFEST.replace('127.0.0.1:0\nupstreams', 
 /** The endpoints without a stream, whose responses end. */
 const READABLE = ADMIN_ENDPOINTS.filter(({ method, path }) => method === 'GET' && path !== '/decisions');
 
-let site: Operating;
+let site: GatewayWithAdmin;
 
 beforeAll(async () => {
-  site = await startOperating(MANIFEST);
+  site = await startGatewayWithAdmin(MANIFEST);
 });
 afterAll(() => site.close());
 
@@ -59,7 +59,7 @@ describe('the admin server', () => {
     const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
     wire.write(request('/status') + request('/livez') + request('/routes') + request('/nowhere'));
     const statuses = [];
-    for (let count = 0; count < 4; count += 1) statuses.push((await wire.answer()).status);
+    for (let count = 0; count < 4; count += 1) statuses.push((await wire.response()).status);
     expect(statuses).toEqual([200, 200, 200, 404]);
     wire.write(request('/status').repeat(20));
     await wire.closed();
@@ -68,7 +68,7 @@ describe('the admin server', () => {
   });
 
   it('closes connections of the client with the most, idle ones first, so that probes get responses', async () => {
-    const crowded = await startOperating(MANIFEST);
+    const crowded = await startGatewayWithAdmin(MANIFEST);
     const streams = await Promise.all(
       Array.from({ length: 8 }, async () => {
         const wire = await Wire.open(crowded.admin.port);
@@ -98,7 +98,7 @@ describe('the admin server', () => {
       Array.from({ length: 12 }, async () => (await Wire.open(site.admin.port)).write(head + ' '.repeat(900_000))),
     );
     const firstStatus = async () =>
-      (await Promise.race(wires.map((wire) => wire.answer().catch(() => undefined))))?.status;
+      (await Promise.race(wires.map((wire) => wire.response().catch(() => undefined))))?.status;
     expect(await firstStatus()).toBe(503);
     for (const wire of wires) wire.end();
     const explain = () => fetch(`${site.admin.url}/explain`, { method: 'POST', body: '{"method":"GET","url":"/one"}' });
@@ -122,7 +122,7 @@ describe('the admin server', () => {
     '[::2]',
   ])('refuses the host name %s, which a web page could resolve to this machine', async (host) => {
     for (const path of ['/status', '/livez']) {
-      const { status } = await ask(
+      const { status } = await sendRequest(
         site.admin.port,
         `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
       );
@@ -133,7 +133,7 @@ describe('the admin server', () => {
   it.each(['localhost', 'LOCALHOST:1', '127.0.0.1:9901', '127.9.9.9', '[::1]:9901'])(
     'accepts the host name %s',
     async (host) => {
-      const { status } = await ask(
+      const { status } = await sendRequest(
         site.admin.port,
         `GET /status HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
       );
@@ -170,9 +170,9 @@ describe('the admin server', () => {
 });
 
 describe('the admin token', () => {
-  let secured: Operating;
+  let secured: GatewayWithAdmin;
   beforeAll(async () => {
-    secured = await startOperating(withAdmin("{ listen: 127.0.0.1:0, token: '${T}' }"), { T: TOKEN });
+    secured = await startGatewayWithAdmin(withAdmin("{ listen: 127.0.0.1:0, token: '${T}' }"), { T: TOKEN });
   });
   afterAll(() => secured.close());
   const statusOf = async (path: string, authorization?: string) => {
@@ -242,7 +242,7 @@ describe('client certificates', () => {
     ];
     const files = { 's.crt': server.certificate, 's.key': server.key, 'ca.crt': client.certificate };
     const tls = '{ certificate: s.crt, key: s.key, clientCa: ca.crt }';
-    const secured = await startOperating(withAdmin(`{ listen: 127.0.0.1:0, tls: ${tls} }`), {}, files);
+    const secured = await startGatewayWithAdmin(withAdmin(`{ listen: 127.0.0.1:0, tls: ${tls} }`), {}, files);
     const statusOf = (path: string, pair?: { certificate: string; key: string }) =>
       new Promise((resolve, reject) => {
         const credentials = pair === undefined ? {} : { cert: pair.certificate, key: pair.key };

@@ -2,8 +2,8 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ReloadControl } from '../../src/admin/admin-endpoint.ts';
 import { load } from '../../src/load.ts';
-import { noReloads, type Operating, startOperating } from '../support/admin.ts';
-import { hasBrowser, openPage, startBrowser, type Visited } from '../support/browser.ts';
+import { type GatewayWithAdmin, noReloads, startGatewayWithAdmin } from '../support/admin.ts';
+import { hasBrowser, openPage, startBrowser, type VisitedPage } from '../support/browser.ts';
 import { poorContrasts } from '../support/contrast.ts';
 import { worldOf } from '../support/gateway.ts';
 import { eventually } from '../support/site.ts';
@@ -56,13 +56,21 @@ describe.skipIf(!hasBrowser)('the admin page in a browser', () => {
     await upstream?.close();
   });
 
-  async function start(manifest = manifestOf(ROUTES), others: Parameters<typeof startOperating>[3] = {}, files = {}) {
-    const site = await startOperating(manifest, { UP: upstream.url, TOKEN }, files, others);
+  async function start(
+    manifest = manifestOf(ROUTES),
+    others: Parameters<typeof startGatewayWithAdmin>[3] = {},
+    files = {},
+  ) {
+    const site = await startGatewayWithAdmin(manifest, { UP: upstream.url, TOKEN }, files, others);
     open.push(site);
     return site;
   }
 
-  async function visit(site: Operating, view = '', options: Parameters<typeof openPage>[2] = {}): Promise<Visited> {
+  async function visit(
+    site: GatewayWithAdmin,
+    view = '',
+    options: Parameters<typeof openPage>[2] = {},
+  ): Promise<VisitedPage> {
     const visited = await openPage(browser, `${site.admin.url}/${view}`, options);
     open.push(visited.page);
     return visited;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { noReloads, type Operating, startOperating } from '../support/admin.ts';
+import { type GatewayWithAdmin, noReloads, startGatewayWithAdmin } from '../support/admin.ts';
 import { runCli } from '../support/cli.ts';
 import { AUDIENCE, ISSUER, type Issuer, startIssuer } from '../support/issuer.ts';
 import { eventually } from '../support/site.ts';
@@ -28,7 +28,7 @@ routes:
 
 let upstream: Upstream;
 let issuer: Issuer;
-const sites: Operating[] = [];
+const sites: GatewayWithAdmin[] = [];
 let isHealthy = true;
 
 beforeAll(async () => {
@@ -44,8 +44,8 @@ afterAll(async () => {
   await issuer.close();
 });
 
-async function start(text = MANIFEST, context: Parameters<typeof startOperating>[3] = {}, env = {}) {
-  const site = await startOperating(
+async function start(text = MANIFEST, context: Parameters<typeof startGatewayWithAdmin>[3] = {}, env = {}) {
+  const site = await startGatewayWithAdmin(
     text,
     { UP: upstream.url, JWKS: issuer.jwksUrl, ISSUER, AUDIENCE, ...env },
     {},

@@ -2,7 +2,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Operating, startOperating } from '../support/admin.ts';
+import { type GatewayWithAdmin, startGatewayWithAdmin } from '../support/admin.ts';
 import { scrape } from '../support/scrape.ts';
 import { eventually } from '../support/site.ts';
 
@@ -19,10 +19,10 @@ ${Array.from(
 ).join('\n')}
 `;
 
-let site: Operating;
+let site: GatewayWithAdmin;
 
 beforeAll(async () => {
-  site = await startOperating(MANIFEST);
+  site = await startGatewayWithAdmin(MANIFEST);
   // Record one request of each route, without a network.
   const counted = { request: { method: 'GET' }, response: { headersSent: true, statusCode: 200 }, isTunnel: false };
   const ended = site.gateway.metrics.record.bind(site.gateway.metrics) as (exchange: object, ms: number) => void;
@@ -119,7 +119,7 @@ describe('a large response', () => {
   });
 
   it('to a client that does not read is closed after the idle timeout', async () => {
-    const impatient = await startOperating(MANIFEST, {}, {}, {}, 1_000);
+    const impatient = await startGatewayWithAdmin(MANIFEST, {}, {}, {}, 1_000);
     const socket = connect(impatient.admin.port, '127.0.0.1').pause();
     socket.on('error', () => undefined);
     socket.write('GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n');

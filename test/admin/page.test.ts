@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { PAGE_ENDPOINTS } from '../../src/admin/page.ts';
-import { startOperating } from '../support/admin.ts';
+import { startGatewayWithAdmin } from '../support/admin.ts';
 
 const MANIFEST = `version: 1
 listen: 127.0.0.1:0
@@ -13,7 +13,7 @@ routes:
 
 describe('the files of the admin page', () => {
   it('are all served with their media types and a policy that allows only requests to this origin', async () => {
-    const site = await startOperating(MANIFEST, { TOKEN: '7mWq2vXc9RtLkP4zGhN8' });
+    const site = await startGatewayWithAdmin(MANIFEST, { TOKEN: '7mWq2vXc9RtLkP4zGhN8' });
     const files = readdirSync(new URL('../../src/admin/page', import.meta.url)).filter(
       (name) => name !== 'tsconfig.json',
     );

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTrafficHistory, quantile } from '../../src/admin/traffic-history.ts';
 import { TOTALS_LENGTH } from '../../src/gateway/telemetry/request-metrics.ts';
-import { type Operating, startOperating } from '../support/admin.ts';
+import { type GatewayWithAdmin, startGatewayWithAdmin } from '../support/admin.ts';
 import { eventually } from '../support/site.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -15,13 +15,13 @@ routes:
 `;
 
 let upstream: Upstream;
-let site: Operating;
+let site: GatewayWithAdmin;
 
 beforeAll(async () => {
   upstream = await startUpstream(
     ({ url }, response) => void response.writeHead(url?.includes('bad') ? 503 : 200).end('ok'),
   );
-  site = await startOperating(MANIFEST, { UP: upstream.url });
+  site = await startGatewayWithAdmin(MANIFEST, { UP: upstream.url });
 });
 afterAll(async () => {
   await site.close();

@@ -10,7 +10,7 @@ import { REPORTERS } from '../../src/cli/lint/reporters/reporters.ts';
 import { lint } from '../../src/lint/lint.ts';
 import { load } from '../../src/load.ts';
 import { toProblems } from '../../src/problem/problem.ts';
-import { type Ended, runCli, type Started, startCli } from '../support/cli.ts';
+import { type CliProcess, type CliResult, runCli, startCli } from '../support/cli.ts';
 import {
   type EnvironmentManifest,
   environmentManifest,
@@ -18,14 +18,14 @@ import {
   TOKEN_METHODS,
   textKeys,
 } from '../support/environment-manifest.ts';
-import { exchangeBytes, head, keptHead, Wire } from '../support/raw.ts';
+import { exchangeBytes, head, keepAliveHead, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 let server: Server;
 let folder: string;
 let site: EnvironmentManifest;
-let cli: Started;
+let cli: CliProcess;
 let port: number;
 let admin: string;
 let tokenOf: (role: string) => Promise<string>;
@@ -59,14 +59,14 @@ beforeAll(async () => {
   };
   folder = temporaryFolder('environment', { ...site.files, 'gateway.yaml': site.text, 'changed.yaml': site.changed });
   cli = startCli(['run'], folder, site.env);
-  const [, gatewayUrl = '', adminUrl = ''] = await cli.seen(/"url":"([^"]+)","admin":"([^"]+)".*"msg":"serving"/);
+  const [, gatewayUrl = '', adminUrl = ''] = await cli.waitFor(/"url":"([^"]+)","admin":"([^"]+)".*"msg":"serving"/);
   port = Number(new URL(gatewayUrl).port);
   admin = adminUrl;
   follow().catch(() => undefined);
 });
 afterAll(async () => {
   cli?.child.kill('SIGKILL');
-  await cli?.ended;
+  await cli?.result;
   server?.closeAllConnections();
   server?.close();
 });
@@ -167,9 +167,9 @@ describe('a value from the environment', () => {
     }
     const wire = await Wire.open(port);
     wire.write(
-      keptHead('GET /socket HTTP/1.1', 'Connection: Upgrade', 'Upgrade: websocket', 'Origin: https://other.test'),
+      keepAliveHead('GET /socket HTTP/1.1', 'Connection: Upgrade', 'Upgrade: websocket', 'Origin: https://other.test'),
     );
-    expect((await wire.answer()).status).toBe(403);
+    expect((await wire.response()).status).toBe(403);
     wire.end();
   });
 
@@ -284,7 +284,9 @@ describe('a value from the environment', () => {
     const { text, env, files, sentinels } = environmentManifest(url, `${url}/keys`, method);
     const otherFolder = temporaryFolder('environment', { ...files, 'gateway.yaml': text });
     const other = startCli(['run'], otherFolder, env);
-    const [, otherUrl = '', otherAdmin = ''] = await other.seen(/"url":"([^"]+)","admin":"([^"]+)".*"msg":"serving"/);
+    const [, otherUrl = '', otherAdmin = ''] = await other.waitFor(
+      /"url":"([^"]+)","admin":"([^"]+)".*"msg":"serving"/,
+    );
     const key = Object.values(env).find((value) => value.endsWith('cdef'));
     const responses = [];
     for (const token of ['opaque', await tokenOf('other')])
@@ -297,7 +299,7 @@ describe('a value from the environment', () => {
     for (const path of ['/status', '/metrics', '/routes', '/openapi.json'])
       responses.push(await (await fetch(otherAdmin + path, { headers: { Authorization: `Bearer ${key}` } })).text());
     other.child.kill('SIGTERM');
-    const { out, err } = await other.ended;
+    const { out, err } = await other.result;
     const lints = await runCli(['lint', '--preset', 'strict'], otherFolder, env);
     const all = [...responses, out, err, lints.out, lints.err].join('\n').toLowerCase();
     expect(sentinels.filter((sentinel) => all.includes(sentinel))).toEqual([]);
@@ -314,7 +316,7 @@ describe('a value from the environment', () => {
   });
 });
 
-function expectClean({ code, out, err }: Ended): void {
+function expectClean({ code, out, err }: CliResult): void {
   expect(code).not.toBe(2);
   expect(leaksIn(out)).toEqual([]);
   expect(leaksIn(err)).toEqual([]);

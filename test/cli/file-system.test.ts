@@ -3,12 +3,12 @@ import { closeSync, constants, openSync, readFileSync, rmSync, truncateSync, wri
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPair } from '../support/certificate.ts';
-import { runCli, type Started, startCli } from '../support/cli.ts';
+import { type CliProcess, runCli, startCli } from '../support/cli.ts';
 import { eventually } from '../support/site.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 let folder: string;
-const started: Started[] = [];
+const started: CliProcess[] = [];
 
 beforeEach(() => {
   folder = temporaryFolder('file-system');
@@ -20,9 +20,9 @@ beforeEach(() => {
   save('gateway.yaml', manifest('one'));
 });
 afterEach(async () => {
-  for (const { child, ended } of started.splice(0)) {
+  for (const { child, result } of started.splice(0)) {
     child.kill('SIGKILL');
-    await ended;
+    await result;
   }
 });
 
@@ -43,7 +43,7 @@ ${route(id)}  - { id: checked, method: POST, path: /checked, upstream: up, acces
 `;
 
 interface RunningGateway {
-  readonly cli: Started;
+  readonly cli: CliProcess;
   /** Requests an endpoint of the admin API. */
   readonly request: (path: string, method?: string) => Promise<{ status: number; body: Record<string, unknown> }>;
 }
@@ -54,7 +54,7 @@ async function start(preload: string): Promise<RunningGateway> {
   const env = { NODE_OPTIONS: `--import ${join(folder, 'preload.mjs')}` };
   const cli = startCli(['run'], folder, env);
   started.push(cli);
-  const [, admin = ''] = await cli.seen(/"admin":"([^"]+)".*"msg":"serving"/);
+  const [, admin = ''] = await cli.waitFor(/"admin":"([^"]+)".*"msg":"serving"/);
   const request = async (path: string, method = 'GET') => {
     const response = await fetch(admin + path, { method });
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
@@ -129,14 +129,14 @@ describe('the serving thread', () => {
     const { cli, request } = await start(RECORD_CALLS);
     save('begin', '');
     save('gateway.yaml', manifest('two'));
-    await cli.seen(/"msg":"manifest reloaded"/);
+    await cli.waitFor(/"msg":"manifest reloaded"/);
     const pair = createPair();
     save('a.crt', pair.certificate);
-    await cli.seen(/"files":\["a.crt"\]/);
+    await cli.waitFor(/"files":\["a.crt"\]/);
     save('schema.json', '{ "type": "array" }');
-    await cli.seen(/"files":\["schema.json"\]/);
+    await cli.waitFor(/"files":\["schema.json"\]/);
     save('routes/more.yaml', `routes:\n${route('more')}`);
-    await cli.seen(/"added":\["more"\]/);
+    await cli.waitFor(/"added":\["more"\]/);
     save('gateway.yaml', 'version: 2');
     expect((await request('/-/reload', 'POST')).status).toBe(422);
     // Longer than the polling interval.
@@ -149,18 +149,18 @@ describe('the thread that watches files', () => {
   it('does not use the thread pool and notices a change at once', async () => {
     const { cli } = await start(RECORD_POOL_CALLS);
     save('gateway.yaml', manifest('two'));
-    await cli.seen(/"msg":"manifest reloaded"/);
+    await cli.waitFor(/"msg":"manifest reloaded"/);
     rmSync(join(folder, 'routes'), { recursive: true });
     save('routes/other.yaml', `routes:\n${route('other')}`);
-    await cli.seen(/"added":\["other"\]/);
+    await cli.waitFor(/"added":\["other"\]/);
     save('routes/more.yaml', `routes:\n${route('more')}`);
-    await cli.seen(/"cause":"change".*"added":\["more"\]/);
+    await cli.waitFor(/"cause":"change".*"added":\["more"\]/);
     expect(() => readFileSync(join(folder, 'pool-calls'), 'utf8')).toThrow('ENOENT');
   }, 30_000);
 
   it('does not retry forever if files cannot be watched', async () => {
     const { cli, request } = await start(NO_WATCH);
-    await cli.seen(
+    await cli.waitFor(
       /"reason":"ENOSPC".*"msg":"the files of the manifest cannot be watched; the gateway polls them instead"/,
     );
     await new Promise((resolve) => setTimeout(resolve, 3_000));
@@ -176,7 +176,7 @@ describe('a file system that hangs', () => {
     const { cli, request } = await start(HANG);
     hang();
     save('gateway.yaml', manifest('two'));
-    await cli.seen(/"reason":"the file system does not respond[^"]*".*"msg":"manifest cannot be read/);
+    await cli.waitFor(/"reason":"the file system does not respond[^"]*".*"msg":"manifest cannot be read/);
     expect((await request('/readyz')).body).toMatchObject({ status: 'degraded' });
     expect((await request('/status')).body).toMatchObject({ last_reload: { result: 'unreadable' }, hung_threads: 1 });
     const { status, body } = await request('/-/reload', 'POST');
@@ -190,11 +190,11 @@ describe('a file system that hangs', () => {
     expect((await request('/status')).body['hung_threads']).toBeLessThanOrEqual(4);
     expect(cli.out().match(/manifest cannot be read/g)?.length).toBeLessThanOrEqual(3);
     release();
-    await cli.seen(/"msg":"manifest reloaded"/);
+    await cli.waitFor(/"msg":"manifest reloaded"/);
     await eventually('no thread hangs', async () => (await request('/status')).body['hung_threads'] === 0, 20_000);
     expect((await request('/readyz')).body).toMatchObject({ status: 'ready' });
     cli.child.kill('SIGTERM');
-    expect((await cli.ended).code).toBe(0);
+    expect((await cli.result).code).toBe(0);
   }, 90_000);
 
   it.each(['SIGTERM', 'SIGTERM twice'])(
@@ -204,10 +204,10 @@ describe('a file system that hangs', () => {
       hang();
       save('gateway.yaml', manifest('two'));
       const reload = request('/-/reload', 'POST');
-      await cli.seen(/"msg":"manifest cannot be read/);
+      await cli.waitFor(/"msg":"manifest cannot be read/);
       cli.child.kill('SIGTERM');
       if (signals === 'SIGTERM twice') cli.child.kill('SIGINT');
-      const { code, out } = await cli.ended;
+      const { code, out } = await cli.result;
       expect([0, 128 + 2, 128 + 15]).toContain(code);
       if (signals === 'SIGTERM') expect([code, out]).toEqual([0, expect.stringContaining('"msg":"stopped"')]);
       expect((await reload.catch(() => ({ status: 503 }))).status).toBe(503);
@@ -263,13 +263,13 @@ describe('a gateway that stops', () => {
     save('gateway.yaml', manifest('one').replace('delay: 0s', 'delay: 3s'));
     const { cli, request } = await start('');
     cli.child.kill('SIGTERM');
-    await cli.seen(/"msg":"stopping"/);
+    await cli.waitFor(/"msg":"stopping"/);
     save('gateway.yaml', manifest('two'));
     expect(await request('/-/reload', 'POST')).toEqual({
       status: 503,
       body: { status: 503, detail: expect.stringContaining('the gateway is stopping') },
     });
     expect((await request('/readyz')).status).toBe(503);
-    expect((await cli.ended).out).not.toContain('manifest reloaded');
+    expect((await cli.result).out).not.toContain('manifest reloaded');
   });
 });

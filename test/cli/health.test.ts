@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Operating, startOperating } from '../support/admin.ts';
+import { type GatewayWithAdmin, startGatewayWithAdmin } from '../support/admin.ts';
 import { createPair } from '../support/certificate.ts';
 import { runCli } from '../support/cli.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -23,10 +23,10 @@ const folderWith = (text: string) => temporaryFolder('health', { 'gateway.yaml':
 const health = (admin: string, args: string[] = [], env: Record<string, string> = {}, rest = REST) =>
   runCli(['health', ...args], folderWith(manifestOf(admin, rest)), env);
 
-let site: Operating;
+let site: GatewayWithAdmin;
 let isStopping = false;
 beforeAll(async () => {
-  site = await startOperating(manifestOf('127.0.0.1:0'), {}, {}, { isStopping: () => isStopping });
+  site = await startGatewayWithAdmin(manifestOf('127.0.0.1:0'), {}, {}, { isStopping: () => isStopping });
 });
 afterAll(() => site.close());
 
@@ -78,7 +78,7 @@ describe('health', () => {
     const [server, client] = [createPair(), createPair({ name: 'operator' })];
     const files = { 's.crt': server.certificate, 's.key': server.key, 'ca.crt': client.certificate };
     const tls = '{ certificate: s.crt, key: s.key, clientCa: ca.crt }';
-    const restricted = await startOperating(manifestOf(`{ listen: '127.0.0.1:0', tls: ${tls} }`), {}, files);
+    const restricted = await startGatewayWithAdmin(manifestOf(`{ listen: '127.0.0.1:0', tls: ${tls} }`), {}, files);
     const { code, out } = await health(`{ listen: '127.0.0.1:${restricted.admin.port}', tls: ${tls} }`);
     expect([code, out]).toEqual([0, 'ready\n']);
     await restricted.close();

@@ -5,20 +5,20 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createPair } from '../support/certificate.ts';
-import { type Started, startCli } from '../support/cli.ts';
+import { type CliProcess, startCli } from '../support/cli.ts';
 import { freePort } from '../support/free-port.ts';
 import { MANIFEST } from '../support/platform.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const manifest = readFileSync(MANIFEST, 'utf8');
-const started: Started[] = [];
+const started: CliProcess[] = [];
 const upstreams: Upstream[] = [];
 
 afterEach(async () => {
-  for (const { child, ended } of started.splice(0)) {
+  for (const { child, result } of started.splice(0)) {
     child.kill('SIGKILL');
-    await ended;
+    await result;
   }
   for (const upstream of upstreams.splice(0)) await upstream.close();
 });
@@ -43,14 +43,14 @@ const SERVING = /"url":"(http:[^"]+)".*"msg":"serving"/;
 describe('dev', () => {
   it('serves the platform with the sandbox, and prints commands that work when pasted', async () => {
     const cli = start(['dev'], { 'gateway.yaml': manifest });
-    await cli.seen(/Try:\n(.*\n){3}/);
+    await cli.waitFor(/Try:\n(.*\n){3}/);
     const lines = cli.err().split('Try:\n')[1]?.trimEnd() ?? '';
     const { stdout } = await promisify(execFile)('bash', ['-c', lines]);
     expect(stdout).toContain('"data":[{');
     expect(stdout).toContain('"per_page":2');
     expect(stdout).toContain('"message":"API gateway is restricted to company admin and user roles"');
     cli.child.kill('SIGINT');
-    expect((await cli.ended).code).toBe(0);
+    expect((await cli.result).code).toBe(0);
   });
 
   it('keeps the sandbox data after a restart and deletes it with --reset', async () => {
@@ -58,12 +58,12 @@ describe('dev', () => {
     const countEmails = async (args: string[], act: (url: string) => Promise<void>) => {
       const cli = startCli(['dev', ...args], folder, { LISTEN: '127.0.0.1:0', ADMIN: '127.0.0.1:0' });
       started.push(cli);
-      const [, url = ''] = await cli.seen(/served at (\S+)\. Edit/);
-      const [, outbox = ''] = await cli.seen(/emails (\S+)/);
+      const [, url = ''] = await cli.waitFor(/served at (\S+)\. Edit/);
+      const [, outbox = ''] = await cli.waitFor(/emails (\S+)/);
       await act(url);
       const { data } = (await (await fetch(outbox)).json()) as { data: unknown[] };
       cli.child.kill('SIGINT');
-      await cli.ended;
+      await cli.result;
       return data.length;
     };
     const requestPasswordReset = async (url: string) => {
@@ -85,23 +85,23 @@ describe('run', () => {
     const upstream = await startUpstream();
     upstreams.push(upstream);
     const cli = start(['run'], { 'gateway.yaml': GOOD(upstream.url) });
-    const [, url = ''] = await cli.seen(SERVING);
+    const [, url = ''] = await cli.waitFor(SERVING);
     const file = join(cli.folder, 'gateway.yaml');
     const status = async (path: string) => (await fetch(url + path)).status;
     expect([await status('/one'), await status('/two')]).toEqual([200, 404]);
 
     writeFileSync(file, GOOD(upstream.url).replace('/one', '/two'));
-    await cli.seen(/manifest reloaded/);
-    await cli.seen(/^the saved manifest is active; changed: one$/m);
+    await cli.waitFor(/manifest reloaded/);
+    await cli.waitFor(/^the saved manifest is active; changed: one$/m);
     expect([await status('/one'), await status('/two')]).toEqual([404, 200]);
 
     writeFileSync(file, GOOD(upstream.url).replace('access', 'acess'));
-    await cli.seen(/manifest rejected/);
-    await cli.seen(/gateway\.yaml:5:\d+ error unknown key "acess"; did you mean "access"\?/);
+    await cli.waitFor(/manifest rejected/);
+    await cli.waitFor(/gateway\.yaml:5:\d+ error unknown key "acess"; did you mean "access"\?/);
     expect([await status('/one'), await status('/two')]).toEqual([404, 200]);
 
     rmSync(file);
-    await cli.seen(/manifest cannot be read/);
+    await cli.waitFor(/manifest cannot be read/);
     expect(await status('/two')).toBe(200);
   });
 
@@ -110,22 +110,22 @@ describe('run', () => {
     const tls = 'tls: { certificate: a.crt, key: a.key }';
     const text = GOOD('http://127.0.0.1:9').replace('server: {', `server: { ${tls},`);
     const cli = start(['run'], { 'gateway.yaml': text, 'a.crt': oldPair.certificate, 'a.key': oldPair.key });
-    await cli.seen(/"url":"https:[^"]+".*"msg":"serving"/);
+    await cli.waitFor(/"url":"https:[^"]+".*"msg":"serving"/);
     writeFileSync(join(cli.folder, 'a.key'), newPair.key);
-    await cli.seen(/gateway\.yaml:6:\d+ error this key does not belong to the certificate/);
+    await cli.waitFor(/gateway\.yaml:6:\d+ error this key does not belong to the certificate/);
     writeFileSync(join(cli.folder, 'a.crt'), newPair.certificate);
-    await cli.seen(/^the saved manifest is active; server: tls$/m);
+    await cli.waitFor(/^the saved manifest is active; server: tls$/m);
     for (const { key } of [oldPair, newPair]) expect(cli.out() + cli.err()).not.toContain(key.split('\n')[1]);
   });
 
   it('reloads on SIGHUP and logs both hashes and a summary of the change', async () => {
     const cli = start(['run'], { 'gateway.yaml': GOOD('http://127.0.0.1:9') });
-    const [, hash = ''] = await cli.seen(/"hash":"([0-9a-f]{64})".*"msg":"serving"/);
+    const [, hash = ''] = await cli.waitFor(/"hash":"([0-9a-f]{64})".*"msg":"serving"/);
     cli.child.kill('SIGHUP');
-    await cli.seen(/"cause":"signal","msg":"manifest unchanged; nothing was reloaded"/);
+    await cli.waitFor(/"cause":"signal","msg":"manifest unchanged; nothing was reloaded"/);
     writeFileSync(join(cli.folder, 'gateway.yaml'), GOOD('http://127.0.0.1:9').replaceAll('one', 'two'));
     cli.child.kill('SIGHUP');
-    const [line] = await cli.seen(/.*"msg":"manifest reloaded"/);
+    const [line] = await cli.waitFor(/.*"msg":"manifest reloaded"/);
     const entry = JSON.parse(`${line}}`);
     expect(entry).toMatchObject({ old_hash: hash, files: ['gateway.yaml'], added: ['two'], removed: ['one'] });
     expect(entry.summary).toBe('1 route added, 1 route removed, 1 now public');
@@ -134,11 +134,11 @@ describe('run', () => {
 
   it('logs the keys that need a restart and activates the other changes', async () => {
     const cli = start(['run'], { 'gateway.yaml': GOOD('http://127.0.0.1:9') });
-    await cli.seen(SERVING);
+    await cli.waitFor(SERVING);
     const moved = GOOD('http://127.0.0.1:9').replace('127.0.0.1:0', '127.0.0.1:1').replaceAll('one', 'two');
     writeFileSync(join(cli.folder, 'gateway.yaml'), moved);
-    await cli.seen(/"keys":\["listen"\],"msg":"these keys take effect only after a restart; restart the gateway"/);
-    await cli.seen(
+    await cli.waitFor(/"keys":\["listen"\],"msg":"these keys take effect only after a restart; restart the gateway"/);
+    await cli.waitFor(
       /^the saved manifest is active; added: two; removed: one; now public: two; needs a restart: listen$/m,
     );
   });
@@ -148,23 +148,23 @@ describe('run', () => {
     const selfTest =
       'version: 1\ncases:\n  - { name: a, request: { method: GET, url: /one }, expect: { status: 200 } }\n';
     const cli = start(['run'], { 'gateway.yaml': text, 'self.test.yaml': selfTest });
-    await cli.seen(SERVING);
+    await cli.waitFor(SERVING);
     writeFileSync(join(cli.folder, 'self.test.yaml'), `${selfTest}# again\n`);
-    await cli.seen(/^the saved manifest is active; routes and upstreams are unchanged; saved: self\.test\.yaml$/m);
+    await cli.waitFor(/^the saved manifest is active; routes and upstreams are unchanged; saved: self\.test\.yaml$/m);
   });
 
   it('exits with 1 if the manifest fails its self-test at startup', async () => {
     const text = `${GOOD('http://127.0.0.1:9')}reload: { selfTest: self.test.yaml }\n`;
     const selfTest =
       'version: 1\ncases:\n  - { name: a, request: { method: GET, url: /one }, expect: { status: 404 } }\n';
-    const { code, out, err } = await start(['run'], { 'gateway.yaml': text, 'self.test.yaml': selfTest }).ended;
+    const { code, out, err } = await start(['run'], { 'gateway.yaml': text, 'self.test.yaml': selfTest }).result;
     expect([code, out]).toEqual([1, '']);
     expect(err).toContain('self.test.yaml:3:71 error "a" fails: status is 200, not 404 [self-test]\n  1 │ version: 1');
   });
 
   it('exits with 1 and prints the problems if the manifest has errors at startup', async () => {
     const cli = start(['run'], { 'gateway.yaml': 'version: 2\n' });
-    const { code, out, err } = await cli.ended;
+    const { code, out, err } = await cli.result;
     expect([code, out]).toEqual([1, '']);
     expect(err).toMatch(/^gateway\.yaml:1:10 error 2 is not supported here; write 1/m);
   });
@@ -174,7 +174,7 @@ describe('run', () => {
     await new Promise((resolve) => other.once('listening', resolve));
     const { port } = other.address() as { port: number };
     const cli = start(['run'], { 'gateway.yaml': GOOD('http://127.0.0.1:9').replace(':0\n', `:${port}\n`) });
-    const { code, err } = await cli.ended;
+    const { code, err } = await cli.result;
     other.close();
     expect(code).toBe(2);
     expect(err).toBe(
@@ -193,14 +193,14 @@ describe('run', () => {
     await new Promise((resolve) => setImmediate(resolve));
     while (upstreams.length === 0) await new Promise((resolve) => setImmediate(resolve));
     const cli = start(['run'], { 'gateway.yaml': GOOD(upstreams[0]?.url ?? '') });
-    const [, url = ''] = await cli.seen(SERVING);
+    const [, url = ''] = await cli.waitFor(SERVING);
     const response = fetch(`${url}/one`).then((received) => received.text());
     await received;
     cli.child.kill('SIGTERM');
-    await cli.seen(/"msg":"stopping"/);
+    await cli.waitFor(/"msg":"stopping"/);
     respond();
     expect(await response).toBe('late');
-    expect((await cli.ended).code).toBe(0);
+    expect((await cli.result).code).toBe(0);
     expect(cli.out()).toMatch(/"msg":"stopped"/);
   });
 
@@ -208,13 +208,13 @@ describe('run', () => {
     const upstream = await startUpstream(() => undefined);
     upstreams.push(upstream);
     const cli = start(['run'], { 'gateway.yaml': GOOD(upstream.url) });
-    const [, url = ''] = await cli.seen(SERVING);
+    const [, url = ''] = await cli.waitFor(SERVING);
     const response = fetch(`${url}/one`).catch(() => 'cut');
     while (upstream.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
     cli.child.kill('SIGTERM');
-    await cli.seen(/"msg":"stopping"/);
+    await cli.waitFor(/"msg":"stopping"/);
     cli.child.kill('SIGTERM');
-    expect((await cli.ended).code).toBe(128 + 15);
+    expect((await cli.result).code).toBe(128 + 15);
     expect(await response).toBe('cut');
   });
 });
@@ -224,13 +224,13 @@ describe('the admin API', () => {
     const port = await freePort();
     const text = `${GOOD('http://127.0.0.1:9')}admin: 127.0.0.1:${port}\n`;
     const cli = start(['run'], { 'gateway.yaml': text });
-    await cli.seen(SERVING);
+    await cli.waitFor(SERVING);
     const getJson = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).json();
     expect(await getJson('/livez')).toEqual({ status: 'alive' });
     expect(await getJson('/readyz')).toEqual({ status: 'ready', reasons: [] });
     expect(await getJson('/status')).toMatchObject({ manifest: { routes: 1 }, last_reload: null });
     writeFileSync(join(cli.folder, 'gateway.yaml'), text.replace('method: GET', 'method: get'));
-    await cli.seen(/manifest rejected/);
+    await cli.waitFor(/manifest rejected/);
     expect(await getJson('/readyz')).toEqual({ status: 'degraded', reasons: ['the saved manifest was rejected'] });
     expect(await getJson('/status')).toMatchObject({
       last_reload: { result: 'rejected', problems: [{ line: 5, column: 24 }] },
@@ -241,7 +241,7 @@ describe('the admin API', () => {
     const port = await freePort();
     const text = `${GOOD('http://127.0.0.1:9')}admin: 127.0.0.1:${port}\n`;
     const cli = start(['run'], { 'gateway.yaml': text });
-    const [, url = ''] = await cli.seen(SERVING);
+    const [, url = ''] = await cli.waitFor(SERVING);
     const requestReload = async () => {
       const response = await fetch(`http://127.0.0.1:${port}/-/reload`, { method: 'POST' });
       return { status: response.status, body: (await response.json()) as Record<string, unknown> };

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN_ENDPOINTS } from '../../src/admin/endpoints.ts';
-import { type Started, startCli } from '../support/cli.ts';
+import { type CliProcess, startCli } from '../support/cli.ts';
 import { AUDIENCE, ISSUER, type Issuer, startIssuer } from '../support/issuer.ts';
 import { exchangeBytes, head } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
@@ -35,7 +35,7 @@ routes:
 
 let issuer: Issuer;
 let upstream: Upstream;
-let cli: Started;
+let cli: CliProcess;
 let port: number;
 let admin: string;
 let token: string;
@@ -53,14 +53,14 @@ beforeAll(async () => {
   });
   const folder = temporaryFolder('sentinel', { 'gateway.yaml': MANIFEST });
   cli = startCli(['run'], folder, { UP: upstream.url, JWKS: issuer.jwksUrl, ADMIN_TOKEN });
-  const [, url = '', adminUrl = ''] = await cli.seen(/"url":"([^"]+)","admin":"([^"]+)".*"msg":"serving"/);
+  const [, url = '', adminUrl = ''] = await cli.waitFor(/"url":"([^"]+)","admin":"([^"]+)".*"msg":"serving"/);
   port = Number(new URL(url).port);
   admin = adminUrl;
   follow().catch(() => undefined);
 });
 afterAll(async () => {
   cli.child.kill('SIGKILL');
-  await cli.ended;
+  await cli.result;
   await upstream.close();
   await issuer.close();
 });

@@ -3,20 +3,20 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MAIN, runCli, type Started, startCli } from '../support/cli.ts';
+import { type CliProcess, MAIN, runCli, startCli } from '../support/cli.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 let folder: string;
-const started: Started[] = [];
+const started: CliProcess[] = [];
 const inContainer: ChildProcess[] = [];
 
 beforeEach(() => {
   folder = temporaryFolder('signals', { 'gateway.yaml': manifest('0s') });
 });
 afterEach(async () => {
-  for (const { child, ended } of started.splice(0)) {
+  for (const { child, result } of started.splice(0)) {
     child.kill('SIGKILL');
-    await ended;
+    await result;
   }
   for (const child of inContainer.splice(0)) child.kill('SIGKILL');
 });
@@ -31,7 +31,7 @@ server: { stopping: { delay: ${delay} } }
 
 const SERVING = /"msg":"serving"/;
 
-function start(args: string[], env: Record<string, string> = {}): Started {
+function start(args: string[], env: Record<string, string> = {}): CliProcess {
   const cli = startCli(args, folder, env);
   started.push(cli);
   return cli;
@@ -63,12 +63,12 @@ describe('while the gateway is loading', () => {
 
   it('SIGHUP reloads the manifest as soon as the gateway serves', async () => {
     const cli = start(['run'], signalAtFirstImport('SIGHUP'));
-    await cli.seen(/"cause":"signal","msg":"manifest unchanged; nothing was reloaded"/);
+    await cli.waitFor(/"cause":"signal","msg":"manifest unchanged; nothing was reloaded"/);
   });
 
   it('SIGUSR1 is logged and does not open the inspector', async () => {
     const cli = start(['run'], signalAtFirstImport('SIGUSR1'));
-    await cli.seen(/"signal":"SIGUSR1","msg":"signal ignored"/);
+    await cli.waitFor(/"signal":"SIGUSR1","msg":"signal ignored"/);
     expect(cli.err()).toBe('');
   });
 });
@@ -88,20 +88,20 @@ describe('while the gateway serves', () => {
 
   it.each(others)('%s is ignored and logged', async (signal) => {
     const cli = start(['run']);
-    await cli.seen(SERVING);
+    await cli.waitFor(SERVING);
     cli.child.kill(signal);
-    await cli.seen(new RegExp(`"signal":"${signal === 'SIGIO' ? 'SIG(IO|POLL)' : signal}","msg":"signal ignored"`));
+    await cli.waitFor(new RegExp(`"signal":"${signal === 'SIGIO' ? 'SIG(IO|POLL)' : signal}","msg":"signal ignored"`));
     cli.child.kill('SIGTERM');
-    expect((await cli.ended).code).toBe(0);
+    expect((await cli.result).code).toBe(0);
     expect(cli.err()).toBe('');
   });
 
   it('SIGQUIT stops it like SIGTERM', async () => {
     const cli = start(['run']);
-    await cli.seen(SERVING);
+    await cli.waitFor(SERVING);
     cli.child.kill('SIGQUIT');
-    await cli.seen(/"signal":"SIGQUIT","delay_ms":0/);
-    expect((await cli.ended).code).toBe(0);
+    await cli.waitFor(/"signal":"SIGQUIT","delay_ms":0/);
+    expect((await cli.result).code).toBe(0);
   });
 });
 
@@ -109,20 +109,20 @@ describe('while the gateway stops', () => {
   it('SIGHUP is logged and does not reload', async () => {
     writeFileSync(join(folder, 'gateway.yaml'), manifest('2s'));
     const cli = start(['run']);
-    await cli.seen(SERVING);
+    await cli.waitFor(SERVING);
     cli.child.kill('SIGTERM');
-    await cli.seen(/"msg":"stopping"/);
+    await cli.waitFor(/"msg":"stopping"/);
     cli.child.kill('SIGHUP');
-    await cli.seen(/"signal":"SIGHUP","msg":"the gateway is stopping; SIGHUP is ignored"/);
-    expect((await cli.ended).code).toBe(0);
+    await cli.waitFor(/"signal":"SIGHUP","msg":"the gateway is stopping; SIGHUP is ignored"/);
+    expect((await cli.result).code).toBe(0);
   });
 
   it('SIGHUP never kills it before its exit', async () => {
     const cli = start(['run']);
-    await cli.seen(SERVING);
+    await cli.waitFor(SERVING);
     cli.child.kill('SIGTERM');
     const sending = setInterval(() => cli.child.kill('SIGHUP'), 1);
-    expect((await cli.ended).code).toBe(0);
+    expect((await cli.result).code).toBe(0);
     clearInterval(sending);
   });
 });

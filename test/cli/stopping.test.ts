@@ -1,17 +1,17 @@
 import { Agent, get } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Started, startCli } from '../support/cli.ts';
+import { type CliProcess, startCli } from '../support/cli.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
-const started: Started[] = [];
+const started: CliProcess[] = [];
 const upstreams: Upstream[] = [];
 
 afterEach(async () => {
-  for (const { child, ended } of started.splice(0)) {
+  for (const { child, result } of started.splice(0)) {
     child.kill('SIGKILL');
-    await ended;
+    await result;
   }
   for (const upstream of upstreams.splice(0)) await upstream.close();
 });
@@ -35,7 +35,7 @@ routes:
   const folder = temporaryFolder('stopping', { 'gateway.yaml': text });
   const cli = startCli(['run'], folder, env);
   started.push(cli);
-  const [, url = '', admin = ''] = await cli.seen(/"url":"([^"]+)","admin":"([^"]+)".*"msg":"serving"/);
+  const [, url = '', admin = ''] = await cli.waitFor(/"url":"([^"]+)","admin":"([^"]+)".*"msg":"serving"/);
   return { cli, url, admin, upstream };
 }
 
@@ -79,7 +79,7 @@ describe('SIGTERM', () => {
     expect(results.filter((result) => typeof result === 'string' || result.status !== 200)).toEqual([]);
     expect(results.length).toBeGreaterThanOrEqual(400);
     expect(results.filter((result) => typeof result !== 'string' && result.isLast).length).toBeGreaterThan(0);
-    expect((await cli.ended).code).toBe(0);
+    expect((await cli.result).code).toBe(0);
   });
 
   it('makes the gateway unready at once, keeps serving for the delay, then closes the listener', async () => {
@@ -87,7 +87,7 @@ describe('SIGTERM', () => {
     const agent = new Agent({ keepAlive: false });
     const slow = send(`${url}/slow`, agent);
     cli.child.kill('SIGTERM');
-    await cli.seen(/"delay_ms":2000,"grace_ms":20000,"msg":"stopping"/);
+    await cli.waitFor(/"delay_ms":2000,"grace_ms":20000,"msg":"stopping"/);
     const readiness = await fetch(`${admin}/readyz`);
     expect([readiness.status, await readiness.text()]).toEqual([503, expect.stringContaining('"status":"stopping"')]);
     expect(await send(`${url}/quick`, agent)).toEqual({ status: 200, isLast: true });
@@ -97,7 +97,7 @@ describe('SIGTERM', () => {
     // The kernel resets connections that the listener has not accepted when it closes.
     expect(last).toMatch(/ECONNREFUSED|ECONNRESET|hang up/);
     expect(await slow).toMatchObject({ status: 200 });
-    expect((await cli.ended).code).toBe(0);
+    expect((await cli.result).code).toBe(0);
   });
 
   it('cuts the requests that are in flight after the grace period', async () => {
@@ -105,17 +105,17 @@ describe('SIGTERM', () => {
     const slow = send(`${url}/slow`, new Agent());
     while (upstream.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
     cli.child.kill('SIGTERM');
-    await cli.seen(/"connections":1,"msg":"grace period expired/);
+    await cli.waitFor(/"connections":1,"msg":"grace period expired/);
     expect(typeof (await slow)).toBe('string');
-    expect((await cli.ended).code).toBe(0);
+    expect((await cli.result).code).toBe(0);
   });
 
   it('exits at once on a second signal, after the log is written', async () => {
     const { cli } = await start('{ delay: 1m, grace: 1m }');
     cli.child.kill('SIGTERM');
-    await cli.seen(/"msg":"stopping"/);
+    await cli.waitFor(/"msg":"stopping"/);
     cli.child.kill('SIGINT');
-    expect((await cli.ended).code).toBe(128 + 2);
+    expect((await cli.result).code).toBe(128 + 2);
   });
 });
 
@@ -123,8 +123,8 @@ describe('SIGINT', () => {
   it('stops without the delay', async () => {
     const { cli } = await start('{ delay: 1m, grace: 1m }');
     cli.child.kill('SIGINT');
-    await cli.seen(/"delay_ms":0,"grace_ms":60000,"msg":"stopping"/);
-    expect((await cli.ended).code).toBe(0);
+    await cli.waitFor(/"delay_ms":0,"grace_ms":60000,"msg":"stopping"/);
+    expect((await cli.result).code).toBe(0);
   });
 });
 
@@ -137,7 +137,7 @@ describe('an uncaught error', () => {
     const folder = temporaryFolder('crash', { 'crash.mjs': `process.on('SIGUSR2', () => ${code});` });
     const { cli } = await start('{ delay: 1m }', { NODE_OPTIONS: `--import ${join(folder, 'crash.mjs')}` });
     cli.child.kill('SIGUSR2');
-    const { code: exit, out } = await cli.ended;
+    const { code: exit, out } = await cli.result;
     expect(exit).toBe(1);
     expect(out).toMatch(/"level":60,.*boom of the test.*"msg":"the process exits after an unexpected error"/);
   });

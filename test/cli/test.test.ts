@@ -116,22 +116,22 @@ cases:
 
   it('runs again with --watch when the test file or the manifest changes, until a signal stops it', async () => {
     const folder = folderWith(files);
-    const { child, seen, ended } = startCli(['test', '--watch'], folder);
-    await seen(/1 passed[\s\S]*waiting for changes\n$/);
+    const { child, waitFor, result } = startCli(['test', '--watch'], folder);
+    await waitFor(/1 passed[\s\S]*waiting for changes\n$/);
     writeFileSync(join(folder, 'gateway.test.yaml'), failing);
-    await seen(/1 failed[\s\S]*waiting for changes\n$/);
+    await waitFor(/1 failed[\s\S]*waiting for changes\n$/);
     writeFileSync(
       join(folder, 'gateway.yaml'),
       MANIFEST.replace('id: one', 'id: first').replace('id: two', 'id: one').replace('id: first', 'id: two'),
     );
-    await seen(/1 failed[\s\S]*1 passed/);
+    await waitFor(/1 failed[\s\S]*1 passed/);
     rmSync(join(folder, 'gateway.yaml'));
-    await seen(/no such file/);
+    await waitFor(/no such file/);
     writeFileSync(join(folder, 'gateway.yaml'), MANIFEST.replace('id: one', 'id: more'));
-    await seen(/the manifest has no route "one"|has no route "two"|1 failed[\s\S]*1 failed/);
+    await waitFor(/the manifest has no route "one"|has no route "two"|1 failed[\s\S]*1 failed/);
     writeFileSync(join(folder, 'gateway.test.yaml'), TEST_FILE.replace('route: one', 'route: more'));
-    await seen(/1 passed[\s\S]*1 passed[\s\S]*1 passed/);
+    await waitFor(/1 passed[\s\S]*1 passed[\s\S]*1 passed/);
     child.kill('SIGTERM');
-    expect((await ended).code).toBe(0);
+    expect((await result).code).toBe(0);
   }, 60_000);
 });

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { METRICS } from '../../src/admin/metrics/gateway-metrics.ts';
-import { startOperating } from '../support/admin.ts';
+import { startGatewayWithAdmin } from '../support/admin.ts';
 import { hasPromtool } from '../support/promtool.ts';
 import { scrape } from '../support/scrape.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -41,7 +41,7 @@ const expressions = [...rules, ...queries].map(({ expr }) => expr);
 const metrics = new Map<string, ReadonlySet<string>>();
 
 beforeAll(async () => {
-  const site = await startOperating(`version: 1
+  const site = await startGatewayWithAdmin(`version: 1
 listen: 127.0.0.1:0
 admin: 127.0.0.1:0
 upstreams: { up: { url: 'http://127.0.0.1:9' } }

@@ -6,7 +6,7 @@ import { ADMIN_ENDPOINTS } from '../../src/admin/endpoints.ts';
 import { METRICS } from '../../src/admin/metrics/gateway-metrics.ts';
 import { RESOLUTION_STATES } from '../../src/dns/resolution-status.ts';
 import { loadText } from '../manifest/support.ts';
-import { type Operating, startOperating } from '../support/admin.ts';
+import { type GatewayWithAdmin, startGatewayWithAdmin } from '../support/admin.ts';
 import { runCli } from '../support/cli.ts';
 import { scrape } from '../support/scrape.ts';
 import { expectSection } from '../support/section.ts';
@@ -30,9 +30,9 @@ routes:
   - { id: one, method: GET, path: /one, upstream: up, access: public }
 `;
 
-let site: Operating;
+let site: GatewayWithAdmin;
 beforeAll(async () => {
-  site = await startOperating(MANIFEST);
+  site = await startGatewayWithAdmin(MANIFEST);
 });
 afterAll(() => site.close());
 

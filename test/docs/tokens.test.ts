@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { load } from '../../src/load.ts';
 import type { Verifier } from '../../src/plan/tokens/verifier.ts';
 import { claims, ecKey, encode, keyFile, tokenOf } from '../plan/tokens/keys.ts';
-import { type Listening, startListening } from '../support/upstream.ts';
+import { startUpstreamServer, type UpstreamServer } from '../support/upstream.ts';
 
 const page = readFileSync(new URL('../../docs/tokens.md', import.meta.url), 'utf8');
 const examples = [...page.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text);
@@ -12,11 +12,11 @@ const SECRET = 'thirty-two bytes of a shared secret';
 
 const key = ecKey('one');
 const ed = generateKeyPairSync('ed25519');
-let identity: Listening;
+let identity: UpstreamServer;
 
 /** An identity service with keys, metadata, introspection and userinfo. */
 beforeAll(async () => {
-  identity = await startListening((request, response) => {
+  identity = await startUpstreamServer((request, response) => {
     const pages: Readonly<Record<string, unknown>> = {
       '/jwks.json': JSON.parse(keyFile(key)),
       '/.well-known/openid-configuration': { issuer: identity.url, jwks_uri: `${identity.url}/jwks.json` },

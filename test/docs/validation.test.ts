@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Running, startGateway } from '../support/gateway.ts';
-import { ask, head } from '../support/raw.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { head, sendRequest } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -15,7 +15,7 @@ const requests = blocks.filter(({ language }) => language === 'http').map(({ tex
 const responses = blocks.filter(({ language }) => language === 'json').map(({ text }) => text);
 
 let upstream: Upstream;
-let gateway: Running;
+let gateway: TestGateway;
 
 beforeAll(async () => {
   upstream = await startUpstream();
@@ -51,7 +51,7 @@ describe('docs/validation.md', () => {
       const lines = gateway.lines.length;
       const { line, bytes, body } = bytesOf(request);
       const { reported, ...expected } = JSON.parse(response);
-      const actual = await ask(gateway.port, bytes);
+      const actual = await sendRequest(gateway.port, bytes);
       await eventually('the access line', () => gateway.lines.length > lines);
       expect(gateway.lines.at(-1)?.['reported']).toEqual(reported);
       const { status, code, errors } = actual.status === 200 ? { status: 200 } : actual.json();

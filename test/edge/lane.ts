@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { manifest, type Running, startGateway } from '../support/gateway.ts';
+import { manifest, startGateway, type TestGateway } from '../support/gateway.ts';
 import type { Issuer } from '../support/issuer.ts';
-import { type RawAnswer, Wire } from '../support/raw.ts';
+import { type RawResponse, Wire } from '../support/raw.ts';
 import { get } from './corpus/case.ts';
 import { type Recorder, startRecorder } from './recorder.ts';
 import type { StrictHead, StrictMessage } from './strict.ts';
@@ -29,7 +29,7 @@ const PROBE = get('/public/probe').replace('\r\n\r\n', '\r\nConnection: close\r\
 
 /** A gateway and its own recorder. One lane runs one case at a time, so each recorded request belongs to that case. */
 export interface Lane {
-  readonly gateway: Running;
+  readonly gateway: TestGateway;
   readonly recorder: Recorder;
   /** Sends bytes on a new connection and returns everything that the client and the upstream receive. */
   exchange(bytes: string | readonly string[], options: LaneOptions): Promise<LaneResult>;
@@ -44,7 +44,7 @@ export interface LaneOptions {
 }
 
 export interface LaneResult {
-  readonly responses: readonly RawAnswer[];
+  readonly responses: readonly RawResponse[];
   readonly interimStatuses: readonly number[];
   readonly isClosed: boolean;
   /** The bytes after the expected responses. */
@@ -113,7 +113,7 @@ async function exchange(
 type ClientResponses = Pick<LaneResult, 'responses' | 'interimStatuses'>;
 
 async function readResponses(wire: Wire, methods: readonly string[]): Promise<ClientResponses> {
-  const responses: RawAnswer[] = [];
+  const responses: RawResponse[] = [];
   const interimStatuses: number[] = [];
   const all = (async () => {
     while (responses.length < methods.length) {
@@ -143,7 +143,7 @@ async function probe(port: number): Promise<string[]> {
   try {
     const wire = await Wire.open(port);
     wire.write(PROBE);
-    const response = await Promise.race([wire.answer(), sleep(3_000)]);
+    const response = await Promise.race([wire.response(), sleep(3_000)]);
     wire.end();
     const got = response === undefined ? 'nothing' : `${response.status} ${response.body}`;
     return got === '200 {"target":"/public/probe"}' ? [] : [`the response to the next request was ${got}`];

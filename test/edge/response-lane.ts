@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startGateway } from '../support/gateway.ts';
-import { ask, openSocket, type RawAnswer } from '../support/raw.ts';
+import { openSocket, type RawResponse, sendRequest } from '../support/raw.ts';
 import { type RawUpstream, startRawUpstream } from '../support/upstream.ts';
 import { get, HOST, request } from './corpus/case.ts';
 import type { ClientOutcome, HostileResponse } from './corpus/responses.ts';
@@ -20,7 +20,7 @@ export interface ResponseLane {
   /** Makes the upstream send this response and returns a description of each violation. */
   check(hostile: HostileResponse): Promise<string[]>;
   /** Sends a GET request on a new connection. */
-  send(path: string): Promise<RawAnswer>;
+  send(path: string): Promise<RawResponse>;
   close(): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export async function startResponseLane(): Promise<ResponseLane> {
   const closed = await startRawUpstream(() => undefined);
   await closed.close();
   const gateway = await startGateway(manifest(upstream.url, closed.url));
-  const send = (path: string) => ask(gateway.port, get(path, 'Connection: close'));
+  const send = (path: string) => sendRequest(gateway.port, get(path, 'Connection: close'));
   return {
     check: async (response) => {
       hostile = response;
@@ -329,7 +329,7 @@ async function isClosedInTime(socket: Socket | undefined): Promise<boolean> {
 let nextNumber = 0;
 
 /** Checks that the next request receives its own response. */
-async function nextRequestErrors(send: (path: string) => Promise<RawAnswer>): Promise<string[]> {
+async function nextRequestErrors(send: (path: string) => Promise<RawResponse>): Promise<string[]> {
   nextNumber += 1;
   const path = `/x/next-${nextNumber}`;
   try {

@@ -5,10 +5,10 @@ import { explain } from '../../src/explain/explain.ts';
 import type { Explanation } from '../../src/explain/explanation.ts';
 import { load } from '../../src/load.ts';
 import { type OfflineRequest, requestBytes } from '../../src/offline/request-bytes.ts';
-import { type AnyManifest, aimedUrl, anyManifest, anyUrl } from '../support/any-manifest.ts';
-import { type Running, startGateway, worldOf } from '../support/gateway.ts';
+import { type AnyManifest, anyManifest, anyUrl, matchingUrl } from '../support/any-manifest.ts';
+import { startGateway, type TestGateway, worldOf } from '../support/gateway.ts';
 import { type Issuer, startIssuer } from '../support/issuer.ts';
-import { ask, type RawAnswer } from '../support/raw.ts';
+import { type RawResponse, sendRequest } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -21,7 +21,7 @@ type Role = (typeof ROLES)[number];
 
 let issuer: Issuer;
 let upstream: Upstream;
-let running: Running;
+let running: TestGateway;
 const tokens = new Map<Role, string>();
 /** A token with the signature of another key. */
 let foreignToken: string;
@@ -97,7 +97,7 @@ const anyRequest = fc.record({
     'NO',
   ),
   targetIn: fc.oneof(
-    { weight: 20, arbitrary: aimedUrl },
+    { weight: 20, arbitrary: matchingUrl },
     { weight: 8, arbitrary: anyUrl.map((url) => () => url) },
     { weight: 1, arbitrary: rareTarget.map((target) => () => target) },
   ),
@@ -203,7 +203,7 @@ async function sendToGateway(request: OfflineRequest, caller: Role | undefined):
   const { chunks } = requestBytes({ ...request, headers: [...request.headers, ...authorization] });
   const lines = running.lines.length;
   const before = upstream.requests.length;
-  const response = await ask(running.port, Buffer.concat(chunks));
+  const response = await sendRequest(running.port, Buffer.concat(chunks));
   await eventually('the line', () => running.lines.length > lines);
   const line = running.lines[lines] ?? {};
   const received = upstream.requests[before];
@@ -225,7 +225,7 @@ async function sendToGateway(request: OfflineRequest, caller: Role | undefined):
   };
 }
 
-function refusalOf(line: Record<string, unknown>, response: RawAnswer): unknown {
+function refusalOf(line: Record<string, unknown>, response: RawResponse): unknown {
   const { refusal: code, reason } = line;
   if (code === undefined) return undefined;
   const { status } = response;

@@ -4,8 +4,8 @@ import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
 import { load } from '../../src/load.ts';
 import { manifest, worldOf } from '../support/gateway.ts';
 import { type Issuer, startIssuer } from '../support/issuer.ts';
-import { ask, chunked, head, keptHead, Wire } from '../support/raw.ts';
-import { ANSWER_OK, eventually } from '../support/site.ts';
+import { chunked, head, keepAliveHead, sendRequest, Wire } from '../support/raw.ts';
+import { eventually, RESPOND_OK } from '../support/site.ts';
 import { type Respond, startUpstream, type Upstream } from '../support/upstream.ts';
 
 const ROUTES = `  - { id: open, method: any, path: /open/**, upstream: up, access: public }
@@ -17,7 +17,7 @@ const SECRET = 'SENTINEL';
 
 let issuer: Issuer;
 let upstream: Upstream;
-let respond: Respond = ANSWER_OK;
+let respond: Respond = RESPOND_OK;
 let gateway: Gateway;
 let port: number;
 /** The written lines, as text. */
@@ -42,12 +42,12 @@ afterAll(async () => {
 });
 
 beforeEach(() => {
-  respond = ANSWER_OK;
+  respond = RESPOND_OK;
   raw.length = 0;
 });
 
 async function lineOf(bytes: string | Buffer) {
-  await ask(port, bytes);
+  await sendRequest(port, bytes);
   await eventually('the access line', () => raw.length > 0);
   expect(raw).toHaveLength(1);
   return lines()[0];
@@ -84,7 +84,7 @@ describe('the access log line', () => {
     const { id } = await lineOf(head('GET /open/x HTTP/1.1'));
     expect(upstream.requests[0]?.headers).toContain(id);
     raw.length = 0;
-    const refused = await ask(port, head('GET /nowhere HTTP/1.1'));
+    const refused = await sendRequest(port, head('GET /nowhere HTTP/1.1'));
     await eventually('the access line', () => raw.length > 0);
     expect(lines()[0].id).toBe(refused.json().request_id);
   });
@@ -128,9 +128,10 @@ describe('the access log line', () => {
   it('is written once for each request on a connection, also if they are pipelined', async () => {
     const wire = await Wire.open(port);
     wire.write(
-      [1, 2, 3].map((n) => keptHead(`GET /open/${n} HTTP/1.1`)).join('') + keptHead('GET /private/4 HTTP/1.1'),
+      [1, 2, 3].map((n) => keepAliveHead(`GET /open/${n} HTTP/1.1`)).join('') +
+        keepAliveHead('GET /private/4 HTTP/1.1'),
     );
-    for (let index = 0; index < 4; index += 1) await wire.answer();
+    for (let index = 0; index < 4; index += 1) await wire.response();
     await eventually('four lines', () => raw.length === 4);
     expect(
       lines()
@@ -148,7 +149,7 @@ describe('the access log line', () => {
     });
     respond = () => onRequest();
     const wire = await Wire.open(port);
-    wire.write(keptHead('GET /open/aborted HTTP/1.1'));
+    wire.write(keepAliveHead('GET /open/aborted HTTP/1.1'));
     await requested;
     wire.end();
     await eventually('the access line', () => raw.length === 1);
@@ -183,8 +184,8 @@ describe('hostile text', () => {
       `GET /open/x?${'%0a"'.repeat(1_000)} HTTP/1.1`,
     ].map((line) => [line.slice(0, 60), line]),
   )('in a request line never breaks a log line: %j', async (_title, line) => {
-    await ask(port, Buffer.from(head(line), 'latin1'));
-    await ask(port, head('GET /open/after HTTP/1.1'));
+    await sendRequest(port, Buffer.from(head(line), 'latin1'));
+    await sendRequest(port, head('GET /open/after HTTP/1.1'));
     await eventually('the line of the next request', () => raw.some((written) => written.includes('/open/after')));
     for (const written of raw) {
       expect(written).toMatch(/^\{[\x20-\x7e]*\}$/);
@@ -223,7 +224,7 @@ it('writes no query, token, cookie, header or body into a log line', async () =>
     response.statusMessage = SECRET;
     response.end(`{"token":"${secretRole}","other":"${SECRET}"}`);
   };
-  for (const request of requests) await ask(port, request);
+  for (const request of requests) await sendRequest(port, request);
   await eventually('the lines', () => raw.length >= requests.length - 2);
   const all = raw.join('\n');
   for (const secret of [SECRET, token.slice(-30), secretRole.slice(-30), token.slice(0, 30)])
@@ -242,7 +243,7 @@ describe('bytes, times and retries in the access log', () => {
     const validated = await lineOf(`${head('POST /strict HTTP/1.1', type, 'Content-Length: 7')}{"a":1}`);
     expect(validated).toMatchObject({ bytesIn: 7, bytesOut: 70_000 });
     raw.length = 0;
-    const { body } = await ask(port, `${head('POST /strict HTTP/1.1', type, 'Content-Length: 2')}[]`);
+    const { body } = await sendRequest(port, `${head('POST /strict HTTP/1.1', type, 'Content-Length: 2')}[]`);
     await eventually('the access line', () => raw.length > 0);
     expect(lines()[0]).toMatchObject({ status: 400, bytesIn: 2, bytesOut: body.length });
     expect(lines()[0]).not.toHaveProperty('gatewayMs');
@@ -274,12 +275,12 @@ describe('the sampling of successful requests', () => {
     const { plan } = load({ path: 'gateway.yaml', text: `${text}log: { sample2xx: 0 }\n` }, worldOf());
     if (plan === undefined) throw new Error('the manifest does not load');
     gateway.activate(plan);
-    await ask(port, head('GET /open/x HTTP/1.1'));
-    await ask(port, head('GET /nowhere HTTP/1.1'));
+    await sendRequest(port, head('GET /open/x HTTP/1.1'));
+    await sendRequest(port, head('GET /nowhere HTTP/1.1'));
     respond = (_request, response) => void response.writeHead(503).end();
-    await ask(port, head('GET /open/x HTTP/1.1'));
+    await sendRequest(port, head('GET /open/x HTTP/1.1'));
     respond = (_request, response) => void response.writeHead(302).end();
-    await ask(port, head('GET /open/x HTTP/1.1'));
+    await sendRequest(port, head('GET /open/x HTTP/1.1'));
     await eventually('the lines', () => raw.length >= 3);
     expect(lines().map(({ status, sampled }) => [status, sampled])).toEqual([
       [404, undefined],
@@ -293,8 +294,8 @@ describe('the sampling of successful requests', () => {
     const { plan } = load({ path: 'gateway.yaml', text: `${text}log: { sample2xx: 0.5 }\n` }, worldOf());
     if (plan === undefined) throw new Error('the manifest does not load');
     gateway.activate(plan);
-    for (let turn = 0; turn < 60; turn += 1) await ask(port, head('GET /open/x HTTP/1.1'));
-    await ask(port, head('GET /nowhere HTTP/1.1'));
+    for (let turn = 0; turn < 60; turn += 1) await sendRequest(port, head('GET /open/x HTTP/1.1'));
+    await sendRequest(port, head('GET /nowhere HTTP/1.1'));
     await eventually('the last line', () => lines().at(-1)?.status === 404);
     // The probability that none or all lines are sampled is below 10^-15.
     expect(raw.length).toBeGreaterThan(1);

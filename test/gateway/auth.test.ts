@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { manifest, startGateway } from '../support/gateway.ts';
-import { ask, head, keptHead, Wire } from '../support/raw.ts';
+import { head, keepAliveHead, sendRequest, Wire } from '../support/raw.ts';
 import { type Site, startSite } from '../support/site.ts';
 
 const ROUTES = `  - { id: all, method: any, path: /**, upstream: up, access: public }
@@ -187,10 +187,10 @@ describe('the role of a token', () => {
 
 it('refuses protected routes with 503 while there are no keys, and serves public routes', async () => {
   const running = await startGateway(manifest(ROUTES, { up: site.upstream.url, jwks: 'http://127.0.0.1:9/none.json' }));
-  const got = await ask(running.port, head('GET /admin HTTP/1.1', `Authorization: Bearer ${token}`));
+  const got = await sendRequest(running.port, head('GET /admin HTTP/1.1', `Authorization: Bearer ${token}`));
   expect([got.status, got.json().code, got.value('retry-after')]).toEqual([503, 'keys_unavailable', '5']);
-  expect((await ask(running.port, head('GET /admin HTTP/1.1'))).status).toBe(401);
-  expect((await ask(running.port, head('GET /open HTTP/1.1'))).status).toBe(200);
+  expect((await sendRequest(running.port, head('GET /admin HTTP/1.1'))).status).toBe(401);
+  expect((await sendRequest(running.port, head('GET /open HTTP/1.1'))).status).toBe(200);
   expect(site.upstream.requests.map(({ url }) => url)).toEqual(['/open']);
   await running.close();
 });
@@ -202,7 +202,7 @@ describe('Expect: 100-continue', () => {
     ['405', 'PROPFIND /admin HTTP/1.1', 405],
   ])('is refused with %s before the gateway requests the body', async (_title, line, status) => {
     const wire = await Wire.open(site.port);
-    wire.write(keptHead(line, 'Content-Length: 10', 'Expect: 100-continue'));
+    wire.write(keepAliveHead(line, 'Content-Length: 10', 'Expect: 100-continue'));
     const first = await wire.message();
     expect(first.status).toBe(status);
     expect(first.value('connection')).toBe('close');
@@ -213,10 +213,10 @@ describe('Expect: 100-continue', () => {
   it('is followed by 100 Continue when every check has passed', async () => {
     const wire = await Wire.open(site.port);
     const headers = ['Content-Length: 4', 'Expect: 100-continue', `Authorization: Bearer ${token}`];
-    wire.write(keptHead('POST /admin HTTP/1.1', ...headers));
+    wire.write(keepAliveHead('POST /admin HTTP/1.1', ...headers));
     expect((await wire.message()).status).toBe(100);
     wire.write('body');
-    expect((await wire.answer()).status).toBe(200);
+    expect((await wire.response()).status).toBe(200);
     expect(site.upstream.requests[0]?.body.toString()).toBe('body');
     wire.end();
   });
@@ -259,7 +259,7 @@ describe('another spelling of a protected path', () => {
     // The manifest protects only GET for files. All other methods belong to the public route.
     const isFile = /^\/files/i.test(path);
     for (const method of isFile ? ['GET', 'HEAD'] : ['GET', 'POST', 'OPTIONS', 'HEAD']) {
-      const { status } = await ask(site.port, head(`${method} ${path} HTTP/1.1`));
+      const { status } = await sendRequest(site.port, head(`${method} ${path} HTTP/1.1`));
       expect([400, 401, 404, 405]).toContain(status);
     }
     expect(site.upstream.requests).toEqual([]);

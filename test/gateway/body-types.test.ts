@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ask, chunked, head, keptHead, Wire } from '../support/raw.ts';
+import { chunked, head, keepAliveHead, sendRequest, Wire } from '../support/raw.ts';
 import { type Site, startSite } from '../support/site.ts';
 
 const ROUTES = `  - { id: upload, method: any, path: /upload, upstream: up, access: public, body: { types: [text/csv, multipart/form-data, image/*], maxBytes: 1KB } }
@@ -72,10 +72,13 @@ describe('a media type that the route lists', () => {
 
   it('is required for every body, in every framing', async () => {
     expect((await site.post('/upload', CSV)).status).toBe(415);
-    const got = await ask(site.port, head('POST /upload HTTP/1.1', 'Transfer-Encoding: chunked') + chunked(CSV));
+    const got = await sendRequest(
+      site.port,
+      head('POST /upload HTTP/1.1', 'Transfer-Encoding: chunked') + chunked(CSV),
+    );
     expect(got.status).toBe(415);
     expect((await site.get('/upload')).status).toBe(200);
-    expect((await ask(site.port, head('POST /upload HTTP/1.1', 'Content-Length: 0'))).status).toBe(200);
+    expect((await sendRequest(site.port, head('POST /upload HTTP/1.1', 'Content-Length: 0'))).status).toBe(200);
     expect(site.upstream.requests.map(({ body }) => body.length)).toEqual([0, 0]);
   });
 
@@ -89,7 +92,9 @@ describe('a media type that the route lists', () => {
 
   it('is checked before the gateway requests the body', async () => {
     const wire = await Wire.open(site.port);
-    wire.write(keptHead('POST /upload HTTP/1.1', 'Content-Type: a/b', 'Content-Length: 9', 'Expect: 100-continue'));
+    wire.write(
+      keepAliveHead('POST /upload HTTP/1.1', 'Content-Type: a/b', 'Content-Length: 9', 'Expect: 100-continue'),
+    );
     expect((await wire.message()).status).toBe(415);
     wire.end();
   });
@@ -106,7 +111,7 @@ describe('the size limit of a streamed body', () => {
     const inChunks =
       head('POST /upload HTTP/1.1', type, 'Transfer-Encoding: chunked') + chunked(body.slice(9), 'a'.repeat(9));
     expect((await site.post('/upload', body, type)).status).toBe(status);
-    expect((await ask(site.port, inChunks)).status).toBe(status);
+    expect((await sendRequest(site.port, inChunks)).status).toBe(status);
     expect(site.upstream.requests.map((request) => request.body.toString())).toEqual(
       status === 200 ? [body, body] : [],
     );
@@ -126,8 +131,8 @@ describe('a schema together with media types', () => {
   it('accepts a GET without a body and validates a GET with a body', async () => {
     expect((await site.get('/patch')).status).toBe(200);
     const framed = 'Content-Length: 2\r\nContent-Type: application/merge-patch+json';
-    expect((await ask(site.port, `${head('GET /patch HTTP/1.1', framed)}[]`)).status).toBe(400);
-    expect((await ask(site.port, head('POST /patch HTTP/1.1'))).status).toBe(415);
+    expect((await sendRequest(site.port, `${head('GET /patch HTTP/1.1', framed)}[]`)).status).toBe(400);
+    expect((await sendRequest(site.port, head('POST /patch HTTP/1.1'))).status).toBe(415);
     expect(site.upstream.requests).toHaveLength(1);
   });
 });

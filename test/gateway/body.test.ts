@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ask, chunked, head, keptHead, Wire } from '../support/raw.ts';
+import { chunked, head, keepAliveHead, sendRequest, Wire } from '../support/raw.ts';
 import { eventually, type Site, startSite } from '../support/site.ts';
 
 const ROUTES = `  - id: strict
@@ -43,7 +43,7 @@ afterEach(async () => {
 });
 
 const postChunked = (path: string, ...parts: string[]) =>
-  ask(site.port, head(`POST ${path} HTTP/1.1`, 'Transfer-Encoding: chunked', JSON_TYPE) + chunked(...parts));
+  sendRequest(site.port, head(`POST ${path} HTTP/1.1`, 'Transfer-Encoding: chunked', JSON_TYPE) + chunked(...parts));
 
 describe('the size limit of a body', () => {
   const LIMIT = 1024;
@@ -75,24 +75,24 @@ describe('the size limit of a body', () => {
 
     it('refuses a body by its length before its first byte arrives', async () => {
       const wire = await Wire.open(site.port);
-      wire.write(keptHead(`POST ${path} HTTP/1.1`, JSON_TYPE, 'Content-Length: 1025'));
-      const got = await wire.answer();
+      wire.write(keepAliveHead(`POST ${path} HTTP/1.1`, JSON_TYPE, 'Content-Length: 1025'));
+      const got = await wire.response();
       expect([got.status, got.value('connection')]).toEqual([413, 'close']);
       wire.end();
     });
 
     it('refuses a body by its length before 100 Continue', async () => {
       const wire = await Wire.open(site.port);
-      wire.write(keptHead(`POST ${path} HTTP/1.1`, JSON_TYPE, 'Content-Length: 1025', 'Expect: 100-continue'));
+      wire.write(keepAliveHead(`POST ${path} HTTP/1.1`, JSON_TYPE, 'Content-Length: 1025', 'Expect: 100-continue'));
       expect((await wire.message()).status).toBe(413);
       wire.end();
     });
 
     it('refuses a chunked body at the first byte over the limit', async () => {
       const wire = await Wire.open(site.port);
-      wire.write(keptHead(`POST ${path} HTTP/1.1`, JSON_TYPE, 'Transfer-Encoding: chunked'));
+      wire.write(keepAliveHead(`POST ${path} HTTP/1.1`, JSON_TYPE, 'Transfer-Encoding: chunked'));
       wire.write(`${(1025).toString(16)}\r\n${'a'.repeat(1025)}\r\n`);
-      expect((await wire.answer()).status).toBe(413);
+      expect((await wire.response()).status).toBe(413);
       wire.end();
     });
   });
@@ -239,7 +239,7 @@ describe('an invalid body is refused with 400 and a pointer', () => {
     for (const got of [
       await site.post('/strict', '', JSON_TYPE),
       await postChunked('/strict'),
-      await ask(site.port, head('POST /strict HTTP/1.1', JSON_TYPE)),
+      await sendRequest(site.port, head('POST /strict HTTP/1.1', JSON_TYPE)),
     ])
       expect([got.status, got.json().errors]).toEqual([400, [{ pointer: '', message: 'must not be empty' }]]);
     expect(site.upstream.requests).toEqual([]);
@@ -287,7 +287,7 @@ describe('the forwarded body', () => {
       const lines = site.gateway.lines.length;
       const wire = await Wire.open(site.port);
       const part = framing.startsWith('C') ? VALID.slice(0, 20) : `1d\r\n${VALID}\r\n`;
-      wire.write(keptHead('POST /strict HTTP/1.1', JSON_TYPE, framing) + part);
+      wire.write(keepAliveHead('POST /strict HTTP/1.1', JSON_TYPE, framing) + part);
       await new Promise((resolve) => setImmediate(resolve));
       wire.end();
       await eventually('the access line', () => site.gateway.lines.length > lines);
@@ -298,7 +298,7 @@ describe('the forwarded body', () => {
 
   it('does not exist if the client half-closes during the body', async () => {
     const wire = await Wire.open(site.port);
-    wire.socket.end(keptHead('POST /strict HTTP/1.1', JSON_TYPE, 'Content-Length: 29') + VALID.slice(0, 20));
+    wire.socket.end(keepAliveHead('POST /strict HTTP/1.1', JSON_TYPE, 'Content-Length: 29') + VALID.slice(0, 20));
     await wire.closed();
     expect(site.upstream.requests).toEqual([]);
   });
@@ -319,8 +319,8 @@ describe('a request that is refused before its body is complete', () => {
       const refusedAtOnce = async (framing: string, first: string) => {
         const started = performance.now();
         const wire = await Wire.open(site.port);
-        wire.write(keptHead(`POST ${path} HTTP/1.1`, framing) + first);
-        const got = await wire.answer();
+        wire.write(keepAliveHead(`POST ${path} HTTP/1.1`, framing) + first);
+        const got = await wire.response();
         expect([got.status, got.value('connection')]).toEqual([status, 'close']);
         expect(performance.now() - started).toBeLessThan(500);
         wire.write(SMUGGLED.repeat(10));
@@ -340,10 +340,10 @@ describe('a request that is refused before its body is complete', () => {
 
   it('gets its complete response while the client sends a large body', async () => {
     const wire = await Wire.open(site.port);
-    wire.write(keptHead('POST /private HTTP/1.1', 'Content-Length: 20000000'));
+    wire.write(keepAliveHead('POST /private HTTP/1.1', 'Content-Length: 20000000'));
     wire.write(Buffer.alloc(20_000_000, SMUGGLED));
-    const got = await wire.answer();
-    expect([got.status, got.json().code, got.isWhole]).toEqual([401, 'token_missing', true]);
+    const got = await wire.response();
+    expect([got.status, got.json().code, got.isComplete]).toEqual([401, 'token_missing', true]);
     wire.end();
     expect(site.upstream.requests).toEqual([]);
   });

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Upstream } from '../../src/plan/settings/upstream-definition.ts';
-import { PUBLIC_ALL, type Running, startGateway } from '../support/gateway.ts';
-import { ask, head, keptHead, openSocket, Wire } from '../support/raw.ts';
+import { PUBLIC_ALL, startGateway, type TestGateway } from '../support/gateway.ts';
+import { head, keepAliveHead, openSocket, sendRequest, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { startRawUpstream } from '../support/upstream.ts';
 
@@ -36,7 +36,7 @@ ${PUBLIC_ALL}`;
   return { gateway, state: () => gateway.gateway.upstreams[0]?.endpoints[0]?.breaker };
 }
 
-const get = ({ port }: Running, path = '/x') => ask(port, head(`GET ${path} HTTP/1.1`));
+const get = ({ port }: TestGateway, path = '/x') => sendRequest(port, head(`GET ${path} HTTP/1.1`));
 
 describe('a client cannot open the breaker', () => {
   it('by a query that makes the response head too large', async () => {
@@ -55,8 +55,8 @@ describe('a client cannot open the breaker', () => {
   it('by an upload that is so slow that the upstream closes the connection', async () => {
     const { gateway, state } = await serve('{ failures: 1, pause: 1h }', (socket) => void socket.destroy());
     const slow = await Wire.open(gateway.port);
-    slow.write(`${keptHead('POST /x HTTP/1.1', 'Content-Length: 10')}half`);
-    expect((await slow.answer()).status).toBe(502);
+    slow.write(`${keepAliveHead('POST /x HTTP/1.1', 'Content-Length: 10')}half`);
+    expect((await slow.response()).status).toBe(502);
     slow.end();
     expect(state()).toBe('closed');
   });
@@ -84,7 +84,7 @@ describe('a client cannot open the breaker', () => {
     });
     const client = await openSocket(gateway.port);
     client.pause();
-    client.write(keptHead('GET /x HTTP/1.1'));
+    client.write(keepAliveHead('GET /x HTTP/1.1'));
     await eventually('the upstream closes the connection', () => hasClosed);
     client.resume();
     await eventually('the exchange ends', () => gateway.lines.length === 1);
@@ -99,7 +99,7 @@ describe('a client cannot open the breaker', () => {
     for (const path of ['/nothing', '/half']) {
       const lines = gateway.lines.length;
       const client = await Wire.open(gateway.port);
-      client.write(keptHead(`GET ${path} HTTP/1.1`));
+      client.write(keepAliveHead(`GET ${path} HTTP/1.1`));
       if (path === '/half') await client.until('half');
       else
         await eventually(
@@ -133,7 +133,7 @@ describe('a client cannot block the trial request of a breaker', () => {
   it('by an event stream', async () => {
     const { gateway, state } = await halfOpen();
     const events = await Wire.open(gateway.port);
-    events.write(keptHead('GET /events HTTP/1.1'));
+    events.write(keepAliveHead('GET /events HTTP/1.1'));
     await events.until('data: 1');
     expect(state()).toBe('closed');
     expect((await get(gateway)).status).toBe(200);
@@ -141,8 +141,8 @@ describe('a client cannot block the trial request of a breaker', () => {
   });
 
   it.each([
-    ['an upload that never ends', `${keptHead('POST /up HTTP/1.1', 'Transfer-Encoding: chunked')}1\r\na\r\n`],
-    ['a slow request', keptHead('GET /slow HTTP/1.1')],
+    ['an upload that never ends', `${keepAliveHead('POST /up HTTP/1.1', 'Transfer-Encoding: chunked')}1\r\na\r\n`],
+    ['a slow request', keepAliveHead('GET /slow HTTP/1.1')],
   ])('by %s', async (_title, bytes) => {
     const { gateway, state } = await halfOpen();
     const slow = await Wire.open(gateway.port);
@@ -158,7 +158,7 @@ describe('a client cannot block the trial request of a breaker', () => {
   it('by disconnecting', async () => {
     const { gateway, state } = await halfOpen();
     const client = await Wire.open(gateway.port);
-    client.write(`${keptHead('POST /up HTTP/1.1', 'Content-Length: 10')}half`);
+    client.write(`${keepAliveHead('POST /up HTTP/1.1', 'Content-Length: 10')}half`);
     await eventually('the trial has begun', () => gateway.gateway.upstreams[0]?.endpoints[0]?.busy === 1);
     client.end();
     await eventually('the trial is over', () => gateway.gateway.upstreams[0]?.endpoints[0]?.busy === 0);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { manifest, type Running, startGateway } from '../support/gateway.ts';
-import { keptHead, Wire } from '../support/raw.ts';
+import { manifest, startGateway, type TestGateway } from '../support/gateway.ts';
+import { keepAliveHead, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -14,7 +14,7 @@ const ROUTES = `  - { id: checked, method: POST, path: /checked, upstream: up, a
   - { id: streamed, method: POST, path: /streamed, upstream: up, access: public }
 `;
 
-let gateway: Running;
+let gateway: TestGateway;
 let upstream: Upstream;
 const wires: Wire[] = [];
 
@@ -47,7 +47,7 @@ async function open(): Promise<Wire> {
 async function begin(path: string, client: string, length: number, sent: number): Promise<Wire> {
   const wire = await open();
   const headers = [JSON_TYPE, `X-Forwarded-For: ${client}`, `Content-Length: ${length}`];
-  wire.write(keptHead(`POST ${path} HTTP/1.1`, ...headers));
+  wire.write(keepAliveHead(`POST ${path} HTTP/1.1`, ...headers));
   wire.write(`[${' '.repeat(sent - 1)}`);
   return wire;
 }
@@ -59,7 +59,7 @@ describe('the memory limit of buffered bodies', () => {
     await eventually('the gateway receives the bytes', () => buffers().usedBytes === 300);
     const other = await begin('/checked', '192.0.2.2', 1_000, 999);
     other.write(']');
-    expect((await other.answer()).status).toBe(200);
+    expect((await other.response()).status).toBe(200);
   });
 
   it('refuses further bodies with 503 while it is reached', async () => {
@@ -67,7 +67,7 @@ describe('the memory limit of buffered bodies', () => {
     for (let index = 0; index < 4; index += 1) await begin('/checked', `192.0.2.${index}`, 512 * KB, 256 * KB);
     await eventually('the gateway receives the bytes', () => buffers().usedBytes === MB);
     const refused = await begin('/checked', '192.0.2.9', 1_000, 500);
-    const response = await refused.answer();
+    const response = await refused.response();
     expect([response.status, response.json().code, response.value('retry-after')]).toEqual([503, 'gateway_busy', '1']);
     expect(buffers().refusedCounts).toEqual({ buffer_full: 1, buffer_share: 0 });
     await eventually('the access log contains the reason', () =>
@@ -75,12 +75,12 @@ describe('the memory limit of buffered bodies', () => {
     );
     // A body without a schema is streamed, so it needs no memory.
     const streamed = await begin('/streamed', '192.0.2.9', 1_000, 1_000);
-    expect((await streamed.answer()).status).toBe(200);
+    expect((await streamed.response()).status).toBe(200);
     for (const wire of wires) wire.end();
     await eventually('all memory is released', isEmpty);
     const next = await begin('/checked', '192.0.2.9', 1_000, 999);
     next.write(']');
-    expect((await next.answer()).status).toBe(200);
+    expect((await next.response()).status).toBe(200);
   });
 
   it.each([
@@ -93,7 +93,7 @@ describe('the memory limit of buffered bodies', () => {
     expect(buffers().usedBytes).toBeLessThanOrEqual(MB / 2);
     const other = await begin('/checked', '192.0.2.2', 200 * KB, 200 * KB - 1);
     other.write(']');
-    expect((await other.answer()).status).toBe(200);
+    expect((await other.response()).status).toBe(200);
   });
 
   it('applies to responses of login routes without an upstream error', async () => {
@@ -101,7 +101,7 @@ describe('the memory limit of buffered bodies', () => {
     for (let index = 0; index < 2; index += 1) await begin('/checked', `192.0.2.${index}`, 512 * KB, 200 * KB);
     await eventually('the gateway receives the bytes', () => buffers().usedBytes === 400 * KB);
     const login = await begin('/login', '192.0.2.7', 1, 1);
-    const response = await login.answer();
+    const response = await login.response();
     expect([response.status, response.json().code, response.value('retry-after')]).toEqual([503, 'gateway_busy', '1']);
     for (const wire of wires) wire.end();
     await eventually('all memory is released', isEmpty);
@@ -111,7 +111,7 @@ describe('the memory limit of buffered bodies', () => {
         server: '{ trustedProxies: [127.0.0.1], limits: { bufferedBodies: 8MB } }',
       }),
     );
-    expect((await (await begin('/login', '192.0.2.7', 1, 1)).answer()).status).toBe(200);
+    expect((await (await begin('/login', '192.0.2.7', 1, 1)).response()).status).toBe(200);
     expect(buffers().limitBytes).toBe(8 * MB);
   });
 
@@ -134,7 +134,7 @@ describe('the memory limit of buffered bodies', () => {
             else if (end === 'reset') wire.socket.resetAndDestroy();
             else if (end === 'closed') wire.end();
             else if (end === 'closed later') wire.socket.write(']', () => wire.end());
-            if (end === 'complete' || end === 'invalid') await wire.answer();
+            if (end === 'complete' || end === 'invalid') await wire.response();
           }),
         );
         for (const wire of wires.splice(0)) wire.end();
@@ -153,7 +153,7 @@ describe('clients that disconnect while their bodies are validated', () => {
     for (let index = 0; index < 30; index += 1) {
       const wire = await open();
       wire.write(
-        keptHead(
+        keepAliveHead(
           'POST /slow HTTP/1.1',
           JSON_TYPE,
           `X-Forwarded-For: 192.0.2.${index}`,
@@ -164,9 +164,11 @@ describe('clients that disconnect while their bodies are validated', () => {
     }
     for (const wire of wires) wire.end();
     const other = await open();
-    other.write(`${keptHead('POST /checked HTTP/1.1', JSON_TYPE, 'Content-Length: 70000')}[${' '.repeat(69_998)}]`);
+    other.write(
+      `${keepAliveHead('POST /checked HTTP/1.1', JSON_TYPE, 'Content-Length: 70000')}[${' '.repeat(69_998)}]`,
+    );
     const startedAt = performance.now();
-    expect((await other.answer()).status).toBe(200);
+    expect((await other.response()).status).toBe(200);
     expect(performance.now() - startedAt).toBeLessThan(5_000);
     other.end();
     await eventually('all memory is released', isEmpty, 30_000);

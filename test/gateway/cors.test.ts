@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ask, chunked, head, keptHead, type RawAnswer, Wire } from '../support/raw.ts';
-import { ANSWER_OK, type Site, startSite } from '../support/site.ts';
+import { chunked, head, keepAliveHead, type RawResponse, sendRequest, Wire } from '../support/raw.ts';
+import { RESPOND_OK, type Site, startSite } from '../support/site.ts';
 
 const APP = 'https://app.example';
 const ROUTES = `  - { id: list, method: GET, path: /items, upstream: up, access: protected }
@@ -33,13 +33,13 @@ beforeAll(async () => {
 afterAll(() => Promise.all([site, open, silent].map((each) => each.close())));
 beforeEach(() => {
   for (const each of [site, open, silent]) {
-    each.respond = ANSWER_OK;
+    each.respond = RESPOND_OK;
     each.upstream.requests.length = 0;
   }
 });
 
 /** Returns the CORS headers and the `Vary` headers of a response. */
-function corsHeadersOf(response: RawAnswer): Record<string, string[]> {
+function corsHeadersOf(response: RawResponse): Record<string, string[]> {
   const names = response.headers.map(([name]) => name).filter((name) => /^(access-control-|vary$)/i.test(name));
   return Object.fromEntries([...new Set(names)].sort().map((name) => [name.toLowerCase(), response.values(name)]));
 }
@@ -52,7 +52,8 @@ const TO_APP = {
 };
 const NO_CORS = { vary: ['Origin'] };
 
-const options = (path: string, ...headers: string[]) => ask(site.port, head(`OPTIONS ${path} HTTP/1.1`, ...headers));
+const options = (path: string, ...headers: string[]) =>
+  sendRequest(site.port, head(`OPTIONS ${path} HTTP/1.1`, ...headers));
 
 describe('a preflight', () => {
   it('gets its response without a token and without the upstream', async () => {
@@ -71,10 +72,10 @@ describe('a preflight', () => {
 
   it('may be followed by its request on the same connection', async () => {
     const wire = await Wire.open(site.port);
-    wire.write(keptHead('OPTIONS /items HTTP/1.1', `Origin: ${APP}`, ...PREFLIGHT));
-    expect((await wire.answer()).status).toBe(204);
-    wire.write(keptHead('GET /items HTTP/1.1', `Origin: ${APP}`, `Authorization: Bearer ${user}`));
-    expect((await wire.answer()).status).toBe(200);
+    wire.write(keepAliveHead('OPTIONS /items HTTP/1.1', `Origin: ${APP}`, ...PREFLIGHT));
+    expect((await wire.response()).status).toBe(204);
+    wire.write(keepAliveHead('GET /items HTTP/1.1', `Origin: ${APP}`, `Authorization: Bearer ${user}`));
+    expect((await wire.response()).status).toBe(200);
     wire.end();
   });
 
@@ -91,7 +92,7 @@ describe('a preflight', () => {
   });
 
   it('gets the methods, headers and age that the manifest configures', async () => {
-    const got = await ask(open.port, head('OPTIONS /items HTTP/1.1', `Origin: ${APP}`, ...PREFLIGHT));
+    const got = await sendRequest(open.port, head('OPTIONS /items HTTP/1.1', `Origin: ${APP}`, ...PREFLIGHT));
     expect([got.status, corsHeadersOf(got)]).toEqual([
       204,
       {
@@ -150,11 +151,11 @@ describe('OPTIONS that is not a preflight reaches its route', () => {
 
   it('with a body', async () => {
     const headers = [`Origin: ${APP}`, ...PREFLIGHT];
-    expect((await ask(site.port, `${head('OPTIONS /any/x HTTP/1.1', 'Content-Length: 2', ...headers)}{}`)).status).toBe(
-      200,
-    );
+    expect(
+      (await sendRequest(site.port, `${head('OPTIONS /any/x HTTP/1.1', 'Content-Length: 2', ...headers)}{}`)).status,
+    ).toBe(200);
     const first = head('OPTIONS /any/x HTTP/1.1', 'Transfer-Encoding: chunked', ...headers);
-    expect((await ask(site.port, first + chunked('{}'))).status).toBe(200);
+    expect((await sendRequest(site.port, first + chunked('{}'))).status).toBe(200);
     expect(site.upstream.requests.map(({ body }) => body.toString())).toEqual(['{}', '{}']);
   });
 
@@ -205,9 +206,9 @@ describe('a page of an allowed origin can read every refusal', () => {
   ];
 
   it.each(REFUSED)('%i for %s', async (status, title, bytes) => {
-    const got = await ask(site.port, bytes());
+    const got = await sendRequest(site.port, bytes());
     expect([got.status, corsHeadersOf(got)]).toEqual([status, TO_APP]);
-    const other = await ask(site.port, bytes().replace(APP, 'https://evil.example'));
+    const other = await sendRequest(site.port, bytes().replace(APP, 'https://evil.example'));
     // A page of another origin may not open a WebSocket, with or without a token.
     expect([other.status, corsHeadersOf(other)]).toEqual([title === 'a WebSocket handshake' ? 403 : status, NO_CORS]);
   });
@@ -226,7 +227,7 @@ describe('a page of an allowed origin can read every refusal', () => {
   });
 });
 
-async function statusAndCorsOf(response: Promise<RawAnswer>): Promise<[number, Record<string, string[]>]> {
+async function statusAndCorsOf(response: Promise<RawResponse>): Promise<[number, Record<string, string[]>]> {
   const got = await response;
   return [got.status, corsHeadersOf(got)];
 }
@@ -255,7 +256,7 @@ describe('a response of the upstream', () => {
       expect([got.status, corsHeadersOf(got)]).toEqual([status, TO_APP]);
       expect(got.value('x-other')).toBe('Access-Control-Allow-Origin');
       expect(corsHeadersOf(await site.get('/any/x'))).toEqual(NO_CORS);
-      expect(corsHeadersOf(await ask(open.port, head('GET /any/x HTTP/1.1')))).toEqual({
+      expect(corsHeadersOf(await sendRequest(open.port, head('GET /any/x HTTP/1.1')))).toEqual({
         'access-control-allow-origin': ['*'],
       });
     },
@@ -288,12 +289,12 @@ describe('a response of the upstream', () => {
   ])('with the Vary headers %j leaves with %j', async (upstreamValues, merged) => {
     respondWith(upstreamValues.map((value) => ['Vary', value]));
     expect((await site.get('/any/x')).values('vary')).toEqual(merged);
-    expect((await ask(open.port, head('GET /any/x HTTP/1.1'))).values('vary')).toEqual(upstreamValues);
+    expect((await sendRequest(open.port, head('GET /any/x HTTP/1.1'))).values('vary')).toEqual(upstreamValues);
   });
 
   it('stays unchanged if the manifest has no "cors"', async () => {
     respondWith([...UPSTREAM_HEADERS, ['Vary', 'Accept']]);
-    const got = await ask(silent.port, head('GET /any/x HTTP/1.1', `Origin: ${APP}`));
+    const got = await sendRequest(silent.port, head('GET /any/x HTTP/1.1', `Origin: ${APP}`));
     for (const [name, value] of UPSTREAM_HEADERS) expect(got.values(name)).toContain(value);
     expect(got.values('vary')).toEqual(['Accept']);
   });
@@ -302,7 +303,7 @@ describe('a response of the upstream', () => {
 describe('a manifest without "cors"', () => {
   it('handles OPTIONS by the routes and adds no CORS headers to refusals', async () => {
     const preflight = async (path: string) => {
-      const got = await ask(silent.port, head(`OPTIONS ${path} HTTP/1.1`, `Origin: ${APP}`, ...PREFLIGHT));
+      const got = await sendRequest(silent.port, head(`OPTIONS ${path} HTTP/1.1`, `Origin: ${APP}`, ...PREFLIGHT));
       return [got.status, corsHeadersOf(got)];
     };
     expect(await preflight('/items')).toEqual([405, {}]);

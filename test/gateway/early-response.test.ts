@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createPair } from '../support/certificate.ts';
 import { PUBLIC_ALL, startGateway } from '../support/gateway.ts';
-import { keptHead, openSocket, Wire } from '../support/raw.ts';
+import { keepAliveHead, openSocket, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 
 const EARLY = 'HTTP/1.1 413 Content Too Large\r\nContent-Length: 5\r\nConnection: close\r\n\r\nlarge';
@@ -86,7 +86,7 @@ async function upload(port: number, framing: 'counted' | 'chunked'): Promise<str
   });
   const isCounted = framing === 'counted';
   socket.write(
-    keptHead('POST /up HTTP/1.1', isCounted ? `Content-Length: ${BODY_BYTES}` : 'Transfer-Encoding: chunked'),
+    keepAliveHead('POST /up HTTP/1.1', isCounted ? `Content-Length: ${BODY_BYTES}` : 'Transfer-Encoding: chunked'),
   );
   const chunk = isCounted
     ? CHUNK
@@ -138,7 +138,8 @@ describe('a response before the end of the upload', () => {
     const running = await serve(await startEarly(1, (socket) => void socket.write(early)));
     const [silent, slow] = [await openSocket(running.port), await openSocket(running.port)];
     const ends = [silent, slow].map((socket) => once(socket.resume(), 'close'));
-    for (const socket of [silent, slow]) socket.write(`${keptHead('POST /up HTTP/1.1', 'Content-Length: 1000000')}a`);
+    for (const socket of [silent, slow])
+      socket.write(`${keepAliveHead('POST /up HTTP/1.1', 'Content-Length: 1000000')}a`);
     const timer = setInterval(() => void slow.write('a'), 100);
     await Promise.all(ends);
     clearInterval(timer);
@@ -149,8 +150,8 @@ describe('a response before the end of the upload', () => {
     const running = await serve(await startEarly(1, (socket) => void socket.write(early)));
     const wire = await Wire.open(running.port);
     for (let round = 0; round < 2; round += 1) {
-      wire.write(`${keptHead('POST /up HTTP/1.1', 'Content-Length: 10')}a`);
-      expect((await wire.answer()).status).toBe(413);
+      wire.write(`${keepAliveHead('POST /up HTTP/1.1', 'Content-Length: 10')}a`);
+      expect((await wire.response()).status).toBe(413);
       wire.write('a'.repeat(9));
     }
     wire.end();
@@ -166,14 +167,14 @@ describe('a response before the end of the upload', () => {
     const running = await serve(await startEarly(1, respondInHalves));
     const wire = await Wire.open(running.port);
     for (let round = 1; round <= 3; round += 1) {
-      wire.write(`${keptHead('POST /up HTTP/1.1', 'Content-Length: 2')}a`);
+      wire.write(`${keepAliveHead('POST /up HTTP/1.1', 'Content-Length: 2')}a`);
       await eventually(
         'the response has begun',
         () => running.gateway.upstreams[0]?.endpoints[0]?.busy === 1 && connections === round,
       );
       await wire.until('la');
       wire.write('a');
-      expect([(await wire.answer()).status, connections]).toEqual([413, round]);
+      expect([(await wire.response()).status, connections]).toEqual([413, round]);
     }
     wire.end();
   });
@@ -186,7 +187,7 @@ describe('a response before the end of the upload', () => {
     };
     const running = await serve(await startEarly(1, respond));
     const wire = await Wire.open(running.port);
-    wire.write(`${keptHead('POST /up HTTP/1.1', 'Content-Length: 10')}a`);
+    wire.write(`${keepAliveHead('POST /up HTTP/1.1', 'Content-Length: 10')}a`);
     await wire.until('large');
     wire.write('a'.repeat(9));
     await new Promise((resolve) => upstream?.once('data', resolve));

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readinessOf } from '../../src/admin/endpoints/health.ts';
 import { load } from '../../src/load.ts';
-import { PUBLIC_ALL, type Running, startGateway, worldOf } from '../support/gateway.ts';
-import { ask, head, keptHead, openSocket } from '../support/raw.ts';
+import { PUBLIC_ALL, startGateway, type TestGateway, worldOf } from '../support/gateway.ts';
+import { head, keepAliveHead, openSocket, sendRequest } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { startWireUpstream } from '../support/upstream.ts';
 
@@ -30,7 +30,7 @@ function manifestOf(urls: readonly string[], more = ''): string {
   return `version: 1\nlisten: 127.0.0.1:0\nupstreams:\n  up: { urls: [${list}]${more} }\nroutes:\n${PUBLIC_ALL}`;
 }
 
-async function serve(endpoints: readonly { upstream: { url: string } }[], more = ''): Promise<Running> {
+async function serve(endpoints: readonly { upstream: { url: string } }[], more = ''): Promise<TestGateway> {
   const running = await startGateway(
     manifestOf(
       endpoints.map(({ upstream }) => upstream.url),
@@ -41,9 +41,10 @@ async function serve(endpoints: readonly { upstream: { url: string } }[], more =
   return running;
 }
 
-async function statuses({ port }: Running, count: number): Promise<number[]> {
+async function statuses({ port }: TestGateway, count: number): Promise<number[]> {
   const received: number[] = [];
-  for (let index = 0; index < count; index += 1) received.push((await ask(port, head('GET /x HTTP/1.1'))).status);
+  for (let index = 0; index < count; index += 1)
+    received.push((await sendRequest(port, head('GET /x HTTP/1.1'))).status);
   return received;
 }
 
@@ -122,7 +123,7 @@ describe('clients that disconnect while an endpoint hangs', () => {
     const endpointStatus = () => gateway.gateway.upstreams[0]?.endpoints[0];
     for (let count = 1; count <= 3; count += 1) {
       const client = await openSocket(gateway.port);
-      client.write(keptHead('GET /x HTTP/1.1'));
+      client.write(keepAliveHead('GET /x HTTP/1.1'));
       await eventually('the request reaches the endpoint', () => failing.upstream.messages.length === count);
       await new Promise((resolve) => setTimeout(resolve, 1_100));
       client.destroy();

@@ -1,17 +1,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { manifest, PUBLIC_ALL, type Running, startGateway } from '../support/gateway.ts';
+import { manifest, PUBLIC_ALL, startGateway, type TestGateway } from '../support/gateway.ts';
 import { readRequests, valuesOf } from '../support/message.ts';
-import { ask, chunked, head, keptHead, Wire } from '../support/raw.ts';
-import { ANSWER_OK, eventually, type Site, startSite } from '../support/site.ts';
-import { startListening, startWireUpstream, type WireAnswer, type WireUpstream } from '../support/upstream.ts';
+import { chunked, head, keepAliveHead, sendRequest, Wire } from '../support/raw.ts';
+import { eventually, RESPOND_OK, type Site, startSite } from '../support/site.ts';
+import { startUpstreamServer, startWireUpstream, type WireResponse, type WireUpstream } from '../support/upstream.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 const VISIBLE = Array.from({ length: 94 }, (_, index) => String.fromCharCode(33 + index)).join('');
 
 /** An upstream that parses the exact bytes that the gateway writes. */
 let upstream: WireUpstream;
-let upstreamResponse: WireAnswer = OK;
-let gateway: Running;
+let upstreamResponse: WireResponse = OK;
+let gateway: TestGateway;
 /** A site with protected routes. */
 let site: Site;
 
@@ -32,7 +32,7 @@ afterAll(async () => {
 
 afterEach(() => {
   upstreamResponse = OK;
-  site.respond = ANSWER_OK;
+  site.respond = RESPOND_OK;
   upstream.messages.length = 0;
   site.upstream.requests.length = 0;
 });
@@ -40,7 +40,7 @@ afterEach(() => {
 /** Sends a request and returns the request that the upstream received. */
 async function forward(bytes: string | Buffer) {
   const before = upstream.messages.length;
-  const { status } = await ask(gateway.port, bytes);
+  const { status } = await sendRequest(gateway.port, bytes);
   expect(status).toBe(200);
   expect(upstream.messages.length).toBe(before + 1);
   const message = upstream.messages.at(-1);
@@ -51,7 +51,7 @@ async function forward(bytes: string | Buffer) {
 /** Returns the response of the gateway to this response of the upstream. */
 async function respondWith(bytes: string | Buffer, method = 'GET') {
   upstreamResponse = typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
-  return ask(gateway.port, head(`${method} /x HTTP/1.1`));
+  return sendRequest(gateway.port, head(`${method} /x HTTP/1.1`));
 }
 
 describe('the request target', () => {
@@ -72,7 +72,7 @@ describe('the request target', () => {
   });
 
   it('is refused with Latin-1 bytes', async () => {
-    expect((await ask(gateway.port, Buffer.from(head('GET /x?\xe9 HTTP/1.1'), 'latin1'))).status).toBe(400);
+    expect((await sendRequest(gateway.port, Buffer.from(head('GET /x?\xe9 HTTP/1.1'), 'latin1'))).status).toBe(400);
     expect(upstream.messages).toEqual([]);
   });
 
@@ -90,13 +90,13 @@ describe('the request target', () => {
     ['an invalid port', 'http://a:b/'],
     ['an asterisk', '*'],
   ])('is refused with %s, then the next request passes', async (_title, target) => {
-    expect((await ask(gateway.port, head(`GET ${target} HTTP/1.1`))).status).toBe(400);
+    expect((await sendRequest(gateway.port, head(`GET ${target} HTTP/1.1`))).status).toBe(400);
     expect(upstream.messages).toEqual([]);
     await forward(head('GET /next HTTP/1.1'));
   });
 
   it('may be * in OPTIONS, to which the gateway responds', async () => {
-    const { status, headers } = await ask(gateway.port, head('OPTIONS * HTTP/1.1'));
+    const { status, headers } = await sendRequest(gateway.port, head('OPTIONS * HTTP/1.1'));
     expect(status).toBe(204);
     expect(valuesOf(headers, 'allow')).toEqual(['DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT']);
     expect(upstream.messages).toEqual([]);
@@ -124,7 +124,7 @@ describe('the request method', () => {
   it.each(['TRACE', 'PROPFIND', 'PURGE', 'LINK', 'QUERY', 'MKCOL', 'SEARCH', 'M-SEARCH', 'FOO', 'get', 'Get', 'GETT'])(
     '%s is refused',
     async (method) => {
-      expect([400, 405]).toContain((await ask(gateway.port, head(`${method} /x HTTP/1.1`))).status);
+      expect([400, 405]).toContain((await sendRequest(gateway.port, head(`${method} /x HTTP/1.1`))).status);
       expect(upstream.messages).toEqual([]);
       await forward(head('GET /next HTTP/1.1'));
     },
@@ -133,7 +133,7 @@ describe('the request method', () => {
   it('CONNECT is refused and opens no connection', async () => {
     const wire = await Wire.open(gateway.port);
     wire.write('CONNECT 127.0.0.1:80 HTTP/1.1\r\nHost: 127.0.0.1:80\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n');
-    expect((await wire.answer()).status).toBe(405);
+    expect((await wire.response()).status).toBe(405);
     await wire.closed();
     expect(wire.rest).toBe('');
     expect(upstream.messages).toEqual([]);
@@ -150,7 +150,7 @@ describe('the request method', () => {
   });
 
   it('is refused with 405 and Allow if the routes of the path do not accept it', async () => {
-    const got = await ask(site.port, head('DELETE /read HTTP/1.1'));
+    const got = await sendRequest(site.port, head('DELETE /read HTTP/1.1'));
     expect(got.status).toBe(405);
     expect(got.value('allow')).toBe('GET, HEAD');
     expect(site.upstream.requests).toEqual([]);
@@ -261,10 +261,12 @@ describe('request headers', () => {
 
   it('never forward Expect or Trailer, and no trailer becomes a header', async () => {
     const wire = await Wire.open(gateway.port);
-    wire.write(keptHead('POST /x HTTP/1.1', 'Transfer-Encoding: chunked', 'Trailer: X-Late', 'Expect: 100-continue'));
+    wire.write(
+      keepAliveHead('POST /x HTTP/1.1', 'Transfer-Encoding: chunked', 'Trailer: X-Late', 'Expect: 100-continue'),
+    );
     expect((await wire.message()).status).toBe(100);
     wire.write('3\r\nabc\r\n0\r\nX-Late: 1\r\nAuthorization: Bearer late\r\nHost: late\r\n\r\n');
-    expect((await wire.answer()).status).toBe(200);
+    expect((await wire.response()).status).toBe(200);
     wire.end();
     const [message] = upstream.messages;
     for (const name of ['expect', 'trailer', 'x-late', 'authorization', 'content-length'])
@@ -275,14 +277,14 @@ describe('request headers', () => {
 
   it.each(['200-ok', '100 continue', 'x'])('are refused with Expect: %s', async (expectation) => {
     const bytes = head('POST /x HTTP/1.1', `Expect: ${expectation}`, 'Content-Length: 2');
-    expect((await ask(gateway.port, `${bytes}ab`)).status).toBe(417);
+    expect((await sendRequest(gateway.port, `${bytes}ab`)).status).toBe(417);
     expect(upstream.messages).toEqual([]);
   });
 
   it('are refused with 431 if they are too many or too long', async () => {
     const many = Array.from({ length: 101 }, (_, index) => `X-${index}: 1`);
-    expect((await ask(gateway.port, head('GET /x HTTP/1.1', ...many))).status).toBe(431);
-    expect((await ask(gateway.port, head('GET /x HTTP/1.1', `X: ${'a'.repeat(17_000)}`))).status).toBe(431);
+    expect((await sendRequest(gateway.port, head('GET /x HTTP/1.1', ...many))).status).toBe(431);
+    expect((await sendRequest(gateway.port, head('GET /x HTTP/1.1', `X: ${'a'.repeat(17_000)}`))).status).toBe(431);
     expect(upstream.messages).toEqual([]);
     await forward(head('GET /x HTTP/1.1', ...many.slice(0, 98)));
   });
@@ -303,7 +305,7 @@ describe('request headers', () => {
     'Content-Length: 0x1',
   ])('are refused with %j beside a valid head', async (extra) => {
     const first = extra === 'Content-Length: 0' ? `${extra}\r\n${extra}` : extra;
-    const status = (await ask(gateway.port, head('POST /x HTTP/1.1', first))).status;
+    const status = (await sendRequest(gateway.port, head('POST /x HTTP/1.1', first))).status;
     expect(status).toBe(400);
     expect(upstream.messages).toEqual([]);
   });
@@ -324,7 +326,7 @@ describe('request headers', () => {
     'é',
   ])('are refused with Host: %j', async (host) => {
     const bytes = Buffer.from(`GET /x HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`, 'latin1');
-    expect((await ask(gateway.port, bytes)).status).toBe(400);
+    expect((await sendRequest(gateway.port, bytes)).status).toBe(400);
     expect(upstream.messages).toEqual([]);
   });
 
@@ -341,8 +343,8 @@ describe('request headers', () => {
     const upgrade = ['Upgrade: websocket', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', 'Sec-WebSocket-Version: 13'];
     const bytes = (path: string) =>
       `GET ${path} HTTP/1.1\r\nHost: gateway.test\r\nConnection: Upgrade\r\n${upgrade.join('\r\n')}\r\n\r\n`;
-    expect((await ask(site.port, bytes('/public/x'))).status).toBe(200);
-    expect((await ask(site.port, bytes('/private/x'))).status).toBe(401);
+    expect((await sendRequest(site.port, bytes('/public/x'))).status).toBe(200);
+    expect((await sendRequest(site.port, bytes('/private/x'))).status).toBe(401);
     expect(site.upstream.requests).toHaveLength(1);
   });
 });
@@ -456,8 +458,8 @@ describe('the response of an upstream', () => {
       ['GET', OK, 200],
     ] as const) {
       upstreamResponse = bytes;
-      wire.write(keptHead(`${method} /x HTTP/1.1`));
-      expect((await wire.answer(method)).status).toBe(status);
+      wire.write(keepAliveHead(`${method} /x HTTP/1.1`));
+      expect((await wire.response(method)).status).toBe(status);
     }
     expect(wire.rest).toBe('');
     wire.end();
@@ -482,7 +484,7 @@ describe('the response of an upstream', () => {
       socket.write(framed as Buffer);
       if (framing === 'until the end') socket.end();
     };
-    const got = await ask(gateway.port, head('GET /x HTTP/1.1'));
+    const got = await sendRequest(gateway.port, head('GET /x HTTP/1.1'));
     expect(got.body.equals(body)).toBe(true);
     expect(got.value('content-encoding')).toBe('gzip');
   });
@@ -502,7 +504,7 @@ describe('the response of an upstream', () => {
   it('with trailers is complete for a client of HTTP/1.0', async () => {
     upstreamResponse =
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n2\r\nok\r\n0\r\nX-Sum: 1\r\n\r\n';
-    const got = await ask(gateway.port, 'GET /x HTTP/1.0\r\nHost: gateway.test\r\n\r\n');
+    const got = await sendRequest(gateway.port, 'GET /x HTTP/1.0\r\nHost: gateway.test\r\n\r\n');
     expect([got.status, got.values('trailer'), got.body.toString()]).toEqual([200, [], 'ok']);
   });
 });
@@ -522,8 +524,8 @@ describe('the framing of a request', () => {
       ] as const) {
         const offset = upstream.bytes().length;
         const wire = await Wire.open(gateway.port);
-        wire.write(keptHead(`${method} /x HTTP/1.1`, header) + body);
-        const { status } = await wire.answer(method);
+        wire.write(keepAliveHead(`${method} /x HTTP/1.1`, header) + body);
+        const { status } = await wire.response(method);
         wire.end();
         expect(status).toBe(200);
         const requests = readRequests(upstream.bytes().subarray(offset));
@@ -537,7 +539,7 @@ describe('the framing of a request', () => {
     'makes a %s with an empty chunked body one upstream request',
     async (method) => {
       const offset = upstream.bytes().length;
-      await ask(gateway.port, head(`${method} /x HTTP/1.1`, 'Transfer-Encoding: chunked') + chunked());
+      await sendRequest(gateway.port, head(`${method} /x HTTP/1.1`, 'Transfer-Encoding: chunked') + chunked());
       expect(readRequests(upstream.bytes().subarray(offset)).map(({ line }) => line)).toEqual([
         `${method} /x HTTP/1.1`,
       ]);
@@ -579,7 +581,8 @@ describe('the framing of a request', () => {
     expect(extended.body.toString()).toBe('abc');
     const old = await forward('POST /x HTTP/1.0\r\nHost: gateway.test\r\nContent-Length: 3\r\n\r\nabc');
     expect(old.body.toString()).toBe('abc');
-    const status = (await ask(gateway.port, 'POST /x HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n')).status;
+    const status = (await sendRequest(gateway.port, 'POST /x HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'))
+      .status;
     expect(status).toBe(400);
   });
 
@@ -588,17 +591,17 @@ describe('the framing of a request', () => {
     const wire = await Wire.open(site.port);
     wire.write(
       [
-        keptHead('GET /public/1 HTTP/1.1'),
-        keptHead('GET /private/2 HTTP/1.1'),
-        keptHead('GET /private/3 HTTP/1.1', `Authorization: Bearer ${token}`),
-        `${keptHead('POST /public/4 HTTP/1.1', 'Content-Length: 44')}${'GET /private/x HTTP/1.1\r\nHost: a\r\n\r\n'.padEnd(44, 'x')}`,
-        keptHead('GET /private/5 HTTP/1.1'),
-        keptHead('GET /nowhere HTTP/1.1'),
-        keptHead('GET /public/6 HTTP/1.1'),
+        keepAliveHead('GET /public/1 HTTP/1.1'),
+        keepAliveHead('GET /private/2 HTTP/1.1'),
+        keepAliveHead('GET /private/3 HTTP/1.1', `Authorization: Bearer ${token}`),
+        `${keepAliveHead('POST /public/4 HTTP/1.1', 'Content-Length: 44')}${'GET /private/x HTTP/1.1\r\nHost: a\r\n\r\n'.padEnd(44, 'x')}`,
+        keepAliveHead('GET /private/5 HTTP/1.1'),
+        keepAliveHead('GET /nowhere HTTP/1.1'),
+        keepAliveHead('GET /public/6 HTTP/1.1'),
       ].join(''),
     );
     const statuses = [];
-    for (let index = 0; index < 7; index += 1) statuses.push((await wire.answer()).status);
+    for (let index = 0; index < 7; index += 1) statuses.push((await wire.response()).status);
     wire.end();
     expect(statuses).toEqual([200, 401, 200, 200, 401, 404, 200]);
     expect(site.upstream.requests.map(({ url }) => url).sort()).toEqual([
@@ -619,8 +622,8 @@ describe('the framing of a request', () => {
       ['/private/1', 401],
       ['/public/1', 200],
     ] as const) {
-      wire.write(keptHead(`GET ${path} HTTP/1.1`, ...headers));
-      const got = await wire.answer();
+      wire.write(keepAliveHead(`GET ${path} HTTP/1.1`, ...headers));
+      const got = await wire.response();
       expect(got.status).toBe(status);
       expect(got.values('connection')).not.toContain('close');
     }
@@ -630,11 +633,11 @@ describe('the framing of a request', () => {
   it('accepts a request in single bytes', async () => {
     const wire = await Wire.open(gateway.port);
     wire.socket.setNoDelay(true);
-    for (const byte of `${keptHead('POST /x HTTP/1.1', 'Content-Length: 3')}abc`) {
+    for (const byte of `${keepAliveHead('POST /x HTTP/1.1', 'Content-Length: 3')}abc`) {
       wire.write(byte);
       await new Promise((resolve) => setImmediate(resolve));
     }
-    expect((await wire.answer()).status).toBe(200);
+    expect((await wire.response()).status).toBe(200);
     expect(upstream.messages[0]?.body.toString()).toBe('abc');
     wire.end();
   });
@@ -642,17 +645,17 @@ describe('the framing of a request', () => {
 
 describe('a response before the end of the upload', () => {
   it('reaches the client, and the rest of the upload is never a request', async () => {
-    const early = await startListening((_request, response) => {
+    const early = await startUpstreamServer((_request, response) => {
       response.writeHead(413, { 'Content-Length': 5, Connection: 'close' }).end('large');
     });
     const running = await startGateway(manifest(PUBLIC_ALL, { up: early.url }));
     const wire = await Wire.open(running.port);
-    wire.write(`${keptHead('POST /up HTTP/1.1', 'Content-Length: 5000000')}${'a'.repeat(100_000)}`);
-    const got = await wire.answer();
+    wire.write(`${keepAliveHead('POST /up HTTP/1.1', 'Content-Length: 5000000')}${'a'.repeat(100_000)}`);
+    const got = await wire.response();
     expect([got.status, got.body.toString()]).toEqual([413, 'large']);
     // The client continues its upload. The gateway must read all of it or close the connection.
     const rest = Buffer.alloc(4_900_000, 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n');
-    wire.write(rest).write(keptHead('GET /after HTTP/1.1'));
+    wire.write(rest).write(keepAliveHead('GET /after HTTP/1.1'));
     await Promise.race([wire.closed(), wire.message().catch(() => undefined)]);
     await eventually('one access line for /up', () => running.lines.some(({ path }) => path === '/up'));
     expect(running.lines.map(({ path }) => path).filter((path) => path !== '/up' && path !== '/after')).toEqual([]);

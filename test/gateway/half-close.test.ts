@@ -4,11 +4,11 @@ import { connect } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createPair } from '../support/certificate.ts';
-import { manifest, type Running, startGateway } from '../support/gateway.ts';
+import { manifest, startGateway, type TestGateway } from '../support/gateway.ts';
 import { readMessage } from '../support/message.ts';
-import { chunked, head, keptHead, openSocket, Wire } from '../support/raw.ts';
+import { chunked, head, keepAliveHead, openSocket, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
-import { type Listening, startListening } from '../support/upstream.ts';
+import { startUpstreamServer, type UpstreamServer } from '../support/upstream.ts';
 
 const MB = 1024 * 1024;
 const ROUTES = `  - { id: read, method: POST, path: /read, upstream: up, access: public, body: { schema: {} } }
@@ -16,8 +16,8 @@ const ROUTES = `  - { id: read, method: POST, path: /read, upstream: up, access:
   - { id: all, method: any, path: /**, upstream: up, access: public, websocket: true }
 `;
 
-let upstream: Listening;
-let gateway: Running;
+let upstream: UpstreamServer;
+let gateway: TestGateway;
 /** Complete requests at the upstream, and how the exchanges ended. */
 const received: string[] = [];
 const endings: string[] = [];
@@ -26,7 +26,7 @@ let respond: (request: IncomingMessage, response: ServerResponse) => void;
 const OK = (_request: IncomingMessage, response: ServerResponse) => void response.end('ok');
 
 beforeAll(async () => {
-  upstream = await startListening((request, response) => {
+  upstream = await startUpstreamServer((request, response) => {
     begunCount += 1;
     response.on('close', () => endings.push(response.writableFinished ? 'complete' : 'cut'));
     request.on('end', () => {
@@ -68,28 +68,28 @@ async function halfClose(bytes: string, port = gateway.port): Promise<string> {
   return text;
 }
 
-const get = (path: string) => keptHead(`GET ${path} HTTP/1.1`);
+const get = (path: string) => keepAliveHead(`GET ${path} HTTP/1.1`);
 
 describe('a client that half-closes after a complete request', () => {
   it.each<[string, string, string]>([
     ['GET', get('/x'), 'HTTP/1.1 200 OK'],
     ['GET of HTTP/1.0', 'GET /x HTTP/1.0\r\n\r\n', 'HTTP/1.1 200 OK'],
     ['GET with Connection: close', head('GET /x HTTP/1.1'), 'HTTP/1.1 200 OK'],
-    ['HEAD', keptHead('HEAD /x HTTP/1.1'), 'HTTP/1.1 200 OK'],
-    ['POST', `${keptHead('POST /x HTTP/1.1', 'Content-Length: 2')}ab`, 'HTTP/1.1 200 OK'],
+    ['HEAD', keepAliveHead('HEAD /x HTTP/1.1'), 'HTTP/1.1 200 OK'],
+    ['POST', `${keepAliveHead('POST /x HTTP/1.1', 'Content-Length: 2')}ab`, 'HTTP/1.1 200 OK'],
     [
       'POST in chunks',
-      `${keptHead('POST /x HTTP/1.1', 'Transfer-Encoding: chunked')}${chunked('a')}`,
+      `${keepAliveHead('POST /x HTTP/1.1', 'Transfer-Encoding: chunked')}${chunked('a')}`,
       'HTTP/1.1 200 OK',
     ],
     [
       'POST that is buffered',
-      `${keptHead('POST /read HTTP/1.1', 'Content-Type: application/json', 'Content-Length: 2')}{}`,
+      `${keepAliveHead('POST /read HTTP/1.1', 'Content-Type: application/json', 'Content-Length: 2')}{}`,
       'HTTP/1.1 200 OK',
     ],
     [
       'POST that expects 100',
-      `${keptHead('POST /x HTTP/1.1', 'Content-Length: 2', 'Expect: 100-continue')}ab`,
+      `${keepAliveHead('POST /x HTTP/1.1', 'Content-Length: 2', 'Expect: 100-continue')}ab`,
       'HTTP/1.1 ',
     ],
     ['a request without a token', get('/secret'), 'HTTP/1.1 401 Unauthorized'],
@@ -211,10 +211,10 @@ describe('a client that half-closes after a complete request', () => {
 const INCOMPLETE: Record<string, string> = {
   'half a request line': 'GET /ha',
   'a head without its end': 'GET /half HTTP/1.1\r\nHost: a\r\n',
-  'half a counted body': `${keptHead('POST /half HTTP/1.1', 'Content-Length: 10')}abc`,
-  'half a chunk': `${keptHead('POST /half HTTP/1.1', 'Transfer-Encoding: chunked')}a\r\nabc`,
-  'chunks without an end': `${keptHead('POST /half HTTP/1.1', 'Transfer-Encoding: chunked')}3\r\nabc\r\n`,
-  'half a buffered body': `${keptHead('POST /read HTTP/1.1', 'Content-Type: application/json', 'Content-Length: 10')}{`,
+  'half a counted body': `${keepAliveHead('POST /half HTTP/1.1', 'Content-Length: 10')}abc`,
+  'half a chunk': `${keepAliveHead('POST /half HTTP/1.1', 'Transfer-Encoding: chunked')}a\r\nabc`,
+  'chunks without an end': `${keepAliveHead('POST /half HTTP/1.1', 'Transfer-Encoding: chunked')}3\r\nabc\r\n`,
+  'half a buffered body': `${keepAliveHead('POST /read HTTP/1.1', 'Content-Type: application/json', 'Content-Length: 10')}{`,
 };
 
 describe('a client that disconnects during a request', () => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { manifest, type Running, startGateway } from '../support/gateway.ts';
+import { manifest, startGateway, type TestGateway } from '../support/gateway.ts';
 import { type Issuer, startIssuer } from '../support/issuer.ts';
 import { valuesOf } from '../support/message.ts';
-import { ask, head, keptHead, Wire } from '../support/raw.ts';
-import { startWireUpstream, type WireAnswer, type WireUpstream } from '../support/upstream.ts';
+import { head, keepAliveHead, sendRequest, Wire } from '../support/raw.ts';
+import { startWireUpstream, type WireResponse, type WireUpstream } from '../support/upstream.ts';
 
 const RULES = `requestHeaders: { set: { X-Platform: signing, X-Key: '\${KEY}' }, remove: [X-Debug, Cookie] },
     responseHeaders: {
@@ -17,8 +17,8 @@ const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
 let upstream: WireUpstream;
 let issuer: Issuer;
-let gateway: Running;
-let upstreamResponse: WireAnswer = OK;
+let gateway: TestGateway;
+let upstreamResponse: WireResponse = OK;
 
 beforeAll(async () => {
   upstream = await startWireUpstream(() => upstreamResponse);
@@ -38,7 +38,7 @@ const names = (headers: readonly (readonly [string, string])[]) => headers.map((
 async function forward(path: string, ...headers: string[]) {
   upstreamResponse = OK;
   const before = upstream.messages.length;
-  expect((await ask(gateway.port, head(`GET ${path} HTTP/1.1`, ...headers))).status).toBe(200);
+  expect((await sendRequest(gateway.port, head(`GET ${path} HTTP/1.1`, ...headers))).status).toBe(200);
   expect(upstream.messages.length).toBe(before + 1);
   return upstream.messages[before]?.headers ?? [];
 }
@@ -83,7 +83,7 @@ describe('the headers of a request', () => {
       ['Content-Length: 4', 'body'],
       ['Transfer-Encoding: chunked', '4\r\nbody\r\n0\r\n\r\n'],
     ]) {
-      await ask(gateway.port, `${head('POST /ruled/x HTTP/1.1', framing as string)}${body}`);
+      await sendRequest(gateway.port, `${head('POST /ruled/x HTTP/1.1', framing as string)}${body}`);
       const message = upstream.messages.at(-1);
       expect([message?.body.toString(), valuesOf(message?.headers ?? [], 'x-key')]).toEqual(['body', ['k-1']]);
     }
@@ -96,7 +96,7 @@ describe('the headers of a response', () => {
 
   it('are set and removed by the rules of the route', async () => {
     upstreamResponse = `HTTP/1.1 200 OK\r\n${UPSTREAM_HEADERS}\r\nContent-Length: 2\r\n\r\nok`;
-    const got = await ask(gateway.port, head('GET /ruled/x HTTP/1.1'));
+    const got = await sendRequest(gateway.port, head('GET /ruled/x HTTP/1.1'));
     expect(got.value('strict-transport-security')).toBe('max-age=31536000');
     expect(got.headers.flat().join()).not.toContain('evil');
     expect([got.value('x-other'), got.body.toString()]).toEqual(['1', 'ok']);
@@ -109,7 +109,7 @@ describe('the headers of a response', () => {
     ['GET', 'HTTP/1.1 500 Oops', 'Content-Length: 0\r\n\r\n'],
   ])('are set and removed for %s with %s', async (method, line, rest) => {
     upstreamResponse = `${line}\r\n${UPSTREAM_HEADERS}\r\n${rest}`;
-    const got = await ask(gateway.port, head(`${method} /ruled/x HTTP/1.1`));
+    const got = await sendRequest(gateway.port, head(`${method} /ruled/x HTTP/1.1`));
     expect(got.line).toBe(line);
     expect(got.value('strict-transport-security')).toBe('max-age=31536000');
     expect(got.headers.flat().join()).not.toContain('evil');
@@ -118,13 +118,13 @@ describe('the headers of a response', () => {
   it('that the route removes are also removed from trailers', async () => {
     upstreamResponse =
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nServer: evil\r\nStrict-Transport-Security: evil\r\nX-Sum: 1\r\n\r\n';
-    const got = await ask(gateway.port, head('GET /ruled/x HTTP/1.1'));
+    const got = await sendRequest(gateway.port, head('GET /ruled/x HTTP/1.1'));
     expect([got.body.toString(), got.trailers]).toEqual(['ok', [['X-Sum', '1']]]);
   });
 
   it('are set and removed after a login check', async () => {
     upstreamResponse = `HTTP/1.1 200 OK\r\n${UPSTREAM_HEADERS}\r\nContent-Length: 2\r\n\r\n{}`;
-    const got = await ask(gateway.port, head('POST /login HTTP/1.1', 'Content-Length: 0'));
+    const got = await sendRequest(gateway.port, head('POST /login HTTP/1.1', 'Content-Length: 0'));
     expect([got.status, got.value('strict-transport-security')]).toEqual([200, 'max-age=31536000']);
     expect(got.headers.flat().join()).not.toContain('evil');
     expect(valuesOf(upstream.messages.at(-1)?.headers ?? [], 'x-key')).toEqual(['k-1']);
@@ -137,7 +137,7 @@ describe('the headers of a response', () => {
       [502, head('GET /ruled/x HTTP/1.1')],
       [400, head('GET /ruled/../x HTTP/1.1')],
     ] as const) {
-      const got = await ask(gateway.port, bytes);
+      const got = await sendRequest(gateway.port, bytes);
       expect([got.status, got.values('strict-transport-security')]).toEqual([status, []]);
     }
   });
@@ -149,7 +149,7 @@ describe('a WebSocket handshake', () => {
       'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nServer: evil\r\nX-Other: 1\r\n\r\nthrough';
     const wire = await Wire.open(gateway.port);
     wire.write(
-      keptHead(
+      keepAliveHead(
         'GET /ruled/socket HTTP/1.1',
         'Connection: Upgrade',
         'Upgrade: websocket',

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { NameResolver } from '../../src/dns/name-resolver.ts';
-import { type Operating, startOperating } from '../support/admin.ts';
+import { type GatewayWithAdmin, startGatewayWithAdmin } from '../support/admin.ts';
 import { createPair } from '../support/certificate.ts';
 import { type NameRecord, type NameServer, startNameServer, type Zone } from '../support/name-server.ts';
 import { scrape } from '../support/scrape.ts';
@@ -84,7 +84,7 @@ async function startSilentEndpoint(host: string, port: number): Promise<void> {
   while (await canConnect());
 }
 
-interface Site extends Operating {
+interface Site extends GatewayWithAdmin {
   readonly server: NameServer;
   readonly resolver: NameResolver;
   get(path: string): Promise<string>;
@@ -108,7 +108,7 @@ ${Object.keys(upstreams)
   .map((id) => `  - { id: ${id}, method: GET, path: /${id}, upstream: ${id}, access: public }`)
   .join('\n')}
 `;
-  const site = await startOperating(manifest, {}, files, {}, undefined, resolver);
+  const site = await startGatewayWithAdmin(manifest, {}, files, {}, undefined, resolver);
   cleanups.push(
     () => server.close(),
     () => site.close(),

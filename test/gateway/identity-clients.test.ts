@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Running, startGateway } from '../support/gateway.ts';
-import { head, keptHead } from '../support/raw.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { head, keepAliveHead } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -20,7 +20,7 @@ routes:
 
 let identity: Upstream;
 let up: Upstream;
-let gateway: Running;
+let gateway: TestGateway;
 /** Requests for verification to which the identity service has not responded. */
 let pending: ServerResponse[];
 const sockets: Socket[] = [];
@@ -83,7 +83,7 @@ describe('clients while the identity service hangs for invalid tokens', () => {
   });
 
   it('a client that disconnects cancels its verification without a refusal or an open breaker', async () => {
-    const clients = Array.from({ length: 20 }, (_, index) => request(`bad${index}`, '127.0.0.1', keptHead));
+    const clients = Array.from({ length: 20 }, (_, index) => request(`bad${index}`, '127.0.0.1', keepAliveHead));
     await eventually('the identity service gets the requests', () => pending.length === 20);
     const closed = pending.map((response) => new Promise((resolve) => response.once('close', resolve)));
     for (const { socket } of clients) socket.destroy();

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { manifest, PUBLIC_ALL, type Running, startGateway } from '../support/gateway.ts';
+import { manifest, PUBLIC_ALL, startGateway, type TestGateway } from '../support/gateway.ts';
 import { type Issuer, startIssuer } from '../support/issuer.ts';
-import { head, keptHead, type RawAnswer, Wire } from '../support/raw.ts';
+import { head, keepAliveHead, type RawResponse, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
-import { startRawUpstream, startWireUpstream, type WireAnswer, type WireUpstream } from '../support/upstream.ts';
+import { startRawUpstream, startWireUpstream, type WireResponse, type WireUpstream } from '../support/upstream.ts';
 
 const ROUTES = `  - id: ruled
     method: GET
@@ -21,8 +21,8 @@ const HINTS = 'HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\nlink: </b.css>; tit
 
 let upstream: WireUpstream;
 let issuer: Issuer;
-let gateway: Running;
-let upstreamResponse: WireAnswer;
+let gateway: TestGateway;
+let upstreamResponse: WireResponse;
 
 beforeAll(async () => {
   upstream = await startWireUpstream(() => upstreamResponse);
@@ -39,17 +39,17 @@ afterAll(async () => {
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
 
 /** Sends a request that closes its connection and returns its informational responses and its final response. */
-async function responsesTo(request: string): Promise<RawAnswer[]> {
+async function responsesTo(request: string): Promise<RawResponse[]> {
   const wire = await Wire.open(gateway.port);
   wire.write(request);
-  const responses: RawAnswer[] = [];
+  const responses: RawResponse[] = [];
   do responses.push(await wire.message());
   while ((responses.at(-1)?.status ?? 0) < 200);
   wire.end();
   return responses;
 }
 
-function statuses(responses: readonly RawAnswer[]): number[] {
+function statuses(responses: readonly RawResponse[]): number[] {
   return responses.map(({ status }) => status);
 }
 
@@ -61,7 +61,7 @@ describe('an informational response', () => {
       socket.write(latin1(HINTS));
     };
     const wire = await Wire.open(gateway.port);
-    wire.write(keptHead('GET /all/x HTTP/1.1'));
+    wire.write(keepAliveHead('GET /all/x HTTP/1.1'));
     const hints = await wire.message();
     expect([hints.line, hints.headers]).toEqual([
       'HTTP/1.1 103 Early Hints',
@@ -114,7 +114,7 @@ describe('an informational response', () => {
   it('follows the 100 Continue that the client waits for', async () => {
     upstreamResponse = latin1(HINTS + OK);
     const wire = await Wire.open(gateway.port);
-    wire.write(keptHead('POST /all/x HTTP/1.1', 'Content-Length: 4', 'Expect: 100-continue'));
+    wire.write(keepAliveHead('POST /all/x HTTP/1.1', 'Content-Length: 4', 'Expect: 100-continue'));
     expect((await wire.message()).status).toBe(100);
     wire.write('body');
     expect([(await wire.message()).status, (await wire.message()).status]).toEqual([103, 200]);
@@ -134,7 +134,7 @@ describe('an informational response', () => {
       `${HINTS}HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nthrough`,
     );
     const wire = await Wire.open(gateway.port);
-    wire.write(keptHead('GET /open HTTP/1.1', 'Connection: Upgrade', 'Upgrade: websocket'));
+    wire.write(keepAliveHead('GET /open HTTP/1.1', 'Connection: Upgrade', 'Upgrade: websocket'));
     expect([(await wire.message()).status, (await wire.message()).status]).toEqual([103, 101]);
     await wire.until('through');
     wire.end();
@@ -165,7 +165,7 @@ describe('100 Continue without an expectation', () => {
     });
     const other = await startGateway(manifest(PUBLIC_ALL, { up: raw.url }));
     const wire = await Wire.open(other.port);
-    wire.write(`${keptHead('POST /x HTTP/1.1', 'Content-Length: 8')}half`);
+    wire.write(`${keepAliveHead('POST /x HTTP/1.1', 'Content-Length: 8')}half`);
     const got = await wire.message();
     expect([got.status, got.values('x-a'), got.body.toString()]).toEqual([200, [], 'ok']);
     wire.end();

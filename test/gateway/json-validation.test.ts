@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ask, head } from '../support/raw.ts';
+import { head, sendRequest } from '../support/raw.ts';
 import { type Site, startSite } from '../support/site.ts';
 
 const ROUTES = `  - { id: any, method: POST, path: /any, upstream: up, access: public, body: { schema: true } }
@@ -24,7 +24,7 @@ const bytes = (...codes: number[]) => Buffer.from(codes);
 async function send(body: string | Buffer) {
   const sent = Buffer.from(body as string);
   const wire = Buffer.concat([Buffer.from(head('POST /any HTTP/1.1', TYPE, `Content-Length: ${sent.length}`)), sent]);
-  return { sent, got: await ask(site.port, wire) };
+  return { sent, got: await sendRequest(site.port, wire) };
 }
 
 /** Documents that every parser accepts (RFC 8259). */
@@ -308,6 +308,6 @@ it('validates a body in chunks that split characters and escapes', async () => {
     const wire =
       head('POST /any HTTP/1.1', TYPE, 'Transfer-Encoding: chunked') +
       characters.map((character) => `1\r\n${character}\r\n`).join('');
-    expect((await ask(site.port, Buffer.from(`${wire}0\r\n\r\n`, 'latin1'))).status).toBe(status);
+    expect((await sendRequest(site.port, Buffer.from(`${wire}0\r\n\r\n`, 'latin1'))).status).toBe(status);
   }
 });

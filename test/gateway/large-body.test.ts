@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ask, head, keptHead, Wire } from '../support/raw.ts';
+import { head, keepAliveHead, sendRequest, Wire } from '../support/raw.ts';
 import { eventually, type Site, startSite } from '../support/site.ts';
 
 const MB = 1024 * 1024;
@@ -45,7 +45,7 @@ describe('a large body', () => {
       const body = Buffer.from(textOf(length));
       expect(body.length).toBe(length);
       expect((await site.post('/large', body, JSON_TYPE)).status).toBe(200);
-      expect((await ask(site.port, inChunks('/large', body, 50_000))).status).toBe(200);
+      expect((await sendRequest(site.port, inChunks('/large', body, 50_000))).status).toBe(200);
       expect(site.upstream.requests.map((request) => hash(request.body))).toEqual([hash(body), hash(body)]);
     },
   );
@@ -53,7 +53,7 @@ describe('a large body', () => {
   it('is refused with 413 if it is one byte over the limit, in both framings', async () => {
     const body = Buffer.from(textOf(10 * MB + 1));
     expect((await site.post('/large', body, JSON_TYPE)).status).toBe(413);
-    expect((await ask(site.port, inChunks('/large', body, 50_000))).status).toBe(413);
+    expect((await sendRequest(site.port, inChunks('/large', body, 50_000))).status).toBe(413);
     expect(site.upstream.requests).toEqual([]);
   });
 
@@ -66,7 +66,7 @@ describe('a large body', () => {
   ])('that %s is refused with 400 and never forwarded', async (_title, body, pointer) => {
     for (const got of [
       await site.post('/large', body, JSON_TYPE),
-      await ask(site.port, inChunks('/large', Buffer.from(body), 9_999)),
+      await sendRequest(site.port, inChunks('/large', Buffer.from(body), 9_999)),
     ]) {
       expect([got.status, got.json().errors]).toEqual([400, [{ pointer, message: expect.any(String) }]]);
     }
@@ -81,7 +81,7 @@ describe('a large body', () => {
 
   it('may arrive in single bytes', async () => {
     const body = Buffer.from(textOf(70_000));
-    expect((await ask(site.port, inChunks('/large', body, 1))).status).toBe(200);
+    expect((await sendRequest(site.port, inChunks('/large', body, 1))).status).toBe(200);
     expect(hash(site.upstream.requests[0]?.body ?? '')).toBe(hash(body));
   });
 
@@ -103,7 +103,7 @@ describe('a large body', () => {
     const lines = site.gateway.lines.length;
     const body = textOf(9 * MB);
     const wire = await Wire.open(site.port);
-    wire.write(keptHead('POST /large HTTP/1.1', JSON_TYPE, `Content-Length: ${Buffer.byteLength(body)}`));
+    wire.write(keepAliveHead('POST /large HTTP/1.1', JSON_TYPE, `Content-Length: ${Buffer.byteLength(body)}`));
     await new Promise((resolve) => wire.socket.write(body, resolve));
     wire.end();
     await eventually('the access line', () => site.gateway.lines.length > lines);
@@ -118,7 +118,7 @@ describe('many incomplete bodies', () => {
     const wires = await Promise.all(Array.from({ length: 1_000 }, () => Wire.open(site.port)));
     for (const [index, wire] of wires.entries()) {
       const framing = index % 2 === 0 ? 'Content-Length: 10000000' : 'Transfer-Encoding: chunked';
-      wire.write(`${keptHead('POST /large HTTP/1.1', JSON_TYPE, framing)}${index % 2 === 0 ? '' : '5\r\n'}{"a":`);
+      wire.write(`${keepAliveHead('POST /large HTTP/1.1', JSON_TYPE, framing)}${index % 2 === 0 ? '' : '5\r\n'}{"a":`);
     }
     expect((await site.post('/large', '{"list":[1]}', JSON_TYPE)).status).toBe(200);
     expect((await site.post('/large', '{"list":["x"]}', JSON_TYPE)).status).toBe(400);

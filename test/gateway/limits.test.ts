@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import { load } from '../../src/load.ts';
 import { forkGateway } from '../support/forked.ts';
-import { manifest, PUBLIC_ALL, type Running, startGateway, worldOf } from '../support/gateway.ts';
-import { ask, endOf, head, keptHead, openSocket, Wire } from '../support/raw.ts';
+import { manifest, PUBLIC_ALL, startGateway, type TestGateway, worldOf } from '../support/gateway.ts';
+import { endOf, head, keepAliveHead, openSocket, sendRequest, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
-import { startListening, startUpstream, type Upstream } from '../support/upstream.ts';
+import { startUpstream, startUpstreamServer, type Upstream } from '../support/upstream.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
 
@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const close of cleanups.splice(0).reverse()) await close();
 });
 
-interface Limited extends Running {
+interface Limited extends TestGateway {
   readonly upstream: Upstream;
   /** Activates a manifest with other rules for the server. */
   activate(server: string): void;
@@ -34,7 +34,7 @@ async function start(server: string): Promise<Limited> {
 }
 
 const statusOf = async (port: number, ...headers: string[]) =>
-  (await ask(port, head('GET /x HTTP/1.1', ...headers))).status;
+  (await sendRequest(port, head('GET /x HTTP/1.1', ...headers))).status;
 
 describe('the headers of a request', () => {
   const numbered = (count: number) => Array.from({ length: count }, (_, index) => `X-${index}: 1`);
@@ -45,11 +45,11 @@ describe('the headers of a request', () => {
     expect(await statusOf(port, ...numbered(8))).toBe(200);
     expect(await statusOf(port, ...numbered(9))).toBe(431);
     const wire = await Wire.open(port);
-    wire.write(keptHead('GET /x HTTP/1.1'));
-    expect((await wire.answer()).status).toBe(200);
+    wire.write(keepAliveHead('GET /x HTTP/1.1'));
+    expect((await wire.response()).status).toBe(200);
     activate('{ limits: { headers: 3 } }');
-    wire.write(keptHead('GET /x HTTP/1.1', ...numbered(3)));
-    expect((await wire.answer()).status).toBe(431);
+    wire.write(keepAliveHead('GET /x HTTP/1.1', ...numbered(3)));
+    expect((await wire.response()).status).toBe(431);
     wire.end();
   });
 
@@ -57,7 +57,7 @@ describe('the headers of a request', () => {
     const { port, activate } = await start('{ limits: { headerBytes: 2KB } }');
     expect(await statusOf(port, `X: ${'x'.repeat(1_500)}`)).toBe(200);
     expect(await statusOf(port, `X: ${'x'.repeat(2_500)}`)).toBe(431);
-    expect((await ask(port, head(`GET /${'x'.repeat(2_500)} HTTP/1.1`))).status).toBe(431);
+    expect((await sendRequest(port, head(`GET /${'x'.repeat(2_500)} HTTP/1.1`))).status).toBe(431);
     activate('{ limits: { headerBytes: 8KB } }');
     expect(await statusOf(port, `X: ${'x'.repeat(6_500)}`)).toBe(200);
   });
@@ -70,7 +70,7 @@ describe('a slow request', () => {
     wire.write('GET /x HTTP/1.1\r\nHost: gateway.test\r\n');
     const drip = setInterval(() => wire.write('X: 1\r\n'), 50);
     const started = performance.now();
-    const response = await wire.answer();
+    const response = await wire.response();
     clearInterval(drip);
     expect([response.status, response.json().code]).toEqual([408, 'request_timeout']);
     // The gateway checks for late requests once per second.
@@ -82,19 +82,19 @@ describe('a slow request', () => {
   it('is refused with 408 when it is the second on its connection and its head is late', async () => {
     const { port } = await start('{ timeouts: { headers: 300ms } }');
     const wire = await Wire.open(port);
-    wire.write(keptHead('GET /x HTTP/1.1'));
-    expect((await wire.answer()).status).toBe(200);
+    wire.write(keepAliveHead('GET /x HTTP/1.1'));
+    expect((await wire.response()).status).toBe(200);
     wire.write('GET /x HTTP/1.1\r\n');
-    expect((await wire.answer()).status).toBe(408);
+    expect((await wire.response()).status).toBe(408);
     wire.end();
   });
 
   it('is refused with 408 when its body is late, and never complete at the upstream', async () => {
     const { port, upstream, lines } = await start('{ timeouts: { request: 300ms } }');
     const wire = await Wire.open(port);
-    wire.write(keptHead('POST /x HTTP/1.1', 'Content-Length: 100000'));
+    wire.write(keepAliveHead('POST /x HTTP/1.1', 'Content-Length: 100000'));
     const drip = setInterval(() => wire.write('x'), 50);
-    expect((await wire.answer()).status).toBe(408);
+    expect((await wire.response()).status).toBe(408);
     clearInterval(drip);
     await wire.closed();
     await eventually('both lines', () => lines.length === 2);
@@ -106,18 +106,18 @@ describe('a slow request', () => {
   it('may take longer than all other timeouts within its own timeout', async () => {
     const { port, upstream } = await start('{ timeouts: { headers: 200ms, request: 60s, stalled: 400ms } }');
     const wire = await Wire.open(port);
-    wire.write(keptHead('POST /x HTTP/1.1', 'Content-Length: 20'));
+    wire.write(keepAliveHead('POST /x HTTP/1.1', 'Content-Length: 20'));
     for (let sent = 0; sent < 20; sent += 1) {
       wire.write('x');
       await new Promise((resolve) => setTimeout(resolve, 80));
     }
-    expect((await wire.answer()).status).toBe(200);
+    expect((await wire.response()).status).toBe(200);
     expect(upstream.requests[0]?.body.length).toBe(20);
     wire.end();
   });
 
   it('is reset after its response has begun, because a close would be the end of that response', async () => {
-    const upstream = await startListening((_request, response) => void response.write('begun'));
+    const upstream = await startUpstreamServer((_request, response) => void response.write('begun'));
     const server = '{ timeouts: { request: 300ms } }';
     const gateway = await startGateway(manifest(PUBLIC_ALL, { up: upstream.url, server }));
     cleanups.push(upstream.close, gateway.close);
@@ -138,7 +138,7 @@ describe('a slow request', () => {
     const gateway = await startGateway(manifest(route, { up: upstream.url, server }));
     cleanups.push(upstream.close, gateway.close);
     const socket = await openSocket(gateway.port);
-    socket.write(`${keptHead('GET /a HTTP/1.1')}GET /half`);
+    socket.write(`${keepAliveHead('GET /a HTTP/1.1')}GET /half`);
     await once(socket, 'readable');
     await new Promise((resolve) => setTimeout(resolve, 3_500));
     let receivedBytes = 0;
@@ -163,16 +163,16 @@ describe('an idle connection', () => {
   it('gets its timeout in Keep-Alive and closes after it, and a new timeout applies to the next response', async () => {
     const { port, activate } = await start('{ timeouts: { keepAlive: 300ms } }');
     const wire = await Wire.open(port);
-    wire.write(keptHead('GET /x HTTP/1.1'));
-    await wire.answer();
+    wire.write(keepAliveHead('GET /x HTTP/1.1'));
+    await wire.response();
     const started = performance.now();
     await wire.closed();
     expect(performance.now() - started).toBeGreaterThan(250);
     activate('{}');
     const other = await Wire.open(port);
-    other.write(keptHead('GET /x HTTP/1.1'));
+    other.write(keepAliveHead('GET /x HTTP/1.1'));
     // The default exceeds the idle timeouts of large cloud load balancers: 60 s, 240 s, 600 s.
-    expect((await other.answer()).value('keep-alive')).toBe('timeout=620');
+    expect((await other.response()).value('keep-alive')).toBe('timeout=620');
     other.end();
   });
 });
@@ -182,12 +182,12 @@ describe('client connections', () => {
     const { port, told } = await start('{ limits: { connections: 2 } }');
     const wires = [await Wire.open(port), await Wire.open(port)];
     for (const wire of wires) {
-      wire.write(keptHead('GET /x HTTP/1.1'));
-      expect((await wire.answer()).status).toBe(200);
+      wire.write(keepAliveHead('GET /x HTTP/1.1'));
+      expect((await wire.response()).status).toBe(200);
     }
     for (let index = 0; index < 20; index += 1) {
       const wire = await Wire.open(port);
-      wire.write(keptHead('GET /x HTTP/1.1'));
+      wire.write(keepAliveHead('GET /x HTTP/1.1'));
       await wire.closed();
       expect(wire.rest).toBe('');
     }
@@ -196,8 +196,8 @@ describe('client connections', () => {
     // The gateway keeps serving open connections. When one closes, it accepts another.
     wires[0]?.end();
     await eventually('the gateway accepts a connection', async () => (await statusOf(port).catch(() => 0)) === 200);
-    wires[1]?.write(keptHead('GET /x HTTP/1.1'));
-    expect((await wires[1]?.answer())?.status).toBe(200);
+    wires[1]?.write(keepAliveHead('GET /x HTTP/1.1'));
+    expect((await wires[1]?.response())?.status).toBe(200);
     wires[1]?.end();
   });
 });
@@ -211,8 +211,8 @@ describe('requests on one connection', () => {
       [2, 'keep-alive'],
       [3, 'close'],
     ]) {
-      wire.write(keptHead(`GET /${number} HTTP/1.1`));
-      const response = await wire.answer();
+      wire.write(keepAliveHead(`GET /${number} HTTP/1.1`));
+      const response = await wire.response();
       expect([response.status, response.value('connection')]).toEqual([200, connection]);
     }
     await wire.closed();
@@ -223,9 +223,9 @@ describe('requests on one connection', () => {
   it('that are pipelined beyond the limit are ignored', async () => {
     const { port, upstream, lines } = await start('{ limits: { requestsPerConnection: 2 } }');
     const wire = await Wire.open(port);
-    wire.write([1, 2, 3, 4].map((number) => keptHead(`GET /${number} HTTP/1.1`)).join(''));
-    expect((await wire.answer()).value('connection')).toBe('keep-alive');
-    const last = await wire.answer();
+    wire.write([1, 2, 3, 4].map((number) => keepAliveHead(`GET /${number} HTTP/1.1`)).join(''));
+    expect((await wire.response()).value('connection')).toBe('keep-alive');
+    const last = await wire.response();
     expect([last.status, last.body.toString(), last.value('connection')]).toEqual([200, 'ok', 'close']);
     await wire.closed();
     expect(wire.rest).toBe('');
@@ -234,8 +234,8 @@ describe('requests on one connection', () => {
   });
 
   it.each([
-    ['heads', keptHead('GET /next HTTP/1.1', `X: ${'x'.repeat(8_000)}`)],
-    ['bodies', `${keptHead('POST /next HTTP/1.1', 'Content-Length: 100000')}${'x'.repeat(100_000)}`],
+    ['heads', keepAliveHead('GET /next HTTP/1.1', `X: ${'x'.repeat(8_000)}`)],
+    ['bodies', `${keepAliveHead('POST /next HTTP/1.1', 'Content-Length: 100000')}${'x'.repeat(100_000)}`],
   ])('get a complete last response while the client keeps sending %s', async (_title, next) => {
     const size = 6 * 1024 * 1024;
     const upstream = await startUpstream((_request, response) => void response.end(Buffer.alloc(size)));
@@ -249,7 +249,7 @@ describe('requests on one connection', () => {
         receivedBytes += chunk.length;
       });
       const end = endOf(socket);
-      socket.write(keptHead('GET /x HTTP/1.1'));
+      socket.write(keepAliveHead('GET /x HTTP/1.1'));
       const sender = setInterval(() => {
         if (socket.writableLength < 1_000_000) socket.write(next);
       }, 0);
@@ -266,7 +266,7 @@ describe('requests on one connection', () => {
     const forked = await forkGateway(manifest(PUBLIC_ALL, { up: upstream.url, server }));
     cleanups.push(upstream.close, forked.close);
     const socket = await openSocket(forked.port);
-    const many = keptHead('GET /x HTTP/1.1').repeat(1_000);
+    const many = keepAliveHead('GET /x HTTP/1.1').repeat(1_000);
     const before = (await forked.usage()).maxRssBytes;
     for (let round = 0; round < 400; round += 1) if (!socket.write(many)) await once(socket, 'drain');
     // As requests and responses they would use about 500 MB.
@@ -280,8 +280,8 @@ describe('requests on one connection', () => {
     const wire = await Wire.open(port);
     for (const path of ['/x', '/../x'.replace('..', '%zz')]) {
       if (path === '/x') activate('{ limits: { requestsPerConnection: 2 } }');
-      wire.write(keptHead(`GET ${path} HTTP/1.1`));
-      await wire.answer();
+      wire.write(keepAliveHead(`GET ${path} HTTP/1.1`));
+      await wire.response();
     }
     await wire.closed();
   });

@@ -1,8 +1,8 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ask, head, type RawAnswer } from '../support/raw.ts';
-import { ANSWER_OK, type Site, startSite } from '../support/site.ts';
+import { head, type RawResponse, sendRequest } from '../support/raw.ts';
+import { RESPOND_OK, type Site, startSite } from '../support/site.ts';
 
 const login = (id: string, rule: string) =>
   `  - { id: ${id}, method: any, path: /${id}, upstream: up, access: public, login: ${rule} }\n`;
@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => site.close());
 
 beforeEach(() => {
-  site.respond = ANSWER_OK;
+  site.respond = RESPOND_OK;
 });
 
 interface LoginResponse {
@@ -40,17 +40,17 @@ interface LoginResponse {
 async function responseTo(
   path: string,
   loginResponse: LoginResponse | ((response: ServerResponse) => void),
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   site.respond = (_request, response) => {
     if (typeof loginResponse === 'function') return loginResponse(response);
     const { body = '{}', headers = {}, status = 200, reason = 'Fine' } = loginResponse;
     response.writeHead(status, reason, { 'Content-Type': 'application/json', 'X-Upstream': 'SENTINEL', ...headers });
     response.end(body);
   };
-  return ask(site.port, head(`POST ${path} HTTP/1.1`));
+  return sendRequest(site.port, head(`POST ${path} HTTP/1.1`));
 }
 
-function expectRefused(got: RawAnswer, status = 403, code = 'role_not_allowed'): void {
+function expectRefused(got: RawResponse, status = 403, code = 'role_not_allowed'): void {
   expect([got.status, got.json().code]).toEqual([status, code]);
   const all = [got.line, ...got.headers.flat(), got.body.toString('latin1')].join('\n');
   for (const secret of [user, viewer, viewer.slice(20), 'SENTINEL']) expect(all).not.toContain(secret);

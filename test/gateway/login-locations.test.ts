@@ -1,10 +1,10 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Forked, forkGateway } from '../support/forked.ts';
+import { type ForkedGateway, forkGateway } from '../support/forked.ts';
 import { manifest } from '../support/gateway.ts';
-import { ask, head, type RawAnswer } from '../support/raw.ts';
-import { ANSWER_OK, type Site, startSite } from '../support/site.ts';
+import { head, type RawResponse, sendRequest } from '../support/raw.ts';
+import { RESPOND_OK, type Site, startSite } from '../support/site.ts';
 
 const MB = 1024 * 1024;
 const login = (id: string, rule: string, more = 'access: public') =>
@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(() => site.close());
 
 beforeEach(() => {
-  site.respond = ANSWER_OK;
+  site.respond = RESPOND_OK;
   site.upstream.requests.length = 0;
 });
 
@@ -56,15 +56,15 @@ async function loginWith(
     response.writeHead(status, { 'Set-Cookie': 'a=SENTINEL', ...headers });
     response.end(typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body));
   };
-  return ask(site.port, head(`${method} ${path} HTTP/1.1`, ...(request.with ?? [])));
+  return sendRequest(site.port, head(`${method} ${path} HTTP/1.1`, ...(request.with ?? [])));
 }
 
-function expectForwarded(got: RawAnswer, status = 200): void {
+function expectForwarded(got: RawResponse, status = 200): void {
   expect([got.status, got.value('set-cookie')]).toEqual([status, 'a=SENTINEL']);
 }
 
 /** Expects a refusal that contains nothing from the upstream's response. */
-function expectRefused(got: RawAnswer, status: number, code: string): void {
+function expectRefused(got: RawResponse, status: number, code: string): void {
   expect([got.status, got.json().code]).toEqual([status, code]);
   const all = [got.line, ...got.headers.flat(), got.body.toString('latin1')].join('\n');
   for (const secret of [admin, user, viewer, 'SENTINEL']) expect(all).not.toContain(secret);
@@ -247,7 +247,7 @@ describe('the token of a login', () => {
     expect(isCached(valid)).toBe(false);
     expectForwarded(await loginWith(path, responseWith(valid)));
     expect(isCached(valid)).toBe(true);
-    site.respond = ANSWER_OK;
+    site.respond = RESPOND_OK;
     expect((await site.get('/private', `Authorization: Bearer ${valid}`)).status).toBe(200);
 
     const past = Math.floor(Date.now() / 1000) - 60;
@@ -259,7 +259,7 @@ describe('the token of a login', () => {
     for (const token of invalid) {
       expectRefused(await loginWith(path, responseWith(token)), 502, 'login_response_refused');
       expect(isCached(token)).toBe(false);
-      site.respond = ANSWER_OK;
+      site.respond = RESPOND_OK;
       expect((await site.get('/private', `Authorization: Bearer ${token}`)).status).toBe(401);
     }
   });
@@ -267,13 +267,13 @@ describe('the token of a login', () => {
   it('is refused at login and afterwards if its role is not allowed', async () => {
     const other = await site.issuer.token({ company_role: 'viewer', jti: 'viewer' });
     expectRefused(await loginWith('/pointer', { body: { data: { access_token: other } } }), 403, 'role_not_allowed');
-    site.respond = ANSWER_OK;
+    site.respond = RESPOND_OK;
     expect((await site.get('/private', `Authorization: Bearer ${other}`)).status).toBe(403);
   });
 });
 
 describe('a login response of 20 MB', () => {
-  let forked: Forked;
+  let forked: ForkedGateway;
   beforeAll(async () => {
     forked = await forkGateway(manifest(ROUTES, { up: site.upstream.url, jwks: site.issuer.jwksUrl }));
   });
@@ -287,7 +287,9 @@ describe('a login response of 20 MB', () => {
       response.end();
     };
     const before = (await forked.usage()).maxRssBytes;
-    const all = await Promise.all(Array.from({ length: 8 }, () => ask(forked.port, head(`POST ${path} HTTP/1.1`))));
+    const all = await Promise.all(
+      Array.from({ length: 8 }, () => sendRequest(forked.port, head(`POST ${path} HTTP/1.1`))),
+    );
     for (const got of all) expectRefused(got, 502, 'login_response_refused');
     expect((await forked.usage()).maxRssBytes - before).toBeLessThan(60 * MB);
     expect(forked.isAlive()).toBe(true);

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { validationPool } from '../../src/plan/body/validation-pool.ts';
-import { ask, head, Wire } from '../support/raw.ts';
+import { head, sendRequest, Wire } from '../support/raw.ts';
 import { eventually, type Site, startSite } from '../support/site.ts';
 
 const login = (id: string, rule: string) =>
@@ -32,7 +32,7 @@ function responseTo(path: string, body: string | Buffer, headers: Record<string,
     response.writeHead(200, { 'Content-Type': 'application/json', ...headers });
     response.end(body);
   };
-  return ask(site.port, head(`POST ${path} HTTP/1.1`));
+  return sendRequest(site.port, head(`POST ${path} HTTP/1.1`));
 }
 
 /** A body that takes hundreds of milliseconds to search, because it has many layers of escapes. */

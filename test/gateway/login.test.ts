@@ -1,10 +1,10 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type Forked, forkGateway } from '../support/forked.ts';
+import { type ForkedGateway, forkGateway } from '../support/forked.ts';
 import { manifest, startGateway } from '../support/gateway.ts';
-import { ask, head, type RawAnswer } from '../support/raw.ts';
-import { ANSWER_OK, type Site, startSite } from '../support/site.ts';
+import { head, type RawResponse, sendRequest } from '../support/raw.ts';
+import { RESPOND_OK, type Site, startSite } from '../support/site.ts';
 
 const MB = 1024 * 1024;
 const ROUTES = `  - { id: login, method: any, path: /login, upstream: up, access: public, login: { token: /data/access_token, maxBytes: 64KB } }
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => site.close());
 
 afterEach(async () => {
-  site.respond = ANSWER_OK;
+  site.respond = RESPOND_OK;
   expect((await site.get('/all/next')).status).toBe(200);
   site.upstream.requests.length = 0;
 });
@@ -35,10 +35,10 @@ async function login(body: string | Buffer, headers: OutgoingHttpHeaders = {}, s
     response.writeHead(status, { 'Content-Type': 'application/json', 'X-Upstream': 'SENTINEL', ...headers });
     response.end(body);
   };
-  return ask(site.port, head(`${method} /login HTTP/1.1`));
+  return sendRequest(site.port, head(`${method} /login HTTP/1.1`));
 }
 
-function expectRefused(got: RawAnswer, status: number, code: string): void {
+function expectRefused(got: RawResponse, status: number, code: string): void {
   expect([got.status, got.json().code]).toEqual([status, code]);
   expect(got.value('content-type')).toBe('application/problem+json');
   expect(got.value('content-length')).toBe(String(got.body.length));
@@ -79,7 +79,7 @@ describe('a login token of an allowed role', () => {
 
   it('is forwarded if the end of the connection ends the response', async () => {
     const got = await login(bodyWith(valid), { Connection: 'close' });
-    expect([got.status, got.body.toString(), got.isWhole]).toEqual([200, bodyWith(valid), true]);
+    expect([got.status, got.body.toString(), got.isComplete]).toEqual([200, bodyWith(valid), true]);
   });
 
   it.each(ENCODINGS)('is forwarded in the encoding of the upstream: %s', async (name, encode) => {
@@ -213,12 +213,12 @@ describe('a login response that cannot be checked is refused with 502', () => {
       response.writeHead(200, { 'Content-Length': 500, 'X-Upstream': 'SENTINEL' });
       response.write(bodyWith(valid).slice(0, 100), () => response.destroy());
     };
-    expectRefused(await ask(site.port, head('POST /login HTTP/1.1')), 502, 'upstream_error');
+    expectRefused(await sendRequest(site.port, head('POST /login HTTP/1.1')), 502, 'upstream_error');
   });
 });
 
 describe('a login response that decompresses', () => {
-  let forked: Forked;
+  let forked: ForkedGateway;
 
   beforeAll(async () => {
     forked = await forkGateway(manifest(ROUTES, { up: site.upstream.url, jwks: site.issuer.jwksUrl }));
@@ -236,7 +236,9 @@ describe('a login response that decompresses', () => {
     expect(bomb.length).toBeLessThan(65_536);
     site.respond = (_request, response) => response.writeHead(200, { 'Content-Encoding': name }).end(bomb);
     const before = (await forked.usage()).maxRssBytes;
-    const all = await Promise.all(Array.from({ length: 8 }, () => ask(forked.port, head('POST /login HTTP/1.1'))));
+    const all = await Promise.all(
+      Array.from({ length: 8 }, () => sendRequest(forked.port, head('POST /login HTTP/1.1'))),
+    );
     for (const got of all) expectRefused(got, 502, 'login_response_refused');
     expect((await forked.usage()).maxRssBytes - before).toBeLessThan(60 * MB);
   });
@@ -245,8 +247,8 @@ describe('a login response that decompresses', () => {
 it('refuses a login token with 503 while there are no keys', async () => {
   const running = await startGateway(manifest(ROUTES, { up: site.upstream.url }));
   site.respond = (_request, response) => response.end(bodyWith(valid));
-  expectRefused(await ask(running.port, head('POST /login HTTP/1.1')), 503, 'keys_unavailable');
+  expectRefused(await sendRequest(running.port, head('POST /login HTTP/1.1')), 503, 'keys_unavailable');
   site.respond = (_request, response) => response.end('{"data":{"mfa":true}}');
-  expect((await ask(running.port, head('POST /login HTTP/1.1'))).status).toBe(200);
+  expect((await sendRequest(running.port, head('POST /login HTTP/1.1'))).status).toBe(200);
   await running.close();
 });

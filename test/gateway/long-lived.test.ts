@@ -3,9 +3,9 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocketFrameTracker } from '../../src/gateway/response/websocket-frames.ts';
-import { manifest, type Running, startGateway } from '../support/gateway.ts';
+import { manifest, startGateway, type TestGateway } from '../support/gateway.ts';
 import { type Issuer, startIssuer } from '../support/issuer.ts';
-import { keptHead, Wire } from '../support/raw.ts';
+import { keepAliveHead, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { type RawUpstream, startRawUpstream, startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -14,7 +14,7 @@ const OTHER = '  - { id: other, method: GET, path: /other, upstream: up, access:
 const reload = (grace: string) => `reload: { grace: ${grace} }\n`;
 
 let issuer: Issuer;
-let gateway: Running;
+let gateway: TestGateway;
 let upstream: RawUpstream;
 /** The upstream's side of the WebSocket. */
 let upstreamSocket: Socket;
@@ -55,7 +55,7 @@ const textOf = (routes: string, grace = '0ms', up = upstream.url) =>
 async function openTunnel(...headers: string[]): Promise<Wire> {
   const wire = await Wire.open(gateway.port);
   const lines = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: YQ=='];
-  wire.write(keptHead('GET /socket HTTP/1.1', ...lines, ...headers));
+  wire.write(keepAliveHead('GET /socket HTTP/1.1', ...lines, ...headers));
   expect((await wire.message()).status).toBe(101);
   return wire;
 }
@@ -224,7 +224,7 @@ describe('a response during a reload', () => {
   const begin = async (accept: string) => {
     gateway = await startGateway(textOf(STREAM, '0ms', site.url));
     const wire = await Wire.open(gateway.port);
-    wire.write(keptHead('GET /stream HTTP/1.1', `Accept: ${accept}`));
+    wire.write(keepAliveHead('GET /stream HTTP/1.1', `Accept: ${accept}`));
     await wire.until('data: 1\n\n');
     return wire;
   };
@@ -234,8 +234,8 @@ describe('a response during a reload', () => {
     gateway.swap(textOf(STREAM + OTHER, '0ms', site.url));
     for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
     stream.end('data: 2\n\n');
-    const got = await wire.answer();
-    expect([got.body.toString(), got.isWhole]).toEqual(['data: 1\n\ndata: 2\n\n', true]);
+    const got = await wire.response();
+    expect([got.body.toString(), got.isComplete]).toEqual(['data: 1\n\ndata: 2\n\n', true]);
     wire.end();
   });
 
@@ -243,12 +243,12 @@ describe('a response during a reload', () => {
     const wire = await begin('text/event-stream; charset=utf-8');
     const closed = new Promise((resolve) => stream.once('close', resolve));
     gateway.swap(textOf(OTHER, '0ms', site.url));
-    const got = await wire.answer();
-    expect([got.body.toString(), got.isWhole]).toEqual(['data: 1\n\n', true]);
+    const got = await wire.response();
+    expect([got.body.toString(), got.isComplete]).toEqual(['data: 1\n\n', true]);
     await closed;
     // The connection stays open, and the new plan applies to its next request.
-    wire.write(keptHead('GET /stream HTTP/1.1'));
-    expect((await wire.answer()).status).toBe(404);
+    wire.write(keepAliveHead('GET /stream HTTP/1.1'));
+    expect((await wire.response()).status).toBe(404);
     wire.end();
   });
 
@@ -261,9 +261,9 @@ describe('a response during a reload', () => {
     let closed: Promise<void> | undefined;
     gateway = await startGateway(textOf(STREAM, '0ms', late.url));
     const wire = await Wire.open(gateway.port);
-    wire.write(keptHead('GET /stream HTTP/1.1'));
-    const got = await wire.answer();
-    expect([got.status, got.value('x-other'), got.isWhole]).toEqual([200, 'yes', true]);
+    wire.write(keepAliveHead('GET /stream HTTP/1.1'));
+    const got = await wire.response();
+    expect([got.status, got.value('x-other'), got.isComplete]).toEqual([200, 'yes', true]);
     await closed;
     await late.close();
     expect(gateway.lines.map(({ status, aborted }) => [status, aborted])).toEqual([[200, undefined]]);
@@ -274,7 +274,7 @@ describe('a response during a reload', () => {
     gateway.swap(textOf(OTHER, '0ms', site.url));
     for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
     stream.end('the rest');
-    expect((await wire.answer()).body.toString()).toBe('data: 1\n\nthe rest');
+    expect((await wire.response()).body.toString()).toBe('data: 1\n\nthe rest');
     wire.end();
   });
 });

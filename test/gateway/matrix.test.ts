@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { manifest, type Running, startGateway } from '../support/gateway.ts';
+import { manifest, startGateway, type TestGateway } from '../support/gateway.ts';
 import { AUDIENCE, ISSUER, type Issuer, startIssuer } from '../support/issuer.ts';
 import type { Message } from '../support/message.ts';
-import { ask, keptHead, type RawAnswer, Wire } from '../support/raw.ts';
+import { keepAliveHead, type RawResponse, sendRequest, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { startWireUpstream, type WireUpstream } from '../support/upstream.ts';
 
@@ -34,8 +34,8 @@ type Kind =
 
 let issuer: Issuer;
 let upstream: WireUpstream;
-let single: Running;
-let lists: Running;
+let single: TestGateway;
+let lists: TestGateway;
 /** The token in the next login response of the upstream. */
 let loginToken: string | undefined;
 
@@ -77,7 +77,7 @@ const COLUMNS = [
 const HANDSHAKE = ['Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='];
 
 /** Returns a cell and the reason in the log for a class of route and a kind of token. */
-async function cellOf(gateway: Running, column: string, kind: Kind): Promise<[status: string, why: string]> {
+async function cellOf(gateway: TestGateway, column: string, kind: Kind): Promise<[status: string, why: string]> {
   const isLogin = column.startsWith('login');
   if (isLogin && typeof kind !== 'function' && kind.login === undefined) return ['-', ''];
   const token = typeof kind === 'function' ? await kind() : undefined;
@@ -93,15 +93,18 @@ async function cellOf(gateway: Running, column: string, kind: Kind): Promise<[st
   ];
   const method = column === 'preflight' ? 'OPTIONS' : 'GET';
   const [before, line] = [upstream.messages.length, gateway.lines.length];
-  const response = await sendRequest(gateway.port, keptHead(`${method} /${path}${query} HTTP/1.1`, ...headers));
+  const response = await sendRequestOrUpgrade(
+    gateway.port,
+    keepAliveHead(`${method} /${path}${query} HTTP/1.1`, ...headers),
+  );
   await eventually('the access log line', () => gateway.lines.length > line);
   const { reason = '' } = gateway.lines[line] ?? {};
   expectConsistent(response, { column, isLogin, forwarded: upstream.messages.length - before, token });
   return [String(response.status), String(reason).replace(/^login_/, '')];
 }
 
-async function sendRequest(port: number, bytes: string): Promise<RawAnswer> {
-  if (!bytes.includes('Upgrade: websocket')) return ask(port, Buffer.from(bytes, 'latin1'));
+async function sendRequestOrUpgrade(port: number, bytes: string): Promise<RawResponse> {
+  if (!bytes.includes('Upgrade: websocket')) return sendRequest(port, Buffer.from(bytes, 'latin1'));
   const wire = await Wire.open(port);
   wire.write(Buffer.from(bytes, 'latin1'));
   const message = await wire.message();
@@ -117,7 +120,7 @@ interface Cell {
 }
 
 /** Checks the invariants of every cell. */
-function expectConsistent(response: RawAnswer, { column, isLogin, forwarded, token }: Cell): void {
+function expectConsistent(response: RawResponse, { column, isLogin, forwarded, token }: Cell): void {
   const { status } = response;
   const isPassed = status === 200 || status === 101;
   expect({ column, status, forwarded }).toEqual({ column, status, forwarded: isPassed || isLogin ? 1 : 0 });
@@ -133,7 +136,7 @@ function expectConsistent(response: RawAnswer, { column, isLogin, forwarded, tok
   expect([...response.headers.flat(), response.body.toString('latin1')].join('\n')).not.toContain(token);
 }
 
-async function tableOf(gateway: Running, columns: readonly string[], kinds: Record<string, Kind>): Promise<string> {
+async function tableOf(gateway: TestGateway, columns: readonly string[], kinds: Record<string, Kind>): Promise<string> {
   const rows = [['token', 'why', ...columns]];
   for (const [name, kind] of Object.entries(kinds)) {
     const cells: [string, string][] = [];

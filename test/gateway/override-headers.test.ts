@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { manifest, type Running, startGateway } from '../support/gateway.ts';
-import { ask, head, keptHead, Wire } from '../support/raw.ts';
+import { manifest, startGateway, type TestGateway } from '../support/gateway.ts';
+import { head, keepAliveHead, sendRequest, Wire } from '../support/raw.ts';
 import { startWireUpstream, type WireUpstream } from '../support/upstream.ts';
 
 const ROUTES = `  - { id: plain, method: any, path: /plain, upstream: up, access: public, websocket: true }
@@ -54,7 +54,7 @@ function spellingsOf(name: string): string[] {
 }
 
 let upstream: WireUpstream;
-let gateway: Running;
+let gateway: TestGateway;
 let response = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
 beforeAll(async () => {
@@ -69,7 +69,7 @@ afterAll(async () => {
 /** Sends a request and returns the headers that the upstream receives. */
 async function forwarded(path: string, ...headers: string[]): Promise<string[]> {
   const before = upstream.messages.length;
-  expect((await ask(gateway.port, head(`GET ${path} HTTP/1.1`, ...headers))).status).toBe(200);
+  expect((await sendRequest(gateway.port, head(`GET ${path} HTTP/1.1`, ...headers))).status).toBe(200);
   expect(upstream.messages.length).toBe(before + 1);
   return (upstream.messages[before]?.headers ?? []).map(([name, value]) => `${name}: ${value}`);
 }
@@ -87,8 +87,8 @@ describe('an override header', () => {
     const wire = await Wire.open(gateway.port);
     const names = [...OVERRIDES, ...CREDENTIALS].map((name) => `${name}: evil`);
     const key = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: a'];
-    wire.write(keptHead('GET /plain HTTP/1.1', ...key, ...names));
-    await wire.answer();
+    wire.write(keepAliveHead('GET /plain HTTP/1.1', ...key, ...names));
+    await wire.response();
     wire.end();
     expect(upstream.messages.length).toBe(before + 1);
     expect(upstream.messages[before]?.headers.flat()).toContain('Sec-WebSocket-Key');
@@ -123,7 +123,7 @@ describe('an override header', () => {
 describe('proxy credentials', () => {
   it('are removed from responses', async () => {
     response = `HTTP/1.1 200 OK\r\nProxy-Authenticate: Basic\r\nProxy-Authentication-Info: a\r\nX-Other: 1\r\nContent-Length: 0\r\n\r\n`;
-    const { headers } = await ask(gateway.port, head('GET /plain HTTP/1.1'));
+    const { headers } = await sendRequest(gateway.port, head('GET /plain HTTP/1.1'));
     const names = headers.map(([name]) => name);
     expect(names).toContain('X-Other');
     expect(names.filter((name) => /proxy/i.test(name))).toEqual([]);

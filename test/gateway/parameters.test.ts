@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ask, head, keptHead, Wire } from '../support/raw.ts';
+import { head, keepAliveHead, sendRequest, Wire } from '../support/raw.ts';
 import { type Site, startSite } from '../support/site.ts';
 
 const ROUTES = `  - id: job
@@ -188,9 +188,9 @@ describe('the refusal of a parameter', () => {
     expect((await site.get('/private?page=x', token)).status).toBe(400);
     expect((await site.get('/private?page=1', token)).status).toBe(200);
     const wire = await Wire.open(site.port);
-    wire.write(keptHead('POST /list?page=x HTTP/1.1', 'Content-Length: 5', 'Expect: 100-continue'));
+    wire.write(keepAliveHead('POST /list?page=x HTTP/1.1', 'Content-Length: 5', 'Expect: 100-continue'));
     expect((await wire.message()).status).toBe(400);
     wire.end();
-    expect((await ask(site.port, head('HEAD /list?page=x HTTP/1.1'))).status).toBe(400);
+    expect((await sendRequest(site.port, head('HEAD /list?page=x HTTP/1.1'))).status).toBe(400);
   });
 });

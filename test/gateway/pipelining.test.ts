@@ -2,19 +2,19 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { forkGateway } from '../support/forked.ts';
-import { manifest, type Running, startGateway } from '../support/gateway.ts';
-import { ask, chunked, head, keptHead, openSocket, Wire } from '../support/raw.ts';
+import { manifest, startGateway, type TestGateway } from '../support/gateway.ts';
+import { chunked, head, keepAliveHead, openSocket, sendRequest, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
-import { type Listening, startListening } from '../support/upstream.ts';
+import { startUpstreamServer, type UpstreamServer } from '../support/upstream.ts';
 
 const MB = 1024 * 1024;
 const ROUTES = `  - { id: small, method: POST, path: /small, upstream: up, access: public, body: { maxBytes: 10B } }
   - { id: all, method: any, path: /**, upstream: up, access: public, websocket: true }
 `;
-const get = (path: string, ...headers: string[]) => keptHead(`GET ${path} HTTP/1.1`, ...headers);
+const get = (path: string, ...headers: string[]) => keepAliveHead(`GET ${path} HTTP/1.1`, ...headers);
 
-let upstream: Listening;
-let gateway: Running;
+let upstream: UpstreamServer;
+let gateway: TestGateway;
 /** The requests that the upstream received completely, in order. */
 let completed: string[] = [];
 /** The current and the highest number of requests at the upstream. */
@@ -31,7 +31,7 @@ beforeEach(async () => {
   maxInFlight = 0;
   pending.length = 0;
   respond = (request, response) => void response.end(request.url);
-  upstream = await startListening((request, response) => {
+  upstream = await startUpstreamServer((request, response) => {
     inFlight += 1;
     maxInFlight = Math.max(maxInFlight, inFlight);
     response.on('close', () => {
@@ -53,7 +53,7 @@ afterEach(async () => {
 
 async function statuses(wire: Wire, count: number): Promise<number[]> {
   const all = [];
-  for (let index = 0; index < count; index += 1) all.push((await wire.answer()).status);
+  for (let index = 0; index < count; index += 1) all.push((await wire.response()).status);
   return all;
 }
 
@@ -62,17 +62,17 @@ describe('pipelined requests', () => {
     const COUNT = 3_000;
     respond = (request, response) => void setImmediate(() => response.end(request.url));
     const forked = await forkGateway(manifest(ROUTES, { up: upstream.url }));
-    await ask(forked.port, head('GET /warm HTTP/1.1'));
+    await sendRequest(forked.port, head('GET /warm HTTP/1.1'));
     const before = (await forked.usage()).maxRssBytes;
     const wire = await Wire.open(forked.port);
     wire.write(Array.from({ length: COUNT }, (_, index) => get(`/${index}`)).join(''));
     let slowest = 0;
     const bodies: string[] = [];
     for (let index = 0; index < COUNT; index += 1) {
-      bodies.push((await wire.answer()).body.toString());
+      bodies.push((await wire.response()).body.toString());
       if (index % 300 !== 0) continue;
       const started = performance.now();
-      expect((await ask(forked.port, head('GET /other HTTP/1.1'))).status).toBe(200);
+      expect((await sendRequest(forked.port, head('GET /other HTTP/1.1'))).status).toBe(200);
       slowest = Math.max(slowest, performance.now() - started);
     }
     wire.end();
@@ -93,18 +93,18 @@ describe('pipelined requests', () => {
     const wire = await Wire.open(gateway.port);
     wire.write(
       [
-        `${keptHead('POST /1 HTTP/1.1', 'Content-Length: 2')}ab`,
-        `${keptHead('POST /2 HTTP/1.1', 'Transfer-Encoding: chunked')}${chunked('0\r\n\r\n', get('/smuggled'))}`,
-        `${keptHead('PUT /3 HTTP/1.1', 'Transfer-Encoding: chunked')}2\r\nab\r\n0\r\nX-Trailer: 1\r\n\r\n`,
+        `${keepAliveHead('POST /1 HTTP/1.1', 'Content-Length: 2')}ab`,
+        `${keepAliveHead('POST /2 HTTP/1.1', 'Transfer-Encoding: chunked')}${chunked('0\r\n\r\n', get('/smuggled'))}`,
+        `${keepAliveHead('PUT /3 HTTP/1.1', 'Transfer-Encoding: chunked')}2\r\nab\r\n0\r\nX-Trailer: 1\r\n\r\n`,
         get('/4'),
-        keptHead('DELETE /5 HTTP/1.1'),
-        keptHead('HEAD /6 HTTP/1.1'),
+        keepAliveHead('DELETE /5 HTTP/1.1'),
+        keepAliveHead('HEAD /6 HTTP/1.1'),
         get('/7'),
       ].join(''),
     );
     const bodies = [];
     for (const method of ['POST', 'POST', 'PUT', 'GET', 'DELETE', 'HEAD', 'GET']) {
-      bodies.push((await wire.answer(method)).body.toString());
+      bodies.push((await wire.response(method)).body.toString());
     }
     expect(bodies).toEqual(['/1', '/2', '/3', '/4', '/5', '', '/7']);
     expect(completed).toEqual(['POST /1', 'POST /2', 'PUT /3', 'GET /4', 'DELETE /5', 'HEAD /6', 'GET /7']);
@@ -137,8 +137,8 @@ describe('pipelined requests', () => {
     const impatient = await startGateway(manifest(ROUTES, { up: upstream.url, server }));
     respond = (_request, response) => void setTimeout(() => response.end('late'), 1_500);
     const wire = await Wire.open(impatient.port);
-    wire.write(`${get('/1')}${keptHead('POST /2 HTTP/1.1', 'Content-Length: 4')}ab`);
-    expect((await wire.answer()).status).toBe(200);
+    wire.write(`${get('/1')}${keepAliveHead('POST /2 HTTP/1.1', 'Content-Length: 4')}ab`);
+    expect((await wire.response()).status).toBe(200);
     wire.write(`cd${get('/3')}`);
     expect(await statuses(wire, 2)).toEqual([200, 200]);
     wire.end();
@@ -153,7 +153,7 @@ describe('pipelined requests', () => {
       timer = setImmediate(count);
     };
     let timer = setImmediate(count);
-    wire.write(keptHead('PROPFIND /x HTTP/1.1').repeat(500));
+    wire.write(keepAliveHead('PROPFIND /x HTTP/1.1').repeat(500));
     expect(await statuses(wire, 500)).toEqual(Array(500).fill(405));
     clearImmediate(timer);
     expect(turns).toBeGreaterThanOrEqual(500);
@@ -167,7 +167,7 @@ describe('requests after the last one on a connection', () => {
     ['an ambiguous path', get('/a/../b'), [400]],
     ['bytes that are not a request', 'garbage\r\n\r\n', [400]],
     ['a malformed request line', 'GET  /1 HTTP/1.1\r\nHost: a\r\n\r\n', [400]],
-    ['a body that exceeds the limit', `${keptHead('POST /small HTTP/1.1', 'Content-Length: 20')}ab`, [413]],
+    ['a body that exceeds the limit', `${keepAliveHead('POST /small HTTP/1.1', 'Content-Length: 20')}ab`, [413]],
     ['Expect: 100-continue without a body', get('/1', 'Expect: 100-continue'), [200]],
     ['an unknown expectation', get('/1', 'Expect: x', 'Content-Length: 5'), [417]],
     ['an HTTP/1.0 request', 'GET /1 HTTP/1.0\r\nHost: a\r\n\r\n', [200]],
@@ -190,7 +190,7 @@ describe('requests after the last one on a connection', () => {
     await eventually('the first request arrives', () => pending.length === 1);
     gateway.gateway.drain();
     pending[0]?.();
-    expect((await wire.answer()).value('connection')).toBe('close');
+    expect((await wire.response()).value('connection')).toBe('close');
     await wire.closed();
     expect([completed, wire.rest]).toEqual([['GET /1'], '']);
   });
@@ -200,7 +200,9 @@ describe('a request behind one in flight', () => {
   it('is refused after the previous response if it is malformed', async () => {
     respond = deferResponse;
     const wire = await Wire.open(gateway.port);
-    wire.write(`${keptHead('POST /1 HTTP/1.1', 'Transfer-Encoding: chunked')}${chunked('a')}GET /2 RTSP/1.0\r\n\r\n`);
+    wire.write(
+      `${keepAliveHead('POST /1 HTTP/1.1', 'Transfer-Encoding: chunked')}${chunked('a')}GET /2 RTSP/1.0\r\n\r\n`,
+    );
     await eventually('the first request arrives', () => pending.length === 1);
     expect(wire.rest).toBe('');
     pending[0]?.();
@@ -230,7 +232,7 @@ describe('a request behind one in flight', () => {
     await eventually('the first request arrives', () => pending.length === 1);
     expect(gateway.gateway.clients.tunnels).toBe(0);
     pending[0]?.();
-    expect((await wire.answer()).status).toBe(200);
+    expect((await wire.response()).status).toBe(200);
     expect((await wire.message()).status).toBe(101);
     await wire.until('early');
     wire.write(', late');
@@ -257,7 +259,7 @@ describe('a request behind one in flight', () => {
     wire.socket.setNoDelay(true);
     wire.write(get('/1'));
     await eventually('the first request arrives', () => pending.length === 1);
-    for (const byte of `${keptHead('POST /2 HTTP/1.1', 'Transfer-Encoding: chunked')}${chunked('abc')}${get('/3')}`) {
+    for (const byte of `${keepAliveHead('POST /2 HTTP/1.1', 'Transfer-Encoding: chunked')}${chunked('abc')}${get('/3')}`) {
       wire.write(byte);
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -265,7 +267,7 @@ describe('a request behind one in flight', () => {
       await eventually('the next request arrives', () => pending.length === count);
       expect(completed).toHaveLength(count);
       pending[count - 1]?.();
-      expect((await wire.answer()).status).toBe(200);
+      expect((await wire.response()).status).toBe(200);
     }
     wire.socket.end();
     await once(wire.socket, 'close');

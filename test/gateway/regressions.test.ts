@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { load } from '../../src/load.ts';
 import { manifest, PUBLIC_ALL, startGateway, worldOf } from '../support/gateway.ts';
-import { ask, exchangeBytes, head, keptHead, openSocket, Wire } from '../support/raw.ts';
+import { exchangeBytes, head, keepAliveHead, openSocket, sendRequest, Wire } from '../support/raw.ts';
 import { eventually, type Site, startSite } from '../support/site.ts';
 import { startWireUpstream } from '../support/upstream.ts';
 
@@ -28,7 +28,7 @@ describe('a path segment of blanks and dots', () => {
 
 describe('a HEAD request that is refused before its body arrives', () => {
   it('gets its response at once', async () => {
-    const { status } = await ask(site.port, keptHead('HEAD /open HTTP/1.1', 'Transfer-Encoding: gzip'));
+    const { status } = await sendRequest(site.port, keepAliveHead('HEAD /open HTTP/1.1', 'Transfer-Encoding: gzip'));
     expect(status).toBe(400);
   });
 });
@@ -43,7 +43,7 @@ describe('a client that disconnects', () => {
     ];
     for (let round = 0; round < 3; round += 1) {
       const socket = await openSocket(site.port);
-      socket.write(keptHead('GET /open HTTP/1.1', ...handshake));
+      socket.write(keepAliveHead('GET /open HTTP/1.1', ...handshake));
       await once(socket, 'data');
       socket.resetAndDestroy();
       await once(socket, 'close');
@@ -56,7 +56,9 @@ describe('a client that disconnects', () => {
     for (let round = 0; round < 20; round += 1) {
       const token = await site.issuer.token({ jti: String(round) });
       const wire = await Wire.open(site.port);
-      wire.write(`${keptHead('POST /upload HTTP/1.1', `Authorization: Bearer ${token}`, 'Content-Length: 10')}half`);
+      wire.write(
+        `${keepAliveHead('POST /upload HTTP/1.1', `Authorization: Bearer ${token}`, 'Content-Length: 10')}half`,
+      );
       wire.socket.resetAndDestroy();
       await once(wire.socket, 'close');
     }
@@ -86,7 +88,7 @@ describe('a response that cannot be forwarded completely', () => {
     const upstream = await startWireUpstream(() => bytes);
     const gateway = await startGateway(manifest(routes, { up: upstream.url }));
     const wire = await Wire.open(gateway.port);
-    wire.write(keptHead('GET /x HTTP/1.1', ...headers));
+    wire.write(keepAliveHead('GET /x HTTP/1.1', ...headers));
     await wire.closed();
     wire.end();
     await eventually('the access line', () => gateway.lines.length === 1);
@@ -123,7 +125,7 @@ describe('a refusal without a request', () => {
   });
 
   it('has Allow for CONNECT, and an access line', async () => {
-    const { status, value } = await ask(site.port, head('CONNECT example.test:443 HTTP/1.1'));
+    const { status, value } = await sendRequest(site.port, head('CONNECT example.test:443 HTTP/1.1'));
     expect([status, value('allow')]).toEqual([405, 'DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT']);
     expect(site.gateway.lines.at(-1)).toMatchObject({ status: 405, refusal: 'method_not_allowed' });
   });

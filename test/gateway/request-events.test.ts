@@ -11,9 +11,9 @@ import type { Principal } from '../../src/plan/tokens/verification-result.ts';
 import type { Verifier } from '../../src/plan/tokens/verifier.ts';
 import { manifest, worldOf } from '../support/gateway.ts';
 import { type Issuer, startIssuer } from '../support/issuer.ts';
-import { ask, exchangeBytes, head, keptHead, Wire } from '../support/raw.ts';
+import { exchangeBytes, head, keepAliveHead, sendRequest, Wire } from '../support/raw.ts';
 import { expectSection } from '../support/section.ts';
-import { ANSWER_OK, eventually } from '../support/site.ts';
+import { eventually, RESPOND_OK } from '../support/site.ts';
 import { type Respond, startUpstream, type Upstream } from '../support/upstream.ts';
 
 const ROUTES = `  - { id: open, method: any, path: /open/**, upstream: up, access: public }
@@ -28,7 +28,7 @@ const BOB = 'bob@example.test';
 
 let issuer: Issuer;
 let upstream: Upstream;
-let respond: Respond = ANSWER_OK;
+let respond: Respond = RESPOND_OK;
 let gateway: Gateway;
 let port: number;
 const raw: string[] = [];
@@ -52,7 +52,7 @@ afterAll(async () => {
   await issuer.close();
 });
 beforeEach(() => {
-  respond = ANSWER_OK;
+  respond = RESPOND_OK;
   raw.length = 0;
 });
 
@@ -84,7 +84,7 @@ const bearer = async (claims: Record<string, unknown> = {}) =>
   `Authorization: Bearer ${await issuer.token({ sub: ANN, ...claims })}`;
 
 async function lineOf(bytes: string | Buffer) {
-  const response = await ask(port, bytes);
+  const response = await sendRequest(port, bytes);
   await eventually('the line', () => raw.length > 0);
   return { response, line: JSON.parse(raw.at(-1) ?? '') };
 }
@@ -200,8 +200,8 @@ it('the access log never has a claim or a token', async () => {
   const token = await issuer.token(claims);
   respond = (_request, response) => void response.end(JSON.stringify({ token }));
   for (const path of ['/contacts', '/settings', '/open/x', '/strict'])
-    await ask(port, head(`POST ${path} HTTP/1.1`, `Authorization: Bearer ${token}`));
-  await ask(port, head('POST /login HTTP/1.1'));
+    await sendRequest(port, head(`POST ${path} HTTP/1.1`, `Authorization: Bearer ${token}`));
+  await sendRequest(port, head('POST /login HTTP/1.1'));
   await eventually('the lines', () => raw.length === 5);
   const all = raw.join('\n');
   for (const secret of ['SENTINEL', ...token.split('.')]) expect(all).not.toContain(secret);
@@ -215,14 +215,14 @@ describe('docs/log.md', () => {
   );
 
   it('lists every member of a line, in the same order', async () => {
-    await ask(port, head('GET /contacts HTTP/1.1', await bearer()));
-    await ask(port, head('GET /settings HTTP/1.1', await bearer({ company_role: 'user' })));
+    await sendRequest(port, head('GET /contacts HTTP/1.1', await bearer()));
+    await sendRequest(port, head('GET /settings HTTP/1.1', await bearer({ company_role: 'user' })));
     await exchangeBytes(port, 'nonsense\r\n\r\n');
     respond = (request) => void request.socket.destroy();
-    await ask(port, head('GET /contacts HTTP/1.1', await bearer()));
+    await sendRequest(port, head('GET /contacts HTTP/1.1', await bearer()));
     respond = (_request, response) => void response.writeHead(200).write('half', () => response.destroy());
     const wire = await Wire.open(port);
-    wire.write(keptHead('GET /open/x HTTP/1.1'));
+    wire.write(keepAliveHead('GET /open/x HTTP/1.1'));
     await wire.closed();
     await eventually('the lines', () => raw.length === 5);
     const lines = raw.map((line) => Object.keys(JSON.parse(line)));

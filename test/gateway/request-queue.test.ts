@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { RequestQueue } from '../../src/gateway/upstream/request-queue.ts';
 import { PUBLIC_ALL, startGateway } from '../support/gateway.ts';
-import { keptHead, type RawAnswer, Wire } from '../support/raw.ts';
+import { keepAliveHead, type RawResponse, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
-import { startListening } from '../support/upstream.ts';
+import { startUpstreamServer } from '../support/upstream.ts';
 
 const waiter = (name: string) => ({ client: name[0] ?? '', name });
 type Waiter = ReturnType<typeof waiter>;
@@ -89,7 +89,7 @@ describe('requests that wait for an upstream', () => {
 
   it('are all refused at once when the last endpoint becomes unavailable', async () => {
     let reset: (() => void) | undefined;
-    const upstream = await startListening((request) => {
+    const upstream = await startUpstreamServer((request) => {
       reset = () => void request.socket.destroy();
     });
     const gateway = await startGateway(`version: 1
@@ -103,12 +103,12 @@ upstreams:
 routes:
 ${PUBLIC_ALL}`);
     closing.push(upstream.close, gateway.close);
-    const responses: Promise<RawAnswer>[] = [];
+    const responses: Promise<RawResponse>[] = [];
     for (let index = 0; index < 4; index += 1) {
       const wire = await Wire.open(gateway.port);
       closing.push(async () => wire.end());
-      wire.write(keptHead('GET /x HTTP/1.1'));
-      responses.push(wire.answer());
+      wire.write(keepAliveHead('GET /x HTTP/1.1'));
+      responses.push(wire.response());
       await eventually('the request is sent or waits', () =>
         index === 0 ? reset !== undefined : gateway.gateway.upstreams[0]?.waiting === index,
       );
@@ -120,10 +120,10 @@ ${PUBLIC_ALL}`);
 
   it('are sent to an endpoint that becomes healthy', async () => {
     let isHealthy = false;
-    const hanging = await startListening((request, response) => {
+    const hanging = await startUpstreamServer((request, response) => {
       if (request.url === '/health') response.end();
     });
-    const recovering = await startListening((_request, response) => {
+    const recovering = await startUpstreamServer((_request, response) => {
       response.statusCode = isHealthy ? 200 : 500;
       response.end('ok');
     });
@@ -141,18 +141,18 @@ ${PUBLIC_ALL}`);
     await eventually('one endpoint is unhealthy', () => gateway.gateway.upstreams[0]?.endpoints[1]?.healthy === false);
     const [first, second] = [await Wire.open(gateway.port), await Wire.open(gateway.port)];
     closing.push(async () => first.end());
-    first.write(keptHead('GET /x HTTP/1.1'));
+    first.write(keepAliveHead('GET /x HTTP/1.1'));
     await eventually('the other endpoint is busy', () => gateway.gateway.upstreams[0]?.endpoints[0]?.busy === 1);
-    second.write(keptHead('GET /x HTTP/1.1'));
+    second.write(keepAliveHead('GET /x HTTP/1.1'));
     await eventually('a request waits', () => gateway.gateway.upstreams[0]?.waiting === 1);
     isHealthy = true;
-    expect((await second.answer()).status).toBe(200);
+    expect((await second.response()).status).toBe(200);
     second.end();
   });
 
   it('are served in turn for each client that the trusted proxy names, and a greedy client is refused', async () => {
     const pending: { url: string; respond(): void }[] = [];
-    const upstream = await startListening((request, response) => {
+    const upstream = await startUpstreamServer((request, response) => {
       pending.push({ url: request.url ?? '', respond: () => void response.end('ok') });
     });
     const gateway = await startGateway(`version: 1
@@ -163,14 +163,14 @@ upstreams:
 routes:
 ${PUBLIC_ALL}`);
     closing.push(upstream.close, gateway.close);
-    const responses: Record<string, Promise<RawAnswer>> = {};
+    const responses: Record<string, Promise<RawResponse>> = {};
     const send = async (path: string, client: string) => {
       const wire = await Wire.open(gateway.port);
       closing.push(async () => wire.end());
       const waiting = gateway.gateway.upstreams[0]?.waiting ?? 0;
       const refused = gateway.gateway.metrics.refusals.get('upstream_busy') ?? 0;
-      wire.write(keptHead(`GET ${path} HTTP/1.1`, `X-Forwarded-For: ${client}`));
-      responses[path] = wire.answer();
+      wire.write(keepAliveHead(`GET ${path} HTTP/1.1`, `X-Forwarded-For: ${client}`));
+      responses[path] = wire.response();
       await eventually(
         `${path} waits`,
         () =>

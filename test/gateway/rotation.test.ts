@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { claims, ecKey, keyFile, type SigningKey, tokenOf } from '../plan/tokens/keys.ts';
 import { manifest, startGateway } from '../support/gateway.ts';
-import { ask, head } from '../support/raw.ts';
-import { startListening, startUpstream } from '../support/upstream.ts';
+import { head, sendRequest } from '../support/raw.ts';
+import { startUpstream, startUpstreamServer } from '../support/upstream.ts';
 
 const keys = ['one', 'two', 'three', 'four'].map((name) => ecKey(name)) as [
   SigningKey,
@@ -40,7 +40,7 @@ interface Outcome {
 it('at 200 requests per second, accepts no invalid token, refuses no valid one with 401, and fetches keys one at a time', async () => {
   let phase = PHASES[0] as (typeof PHASES)[number];
   let [fetches, concurrent, maxConcurrent] = [0, 0, 0];
-  const server = await startListening((_request, response) => {
+  const server = await startUpstreamServer((_request, response) => {
     fetches += 1;
     concurrent += 1;
     maxConcurrent = Math.max(maxConcurrent, concurrent);
@@ -59,7 +59,7 @@ it('at 200 requests per second, accepts no invalid token, refuses no valid one w
   const send = (count: number) => {
     const [name, signer] = phase;
     const [kind, token] = tokenOfKind(count, signer);
-    const response = ask(gateway.port, head('GET / HTTP/1.1', `Authorization: Bearer ${token}`));
+    const response = sendRequest(gateway.port, head('GET / HTTP/1.1', `Authorization: Bearer ${token}`));
     outcomes.push(response.then(({ status }) => ({ phase: name, kind, status })));
   };
   const started = performance.now();

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ChunkCounter, type PacedSource, resumeLater } from '../../src/http1/read-pace.ts';
 import { manifest, PUBLIC_ALL, startGateway } from '../support/gateway.ts';
-import { ask, head, keptHead, Wire } from '../support/raw.ts';
+import { head, keepAliveHead, sendRequest, Wire } from '../support/raw.ts';
 import { startRawUpstream, startUpstream } from '../support/upstream.ts';
 
 const COUNT = 300_000;
@@ -26,8 +26,8 @@ async function countResponses(port: number, isDone: () => boolean): Promise<numb
   const wire = await Wire.open(port);
   let count = 0;
   for (; !isDone(); count += 1) {
-    wire.write(keptHead('GET /stream/other HTTP/1.1'));
-    expect((await wire.answer()).status).toBe(200);
+    wire.write(keepAliveHead('GET /stream/other HTTP/1.1'));
+    expect((await wire.response()).status).toBe(200);
   }
   wire.end();
   return count;
@@ -56,7 +56,7 @@ describe('one-byte chunks', () => {
     const { port } = await serve(upstream.url);
     let isDone = false;
     const framing = 'Transfer-Encoding: chunked';
-    const upload = ask(port, `${head('POST /stream/x HTTP/1.1', framing)}${CHUNKS}0\r\n\r\n`).finally(() => {
+    const upload = sendRequest(port, `${head('POST /stream/x HTTP/1.1', framing)}${CHUNKS}0\r\n\r\n`).finally(() => {
       isDone = true;
     });
     const otherResponses = await countResponses(port, () => isDone);
@@ -74,7 +74,7 @@ describe('one-byte chunks', () => {
     const json = `"${BODY}"`.replaceAll(/./g, '1\r\n$&\r\n');
     const type = 'Content-Type: application/json';
     const framed = head('POST /read HTTP/1.1', type, 'Transfer-Encoding: chunked');
-    expect((await ask(port, `${framed}${json}0\r\n\r\n`)).status).toBe(200);
+    expect((await sendRequest(port, `${framed}${json}0\r\n\r\n`)).status).toBe(200);
     expect(upstream.requests[0]?.body.toString()).toBe(`"${BODY}"`);
   });
 
@@ -89,7 +89,7 @@ describe('one-byte chunks', () => {
     closing.push(() => upstream.close());
     const { port } = await serve(upstream.url);
     let isDone = false;
-    const download = ask(port, head('GET /stream/x HTTP/1.1')).finally(() => {
+    const download = sendRequest(port, head('GET /stream/x HTTP/1.1')).finally(() => {
       isDone = true;
     });
     const otherResponses = await countResponses(port, () => isDone);
@@ -102,7 +102,7 @@ describe('one-byte chunks', () => {
     closing.push(() => upstream.close());
     const { port } = await serve(upstream.url);
     const bytes = `${head('POST /stream/x HTTP/1.1', 'Transfer-Encoding: chunked')}${CHUNKS.slice(0, 180_000)}0\r\n\r\n`;
-    const responses = await Promise.all(Array.from({ length: 10 }, () => ask(port, bytes)));
+    const responses = await Promise.all(Array.from({ length: 10 }, () => sendRequest(port, bytes)));
     expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
     expect(upstream.requests.map(({ body }) => body.length)).toEqual(responses.map(() => 30_000));
   });

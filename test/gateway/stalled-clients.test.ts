@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { manifest, type Running, startGateway } from '../support/gateway.ts';
-import { endOf, head, keptHead, openSocket, Wire } from '../support/raw.ts';
+import { manifest, startGateway, type TestGateway } from '../support/gateway.ts';
+import { endOf, head, keepAliveHead, openSocket, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
-import { type Listening, startListening } from '../support/upstream.ts';
+import { startUpstreamServer, type UpstreamServer } from '../support/upstream.ts';
 
 const MB = 1024 * 1024;
 const ROUTES = `  - { id: all, method: any, path: /**, upstream: up, access: public, websocket: true }
@@ -12,12 +12,12 @@ const ROUTES = `  - { id: all, method: any, path: /**, upstream: up, access: pub
 `;
 const HANDSHAKE = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: a'];
 
-let upstream: Listening;
-let gateway: Running;
+let upstream: UpstreamServer;
+let gateway: TestGateway;
 
 /** @param stalled the timeout of stalled clients; the gateway disconnects them at most a quarter of it later */
-async function start(stalled: string, listener: Parameters<typeof startListening>[0]): Promise<void> {
-  upstream = await startListening(listener);
+async function start(stalled: string, listener: Parameters<typeof startUpstreamServer>[0]): Promise<void> {
+  upstream = await startUpstreamServer(listener);
   gateway = await startGateway(manifest(ROUTES, { up: upstream.url, server: `{ timeouts: { stalled: ${stalled} } }` }));
 }
 
@@ -48,7 +48,7 @@ describe('a client that does not read its response', () => {
       if (version === 'HTTP/1.1') response.setHeader('Content-Length', 64 * MB);
       response.end(Buffer.alloc(64 * MB));
     });
-    const socket = await request(keptHead(`GET /slow ${version}`));
+    const socket = await request(keepAliveHead(`GET /slow ${version}`));
     // The client receives the start of the response and does not read it.
     await once(socket, 'readable');
     expect(await line('/slow')).toMatchObject({ status: 200, aborted: true, stalled: true });
@@ -61,7 +61,7 @@ describe('a client that does not read its response', () => {
 
   it('is disconnected even if it keeps sending', async () => {
     await start('400ms', (_request, response) => void response.end(Buffer.alloc(64 * MB)));
-    const socket = await request(`${keptHead('GET /slow HTTP/1.1')}GET /next HTTP/1.1\r\n`);
+    const socket = await request(`${keepAliveHead('GET /slow HTTP/1.1')}GET /next HTTP/1.1\r\n`);
     const drip = setInterval(() => socket.write('X: 1\r\n'), 50);
     await once(socket, 'readable');
     expect(await line('/slow')).toMatchObject({ stalled: true });
@@ -102,7 +102,7 @@ describe('a client that stops sending its body', () => {
       request.on('end', () => completed.push(request.url ?? ''));
       request.resume();
     });
-    const socket = await request(keptHead(`POST ${path} HTTP/1.1`, 'Content-Length: 10', ...headers));
+    const socket = await request(keepAliveHead(`POST ${path} HTTP/1.1`, 'Content-Length: 10', ...headers));
     if (!headers.some((each) => each.startsWith('Expect'))) socket.write('[');
     expect(await endOf(socket)).toBe('ECONNRESET');
     expect(await line(path)).toMatchObject({ aborted: true, stalled: true });
@@ -116,9 +116,9 @@ describe('a waiting client', () => {
       response.flushHeaders();
       setTimeout(() => response.end('late'), 1_200);
     });
-    const wire = new Wire(await request(keptHead('GET /late HTTP/1.1')));
-    const response = await wire.answer();
-    expect([response.status, response.body.toString(), response.isWhole]).toEqual([200, 'late', true]);
+    const wire = new Wire(await request(keepAliveHead('GET /late HTTP/1.1')));
+    const response = await wire.response();
+    expect([response.status, response.body.toString(), response.isComplete]).toEqual([200, 'late', true]);
     wire.end();
   });
 
@@ -127,20 +127,20 @@ describe('a waiting client', () => {
       // 20 MB exceed the kernel buffers of both connections.
       setTimeout(() => request.on('end', () => response.end('late')).resume(), 1_200);
     });
-    const socket = await request(keptHead('POST /late HTTP/1.1', `Content-Length: ${20 * MB}`));
+    const socket = await request(keepAliveHead('POST /late HTTP/1.1', `Content-Length: ${20 * MB}`));
     socket.write(Buffer.alloc(20 * MB));
     const wire = new Wire(socket);
-    expect((await wire.answer()).body.toString()).toBe('late');
+    expect((await wire.response()).body.toString()).toBe('late');
     wire.end();
   });
 
   it('stays connected between two requests', async () => {
     await start('200ms', (_request, response) => void response.end('ok'));
-    const wire = new Wire(await request(keptHead('GET /one HTTP/1.1')));
-    await wire.answer();
+    const wire = new Wire(await request(keepAliveHead('GET /one HTTP/1.1')));
+    await wire.response();
     await new Promise((resolve) => setTimeout(resolve, 800));
-    wire.write(keptHead('GET /two HTTP/1.1'));
-    expect((await wire.answer()).status).toBe(200);
+    wire.write(keepAliveHead('GET /two HTTP/1.1'));
+    expect((await wire.response()).status).toBe(200);
     wire.end();
   });
 });
@@ -154,7 +154,7 @@ describe('a tunnel', () => {
       socket.write(Buffer.alloc(20 * MB));
       socket.end('last');
     });
-    const socket = await request(keptHead('GET /socket HTTP/1.1', ...HANDSHAKE));
+    const socket = await request(keepAliveHead('GET /socket HTTP/1.1', ...HANDSHAKE));
     await once(socket, 'readable');
     await new Promise((resolve) => setTimeout(resolve, 1_200));
     let tail = '';
@@ -169,7 +169,7 @@ describe('a tunnel', () => {
       socket.write(`HTTP/1.1 403 No\r\nContent-Length: ${64 * MB}\r\n\r\n`);
       socket.write(Buffer.alloc(64 * MB));
     });
-    const socket = await request(keptHead('GET /socket HTTP/1.1', ...HANDSHAKE));
+    const socket = await request(keepAliveHead('GET /socket HTTP/1.1', ...HANDSHAKE));
     await once(socket, 'readable');
     expect(await line('/socket')).toMatchObject({ status: 403, aborted: true, stalled: true });
     socket.destroy();

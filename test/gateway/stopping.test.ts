@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { manifest, PUBLIC_ALL, type Running, startGateway } from '../support/gateway.ts';
-import { endOf, keptHead, openSocket, Wire } from '../support/raw.ts';
+import { manifest, PUBLIC_ALL, startGateway, type TestGateway } from '../support/gateway.ts';
+import { endOf, keepAliveHead, openSocket, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
-import { type Listening, startListening } from '../support/upstream.ts';
+import { startUpstreamServer, type UpstreamServer } from '../support/upstream.ts';
 
 const MB = 1024 * 1024;
 
-let upstream: Listening;
-let gateway: Running;
+let upstream: UpstreamServer;
+let gateway: TestGateway;
 
 afterEach(async () => {
   await gateway.close();
@@ -29,7 +29,7 @@ async function readAll(socket: Socket): Promise<[number, string | undefined]> {
 describe('a gateway that stops', () => {
   it('lets slow clients read responses that it has written completely', async () => {
     const size = 20 * MB;
-    upstream = await startListening((_request, response) => void response.writeHead(404).end(Buffer.alloc(size)));
+    upstream = await startUpstreamServer((_request, response) => void response.writeHead(404).end(Buffer.alloc(size)));
     // The gateway writes a buffered response at once, so that only the client delays its end.
     const route =
       '  - { id: a, method: GET, path: /a, upstream: up, access: public, login: { token: /a, maxBytes: 50MB } }\n';
@@ -38,7 +38,7 @@ describe('a gateway that stops', () => {
     const sockets = await Promise.all(Array.from({ length: 5 }, () => openSocket(gateway.port)));
     // The last client pipelines a second request.
     for (const [index, socket] of sockets.entries()) {
-      socket.write(keptHead('GET /a HTTP/1.1').repeat(index === 4 ? 2 : 1));
+      socket.write(keepAliveHead('GET /a HTTP/1.1').repeat(index === 4 ? 2 : 1));
       await once(socket, 'readable');
     }
     let isClosed = false;
@@ -56,17 +56,17 @@ describe('a gateway that stops', () => {
   });
 
   it('closes idle connections, and serves one that has sent no request yet', async () => {
-    upstream = await startListening((_request, response) => void response.end('ok'));
+    upstream = await startUpstreamServer((_request, response) => void response.end('ok'));
     gateway = await startGateway(manifest(PUBLIC_ALL, { up: upstream.url }));
     const idle = await Wire.open(gateway.port);
-    idle.write(keptHead('GET /x HTTP/1.1'));
-    expect((await idle.answer()).status).toBe(200);
+    idle.write(keepAliveHead('GET /x HTTP/1.1'));
+    expect((await idle.response()).status).toBe(200);
     const fresh = await Wire.open(gateway.port);
     await eventually('both are connected', () => gateway.gateway.clients.connections === 2);
     const closing = gateway.gateway.close(60_000);
     await idle.closed();
-    fresh.write(keptHead('GET /x HTTP/1.1'));
-    const response = await fresh.answer();
+    fresh.write(keepAliveHead('GET /x HTTP/1.1'));
+    const response = await fresh.response();
     expect([response.status, response.value('connection')]).toEqual([200, 'close']);
     await closing;
     idle.end();

@@ -9,21 +9,21 @@ import {
 } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Forked, forkGateway } from '../support/forked.ts';
-import { manifest, PUBLIC_ALL, type Running, startGateway } from '../support/gateway.ts';
-import { keptHead, openSocket, Wire } from '../support/raw.ts';
-import { type Listening, type RawUpstream, startListening, startRawUpstream } from '../support/upstream.ts';
+import { type ForkedGateway, forkGateway } from '../support/forked.ts';
+import { manifest, PUBLIC_ALL, startGateway, type TestGateway } from '../support/gateway.ts';
+import { keepAliveHead, openSocket, Wire } from '../support/raw.ts';
+import { type RawUpstream, startRawUpstream, startUpstreamServer, type UpstreamServer } from '../support/upstream.ts';
 
 const MB = 1024 * 1024;
 /** A block whose parts differ, so that lost, duplicated or moved bytes change the hash. */
 const BLOCK = Buffer.alloc(MB, createHash('sha512').update('block').digest('base64'));
 
-let upstream: Listening;
+let upstream: UpstreamServer;
 let listener: (request: IncomingMessage, response: ServerResponse) => void = () => undefined;
-let gateway: Running;
+let gateway: TestGateway;
 
 beforeAll(async () => {
-  upstream = await startListening((request, response) => listener(request, response));
+  upstream = await startUpstreamServer((request, response) => listener(request, response));
   gateway = await startGateway(manifest(PUBLIC_ALL, { up: upstream.url }));
 });
 
@@ -41,7 +41,7 @@ describe('a streamed body', () => {
       pending.push(response);
     };
     const wire = await Wire.open(gateway.port);
-    wire.write(keptHead('GET /events HTTP/1.1'));
+    wire.write(keepAliveHead('GET /events HTTP/1.1'));
     for (const next of ['2', '3']) {
       await wire.until(`data: ${Number(next) - 1}`);
       expect(wire.rest).not.toContain(`data: ${next}`);
@@ -49,7 +49,7 @@ describe('a streamed body', () => {
     }
     await wire.until('data: 3');
     pending[0]?.end();
-    expect((await wire.answer()).body.toString()).toBe('data: 1\n\ndata: 2\n\ndata: 3\n\n');
+    expect((await wire.response()).body.toString()).toBe('data: 1\n\ndata: 2\n\ndata: 3\n\n');
     wire.end();
   });
 
@@ -64,11 +64,11 @@ describe('a streamed body', () => {
       response.flushHeaders();
     };
     const wire = await Wire.open(gateway.port);
-    wire.write(keptHead('GET /late HTTP/1.1'));
+    wire.write(keepAliveHead('GET /late HTTP/1.1'));
     await wire.until('\r\n\r\n');
     expect(wire.rest).toContain('X-Early: 1');
     pending?.end('body');
-    expect((await wire.answer()).body.toString()).toBe('body');
+    expect((await wire.response()).body.toString()).toBe('body');
     wire.end();
   });
 
@@ -83,7 +83,7 @@ describe('a streamed body', () => {
       request.on('end', () => response.end('done'));
     };
     const wire = await Wire.open(gateway.port);
-    wire.write(keptHead('POST /up HTTP/1.1', 'Transfer-Encoding: chunked'));
+    wire.write(keepAliveHead('POST /up HTTP/1.1', 'Transfer-Encoding: chunked'));
     for (const text of ['one', 'two', 'three']) {
       const arrival = new Promise<void>((resolve) => {
         notify = resolve;
@@ -93,7 +93,7 @@ describe('a streamed body', () => {
       expect(chunks.at(-1)).toBe(text);
     }
     wire.write('0\r\n\r\n');
-    expect((await wire.answer()).body.toString()).toBe('done');
+    expect((await wire.response()).body.toString()).toBe('done');
     wire.end();
   });
 });
@@ -103,7 +103,7 @@ describe('backpressure', () => {
   /** The kernel buffers of two connections, plus a few MB in the gateway. */
   const BOUND = 50 * MB;
   let raw: RawUpstream;
-  let forked: Forked;
+  let forked: ForkedGateway;
   let talk: (socket: Socket) => void = () => undefined;
 
   beforeAll(async () => {
@@ -127,7 +127,7 @@ describe('backpressure', () => {
       });
     };
     const client = await openSocket(forked.port);
-    client.write(keptHead('GET /down HTTP/1.1'));
+    client.write(keepAliveHead('GET /down HTTP/1.1'));
     await once(client, 'readable');
     const before = (await forked.usage()).maxRssBytes;
     const bytesSent = await waitUntilStable(() =>
@@ -159,7 +159,7 @@ describe('backpressure', () => {
       });
     };
     const client = await openSocket(forked.port);
-    client.write(keptHead('GET /down HTTP/1.1'));
+    client.write(keepAliveHead('GET /down HTTP/1.1'));
     await once(client, 'readable');
     const before = (await forked.usage()).maxRssBytes;
     await waitUntilStable(() => (sender === undefined ? 0 : sender.bytesWritten - sender.writableLength));
@@ -174,7 +174,7 @@ describe('backpressure', () => {
       socket.pause();
     };
     const client = await openSocket(forked.port);
-    client.write(keptHead('POST /up HTTP/1.1', `Content-Length: ${TOTAL}`));
+    client.write(keepAliveHead('POST /up HTTP/1.1', `Content-Length: ${TOTAL}`));
     const before = (await forked.usage()).maxRssBytes;
     pour(client, TOTAL);
     const bytesSent = await waitUntilStable(() => client.bytesWritten - client.writableLength);
@@ -187,7 +187,7 @@ describe('backpressure', () => {
       if (received > TOTAL) receiver?.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
     });
     receiver?.resume();
-    expect((await new Wire(client).answer()).body.toString()).toBe('ok');
+    expect((await new Wire(client).response()).body.toString()).toBe('ok');
     client.destroy();
   });
 });
@@ -197,7 +197,7 @@ describe('bodies of 100 MB', () => {
   const expected = createHash('sha256');
   for (let index = 0; index < BLOCKS; index += 1) expected.update(block(index));
   const hash = expected.digest('hex');
-  let forked: Forked;
+  let forked: ForkedGateway;
 
   beforeAll(async () => {
     forked = await forkGateway(manifest(PUBLIC_ALL, { up: upstream.url }));

@@ -3,11 +3,11 @@ import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { load } from '../../src/load.ts';
 import { createPair, type Pair } from '../support/certificate.ts';
-import { manifest, type Running, startGateway, worldOf } from '../support/gateway.ts';
+import { manifest, startGateway, type TestGateway, worldOf } from '../support/gateway.ts';
 import { valuesOf } from '../support/message.ts';
-import { endOf, exchangeBytes, head, keptHead, openSocket, Wire } from '../support/raw.ts';
+import { endOf, exchangeBytes, head, keepAliveHead, openSocket, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
-import { startWireUpstream, type WireAnswer, type WireUpstream } from '../support/upstream.ts';
+import { startWireUpstream, type WireResponse, type WireUpstream } from '../support/upstream.ts';
 
 const MB = 1024 * 1024;
 const ROUTES = `  - { id: all, method: any, path: /**, upstream: up, access: public, websocket: true }
@@ -16,8 +16,8 @@ const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
 const pair = createPair();
 let upstream: WireUpstream;
-let response: WireAnswer = OK;
-let gateway: Running;
+let response: WireResponse = OK;
+let gateway: TestGateway;
 
 const TLS = 'tls: { certificate: ./tls.crt, key: ./tls.key }';
 const filesOf = ({ certificate, key }: Pair) => ({ './tls.crt': certificate, './tls.key': key });
@@ -38,7 +38,7 @@ afterEach(async () => {
   // The gateway still serves a valid request after each test.
   const wire = await open();
   wire.write(head('GET /next HTTP/1.1'));
-  expect((await wire.answer()).status).toBe(200);
+  expect((await wire.response()).status).toBe(200);
   wire.end();
   await eventually('the access line', () => linesOf('/next').length === 1);
   gateway.lines.length = 0;
@@ -64,8 +64,8 @@ describe('a TLS handshake', () => {
       const socket = await secure({ minVersion: version, maxVersion: version, ALPNProtocols: ['h2', 'http/1.1'] });
       expect([socket.getProtocol(), socket.alpnProtocol]).toEqual([version, 'http/1.1']);
       const wire = new Wire(socket);
-      wire.write(keptHead('GET /x HTTP/1.1', 'X-Forwarded-Proto: http'));
-      expect((await wire.answer()).status).toBe(200);
+      wire.write(keepAliveHead('GET /x HTTP/1.1', 'X-Forwarded-Proto: http'));
+      expect((await wire.response()).status).toBe(200);
       expect(valuesOf(upstream.messages[0]?.headers ?? [], 'x-forwarded-proto')).toEqual(['https']);
       await eventually('the access line', () => linesOf('/x').length === 1);
       expect(linesOf('/x')[0]).toMatchObject({ status: 200, peer: '127.0.0.1' });
@@ -122,7 +122,7 @@ describe('a refused request over TLS', () => {
   ])('gets its refusal: %s', async (_case, bytes, status) => {
     const wire = await open();
     wire.write(bytes);
-    expect((await wire.answer()).status).toBe(status);
+    expect((await wire.response()).status).toBe(status);
     await wire.closed();
     expect(upstream.messages).toEqual([]);
   });
@@ -145,7 +145,7 @@ describe('a response over TLS', () => {
       socket.write(Buffer.alloc(size));
     };
     const stalled = await secure();
-    stalled.write(keptHead('GET /stalled HTTP/1.1'));
+    stalled.write(keepAliveHead('GET /stalled HTTP/1.1'));
     await once(stalled, 'readable');
     await eventually('the access line of the stalled client', () => linesOf('/stalled').length === 1);
     expect(linesOf('/stalled')[0]).toMatchObject({ aborted: true, stalled: true });
@@ -165,7 +165,7 @@ describe('a request body over TLS', () => {
   it('is cut off when it stalls', async () => {
     const socket = await secure();
     const end = endOf(socket);
-    socket.write(keptHead('POST /x HTTP/1.1', 'Content-Length: 10'));
+    socket.write(keepAliveHead('POST /x HTTP/1.1', 'Content-Length: 10'));
     socket.resume();
     expect(await end).toBe('ECONNRESET');
   });
@@ -178,7 +178,7 @@ describe('a WebSocket over TLS', () => {
       socket.removeAllListeners('data').on('data', (chunk) => socket.write(`echo ${chunk}`));
     };
     const wire = await open();
-    wire.write(`${keptHead('GET /socket HTTP/1.1', 'Connection: Upgrade', 'Upgrade: websocket')}early`);
+    wire.write(`${keepAliveHead('GET /socket HTTP/1.1', 'Connection: Upgrade', 'Upgrade: websocket')}early`);
     expect((await wire.message()).status).toBe(101);
     await wire.until('echo early');
     wire.write('later');
@@ -206,13 +206,13 @@ describe('a new plan', () => {
     wire.write('GET /one HTTP/1.1\r\n');
     running.gateway.activate(loadWith(filesOf(next)));
     wire.write('Host: gateway.test\r\n\r\n');
-    expect((await wire.answer()).status).toBe(200);
+    expect((await wire.response()).status).toBe(200);
 
     const second = await secure({ ca: next.certificate }, running);
     expect(serialNumberOf(second)).not.toBe(serialNumberOf(first));
     await expect(secure({}, running)).rejects.toThrow(/self-signed/);
-    wire.write(keptHead('GET /two HTTP/1.1'));
-    expect((await wire.answer()).status).toBe(200);
+    wire.write(keepAliveHead('GET /two HTTP/1.1'));
+    expect((await wire.response()).status).toBe(200);
     for (const socket of [first, second]) socket.destroy();
     await running.close();
   });
@@ -222,7 +222,7 @@ describe('a new plan', () => {
     running.gateway.activate(loadWith({}, '{}'));
     const wire = new Wire(await secure({}, running));
     wire.write(head('GET /x HTTP/1.1'));
-    expect((await wire.answer()).status).toBe(200);
+    expect((await wire.response()).status).toBe(200);
     await running.close();
   });
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { forkGateway } from '../support/forked.ts';
 import { manifest } from '../support/gateway.ts';
-import { keptHead, openSocket } from '../support/raw.ts';
+import { keepAliveHead, openSocket } from '../support/raw.ts';
 import { startSite } from '../support/site.ts';
 
 const ROUTES = '  - { id: closed, method: GET, path: /closed, upstream: up, access: protected }\n';
@@ -22,7 +22,7 @@ it('no token text is in memory while its connection is idle', async () => {
       sockets.push(socket);
       // The gateway has the token cached at the second request.
       for (const path of ['/closed?first', '/closed?second']) {
-        socket.write(keptHead(`GET ${path} HTTP/1.1`, `Authorization: Bearer ${token}`));
+        socket.write(keepAliveHead(`GET ${path} HTTP/1.1`, `Authorization: Bearer ${token}`));
         expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /);
       }
     }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Running, startGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { AUDIENCE, ISSUER, type Issuer, startIssuer } from '../support/issuer.ts';
-import { ask, head } from '../support/raw.ts';
+import { head, sendRequest } from '../support/raw.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const now = Math.floor(Date.now() / 1000);
@@ -70,7 +70,7 @@ routes:
 let issuer: Issuer;
 let identity: Upstream;
 let up: Upstream;
-const gateways: Partial<Record<string, Running>> = {};
+const gateways: Partial<Record<string, TestGateway>> = {};
 const tokens: Record<string, { jwt: string; opaque: string }> = {};
 
 beforeAll(async () => {
@@ -123,7 +123,7 @@ describe.each(['jwt', 'introspection', 'userinfo'] as const)('token verification
     const token = kind === 'none' ? '' : (tokens[kind]?.[method === 'jwt' ? 'jwt' : 'opaque'] ?? '');
     const credentials = token === '' ? [] : [`Authorization: Bearer ${token}`];
     const status = async (line: string, headers: string[], body = '') =>
-      (await ask(gateways[method]?.port ?? 0, head(`${line} HTTP/1.1`, ...headers) + body)).status;
+      (await sendRequest(gateways[method]?.port ?? 0, head(`${line} HTTP/1.1`, ...headers) + body)).status;
     up.requests.length = 0;
     const statuses = [
       await status('GET /open', credentials),
@@ -140,7 +140,7 @@ describe.each(['jwt', 'introspection', 'userinfo'] as const)('token verification
     identity.requests.length = 0;
     const token = method === 'jwt' ? await issuer.token({ sub: 'many' }) : 'opaque-valid';
     const line = head('GET /closed HTTP/1.1', `Authorization: Bearer ${token}`);
-    const responses = await Promise.all(Array.from({ length: 20 }, () => ask(gateway?.port ?? 0, line)));
+    const responses = await Promise.all(Array.from({ length: 20 }, () => sendRequest(gateway?.port ?? 0, line)));
     expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
     expect(identity.requests.length).toBeLessThanOrEqual(1);
     const log = JSON.stringify(gateway?.lines);
@@ -155,7 +155,7 @@ it.each(['introspection', 'userinfo'])(
   'the access log has the reason of an unreachable %s endpoint',
   async (method) => {
     const token = tokens['of an unreachable issuer']?.opaque;
-    await ask(gateways[method]?.port ?? 0, head('GET /closed HTTP/1.1', `Authorization: Bearer ${token}`));
+    await sendRequest(gateways[method]?.port ?? 0, head('GET /closed HTTP/1.1', `Authorization: Bearer ${token}`));
     expect(gateways[method]?.lines.at(-1)).toMatchObject({ refusal: 'keys_unavailable', reason: 'connection_closed' });
   },
 );

@@ -5,7 +5,7 @@ import { findRequestTracer } from '../../src/gateway/telemetry/opentelemetry.ts'
 import { readTraceparent } from '../../src/gateway/telemetry/trace.ts';
 import { createNullLog } from '../../src/log/log.ts';
 import { manifest, PUBLIC_ALL, startGateway } from '../support/gateway.ts';
-import { ask, head } from '../support/raw.ts';
+import { head, sendRequest } from '../support/raw.ts';
 import { eventually, type Site, startSite } from '../support/site.ts';
 
 const ID = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -86,7 +86,7 @@ describe('a trace', () => {
     ]) {
       const text = manifest(PUBLIC_ALL, { up: site.upstream.url });
       const other = await startGateway(`${text}tracing: { sample: ${sample} }\n`);
-      await ask(other.port, head('GET /x HTTP/1.1'));
+      await sendRequest(other.port, head('GET /x HTTP/1.1'));
       await other.close();
       const traceparent = valuesOf(site.upstream.requests.at(-1)?.headers ?? [], 'traceparent')[0];
       expect(readTraceparent(traceparent)?.flags).toBe(flags);
@@ -151,7 +151,7 @@ describe('with an OpenTelemetry SDK', () => {
 
   it('a request has a server span, and a client span whose id the upstream receives', async () => {
     const port = await start(site.upstream.url);
-    await ask(port, head('GET /things/7?secret=1 HTTP/1.1', `traceparent: ${TRACEPARENT}`));
+    await sendRequest(port, head('GET /things/7?secret=1 HTTP/1.1', `traceparent: ${TRACEPARENT}`));
     await eventually('the spans', () => spans.length === 2 && spans.every(({ isEnded }) => isEnded));
     const [serverSpan, clientSpan] = spans;
     expect(serverSpan).toMatchObject({ name: 'GET /things/{id}', kind: SpanKind.SERVER, parent: SPAN, isError: false });
@@ -164,7 +164,7 @@ describe('with an OpenTelemetry SDK', () => {
 
   it('a failed request marks its span as an error', async () => {
     const port = await start('http://127.0.0.1:9');
-    await ask(port, head('GET /things/7 HTTP/1.1'));
+    await sendRequest(port, head('GET /things/7 HTTP/1.1'));
     await eventually('the spans', () => spans.length === 2 && spans.every(({ isEnded }) => isEnded));
     expect(spans[0]).toMatchObject({
       parent: undefined,

@@ -1,9 +1,9 @@
 import { createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { load } from '../../src/load.ts';
-import { manifest, type Running, startGateway, worldOf } from '../support/gateway.ts';
+import { manifest, startGateway, type TestGateway, worldOf } from '../support/gateway.ts';
 import { valuesOf } from '../support/message.ts';
-import { ask, head, keptHead, Wire } from '../support/raw.ts';
+import { head, keepAliveHead, sendRequest, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { startWireUpstream, type WireUpstream } from '../support/upstream.ts';
 
@@ -14,7 +14,7 @@ const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
 let upstream: WireUpstream;
 /** Trusts the peer of these tests, and 10.0.0.0/8. */
-let gateway: Running;
+let gateway: TestGateway;
 
 const textOf = (trusted: string) => manifest(ROUTES, { up: upstream.url, server: `{ trustedProxies: ${trusted} }` });
 const TRUSTED = '[127.0.0.1/32, 10.0.0.0/8, "fd00::/8"]';
@@ -38,7 +38,7 @@ afterEach(() => {
 async function forward(headers: readonly string[], { port, lines } = gateway) {
   upstream.messages.length = 0;
   lines.length = 0;
-  expect((await ask(port, head('GET /x HTTP/1.1', ...headers))).status).toBe(200);
+  expect((await sendRequest(port, head('GET /x HTTP/1.1', ...headers))).status).toBe(200);
   await eventually('the access line', () => lines.length === 1);
   const received = upstream.messages[0]?.headers ?? [];
   return { values: (name: string) => valuesOf(received, name), line: lines[0] ?? {} };
@@ -105,7 +105,7 @@ describe('X-Request-Id of a trusted proxy', () => {
     async (id) => {
       const { values, line } = await forward([`X-Request-Id: ${id}`]);
       expect([values('x-request-id'), line['id']]).toEqual([[id], id]);
-      const refused = await ask(gateway.port, head('GET /private HTTP/1.1', `X-Request-Id: ${id}`));
+      const refused = await sendRequest(gateway.port, head('GET /private HTTP/1.1', `X-Request-Id: ${id}`));
       expect(refused.json().request_id).toBe(id);
     },
   );
@@ -148,8 +148,8 @@ describe('a trusted proxy', () => {
   it('is also trusted in a WebSocket handshake', async () => {
     const handshake = ['Connection: Upgrade', 'Upgrade: websocket', 'X-Forwarded-For: 192.0.2.1', 'X-Request-Id: own'];
     const wire = await Wire.open(gateway.port);
-    wire.write(keptHead('GET /socket HTTP/1.1', ...handshake));
-    await wire.answer();
+    wire.write(keepAliveHead('GET /socket HTTP/1.1', ...handshake));
+    await wire.response();
     await wire.closed();
     await eventually('the access line', () => gateway.lines.length === 1);
     expect(gateway.lines[0]).toMatchObject({ id: 'own', peer: '127.0.0.1', client: '192.0.2.1' });
@@ -188,8 +188,8 @@ describe('an untrusted peer', () => {
       const { plan } = load({ path: 'gateway.yaml', text: textOf(trusted) }, worldOf());
       if (plan === undefined) throw new Error('the manifest does not load');
       running.gateway.activate(plan);
-      wire.write(keptHead('GET /x HTTP/1.1', 'X-Forwarded-For: 192.0.2.1'));
-      await wire.answer();
+      wire.write(keepAliveHead('GET /x HTTP/1.1', 'X-Forwarded-For: 192.0.2.1'));
+      await wire.response();
       expect(valuesOf(upstream.messages.at(-1)?.headers ?? [], 'x-forwarded-for')).toEqual([expected]);
     }
     wire.end();

@@ -2,20 +2,20 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { manifest, PUBLIC_ALL, type Running, startGateway } from '../support/gateway.ts';
-import { ask, chunked, head, keptHead, openSocket, Wire } from '../support/raw.ts';
+import { manifest, PUBLIC_ALL, startGateway, type TestGateway } from '../support/gateway.ts';
+import { chunked, head, keepAliveHead, openSocket, sendRequest, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
-import { startRawUpstream, startWireUpstream, type WireAnswer, type WireUpstream } from '../support/upstream.ts';
+import { startRawUpstream, startWireUpstream, type WireResponse, type WireUpstream } from '../support/upstream.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 const TIMEOUTS = '{ connect: 300ms, response: 200ms, idle: 200ms }';
 
 let upstream: WireUpstream;
-let upstreamResponse: WireAnswer = OK;
+let upstreamResponse: WireResponse = OK;
 /** After each test, both gateways must serve a valid request. This one has the default timeouts. */
-let gateway: Running;
+let gateway: TestGateway;
 /** A gateway with short timeouts. */
-let impatient: Running;
+let impatient: TestGateway;
 
 const warnings: Error[] = [];
 const warn = (warning: Error) => void warnings.push(warning);
@@ -38,18 +38,18 @@ afterAll(async () => {
 afterEach(async () => {
   upstreamResponse = OK;
   for (const { port } of [gateway, impatient]) {
-    const next = await ask(port, head('GET /next HTTP/1.1'));
+    const next = await sendRequest(port, head('GET /next HTTP/1.1'));
     expect([next.status, next.body.toString()]).toEqual([200, 'ok']);
   }
   upstream.messages.length = 0;
 });
 
-const get = (port = gateway.port) => ask(port, head('GET /x HTTP/1.1'));
+const get = (port = gateway.port) => sendRequest(port, head('GET /x HTTP/1.1'));
 
 async function expectRefusal(status: number, code: string, manifestUrl: string, timeouts = TIMEOUTS) {
   const running = await startGateway(manifest(PUBLIC_ALL, { up: manifestUrl, timeouts }));
   const started = performance.now();
-  const got = await ask(running.port, head('GET /x HTTP/1.1'));
+  const got = await sendRequest(running.port, head('GET /x HTTP/1.1'));
   expect([got.status, got.json().code]).toEqual([status, code]);
   expect(performance.now() - started).toBeLessThan(3_000);
   await running.close();
@@ -86,7 +86,7 @@ describe('an upstream that is not reachable', () => {
 });
 
 /** Upstream errors before the first byte of the response to the client, by title. */
-const INVALID: Record<string, WireAnswer> = {
+const INVALID: Record<string, WireResponse> = {
   'closes without a byte': (socket) => void socket.end(),
   'resets without a byte': (socket) => void socket.resetAndDestroy(),
   'closes in mid-head': (socket) => void socket.end('HTTP/1.1 200 OK\r\nContent-'),
@@ -142,7 +142,7 @@ describe('an upstream whose response is invalid from the start', () => {
 
   it.each(Object.entries(INVALID))('gets a POST only once if it %s', async (_title, bytes) => {
     upstreamResponse = typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
-    const got = await ask(impatient.port, `${head('POST /once HTTP/1.1', 'Content-Length: 2')}ab`);
+    const got = await sendRequest(impatient.port, `${head('POST /once HTTP/1.1', 'Content-Length: 2')}ab`);
     expect(got.status).toBe(502);
     expect(upstream.messages.filter(({ line }) => line === 'POST /once HTTP/1.1')).toHaveLength(1);
   });
@@ -157,13 +157,13 @@ describe('an unusual but unambiguous response', () => {
   it.each(['204 No Content', '304 Not Modified'])('loses its body if its status is %s', async (status) => {
     upstreamResponse = `HTTP/1.1 ${status}\r\nContent-Length: 5\r\nX-Other: 1\r\n\r\nhello`;
     const wire = await Wire.open(gateway.port);
-    wire.write(keptHead('GET /x HTTP/1.1'));
-    const got = await wire.answer();
+    wire.write(keepAliveHead('GET /x HTTP/1.1'));
+    const got = await wire.response();
     expect([`${got.status} ${got.reason}`, got.value('x-other')]).toEqual([status, '1']);
     if (got.status === 204) expect(got.values('content-length')).toEqual([]);
     upstreamResponse = OK;
-    wire.write(keptHead('GET /y HTTP/1.1'));
-    expect((await wire.answer()).body.toString()).toBe('ok');
+    wire.write(keepAliveHead('GET /y HTTP/1.1'));
+    expect((await wire.response()).body.toString()).toBe('ok');
     expect(wire.rest).toBe('');
     wire.end();
   });
@@ -197,9 +197,9 @@ describe('an unusual but unambiguous response', () => {
         socket.write(`HTTP/1.1 ${status}\r\nContent-Length: ${poison.length}\r\n\r\n`);
       }
     };
-    const got = await ask(gateway.port, head(`${method} /first HTTP/1.1`));
+    const got = await sendRequest(gateway.port, head(`${method} /first HTTP/1.1`));
     expect(`${got.status} ${got.reason}`).toBe(status);
-    const next = await ask(gateway.port, head('GET /next HTTP/1.1'));
+    const next = await sendRequest(gateway.port, head('GET /next HTTP/1.1'));
     expect([next.status, next.body.toString()]).toEqual([200, 'ok']);
   });
 
@@ -211,7 +211,7 @@ describe('an unusual but unambiguous response', () => {
   it('without framing ends when the upstream closes the connection', async () => {
     upstreamResponse = (socket) => void socket.end('HTTP/1.0 200 OK\r\n\r\nold');
     const got = await get();
-    expect([got.status, got.body.toString(), got.isWhole]).toEqual([200, 'old', true]);
+    expect([got.status, got.body.toString(), got.isComplete]).toEqual([200, 'old', true]);
   });
 });
 
@@ -245,12 +245,12 @@ describe('a slow upstream', () => {
 
   it('does not cause 504 during a slow upload', async () => {
     const wire = await Wire.open(impatient.port);
-    wire.write(keptHead('POST /slow HTTP/1.1', 'Content-Length: 8'));
+    wire.write(keepAliveHead('POST /slow HTTP/1.1', 'Content-Length: 8'));
     for (let index = 0; index < 8; index += 1) {
       await new Promise((resolve) => setTimeout(resolve, 150));
       wire.write('a');
     }
-    expect((await wire.answer()).status).toBe(200);
+    expect((await wire.response()).status).toBe(200);
     wire.end();
   });
 });
@@ -277,11 +277,11 @@ describe.each(Object.entries(BEGINNINGS))('a response that is cut off: %s', (_fr
     };
     let cut = () => {};
     const wire = await Wire.open(impatient.port);
-    wire.write(keptHead('GET /x HTTP/1.1'));
+    wire.write(keepAliveHead('GET /x HTTP/1.1'));
     await wire.until('half');
     cut();
-    const got = await wire.answer();
-    expect([got.status, got.isWhole]).toEqual([200, false]);
+    const got = await wire.response();
+    expect([got.status, got.isComplete]).toEqual([200, false]);
     await wire.closed();
     await eventually('the access line', () => impatient.lines.at(-1)?.['path'] === '/x');
     expect(impatient.lines.at(-1)).toMatchObject({ status: 200, aborted: true });
@@ -325,8 +325,8 @@ describe('a pooled connection that the upstream closes', () => {
       ['GET', 2],
     ] as const) {
       received.length = 0;
-      expect((await ask(running.port, head('GET /warm HTTP/1.1'))).status).toBe(200);
-      const { status } = await ask(running.port, head(`${method} /cold HTTP/1.1`));
+      expect((await sendRequest(running.port, head('GET /warm HTTP/1.1'))).status).toBe(200);
+      const { status } = await sendRequest(running.port, head(`${method} /cold HTTP/1.1`));
       const count = received.filter((line) => line.includes('/cold')).length;
       expect(count).toBeLessThanOrEqual(limit);
       expect(status).toBe(count === 1 ? 502 : 200);
@@ -362,7 +362,7 @@ describe('a client that disconnects', () => {
       onRequest = resolve;
     });
     upstreamResponse = () => onRequest();
-    await disconnect(`head, ${method}`, keptHead('GET /x HTTP/1.1'), () => requested, method);
+    await disconnect(`head, ${method}`, keepAliveHead('GET /x HTTP/1.1'), () => requested, method);
     await eventually('the access line', () => gateway.lines.at(-1)?.['aborted'] === true);
     expect(gateway.lines.at(-1)).toMatchObject({ path: '/x', aborted: true });
     expect(gateway.lines.at(-1)).not.toHaveProperty('status');
@@ -370,7 +370,7 @@ describe('a client that disconnects', () => {
 
   it.each(['destroy', 'reset'])('during the response body has its exchange aborted (%s)', async (method) => {
     upstreamResponse = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf';
-    await disconnect(`body, ${method}`, keptHead('GET /x HTTP/1.1'), (wire) => wire.until('half'), method);
+    await disconnect(`body, ${method}`, keepAliveHead('GET /x HTTP/1.1'), (wire) => wire.until('half'), method);
   });
 
   it('while backpressure stops the upstream has its exchange aborted', async () => {
@@ -383,7 +383,7 @@ describe('a client that disconnects', () => {
       };
       fill();
     };
-    await disconnect('backpressure', keptHead('GET /x HTTP/1.1'), async (wire) => {
+    await disconnect('backpressure', keepAliveHead('GET /x HTTP/1.1'), async (wire) => {
       await wire.until('\r\n\r\n');
       wire.socket.pause();
       const sender = upstream.sockets.at(-1) as Socket;
@@ -395,8 +395,8 @@ describe('a client that disconnects', () => {
   });
 
   it.each([
-    ['counted', keptHead('POST /x HTTP/1.1', 'Content-Length: 1000') + 'a'.repeat(10)],
-    ['chunked', `${keptHead('POST /x HTTP/1.1', 'Transfer-Encoding: chunked')}a\r\naaaaaaaaaa\r\n`],
+    ['counted', keepAliveHead('POST /x HTTP/1.1', 'Content-Length: 1000') + 'a'.repeat(10)],
+    ['chunked', `${keepAliveHead('POST /x HTTP/1.1', 'Transfer-Encoding: chunked')}a\r\naaaaaaaaaa\r\n`],
   ])('during the upload has its exchange aborted (%s)', async (framing, bytes) => {
     const before = upstream.bytes().length;
     await disconnect(`upload, ${framing}`, bytes, () =>
@@ -409,7 +409,7 @@ describe('a client that disconnects', () => {
     const busy: Socket[] = [];
     upstreamResponse = (socket) => void busy.push(socket);
     const wire = await Wire.open(gateway.port);
-    wire.write(keptHead('GET /first HTTP/1.1') + keptHead('GET /second HTTP/1.1'));
+    wire.write(keepAliveHead('GET /first HTTP/1.1') + keepAliveHead('GET /second HTTP/1.1'));
     await eventually('the first request reaches the upstream', () => busy.length === 1);
     const lines = gateway.lines.length;
     wire.end();
@@ -424,7 +424,7 @@ describe('a client that disconnects', () => {
     const listener = await startUnacceptingListener();
     const running = await startGateway(manifest(PUBLIC_ALL, { up: listener.url, timeouts: TIMEOUTS }));
     const wire = await Wire.open(running.port);
-    wire.write(keptHead('GET /x HTTP/1.1'));
+    wire.write(keepAliveHead('GET /x HTTP/1.1'));
     await new Promise((resolve) => setTimeout(resolve, 50));
     wire.end();
     await eventually('the access line', () => running.lines.length === 1);
@@ -439,9 +439,9 @@ describe('a client that disconnects', () => {
     const idle = sockets();
     const before = upstream.sockets.filter((socket) => !socket.destroyed).length;
     for (const [bytes, reply, text] of [
-      [keptHead('GET /x HTTP/1.1'), '', ''],
-      [keptHead('GET /x HTTP/1.1'), 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf', 'half'],
-      [`${keptHead('POST /x HTTP/1.1', 'Content-Length: 1000')}aaaa`, '', ''],
+      [keepAliveHead('GET /x HTTP/1.1'), '', ''],
+      [keepAliveHead('GET /x HTTP/1.1'), 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf', 'half'],
+      [`${keepAliveHead('POST /x HTTP/1.1', 'Content-Length: 1000')}aaaa`, '', ''],
     ] as const) {
       for (let batch = 0; batch < 5; batch += 1) {
         upstreamResponse = reply;
@@ -469,10 +469,10 @@ describe('a client that disconnects', () => {
 describe('a persistent client connection', () => {
   it('serves many requests, sequential and pipelined, without a listener leak', async () => {
     const wire = await Wire.open(gateway.port);
-    const post = `${keptHead('POST /x HTTP/1.1', 'Content-Length: 2')}ab`;
+    const post = `${keepAliveHead('POST /x HTTP/1.1', 'Content-Length: 2')}ab`;
     for (const count of [...Array(30).fill(1), 30]) {
       wire.write(post.repeat(count));
-      for (let index = 0; index < count; index += 1) expect((await wire.answer()).status).toBe(200);
+      for (let index = 0; index < count; index += 1) expect((await wire.response()).status).toBe(200);
     }
     expect(upstream.messages).toHaveLength(60);
     expect(warnings).toEqual([]);
@@ -490,10 +490,10 @@ describe('a persistent client connection', () => {
     });
     const running = await startGateway(manifest(PUBLIC_ALL, { up: early.url }));
     const wire = await Wire.open(running.port);
-    wire.write(keptHead('POST /big HTTP/1.1', 'Content-Length: 20000000')).write(Buffer.alloc(20_000_000));
-    wire.write(keptHead('GET /next HTTP/1.1'));
-    expect((await wire.answer()).status).toBe(413);
-    expect((await wire.answer()).status).toBe(200);
+    wire.write(keepAliveHead('POST /big HTTP/1.1', 'Content-Length: 20000000')).write(Buffer.alloc(20_000_000));
+    wire.write(keepAliveHead('GET /next HTTP/1.1'));
+    expect((await wire.response()).status).toBe(413);
+    expect((await wire.response()).status).toBe(200);
     wire.end();
     await running.close();
     await early.close();

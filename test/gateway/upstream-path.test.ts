@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { manifest, type Running, startGateway } from '../support/gateway.ts';
-import { ask, head, keptHead, Wire } from '../support/raw.ts';
+import { manifest, startGateway, type TestGateway } from '../support/gateway.ts';
+import { head, keepAliveHead, sendRequest, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { startWireUpstream, type WireUpstream } from '../support/upstream.ts';
 
@@ -19,7 +19,7 @@ const HANDSHAKE = ['Connection: Upgrade', 'Upgrade: websocket'];
 const SWITCH = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nthrough';
 
 let upstream: WireUpstream;
-let gateway: Running;
+let gateway: TestGateway;
 
 beforeAll(async () => {
   upstream = await startWireUpstream(({ headers }) =>
@@ -50,13 +50,13 @@ describe('the path of an upstream request', () => {
     ['/open/7?x', '/open/7?x'],
   ])('for %s is %s', async (sent, expected) => {
     const before = upstream.messages.length;
-    expect((await ask(gateway.port, head(`GET ${sent} HTTP/1.1`))).status).toBe(200);
+    expect((await sendRequest(gateway.port, head(`GET ${sent} HTTP/1.1`))).status).toBe(200);
     expect(upstream.messages.slice(before).map(({ line }) => line)).toEqual([`GET ${expected} HTTP/1.1`]);
   });
 
   it('is replaced in a WebSocket handshake too', async () => {
     const wire = await Wire.open(gateway.port);
-    wire.write(keptHead('GET /api/contacts/a%2Fb HTTP/1.1', ...HANDSHAKE));
+    wire.write(keepAliveHead('GET /api/contacts/a%2Fb HTTP/1.1', ...HANDSHAKE));
     expect((await wire.message()).status).toBe(101);
     await wire.until('through');
     expect(upstream.messages.at(-1)?.line).toBe('GET /v2/a%2Fb HTTP/1.1');
@@ -65,7 +65,7 @@ describe('the path of an upstream request', () => {
 
   it('is not in the access line, which has the path of the client', async () => {
     gateway.lines.length = 0;
-    await ask(gateway.port, head('GET /api/contacts/logged HTTP/1.1'));
+    await sendRequest(gateway.port, head('GET /api/contacts/logged HTTP/1.1'));
     await eventually('the access line', () => gateway.lines.some(({ path }) => path === '/api/contacts/logged'));
   });
 });
@@ -74,7 +74,7 @@ describe('an encoded slash that no route keeps', () => {
   it.each([[[]], [HANDSHAKE]])('is refused with a logged reason: %j', async (headers) => {
     gateway.lines.length = 0;
     const before = upstream.messages.length;
-    const response = await ask(gateway.port, keptHead('GET /open/a%2Fb HTTP/1.1', ...headers));
+    const response = await sendRequest(gateway.port, keepAliveHead('GET /open/a%2Fb HTTP/1.1', ...headers));
     expect([response.status, response.json().code]).toEqual([400, 'path_ambiguous']);
     expect(upstream.messages.length).toBe(before);
     await eventually('the access line', () => gateway.lines.length > 0);

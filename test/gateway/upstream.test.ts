@@ -3,10 +3,10 @@ import { createServer as createTlsServer, type Server as TlsServer } from 'node:
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createPair } from '../support/certificate.ts';
-import { PUBLIC_ALL, type Running, startGateway } from '../support/gateway.ts';
-import { ask, head, keptHead, openSocket, Wire } from '../support/raw.ts';
+import { PUBLIC_ALL, startGateway, type TestGateway } from '../support/gateway.ts';
+import { head, keepAliveHead, openSocket, sendRequest, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
-import { startListening, startRawUpstream, startWireUpstream, type WireAnswer } from '../support/upstream.ts';
+import { startRawUpstream, startUpstreamServer, startWireUpstream, type WireResponse } from '../support/upstream.ts';
 
 const OK = okResponse('ok');
 
@@ -19,23 +19,25 @@ function okResponse(body: string): string {
   return `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }
 
-async function startScripted(respond: WireAnswer | (() => WireAnswer)) {
+async function startScripted(respond: WireResponse | (() => WireResponse)) {
   const upstream = await startWireUpstream(() =>
-    typeof respond === 'function' && respond.length === 0 ? (respond as () => WireAnswer)() : (respond as WireAnswer),
+    typeof respond === 'function' && respond.length === 0
+      ? (respond as () => WireResponse)()
+      : (respond as WireResponse),
   );
   closing.push(() => upstream.close());
   return upstream;
 }
 
 /** @param upstream the YAML definition of the only upstream */
-async function serve(upstream: string, route = PUBLIC_ALL, files?: Record<string, string>): Promise<Running> {
+async function serve(upstream: string, route = PUBLIC_ALL, files?: Record<string, string>): Promise<TestGateway> {
   const text = `version: 1\nlisten: 127.0.0.1:0\nupstreams:\n  up: ${upstream}\nroutes:\n${route}`;
   const running = await startGateway(text, {}, files);
   closing.push(() => running.close());
   return running;
 }
 
-const get = ({ port }: Running, path = '/x') => ask(port, head(`GET ${path} HTTP/1.1`));
+const get = ({ port }: TestGateway, path = '/x') => sendRequest(port, head(`GET ${path} HTTP/1.1`));
 
 describe('several endpoints', () => {
   it('take turns', async () => {
@@ -65,7 +67,7 @@ describe('several endpoints', () => {
     const healthy = await startScripted(OK);
     const gateway = await serve(`{ urls: ['${closed.url}', '${healthy.url}'] }`);
     for (let count = 0; count < 4; count += 1) {
-      const response = await ask(gateway.port, `${head('POST /x HTTP/1.1', 'Content-Length: 4')}body`);
+      const response = await sendRequest(gateway.port, `${head('POST /x HTTP/1.1', 'Content-Length: 4')}body`);
       expect(response.status).toBe(200);
     }
     expect(healthy.messages.map(({ body }) => body.toString())).toEqual(['body', 'body', 'body', 'body']);
@@ -109,7 +111,7 @@ describe('a retry', () => {
     const upstream = await startFailing(end);
     const gateway = await serve(`{ url: '${upstream.url}' }`);
     expect((await get(gateway)).status).toBe(200);
-    expect((await ask(gateway.port, head(`${method} /x HTTP/1.1`))).status).toBe(200);
+    expect((await sendRequest(gateway.port, head(`${method} /x HTTP/1.1`))).status).toBe(200);
     expect(upstream.methods).toEqual(['GET', method, method]);
     expect(upstream.sockets.length).toBe(2);
   });
@@ -125,7 +127,7 @@ describe('a retry', () => {
     const upstream = await startFailing(CLOSE);
     const gateway = await serve(`{ url: '${upstream.url}' }`);
     expect((await get(gateway)).status).toBe(200);
-    expect((await ask(gateway.port, head(`${method} /x HTTP/1.1`, 'Content-Length: 0'))).status).toBe(502);
+    expect((await sendRequest(gateway.port, head(`${method} /x HTTP/1.1`, 'Content-Length: 0'))).status).toBe(502);
     expect(upstream.methods).toEqual(['GET', method]);
   });
 
@@ -133,7 +135,7 @@ describe('a retry', () => {
     const upstream = await startFailing(CLOSE);
     const gateway = await serve(`{ url: '${upstream.url}' }`);
     expect((await get(gateway)).status).toBe(200);
-    expect((await ask(gateway.port, `${head('PUT /x HTTP/1.1', 'Content-Length: 4')}body`)).status).toBe(502);
+    expect((await sendRequest(gateway.port, `${head('PUT /x HTTP/1.1', 'Content-Length: 4')}body`)).status).toBe(502);
   });
 
   it('repeats a PUT with a buffered body', async () => {
@@ -152,7 +154,10 @@ describe('a retry', () => {
       '  - { id: all, method: PUT, path: /x, upstream: up, access: public, body: { schema: { type: object } } }\n';
     const gateway = await serve(`{ url: '${upstream.url}' }`, route);
     const put = () =>
-      ask(gateway.port, `${head('PUT /x HTTP/1.1', 'Content-Type: application/json', 'Content-Length: 7')}{"a":1}`);
+      sendRequest(
+        gateway.port,
+        `${head('PUT /x HTTP/1.1', 'Content-Type: application/json', 'Content-Length: 7')}{"a":1}`,
+      );
     expect((await put()).status).toBe(200);
     expect((await put()).status).toBe(200);
     expect(bodies).toEqual(['{"a":1}', '{"a":1}', '{"a":1}']);
@@ -207,10 +212,10 @@ describe('a retry', () => {
       const waiting = () => gateway.gateway.upstreams[0]?.waiting;
       await get(gateway, '/first');
       const retried = await Wire.open(gateway.port);
-      retried.write(keptHead('GET /again HTTP/1.1'));
+      retried.write(keepAliveHead('GET /again HTTP/1.1'));
       await eventually('the request is at the upstream', () => pending.length === 1);
       const other = await Wire.open(gateway.port);
-      other.write(keptHead('GET /other HTTP/1.1'));
+      other.write(keepAliveHead('GET /other HTTP/1.1'));
       await eventually('the other request waits', () => waiting() === 1);
       pending[0]?.destroy();
       await eventually('the other request is at the upstream', () => pending.length === 2);
@@ -223,7 +228,7 @@ describe('a retry', () => {
       retried.end();
       await eventually('nothing waits', () => waiting() === 0);
       pending[1]?.write(OK);
-      expect((await other.answer()).status).toBe(200);
+      expect((await other.response()).status).toBe(200);
       await get(gateway, '/first');
       expect(paths).toEqual(['/first', '/again', '/other', '/first']);
       other.end();
@@ -231,7 +236,7 @@ describe('a retry', () => {
 
     it('ends with 504 at the total timeout', async () => {
       const { retried, other, paths } = await startCrowded('{ connect: 30s, total: 1s }');
-      const { status, json } = await retried.answer();
+      const { status, json } = await retried.response();
       expect([status, json().code]).toEqual([504, 'upstream_timeout']);
       expect(paths).toEqual(['/first', '/again', '/other']);
       retried.end();
@@ -278,7 +283,7 @@ describe('upstream connections', () => {
 
   it('are not reused while the breaker is open, and waiting requests keep their position and timeout', async () => {
     const pending = new Map<string, Socket>();
-    const hold: WireAnswer = (socket, { line }) => void pending.set(line.split(' ')[1] ?? '', socket);
+    const hold: WireResponse = (socket, { line }) => void pending.set(line.split(' ')[1] ?? '', socket);
     const [one, two] = [await startScripted(hold), await startScripted(hold)];
     const gateway = await serve(
       `{ urls: ['${one.url}', '${two.url}'], connections: { limit: 1, queue: 2 }, retry: false,
@@ -322,7 +327,7 @@ describe('upstream connections', () => {
   it('are not given to a client that disconnected while it waited', async () => {
     const { upstream, gateway, pending, first } = await occupyConnections();
     const client = await openSocket(gateway.port);
-    client.write(keptHead('GET /gone HTTP/1.1'));
+    client.write(keepAliveHead('GET /gone HTTP/1.1'));
     await eventually('the request waits', () => gateway.gateway.upstreams[0]?.waiting === 1);
     client.destroy();
     await eventually('nothing waits', () => gateway.gateway.upstreams[0]?.waiting === 0);
@@ -339,14 +344,14 @@ describe('timeouts', () => {
     const response = await get(gateway);
     expect([response.status, response.json().code]).toEqual([504, 'upstream_timeout']);
 
-    const trickle = await startListening((_request, response) => {
+    const trickle = await startUpstreamServer((_request, response) => {
       const timer = setInterval(() => response.write('x'), 5);
       response.on('close', () => clearInterval(timer));
     });
     closing.push(() => trickle.close());
     const other = await serve(`{ url: '${trickle.url}', timeouts: { total: 200ms } }`);
     const client = await Wire.open(other.port);
-    client.write(keptHead('GET /x HTTP/1.1'));
+    client.write(keepAliveHead('GET /x HTTP/1.1'));
     await client.closed();
     expect(client.rest).toMatch(/^HTTP\/1.1 200/);
     expect(client.rest).not.toContain('\r\n0\r\n');
@@ -363,7 +368,7 @@ describe('timeouts', () => {
 
   it('of a route replace those of its upstream, shorter or longer', async () => {
     let release: (() => void) | undefined;
-    const upstream = await startListening((request, response) => {
+    const upstream = await startUpstreamServer((request, response) => {
       if (request.url === '/late') setTimeout(() => response.end('late'), 1_500);
       else release = () => response.end();
     });
@@ -404,7 +409,7 @@ describe('the breaker', () => {
 
   it('counts neither a response of any status nor a client that disconnects as a failure', async () => {
     const pending: Socket[] = [];
-    const upstream = await startListening((request, response) => {
+    const upstream = await startUpstreamServer((request, response) => {
       if (request.url === '/hold') pending.push(request.socket);
       else response.writeHead(503).end();
     });
@@ -412,7 +417,7 @@ describe('the breaker', () => {
     const gateway = await serve(`{ url: '${upstream.url}', breaker: { failures: 1 } }`);
     expect((await get(gateway)).status).toBe(503);
     const client = await openSocket(gateway.port);
-    client.write(keptHead('GET /hold HTTP/1.1'));
+    client.write(keepAliveHead('GET /hold HTTP/1.1'));
     await eventually('the request is at the upstream', () => pending.length === 1);
     client.destroy();
     await eventually('the request is aborted', () => pending[0]?.destroyed === true);
@@ -427,8 +432,8 @@ describe('the breaker', () => {
     );
     const state = () => gateway.gateway.upstreams[0]?.endpoints[0]?.breaker;
     const slow = await Wire.open(gateway.port);
-    slow.write(`${keptHead('POST /x HTTP/1.1', 'Content-Length: 10')}half`);
-    expect([(await slow.answer()).status, state()]).toEqual([504, 'closed']);
+    slow.write(`${keepAliveHead('POST /x HTTP/1.1', 'Content-Length: 10')}half`);
+    expect([(await slow.response()).status, state()]).toEqual([504, 'closed']);
     slow.end();
     expect([(await get(gateway)).status, state()]).toEqual([504, 'open']);
   });
@@ -446,7 +451,7 @@ describe('the breaker', () => {
 describe('the health check', () => {
   it('removes and restores an endpoint after consecutive results', async () => {
     let isHealthy = true;
-    const upstream = await startListening((request, response) => {
+    const upstream = await startUpstreamServer((request, response) => {
       response.writeHead(request.url === '/healthz' && !isHealthy ? 500 : 200).end('ok');
     });
     closing.push(() => upstream.close());
@@ -466,7 +471,7 @@ describe('the health check', () => {
   it('accepts a response with a long body', async () => {
     let status = 500;
     const page = Buffer.alloc(300_000);
-    const upstream = await startListening((_request, response) => void response.writeHead(status).end(page));
+    const upstream = await startUpstreamServer((_request, response) => void response.writeHead(status).end(page));
     closing.push(() => upstream.close());
     const rule = '{ path: /, interval: 10ms, healthy: 1, unhealthy: 1 }';
     const gateway = await serve(`{ url: '${upstream.url}', health: ${rule} }`);
@@ -538,9 +543,9 @@ describe('TLS to the upstream', () => {
     const { url, names } = await startTls('address');
     const gateway = await serve(`{ url: '${url}', tls: { ca: ./address.pem } }`, PUBLIC_ALL, FILES);
     expect((await get(gateway)).body.toString()).toBe('secret');
-    expect((await ask(gateway.port, 'GET /x HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n')).status).toBe(
-      200,
-    );
+    expect(
+      (await sendRequest(gateway.port, 'GET /x HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n')).status,
+    ).toBe(200);
     expect(names).toEqual(['false', 'false']);
   });
 

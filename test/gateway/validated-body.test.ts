@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { manifest, type Running, startGateway } from '../support/gateway.ts';
-import { ask, chunked, head, keptHead, Wire } from '../support/raw.ts';
+import { manifest, startGateway, type TestGateway } from '../support/gateway.ts';
+import { chunked, head, keepAliveHead, sendRequest, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { startWireUpstream, type WireUpstream } from '../support/upstream.ts';
 
@@ -14,7 +14,7 @@ const ROUTES = `  - { id: form, method: [GET, POST], path: /form, upstream: up, 
 `;
 
 let upstream: WireUpstream;
-let gateway: Running;
+let gateway: TestGateway;
 
 beforeAll(async () => {
   upstream = await startWireUpstream(() => 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
@@ -43,12 +43,12 @@ const END = '--X-YZ--\r\n';
 const FILE = part('file', 'application/pdf', 'pdf');
 
 const post = (path: string, type: string, body: string) =>
-  ask(
+  sendRequest(
     gateway.port,
     head(`POST ${path} HTTP/1.1`, `Content-Type: ${type}`, `Content-Length: ${Buffer.byteLength(body)}`) + body,
   );
 const postChunked = (path: string, type: string, ...chunks: string[]) =>
-  ask(
+  sendRequest(
     gateway.port,
     head(`POST ${path} HTTP/1.1`, `Content-Type: ${type}`, 'Transfer-Encoding: chunked') + chunked(...chunks),
   );
@@ -115,9 +115,9 @@ describe('an invalid body', () => {
 
   it('is refused at once while the client still sends, and its connection closes', async () => {
     const wire = await Wire.open(gateway.port);
-    wire.write(keptHead('POST /form HTTP/1.1', `Content-Type: ${TYPE}`, 'Content-Length: 3000000'));
+    wire.write(keepAliveHead('POST /form HTTP/1.1', `Content-Type: ${TYPE}`, 'Content-Length: 3000000'));
     wire.write(part('other', 'text/plain', 'a'));
-    const response = await wire.answer();
+    const response = await wire.response();
     expect([response.status, response.value('connection')]).toEqual([400, 'close']);
     wire.write(`GET /form HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(10));
     await wire.closed();
@@ -134,8 +134,8 @@ describe('an invalid body', () => {
   });
 
   it('without a content type gets 415, except for GET', async () => {
-    expect((await ask(gateway.port, head('POST /form HTTP/1.1'))).status).toBe(415);
-    expect((await ask(gateway.port, head('GET /form HTTP/1.1'))).status).toBe(200);
+    expect((await sendRequest(gateway.port, head('POST /form HTTP/1.1'))).status).toBe(415);
+    expect((await sendRequest(gateway.port, head('GET /form HTTP/1.1'))).status).toBe(200);
   });
 
   it('is forwarded and reported once with `validation: report`', async () => {
@@ -153,7 +153,7 @@ describe('an early response', () => {
     const other = await startWireUpstream(() => '');
     const running = await startGateway(manifest(ROUTES, { up: other.url }));
     const wire = await Wire.open(running.port);
-    wire.write(keptHead('POST /form HTTP/1.1', `Content-Type: ${TYPE}`, 'Transfer-Encoding: chunked'));
+    wire.write(keepAliveHead('POST /form HTTP/1.1', `Content-Type: ${TYPE}`, 'Transfer-Encoding: chunked'));
     const chunks = [part('note', 'a/b', 'a'), part('note', 'a/b', 'b')].map(
       (text) => `${text.length.toString(16)}\r\n${text}\r\n`,
     );
@@ -165,7 +165,7 @@ describe('an early response', () => {
     await wire.until('half');
     wire.write(chunks[0] ?? '');
     await wire.closed();
-    expect((await wire.message()).isWhole).toBe(false);
+    expect((await wire.message()).isComplete).toBe(false);
     expect(other.messages).toEqual([]);
     await running.close();
     await other.close();

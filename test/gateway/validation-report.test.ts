@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ask, head } from '../support/raw.ts';
+import { head, sendRequest } from '../support/raw.ts';
 import { eventually, type Site, startSite } from '../support/site.ts';
 
 const ROUTES = `  - id: reported
@@ -82,7 +82,7 @@ describe('a route with `validation: report`', () => {
     expect((await site.post('/reported/1', ' '.repeat(1025), JSON_TYPE)).status).toBe(413);
     expect((await site.post('/reported/1', ' '.repeat(1025), 'Content-Type: a/b')).status).toBe(413);
     const framed = head('POST /reported/1 HTTP/1.1', 'Content-Type: a/b', 'Transfer-Encoding: chunked');
-    expect((await ask(site.port, `${framed}401\r\n${' '.repeat(1025)}\r\n0\r\n\r\n`)).status).toBe(413);
+    expect((await sendRequest(site.port, `${framed}401\r\n${' '.repeat(1025)}\r\n0\r\n\r\n`)).status).toBe(413);
     expect(site.upstream.requests).toEqual([]);
   });
 

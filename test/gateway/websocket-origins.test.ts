@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { manifest, type Running, startGateway } from '../support/gateway.ts';
+import { manifest, startGateway, type TestGateway } from '../support/gateway.ts';
 import { Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { type RawUpstream, startRawUpstream } from '../support/upstream.ts';
@@ -14,9 +14,9 @@ const CORS = `cors: { origins: ['https://shared.example'] }\n`;
 const KEY = 'dGhlIHNhbXBsZSBub25jZQ==';
 
 let upstream: RawUpstream;
-let gateway: Running;
-let withCors: Running;
-let behindProxy: Running;
+let gateway: TestGateway;
+let withCors: TestGateway;
+let behindProxy: TestGateway;
 let received = '';
 
 beforeAll(async () => {
@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 /** Sends a handshake; returns the status and the refusal code of the response. */
-async function open({ port }: Running, path: string, ...headers: string[]) {
+async function open({ port }: TestGateway, path: string, ...headers: string[]) {
   received = '';
   const wire = await Wire.open(port);
   const lines = [`GET ${path} HTTP/1.1`, 'Host: gateway.test:8443', 'Connection: Upgrade', 'Upgrade: websocket'];

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { manifest, type Running, startGateway } from '../support/gateway.ts';
+import { manifest, startGateway, type TestGateway } from '../support/gateway.ts';
 import { type Issuer, startIssuer } from '../support/issuer.ts';
-import { keptHead, Wire } from '../support/raw.ts';
+import { keepAliveHead, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { type RawUpstream, startRawUpstream } from '../support/upstream.ts';
 
@@ -22,7 +22,7 @@ const HANDSHAKE = [
 
 let upstream: RawUpstream;
 let issuer: Issuer;
-let gateway: Running;
+let gateway: TestGateway;
 let token: string;
 /** The chunks that the upstream received. */
 let received: string[] = [];
@@ -67,7 +67,7 @@ beforeEach(() => {
 
 async function handshake(path: string, ...headers: string[]): Promise<Wire> {
   const wire = await Wire.open(gateway.port);
-  return wire.write(keptHead(`GET ${path} HTTP/1.1`, ...HANDSHAKE, ...headers));
+  return wire.write(keepAliveHead(`GET ${path} HTTP/1.1`, ...HANDSHAKE, ...headers));
 }
 
 describe('a WebSocket handshake', () => {
@@ -91,7 +91,7 @@ describe('a WebSocket handshake', () => {
     ['/open', ['Content-Length: 3'], 400],
   ])('is refused like any request: %s %j', async (path, headers, status) => {
     const wire = await handshake(path, ...headers);
-    expect((await wire.answer()).status).toBe(status);
+    expect((await wire.response()).status).toBe(status);
     await wire.closed();
     expect(received).toEqual([]);
   });
@@ -99,7 +99,7 @@ describe('a WebSocket handshake', () => {
   it('is refused if the role is not allowed', async () => {
     const other = await issuer.token({ company_role: 'auditor' });
     const wire = await handshake('/events/a', `Authorization: Bearer ${other}`);
-    expect((await wire.answer()).status).toBe(403);
+    expect((await wire.response()).status).toBe(403);
     expect(received).toEqual([]);
   });
 
@@ -107,7 +107,7 @@ describe('a WebSocket handshake', () => {
     respond = (socket) =>
       socket.write(`HTTP/1.1 426 Other\r\nX-Why: not here\r\nContent-Length: 300000\r\n\r\n${'x'.repeat(300_000)}`);
     const wire = await handshake('/open');
-    const response = await wire.answer();
+    const response = await wire.response();
     expect([response.status, response.value('x-why'), response.body.length]).toEqual([426, 'not here', 300_000]);
     await wire.closed();
   });
@@ -115,12 +115,12 @@ describe('a WebSocket handshake', () => {
   it('gets 502 if the upstream switches to another protocol', async () => {
     respond = (socket) =>
       socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n');
-    expect((await (await handshake('/open')).answer()).status).toBe(502);
+    expect((await (await handshake('/open')).response()).status).toBe(502);
   });
 
   it('gets 502 if the upstream closes the connection', async () => {
     respond = (socket) => socket.destroy();
-    expect((await (await handshake('/open')).answer()).status).toBe(502);
+    expect((await (await handshake('/open')).response()).status).toBe(502);
   });
 });
 
@@ -158,8 +158,8 @@ describe('bytes that arrive before the 101', () => {
   it('never become a request if there is no tunnel', async () => {
     respond = (socket) => socket.write('HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n');
     const wire = await handshake('/open');
-    wire.write(keptHead('GET /plain/smuggled HTTP/1.1'));
-    expect((await wire.answer()).status).toBe(403);
+    wire.write(keepAliveHead('GET /plain/smuggled HTTP/1.1'));
+    expect((await wire.response()).status).toBe(403);
     await wire.closed();
     expect(received.join('')).not.toContain('smuggled');
   });
@@ -173,14 +173,14 @@ describe('an upgrade that is not a WebSocket handshake of the route', () => {
     respond = (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
     const wire = await Wire.open(gateway.port);
     wire.write(
-      keptHead(
+      keepAliveHead(
         `GET ${path} HTTP/1.1`,
         'Connection: Upgrade, HTTP2-Settings',
         `Upgrade: ${protocol}`,
         'HTTP2-Settings: AAMAAABk',
       ),
     );
-    expect((await wire.answer()).status).toBe(200);
+    expect((await wire.response()).status).toBe(200);
     expect(received[0]).not.toMatch(/upgrade|http2-settings/i);
     wire.end();
   });
@@ -192,9 +192,9 @@ describe('an upgrade that is not a WebSocket handshake of the route', () => {
       else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nplain');
     };
     const wire = await Wire.open(gateway.port);
-    wire.write(keptHead('GET /plain/slow HTTP/1.1') + keptHead('GET /open HTTP/1.1', ...HANDSHAKE));
-    expect((await wire.answer()).body.toString()).toBe('slow');
-    expect((await wire.answer()).body.toString()).toBe('plain');
+    wire.write(keepAliveHead('GET /plain/slow HTTP/1.1') + keepAliveHead('GET /open HTTP/1.1', ...HANDSHAKE));
+    expect((await wire.response()).body.toString()).toBe('slow');
+    expect((await wire.response()).body.toString()).toBe('plain');
     wire.end();
   });
 });
@@ -223,7 +223,7 @@ describe('a tunnel', () => {
     const { port } = server.address() as AddressInfo;
     const site = await startGateway(manifest(ROUTES, { up: `http://127.0.0.1:${port}`, jwks: issuer.jwksUrl }));
     const wire = await Wire.open(site.port);
-    wire.write(keptHead('GET /open HTTP/1.1', ...HANDSHAKE));
+    wire.write(keepAliveHead('GET /open HTTP/1.1', ...HANDSHAKE));
     await wire.until('\r\n\r\n');
     wire.end();
     await eventually('the connection is released', () => site.gateway.upstreams[0]?.endpoints[0]?.busy === 0, 15_000);
@@ -246,7 +246,7 @@ describe('a tunnel', () => {
   it('does not delay the close of the gateway', async () => {
     const running = await startGateway(manifest(ROUTES, { up: upstream.url, jwks: issuer.jwksUrl }));
     const wire = await Wire.open(running.port);
-    wire.write(keptHead('GET /open HTTP/1.1', ...HANDSHAKE));
+    wire.write(keepAliveHead('GET /open HTTP/1.1', ...HANDSHAKE));
     await wire.message();
     await running.close();
     await wire.closed();

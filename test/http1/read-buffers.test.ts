@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { get, type IncomingMessage } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { manifest, PUBLIC_ALL, type Running, startGateway } from '../support/gateway.ts';
-import { type Listening, startListening } from '../support/upstream.ts';
+import { manifest, PUBLIC_ALL, startGateway, type TestGateway } from '../support/gateway.ts';
+import { startUpstreamServer, type UpstreamServer } from '../support/upstream.ts';
 
 const SIZE = 6_000_000;
 
@@ -16,11 +16,11 @@ function bodyOf(seed: number): Buffer {
 }
 
 const FRAMINGS = ['counted', 'chunked', 'until the end'] as const;
-let upstream: Listening;
-let gateway: Running;
+let upstream: UpstreamServer;
+let gateway: TestGateway;
 
 beforeAll(async () => {
-  upstream = await startListening(async (request, response) => {
+  upstream = await startUpstreamServer(async (request, response) => {
     const [, seed, framing] = (request.url ?? '').split('/');
     const body = bodyOf(Number(seed));
     response.shouldKeepAlive = framing !== 'until';

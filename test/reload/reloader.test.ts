@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Reloader, type ReloadOutcome } from '../../src/reload/reloader.ts';
-import { manifest, type Running, startGateway } from '../support/gateway.ts';
-import { ask, head, keptHead, Wire } from '../support/raw.ts';
+import { manifest, startGateway, type TestGateway } from '../support/gateway.ts';
+import { head, keepAliveHead, sendRequest, Wire } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { type Respond, startUpstream, type Upstream } from '../support/upstream.ts';
 
 let folder: string;
 let upstream: Upstream;
 let respond: Respond;
-let gateway: Running;
+let gateway: TestGateway;
 let reloader: Reloader | undefined;
 /** The outcomes that the reloader passed to `onReload`. */
 let reported: ReloadOutcome[];
@@ -61,7 +61,7 @@ async function reloadAfter(kind: ReloadOutcome['kind'], change: () => void): Pro
   return reported.findLast((reload) => reload.kind === kind) as ReloadOutcome;
 }
 
-const statusOf = async (name: string) => (await ask(gateway.port, head(`GET /${name} HTTP/1.1`))).status;
+const statusOf = async (name: string) => (await sendRequest(gateway.port, head(`GET /${name} HTTP/1.1`))).status;
 
 async function expectServed(name: string, ...others: string[]) {
   expect(await statusOf(name)).toBe(200);
@@ -189,21 +189,21 @@ describe('a save', () => {
       };
     });
     const wire = await Wire.open(gateway.port);
-    wire.write(keptHead('GET /one HTTP/1.1'));
+    wire.write(keepAliveHead('GET /one HTTP/1.1'));
     await received;
     const other = await startUpstream((_request, response) => void response.end('other'));
     await reloadAfter('accepted', () => writeFileSync(path, text('two').replace(upstream.url, other.url)));
-    expect((await ask(gateway.port, head('GET /two HTTP/1.1'))).body.toString()).toBe('other');
+    expect((await sendRequest(gateway.port, head('GET /two HTTP/1.1'))).body.toString()).toBe('other');
     finish();
-    const response = await wire.answer();
-    expect([response.status, response.body.toString(), response.isWhole]).toEqual([200, 'start end', true]);
+    const response = await wire.response();
+    expect([response.status, response.body.toString(), response.isComplete]).toEqual([200, 'start end', true]);
     // The connection stays open, and its next request uses the new plan.
     for (const [name, status] of [
       ['one', 404],
       ['two', 200],
     ] as const) {
-      wire.write(keptHead(`GET /${name} HTTP/1.1`));
-      expect((await wire.answer()).status).toBe(status);
+      wire.write(keepAliveHead(`GET /${name} HTTP/1.1`));
+      expect((await wire.response()).status).toBe(status);
     }
     wire.end();
     await other.close();
@@ -211,11 +211,11 @@ describe('a save', () => {
 
   it('lets an upload in progress finish at the upstream that it started with', async () => {
     const wire = await Wire.open(gateway.port);
-    wire.write(`${keptHead('POST /one HTTP/1.1', 'Content-Length: 10')}12345`);
+    wire.write(`${keepAliveHead('POST /one HTTP/1.1', 'Content-Length: 10')}12345`);
     const other = await startUpstream();
     await reloadAfter('accepted', () => writeFileSync(path, text('two').replace(upstream.url, other.url)));
     wire.write('67890');
-    expect((await wire.answer()).status).toBe(200);
+    expect((await wire.response()).status).toBe(200);
     expect(upstream.requests.map(({ body }) => body.toString())).toEqual(['1234567890']);
     expect(other.requests).toEqual([]);
     wire.end();
@@ -224,13 +224,13 @@ describe('a save', () => {
 
   it('that protects a route applies to requests on existing connections', async () => {
     const wire = await Wire.open(gateway.port);
-    wire.write(keptHead('GET /one HTTP/1.1'));
-    expect((await wire.answer()).status).toBe(200);
+    wire.write(keepAliveHead('GET /one HTTP/1.1'));
+    expect((await wire.response()).status).toBe(200);
     await reloadAfter('accepted', () =>
       writeFileSync(path, text('one').replace('access: public', 'access: protected')),
     );
-    wire.write(keptHead('GET /one HTTP/1.1'));
-    expect((await wire.answer()).status).toBe(401);
+    wire.write(keepAliveHead('GET /one HTTP/1.1'));
+    expect((await wire.response()).status).toBe(401);
     wire.end();
   });
 

@@ -23,7 +23,7 @@ import { Reloader, type ReloadOutcome } from '../../src/reload/reloader.ts';
 import { claims, ecKey, type SigningKey, tokenOf } from '../plan/tokens/keys.ts';
 import { createPair, type Pair } from '../support/certificate.ts';
 import { manifest } from '../support/gateway.ts';
-import { ask, head } from '../support/raw.ts';
+import { head, sendRequest } from '../support/raw.ts';
 import { eventually } from '../support/site.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -224,7 +224,7 @@ describe('a key file', () => {
       claims({ iss: 'https://identity.test', aud: 'gateway-test', company_role: 'user' }),
       key,
     );
-    return (await ask(port, head('GET /x HTTP/1.1', `Authorization: Bearer ${token}`))).status;
+    return (await sendRequest(port, head('GET /x HTTP/1.1', `Authorization: Bearer ${token}`))).status;
   };
 
   it('is reloaded when it changes; an invalid one keeps the active keys', async () => {

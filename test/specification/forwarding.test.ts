@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Running, startGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { type Issuer, startIssuer } from '../support/issuer.ts';
 import { MANIFEST } from '../support/platform.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 let upstream: Upstream;
 let issuer: Issuer;
-let gateway: Running;
+let gateway: TestGateway;
 let token: string;
 
 beforeAll(async () => {

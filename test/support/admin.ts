@@ -3,22 +3,22 @@ import { AdminMetrics } from '../../src/admin/admin-metrics.ts';
 import { createAdminServer } from '../../src/admin/admin-server.ts';
 import { DescriptorMonitor } from '../../src/admin/descriptor-monitor.ts';
 import type { NameResolver } from '../../src/dns/name-resolver.ts';
-import { type Running, startGateway } from './gateway.ts';
+import { startGateway, type TestGateway } from './gateway.ts';
 
-export interface Operating extends Running {
+export interface GatewayWithAdmin extends TestGateway {
   /** The address of the admin API. */
   readonly admin: { readonly url: string; readonly port: number };
 }
 
 /** Starts a gateway with its admin API. The manifest must have `admin`, on port 0. */
-export async function startOperating(
+export async function startGatewayWithAdmin(
   manifest: string,
   env: Record<string, string> = {},
   files: Record<string, string> = {},
   overrides: Partial<AdminContext> = {},
   stillMs?: number,
   resolver?: NameResolver,
-): Promise<Operating> {
+): Promise<GatewayWithAdmin> {
   const running = await startGateway(manifest, env, files, resolver);
   const { gateway } = running;
   const settings = gateway.plan.admin;

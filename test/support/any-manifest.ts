@@ -138,7 +138,7 @@ const segment = fc.oneof(
 const end = fc.constantFrom('', '', '', '/', '?page=1', '?page=x', '?page=1&page=2', '?other=1', '??"<>');
 
 /** Generates a path and query that match a route of a manifest, unless another route is more specific. */
-export const aimedUrl: fc.Arbitrary<(manifest: AnyManifest) => string> = fc
+export const matchingUrl: fc.Arbitrary<(manifest: AnyManifest) => string> = fc
   .tuple(fc.nat(), fc.array(segment, { maxLength: 2 }), fc.constantFrom('7', 'x', 'a'), end)
   .map(([index, rest, text, end]) => ({ routes }) => {
     const path = String(routes[index % routes.length]?.['path']);

@@ -13,7 +13,7 @@ export function startBrowser(): Promise<Browser> {
   return chromium.launch({ ...(executablePath && { executablePath }), args });
 }
 
-export interface Visited {
+export interface VisitedPage {
   readonly page: Page;
   /** Errors of the page and of its console. */
   readonly complaints: string[];
@@ -26,7 +26,7 @@ export async function openPage(
   browser: Browser,
   url: string,
   options: Parameters<Browser['newPage']>[0] = {},
-): Promise<Visited> {
+): Promise<VisitedPage> {
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options });
   const errors: string[] = [];
   const requestUrls: string[] = [];

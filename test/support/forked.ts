@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Usage } from './gateway-process.ts';
 
-export interface Forked {
+export interface ForkedGateway {
   readonly port: number;
   usage(): Promise<Usage>;
   /** Writes a heap snapshot of the process to a file. */
@@ -13,7 +13,7 @@ export interface Forked {
 }
 
 /** Starts a gateway in its own process. */
-export async function forkGateway(manifest: string): Promise<Forked> {
+export async function forkGateway(manifest: string): Promise<ForkedGateway> {
   const child = fork(new URL('./gateway-process.ts', import.meta.url), [manifest], { execArgv: [] });
   const [{ port }] = await once(child, 'message');
   return {

@@ -5,7 +5,7 @@ import { load, type PlannedManifest } from '../../src/load.ts';
 import type { Log } from '../../src/log/log.ts';
 import { AUDIENCE, ISSUER } from './issuer.ts';
 
-export interface Running {
+export interface TestGateway {
   readonly url: string;
   readonly port: number;
   readonly gateway: Gateway;
@@ -27,7 +27,7 @@ export async function startGateway(
   env: Record<string, string> = {},
   files: Record<string, string> = {},
   resolver?: NameResolver,
-): Promise<Running> {
+): Promise<TestGateway> {
   let planned: PlannedManifest;
   const planOf = (text: string) => {
     const loaded = load({ path: 'gateway.yaml', text }, worldOf(env, files));

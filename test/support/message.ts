@@ -7,7 +7,7 @@ export interface Message {
   readonly body: Buffer;
   readonly trailers: readonly (readonly [name: string, value: string])[];
   /** False if the connection ended in the middle of the message. */
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
   /** The size of the message in the input, in bytes. */
   readonly size: number;
 }
@@ -29,12 +29,12 @@ export function readMessage(bytes: Buffer, options: ReadOptions = {}): Message |
   const [line = '', ...fields] = bytes.subarray(0, end).toString('latin1').split('\r\n');
   const headers = fields.map(readField);
   const start = end + 4;
-  const result = (body: Buffer, size: number, isWhole = true, trailers: Message['trailers'] = []): Message => ({
+  const result = (body: Buffer, size: number, isComplete = true, trailers: Message['trailers'] = []): Message => ({
     line,
     headers,
     body,
     trailers,
-    isWhole,
+    isComplete,
     size,
   });
   if (!hasBody(line)) return result(Buffer.alloc(0), start);

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts';
-import { type Running, startGateway } from './gateway.ts';
+import { startGateway, type TestGateway } from './gateway.ts';
 
 export const MANIFEST = new URL('../../gateway.yaml', import.meta.url);
 
 /** The sandbox behind a gateway that serves the project's own gateway.yaml. */
-export interface Platform extends Running {
+export interface Platform extends TestGateway {
   readonly sandbox: Sandbox;
   /** Sends a request to the gateway. A body that is not a string is sent as JSON. */
   call(

@@ -34,7 +34,7 @@ export function head(line: string, ...headers: string[]): string {
 }
 
 /** Returns a request head that keeps the connection open. */
-export function keptHead(line: string, ...headers: string[]): string {
+export function keepAliveHead(line: string, ...headers: string[]): string {
   return [line, 'Host: gateway.test', ...headers, '', ''].join('\r\n');
 }
 
@@ -43,7 +43,7 @@ export function chunked(...texts: string[]): string {
   return [...texts.map((text) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`), '0\r\n\r\n'].join('');
 }
 
-export interface RawAnswer extends Message {
+export interface RawResponse extends Message {
   readonly status: number;
   readonly reason: string;
   /** Returns all values of a header, in order. */
@@ -94,7 +94,7 @@ export class Wire {
   }
 
   /** Reads the next response, including interim ones. Rejects if the connection ends before its head. */
-  async message(method = 'GET'): Promise<RawAnswer> {
+  async message(method = 'GET'): Promise<RawResponse> {
     const hasBody = (line: string) => method !== 'HEAD' && !/^HTTP\/1\.1 (1..|204|304) /.test(line);
     for (;;) {
       const message = readMessage(this.#received, { hasBody, isClosed: this.#isClosed });
@@ -108,7 +108,7 @@ export class Wire {
   }
 
   /** Reads the next final response. */
-  async answer(method = 'GET'): Promise<RawAnswer> {
+  async response(method = 'GET'): Promise<RawResponse> {
     for (;;) {
       const message = await this.message(method);
       if (message.status >= 200) return message;
@@ -134,17 +134,17 @@ export class Wire {
 }
 
 /** Sends a request on a new connection and returns the response. */
-export async function ask(port: number, bytes: string | Buffer): Promise<RawAnswer> {
+export async function sendRequest(port: number, bytes: string | Buffer): Promise<RawResponse> {
   const wire = await Wire.open(port);
   wire.write(bytes);
   try {
-    return await wire.answer(bytes.toString().slice(0, 20).split(' ')[0]);
+    return await wire.response(bytes.toString().slice(0, 20).split(' ')[0]);
   } finally {
     wire.end();
   }
 }
 
-function toResponse(message: Message): RawAnswer {
+function toResponse(message: Message): RawResponse {
   const [, status = '', reason = ''] = /^HTTP\/1\.1 (\d{3}) (.*)$/.exec(message.line) ?? [];
   if (status === '') throw new Error(`no status line: ${message.line}`);
   const values = (name: string) => valuesOf(message.headers, name);

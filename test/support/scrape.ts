@@ -6,14 +6,14 @@ export interface Sample {
 }
 
 /** The metrics of one scrape. */
-export interface Scraped {
+export interface ScrapeResult {
   readonly text: string;
   readonly samples: readonly Sample[];
   /** Returns the value of the only sample with at least these labels, or NaN if there is none. */
   value(name: string, labels?: Record<string, string>): number;
 }
 
-export async function scrape(adminUrl: string, headers: Record<string, string> = {}): Promise<Scraped> {
+export async function scrape(adminUrl: string, headers: Record<string, string> = {}): Promise<ScrapeResult> {
   const text = await (await fetch(`${adminUrl}/metrics`, { headers })).text();
   const samples = [...text.matchAll(/^signing_gateway_(\w+)(?:\{(.*)\})? (\S+)$/gm)].map(
     ([, name = '', labels = '', value]) => ({

@@ -1,24 +1,24 @@
-import { manifest, type Running, startGateway } from './gateway.ts';
+import { manifest, startGateway, type TestGateway } from './gateway.ts';
 import { type Issuer, startIssuer } from './issuer.ts';
-import { ask, head, type RawAnswer } from './raw.ts';
+import { head, type RawResponse, sendRequest } from './raw.ts';
 import { type Respond, startUpstream, type Upstream } from './upstream.ts';
 
 /** A gateway with an upstream and a token issuer. */
 export interface Site {
   readonly port: number;
-  readonly gateway: Running;
+  readonly gateway: TestGateway;
   readonly upstream: Upstream;
   readonly issuer: Issuer;
   /** The current response of the upstream. */
   respond: Respond;
   /** Sends a request without a body on a new connection. */
-  get(path: string, ...headers: string[]): Promise<RawAnswer>;
+  get(path: string, ...headers: string[]): Promise<RawResponse>;
   /** Sends a request with a body and `Content-Length` on a new connection. */
-  post(path: string, body: string | Buffer, ...headers: string[]): Promise<RawAnswer>;
+  post(path: string, body: string | Buffer, ...headers: string[]): Promise<RawResponse>;
   close(): Promise<void>;
 }
 
-export const ANSWER_OK: Respond = (_request, response) => void response.end('ok');
+export const RESPOND_OK: Respond = (_request, response) => void response.end('ok');
 
 /** Starts a gateway with these routes, whose only upstream is `up`. */
 export async function startSite(routes: string, options: { timeouts?: string } = {}): Promise<Site> {
@@ -30,11 +30,11 @@ export async function startSite(routes: string, options: { timeouts?: string } =
     gateway,
     upstream,
     issuer,
-    respond: ANSWER_OK,
-    get: (path, ...headers) => ask(gateway.port, head(`GET ${path} HTTP/1.1`, ...headers)),
+    respond: RESPOND_OK,
+    get: (path, ...headers) => sendRequest(gateway.port, head(`GET ${path} HTTP/1.1`, ...headers)),
     post: (path, body, ...headers) => {
       const first = head(`POST ${path} HTTP/1.1`, `Content-Length: ${Buffer.byteLength(body)}`, ...headers);
-      return ask(gateway.port, Buffer.concat([Buffer.from(first, 'latin1'), Buffer.from(body as Buffer)]));
+      return sendRequest(gateway.port, Buffer.concat([Buffer.from(first, 'latin1'), Buffer.from(body as Buffer)]));
     },
     close: async () => {
       await gateway.close();

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { type Message, readMessage } from './message.ts';
 
-export interface Recorded {
+export interface RecordedRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: readonly string[];
@@ -13,7 +13,7 @@ export interface Recorded {
 export interface Upstream {
   readonly url: string;
   /** The received requests, in order. */
-  readonly requests: Recorded[];
+  readonly requests: RecordedRequest[];
   close(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export type Respond = (request: IncomingMessage, response: ServerResponse, body:
 export async function startUpstream(
   respond: Respond = (_request, response) => void response.end('ok'),
 ): Promise<Upstream> {
-  const requests: Recorded[] = [];
+  const requests: RecordedRequest[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     request.on('error', () => undefined);
@@ -51,14 +51,14 @@ export async function startUpstream(
   };
 }
 
-export interface Listening {
+export interface UpstreamServer {
   readonly url: string;
   readonly server: Server;
   close(): Promise<void>;
 }
 
 /** Starts an upstream whose listener reads the request and writes the response itself. */
-export async function startListening(listener: RequestListener): Promise<Listening> {
+export async function startUpstreamServer(listener: RequestListener): Promise<UpstreamServer> {
   const server = createServer((request, response) => {
     request.on('error', () => undefined);
     response.on('error', () => undefined);
@@ -85,10 +85,10 @@ export interface WireUpstream extends RawUpstream {
 }
 
 /** The bytes of a response, or a function that uses the connection itself. */
-export type WireAnswer = string | Buffer | ((socket: Socket, request: Message) => void);
+export type WireResponse = string | Buffer | ((socket: Socket, request: Message) => void);
 
 /** Starts an upstream that parses requests strictly and responds to each with these bytes. */
-export async function startWireUpstream(respond: (request: Message) => WireAnswer, port = 0): Promise<WireUpstream> {
+export async function startWireUpstream(respond: (request: Message) => WireResponse, port = 0): Promise<WireUpstream> {
   const messages: Message[] = [];
   const received: Buffer[] = [];
   const upstream = await startRawUpstream((socket) => {

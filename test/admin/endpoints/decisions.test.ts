@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Refusal } from '../../../src/gateway/response/refusal.ts';
 import { createUnparsedRecord } from '../../../src/gateway/telemetry/request-record.ts';
-import { type Operating, startOperating } from '../../support/admin.ts';
+import { type GatewayWithAdmin, startGatewayWithAdmin } from '../../support/admin.ts';
 import { AUDIENCE, ISSUER, type Issuer, startIssuer } from '../../support/issuer.ts';
 import { scrape } from '../../support/scrape.ts';
 import { eventually } from '../../support/site.ts';
@@ -26,12 +26,12 @@ const SECRET = 'sentinel-7f3a';
 
 let upstream: Upstream;
 let issuer: Issuer;
-let site: Operating;
+let site: GatewayWithAdmin;
 
 beforeAll(async () => {
   upstream = await startUpstream((_request, response) => void response.end('ok'));
   issuer = await startIssuer();
-  site = await startOperating(MANIFEST, { UP: upstream.url, JWKS: issuer.jwksUrl });
+  site = await startGatewayWithAdmin(MANIFEST, { UP: upstream.url, JWKS: issuer.jwksUrl });
 });
 afterAll(async () => {
   await site.close();

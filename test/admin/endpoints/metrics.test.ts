@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { METRICS } from '../../../src/admin/metrics/gateway-metrics.ts';
-import { type Operating, startOperating } from '../../support/admin.ts';
+import { type GatewayWithAdmin, startGatewayWithAdmin } from '../../support/admin.ts';
 import { createPair } from '../../support/certificate.ts';
 import { AUDIENCE, ISSUER, type Issuer, startIssuer } from '../../support/issuer.ts';
 import { hasPromtool } from '../../support/promtool.ts';
-import { ask as askRaw } from '../../support/raw.ts';
+import { sendRequest as sendRawRequest } from '../../support/raw.ts';
 import { scrape } from '../../support/scrape.ts';
 import { startUpstream, type Upstream } from '../../support/upstream.ts';
 
@@ -30,13 +30,13 @@ routes:
 
 let upstream: Upstream;
 let issuer: Issuer;
-let site: Operating;
+let site: GatewayWithAdmin;
 
 beforeAll(async () => {
   upstream = await startUpstream();
   issuer = await startIssuer();
   const env = { UP: upstream.url, JWKS: issuer.jwksUrl };
-  site = await startOperating(MANIFEST, env, { 'c.crt': PAIR.certificate, 'c.key': PAIR.key });
+  site = await startGatewayWithAdmin(MANIFEST, env, { 'c.crt': PAIR.certificate, 'c.key': PAIR.key });
 });
 afterAll(async () => {
   await site.close();
@@ -72,7 +72,7 @@ describe('/metrics', () => {
     await send('/open?secret=1', { method: 'POST', body: 'x' });
     await send('/nowhere/at/all');
     await send('/elsewhere', { method: 'DELETE' });
-    await askRaw(site.port, 'BREW /open HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    await sendRawRequest(site.port, 'BREW /open HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
     const { value, text } = await scrape(site.admin.url);
     const requests = (route: string, method: string, status: string) =>
       value('requests_total', { route, method, status });

@@ -1,19 +1,19 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Listening, startListening } from '../../support/upstream.ts';
+import { startUpstreamServer, type UpstreamServer } from '../../support/upstream.ts';
 import { claims, ecKey, keyFile, tokenOf, verifierFor } from './keys.ts';
 
 const key = ecKey('one');
 const token = () => tokenOf({ alg: 'ES256', kid: 'one' }, claims(), key);
 
-let issuer: Listening;
+let issuer: UpstreamServer;
 let requestedPaths: string[];
 /** Responses of the issuer, by path. */
 let pages: Record<string, unknown>;
 
 beforeEach(async () => {
   requestedPaths = [];
-  issuer = await startListening((request, response) => {
+  issuer = await startUpstreamServer((request, response) => {
     requestedPaths.push(request.url ?? '');
     const page = pages[request.url ?? ''];
     if (typeof page === 'function') return page(response);

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Verifier } from '../../../src/plan/tokens/verifier.ts';
 import type { Message } from '../../support/message.ts';
-import { startWireUpstream, type WireAnswer, type WireUpstream } from '../../support/upstream.ts';
+import { startWireUpstream, type WireResponse, type WireUpstream } from '../../support/upstream.ts';
 import { claims, ecKey, keyFile, tokenOf, verifierFor } from './keys.ts';
 
 const key = ecKey('one');
@@ -12,7 +12,7 @@ const SLACK_MS = 25_000;
 
 let service: WireUpstream;
 /** How the service responds from now on; `undefined`: correctly. */
-let hostile: ((request: Message) => WireAnswer) | undefined;
+let hostile: ((request: Message) => WireResponse) | undefined;
 
 beforeEach(async () => {
   hostile = undefined;
@@ -124,7 +124,7 @@ const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
 const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n';
 
 /** Invalid or incomplete responses. */
-const HOSTILE: Record<string, (request: Message) => WireAnswer> = {
+const HOSTILE: Record<string, (request: Message) => WireResponse> = {
   '101 without a request for it': () => saying(SWITCH),
   '101 and bytes of another protocol': () => saying(`${SWITCH}\0\0\0\x04`),
   '101 and a close': () => saying(SWITCH, closing),
