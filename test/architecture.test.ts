@@ -39,8 +39,8 @@ function room(path: string): string {
   return rest === undefined ? first.replace(/\.ts$/, '') : first;
 }
 
-/** Whom each room may import; the order is the direction in which data flows. */
-const DOORS: Readonly<Record<string, readonly string[]>> = {
+/** The folders and top-level files of src that each of them may import, in the direction of the data flow. */
+const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   problem: [],
   'json-pointer': [],
   'header-names': [],
@@ -143,17 +143,17 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   'csv-parse': ['src/plan/body/csv-header.ts', 'src/sandbox/platform/contacts-import.ts'],
 };
 
-describe('the doors between the rooms', () => {
-  it('lead one way', () => {
+describe('imports between the folders of src', () => {
+  it('go in one direction', () => {
     const crossings = imports.filter(({ target }) => target.startsWith('src/'));
     const wrong = crossings.filter(
-      ({ file, target }) => room(file) !== room(target) && !DOORS[room(file)]?.includes(room(target)),
+      ({ file, target }) => room(file) !== room(target) && !ALLOWED_IMPORTS[room(file)]?.includes(room(target)),
     );
     expect(wrong.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
-    expect([...new Set(files.map(room))].sort()).toEqual(Object.keys(DOORS).sort());
+    expect([...new Set(files.map(room))].sort()).toEqual(Object.keys(ALLOWED_IMPORTS).sort());
   });
 
-  it('let only the types of the plan and of the log into the hot path', () => {
+  it('bring only types of the plan and of the log into the request path', () => {
     const leaves = [
       'circuit-breaker',
       'dns',
@@ -173,7 +173,7 @@ describe('the doors between the rooms', () => {
     expect(outside.length).toBeGreaterThan(5);
   });
 
-  it('let the rules know the types of the plan and its routing, and no more of it', () => {
+  it('give lint rules the types of the plan, its routing and its keyword table, and nothing else', () => {
     const crossings = imports.filter(({ file, target }) => room(file) === 'lint' && room(target) === 'plan');
     const isOpen = (target: string) =>
       target.startsWith('src/plan/routing/') || target === 'src/plan/schema/keywords.ts';
@@ -182,14 +182,14 @@ describe('the doors between the rooms', () => {
     expect(crossings.length).toBeGreaterThan(5);
   });
 
-  it('have no circles', () => {
-    const circle = findCircle();
-    expect(circle).toEqual([]);
+  it('have no cycles', () => {
+    const cycle = findCycle();
+    expect(cycle).toEqual([]);
   });
 });
 
 describe('foreign libraries', () => {
-  it('are each known to one file', () => {
+  it('are imported only by the files that the table lists', () => {
     const foreign = imports.filter(
       ({ target, isTypeOnly }) => !target.startsWith('src/') && !target.startsWith('node:') && !isTypeOnly,
     );
@@ -197,7 +197,7 @@ describe('foreign libraries', () => {
     expect(wrong.map(({ file, target }) => `${file} -> ${target}`)).toEqual([]);
   });
 
-  it('are those of package.json, pinned exactly', () => {
+  it('are the dependencies of package.json, pinned exactly', () => {
     const { dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     const used = new Set(imports.map(({ target }) => packageOf(target)));
     expect(Object.keys(dependencies).filter((name) => !used.has(name))).toEqual([]);
@@ -216,7 +216,7 @@ describe('connections to other servers', () => {
       return names.test(found);
     });
 
-  it('are opened by the dial alone, so that every host name goes through the resolver', () => {
+  it('are opened only by dial.ts, so that the resolver sees every host name', () => {
     expect(importing('node:net', /\bconnect\b|\*/)).toEqual(['src/http1/dial.ts']);
     expect(importing('node:tls', /\bconnect\b|\*/)).toEqual(['src/http1/dial.ts']);
     expect(importing('node:dns', /./)).toEqual(['src/dns/lookup-slots.ts']);
@@ -225,7 +225,7 @@ describe('connections to other servers', () => {
 });
 
 describe('the process', () => {
-  it('is touched by cli/main.ts alone, and by a thread that hides the environment from a library', () => {
+  it('is used only by cli/main.ts, and by a thread that hides the environment from a library', () => {
     const wrong = files.filter(
       (file) =>
         file !== 'src/cli/main.ts' &&
@@ -243,7 +243,7 @@ function packageOf(target: string): string {
     .join('/');
 }
 
-function findCircle(): string[] {
+function findCycle(): string[] {
   const edges = new Map<string, string[]>();
   for (const { file, target, isTypeOnly } of imports)
     if (!isTypeOnly) edges.set(file, [...(edges.get(file) ?? []), target]);
