@@ -251,11 +251,11 @@ function findCycle(): string[] {
   const visit = (file: string, trail: string[]): string[] => {
     if (trail.includes(file)) return [...trail.slice(trail.indexOf(file)), file];
     if (done.has(file)) return [];
-    const circle = (edges.get(file) ?? [])
+    const cycle = (edges.get(file) ?? [])
       .map((next) => visit(next, [...trail, file]))
       .find(({ length }) => length > 0);
     done.add(file);
-    return circle ?? [];
+    return cycle ?? [];
   };
   return files.map((file) => visit(file, [])).find(({ length }) => length > 0) ?? [];
 }
