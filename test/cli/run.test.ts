@@ -92,7 +92,7 @@ describe('run', () => {
 
     writeFileSync(file, GOOD(upstream.url).replace('/one', '/two'));
     await cli.waitFor(/manifest reloaded/);
-    await cli.waitFor(/^the saved manifest is active; changed: one$/m);
+    await cli.waitFor(/^the saved manifest is active; changed: one; now public: one$/m);
     expect([await status('/one'), await status('/two')]).toEqual([404, 200]);
 
     writeFileSync(file, GOOD(upstream.url).replace('access', 'acess'));
