@@ -63,7 +63,7 @@ describe.skipIf(!canLimit)('file descriptors', () => {
   it('are logged as too few at startup if the limits of the manifest need more', async () => {
     const { lines, admin } = await start(withDescriptorLimit(300), ({ url }) => MANIFEST(url));
     const warned = () =>
-      lines().filter(({ msg }) => msg.startsWith('the limits of the manifest allow more connections'));
+      lines().filter(({ msg }) => msg.startsWith('server.limits.connections exceeds the file descriptors'));
     await eventually('it warns', () => warned().length > 0);
     expect(warned()).toEqual([
       expect.objectContaining({ level: 40, limit: 300, wanted: 10_000 + 8 + 256 + 64, accepted: 191 }),
