@@ -16,6 +16,12 @@ export function getAllHeaders(headers: RawHeaders, name: string): string[] {
   return values;
 }
 
+/** True if the predicate accepts the name of a header. */
+export function hasHeader(headers: RawHeaders, isMatch: (rawName: string) => boolean): boolean {
+  for (let index = 0; index < headers.length; index += 2) if (isMatch(headers[index] as string)) return true;
+  return false;
+}
+
 /** Returns a copy without the headers whose name the predicate accepts. */
 export function withoutHeaders(headers: RawHeaders, isRemoved: (rawName: string) => boolean): string[] {
   const rest: string[] = [];
