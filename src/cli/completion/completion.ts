@@ -12,8 +12,8 @@ type VerbTable = Readonly<Record<string, { readonly summary: string; readonly lo
 /**
  * Creates the verb that prints a completion script for these verbs, including itself.
  *
- * The scripts are our own because they are static. omelette 0.4, tabtab 3.0, @pnpm/tabtab 0.5 and @bomb.sh/tab 0.0.22 print a
- * script that starts the program at every press of the Tab key, and only the last one completes the values of options.
+ * The scripts are our own because they are static: those of @bomb.sh/tab 0.0.22, for example, start the program at every press
+ * of the Tab key.
  */
 export function createCompletionVerb(verbs: VerbTable): Verb {
   return {
