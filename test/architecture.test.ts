@@ -251,9 +251,7 @@ function findCycle(): string[] {
   const visit = (file: string, trail: string[]): string[] => {
     if (trail.includes(file)) return [...trail.slice(trail.indexOf(file)), file];
     if (done.has(file)) return [];
-    const cycle = (edges.get(file) ?? [])
-      .map((next) => visit(next, [...trail, file]))
-      .find(({ length }) => length > 0);
+    const cycle = (edges.get(file) ?? []).map((next) => visit(next, [...trail, file])).find(({ length }) => length > 0);
     done.add(file);
     return cycle ?? [];
   };

@@ -99,7 +99,11 @@ describe('a text that two parsers could read differently', () => {
     ['an open string', `"${'\\"'.repeat(1_000_000)}`, ' is not valid JSON'],
     ['brackets in strings', `["${'['.repeat(100)}"`, ' is not valid JSON'],
     ['closed before they are opened', `${']'.repeat(100)}${'['.repeat(100)}`, ' is not valid JSON'],
-    ['a long name twice', `{"${'a\\"'.repeat(1_000_000)}":1,"${'a\\"'.repeat(1_000_000)}":1}`, 'appears twice in this object'],
+    [
+      'a long name twice',
+      `{"${'a\\"'.repeat(1_000_000)}":1,"${'a\\"'.repeat(1_000_000)}":1}`,
+      'appears twice in this object',
+    ],
   ])('is refused in linear time: %s', (_name, text, expected) => {
     const start = performance.now();
     expect(violationOf(text).endsWith(expected)).toBe(true);
