@@ -1,15 +1,15 @@
 import type { Plan } from './plan.ts';
+import { pairRoutesSliced } from './route-pairing.ts';
 import {
   becameProtected,
   becamePublic,
   compareRoutes,
   type PairingSide,
-  type PatternRoute,
-  pairRoutesSliced,
   type RouteChanges,
   type RoutePair,
 } from './route-pairs.ts';
 import { parsePattern } from './routing/pattern.ts';
+import type { PatternRoute } from './routing/route-index.ts';
 import { runToEnd, type SlicedWork } from './sliced-work.ts';
 import type { Auth } from './tokens/auth.ts';
 
