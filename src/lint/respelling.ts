@@ -42,7 +42,7 @@ export class Respelling {
     const winners = [...patterns.foremost(patterns.overlapping(foldedPath, accepting))];
     const refuser = patterns.patterns[winners.find((winner) => this.#isStricter(winner, lintRoute)) ?? -1];
     if (refuser !== undefined)
-      thirds.intersect(patterns.byPrecedence(refuser, patterns.overlapping(refuser, accepting)).before);
+      thirds.intersect(patterns.preceding(refuser, patterns.overlapping(refuser, accepting)));
     for (const third of thirds)
       if (!this.#isStricter(third, lintRoute))
         yield* this.#samplePaths.of(respell(within, this.#index.patterns.patterns[third] ?? []));

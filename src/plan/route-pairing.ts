@@ -131,7 +131,7 @@ function removeLosers<R extends PatternRoute>(
   pattern: Pattern,
   { patterns }: RouteIndex<R>,
 ): void {
-  const losers = patterns.byPrecedence(winner.pattern, patterns.overlapping(winner.pattern, members)).after;
+  const losers = patterns.following(winner.pattern, patterns.overlapping(winner.pattern, members));
   const others = losers.copy();
   patterns.removeCovered(others, pattern, winner.pattern);
   members.subtract(losers.subtract(others));

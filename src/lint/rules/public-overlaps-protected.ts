@@ -35,9 +35,8 @@ function* lostRequests(
 ): Generator<LostRequest> {
   const { patterns } = routeIndex;
   const { pattern, route } = publicRoute;
-  const overlapping = patterns.overlapping(pattern, protectedRoutes);
-  const { after } = patterns.byPrecedence(pattern, overlapping);
-  const losing = after.subtract(patterns.containing(pattern, after));
+  const losing = patterns.following(pattern, patterns.overlapping(pattern, protectedRoutes));
+  losing.subtract(patterns.containing(pattern, losing));
   for (const method of routeIndex.distinctMethods(route.methods))
     yield* witnessSearch.lostRequests(publicRoute, method, losing.copy().intersect(routeIndex.withMethod(method)));
 }

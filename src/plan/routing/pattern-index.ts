@@ -9,12 +9,14 @@ interface Level {
   readonly parameter: BitSet;
   /** Patterns whose rest begins here. */
   readonly rest: BitSet;
-  /** Patterns whose rest begins here or before. */
-  readonly restSoFar: BitSet;
-  /** Patterns that match any text here. */
-  readonly wild: BitSet;
   /** Patterns that end here: they match no longer path. */
   readonly end: BitSet;
+  /** Patterns with a literal or a parameter here. */
+  readonly segment: BitSet;
+  /** Patterns that match any text here: with a parameter, or a rest that begins here or before. */
+  readonly wild: BitSet;
+  /** Patterns that match paths that end here. */
+  readonly accepting: BitSet;
 }
 
 /** The patterns with one literal at one position. */
@@ -34,11 +36,13 @@ interface LiteralMembers {
 export class PatternIndex {
   readonly patterns: readonly Pattern[];
   readonly all: BitSet;
+  readonly #none: BitSet;
   readonly #levels: readonly Level[];
 
   private constructor(patterns: readonly Pattern[], levels: readonly Level[]) {
     this.patterns = patterns;
     this.all = BitSet.of(patterns.length, patterns.keys());
+    this.#none = BitSet.empty(patterns.length);
     this.#levels = levels;
   }
 
@@ -60,12 +64,12 @@ export class PatternIndex {
       addPattern(levels, pattern, index);
       yield;
     }
-    let previous: Level | undefined;
+    const restSoFar = BitSet.empty(size);
     for (const level of levels) {
-      level.restSoFar.unite(level.rest);
-      if (previous !== undefined) level.restSoFar.unite(previous.restSoFar);
-      level.wild.unite(level.parameter).unite(level.restSoFar);
-      previous = level;
+      restSoFar.unite(level.rest);
+      level.segment.unite(level.parameter).unite(level.anyLiteral);
+      level.wild.unite(level.parameter).unite(restSoFar);
+      level.accepting.unite(level.end).unite(restSoFar);
       for (const members of level.literals.values())
         if (members.list.length > size / 32) members.set = BitSet.of(size, members.list);
       yield;
@@ -80,7 +84,7 @@ export class PatternIndex {
       const level = this.#level(position);
       if (segment.kind === 'rest' || found.isEmpty()) return found;
       if (segment.kind === 'literal') keep(found, level.wild, level.literals.get(segment.text));
-      else found.intersect(level.wild.copy().unite(level.anyLiteral));
+      else found.intersectUnion(level.wild, level.anyLiteral);
     }
     return found.intersect(this.ofLength(pattern.length));
   }
@@ -91,8 +95,8 @@ export class PatternIndex {
     for (const [position, segment] of pattern.entries()) {
       const level = this.#level(position);
       if (segment.kind === 'rest' || found.isEmpty()) return found;
-      if (segment.kind === 'parameter') found.intersect(level.parameter.copy().unite(level.anyLiteral));
-      else keep(found, BitSet.empty(this.patterns.length), level.literals.get(segment.text));
+      if (segment.kind === 'parameter') found.intersect(level.segment);
+      else keep(found, this.#none, level.literals.get(segment.text));
     }
     return found.intersect(this.#level(pattern.length).end);
   }
@@ -103,7 +107,7 @@ export class PatternIndex {
     for (const [position, segment] of pattern.entries()) {
       const level = this.#level(position);
       if (found.isEmpty()) return found;
-      if (segment.kind === 'rest') return found.intersect(level.restSoFar);
+      if (segment.kind === 'rest') return found.subtract(level.segment).subtract(level.end);
       if (segment.kind === 'literal') keep(found, level.wild, level.literals.get(segment.text));
       else found.intersect(level.wild);
     }
@@ -111,26 +115,34 @@ export class PatternIndex {
   }
 
   /**
-   * Splits patterns that overlap with `pattern` by precedence in the router. A pattern precedes another one if it is the
-   * first with a literal, or has no rest. Patterns that match the same paths are in neither part.
+   * Returns the members that precede the pattern: the router prefers them for their common paths, because they are the
+   * first with a literal, or have no rest. All members overlap with the pattern.
    */
-  byPrecedence(pattern: Pattern, overlapping: BitSet): { readonly before: BitSet; readonly after: BitSet } {
-    const same = overlapping.copy();
-    const after = BitSet.empty(this.patterns.length);
+  preceding(pattern: Pattern, members: BitSet): BitSet {
+    const same = members.copy();
+    const found = BitSet.empty(this.patterns.length);
     for (const [position, { kind }] of pattern.entries()) {
       const { anyLiteral, parameter, rest } = this.#level(position);
-      if (kind !== 'rest') {
-        const less = same.copy().subtract(anyLiteral);
-        after.unite(kind === 'literal' ? less : less.subtract(parameter));
-      }
+      if (kind === 'parameter') found.uniteIntersection(same, anyLiteral);
+      if (kind === 'rest') found.uniteDifference(same, rest);
       same.intersect({ literal: anyLiteral, parameter, rest }[kind]);
+      if (same.isEmpty()) return found;
     }
-    if (pattern.at(-1)?.kind !== 'rest') {
-      const { end } = this.#level(pattern.length);
-      after.unite(same.copy().subtract(end));
-      same.intersect(end);
+    return found;
+  }
+
+  /** Returns the members that the pattern precedes. All members overlap with the pattern. */
+  following(pattern: Pattern, members: BitSet): BitSet {
+    const same = members.copy();
+    const found = BitSet.empty(this.patterns.length);
+    for (const [position, { kind }] of pattern.entries()) {
+      const { anyLiteral, parameter, segment } = this.#level(position);
+      if (kind === 'rest') return found;
+      found.uniteDifference(same, kind === 'literal' ? anyLiteral : segment);
+      same.intersect(kind === 'literal' ? anyLiteral : parameter);
+      if (same.isEmpty()) return found;
     }
-    return { before: overlapping.copy().subtract(after).subtract(same), after };
+    return found.uniteDifference(same, this.#level(pattern.length).end);
   }
 
   /** Returns the members that take precedence over all others. They match the same paths. All members overlap each other. */
@@ -138,16 +150,16 @@ export class PatternIndex {
     for (let remaining = members; ; ) {
       const one = remaining.next(0);
       if (one === undefined) return remaining;
-      const { before, after } = this.byPrecedence(this.patterns[one] ?? [], remaining);
-      if (before.isEmpty()) return remaining.copy().subtract(after);
+      const pattern = this.patterns[one] ?? [];
+      const before = this.preceding(pattern, remaining);
+      if (before.isEmpty()) return remaining.copy().subtract(this.following(pattern, remaining));
       remaining = before;
     }
   }
 
   /** Returns the patterns that match a path of this many segments, if its texts fit. */
   ofLength(length: number): BitSet {
-    const { end, restSoFar } = this.#level(length);
-    return end.copy().unite(restSoFar);
+    return this.#level(length).accepting;
   }
 
   /**
@@ -155,26 +167,20 @@ export class PatternIndex {
    * the same length, and `cover` overlaps with `known`.
    */
   removeCovered(members: BitSet, known: Pattern, cover: Pattern): void {
-    let fewest: LiteralMembers['list'] | undefined;
+    let fewest: readonly number[] | undefined;
+    let literals = 0;
     for (let position = 0; position < cover.length; position += 1) {
       const segment = cover[position];
       if (segment?.kind !== 'literal' || known[position]?.kind === 'literal') continue;
       const list = this.#level(position).literals.get(segment.text)?.list ?? [];
       if (fewest === undefined || list.length < fewest.length) fewest = list;
+      literals += 1;
     }
     if (fewest === undefined) members.clear();
     else
       for (const member of fewest)
-        if (members.has(member) && this.#hasLiteralsOf(member, known, cover)) members.delete(member);
-  }
-
-  #hasLiteralsOf(member: number, known: Pattern, cover: Pattern): boolean {
-    const pattern = this.patterns[member] ?? [];
-    return cover.every((segment, position) => {
-      if (segment.kind !== 'literal' || known[position]?.kind === 'literal') return true;
-      const own = pattern[position];
-      return own?.kind === 'literal' && own.text === segment.text;
-    });
+        if (members.has(member) && (literals === 1 || hasLiterals(this.patterns[member] ?? [], known, cover)))
+          members.delete(member);
   }
 
   #level(position: number): Level {
@@ -182,9 +188,18 @@ export class PatternIndex {
   }
 }
 
+/** True if a pattern has the literals of `cover` where `known` has none. */
+function hasLiterals(pattern: Pattern, known: Pattern, cover: Pattern): boolean {
+  return cover.every((segment, position) => {
+    if (segment.kind !== 'literal' || known[position]?.kind === 'literal') return true;
+    const own = pattern[position];
+    return own?.kind === 'literal' && own.text === segment.text;
+  });
+}
+
 /** Keeps the found patterns that are wild at a position, or have the literal there. */
 function keep(found: BitSet, wild: BitSet, members: LiteralMembers | undefined): void {
-  if (members?.set !== undefined) found.intersect(wild.copy().unite(members.set));
+  if (members?.set !== undefined) found.intersectUnion(wild, members.set);
   else {
     const kept = members?.list.filter((member) => found.has(member)) ?? [];
     found.intersect(wild);
@@ -216,8 +231,9 @@ function createLevel(size: number): Level {
     anyLiteral: BitSet.empty(size),
     parameter: BitSet.empty(size),
     rest: BitSet.empty(size),
-    restSoFar: BitSet.empty(size),
-    wild: BitSet.empty(size),
     end: BitSet.empty(size),
+    segment: BitSet.empty(size),
+    wild: BitSet.empty(size),
+    accepting: BitSet.empty(size),
   };
 }

@@ -70,7 +70,7 @@ export class RouteIndex<R extends PatternRoute = PatternRoute> {
   /** Returns the routes that win paths of the pattern, because their own patterns precede it. */
   rivalsOf(pattern: Pattern, method: string): BitSet {
     const overlapping = this.patterns.overlapping(pattern, this.withMethod(method));
-    return this.patterns.byPrecedence(pattern, overlapping).before;
+    return this.patterns.preceding(pattern, overlapping);
   }
 
   /**
