@@ -1,4 +1,4 @@
-import { foldLiteral } from '../plan/routing/path-folding.ts';
+import { foldLiteral, respell } from '../plan/routing/path-folding.ts';
 import { literalPattern, type Pattern } from '../plan/routing/pattern.ts';
 import { PatternIndex } from '../plan/routing/pattern-index.ts';
 import { intersect } from '../plan/routing/pattern-overlap.ts';
@@ -41,11 +41,10 @@ export class Respelling {
     const foldedPath = literalPattern(path).map(foldLiteral);
     const winners = [...patterns.foremost(patterns.overlapping(foldedPath, accepting))];
     const refuser = patterns.patterns[winners.find((winner) => this.#isStricter(winner, lintRoute)) ?? -1];
-    if (refuser !== undefined)
-      thirds.intersect(patterns.preceding(refuser, patterns.overlapping(refuser, accepting)));
+    if (refuser !== undefined) thirds.intersect(patterns.preceding(refuser, patterns.overlapping(refuser, accepting)));
     for (const third of thirds)
       if (!this.#isStricter(third, lintRoute))
-        yield* this.#samplePaths.of(respell(within, this.#index.patterns.patterns[third] ?? []));
+        yield* this.#samplePaths.of(respelledOverlap(within, this.#index.patterns.patterns[third] ?? []));
   }
 
   #isStricter(index: number, { route }: LintRoute): boolean {
@@ -61,12 +60,11 @@ export class Respelling {
 }
 
 /** Returns a pattern whose paths match `within`, and fold to paths of the other pattern where they are free. */
-function respell(within: Pattern, other: Pattern): Pattern {
+function respelledOverlap(within: Pattern, other: Pattern): Pattern {
   const overlap = intersect(within.map(foldLiteral), other.map(foldLiteral)) ?? [];
   return overlap.map((segment, position) => {
     const [own, literal] = [within[position], other[position]];
     if (own?.kind === 'literal') return own;
-    // Folding removes the parameter, and no pattern has a literal with a semicolon.
-    return literal?.kind === 'literal' ? { ...literal, text: `${literal.text};x` } : segment;
+    return literal?.kind === 'literal' ? respell(literal) : segment;
   });
 }

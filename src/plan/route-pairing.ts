@@ -1,6 +1,7 @@
 import { sortMethods } from '../http-methods.ts';
 import { becameProtected, becamePublic, compareRoutes, type PairingSide, type RoutePair } from './route-pairs.ts';
 import type { BitSet } from './routing/bit-set.ts';
+import { respell } from './routing/path-folding.ts';
 import type { Pattern } from './routing/pattern.ts';
 import { intersect } from './routing/pattern-overlap.ts';
 import { type PatternRoute, RouteIndex } from './routing/route-index.ts';
@@ -43,11 +44,13 @@ class RoutePairing<R extends PatternRoute> {
   *run(): SlicedWork<RoutePair<R>[]> {
     const routes = [...this.#old.routes, ...this.#next.routes];
     const samplePaths = yield* SamplePaths.createSliced(routes.map(({ pattern }) => pattern));
+    // A stricter route that changes may also allow or refuse other spellings of its path, which match wider routes.
     for (const { pattern, route } of routes)
-      for (const path of samplePaths.of(pattern)) {
-        for (const method of sortMethods(route.methods)) this.#addRequest(method, path);
-        yield;
-      }
+      for (const spelling of [pattern, pattern.map(respell)])
+        for (const path of samplePaths.of(spelling)) {
+          for (const method of sortMethods(route.methods)) this.#addRequest(method, path);
+          yield;
+        }
     yield* this.#addOverlaps(samplePaths);
     for (const from of this.#old.routes) {
       const to = this.#next.routeById.get(from.route.id);
