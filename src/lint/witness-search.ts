@@ -1,5 +1,6 @@
 import { sortMethods } from '../http-methods.ts';
 import type { BitSet } from '../plan/routing/bit-set.ts';
+import { foldedVariants } from '../plan/routing/path-folding.ts';
 import { literalPattern, type Pattern } from '../plan/routing/pattern.ts';
 import { intersect } from '../plan/routing/pattern-overlap.ts';
 import type { RouteIndex } from '../plan/routing/route-index.ts';
@@ -61,16 +62,38 @@ export class WitnessSearch {
     return undefined;
   }
 
+  /** True if no request with one of these methods goes to the route. */
+  isUnreachable(lintRoute: LintRoute, methods: readonly string[]): boolean {
+    if (this.findRequest(lintRoute, methods) !== undefined) return false;
+    // The router refuses a path with several folded forms for any of them. If other spellings exist, one could be accepted.
+    return this.samplePaths(lintRoute.pattern).every(
+      (path) =>
+        new Set(foldedVariants(path)).size === 1 ||
+        methods.every((method) => !this.#hasSpellings(lintRoute, method, path)),
+    );
+  }
+
+  #hasSpellings(lintRoute: LintRoute, method: string, path: string): boolean {
+    if (this.#firstMatch(method, path) !== lintRoute) return false;
+    return !this.#respelling.pathsInstead({ lintRoute, method, path, within: lintRoute.pattern }).next().done;
+  }
+
+  /** Returns the route that takes precedence for a request, even if the router refuses the path. */
+  #firstMatch(method: string, path: string): LintRoute | undefined {
+    const { patterns, routes } = this.#index;
+    const [first] = patterns.foremost(patterns.overlapping(literalPattern(path), this.#index.withMethod(method)));
+    return first === undefined ? undefined : routes[first];
+  }
+
   /** Finds a request with one of these methods, and a path of the pattern, that goes to some route. */
   findAnyRequest(methods: readonly string[], pattern: Pattern): RouteWitness | undefined {
     const requests = [...this.samplePaths(pattern)].flatMap((path) => methods.map((method) => ({ method, path })));
     const witness = requests.find(({ method, path }) => this.#router.match(method, path) !== undefined);
     if (witness !== undefined) return this.match(witness.method, witness.path);
-    const { patterns, routes } = this.#index;
     // The router refuses all of them, but may accept other spellings for the routes that would win.
     for (const { method, path } of requests) {
-      const [winner] = patterns.foremost(patterns.overlapping(literalPattern(path), this.#index.withMethod(method)));
-      const found = winner === undefined ? undefined : this.findRequest(routes[winner] as LintRoute, [method], pattern);
+      const first = this.#firstMatch(method, path);
+      const found = first && this.findRequest(first, [method], pattern);
       if (found !== undefined) return found;
     }
     return undefined;

@@ -11,7 +11,7 @@ export const routeMethodUnreachable: Rule = {
     for (const lintRoute of routes) {
       const { entry, route, path, pattern } = lintRoute;
       if (typeof entry.method === 'string') continue;
-      const isUnreached = entry.method.map((method) => witnessSearch.findRequest(lintRoute, [method]) === undefined);
+      const isUnreached = entry.method.map((method) => witnessSearch.isUnreachable(lintRoute, [method]));
       if (isUnreached.every((isMissing) => isMissing)) continue;
       const [samplePath = ''] = witnessSearch.samplePaths(pattern);
       for (const [index, method] of entry.method.entries()) {

@@ -13,7 +13,7 @@ export const routeUnreachable: Rule = {
     const byId = new Map(routes.map((lintRoute) => [lintRoute.route.id, lintRoute]));
     for (const lintRoute of routes) {
       const { route, path, pattern } = lintRoute;
-      if (witnessSearch.findRequest(lintRoute, route.methods) !== undefined) continue;
+      if (!witnessSearch.isUnreachable(lintRoute, route.methods)) continue;
       // The rule route-case-twin reports these.
       if (twins.findRefusing(lintRoute) !== undefined) continue;
       const [method = ''] = sortMethods(route.methods);
