@@ -45,13 +45,11 @@ class RoutePairing<R extends PatternRoute> {
     const routes = [...this.#old.routes, ...this.#next.routes];
     const samplePaths = yield* SamplePaths.createSliced(routes.map(({ pattern }) => pattern));
     // A stricter route that changes may also allow or refuse other spellings of its path, which match wider routes.
-    for (const { pattern, route } of routes)
-      for (const spelling of [pattern, pattern.map(respell)])
-        for (const path of samplePaths.of(spelling)) {
-          for (const method of sortMethods(route.methods)) this.#addRequest(method, path);
-          yield;
-        }
+    for (const { pattern, route } of routes) yield* this.#addRequests(samplePaths.of(pattern), route.methods);
     yield* this.#addOverlaps(samplePaths);
+    // A stricter route that changes may also allow or refuse other spellings of its path, which match wider routes.
+    for (const { pattern, route } of routes)
+      yield* this.#addRequests(samplePaths.of(pattern.map(respell)), route.methods);
     for (const from of this.#old.routes) {
       const to = this.#next.routeById.get(from.route.id);
       if (to !== undefined) this.#add({ from, to, request: undefined });
@@ -102,6 +100,13 @@ class RoutePairing<R extends PatternRoute> {
       }
     }
     return false;
+  }
+
+  *#addRequests(paths: Iterable<string>, methods: readonly string[]): SlicedWork<void> {
+    for (const path of paths) {
+      for (const method of sortMethods(methods)) this.#addRequest(method, path);
+      yield;
+    }
   }
 
   /** Adds the routes that a request matches before and after. */
