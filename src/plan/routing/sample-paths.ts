@@ -27,22 +27,16 @@ export class SamplePaths {
 
   /** Does the same as `create`, step by step. */
   static *createSliced(patterns: readonly Pattern[]): SlicedWork<SamplePaths> {
-    const literals = new Set<string>();
+    const unknown = yield* findUnusedSegment(patterns);
     const lengths = new Set<number>();
     for (const pattern of patterns) {
-      for (const segment of pattern) if (segment.kind === 'literal') addSpellings(literals, segment);
       const length = fixedLength(pattern);
       lengths.add(length);
       // A pattern without a rest does not match longer paths.
       if (length === pattern.length) lengths.add(length + 1);
-      yield;
     }
-    let count = 0;
-    while (literals.has(unknownText(count))) count += 1;
-    return new SamplePaths(
-      unknownText(count),
-      [...lengths].sort((a, b) => a - b),
-    );
+    const sorted = [...lengths].sort((a, b) => a - b);
+    return new SamplePaths(unknown, sorted);
   }
 
   /** Returns the lengths of the sample paths of a pattern. */
@@ -67,6 +61,18 @@ export class SamplePaths {
   *of(pattern: Pattern): Generator<string> {
     for (const length of this.lengthsOf(pattern)) yield this.pathOf(pattern, length);
   }
+}
+
+/** Returns a text that differs from every literal of the patterns, in any spelling. */
+export function* findUnusedSegment(patterns: Iterable<Pattern>): SlicedWork<string> {
+  const literals = new Set<string>();
+  for (const pattern of patterns) {
+    for (const segment of pattern) if (segment.kind === 'literal') addSpellings(literals, segment);
+    yield;
+  }
+  let count = 0;
+  while (literals.has(unknownText(count))) count += 1;
+  return unknownText(count);
 }
 
 function addSpellings(texts: Set<string>, literal: Pattern[number] & { kind: 'literal' }): void {
