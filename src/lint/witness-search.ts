@@ -8,7 +8,7 @@ import type { Router } from '../plan/routing/router.ts';
 import { SamplePaths } from '../plan/routing/sample-paths.ts';
 import type { RouteWitness } from '../problem/finding.ts';
 import type { LintRoute } from './lint-context.ts';
-import { Respelling } from './respelling.ts';
+import { SpellingSearch } from './spelling-search.ts';
 
 /** A route with a request that matches its path, but goes to another route. */
 export interface LostRequest {
@@ -26,13 +26,13 @@ export class WitnessSearch {
   readonly #index: RouteIndex<LintRoute>;
   readonly #router: Router;
   readonly #samplePaths: SamplePaths;
-  readonly #respelling: Respelling;
+  readonly #spellings: SpellingSearch;
 
   constructor(index: RouteIndex<LintRoute>, router: Router) {
     this.#index = index;
     this.#router = router;
     this.#samplePaths = SamplePaths.create(index.patterns.patterns);
-    this.#respelling = new Respelling(index, this.#samplePaths);
+    this.#spellings = new SpellingSearch(index, this.#samplePaths);
   }
 
   /** Yields sample paths of a pattern: a route that matches none of them matches no path of the pattern. */
@@ -57,7 +57,7 @@ export class WitnessSearch {
         if (winner === undefined) refused.push({ method, path, route: undefined });
       }
     for (const { method, path } of refused)
-      for (const respelled of this.#respelling.pathsInstead({ lintRoute, method, path, within }))
+      for (const respelled of this.#spellings.pathsInstead({ lintRoute, method, path, within }))
         if (this.#router.match(method, respelled) === route) return { method, path: respelled, route: route.id };
     return undefined;
   }
@@ -75,7 +75,7 @@ export class WitnessSearch {
 
   #hasSpellings(lintRoute: LintRoute, method: string, path: string): boolean {
     if (this.#firstMatch(method, path) !== lintRoute) return false;
-    return !this.#respelling.pathsInstead({ lintRoute, method, path, within: lintRoute.pattern }).next().done;
+    return !this.#spellings.pathsInstead({ lintRoute, method, path, within: lintRoute.pattern }).next().done;
   }
 
   /** Returns the route that takes precedence for a request, even if the router refuses the path. */

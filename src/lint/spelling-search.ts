@@ -20,7 +20,7 @@ interface RefusedPath {
  * Finds other spellings of a refused path. The router may accept one that folds to a path of a third route, if that
  * route takes precedence over the stricter one and is not stricter itself.
  */
-export class Respelling {
+export class SpellingSearch {
   readonly #index: RouteIndex<LintRoute>;
   readonly #samplePaths: SamplePaths;
   #foldedPatterns: PatternIndex | undefined;
