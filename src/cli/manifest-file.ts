@@ -1,6 +1,7 @@
 import { relative, resolve, sep } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type LoadResult, load } from '../load.ts';
+import { decodeText } from '../manifest/decode-text.ts';
 import { createFileEnvironment, readText, readUpToLimit } from '../manifest/file-environment.ts';
 import { type Environment, MAX_FILE_BYTES, type Source } from '../manifest/source.ts';
 import { CommandError, type Options, UsageError } from './terminal.ts';
@@ -63,7 +64,7 @@ const STANDARD_INPUT = 0;
 
 /** Reads a manifest from standard input. */
 export function readStandardInput(): Source {
-  return { path: '<stdin>', text: readUpToLimit(STANDARD_INPUT, 0, '<stdin>').toString('utf8') };
+  return { path: '<stdin>', text: decodeText(readUpToLimit(STANDARD_INPUT, 0, '<stdin>')) };
 }
 
 /** Reads a manifest file. Throws a `CommandError` if it cannot be read. */
