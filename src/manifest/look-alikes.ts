@@ -24,6 +24,7 @@ const CLASSES = {
 } as const;
 
 const BLANK = CLASSES.space[0] + CLASSES.invisible[0];
+const BLANKS = new RegExp(`[${BLANK}]`);
 const ANY = new RegExp(
   `[${Object.values(CLASSES)
     .map(([characters]) => characters)
@@ -41,44 +42,55 @@ const IN_STRUCTURE = [
 
 const IN_KEY = [
   ...IN_STRUCTURE,
-  new RegExp(`(?<at>[${BLANK}]+)$`, 'd'),
+  new RegExp(`(?<at>[${BLANK}])$`, 'd'),
   new RegExp(`(?<at>[${CLASSES.invisible[0]}])`, 'd'),
 ];
 
 const IN_VALUE = [
   `^(?<at>[${BLANK}])`,
-  `(?<at>[${BLANK}]+)$`,
-  `(?<at>[${CLASSES.space[0]}]+)#`,
-  `^(?<at>[${CLASSES.quote[0]}]).*[${CLASSES.quote[0]}]$`,
+  `(?<at>[${BLANK}])$`,
+  `(?<at>[${CLASSES.space[0]}])#`,
+  `^(?<at>[${CLASSES.quote[0]}])[^${CLASSES.quote[0]}]*[${CLASSES.quote[0]}]$`,
 ].map((pattern) => new RegExp(pattern, 'ds'));
+
+const IN_ITEM = [...IN_VALUE, new RegExp(`\\w *(?<at>[${CLASSES.comma[0]}]) *\\w`, 'd')];
+const PATTERNS = { key: IN_KEY, item: IN_ITEM, value: IN_VALUE } as const;
 
 interface PlainScalar {
   readonly start: number;
   readonly text: string;
-  readonly isKey: boolean;
+  /** `item` is a value of a list in brackets. */
+  readonly role: keyof typeof PATTERNS;
 }
 
 /** Returns the errors of keys and values without quotes in YAML text that the parser accepts. */
 export function findLookAlikes(text: string): Finding[] {
   if (!ANY.test(text)) return [];
-  const scalars = plainScalarsOf(text);
+  const scalars = plainScalarsOf(tokenize(text));
   // If no colon is one of YAML, the complete text is one value.
   if (scalars.length === 1) return scalars.flatMap(linesOf).flatMap((line) => findIn(line, IN_STRUCTURE));
-  return scalars.flatMap((scalar) => findIn(scalar, scalar.isKey ? IN_KEY : IN_VALUE));
+  return scalars.flatMap((scalar) => findIn(scalar, PATTERNS[scalar.role]));
 }
 
-/** Returns the error that explains a syntax error, if there is one on its line or on a line beside it. */
-export function findLookAlikeNear(text: string, offset: number): Finding | undefined {
+/**
+ * Returns the error that explains a syntax error: the nearest one on its line or on a line beside it, or the last indentation
+ * with other spaces before it, whose effect may come later.
+ */
+export function findLookAlikeNear(text: string, offset: number, tokens: readonly YamlToken[]): Finding | undefined {
   if (!ANY.test(text)) return undefined;
   const start = text.lastIndexOf('\n', text.lastIndexOf('\n', offset - 1) - 1) + 1;
-  const lineEnd = text.indexOf('\n', offset);
-  const end = lineEnd < 0 ? text.length : text.slice(lineEnd + 1).search(/\n|$/) + lineEnd + 1;
-  const nearby = plainScalarsOf(text)
-    .flatMap(linesOf)
-    .filter((line) => line.start >= start && line.start < end)
-    .flatMap((line) => findIn(line, IN_STRUCTURE));
-  const distanceOf = ({ location }: Finding) => Math.abs(('start' in location ? location.start : 0) - offset);
-  return nearby.toSorted((a, b) => distanceOf(a) - distanceOf(b))[0];
+  const nextLine = text.indexOf('\n', offset) + 1 || text.length;
+  const end = text.indexOf('\n', nextLine) + 1 || text.length;
+  const lines = plainScalarsOf(tokens).flatMap(linesOf);
+  const nearby = lines.filter((line) => line.start >= start && line.start < end);
+  const indented = lines.findLast((line) => line.start < start && BLANKS.test(line.text[0] ?? ''));
+  return [...(indented === undefined ? [] : [indented]), ...nearby]
+    .flatMap((line) => findIn(line, IN_STRUCTURE))
+    .toSorted((a, b) => distance(a, offset) - distance(b, offset))[0];
+}
+
+function distance({ location }: Finding, offset: number): number {
+  return 'start' in location ? Math.abs(location.start - offset) : 0;
 }
 
 function findIn({ start, text }: PlainScalar, patterns: readonly RegExp[]): Finding[] {
@@ -96,11 +108,9 @@ function messageOf(character: string): string {
 }
 
 /** Returns the keys and values without quotes. */
-function plainScalarsOf(text: string): PlainScalar[] {
+function plainScalarsOf(tokens: readonly YamlToken[]): PlainScalar[] {
   const scalars: PlainScalar[] = [];
   const brackets: string[] = [];
-  const tokens = tokenize(text);
-  let start = 0;
   let before: YamlToken | undefined;
   for (const [index, token] of tokens.entries()) {
     if (token.kind === 'other' && /^[{[]$/.test(token.text)) brackets.push(token.text);
@@ -108,16 +118,20 @@ function plainScalarsOf(text: string): PlainScalar[] {
     if (token.kind === 'scalar' && /^[^"']/.test(token.text)) {
       const next = tokens.slice(index + 1, index + 3).find(({ kind }) => kind !== 'space');
       const isMember = brackets.at(-1) === '{' && before !== undefined && /^[{,]$/.test(before.text);
-      scalars.push({ start, text: token.text, isKey: isMember || (next !== undefined && isIndicator(next, ':')) });
+      const isKey = isMember || (next !== undefined && isIndicator(next, ':'));
+      scalars.push({
+        start: token.start,
+        text: token.text,
+        role: isKey ? 'key' : brackets.at(-1) === '[' ? 'item' : 'value',
+      });
     }
     if (token.kind === 'other' || token.kind === 'scalar') before = token;
-    start += token.text.length;
   }
   return scalars;
 }
 
 /** Returns the lines of a scalar, without their indentation. */
-function linesOf({ start, text, isKey }: PlainScalar): PlainScalar[] {
+function linesOf({ start, text, role }: PlainScalar): PlainScalar[] {
   const lines = [...text.matchAll(/[^ \t\r\n][^\r\n]*/g)];
-  return lines.map(({ index, 0: line }) => ({ start: start + index, text: line, isKey }));
+  return lines.map(({ index, 0: line }) => ({ start: start + index, text: line, role }));
 }

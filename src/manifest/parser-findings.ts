@@ -41,44 +41,53 @@ export function parserFindings({ errors, warnings, text, root }: ParserResult): 
 /** Finds the cause of an error: the parser reports only where it could not go on. */
 function explain(error: ParserError, text: string, root: YamlRoot): Finding {
   const { code, message, pos } = error;
-  const cause = findLateQuote(pos[0], text) ?? findLookAlikeNear(text, pos[0]) ?? findBracketInValue(pos[0], text);
+  const tokens = tokenize(text);
+  const cause =
+    findLateQuote(pos[0], text, tokens) ??
+    findLookAlikeNear(text, pos[0], tokens) ??
+    findBracketInValue(pos[0], text) ??
+    findContinuedValue(error, text, tokens);
   if (cause !== undefined) return cause;
   const { start, end } = unclosedOpener(error, root) ?? withoutIndent(error, text);
   return syntaxError(start, end, syntaxMessage(code, message, text.slice(start, start + 100)));
 }
 
-/** Finds a quote that is closed on a later line, just before an error: it is another quote that closes it. */
-function findLateQuote(offset: number, text: string): Finding | undefined {
-  let start = 0;
-  for (const token of tokenize(text)) {
-    const end = start + token.text.length;
-    if (start < offset && end > text.lastIndexOf('\n', offset - 1) && isQuotedOverLines(token)) {
-      const line = text.slice(0, end).split('\n').length;
-      const message = `this quote is closed on line ${line} only; write the missing ${token.text[0]} before that`;
-      return syntaxError(start, start + 1, message);
-    }
-    if (start >= offset) return undefined;
-    start = end;
-  }
-  return undefined;
+/** Finds a quote that is closed on a later line, just before an error: another quote closes it. */
+function findLateQuote(offset: number, text: string, tokens: readonly YamlToken[]): Finding | undefined {
+  const lineStart = text.lastIndexOf('\n', offset - 1) + 1;
+  const quote = tokens.find(
+    (token) => token.start < offset && token.start + token.text.length >= lineStart && isQuotedOverLines(token),
+  );
+  if (quote === undefined) return undefined;
+  const line = text.slice(0, quote.start + quote.text.length).split('\n').length;
+  const message = `this quote is closed on line ${line} only; write the missing ${quote.text[0]} before that`;
+  return syntaxError(quote.start, quote.start + 1, message);
 }
 
 function isQuotedOverLines({ kind, text }: YamlToken): boolean {
-  return kind === 'scalar' && /^(["'])[^]*\n[^]*\1$/.test(text);
+  return kind === 'scalar' && /^(["']).*\n.*\1$/s.test(text);
 }
 
-/** A value without quotes, up to the first bracket, and with the brackets inside of it. */
-const WITH_BRACKET = /[^\s,[\]{}"'](?:[^\s,[\]{}]*)(?:[{[][^\s,[\]{}]*[}\]][^\s,[\]{}]*)+/gy;
+/** A value without quotes that contains brackets. */
+const WITH_BRACKET = /[^\s,[\]{}"'][^\s,[\]{}]*(?:[{[][^\s,[\]{}]*[}\]][^\s,[\]{}]*)+/y;
+const BEFORE_VALUE = new Set(' \t\r\n,[]{}"\'');
 
 /** Finds a value inside brackets that contains brackets without quotes: `{ path: /one/{id} }`. */
 function findBracketInValue(offset: number, text: string): Finding | undefined {
-  if (!/[{[]/.test(text[offset] ?? '') || !/[^\s,[\]{}:]/.test(text[offset - 1] ?? '')) return undefined;
-  const start = text.slice(0, offset).search(/[^\s,[\]{}"']*$/);
+  if (!/[{[]/.test(text[offset] ?? '')) return undefined;
+  let start = offset;
+  while (start > 0 && !BEFORE_VALUE.has(text[start - 1] ?? '')) start -= 1;
   WITH_BRACKET.lastIndex = start;
   const [value] = WITH_BRACKET.exec(text) ?? [];
-  if (value === undefined) return undefined;
-  const message = `a value with ${text[offset]} needs quotes inside brackets; write "${value}"`;
-  return syntaxError(start, start + value.length, message);
+  if (start === offset || value === undefined || /:[{[]/.test(value)) return undefined;
+  // Any other value may be a secret, and problems are logged.
+  const isPrintable = value.startsWith('/') || /^\$\{\w+\}$/.test(value);
+  const fix = isPrintable ? `write "${value}"` : 'put the complete value in quotes';
+  return syntaxError(
+    start,
+    start + value.length,
+    `a value with "${text[offset]}" needs quotes inside brackets; ${fix}`,
+  );
 }
 
 /** Finds the bracket or quote that is never closed. The parser only reports where its search for the closing one ended. */
@@ -87,8 +96,28 @@ function unclosedOpener({ code, message, pos }: ParserError, root: YamlRoot): Of
   return /^(?:flow|expected flow) .* end with/i.test(message) ? openerBefore(root, pos[0], 'bracket') : undefined;
 }
 
+/** Finds the line that is indented further than its key, so that it continues the value above: `a: b\n    c: d`. */
+function findContinuedValue(
+  { code, pos }: ParserError,
+  text: string,
+  tokens: readonly YamlToken[],
+): Finding | undefined {
+  if (code !== 'BLOCK_AS_IMPLICIT_KEY' || !/: *$/.test(text.slice(Math.max(0, pos[0] - 100), pos[0]))) return undefined;
+  const value = tokens.find(({ start, kind }) => start >= pos[0] && kind === 'scalar');
+  const lastLine = (value?.text.lastIndexOf('\n') ?? -1) + 1;
+  if (value === undefined || lastLine === 0 || /^["']/.test(value.text)) return undefined;
+  const start = value.start + lastLine + value.text.slice(lastLine).search(/\S/);
+  return syntaxError(start, value.start + value.text.length, CONTINUED);
+}
+
+const CONTINUED = 'this line continues the value above, because it is indented further; indent it less';
+
+/** Skips the white space, the empty lines and the comments before the line that an error is about. */
 function withoutIndent({ code, pos }: ParserError, text: string): OffsetRange {
-  let [start] = pos;
-  if (code !== 'TAB_AS_INDENT') while (text[start] === ' ') start += 1;
+  SPACING.lastIndex = pos[0];
+  const [spacing = ''] = code === 'TAB_AS_INDENT' ? [] : (SPACING.exec(text) ?? []);
+  const start = pos[0] + spacing.length < text.length ? pos[0] + spacing.length : pos[0];
   return { start, end: Math.max(start + 1, pos[1]) };
 }
+
+const SPACING = / *(?:(?<= )#[^\n]*(?=\n))?(?:\r?\n *(?:#[^\n]*(?=\n))?)*/y;

@@ -41,6 +41,10 @@ const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/^BAD_PROP_ORDER/, 'an anchor ("&") is written directly before its value; move it behind the "-", "?" or ":"'],
   [/^BAD_ALIAS Alias/, 'a "*" begins an alias; put the value in quotes'],
   [/^BAD_ALIAS Anchor/, 'a "&" begins an anchor; put the value in quotes'],
+  [
+    /^BLOCK_IN_FLOW .* @[^\s,[\]{}]+ +[\w$-]+:/,
+    'a comma is missing between two items here; write one, or put the value in quotes',
+  ],
   [/^BLOCK_IN_FLOW/, 'values inside brackets need brackets too; write [a, b] or { key: value }'],
   [/^BAD_DQ_ESCAPE/, 'a backslash begins an escape here; write it twice, or use single quotes'],
   [/^BAD_SCALAR_START/, 'a value cannot begin with this character; put the value in quotes'],

@@ -12,13 +12,11 @@ export function findUnsupportedSyntax(text: string): Finding[] {
   // Most manifests have neither, and tokens cost time.
   if (!/!|^\uFEFF?%/m.test(text)) return [];
   const findings: Finding[] = [];
-  let start = 0;
   let hasVersion = false;
-  for (const { kind, text: token } of tokenize(text)) {
+  for (const { kind, text: token, start } of tokenize(text)) {
     const message = kind === 'other' ? messageOf(token, hasVersion) : undefined;
     if (message !== undefined) findings.push(syntaxError(start, start + token.length, message));
     hasVersion ||= kind === 'other' && VERSION.test(token);
-    start += token.length;
   }
   return findings;
 }

@@ -50,7 +50,7 @@ function isPrefix(start: string, word: string): boolean {
 export function suggestion(written: string, known: readonly string[]): string {
   const near = didYouMean(
     written,
-    known.filter((word) => word !== written),
+    known.slice(0, MAX_WORDS).filter((word) => word !== written),
   );
   if (near !== undefined) return `; did you mean "${near}"?${strayCharacter(written, near)}`;
   if (known.length === 0) return '';
@@ -61,7 +61,7 @@ export function suggestion(written: string, known: readonly string[]): string {
 /** Names a character that is not in the near word and that a reader may not see: a letter of another script, or a space. */
 function strayCharacter(written: string, near: string): string {
   const characters = [...written];
-  const index = characters.findIndex((character) => !/[!-~]/.test(character) && !near.includes(character));
+  const index = characters.findIndex((character) => !/[ -~]/.test(character) && !near.includes(character));
   const code = characters[index]?.codePointAt(0);
   if (code === undefined) return '';
   return ` (character ${index + 1} is U+${code.toString(16).toUpperCase().padStart(4, '0')})`;
