@@ -68,7 +68,11 @@ export function findLookAlikes(text: string): Finding[] {
   if (!ANY.test(text)) return [];
   const scalars = plainScalarsOf(tokenize(text));
   // If no colon is one of YAML, the complete text is one value.
-  if (scalars.length === 1) return scalars.flatMap(linesOf).flatMap((line) => findIn(line, IN_STRUCTURE));
+  if (scalars.length === 1)
+    return scalars
+      .flatMap(linesOf)
+      .flatMap((line) => findIn(line, IN_STRUCTURE))
+      .slice(0, 1);
   return scalars.flatMap((scalar) => findIn(scalar, PATTERNS[scalar.role]));
 }
 

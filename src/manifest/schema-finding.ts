@@ -71,9 +71,9 @@ const BY_KEYWORD: Readonly<Record<string, (context: SchemaErrorContext) => Findi
     return [{ ...errorAt(path, RULE, `${quote(path)} is not ${noun ?? 'well formed'}${examples}`), fix }];
   },
   type({ params, path, noun, examples, root, quote }) {
-    const isKey = params['type'] === 'object' && /^[\w$-]+:\S/.test(stringAt(root, path));
+    const isKey = params['type'] === 'object' && /^[\w$-]+(?::(?!\/\/)\S|[\uFE55\uFF1A])/.test(stringAt(root, path));
     const remedy = isKey
-      ? '; a colon needs a space after it'
+      ? '; write a colon and a space after the key'
       : examples || (noun && params['type'] === 'string' ? '; put it in quotes' : '');
     const wanted = noun ?? TYPES[String(params['type'])] ?? params['type'];
     return [errorAt(path, RULE, `${quote(path)} is not ${wanted}${remedy}`)];

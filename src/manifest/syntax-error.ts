@@ -45,6 +45,7 @@ const MESSAGES: readonly (readonly [RegExp, string])[] = [
     /^BLOCK_IN_FLOW .* @[^\s,[\]{}]+ +[\w$-]+:/,
     'a comma is missing between two items here; write one, or put the value in quotes',
   ],
+  [/^BLOCK_IN_FLOW .* @[^\s,[\]{}][^\n,[\]{}]*:\s/, 'a value that contains ": " needs quotes; quote it'],
   [/^BLOCK_IN_FLOW/, 'values inside brackets need brackets too; write [a, b] or { key: value }'],
   [/^BAD_DQ_ESCAPE/, 'a backslash begins an escape here; write it twice, or use single quotes'],
   [/^BAD_SCALAR_START/, 'a value cannot begin with this character; put the value in quotes'],
