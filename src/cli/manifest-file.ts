@@ -76,11 +76,16 @@ export function readSource(path: string): Source {
   }
 }
 
+const FILE_ERRORS = new Map<unknown, string>([
+  ['ENOENT', 'no such file'],
+  ['EISDIR', 'this is a folder'],
+]);
+
 /** Creates the error for a file that cannot be read. `remedy` says what to do. */
 export function unreadableFileError(path: string, error: unknown, remedy: string): CommandError {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EFBIG')
     return new CommandError(`${path}: larger than ${MAX_FILE_BYTES} bytes; split it into several files`);
-  const reason = code === 'ENOENT' ? 'no such file' : `cannot be read (${String(code)})`;
+  const reason = FILE_ERRORS.get(code) ?? `cannot be read (${String(code)})`;
   return new CommandError(`${path}: ${reason}; ${remedy}`);
 }
