@@ -51,7 +51,7 @@ export function chooseManifest(names: readonly (string | undefined)[]): string {
 function relativePath(path: string): string {
   const inside = relative('', path);
   const isOutside = inside === '..' || inside.startsWith(`..${sep}`) || resolve(inside) === inside;
-  return isOutside ? path : inside.split(sep).join('/');
+  return isOutside ? path : inside.split(sep).join('/') || '.';
 }
 
 /** Reads and loads a manifest file. Throws a `CommandError` if it cannot be read. */
