@@ -125,8 +125,9 @@ function compileKeyLocation(jwks: string, entry: Jwt, context: TokensContext): J
 function readKeyFile(text: string, algorithms: readonly string[]): VerificationKeySet {
   if (!text.isWellFormed()) throw new Error('it is not UTF-8');
   const parsed = parseStrictJson(Buffer.from(text));
-  if ('violation' in parsed) throw new Error(`${parsed.violation.pointer || 'it'} ${parsed.violation.message}`);
-  const { keys, rejected } = readKeySet(parsed.value, algorithms);
+  if ('violation' in parsed && parsed.violation.pointer !== '')
+    throw new Error(`${parsed.violation.pointer} ${parsed.violation.message}`);
+  const { keys, rejected } = readKeySet('value' in parsed ? parsed.value : undefined, algorithms);
   for (const { index, reason } of rejected) throw new Error(`its key ${index + 1} ${reason}`);
   if (keys.isEmpty) throw new Error('no key in it supports one of the algorithms');
   return keys;
