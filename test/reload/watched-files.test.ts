@@ -251,7 +251,7 @@ describe('a pipe in place of a file', () => {
     execFileSync('mkfifo', [pipe]);
     try {
       await isReported('rejected');
-      expect(JSON.stringify(reported.at(-1))).toContain('the file \\"more/b.yaml\\" does not exist');
+      expect(JSON.stringify(reported.at(-1))).toContain('the file \\"more/b.yaml\\" cannot be read');
     } finally {
       // Unblocks a reader that still waits for the pipe.
       const file = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
