@@ -71,5 +71,7 @@ function hashOf(path: string, readFile: Environment['readFile']): string {
 }
 
 export function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  // Each invalid byte of a file counts. As UTF-8, all of them would be the same replacement character.
+  const bytes = text.isWellFormed() ? text : Buffer.from(text, 'utf16le');
+  return createHash('sha256').update(bytes).digest('hex');
 }

@@ -28,10 +28,10 @@ export function readDocument(
     // The limit of one file applies to all texts together. Files after it are not read.
     if (bytes > MAX_FILE_BYTES) return [];
     const path = ['include', ...(patterns.isList ? [index] : [])];
-    const text = readText(file, environment);
-    bytes += Buffer.byteLength(text ?? '');
-    if (text === undefined || bytes > MAX_FILE_BYTES) {
-      const reason = text === undefined ? 'cannot be read' : `makes the manifest larger than ${MAX_FILE_BYTES} bytes`;
+    const { text, error } = readText(file, environment);
+    bytes += Buffer.byteLength(text);
+    if (error !== undefined || bytes > MAX_FILE_BYTES) {
+      const reason = error ?? `makes the manifest larger than ${MAX_FILE_BYTES} bytes`;
       findings.push(errorAt(path, RULE, `the file "${file}" ${reason}; name files in the manifest's folder`));
       return [];
     }
@@ -95,13 +95,20 @@ function isWithinFolder(pattern: string): boolean {
   return !/^\/|\\|\$\{|^[A-Za-z]:/.test(pattern) && !pattern.split('/').includes('..');
 }
 
-function readText(file: string, { readFile }: TrackedEnvironment): string | undefined {
+function readText(file: string, { readFile }: TrackedEnvironment): { readonly text: string; readonly error?: string } {
   try {
-    return readFile(file);
-  } catch {
-    return undefined;
+    return { text: readFile(file) };
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    return { text: '', error: FILE_ERRORS[code] ?? `cannot be read (${code})` };
   }
 }
+
+const FILE_ERRORS: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  EISDIR: 'is a folder',
+  EFBIG: `is larger than ${MAX_FILE_BYTES} bytes`,
+};
 
 /** Returns the printed path of a file beside a manifest: in the same folder, or at the same git revision. */
 export function displayPathBeside(manifest: string, file: string): string {

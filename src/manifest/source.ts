@@ -12,7 +12,10 @@ export const MAX_FILE_BYTES = 5_000_000;
 export interface Environment {
   /** Environment variables, for `${NAME}` in values. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Returns the text of a file by its path relative to the manifest. Throws the errors of `fs`, and `EFBIG` above the limit. */
+  /**
+   * Returns the text of a file by its path relative to the manifest, as `decodeText` does. Throws the errors of `fs`, and `EFBIG`
+   * above the limit.
+   */
   readonly readFile: (path: string) => string;
   /** Returns the names in a folder by its path relative to the manifest. Throws the errors of `fs`. By default there are no folders. */
   readonly listFolder?: (path: string) => readonly string[];

@@ -67,6 +67,24 @@ describe('the exit code of lint', () => {
   });
 });
 
+describe('a baseline that lint cannot use', () => {
+  it.each([
+    ['is not JSON', '{', 'it is not JSON'],
+    ['is not UTF-8', Buffer.from('{"version":1,"problems":["\xE9"]}', 'latin1'), 'it is not UTF-8'],
+    ['has another version', '{"version":2,"problems":[]}', 'it is not a baseline of version 1'],
+    ['has an entry that is no problem', '{"version":1,"problems":[null]}', 'it is not a baseline of version 1'],
+    ['is a number', '1', 'it is not a baseline of version 1'],
+  ])('%s', async (_name, content, reason) => {
+    const folder = folderWith(CLEAN);
+    writeFileSync(join(folder, 'baseline.json'), content);
+    expect(await runCli(['lint', '--baseline', 'baseline.json'], folder)).toEqual({
+      code: 2,
+      out: '',
+      err: `signing-gateway: cannot use baseline.json as a baseline: ${reason}; create it with --write-baseline baseline.json\n`,
+    });
+  });
+});
+
 describe('the output of lint', () => {
   it('counts problems by severity', async () => {
     const { err } = await runCli(['lint'], folderWith(WITH_FINDINGS));

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { readBytes } from '../../manifest/file-environment.ts';
+import { readText } from '../../manifest/file-environment.ts';
 import { toProblems } from '../../problem/problem.ts';
 import { coverageOf, summarizeCoverage } from '../../testing/coverage.ts';
 import { readTestFile } from '../../testing/read-test-file.ts';
@@ -91,7 +91,7 @@ async function runOnce(
   const { path, format, failUnder } = options;
   const { out, err, outColour, errColour } = terminal;
   files.set(path, undefined);
-  const text = readText(path);
+  const text = readTestText(path);
   files.set(path, text);
   const { testFile, problems } = readTestFile({ path, text });
   if (testFile === undefined) {
@@ -137,9 +137,9 @@ async function watch(options: TestOptions, terminal: Terminal): Promise<ExitCode
   }
 }
 
-function readText(path: string): string {
+function readTestText(path: string): string {
   try {
-    return readBytes(path).toString('utf8');
+    return readText(path);
   } catch (error) {
     throw unreadableFileError(
       path,

@@ -119,8 +119,8 @@ function unknownWordFinding(
     word,
     keywords.filter((keyword) => keyword !== word),
   );
-  const fix = near === undefined ? 'remove it' : `did you mean "${near}"?`;
-  return errorAtKey(at, 'body-schema', `"${word}" is not a keyword of JSON Schema; ${fix}`);
+  const fix = near === undefined ? '; remove it' : suggestion(word, [near]);
+  return errorAtKey(at, 'body-schema', `"${word}" is not a keyword of JSON Schema${fix}`);
 }
 
 function findWord(root: SchemaRoot, path: Path, kind: string | undefined, word: string): Path | undefined {

@@ -2,6 +2,7 @@ import { isProtectedInTransit } from '../../loopback.ts';
 import type { Jwt, KeySet as KeySetEntry } from '../../manifest/manifest.generated.ts';
 import { durationMs } from '../../manifest/units.ts';
 import { errorAt, errorAtKey, type Path } from '../../problem/finding.ts';
+import { parseStrictJson } from '../body/strict-json.ts';
 import { parseHttpUrl } from './identity-endpoint.ts';
 import { readKeySet, secretKeySet, type VerificationKeySet } from './key-set.ts';
 import { type KeySource, RemoteKeySource, staticKeySource } from './key-source.ts';
@@ -122,13 +123,11 @@ function compileKeyLocation(jwks: string, entry: Jwt, context: TokensContext): J
 }
 
 function readKeyFile(text: string, algorithms: readonly string[]): VerificationKeySet {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // The message of the JSON parser would quote the file.
-  }
-  const { keys, rejected } = readKeySet(value, algorithms);
+  if (!text.isWellFormed()) throw new Error('it is not UTF-8');
+  const parsed = parseStrictJson(Buffer.from(text));
+  if ('violation' in parsed && parsed.violation.pointer !== '')
+    throw new Error(`${parsed.violation.pointer} ${parsed.violation.message}`);
+  const { keys, rejected } = readKeySet('value' in parsed ? parsed.value : undefined, algorithms);
   for (const { index, reason } of rejected) throw new Error(`its key ${index + 1} ${reason}`);
   if (keys.isEmpty) throw new Error('no key in it supports one of the algorithms');
   return keys;
