@@ -96,7 +96,8 @@ function createSchemaAdder(ajv: Ajv2020, root: SchemaRoot): (path: Path) => stri
     for (const at of pending) {
       const schema = valueAt(root, at);
       // Each schema is validated when it is compiled.
-      if (isSchema(schema)) ajv.addSchema(withAddedKeywords(schema, renameReference) as object, nameOf(at), false, false);
+      if (isSchema(schema))
+        ajv.addSchema(withAddedKeywords(schema, renameReference) as object, nameOf(at), false, false);
     }
     return name;
   };

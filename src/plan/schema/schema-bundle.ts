@@ -71,6 +71,7 @@ class Bundler {
 
   /** @param base the file that contains the schemas; `undefined`: the manifest itself */
   #resolve<T>(holder: T, at: Path, base?: string): T {
+    if (!hasFileReference(holder, base !== undefined)) return holder;
     const change = (schema: Record<string, unknown>, path: Path) => {
       const { $ref: reference, ...others } = schema;
       const isLocal = base === undefined && typeof reference === 'string' && reference.startsWith('#');
@@ -113,6 +114,14 @@ class Bundler {
   #report(location: Path, message: string): void {
     this.#findings.push(relocateToOrigin(errorAt(location, RULE, message), this.#origins));
   }
+}
+
+/** True if some `$ref` may lead to a file. Most manifests have none, and copying thousands of schemas takes time. */
+function hasFileReference(holder: unknown, isFile: boolean): boolean {
+  if (holder === null || typeof holder !== 'object') return false;
+  const { $ref: reference } = holder as Record<string, unknown>;
+  if (typeof reference === 'string' && (isFile || !reference.startsWith('#'))) return true;
+  return Object.values(holder).some((inside) => hasFileReference(inside, isFile));
 }
 
 /** True if a route has schemas: most have none, and there may be thousands of routes. */

@@ -13,7 +13,12 @@ import { circularReferenceFindings, schemaFindings } from './schema-findings.ts'
 import { createRecursionCheck } from './schema-recursion.ts';
 import { keywordsOf, typesAt, valueAt } from './schema-walk.ts';
 import { unevaluatedFindings } from './unevaluated-findings.ts';
-import { type ContentValidator, createSchemaValidators, type SchemaCompilations, type ValueValidator } from './value-validator.ts';
+import {
+  type ContentValidator,
+  createSchemaValidators,
+  type SchemaCompilations,
+  type ValueValidator,
+} from './value-validator.ts';
 
 /** Compiles the schemas of one manifest. */
 export interface SchemaCompiler {
