@@ -63,9 +63,7 @@ function parameterComparisons(sides: DiffContext): readonly ParameterComparison[
     byContent.set(content, known);
     return known;
   };
-  const comparisons = [...matchedRoutes(sides)]
-    .filter(isChanged)
-    .map((pair) => compareParameters(sides, pair));
+  const comparisons = [...matchedRoutes(sides)].filter(isChanged).map((pair) => compareParameters(sides, pair));
   comparisonCache.set(sides, comparisons);
   return comparisons;
 }
