@@ -4,11 +4,12 @@ import type { Environment } from '../../manifest/source.ts';
 import { didYouMean, suggestion } from '../../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../../problem/finding.ts';
 import type { Secrets } from '../../problem/redaction.ts';
+import type { SlicedWork } from '../sliced-work.ts';
 import type { AjvValidator } from './ajv-validator.ts';
 import { certainlyCompiles } from './compile-proof.ts';
 import { withHiddenKeywords } from './hidden-keywords.ts';
 import { ignoredKeywordFindings } from './ignored-keywords.ts';
-import { bundleSchemas, type SchemaRoot } from './schema-bundle.ts';
+import { bundleSchemasSliced, type SchemaRoot } from './schema-bundle.ts';
 import { circularReferenceFindings, schemaFindings } from './schema-findings.ts';
 import { createRecursionCheck } from './schema-recursion.ts';
 import { keywordsOf, typesAt, valueAt } from './schema-walk.ts';
@@ -40,15 +41,15 @@ export interface SchemaCompiler {
  * @param previous the compilations of the active plan: a schema that its requests needed is compiled before the new plan is
  *   active, so no request waits for it
  */
-export function createSchemaCompiler(
+export function* createSchemaCompiler(
   manifest: Manifest,
   readFile: Environment['readFile'],
   secrets: Secrets,
   findings: Finding[],
   previous: SchemaCompilations | undefined,
-): SchemaCompiler {
+): SlicedWork<SchemaCompiler> {
   const initialCount = findings.length;
-  const { root, referencedPaths, relocate } = bundleSchemas(manifest, readFile, findings);
+  const { root, referencedPaths, relocate } = yield* bundleSchemasSliced(manifest, readFile, findings);
   const markedRoot = withHiddenKeywords(root, secrets);
   const { contentValidatorAt, compilations, ajv } = createSchemaValidators(markedRoot);
   const formats = new Set(ajv.formats);
@@ -94,7 +95,10 @@ export function createSchemaCompiler(
       return undefined;
     },
   };
-  for (const target of referencedPaths) compiler.compile(target, findings);
+  for (const target of referencedPaths) {
+    compiler.compile(target, findings);
+    yield;
+  }
   return compiler;
 }
 
