@@ -21,7 +21,7 @@ export const run: Verb = {
 };
 
 /** Schemas that are compiled before the first request. Each takes a millisecond; the others are compiled on first use. */
-const SCHEMAS_AT_START = 500;
+const SCHEMAS_AT_START = 200;
 /** The longest time that compiling them delays a signal. */
 const SLICE_MS = 50;
 
