@@ -38,15 +38,15 @@ export interface SchemaCompiler {
  * Creates the compiler of a manifest's JSON Schemas and of the files that they refer to. `$ref: '#/schemas/Name'` refers
  * to the manifest itself. Findings about files go to `findings` at once.
  *
- * @param previous the compilations of the active plan: a schema that its requests needed is compiled before the new plan is
- *   active, so no request waits for it
+ * @param neededContents the schemas that requests needed with the active plan: they are compiled before the new plan is active,
+ *   so no request waits for them
  */
 export function* createSchemaCompiler(
   manifest: Manifest,
   readFile: Environment['readFile'],
   secrets: Secrets,
   findings: Finding[],
-  previous: SchemaCompilations | undefined,
+  neededContents: ReadonlySet<string>,
 ): SlicedWork<SchemaCompiler> {
   const initialCount = findings.length;
   const { root, referencedPaths, relocate } = yield* bundleSchemasSliced(manifest, readFile, findings);
@@ -75,7 +75,7 @@ export function* createSchemaCompiler(
     }
   };
   const needsCompilation = ({ content }: ContentValidator, path: Path) =>
-    previous?.compiledContents.has(content) === true || !certainlyCompiles(root, path, formats);
+    neededContents.has(content) || !certainlyCompiles(root, path, formats);
   const compiler: SchemaCompiler = {
     root: markedRoot,
     redactedRoot: redactRoot(root, secrets),
