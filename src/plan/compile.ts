@@ -43,7 +43,10 @@ export function* compilePlan(
   const auth = authEntry && compileAuth(authEntry, tokens, options.previous?.auth?.verifier);
   const cors = invalidParts.has('cors') ? undefined : manifest.cors && compileCors(manifest.cors, findings);
   const hasSchemas = !invalidParts.has('') && !invalidParts.has('schemas');
-  const schemas = hasSchemas ? createSchemaCompiler(manifest, readFile, secrets, findings) : undefined;
+  const neededContents = options.previous?.compilations?.compiledContents ?? new Set();
+  const schemas = hasSchemas
+    ? yield* createSchemaCompiler(manifest, readFile, secrets, findings, neededContents)
+    : undefined;
   for (const name of Object.keys(schemas === undefined ? {} : manifest.schemas)) {
     schemas?.compile(['schemas', name], findings);
     yield;
@@ -90,6 +93,7 @@ export function* compilePlan(
     sampledTraces: invalidParts.has('tracing') ? 1 : manifest.tracing.sample,
     cors,
     schemas: schemas?.redactedRoot,
+    compilations: schemas?.compilations,
   };
   return { plan: Object.freeze(plan), findings };
 }

@@ -62,8 +62,12 @@ const comparisonCache = new WeakMap<DiffContext, readonly (readonly [MatchedRout
 function bodyComparisons(sides: DiffContext): readonly (readonly [MatchedRoutePair, SchemaComparison])[] {
   const cached = comparisonCache.get(sides);
   if (cached !== undefined) return cached;
+  // Thousands of routes may have the same schema, and a comparison validates hundreds of samples.
+  const byContent = new Map<string, SchemaComparison>();
   const comparisons = [...matchedRoutes(sides)].flatMap((pair) => {
-    const comparison = compareBodies(sides, pair);
+    const content = JSON.stringify([pair.from, pair.to].map(({ entry }) => entry.body?.schema));
+    const comparison = byContent.get(content) ?? compareBodies(sides, pair);
+    byContent.set(content, comparison);
     return comparison.isSame ? [] : [[pair, comparison] as const];
   });
   comparisonCache.set(sides, comparisons);

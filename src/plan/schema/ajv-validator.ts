@@ -1,6 +1,7 @@
 import { Ajv2020, type ErrorObject, type Format, type ValidateFunction } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
 import { RE2JS } from 're2js';
+import { formatPointer } from '../../json-pointer.ts';
 import type { Path } from '../../problem/finding.ts';
 import { COST, EXACT_NUMBERS } from './added-keywords.ts';
 import { CONTENT_ENCODING, CONTENT_MAX_BYTES } from './base64-keywords.ts';
@@ -11,14 +12,13 @@ import { validate } from './json-schema.generated.ts';
 import { INTERNAL_KEYWORDS } from './keywords.ts';
 import { MULTIPLE_OF } from './multiple-of.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
-import { referenceTo } from './schema-walk.ts';
+import { isSchema, referencePath, valueAt } from './schema-walk.ts';
 import { UNIQUE_ITEMS } from './unique-items.ts';
 import { withAddedKeywords } from './with-added-keywords.ts';
 
-const ROOT = 'manifest:';
 const INTERNAL: ReadonlySet<string> = new Set(Object.values(INTERNAL_KEYWORDS));
 /** Validates against JSON Schema's own schema. It is generated, because compiling it at startup would double the load time. */
-const isSchema = validate as unknown as ValidateFunction;
+const isMetaValid = validate as unknown as ValidateFunction;
 
 /** A configured ajv with the schemas of one root. */
 export interface AjvValidator {
@@ -58,16 +58,48 @@ export function createAjvValidator(root: SchemaRoot, allErrors: boolean): AjvVal
     ajv.addKeyword(keyword);
   ajv.addKeyword({ keyword: 'errorMessage', schemaType: 'string' });
   const keywords = Object.keys(ajv.RULES.keywords).filter((keyword) => !INTERNAL.has(keyword));
+  const add = createSchemaAdder(ajv, root);
   return {
     keywords,
     formats: Object.keys(ajv.formats),
-    metaSchemaErrors: (schema) => (isSchema(schema) ? [] : (isSchema.errors ?? [])),
+    metaSchemaErrors: (schema) => (isMetaValid(schema) ? [] : (isMetaValid.errors ?? [])),
     compile(path) {
-      if (ajv.schemas[ROOT] === undefined) addRoot(ajv, withAddedKeywords(root));
-      const validate = ajv.getSchema(`${ROOT}${referenceTo(path)}`);
+      const validate = ajv.getSchema(add(path));
       if (validate === undefined) throw new Error('there is no schema at its path');
       return validate;
     },
+  };
+}
+
+/**
+ * Creates the function that adds the schema at a path, and the schemas that it refers to, and returns its name. A manifest
+ * may have ten thousand schemas, so the others are not added.
+ */
+function createSchemaAdder(ajv: Ajv2020, root: SchemaRoot): (path: Path) => string {
+  const names = new Map<string, string>();
+  return (path) => {
+    const pending: Path[] = [];
+    const nameOf = (at: Path): string => {
+      const pointer = formatPointer(at);
+      const existing = names.get(pointer);
+      if (existing !== undefined) return existing;
+      const name = `schema:${names.size}`;
+      names.set(pointer, name);
+      pending.push(at);
+      return name;
+    };
+    const renameReference = (reference: string): string => {
+      const target = referencePath(reference);
+      return target === undefined || !isSchema(valueAt(root, target)) ? reference : nameOf(target);
+    };
+    const name = nameOf(path);
+    for (const at of pending) {
+      const schema = valueAt(root, at);
+      // Each schema is validated when it is compiled.
+      if (isSchema(schema))
+        ajv.addSchema(withAddedKeywords(schema, renameReference) as object, nameOf(at), false, false);
+    }
+    return name;
   };
 }
 
@@ -94,21 +126,6 @@ function limitFormats(ajv: Ajv2020): void {
     };
     ajv.addFormat(name, { ...definition, validate: validateLimited } as Format);
   }
-}
-
-/** Adds the root without validation: it contains schemas but is not a schema. Each schema is validated when it is compiled. */
-function addRoot(ajv: Ajv2020, root: SchemaRoot): void {
-  for (const keyword of Object.keys(root)) {
-    ajv.removeKeyword(keyword);
-    ajv.addKeyword({
-      keyword,
-      compile: (_value: unknown, parent: object) => {
-        if (parent !== root) throw new Error(`unknown keyword: "${keyword}"`);
-        return () => true;
-      },
-    });
-  }
-  ajv.addSchema(root as object, ROOT, false, false);
 }
 
 /** Compiles a pattern with RE2. Its `toString` must be unique: ajv caches patterns by it. */

@@ -5,6 +5,7 @@ import type { Manifest } from '../../manifest/manifest.generated.ts';
 import type { Environment } from '../../manifest/source.ts';
 import { errorAt, type Finding, type Path } from '../../problem/finding.ts';
 import { toProblems } from '../../problem/problem.ts';
+import { runToEnd, type SlicedWork } from '../sliced-work.ts';
 import { isMap, isSchema, mapSchemas, referencePath, referenceTo, valueAt } from './schema-walk.ts';
 
 const RULE = 'body-schema';
@@ -37,6 +38,15 @@ export function bundleSchemas(
   readFile: Environment['readFile'],
   findings: Finding[],
 ): SchemaBundle {
+  return runToEnd(bundleSchemasSliced(manifest, readFile, findings));
+}
+
+/** Does the same as `bundleSchemas`, step by step. */
+export function bundleSchemasSliced(
+  manifest: Manifest,
+  readFile: Environment['readFile'],
+  findings: Finding[],
+): SlicedWork<SchemaBundle> {
   return new Bundler(readFile, findings).bundle(manifest);
 }
 
@@ -59,11 +69,13 @@ class Bundler {
     this.#findings = findings;
   }
 
-  bundle(manifest: Manifest): SchemaBundle {
+  *bundle(manifest: Manifest): SlicedWork<SchemaBundle> {
     const schemas = this.#resolve(manifest.schemas, ['schemas']);
-    const routes = manifest.routes.map((route, index) =>
-      hasSchemas(route) ? this.#resolve(route, ['routes', index]) : route,
-    );
+    const routes: Manifest['routes'] = [];
+    for (const [index, route] of manifest.routes.entries()) {
+      routes.push(hasSchemas(route) ? this.#resolve(route, ['routes', index]) : route);
+      yield;
+    }
     const root = { schemas, routes, files: this.#files };
     const relocate = (finding: Finding) => relocateToOrigin(finding, this.#origins);
     return { root, referencedPaths: this.#validTargets(root), relocate };
@@ -71,6 +83,7 @@ class Bundler {
 
   /** @param base the file that contains the schemas; `undefined`: the manifest itself */
   #resolve<T>(holder: T, at: Path, base?: string): T {
+    if (!hasFileReference(holder, base !== undefined)) return holder;
     const change = (schema: Record<string, unknown>, path: Path) => {
       const { $ref: reference, ...others } = schema;
       const isLocal = base === undefined && typeof reference === 'string' && reference.startsWith('#');
@@ -113,6 +126,14 @@ class Bundler {
   #report(location: Path, message: string): void {
     this.#findings.push(relocateToOrigin(errorAt(location, RULE, message), this.#origins));
   }
+}
+
+/** True if some `$ref` may lead to a file. Most manifests have none, and copying thousands of schemas takes time. */
+function hasFileReference(holder: unknown, isFile: boolean): boolean {
+  if (holder === null || typeof holder !== 'object') return false;
+  const { $ref: reference } = holder as Record<string, unknown>;
+  if (typeof reference === 'string' && (isFile || !reference.startsWith('#'))) return true;
+  return Object.values(holder).some((inside) => hasFileReference(inside, isFile));
 }
 
 /** True if a route has schemas: most have none, and there may be thousands of routes. */

@@ -4,15 +4,22 @@ import type { Environment } from '../../manifest/source.ts';
 import { didYouMean, suggestion } from '../../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../../problem/finding.ts';
 import type { Secrets } from '../../problem/redaction.ts';
+import type { SlicedWork } from '../sliced-work.ts';
 import type { AjvValidator } from './ajv-validator.ts';
+import { certainlyCompiles } from './compile-proof.ts';
 import { withHiddenKeywords } from './hidden-keywords.ts';
 import { ignoredKeywordFindings } from './ignored-keywords.ts';
-import { bundleSchemas, type SchemaRoot } from './schema-bundle.ts';
+import { bundleSchemasSliced, type SchemaRoot } from './schema-bundle.ts';
 import { circularReferenceFindings, schemaFindings } from './schema-findings.ts';
 import { createRecursionCheck } from './schema-recursion.ts';
 import { keywordsOf, typesAt, valueAt } from './schema-walk.ts';
 import { unevaluatedFindings } from './unevaluated-findings.ts';
-import { createSchemaValidators, type ValueValidator } from './value-validator.ts';
+import {
+  type ContentValidator,
+  createSchemaValidators,
+  type SchemaCompilations,
+  type ValueValidator,
+} from './value-validator.ts';
 
 /** Compiles the schemas of one manifest. */
 export interface SchemaCompiler {
@@ -24,24 +31,31 @@ export interface SchemaCompiler {
   readonly redactedRoot: SchemaRoot;
   /** The schemas, for the worker threads that compile them too. */
   readonly root: SchemaRoot;
+  readonly compilations: SchemaCompilations;
 }
 
 /**
  * Creates the compiler of a manifest's JSON Schemas and of the files that they refer to. `$ref: '#/schemas/Name'` refers
  * to the manifest itself. Findings about files go to `findings` at once.
+ *
+ * @param neededContents the schemas that requests needed with the active plan: they are compiled before the new plan is active,
+ *   so no request waits for them
  */
-export function createSchemaCompiler(
+export function* createSchemaCompiler(
   manifest: Manifest,
   readFile: Environment['readFile'],
   secrets: Secrets,
   findings: Finding[],
-): SchemaCompiler {
+  neededContents: ReadonlySet<string>,
+): SlicedWork<SchemaCompiler> {
   const initialCount = findings.length;
-  const { root, referencedPaths, relocate } = bundleSchemas(manifest, readFile, findings);
+  const { root, referencedPaths, relocate } = yield* bundleSchemasSliced(manifest, readFile, findings);
   const markedRoot = withHiddenKeywords(root, secrets);
-  const { validatorAt, ajv } = createSchemaValidators(markedRoot);
+  const { contentValidatorAt, compilations, ajv } = createSchemaValidators(markedRoot);
+  const formats = new Set(ajv.formats);
   const reportedCycles = new Set<string>();
   const recursionFindings = createRecursionCheck(root);
+  const validContents = new Set<string>();
   let hasInvalidShared = findings.length > initialCount;
   const compile = (path: Path): ValueValidator | Finding[] => {
     let errors = [...schemaFindings(root, path), ...circularReferenceFindings(root, path, reportedCycles)];
@@ -49,8 +63,10 @@ export function createSchemaCompiler(
     if (errors.length === 0)
       errors = [...ignoredKeywordFindings(root, path), ...unevaluatedFindings(root, path), ...recursionFindings(path)];
     if (errors.length > 0) return errors;
+    const validator = contentValidatorAt(path);
     try {
-      return validatorAt(path);
+      if (needsCompilation(validator, path)) validator.compile();
+      return validator.validate;
     } catch (error) {
       const finding = unknownWordFinding(ajv, root, [path, ...referencedPaths], error);
       // A schema that fails only through a reported shared schema is not reported again.
@@ -58,19 +74,31 @@ export function createSchemaCompiler(
       return [finding ?? errorAt(path, 'body-schema', `this JSON Schema does not compile: ${reasonOf(error)}`)];
     }
   };
+  const needsCompilation = ({ content }: ContentValidator, path: Path) =>
+    neededContents.has(content) || !certainlyCompiles(root, path, formats);
   const compiler: SchemaCompiler = {
     root: markedRoot,
     redactedRoot: redactRoot(root, secrets),
+    compilations,
     typesAt: (path) => typesAt(root, path),
     compile(path, findings) {
+      // Nothing refers to the schema of a route, so its content alone decides if it is valid.
+      const validator = path[0] === 'routes' ? contentValidatorAt(path) : undefined;
+      if (validator !== undefined && validContents.has(validator.content)) return validator.validate;
       const compiled = compile(path);
-      if (typeof compiled === 'function') return compiled;
+      if (typeof compiled === 'function') {
+        if (validator !== undefined) validContents.add(validator.content);
+        return compiled;
+      }
       findings.push(...compiled.map(relocate));
       hasInvalidShared ||= path[0] === 'schemas' || path[0] === 'files';
       return undefined;
     },
   };
-  for (const target of referencedPaths) compiler.compile(target, findings);
+  for (const target of referencedPaths) {
+    compiler.compile(target, findings);
+    yield;
+  }
   return compiler;
 }
 

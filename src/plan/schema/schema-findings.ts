@@ -21,11 +21,11 @@ const ALIAS_KEYWORDS = new Set([
 export function* schemaFindings(root: SchemaRoot, path: Path): Generator<Finding> {
   for (const { key, value, at } of keywordsOf(valueAt(root, path), path)) {
     if (key === 'patternProperties' && isMap(value))
-      for (const name of Object.keys(value)) yield* patternFindings(name, [...at, name], errorAtKey);
+      for (const name of Object.keys(value)) yield* patternFindings(root, name, [...at, name], errorAtKey);
     if (key === 'errorMessage' && typeof value !== 'string')
       yield errorAt(at, RULE, 'this is not a string; write a message for clients');
     if (typeof value !== 'string') continue;
-    if (key === 'pattern') yield* patternFindings(value, at, errorAt);
+    if (key === 'pattern') yield* patternFindings(root, value, at, errorAt);
     if (key === '$ref') yield* referenceFindings(root, value, at);
     if (key === '$schema' && value !== DIALECT)
       yield errorAt(at, RULE, `this dialect is not supported; write ${DIALECT}, or remove "$schema"`);
@@ -38,9 +38,16 @@ export function* schemaFindings(root: SchemaRoot, path: Path): Generator<Finding
   }
 }
 
-function* patternFindings(pattern: string, path: Path, error: typeof errorAt): Generator<Finding> {
+/** The valid patterns of each root: thousands of schemas may have the same one, and checking it takes time. */
+const validPatterns = new WeakMap<SchemaRoot, Set<string>>();
+
+function* patternFindings(root: SchemaRoot, pattern: string, path: Path, error: typeof errorAt): Generator<Finding> {
+  const valid = validPatterns.get(root) ?? new Set();
+  validPatterns.set(root, valid);
+  if (valid.has(pattern)) return;
   try {
     checkPattern(pattern);
+    valid.add(pattern);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message.replace(/^error parsing regexp: /, '') : String(cause);
     yield isRegExp(pattern)

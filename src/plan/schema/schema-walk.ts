@@ -12,17 +12,36 @@ export function isDataKeyword(keyword: string): boolean {
   return DATA_KEYWORDS.has(keyword);
 }
 
-/** Yields every keyword of a schema and of its subschemas. */
-export function* keywordsOf(schema: unknown, path: Path): Generator<{ key: string; value: unknown; at: Path }> {
+/** A keyword of a schema, or of one of its subschemas. */
+interface LocatedKeyword {
+  readonly key: string;
+  readonly value: unknown;
+  readonly at: Path;
+}
+
+/** The result of the last call: several checks ask for the keywords of one schema, one after the other. */
+let last: { readonly schema: unknown; readonly path: Path; readonly keywords: readonly LocatedKeyword[] } | undefined;
+
+/** Returns every keyword of a schema and of its subschemas. */
+export function keywordsOf(schema: unknown, path: Path): readonly LocatedKeyword[] {
+  if (last !== undefined && last.schema === schema && last.path === path) return last.keywords;
+  const keywords: LocatedKeyword[] = [];
+  collectKeywords(schema, path, keywords);
+  last = { schema, path, keywords };
+  return keywords;
+}
+
+function collectKeywords(schema: unknown, path: Path, keywords: LocatedKeyword[]): void {
   if (Array.isArray(schema)) {
-    for (const [index, item] of schema.entries()) yield* keywordsOf(item, [...path, index]);
+    for (const [index, item] of schema.entries()) collectKeywords(item, [...path, index], keywords);
   } else if (isMap(schema)) {
     for (const [key, value] of Object.entries(schema)) {
       const at = [...path, key];
-      yield { key, value, at };
+      keywords.push({ key, value, at });
       if (SCHEMA_MAPS.has(key) && isMap(value))
-        for (const [name, inside] of Object.entries(value)) yield* keywordsOf(inside, [...at, name]);
-      else if (!DATA_KEYWORDS.has(key)) yield* keywordsOf(value, at);
+        for (const [name, inside] of Object.entries(value)) collectKeywords(inside, [...at, name], keywords);
+      else if (!DATA_KEYWORDS.has(key) && value !== null && typeof value === 'object')
+        collectKeywords(value, at, keywords);
     }
   }
 }

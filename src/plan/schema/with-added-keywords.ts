@@ -1,18 +1,19 @@
 import type { NumberComparison } from './exact-numbers.ts';
 import { INTERNAL_KEYWORDS, keywordsWith } from './keywords.ts';
-import type { SchemaRoot } from './schema-bundle.ts';
 import { isMap, mapSchemas } from './schema-walk.ts';
 
 const NUMERIC = keywordsWith({ type: 'number' });
 const NUMBER_FORMATS = new Set(['int32', 'int64', 'float', 'double']);
 
-/** Returns a copy of the root in which every schema has a keyword with its cost, and one with its number comparisons if it has any. */
-export function withAddedKeywords({ schemas, routes, files }: SchemaRoot): SchemaRoot {
-  return {
-    schemas: mapSchemas(schemas, withKeywords, true),
-    routes: mapSchemas(routes, withKeywords),
-    files: mapSchemas(files, withKeywords, true),
-  };
+/**
+ * Returns a copy of a schema for ajv: every schema in it has a keyword with its cost, one with its number comparisons if it
+ * has any, and the reference that `rename` returns.
+ */
+export function withAddedKeywords(schema: unknown, rename: (reference: string) => string): unknown {
+  return mapSchemas(schema, (inside) => {
+    const { $ref: reference } = inside;
+    return withKeywords(typeof reference === 'string' ? { ...inside, $ref: rename(reference) } : inside);
+  });
 }
 
 function withKeywords(schema: Record<string, unknown>): Record<string, unknown> {
