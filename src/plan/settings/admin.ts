@@ -29,7 +29,7 @@ type AdminContext = Pick<TokensContext, 'readFile' | 'secrets' | 'findings'>;
 export function compileAdmin(entry: NonNullable<Manifest['admin']>, context: AdminContext): AdminSettings {
   const { findings } = context;
   const { listen, token, tls }: Admin = typeof entry === 'string' ? { listen: entry } : entry;
-  const path = typeof entry === 'string' ? ['admin'] : ['admin', 'listen'];
+  const path = adminListenPath(entry);
   const address = compileAddress(listen, path, findings);
   if (!isLoopback(address.host) && token === undefined && tls?.clientCa === undefined)
     findings.push(errorAt(path, 'admin-exposed', exposedMessage(entry)));
@@ -44,6 +44,11 @@ export function compileAdmin(entry: NonNullable<Manifest['admin']>, context: Adm
     acceptsToken: token === undefined ? undefined : tokenCheck(token),
     tls: pem && Object.freeze({ pem }),
   });
+}
+
+/** Returns the path of the address in the manifest. */
+export function adminListenPath(entry: NonNullable<Manifest['admin']>): Path {
+  return typeof entry === 'string' ? ['admin'] : ['admin', 'listen'];
 }
 
 const MIN_TOKEN = 16;

@@ -15,10 +15,21 @@ export interface PemFile<Value> {
   readonly value: Value;
 }
 
-/** Reads a certificate (RFC 7468 section 5), or the first one of a chain, from a file that the manifest names at a path. */
+/**
+ * Reads a certificate (RFC 7468 section 5), or the first one of several, from a file that the manifest names at a path.
+ * Reports one that is damaged: the TLS library would silently ignore it and those after it.
+ */
 export function readCertificate(file: string, path: Path, context: PemContext): PemFile<X509Certificate> | undefined {
-  return read(file, path, context, 'certificate in PEM', (text) => new X509Certificate(text));
+  const certificate = read(file, path, context, 'certificate in PEM', (text) => new X509Certificate(text));
+  const blocks = [...(certificate?.text.matchAll(CERTIFICATE) ?? [])].map(([block]) => block);
+  const damaged = blocks.findIndex((block) => isFailed(attempt(() => new X509Certificate(block))));
+  if (damaged < 0) return certificate;
+  const message = `certificate ${damaged + 1} of ${blocks.length} in this file is damaged; replace or remove it`;
+  context.findings.push(errorAt(path, context.rule, message));
+  return undefined;
 }
+
+const CERTIFICATE = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[\s\S]*?(?=-----BEGIN |$)/g;
 
 /** Reads a private key (RFC 7468 section 10) from a file that the manifest names at a path. */
 export function readPrivateKey(file: string, path: Path, context: PemContext): PemFile<KeyObject> | undefined {

@@ -6,6 +6,7 @@ import { durationMs, timerMs } from '../../manifest/units.ts';
 import { didYouMean, suggestion } from '../../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../../problem/finding.ts';
 import type { Secrets } from '../../problem/redaction.ts';
+import { parseHttpUrl } from './http-url.ts';
 import type { BreakerSettings, Endpoint, Upstream } from './upstream-definition.ts';
 import { compileUpstreamTls } from './upstream-tls.ts';
 
@@ -92,13 +93,13 @@ function compileEndpoints(id: string, entry: UpstreamEntry, { secrets, findings 
   }
   const labels = new Set<string>();
   return entries.flatMap(({ text, at }) => {
-    const url = URL.parse(text);
-    if (url !== null) {
+    const url = parseHttpUrl(text);
+    if (typeof url !== 'string') {
       const redacted = secrets.redactValue(text, ['upstreams', id, ...at]);
       const label = unique(redacted === text ? url.origin : redacted, labels);
       return [{ url, label, serverName: serverNameOf(url, entry.tls?.serverName) }];
     }
-    const message = 'this is not a URL; write scheme, host and port, such as http://127.0.0.1:7001';
+    const message = `${url}; write scheme, host and port, such as http://127.0.0.1:7001`;
     findings.push(errorAt(['upstreams', id, ...at], 'upstream-url', message));
     return [];
   });

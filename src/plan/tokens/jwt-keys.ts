@@ -2,7 +2,7 @@ import { isProtectedInTransit } from '../../loopback.ts';
 import type { Jwt, KeySet as KeySetEntry } from '../../manifest/manifest.generated.ts';
 import { durationMs } from '../../manifest/units.ts';
 import { errorAt, errorAtKey, type Path } from '../../problem/finding.ts';
-import { parseHttpUrl } from './identity-endpoint.ts';
+import { parseHttpUrl } from '../settings/http-url.ts';
 import { readKeySet, secretKeySet, type VerificationKeySet } from './key-set.ts';
 import { type KeySource, RemoteKeySource, staticKeySource } from './key-source.ts';
 import { requireSecretFromEnvironment, type TokensContext } from './tokens-context.ts';
@@ -61,10 +61,10 @@ function compileSecret(secret: string, { algorithms }: Jwt, context: TokensConte
 function compileDiscovery(discovery: string, entry: Jwt, { findings }: TokensContext): JwtKeySource | undefined {
   const url = parseHttpUrl(discovery);
   const reason =
-    url === undefined
-      ? 'this is not a URL; write the address of the issuer, such as https://identity.example'
+    typeof url === 'string'
+      ? `${url}; write the address of the issuer, such as https://identity.example`
       : discoveryUrlError(url);
-  if (url !== undefined && reason === undefined) {
+  if (typeof url !== 'string' && reason === undefined) {
     return remoteKeySource(entry, async (signal) => {
       const { discoverKeys, fetchKeySet } = await importKeyFetcher();
       return fetchKeySet(await discoverKeys(url, entry.issuer, signal), entry.algorithms, signal);
@@ -101,13 +101,12 @@ function compileKeyLocation(jwks: string, entry: Jwt, context: TokensContext): J
   const path = [...PATH, 'jwks'];
   if (/^https?:/.test(jwks)) {
     const url = parseHttpUrl(jwks);
-    if (url !== undefined) {
+    if (typeof url !== 'string') {
       return remoteKeySource(entry, async (signal) =>
         (await importKeyFetcher()).fetchKeySet(url, entry.algorithms, signal),
       );
     }
-    const message =
-      'this is not a URL without credentials; write for example https://identity.example/.well-known/jwks.json';
+    const message = `${url}; write for example https://identity.example/.well-known/jwks.json`;
     context.findings.push(errorAt(path, 'jwks', message));
     return undefined;
   }

@@ -115,7 +115,7 @@ describe('a certificate and its key', () => {
     [
       'a broken chain',
       { ...pair, certificate: `${pair.certificate}-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n` },
-      ['certificate: the TLS library rejects this certificate (ERR_OSSL'],
+      ['certificate: certificate 2 of 2 in this file is damaged'],
     ],
   ])('are refused at their positions without quoting the files: %s', (_what, given, expected) => {
     const { plan, problems } = loadWith(secured, files(given));
