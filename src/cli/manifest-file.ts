@@ -2,7 +2,7 @@ import { relative, resolve, sep } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type LoadResult, load } from '../load.ts';
 import { createFileEnvironment, readText, readUpToLimit } from '../manifest/file-environment.ts';
-import { type Environment, MAX_FILE_BYTES, type Source } from '../manifest/source.ts';
+import { describeFileError, type Environment, MAX_FILE_BYTES, type Source } from '../manifest/source.ts';
 import { CommandError, type Options, UsageError } from './terminal.ts';
 
 export const DEFAULT_MANIFEST = 'gateway.yaml';
@@ -80,6 +80,6 @@ export function unreadableFileError(path: string, error: unknown, remedy: string
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EFBIG')
     return new CommandError(`${path}: larger than ${MAX_FILE_BYTES} bytes; split it into several files`);
-  const reason = code === 'ENOENT' ? 'no such file' : `cannot be read (${String(code)})`;
-  return new CommandError(`${path}: ${reason}; ${remedy}`);
+  if (code === 'ENOENT') return new CommandError(`${path}: no such file; ${remedy}`);
+  return new CommandError(`${path} cannot be read: ${describeFileError(String(code))}`);
 }

@@ -126,7 +126,9 @@ cases:
     );
     await waitFor(/1 failed[\s\S]*1 passed/);
     rmSync(join(folder, 'gateway.yaml'));
-    await waitFor(/no such file/);
+    await waitFor(
+      /gateway\.test\.yaml:1:1 error this file names no manifest, and gateway\.yaml beside it cannot be read/,
+    );
     writeFileSync(join(folder, 'gateway.yaml'), MANIFEST.replace('id: one', 'id: more'));
     await waitFor(/the manifest has no route "one"|has no route "two"|1 failed[\s\S]*1 failed/);
     writeFileSync(join(folder, 'gateway.test.yaml'), TEST_FILE.replace('route: one', 'route: more'));

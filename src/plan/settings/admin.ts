@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isLoopback } from '../../loopback.ts';
 import type { Admin, Manifest } from '../../manifest/manifest.generated.ts';
-import { errorAt, type Path } from '../../problem/finding.ts';
+import { errorAt, type Path, quoteFreeErrorAt } from '../../problem/finding.ts';
 import { requireSecretFromEnvironment, type TokensContext } from '../tokens/tokens-context.ts';
 import { compileAddress, type ListenAddress } from './address.ts';
 import { readCertificate } from './pem.ts';
@@ -34,8 +34,8 @@ export function compileAdmin(entry: NonNullable<Manifest['admin']>, context: Adm
   if (!isLoopback(address.host) && token === undefined && tls?.clientCa === undefined)
     findings.push(errorAt(path, 'admin-exposed', exposedMessage(entry)));
   if (token !== undefined && requireSecretFromEnvironment(['admin', 'token'], context) && token.length < MIN_TOKEN) {
-    const message = `this token is short enough to guess; set ${MIN_TOKEN} characters or more`;
-    findings.push(errorAt(['admin', 'token'], 'admin-token', message));
+    const message = `a token of fewer than ${MIN_TOKEN} characters can be guessed; set a longer one, such as the output of "openssl rand -hex 32"`;
+    findings.push(quoteFreeErrorAt(['admin', 'token'], 'admin-token', message));
   }
   const pem = tls && compileAdminTls(tls, context);
   return Object.freeze({

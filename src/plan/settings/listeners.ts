@@ -1,5 +1,5 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
-import { errorAt, type Finding, type Path } from '../../problem/finding.ts';
+import { type Finding, type Path, quoteFreeErrorAt } from '../../problem/finding.ts';
 import type { ListenAddress } from './address.ts';
 
 /** Reports an admin API on the address of the gateway: the second listener could not bind it. */
@@ -7,7 +7,7 @@ export function checkListeners(listen: ListenAddress, admin: ListenAddress, path
   if (admin.port === 0 || admin.port !== listen.port || !isSharedHost(listen.host, admin.host)) return;
   const message = '"listen" already uses this port; write another one';
   const related = { path: ['listen'], message: 'the same port' };
-  findings.push({ ...errorAt(path, 'listen-twice', message), related });
+  findings.push({ ...quoteFreeErrorAt(path, 'listen-twice', message), related });
 }
 
 /** True if two listeners cannot bind the same port. Only the system knows the addresses of a name. */

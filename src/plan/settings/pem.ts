@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import type { Environment } from '../../manifest/source.ts';
-import { errorAt, type Finding, type Path } from '../../problem/finding.ts';
+import { describeFileError, type Environment } from '../../manifest/source.ts';
+import { type Finding, type Path, quoteFreeErrorAt } from '../../problem/finding.ts';
 
 /** Reads PEM files, and collects their errors under one rule. */
 export interface PemContext {
@@ -25,7 +25,7 @@ export function readCertificate(file: string, path: Path, context: PemContext): 
   const damaged = blocks.findIndex((block) => isFailed(attempt(() => new X509Certificate(block))));
   if (damaged < 0) return certificate;
   const message = `certificate ${damaged + 1} of ${blocks.length} in this file is damaged; replace or remove it`;
-  context.findings.push(errorAt(path, context.rule, message));
+  context.findings.push(quoteFreeErrorAt(path, context.rule, message));
   return undefined;
 }
 
@@ -45,7 +45,7 @@ export function isMatchingPair(
 ): boolean {
   if (value.checkPrivateKey(key)) return true;
   const message = 'this key does not belong to the certificate; name the key of the certificate';
-  findings.push(errorAt(path, rule, message));
+  findings.push(quoteFreeErrorAt(path, rule, message));
   return false;
 }
 
@@ -62,8 +62,8 @@ function read<Value>(
   const message =
     typeof text === 'string'
       ? `this file contains no ${noun}; name one that does`
-      : `the file cannot be read (${text.code}); write a path relative to the manifest`;
-  findings.push(errorAt(path, rule, message));
+      : `the file cannot be read: ${describeFileError(text.code)}`;
+  findings.push(quoteFreeErrorAt(path, rule, message));
   return undefined;
 }
 

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Server } from '../../manifest/manifest.generated.ts';
 import type { Environment } from '../../manifest/source.ts';
-import { errorAt, type Finding, type Path } from '../../problem/finding.ts';
+import { type Finding, type Path, quoteFreeErrorAt } from '../../problem/finding.ts';
 import { attempt, isFailed, isMatchingPair, type PemContext, readCertificate, readPrivateKey } from './pem.ts';
 
 /** A certificate with its chain, and its private key. */
@@ -42,6 +42,6 @@ export function isUsablePair(
   const secureContext = attempt(() => createSecureContext(pem));
   if (!isFailed(secureContext)) return true;
   const message = `the TLS library rejects this certificate (${secureContext.code}); name another one`;
-  findings.push(errorAt(path, rule, message));
+  findings.push(quoteFreeErrorAt(path, rule, message));
   return false;
 }

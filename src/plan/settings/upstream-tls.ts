@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Upstream as UpstreamEntry } from '../../manifest/manifest.generated.ts';
 import type { Environment } from '../../manifest/source.ts';
-import { errorAt, errorAtKey, type Finding, type Path } from '../../problem/finding.ts';
+import { errorAtKey, type Finding, type Path, quoteFreeErrorAt } from '../../problem/finding.ts';
 import { hostError } from './host.ts';
 import { isMatchingPair, readCertificate, readPrivateKey } from './pem.ts';
 import { isUsablePair } from './tls.ts';
@@ -50,7 +50,7 @@ function checkServerName(name: string, path: Path, findings: Finding[]): void {
   const reason = isIP(name) === 0 ? hostError(name) : 'TLS has no server names that are IP addresses';
   if (reason === undefined) return;
   const message = `${reason}; write the host name of the certificate, or remove "serverName"`;
-  findings.push(errorAt(path, 'upstream-tls', message));
+  findings.push(quoteFreeErrorAt(path, 'upstream-tls', message));
 }
 
 function checkPairComplete(tls: NonNullable<UpstreamEntry['tls']>, path: Path, findings: Finding[]): void {

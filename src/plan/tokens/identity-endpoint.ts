@@ -1,6 +1,6 @@
 import type { UpstreamEndpoint } from '../../manifest/manifest.generated.ts';
 import { durationMs } from '../../manifest/units.ts';
-import { errorAt, type Path } from '../../problem/finding.ts';
+import { type Path, quoteFreeErrorAt } from '../../problem/finding.ts';
 import { parseHttpUrl } from '../settings/http-url.ts';
 import { findUpstream, serverNameOf } from '../settings/upstream.ts';
 import type { Endpoint } from '../settings/upstream-definition.ts';
@@ -27,7 +27,7 @@ export function compileIdentityEndpoint(
     if (typeof url !== 'string')
       return { endpoints: [{ url, serverName: serverNameOf(url, undefined) }], timeoutMs, tls: {} };
     const message = `${url}; write for example https://identity.example/oauth/introspect`;
-    findings.push(errorAt(path, 'endpoint', message));
+    findings.push(quoteFreeErrorAt(path, 'endpoint', message));
     return undefined;
   }
   const upstream = findUpstream(endpoint.upstream, [...path, 'upstream'], upstreams, findings);

@@ -131,7 +131,7 @@ describe('a certificate and its key', () => {
   it('are each reported if they cannot be read', () => {
     const { problems } = loadWith(secured, {});
     expect(problems.map(({ message }) => message)).toEqual(
-      Array(2).fill('the file cannot be read (ENOENT); write a path relative to the manifest'),
+      Array(2).fill('the file cannot be read: it does not exist; write a path relative to the manifest'),
     );
   });
 });
