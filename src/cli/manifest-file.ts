@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { type LoadResult, load } from '../load.ts';
 import { decodeText } from '../manifest/decode-text.ts';
 import { createFileEnvironment, readText, readUpToLimit } from '../manifest/file-environment.ts';
-import { type Environment, MAX_FILE_BYTES, type Source } from '../manifest/source.ts';
+import { describeFileError, type Environment, MAX_FILE_BYTES, type Source } from '../manifest/source.ts';
 import { CommandError, type Options, UsageError } from './terminal.ts';
 
 export const DEFAULT_MANIFEST = 'gateway.yaml';
@@ -76,16 +76,12 @@ export function readSource(path: string): Source {
   }
 }
 
-const FILE_ERRORS = new Map<unknown, string>([
-  ['ENOENT', 'no such file'],
-  ['EISDIR', 'this is a folder'],
-]);
-
 /** Creates the error for a file that cannot be read. `remedy` says what to do. */
 export function unreadableFileError(path: string, error: unknown, remedy: string): CommandError {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EFBIG')
     return new CommandError(`${path}: larger than ${MAX_FILE_BYTES} bytes; split it into several files`);
-  const reason = FILE_ERRORS.get(code) ?? `cannot be read (${String(code)})`;
-  return new CommandError(`${path}: ${reason}; ${remedy}`);
+  if (code === 'ENOENT') return new CommandError(`${path}: no such file; ${remedy}`);
+  if (code === 'EISDIR') return new CommandError(`${path}: this is a folder; ${remedy}`);
+  return new CommandError(`${path} cannot be read: ${describeFileError(String(code))}`);
 }

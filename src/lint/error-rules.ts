@@ -33,6 +33,11 @@ export const ERROR_RULES: readonly Rule[] = [
   },
   { ...MANIFEST, id: 'address', rationale: 'The gateway cannot listen on an invalid address.' },
   {
+    ...OPERATIONS,
+    id: 'listen-twice',
+    rationale: 'Two servers cannot bind the same address, so the gateway would not start.',
+  },
+  {
     ...ROUTES,
     id: 'path',
     rationale: 'A pattern that matches no request, or that has two readings, does not do what its author intended.',

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expandGlob } from './file-glob.ts';
-import type { Environment } from './source.ts';
+import { type Environment, MAX_ALL_CHARACTERS } from './source.ts';
 
 /** The SHA-256 in hex of each file that a manifest names, by the path in the manifest; empty for an unreadable file. */
 export type FileHashes = ReadonlyMap<string, string>;
@@ -17,9 +17,6 @@ export interface TrackedEnvironment extends Environment {
   /** Returns the paths of the files that match a pattern. */
   readonly expandGlob: (pattern: string) => readonly string[];
 }
-
-/** The limit for all files of one manifest together, since it may name hundreds. */
-export const MAX_ALL_CHARACTERS = 25_000_000;
 
 /** Wraps an environment and records the dependencies that are read through it. */
 export function trackDependencies(environment: Environment): {

@@ -4,7 +4,7 @@ import { type Document, parse } from './document.ts';
 import { MAX_GLOB_MATCHES } from './file-glob.ts';
 import { isMergedKey, MERGED_KEYS } from './manifest-keys.ts';
 import { mergeDocuments } from './merge-documents.ts';
-import { MAX_FILE_BYTES, type Source } from './source.ts';
+import { describeFileError, MAX_FILE_BYTES, type Source } from './source.ts';
 
 const RULE = 'include';
 const MAX_FILES = 1_000;
@@ -28,11 +28,15 @@ export function readDocument(
     // The limit of one file applies to all texts together. Files after it are not read.
     if (bytes > MAX_FILE_BYTES) return [];
     const path = ['include', ...(patterns.isList ? [index] : [])];
-    const { text, error } = readText(file, environment);
+    const read = readText(file, environment);
+    const text = typeof read === 'string' ? read : '';
     bytes += Buffer.byteLength(text);
-    if (error !== undefined || bytes > MAX_FILE_BYTES) {
-      const reason = error ?? `makes the manifest larger than ${MAX_FILE_BYTES} bytes`;
-      findings.push(errorAt(path, RULE, `the file "${file}" ${reason}; name files in the manifest's folder`));
+    if (typeof read !== 'string' || bytes > MAX_FILE_BYTES) {
+      const reason =
+        typeof read === 'string'
+          ? `makes the manifest larger than ${MAX_FILE_BYTES} bytes; include fewer files`
+          : `cannot be read: ${describeFileError(read.code)}`;
+      findings.push(errorAt(path, RULE, `the file "${file}" ${reason}`));
       return [];
     }
     const { document, findings: syntax } = parseText({ path: displayPathBeside(source.path, file), text });
@@ -95,20 +99,13 @@ function isWithinFolder(pattern: string): boolean {
   return !/^\/|\\|\$\{|^[A-Za-z]:/.test(pattern) && !pattern.split('/').includes('..');
 }
 
-function readText(file: string, { readFile }: TrackedEnvironment): { readonly text: string; readonly error?: string } {
+function readText(file: string, { readFile }: TrackedEnvironment): string | { readonly code: string } {
   try {
-    return { text: readFile(file) };
+    return readFile(file);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    return { text: '', error: FILE_ERRORS[code] ?? `cannot be read (${code})` };
+    return { code: error instanceof Error && 'code' in error ? String(error.code) : 'ENOENT' };
   }
 }
-
-const FILE_ERRORS: Readonly<Record<string, string>> = {
-  ENOENT: 'does not exist',
-  EISDIR: 'is a folder',
-  EFBIG: `is larger than ${MAX_FILE_BYTES} bytes`,
-};
 
 /** Returns the printed path of a file beside a manifest: in the same folder, or at the same git revision. */
 export function displayPathBeside(manifest: string, file: string): string {

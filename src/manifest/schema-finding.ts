@@ -91,7 +91,8 @@ const BY_KEYWORD: Readonly<Record<string, (context: SchemaErrorContext) => Findi
     return [errorAt(path, RULE, `only one of these is allowed here: ${names}; remove the others`)];
   },
   uniqueItems({ params, path, quote }) {
-    const twin = [...path, params['i']];
+    // The validator names the two items in any order. The first one stays.
+    const twin = [...path, Math.max(params['i'], params['j'])];
     const message = `${quote(twin)} is in this list twice; remove one`;
     return [{ ...errorAt(twin, RULE, message), fix: { change: 'remove', path: twin } }];
   },

@@ -9,8 +9,9 @@ import { createRouterSliced } from './routing/router.ts';
 import { createManifestNameCheck } from './schema/manifest-names.ts';
 import { createSchemaCompiler } from './schema/schema-compiler.ts';
 import { compileAddress } from './settings/address.ts';
-import { compileAdmin } from './settings/admin.ts';
+import { adminListenPath, compileAdmin } from './settings/admin.ts';
 import { compileCors } from './settings/cors.ts';
+import { checkListeners } from './settings/listeners.ts';
 import { compileReload } from './settings/reload.ts';
 import { compileServer } from './settings/server.ts';
 import { compileUpstreams } from './settings/upstream.ts';
@@ -54,6 +55,8 @@ export function* compilePlan(
   const listen = invalidParts.has('listen') ? undefined : compileAddress(manifest.listen, ['listen'], findings);
   const adminEntry = invalidParts.has('admin') ? undefined : manifest.admin;
   const admin = adminEntry === undefined ? undefined : compileAdmin(adminEntry, { readFile, secrets, findings });
+  if (listen !== undefined && adminEntry !== undefined && admin !== undefined)
+    checkListeners(listen, admin, adminListenPath(adminEntry), findings);
   const server = invalidParts.has('server') ? undefined : compileServer(manifest.server, options.readFile, findings);
   const reload = invalidParts.has('reload') ? undefined : compileReload(manifest.reload, readFile, findings);
   const parsedRoutes: ParsedRoute[] = [];

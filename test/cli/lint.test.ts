@@ -102,6 +102,34 @@ describe('the output of lint', () => {
   });
 });
 
+describe('a manifest with a self-test', () => {
+  const text = `${CLEAN}reload: { selfTest: self.test.yaml }\n`;
+  const selfTest = (status: number) =>
+    `version: 1\ncases:\n  - { name: a, request: { method: GET, url: /api/contacts }, expect: { status: ${status} } }\n`;
+  const lintAndRun = async (testFile: string) => {
+    const folder = temporaryFolder('lint', { 'gateway.yaml': text, 'self.test.yaml': testFile });
+    return Promise.all([runCli(['lint'], folder), runCli(['run'], folder)]);
+  };
+
+  it('has no problems if the tests pass', async () => {
+    const folder = temporaryFolder('lint', { 'gateway.yaml': text, 'self.test.yaml': selfTest(200) });
+    const { code, out, err } = await runCli(['lint'], folder);
+    expect([code, out, err]).toEqual([0, '', 'no problems in gateway.yaml: 1 route\n']);
+  });
+
+  it.each([
+    ['a failing test', selfTest(404), /^self\.test\.yaml:3:80 error "a" fails: status is 200, not 404 \[self-test\]/],
+    ['an unknown route', selfTest(200).replace('status: 200', 'route: b'), /^self\.test\.yaml:3:79 error /],
+    ['a test file that is not YAML', 'version: [', /^self\.test\.yaml:1:10 error .*\[syntax\]/],
+    ['a test file with an unknown key', `${selfTest(200)}more: 1\n`, /^self\.test\.yaml:4:1 error unknown key "more"/],
+  ])('has the same problems as in run for %s', async (_case, testFile, expected) => {
+    const [linted, started] = await lintAndRun(testFile);
+    expect(linted.out).toMatch(expected);
+    expect([linted.code, started.code, started.out]).toEqual([1, 1, '']);
+    expect(started.err).toBe(linted.out);
+  });
+});
+
 describe('--explain', () => {
   it('prints a rule with its examples, and how to disable it', async () => {
     const { code, out } = await runCli(['lint', '--explain', 'upstream-unused'], tmpdir());

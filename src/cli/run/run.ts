@@ -1,12 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import type { PlannedManifest } from '../../load.ts';
-import { createFileEnvironment } from '../../manifest/file-environment.ts';
 import { runInSlices } from '../../plan/sliced-work.ts';
-import { runSelfTest } from '../../reload/self-test.ts';
 import { formatProblems } from '../format.ts';
-import { loadFile, MANIFEST_OPTIONS, parseSingleManifestArguments } from '../manifest-file.ts';
+import { MANIFEST_OPTIONS, parseSingleManifestArguments, readSource } from '../manifest-file.ts';
 import type { ExitCode, Terminal, Verb } from '../terminal.ts';
+import { loadTested } from '../tested-manifest.ts';
 import { startGateway } from './start-gateway.ts';
 import { openStreams, writeNote } from './streams.ts';
 
@@ -62,11 +61,10 @@ export async function serveFile(
 
 /** Loads a manifest and runs its self-test. Prints the problems and returns `undefined` if it must not be served. */
 async function loadForServing(file: string, terminal: Terminal): Promise<PlannedManifest | undefined> {
-  const loaded = loadFile(file, terminal.env);
-  const { plan } = loaded;
-  const result = plan === undefined ? loaded : await runSelfTest(loaded, createFileEnvironment(file, terminal.env));
-  if (plan !== undefined && result.problems.length === 0) return loaded;
-  terminal.err(formatProblems(result.problems, result.sources, terminal.errColour));
+  const { loaded, selfTest } = await loadTested(readSource(file), terminal.env);
+  if (loaded.plan !== undefined && selfTest.problems.length === 0) return loaded;
+  const { problems, sources } = loaded.plan === undefined ? loaded : selfTest;
+  terminal.err(formatProblems(problems, sources, terminal.errColour));
   return undefined;
 }
 

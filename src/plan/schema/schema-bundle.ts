@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { formatPointer } from '../../json-pointer.ts';
 import { parse } from '../../manifest/document.ts';
 import type { Manifest } from '../../manifest/manifest.generated.ts';
-import type { Environment } from '../../manifest/source.ts';
+import { describeFileError, type Environment } from '../../manifest/source.ts';
 import { errorAt, type Finding, type Path } from '../../problem/finding.ts';
 import { toProblems } from '../../problem/problem.ts';
 import { runToEnd, type SlicedWork } from '../sliced-work.ts';
@@ -167,8 +167,8 @@ function readSchemas(file: string, readFile: Environment['readFile'], report: (m
   try {
     text = readFile(file);
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'it does not exist';
-    report(`the file "${file}" cannot be read (${reason}); write a path relative to the file that names it`);
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'ENOENT';
+    report(`the file "${file}" cannot be read: ${describeFileError(code, 'the file that names it')}`);
     return true;
   }
   const { document, findings } = parse({ path: file, text });
