@@ -130,7 +130,6 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
     'src/plan/schema/added-keywords.ts',
     'src/plan/schema/ajv-validator.ts',
   ],
-  'ajv-formats': ['src/plan/schema/ajv-validator.ts'],
   re2js: ['src/plan/schema/ajv-validator.ts'],
   rou3: ['src/plan/routing/router.ts'],
   jose: ['src/plan/tokens/signature.ts', 'src/sandbox/tokens.ts'],

@@ -1,6 +1,6 @@
 import type { Path } from '../../problem/finding.ts';
 import type { Violation } from '../violation.ts';
-import { type AjvValidator, createAjvValidator } from './ajv-validator.ts';
+import { createAjvValidator } from './ajv-validator.ts';
 import { currentValidation, type InexactNumbers, ROOT_HOLDER } from './exact-numbers.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
 import { toViolation } from './schema-violation.ts';
@@ -19,7 +19,6 @@ export type ValueValidator = (value: unknown, size: number, inexact?: InexactNum
 export interface SchemaValidators {
   /** Compiles the schema at a path of the root. Throws an error that says why if it does not compile. */
   readonly validatorAt: (path: Path) => ValueValidator;
-  readonly ajv: AjvValidator;
 }
 
 /** Creates the validators of the schemas in a root. */
@@ -40,7 +39,7 @@ export function createSchemaValidators(root: SchemaRoot): SchemaValidators {
       return (errors ?? []).slice(0, MAX_VIOLATIONS).map(toViolation);
     };
   };
-  return { validatorAt, ajv };
+  return { validatorAt };
 }
 
 function inexactViolations(): readonly Violation[] {

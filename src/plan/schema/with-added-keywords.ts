@@ -1,10 +1,10 @@
 import type { NumberComparison } from './exact-numbers.ts';
+import { NUMBER_FORMATS } from './formats/formats.ts';
 import { INTERNAL_KEYWORDS, keywordsWith } from './keywords.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
 import { isMap, mapSchemas } from './schema-walk.ts';
 
 const NUMERIC = keywordsWith({ type: 'number' });
-const NUMBER_FORMATS = new Set(['int32', 'int64', 'float', 'double']);
 
 /** Returns a copy of the root in which every schema has a keyword with its cost, and one with its number comparisons if it has any. */
 export function withAddedKeywords({ schemas, routes, files }: SchemaRoot): SchemaRoot {
@@ -51,7 +51,7 @@ function comparisonOf({
 }: Record<string, unknown>): NumberComparison | undefined {
   const isIntegerOnly = [type].flat().includes('integer');
   const hasNestedNumbers = uniqueItems === true || containsNumber([value, values]);
-  const isNumeric = NUMERIC.some((keyword) => keyword in rest) || NUMBER_FORMATS.has(String(format));
+  const isNumeric = NUMERIC.some((keyword) => keyword in rest) || Object.hasOwn(NUMBER_FORMATS, String(format));
   return isIntegerOnly || hasNestedNumbers || isNumeric ? { isIntegerOnly, hasNestedNumbers } : undefined;
 }
 

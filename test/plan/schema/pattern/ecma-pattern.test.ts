@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { toRe2 } from '../../../src/plan/schema/ecma-pattern.ts';
-import { bodyRoute, loadText, manifestOf, violationsOf } from '../../manifest/support.ts';
+import { toRe2 } from '../../../../src/plan/schema/pattern/ecma-pattern.ts';
+import { bodyRoute, loadText, manifestOf, violationsOf } from '../../../manifest/support.ts';
 
 const PATTERNS = [
   '^.$',
