@@ -2,6 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { RE2JS } from 're2js';
 import type { Path } from '../../problem/finding.ts';
 import { COST, EXACT_NUMBERS } from './added-keywords.ts';
+import { CONST, ENUM } from './allowed-values.ts';
 import { CONTENT_ENCODING, CONTENT_MAX_BYTES } from './base64-keywords.ts';
 import { charge } from './cost-budget.ts';
 import { NUMBER_FORMATS, TEXT_FORMATS } from './formats/formats.ts';
@@ -16,6 +17,8 @@ import { UNIQUE_ITEMS } from './unique-items.ts';
 import { withAddedKeywords } from './with-added-keywords.ts';
 
 const ROOT = 'manifest:';
+/** Keywords of ajv that are wrong, slow, or validate nothing. */
+const REPLACED = [CONST, ENUM, UNIQUE_ITEMS, MULTIPLE_OF, CONTENT_ENCODING] as const;
 
 /** A configured ajv with the schemas of one root. */
 export interface AjvValidator {
@@ -44,9 +47,8 @@ export function createAjvValidator(root: SchemaRoot, allErrors: boolean): AjvVal
     code: { regExp: linearRegExp },
   });
   addFormats(ajv);
-  for (const { keyword } of [UNIQUE_ITEMS, MULTIPLE_OF, CONTENT_ENCODING]) ajv.removeKeyword(keyword);
-  for (const keyword of [UNIQUE_ITEMS, MULTIPLE_OF, CONTENT_ENCODING, CONTENT_MAX_BYTES, COST, EXACT_NUMBERS, HIDDEN])
-    ajv.addKeyword(keyword);
+  for (const { keyword } of REPLACED) ajv.removeKeyword(keyword);
+  for (const keyword of [...REPLACED, CONTENT_MAX_BYTES, COST, EXACT_NUMBERS, HIDDEN]) ajv.addKeyword(keyword);
   ajv.addKeyword({ keyword: 'errorMessage', schemaType: 'string' });
   return {
     compile(path) {

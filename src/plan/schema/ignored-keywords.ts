@@ -28,10 +28,11 @@ export function* ignoredKeywordFindings(root: SchemaRoot, path: Path): Generator
       yield errorAt(at, RULE, 'no other content encoding is validated; write base64, or remove it');
     if (key === 'contentMaxBytes') yield* sizeFindings(value, valueAt(root, at.slice(0, -1)), at);
     const type = key === 'format' && !Object.hasOwn(NUMBER_FORMATS, String(value)) ? 'string' : validatedType(key);
-    const types = typesOf(valueAt(root, at.slice(0, -1)));
-    if (type === undefined || types.length === 0 || types.includes(type)) continue;
+    const names = typesOf(valueAt(root, at.slice(0, -1)));
+    const isApplied = names.includes(type ?? '') || (type === 'number' && names.includes('integer'));
+    if (type === undefined || names.length === 0 || isApplied) continue;
     const fix = `remove it, or add ${type} to "type"`;
-    yield errorAtKey(at, RULE, `"${key}" validates nothing if "type" is ${types.join(', ')}; ${fix}`);
+    yield errorAtKey(at, RULE, `"${key}" validates nothing if "type" is ${names.join(', ')}; ${fix}`);
   }
 }
 
@@ -51,5 +52,5 @@ function* sizeFindings(size: unknown, schema: unknown, at: Path): Generator<Find
 /** Returns the types that a schema names itself; none if it has no `type`. */
 function typesOf(schema: unknown): readonly string[] {
   const type = isMap(schema) ? schema['type'] : undefined;
-  return [type ?? []].flat().map((name) => (name === 'integer' ? 'number' : String(name)));
+  return [type ?? []].flat().map(String);
 }

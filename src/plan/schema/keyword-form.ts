@@ -25,7 +25,7 @@ const CHECKS: Readonly<Record<KeywordForm | SchemaForm, Check>> = {
   boolean: (value, keyword) =>
     typeof value === 'boolean' ? [] : [errorOf(`"${keyword}" is not true or false; write one of them, without quotes`)],
   count: (value, keyword) =>
-    isFinite(value) && Number.isInteger(value) && value >= 0
+    isNumber(value) && Number.isInteger(value) && value >= 0
       ? []
       : [errorOf(`"${keyword}" is not a whole number of 0 or more; write one, without quotes`)],
   list: (value, keyword) => (Array.isArray(value) ? [] : [errorOf(`"${keyword}" is not a list; write one in [...]`)]),
@@ -34,9 +34,9 @@ const CHECKS: Readonly<Record<KeywordForm | SchemaForm, Check>> = {
     isMap(value)
       ? Object.entries(value).flatMap(([name, names]) => within(name, nameErrors(names, keyword)))
       : [errorOf(`"${keyword}" is not a map; write lists of names, by name`)],
-  number: (value, keyword) => (isFinite(value) ? [] : [errorOf(describeNumber(value, keyword))]),
+  number: (value, keyword) => (isNumber(value) ? [] : [errorOf(describeNumber(value, keyword))]),
   positive: (value, keyword) =>
-    isFinite(value) && value > 0 ? [] : [errorOf(`"${keyword}" is not a number above 0; write one, without quotes`)],
+    isNumber(value) && value > 0 ? [] : [errorOf(`"${keyword}" is not a number above 0; write one, without quotes`)],
   text: (value, keyword) =>
     typeof value === 'string' ? [] : [errorOf(`"${keyword}" is not a string; write it in quotes`)],
   types: (value) => typeErrors(value),
@@ -99,7 +99,7 @@ function describeNumber(value: unknown, keyword: string): string {
   return `"${keyword}" is not a number; write one, without quotes`;
 }
 
-function isFinite(value: unknown): value is number {
+function isNumber(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value);
 }
 

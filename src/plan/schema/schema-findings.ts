@@ -45,6 +45,12 @@ function* dependentKeywordFindings(schema: Record<string, unknown>, at: Path): G
   for (const keyword of ['minContains', 'maxContains'])
     if (has(keyword) && !has('contains'))
       yield errorAtKey([...at, keyword], RULE, `"${keyword}" validates nothing without "contains"; add "contains"`);
+  if (has('contains') && schema['minContains'] === 0 && !has('maxContains'))
+    yield errorAtKey(
+      [...at, 'minContains'],
+      RULE,
+      '"contains" validates nothing with minContains: 0 alone; add "maxContains"',
+    );
   const { minContains = 1, maxContains = Number.POSITIVE_INFINITY } = schema;
   if (
     has('contains') &&

@@ -30,7 +30,7 @@ const MESSAGES_WITHOUT_VALUE: Readonly<Record<string, string>> = {
   contentMaxBytes: 'is longer than this route accepts',
 };
 
-function messageOf({ keyword, params, message, schema }: ErrorObject): string {
+function messageOf({ keyword, message, schema }: ErrorObject): string {
   switch (keyword) {
     case 'required':
       return 'is missing';
@@ -38,9 +38,9 @@ function messageOf({ keyword, params, message, schema }: ErrorObject): string {
     case 'unevaluatedProperties':
       return 'has an unknown member';
     case 'enum':
-      return `must be one of ${params['allowedValues'].map((value: unknown) => JSON.stringify(value)).join(', ')}`;
+      return `must be one of ${(schema as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`;
     case 'const':
-      return `must be ${JSON.stringify(params['allowedValue'])}`;
+      return `must be ${JSON.stringify(schema)}`;
     case 'contentMaxBytes':
       return `decodes to more than ${schema}`;
     case 'multipleOf':

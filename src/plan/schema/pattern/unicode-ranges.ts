@@ -10,10 +10,10 @@ const rangesByEscape = new Map<string, string>();
  * Returns the code points that a class escape of ECMA-262 matches, such as `\p{Script=Greek}` or `\S`, as ranges of an RE2
  * class. Throws if the engine does not know the escape. Surrogates are left out, because no valid text contains one.
  */
-export function unicodeRanges(escape: string): string {
-  const known = rangesByEscape.get(escape);
+export function unicodeRanges(classEscape: string): string {
+  const known = rangesByEscape.get(classEscape);
   if (known !== undefined) return known;
-  const runs = new RegExp(`${escape}+`, 'gu');
+  const runs = new RegExp(`${classEscape}+`, 'gu');
   let ranges = '';
   for (const [start, end] of [
     [0, FIRST_SURROGATE - 1],
@@ -26,7 +26,7 @@ export function unicodeRanges(escape: string): string {
       ranges += first === last ? hex(first) : `${hex(first)}-${hex(last)}`;
     }
   }
-  rangesByEscape.set(escape, ranges);
+  rangesByEscape.set(classEscape, ranges);
   return ranges;
 }
 
