@@ -6,10 +6,8 @@ import { keywordsOf, referencePath, valueAt } from './schema-walk.ts';
 /**
  * Returns the paths of all schemas that a schema refers to, directly or through others. A schema follows those that it
  * refers to, except in a recursion. The search uses no recursion, because references may form long chains.
- *
- * @param known pointers of schemas to leave out
  */
-export function referencedPaths(root: SchemaRoot, start: Path, known: ReadonlySet<string> = new Set()): Path[] {
+export function referencedPaths(root: SchemaRoot, start: Path): Path[] {
   const ordered: Path[] = [];
   const seen = new Set<string>();
   const open = [{ path: start, targets: targetsOf(root, start) }];
@@ -21,14 +19,15 @@ export function referencedPaths(root: SchemaRoot, start: Path, known: ReadonlySe
       continue;
     }
     const pointer = formatPointer(target);
-    if (known.has(pointer) || seen.has(pointer)) continue;
+    if (seen.has(pointer)) continue;
     seen.add(pointer);
     open.push({ path: target, targets: targetsOf(root, target) });
   }
   return ordered;
 }
 
-function targetsOf(root: SchemaRoot, path: Path): Path[] {
+/** Returns the paths that the references in a schema lead to. */
+export function targetsOf(root: SchemaRoot, path: Path): Path[] {
   const targets: Path[] = [];
   for (const { key, value } of keywordsOf(valueAt(root, path), path)) {
     const target = key === '$ref' && typeof value === 'string' ? referencePath(value) : undefined;

@@ -35,14 +35,13 @@ export function createSchemaCompiler(
   const { root, referencedPaths: fileTargets, relocate } = bundleSchemas(manifest, readFile, findings);
   const markedRoot = withHiddenKeywords(root, secrets);
   const { validatorAt } = createSchemaValidators(markedRoot);
-  const findingsAt = createSchemaCheck(root, fileTargets);
+  const check = createSchemaCheck(root, fileTargets);
   const recursionFindings = createRecursionCheck(root);
   const compile = (path: Path): ValueValidator | Finding[] => {
-    const own = findingsAt(path);
-    // Mistakes in a shared schema are reported at that schema alone.
-    if (own === 'invalid elsewhere') return [];
-    const errors = own.length > 0 ? own : [...unevaluatedFindings(root, path), ...recursionFindings(path)];
-    if (errors.length > 0) return [...errors];
+    const { findings: own, isValid } = check(path);
+    if (!isValid) return [...own];
+    const errors = [...unevaluatedFindings(root, path), ...recursionFindings(path)];
+    if (errors.length > 0) return errors;
     try {
       return validatorAt(path);
     } catch (error) {
