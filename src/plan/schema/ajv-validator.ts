@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { RE2JS } from 're2js';
 import type { Path } from '../../problem/finding.ts';
-import { COST, EXACT_NUMBERS } from './added-keywords.ts';
+import { COST, EVALUATED, EXACT_NUMBERS } from './added-keywords.ts';
 import { CONST, ENUM } from './allowed-values.ts';
 import { CONTENT_ENCODING, CONTENT_MAX_BYTES } from './base64-keywords.ts';
 import { charge } from './cost-budget.ts';
@@ -10,6 +10,7 @@ import { HIDDEN } from './hidden-keywords.ts';
 import { MULTIPLE_OF } from './multiple-of.ts';
 import { toRe2 } from './pattern/ecma-pattern.ts';
 import { PatternError } from './pattern/pattern-error.ts';
+import { PREFIX_ITEMS } from './prefix-items.ts';
 import { referencedPaths } from './reference-order.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
 import { referenceTo } from './schema-walk.ts';
@@ -18,7 +19,7 @@ import { withAddedKeywords } from './with-added-keywords.ts';
 
 const ROOT = 'manifest:';
 /** Keywords of ajv that are wrong, slow, or validate nothing. */
-const REPLACED = [CONST, ENUM, UNIQUE_ITEMS, MULTIPLE_OF, CONTENT_ENCODING] as const;
+const REPLACED = [CONST, ENUM, PREFIX_ITEMS, UNIQUE_ITEMS, MULTIPLE_OF, CONTENT_ENCODING] as const;
 
 /** A configured ajv with the schemas of one root. */
 export interface AjvValidator {
@@ -47,8 +48,9 @@ export function createAjvValidator(root: SchemaRoot, allErrors: boolean): AjvVal
     code: { regExp: linearRegExp },
   });
   addFormats(ajv);
-  for (const { keyword } of REPLACED) ajv.removeKeyword(keyword);
-  for (const keyword of [...REPLACED, CONTENT_MAX_BYTES, COST, EXACT_NUMBERS, HIDDEN]) ajv.addKeyword(keyword);
+  for (const { keyword } of REPLACED) ajv.removeKeyword(String(keyword));
+  for (const keyword of [...REPLACED, CONTENT_MAX_BYTES, COST, EVALUATED, EXACT_NUMBERS, HIDDEN])
+    ajv.addKeyword(keyword);
   ajv.addKeyword({ keyword: 'errorMessage', schemaType: 'string' });
   return {
     compile(path) {

@@ -101,7 +101,12 @@ const KEYWORDS: Readonly<Record<string, Keyword>> = {
 };
 
 /** Keywords that the gateway adds to compiled schemas for itself. An author may not write them. */
-export const INTERNAL_KEYWORDS = { cost: 'cost', exactNumbers: 'exact', hidden: 'hidden' } as const;
+export const INTERNAL_KEYWORDS = {
+  cost: 'cost',
+  evaluated: 'evaluated',
+  exactNumbers: 'exact',
+  hidden: 'hidden',
+} as const;
 
 /** The keywords that hold schemas, and how. */
 export const SCHEMA_KEYWORDS = Object.entries(KEYWORDS).filter(

@@ -4,6 +4,7 @@ import { INTERNAL_KEYWORDS, keywordsWith } from './keywords.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
 import { isMap, mapSchemas } from './schema-walk.ts';
 
+const EVALUATING = ['patternProperties', 'unevaluatedItems', 'unevaluatedProperties'];
 const NUMERIC = keywordsWith({ type: 'number' });
 
 /** Returns a copy of the root in which every schema has a keyword with its cost, and one with its number comparisons if it has any. */
@@ -23,8 +24,14 @@ function withKeywords(schema: Record<string, unknown>): Record<string, unknown> 
     ...schema,
     [INTERNAL_KEYWORDS.cost]: costOf(schema),
     ...(comparison && { [INTERNAL_KEYWORDS.exactNumbers]: comparison }),
+    ...(EVALUATING.some((keyword) => Object.hasOwn(schema, keyword)) && { [INTERNAL_KEYWORDS.evaluated]: true }),
+    // Without a maximum, ajv keeps the result of `contains` from the list before, if a list is empty.
+    ...(Object.hasOwn(schema, 'contains') && !Object.hasOwn(schema, 'maxContains') && { maxContains: UNLIMITED }),
   };
 }
+
+/** The added `maxContains`: no list has as many items. */
+export const UNLIMITED = Number.MAX_SAFE_INTEGER;
 
 /** Returns the cost of a schema by the values, names and branches that it lists. Subschemas are charged separately. */
 function costOf(schema: Record<string, unknown>): number {
