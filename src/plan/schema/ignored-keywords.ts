@@ -27,7 +27,9 @@ export function* ignoredKeywordFindings(root: SchemaRoot, path: Path): Generator
     if (key === 'contentEncoding' && typeof value === 'string' && value !== 'base64')
       yield errorAt(at, RULE, 'no other content encoding is validated; write base64, or remove it');
     if (key === 'contentMaxBytes') yield* sizeFindings(value, valueAt(root, at.slice(0, -1)), at);
-    const type = key === 'format' && !Object.hasOwn(NUMBER_FORMATS, String(value)) ? 'string' : validatedType(key);
+    const isTextFormat = key === 'format' && typeof value === 'string' && !Object.hasOwn(NUMBER_FORMATS, value);
+    const isNumberFormat = key === 'format' && !isTextFormat;
+    const type = isTextFormat ? 'string' : isNumberFormat ? 'number' : validatedType(key);
     const names = typesOf(valueAt(root, at.slice(0, -1)));
     const isApplied = names.includes(type ?? '') || (type === 'number' && names.includes('integer'));
     if (type === undefined || names.length === 0 || isApplied) continue;
@@ -52,5 +54,5 @@ function* sizeFindings(size: unknown, schema: unknown, at: Path): Generator<Find
 /** Returns the types that a schema names itself; none if it has no `type`. */
 function typesOf(schema: unknown): readonly string[] {
   const type = isMap(schema) ? schema['type'] : undefined;
-  return [type ?? []].flat().map(String);
+  return [type ?? []].flat().filter((name) => typeof name === 'string');
 }

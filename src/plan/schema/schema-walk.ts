@@ -90,7 +90,7 @@ export function typesAt(root: unknown, path: Path, seen = new Set<string>()): Se
   const key = JSON.stringify(path.map(String));
   if (!isMap(schema) || seen.has(key)) return types;
   seen.add(key);
-  for (const type of [schema['type']].flat()) types.add(String(type));
+  for (const type of [schema['type']].flat()) if (typeof type === 'string') types.add(type);
   const values = [
     ...('const' in schema ? [schema['const']] : []),
     ...(Array.isArray(schema['enum']) ? schema['enum'] : []),
