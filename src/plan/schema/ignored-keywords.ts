@@ -1,6 +1,7 @@
 import { suggestion } from '../../problem/did-you-mean.ts';
 import { errorAt, errorAtKey, type Finding, type Path } from '../../problem/finding.ts';
 import { NUMBER_FORMATS, TEXT_FORMATS } from './formats/formats.ts';
+import { formErrors } from './keyword-form.ts';
 import { validatedType } from './keywords.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
 import { isMap, keywordsOf, valueAt } from './schema-walk.ts';
@@ -51,8 +52,8 @@ function* sizeFindings(size: unknown, schema: unknown, at: Path): Generator<Find
     yield errorAtKey(at, RULE, '"contentMaxBytes" validates nothing without contentEncoding: base64; add it');
 }
 
-/** Returns the types that a schema names itself; none if it has no `type`. */
+/** Returns the types that a schema names itself; none if it has no valid `type`. */
 function typesOf(schema: unknown): readonly string[] {
   const type = isMap(schema) ? schema['type'] : undefined;
-  return [type ?? []].flat().filter((name) => typeof name === 'string');
+  return type === undefined || formErrors('type', type).length > 0 ? [] : [type].flat().map(String);
 }

@@ -25,9 +25,14 @@ export function createSchemaCheck(root: SchemaRoot, fileTargets: readonly Path[]
   return (path) => {
     shared ??= checkShared(root, [...Object.keys(root.schemas).map((name) => ['schemas', name]), ...fileTargets]);
     const { findings, invalid } = shared;
+    // A reference to a file without that schema has been reported, and leads to none of the shared schemas.
+    const isShared = (target: string) => findings.has(target);
     const own = findings.get(formatPointer(path)) ?? findingsAt(root, path);
+    const targets = sharedTargets(root, path);
     const isValid =
-      own.length === 0 && !invalid.has(formatPointer(path)) && !sharedTargets(root, path).some((to) => invalid.has(to));
+      own.length === 0 &&
+      !invalid.has(formatPointer(path)) &&
+      targets.every((target) => isShared(target) && !invalid.has(target));
     return { findings: own, isValid };
   };
 }
@@ -43,13 +48,16 @@ function checkShared(root: SchemaRoot, paths: readonly Path[]): SharedSchemas {
   const findings = new Map<string, readonly Finding[]>();
   const callers = new Map<string, string[]>();
   const invalid = new Set<string>();
+  const known = new Set(paths.map(formatPointer));
   for (const path of paths) {
     const pointer = formatPointer(path);
     const own = [...findingsAt(root, path), ...circular.filter(({ location }) => isWithin(location, path))];
     findings.set(pointer, own);
     // The check of the manifest, or of its files, has reported a value that is no schema.
     if (own.length > 0 || !isSchema(valueAt(root, path))) invalid.add(pointer);
-    for (const target of sharedTargets(root, path)) callers.set(target, [...(callers.get(target) ?? []), pointer]);
+    const targets = sharedTargets(root, path);
+    if (targets.some((target) => !known.has(target))) invalid.add(pointer);
+    for (const target of targets) callers.set(target, [...(callers.get(target) ?? []), pointer]);
   }
   // Entries that are added during the loop are visited too.
   for (const pointer of invalid) for (const caller of callers.get(pointer) ?? []) invalid.add(caller);
