@@ -129,6 +129,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
     'scripts/generate.ts',
     'src/plan/schema/added-keywords.ts',
     'src/plan/schema/ajv-validator.ts',
+    'src/plan/schema/prefix-items.ts',
   ],
   re2js: ['src/plan/schema/ajv-validator.ts'],
   rou3: ['src/plan/routing/router.ts'],

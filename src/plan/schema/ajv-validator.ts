@@ -9,7 +9,7 @@ import { NUMBER_FORMATS, TEXT_FORMATS } from './formats/formats.ts';
 import { HIDDEN } from './hidden-keywords.ts';
 import { MULTIPLE_OF } from './multiple-of.ts';
 import { toRe2 } from './pattern/ecma-pattern.ts';
-import { PatternError } from './pattern/pattern-error.ts';
+import { UnsupportedPattern } from './pattern/unsupported-pattern.ts';
 import { PREFIX_ITEMS } from './prefix-items.ts';
 import { referencedPaths } from './reference-order.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
@@ -79,7 +79,7 @@ export function patternError(pattern: string): string | undefined {
     RE2JS.compile(toRe2(pattern));
     return undefined;
   } catch (error) {
-    if (error instanceof PatternError) return error.message;
+    if (error instanceof UnsupportedPattern) return error.message;
     const isRepetition = error instanceof Error && error.message.includes('repeat count');
     return isRepetition
       ? 'its nested groups repeat more than 1000 times; write * or +, and limit the text with maxLength'

@@ -1,7 +1,7 @@
 import { readClass } from './pattern-class.ts';
-import { PatternError } from './pattern-error.ts';
 import { readEscape } from './pattern-escape.ts';
 import { readGroup } from './pattern-group.ts';
+import { UnsupportedPattern } from './unsupported-pattern.ts';
 
 const NOT_LINE_END = '[^\\n\\r\\x{2028}\\x{2029}]';
 const IGNORE_CASE = '(?i)';
@@ -10,7 +10,7 @@ const MAX_REPETITIONS = 1_000;
 
 /**
  * Translates a pattern of ECMA-262 with the flag `u`, which JSON Schema uses, to RE2. Both must match the same texts.
- * Throws `PatternError` for a construct that is not part of ECMA-262 or does not run in linear time. Beyond ECMA-262,
+ * Throws `UnsupportedPattern` for a construct that is not part of ECMA-262 or does not run in linear time. Beyond ECMA-262,
  * `(?i)` at the start ignores letter case.
  */
 export function toRe2(pattern: string): string {
@@ -23,11 +23,11 @@ export function toRe2(pattern: string): string {
     const part = readPart(pattern, at, mayRepeat);
     translated += part.re2;
     openGroups += part.opens;
-    if (openGroups < 0) throw new PatternError('a ) has no ( before it; write the (, or \\)');
+    if (openGroups < 0) throw new UnsupportedPattern('a ) has no ( before it; write the (, or \\)');
     mayRepeat = part.mayRepeat;
     at = part.end;
   }
-  if (openGroups > 0) throw new PatternError('a ( has no ) after it; write the ), or \\(');
+  if (openGroups > 0) throw new UnsupportedPattern('a ( has no ) after it; write the ), or \\(');
   return translated;
 }
 
@@ -68,7 +68,7 @@ function readPart(pattern: string, at: number, mayRepeat: boolean): Part {
       return { ...readQuantifier(pattern, at, mayRepeat), opens: 0, mayRepeat: false };
     case '}':
     case ']':
-      throw new PatternError(`a ${symbol} stands alone; write \\${symbol}`);
+      throw new UnsupportedPattern(`a ${symbol} stands alone; write \\${symbol}`);
     default:
       return { re2: symbol, end, opens: 0, mayRepeat: true };
   }
@@ -78,18 +78,18 @@ function readQuantifier(pattern: string, at: number, mayRepeat: boolean): { re2:
   const [re2 = '', min = '0', max = min] = /^(?:[*+?]|\{(\d+)(?:,(\d*))?\})\??/.exec(pattern.slice(at, at + 100)) ?? [];
   if (re2 === '') {
     const [upTo] = /^\{,\d+\}/.exec(pattern.slice(at, at + 100)) ?? [];
-    throw new PatternError(
+    throw new UnsupportedPattern(
       upTo === undefined ? 'a { stands alone; write \\{' : `${upTo} has no minimum; write ${upTo.replace('{', '{0')}`,
     );
   }
   const end = at + re2.length;
-  if (!mayRepeat) throw new PatternError(`${re2} repeats nothing; write \\${re2.charAt(0)}, or remove it`);
+  if (!mayRepeat) throw new UnsupportedPattern(`${re2} repeats nothing; write \\${re2.charAt(0)}, or remove it`);
   if (pattern.charAt(end) === '+')
-    throw new PatternError(`the possessive quantifier ${re2}+ is not part of ECMA-262; write ${re2}`);
+    throw new UnsupportedPattern(`the possessive quantifier ${re2}+ is not part of ECMA-262; write ${re2}`);
   if (Math.max(Number(min), Number(max)) > MAX_REPETITIONS)
-    throw new PatternError(
+    throw new UnsupportedPattern(
       `${re2} repeats more than ${MAX_REPETITIONS} times; write * or +, and limit the text with maxLength`,
     );
-  if (max !== '' && Number(min) > Number(max)) throw new PatternError(`${re2} is backwards; swap its numbers`);
+  if (max !== '' && Number(min) > Number(max)) throw new UnsupportedPattern(`${re2} is backwards; swap its numbers`);
   return { re2, end };
 }

@@ -1,6 +1,6 @@
-import { PatternError } from './pattern-error.ts';
 import { readEscape, type TranslatedAtom } from './pattern-escape.ts';
 import { hex } from './unicode-ranges.ts';
+import { UnsupportedPattern } from './unsupported-pattern.ts';
 
 const EVERY_CHARACTER = '\\x{0}-\\x{10ffff}';
 
@@ -30,21 +30,21 @@ function emptyClass(isNegated: boolean): string {
 
 function readClassAtom(pattern: string, at: number): TranslatedAtom {
   const codePoint = pattern.codePointAt(at);
-  if (codePoint === undefined) throw new PatternError('a [ has no ] after it; write the ], or \\[');
+  if (codePoint === undefined) throw new UnsupportedPattern('a [ has no ] after it; write the ], or \\[');
   const posix = /^\[:\^?[a-z]+:\]/.exec(pattern.slice(at, at + 20));
   if (posix !== null)
-    throw new PatternError(`${posix[0]} is not a class of ECMA-262; write its characters, as in [A-Za-z]`);
+    throw new UnsupportedPattern(`${posix[0]} is not a class of ECMA-262; write its characters, as in [A-Za-z]`);
   if (codePoint === 0x5c) return readEscape(pattern, at, true);
   return { re2: hex(codePoint), kind: 'character', codePoint, end: at + (codePoint > 0xffff ? 2 : 1) };
 }
 
 function rangeOf(first: TranslatedAtom, last: TranslatedAtom, pattern: string): string {
   if (first.kind !== 'character' || last.kind !== 'character')
-    throw new PatternError('a range in [...] begins or ends with a class such as \\d; write \\- for the hyphen');
+    throw new UnsupportedPattern('a range in [...] begins or ends with a class such as \\d; write \\- for the hyphen');
   if (first.codePoint > last.codePoint) {
     const range = `${String.fromCodePoint(first.codePoint)}-${String.fromCodePoint(last.codePoint)}`;
     const isPrintable = pattern.includes(range);
-    throw new PatternError(`the range${isPrintable ? ` ${range}` : ''} in [...] is backwards; swap its ends`);
+    throw new UnsupportedPattern(`the range${isPrintable ? ` ${range}` : ''} in [...] is backwards; swap its ends`);
   }
   return `${first.re2}-${last.re2}`;
 }

@@ -1,5 +1,5 @@
-import { PatternError } from './pattern-error.ts';
 import { hex, unicodeRanges } from './unicode-ranges.ts';
+import { UnsupportedPattern } from './unsupported-pattern.ts';
 
 /** A part of a pattern, translated to RE2. */
 export interface TranslatedAtom {
@@ -35,7 +35,7 @@ const FOREIGN: Readonly<Record<string, string>> = {
 export function readEscape(pattern: string, at: number, isInClass: boolean): TranslatedAtom {
   const rest = pattern.slice(at + 1, at + 100);
   const letter = rest.charAt(0);
-  if (letter === '') throw new PatternError('it ends with a single backslash; write \\\\');
+  if (letter === '') throw new UnsupportedPattern('it ends with a single backslash; write \\\\');
   if (/[dDsSwW]/.test(letter)) return { re2: `\\${letter}`.replace(/\\[sS]/, unicodeRanges), ...setOf(at + 2) };
   if (/[pP]/.test(letter)) return readProperty(rest, at);
   if (letter === 'b' || letter === 'B') {
@@ -58,7 +58,7 @@ function readCharacter(pattern: string, rest: string, at: number): TranslatedAto
   const units = /^u([0-9A-Fa-f]{4})(?:\\u([dD][c-fC-F][0-9A-Fa-f]{2}))?/.exec(rest);
   if (units !== null) return readUnits(units, at);
   const symbol = String.fromCodePoint(pattern.codePointAt(at + 1) ?? 0);
-  if (/[A-Za-z0-9]/.test(symbol)) throw new PatternError(describeWrong(rest));
+  if (/[A-Za-z0-9]/.test(symbol)) throw new UnsupportedPattern(describeWrong(rest));
   return character(symbol.codePointAt(0) ?? 0, at + 1 + symbol.length);
 }
 
@@ -74,16 +74,16 @@ function readProperty(rest: string, at: number): TranslatedAtom {
   const [written] = /^[pP]\{[^{}]*\}/.exec(rest) ?? [];
   const short = /^[pP]([A-Z])/.exec(rest)?.[1];
   if (written === undefined && short !== undefined)
-    throw new PatternError(`\\${rest.slice(0, 2)} has no braces; write \\${rest.charAt(0)}{${short}}`);
+    throw new UnsupportedPattern(`\\${rest.slice(0, 2)} has no braces; write \\${rest.charAt(0)}{${short}}`);
   if (written === undefined)
-    throw new PatternError('\\p has no property in braces; write one such as \\p{L} or \\p{Script=Greek}');
+    throw new UnsupportedPattern('\\p has no property in braces; write one such as \\p{L} or \\p{Script=Greek}');
   try {
     return { re2: unicodeRanges(`\\${written}`), ...setOf(at + 1 + written.length) };
   } catch {
     const name = written.slice(2, -1);
     const isScript = isProperty(`Script=${name}`);
     const fix = isScript ? `\\${written.charAt(0)}{Script=${name}}` : 'one such as \\p{L} or \\p{Script=Greek}';
-    throw new PatternError(`\\${written} is not a property of Unicode; write ${fix}`);
+    throw new UnsupportedPattern(`\\${written} is not a property of Unicode; write ${fix}`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { PatternError } from './pattern-error.ts';
+import { UnsupportedPattern } from './unsupported-pattern.ts';
 
 const NAMED = /^\(\?<([^>]*)>/;
 const NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200C\u200D]*$/u;
@@ -29,15 +29,16 @@ export function readGroup(pattern: string, at: number): { re2: string; end: numb
   for (const start of ['(?:', '(?i:', '(?-i:'])
     if (rest.startsWith(start)) return { re2: start, end: at + start.length };
   const message = UNSUPPORTED.find(([start]) => rest.startsWith(start))?.[1];
-  if (message !== undefined) throw new PatternError(message);
+  if (message !== undefined) throw new UnsupportedPattern(message);
   const [named, name = ''] = NAMED.exec(rest) ?? [];
   if (named !== undefined && NAME.test(name)) return { re2: '(', end: at + named.length };
-  if (rest.startsWith('(?<')) throw new PatternError('the name of a group is not a name; write one such as (?<year>');
+  if (rest.startsWith('(?<'))
+    throw new UnsupportedPattern('the name of a group is not a name; write one such as (?<year>');
   const [flags] = FLAGS.exec(rest) ?? [];
   if (flags === undefined)
-    throw new PatternError(`${rest.slice(0, 3)} begins no group; write (?:, or \\( for a parenthesis`);
+    throw new UnsupportedPattern(`${rest.slice(0, 3)} begins no group; write (?:, or \\( for a parenthesis`);
   const instead = /^\(\?i\)/.test(flags)
     ? 'write it at the start, or (?i:'
     : 'only (?i) at the start and (?i: are supported';
-  throw new PatternError(`the flags ${flags} are not supported here; ${instead}`);
+  throw new UnsupportedPattern(`the flags ${flags} are not supported here; ${instead}`);
 }
