@@ -137,7 +137,11 @@ export const ERROR_RULES: readonly Rule[] = [
     id: 'body-types',
     rationale: 'A list of media types that matches nothing, or that contradicts the schema, refuses every body.',
   },
-  { ...VALIDATION, id: 'parameters', rationale: 'A rule for a parameter that no request can contain has no effect.' },
+  {
+    ...VALIDATION,
+    id: 'parameters',
+    rationale: 'A rule for a parameter that no request can contain or satisfy, or that never applies, is a mistake.',
+  },
   {
     ...VALIDATION,
     id: 'body-schema',

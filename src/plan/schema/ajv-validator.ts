@@ -1,33 +1,30 @@
-import { Ajv2020, type ErrorObject, type Format, type ValidateFunction } from 'ajv/dist/2020.js';
-import ajvFormats from 'ajv-formats';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { RE2JS } from 're2js';
 import { formatPointer } from '../../json-pointer.ts';
 import type { Path } from '../../problem/finding.ts';
-import { COST, EXACT_NUMBERS } from './added-keywords.ts';
+import { COST, EVALUATED, EXACT_NUMBERS } from './added-keywords.ts';
+import { CONST, ENUM } from './allowed-values.ts';
 import { CONTENT_ENCODING, CONTENT_MAX_BYTES } from './base64-keywords.ts';
 import { charge } from './cost-budget.ts';
-import { toRe2 } from './ecma-pattern.ts';
+import { NUMBER_FORMATS, TEXT_FORMATS } from './formats/formats.ts';
 import { HIDDEN } from './hidden-keywords.ts';
-import { validate } from './json-schema.generated.ts';
-import { INTERNAL_KEYWORDS } from './keywords.ts';
 import { MULTIPLE_OF } from './multiple-of.ts';
+import { toRe2 } from './pattern/ecma-pattern.ts';
+import { UnsupportedPattern } from './pattern/unsupported-pattern.ts';
+import { PREFIX_ITEMS } from './prefix-items.ts';
+import { referencedPaths } from './reference-order.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
 import { isSchema, referencePath, valueAt } from './schema-walk.ts';
 import { UNIQUE_ITEMS } from './unique-items.ts';
 import { withAddedKeywords } from './with-added-keywords.ts';
 
-const INTERNAL: ReadonlySet<string> = new Set(Object.values(INTERNAL_KEYWORDS));
-/** Validates against JSON Schema's own schema. It is generated, because compiling it at startup would double the load time. */
-const isMetaValid = validate as unknown as ValidateFunction;
+/** Keywords of ajv that are wrong, slow, or validate nothing. */
+const REPLACED = [CONST, ENUM, PREFIX_ITEMS, UNIQUE_ITEMS, MULTIPLE_OF, CONTENT_ENCODING] as const;
 
 /** A configured ajv with the schemas of one root. */
 export interface AjvValidator {
   /** Compiles the schema at a path of the root. Throws an error that says why if it does not compile. */
   compile(path: Path): ValidateFunction;
-  /** Validates a schema against JSON Schema's own schema. */
-  metaSchemaErrors(schema: unknown): readonly ErrorObject[];
-  readonly keywords: readonly string[];
-  readonly formats: readonly string[];
 }
 
 /**
@@ -50,23 +47,27 @@ export function createAjvValidator(root: SchemaRoot, allErrors: boolean): AjvVal
     logger: false,
     code: { regExp: linearRegExp },
   });
-  // Node and TypeScript disagree about the default export of a CommonJS module.
-  (ajvFormats as unknown as typeof ajvFormats.default)(ajv);
-  limitFormats(ajv);
-  for (const { keyword } of [UNIQUE_ITEMS, MULTIPLE_OF, CONTENT_ENCODING]) ajv.removeKeyword(keyword);
-  for (const keyword of [UNIQUE_ITEMS, MULTIPLE_OF, CONTENT_ENCODING, CONTENT_MAX_BYTES, COST, EXACT_NUMBERS, HIDDEN])
+  addFormats(ajv);
+  for (const { keyword } of REPLACED) ajv.removeKeyword(String(keyword));
+  for (const keyword of [...REPLACED, CONTENT_MAX_BYTES, COST, EVALUATED, EXACT_NUMBERS, HIDDEN])
     ajv.addKeyword(keyword);
   ajv.addKeyword({ keyword: 'errorMessage', schemaType: 'string' });
-  const keywords = Object.keys(ajv.RULES.keywords).filter((keyword) => !INTERNAL.has(keyword));
   const add = createSchemaAdder(ajv, root);
+  const compileAt = (path: Path): ValidateFunction => {
+    const validate = ajv.getSchema(add(path));
+    if (validate === undefined) throw new Error('there is no schema at its path');
+    return validate;
+  };
   return {
-    keywords,
-    formats: Object.keys(ajv.formats),
-    metaSchemaErrors: (schema) => (isMetaValid(schema) ? [] : (isMetaValid.errors ?? [])),
     compile(path) {
-      const validate = ajv.getSchema(add(path));
-      if (validate === undefined) throw new Error('there is no schema at its path');
-      return validate;
+      try {
+        return compileAt(path);
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error;
+        // ajv compiles references recursively, and a long chain of them overflows the stack.
+        for (const target of referencedPaths(root, path)) compileAt(target);
+        return compileAt(path);
+      }
     },
   };
 }
@@ -103,29 +104,32 @@ function createSchemaAdder(ajv: Ajv2020, root: SchemaRoot): (path: Path) => stri
   };
 }
 
-/** Throws an error that says why if a pattern cannot run in linear time. */
-export function checkPattern(pattern: string): void {
-  RE2JS.compile(toRe2(pattern));
+/** Returns why a pattern is not supported, and what to write instead; `undefined` if it is supported. */
+export function patternError(pattern: string): string | undefined {
+  try {
+    RE2JS.compile(toRe2(pattern));
+    return undefined;
+  } catch (error) {
+    if (error instanceof UnsupportedPattern) return error.message;
+    const isRepetition = error instanceof Error && error.message.includes('repeat count');
+    return isRepetition
+      ? 'its nested groups repeat more than 1000 times; write * or +, and limit the text with maxLength'
+      : 'it is too long, or its groups are nested too deeply; write a shorter one';
+  }
 }
 
-/** No valid value with a format is longer. A longer text could overflow the stack of a regular expression. */
-const MAX_FORMAT_CHARACTERS = 65_536;
 /** The cost of each character with the slowest format. */
 const FORMAT_COST = 10;
 
-function limitFormats(ajv: Ajv2020): void {
-  for (const [name, format] of Object.entries(ajv.formats)) {
-    const definition = typeof format === 'object' && !(format instanceof RegExp) ? format : { validate: format };
-    if ('type' in definition && definition.type === 'number') continue;
-    const { validate } = definition as { validate: RegExp | ((text: string) => boolean) | true };
-    if (validate === true) continue;
-    const matches = validate instanceof RegExp ? (text: string) => validate.test(text) : validate;
-    const validateLimited = (text: string) => {
+function addFormats(ajv: Ajv2020): void {
+  for (const [name, matches] of Object.entries(TEXT_FORMATS)) {
+    const validate = (text: string) => {
       charge(FORMAT_COST * text.length);
-      return text.length <= MAX_FORMAT_CHARACTERS && matches(text);
+      return matches(text);
     };
-    ajv.addFormat(name, { ...definition, validate: validateLimited } as Format);
+    ajv.addFormat(name, { type: 'string', validate });
   }
+  for (const [name, validate] of Object.entries(NUMBER_FORMATS)) ajv.addFormat(name, { type: 'number', validate });
 }
 
 /** Compiles a pattern with RE2. Its `toString` must be unique: ajv caches patterns by it. */

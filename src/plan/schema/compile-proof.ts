@@ -8,7 +8,17 @@ import { isDataKeyword, isMap, referencePath, valueAt } from './schema-walk.ts';
  * any, must compile too.
  */
 const CERTAIN = new Set([
-  ...['type', 'const', 'required', 'dependentRequired', 'uniqueItems', 'pattern', 'contentEncoding', 'contentMaxBytes'],
+  ...[
+    'type',
+    'const',
+    'format',
+    'required',
+    'dependentRequired',
+    'uniqueItems',
+    'pattern',
+    'contentEncoding',
+    'contentMaxBytes',
+  ],
   ...['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'],
   ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
   ...['title', 'description', 'errorMessage', 'default', 'examples', 'deprecated', 'readOnly', 'writeOnly', '$comment'],
@@ -26,7 +36,7 @@ const MAX_SCHEMAS = 200;
  *
  * @param path a schema without findings, which refers only to others without findings
  */
-export function certainlyCompiles(root: SchemaRoot, path: Path, formats: ReadonlySet<string>): boolean {
+export function certainlyCompiles(root: SchemaRoot, path: Path): boolean {
   const pending: unknown[] = [valueAt(root, path)];
   const reached = new Set<string>();
   for (let count = 0; pending.length > 0; count += 1) {
@@ -43,8 +53,6 @@ export function certainlyCompiles(root: SchemaRoot, path: Path, formats: Readonl
         reached.add(pointer);
       } else if (keyword === 'enum') {
         if (!Array.isArray(value) || value.length === 0) return false;
-      } else if (keyword === 'format') {
-        if (!formats.has(String(value))) return false;
       } else if (SCHEMA_KEYWORDS.has(keyword)) pending.push(value);
       else if (SCHEMA_LISTS.has(keyword) || SCHEMA_MAPS.has(keyword)) pending.push(...Object.values(value as object));
       else if (!CERTAIN.has(keyword)) return false;

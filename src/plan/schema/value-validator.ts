@@ -3,7 +3,7 @@ import { formatPointer } from '../../json-pointer.ts';
 import type { Path } from '../../problem/finding.ts';
 import type { SlicedWork } from '../sliced-work.ts';
 import type { Violation } from '../violation.ts';
-import { type AjvValidator, createAjvValidator } from './ajv-validator.ts';
+import { createAjvValidator } from './ajv-validator.ts';
 import { currentValidation, type InexactNumbers, ROOT_HOLDER } from './exact-numbers.ts';
 import type { SchemaRoot } from './schema-bundle.ts';
 import { toViolation } from './schema-violation.ts';
@@ -42,7 +42,6 @@ export interface SchemaValidators {
   readonly validatorAt: (path: Path) => ValueValidator;
   readonly contentValidatorAt: (path: Path) => ContentValidator;
   readonly compilations: SchemaCompilations;
-  readonly ajv: AjvValidator;
 }
 
 /**
@@ -89,7 +88,6 @@ export function createSchemaValidators(root: SchemaRoot): SchemaValidators {
     validatorAt: (path) => contentValidatorAt(path).validate,
     contentValidatorAt,
     compilations: { compiledContents, compileAhead },
-    ajv,
   };
 }
 
