@@ -28,6 +28,17 @@ export async function findCase(
   original: SearchedManifest,
   changed: SearchedManifest,
 ): Promise<string | undefined> {
+  const caseText = await tryCase(probe, original, changed);
+  if (caseText === undefined || probe.response === undefined) return caseText;
+  // The response of the test file that the probe was made from is rarely needed.
+  return (await tryCase({ request: probe.request }, original, changed)) ?? caseText;
+}
+
+async function tryCase(
+  probe: Probe,
+  original: SearchedManifest,
+  changed: SearchedManifest,
+): Promise<string | undefined> {
   const draft: TestCase = { name: 'draft', ...probe, expect: {} };
   const [before, after] = [await original.run(draft), await changed.run(draft)];
   const expect = expectationOf(before.outcome, after.outcome, original.plan, changed.plan);

@@ -24,8 +24,11 @@ export const schemaLoosened: Mutator = {
             message,
             manifest: changed,
             routes: [...new Set(using.map(({ tested }) => tested))],
-            probes: (base, route) =>
-              using.filter(({ tested }) => tested === route).flatMap((use) => [...use.probes(base, changed)]),
+            *probes(base, route) {
+              const own = using.filter(({ tested }) => tested === route);
+              if (own.some(isBody)) yield* bodiesWith(base, instancePath(root, path), context.newValues(path, changed));
+              for (const use of own) yield* use.probes(base, changed);
+            },
           };
         }
       }
@@ -65,6 +68,34 @@ function parameterUse(context: MutationContext, tested: TestedRoute, kind: Param
       for (const text of context.newTexts(path, changed)) yield* withParameter(base, tested, kind, name, text);
     },
   };
+}
+
+function isBody({ path }: SchemaUse): boolean {
+  return path.at(-2) === 'body';
+}
+
+/** Returns the location of the value that a subschema validates, if only members lead to it. */
+function instancePath(root: Path, path: Path): readonly string[] | undefined {
+  const steps = path.slice(root.length).map(String);
+  const isMemberPath = steps.every((step, index) => index % 2 === 1 || step === 'properties');
+  return isMemberPath ? steps.filter((_, index) => index % 2 === 1) : undefined;
+}
+
+/** Yields the body of the probe with another value at a location. It is shorter than a complete sample of the schema. */
+function* bodiesWith(base: Probe, at: readonly string[] | undefined, values: readonly unknown[]): Generator<Probe> {
+  const { body } = base.request;
+  if (at === undefined || at.length === 0 || !isMap(body)) return;
+  for (const value of values) {
+    const copy = structuredClone(body);
+    let holder: Record<string, unknown> | undefined = copy;
+    for (const step of at.slice(0, -1)) {
+      const inner: unknown = holder?.[step];
+      holder = isMap(inner) ? inner : undefined;
+    }
+    if (holder === undefined) continue;
+    holder[at.at(-1) as string] = value;
+    yield withJsonBody(base, copy);
+  }
 }
 
 /** Yields the paths of the schemas as written: in `schemas`, and inside of routes. */
