@@ -1,6 +1,7 @@
 import type { PlannedManifest } from '../../load.ts';
 import type { Environment } from '../../manifest/source.ts';
 import { runMutants } from '../../testing/mutation/run-mutants.ts';
+import type { TestResult } from '../../testing/run-test-file.ts';
 import type { TestFile } from '../../testing/test-file.generated.ts';
 import type { Terminal } from '../terminal.ts';
 import { createMutationReport, type MutationReport } from './mutation-report.ts';
@@ -13,6 +14,7 @@ const CLEAR_LINE = '\r\x1b[K';
 export async function mutate(
   testFile: TestFile,
   planned: PlannedManifest,
+  results: readonly TestResult[],
   readFile: Environment['readFile'],
   { err, errIsTerminal }: Terminal,
 ): Promise<MutationReport> {
@@ -23,7 +25,7 @@ export async function mutate(
     shownAt = now;
     err(`${CLEAR_LINE}changing the manifest: ${done} of ${total}`);
   };
-  const result = await runMutants(testFile, planned, readFile, showProgress);
+  const result = await runMutants(testFile, planned, results, readFile, showProgress);
   if (errIsTerminal) err(CLEAR_LINE);
   return createMutationReport(result, planned.document);
 }

@@ -126,7 +126,8 @@ async function runOnce(
   const isPassed = results.every(({ mismatches }) => mismatches.length === 0);
   const { readFile } = createFileEnvironment(manifest, testFile.testFile.environment);
   // A case that fails with the original manifest says nothing about a changed one.
-  const mutation = options.mutate && isPassed ? await mutate(testFile.testFile, loaded, readFile, terminal) : undefined;
+  const mutation =
+    options.mutate && isPassed ? await mutate(testFile.testFile, loaded, results, readFile, terminal) : undefined;
   const isEnough = coverage.percent >= failUnder && (mutation?.score ?? 100) >= failUnder;
   out(FORMATS[format]({ path, testFile, results, coverage, mutation, isEnough }, outColour));
   if (format !== 'text') err(formatCoverage(coverage) + (mutation === undefined ? '' : formatScore(mutation)));

@@ -10,14 +10,14 @@ import { referencePath } from '../../plan/schema/schema-walk.ts';
 import { runToEnd } from '../../plan/sliced-work.ts';
 import type { TestedManifest } from '../run-test-file.ts';
 import { referencesIn } from './mutators/schemas.ts';
-import { type PathReadings, readPath, reads } from './path-readings.ts';
+import { type PathReadings, reads } from './path-readings.ts';
 
 /** A changed manifest with its plan, and the requests that the change can affect. */
 export interface PlannedMutant {
   /** Creates the plan for requests with these paths. The router has only the routes that such a request can match. */
-  readonly planFor: (paths: readonly string[]) => TestedManifest;
-  /** Returns false only if a request with these paths has the same outcome with the original manifest. */
-  readonly affects: (paths: readonly string[]) => boolean;
+  readonly planFor: (paths: readonly PathReadings[]) => TestedManifest;
+  /** Returns false only if a request with this URL and these paths has the same outcome with the original manifest. */
+  readonly affects: (url: string, paths: readonly PathReadings[]) => boolean;
 }
 
 export type MutantPlanner = (changed: Manifest) => PlannedMutant | undefined;
@@ -73,16 +73,14 @@ function planRoutes(
   const differingPatterns = differing.map(({ path }) => parsePattern(path));
   return {
     planFor: (paths) => {
-      const readings = paths.map(readPath);
-      const possible = all.filter((_, index) => readings.some((reading) => reads(reading, patterns[index] ?? [])));
+      const possible = all.filter((_, index) => paths.some((path) => reads(path, patterns[index] ?? [])));
       const router = { ...createRouter(possible), keepsEncodedSlash };
       return { plan: { ...plan, routes: all, router }, manifest: changed, secrets };
     },
-    affects: (paths) => {
-      // A request that no router has seen was refused by its path alone, which may depend on this setting.
-      if (keepsEncodedSlash !== plan.router.keepsEncodedSlash && paths.some((path) => /%2f/i.test(path))) return true;
-      const readings: PathReadings[] = paths.map(readPath);
-      return differingPatterns.some((pattern) => readings.some((reading) => reads(reading, pattern)));
+    affects: (url, paths) => {
+      // This setting decides about a path with an encoded slash before the router receives it.
+      if (keepsEncodedSlash !== plan.router.keepsEncodedSlash && /%2f/i.test(url)) return true;
+      return differingPatterns.some((pattern) => paths.some((path) => reads(path, pattern)));
     },
   };
 }

@@ -1,6 +1,5 @@
 import type { PlannedManifest } from '../../load.ts';
 import type { Environment } from '../../manifest/source.ts';
-import type { Plan } from '../../plan/plan.ts';
 import type { Finding } from '../../problem/finding.ts';
 import { type TestRequest, testRequestsOf } from '../requests.ts';
 import { createCaseRunner, type TestedManifest, type TestResult } from '../run-test-file.ts';
@@ -10,6 +9,7 @@ import { createMutationContext } from './context.ts';
 import { findCase, type SearchedManifest } from './missing-case.ts';
 import type { Mutant, MutationContext } from './mutant.ts';
 import { MUTATORS } from './mutators/index.ts';
+import { type PathReadings, readPath } from './path-readings.ts';
 import { createMutantPlanner, type PlannedMutant } from './plan-mutant.ts';
 import { pathOf } from './probes.ts';
 
@@ -38,15 +38,18 @@ export type OnProgress = (done: number, total: number) => void;
 
 /**
  * Changes the manifest in every way of `MUTATORS`, one at a time, and runs the test file against each result. For a change
- * that no case notices, searches for a case that does. All cases must pass with the original manifest.
+ * that no case notices, searches for a case that does.
+ *
+ * @param results of the original manifest; all passed
  */
 export async function runMutants(
   testFile: TestFile,
   planned: PlannedManifest,
+  results: readonly TestResult[],
   readFile: Environment['readFile'],
   onProgress: OnProgress = () => {},
 ): Promise<MutationResult> {
-  const run = await MutationRun.create(testFile, planned, readFile);
+  const run = new MutationRun(testFile, planned, results, readFile);
   const all = MUTATORS.flatMap(({ id, find }) => [...find(run.context)].map((mutant) => ({ id, mutant })));
   const unnoticed: UnnoticedMutant[] = [];
   const invisible: InvisibleMutant[] = [];
@@ -67,10 +70,13 @@ function findingOf(rule: string, { path, message }: Mutant): Finding {
   return { rule, severity: 'warning', location: { path, at: 'value' }, message };
 }
 
-/** The paths that the router has seen for one request of the test file. */
-interface TracedRequest {
-  readonly request: TestRequest;
-  readonly paths: readonly string[];
+/** A request of the test file, with facts from its run with the original manifest. */
+interface KnownRequest {
+  readonly request: TestResult;
+  /** The paths that the router received. */
+  readonly readings: readonly PathReadings[];
+  /** The number of changed manifests that this request noticed. */
+  hits: number;
 }
 
 /** The number of requests that the search for a missing case sends. */
@@ -81,39 +87,24 @@ class MutationRun {
   readonly #testFile: TestFile;
   readonly #plan: (changed: Mutant['manifest']) => PlannedMutant | undefined;
   readonly #original: SearchedManifest;
-  readonly #traced: readonly TracedRequest[];
+  /** The cheapest first. */
+  readonly #known: readonly KnownRequest[];
   readonly #results: readonly TestResult[];
 
-  static async create(
+  constructor(
     testFile: TestFile,
     planned: PlannedManifest,
-    readFile: Environment['readFile'],
-  ): Promise<MutationRun> {
-    const results: TestResult[] = [];
-    const traced: TracedRequest[] = [];
-    const { plan, takePaths } = tracePaths(planned.plan);
-    const run = createCaseRunner(testFile.tokens, { ...planned, plan });
-    for (const request of testRequestsOf(testFile.cases)) {
-      results.push(await run(request));
-      const paths = takePaths();
-      traced.push({ request, paths: paths.length > 0 ? paths : [request.url] });
-    }
-    return new MutationRun(testFile, planned, readFile, results, traced);
-  }
-
-  private constructor(
-    testFile: TestFile,
-    planned: PlannedManifest,
-    readFile: Environment['readFile'],
     results: readonly TestResult[],
-    traced: readonly TracedRequest[],
+    readFile: Environment['readFile'],
   ) {
     this.context = createMutationContext(planned, readFile, testFile);
     this.#testFile = testFile;
     this.#plan = createMutantPlanner(planned, readFile);
     this.#original = this.#searched(planned);
-    this.#traced = traced;
     this.#results = results;
+    this.#known = results
+      .toSorted((a, b) => a.durationMs - b.durationMs)
+      .map((request) => ({ request, readings: [...request.outcome.routedPaths].map(readPath), hits: 0 }));
   }
 
   /** Returns `undefined` if the changed manifest does not load. */
@@ -127,10 +118,15 @@ class MutationRun {
   }
 
   async #isNoticed(planned: PlannedMutant): Promise<boolean> {
-    const affected = this.#traced.filter(({ paths }) => planned.affects(paths));
+    const affected = this.#known.filter(({ request, readings }) => planned.affects(request.url, readings));
     if (affected.length === 0) return false;
-    const run = this.#runner(planned.planFor(affected.flatMap(({ paths }) => paths)));
-    for (const { request } of affected) if ((await run(request)).mismatches.length > 0) return true;
+    const run = this.#runner(planned.planFor(affected.flatMap(({ readings }) => readings)));
+    // A request that has noticed many changes probably notices this one.
+    for (const known of affected.toSorted((a, b) => b.hits - a.hits)) {
+      if ((await run(known.request)).mismatches.length === 0) continue;
+      known.hits += 1;
+      return true;
+    }
     return false;
   }
 
@@ -141,7 +137,7 @@ class MutationRun {
         for (const probe of mutant.probes(base, route)) {
           count += 1;
           if (count > MAX_PROBES) return { reason: `none of ${MAX_PROBES} requests has another outcome` };
-          const changed = this.#searched(planned.planFor([pathOf(probe)]));
+          const changed = this.#searched(planned.planFor([readPath(pathOf(probe))]));
           const caseText = await findCase(probe, this.#original, changed);
           if (caseText !== undefined) return { caseText };
         }
@@ -156,27 +152,4 @@ class MutationRun {
     const run = this.#runner(tested);
     return { plan: tested.plan, run: (testCase: TestCase) => run(testRequestsOf([testCase])[0] as TestRequest) };
   }
-}
-
-/** Records the paths that the router of a plan receives. */
-function tracePaths(plan: Plan): { plan: Plan; takePaths: () => readonly string[] } {
-  let paths = new Set<string>();
-  const { router } = plan;
-  const traced = {
-    ...router,
-    match: (method: string, path: string) => {
-      paths.add(path);
-      return router.match(method, path);
-    },
-    allowedMethods: (path: string) => {
-      paths.add(path);
-      return router.allowedMethods(path);
-    },
-  };
-  const takePaths = () => {
-    const taken = [...paths];
-    paths = new Set();
-    return taken;
-  };
-  return { plan: { ...plan, router: traced }, takePaths };
 }
