@@ -72,11 +72,14 @@ function linesOf(value: unknown): string[] {
   return (typeof value === 'string' ? value : JSON.stringify(value, null, 2)).split('\n');
 }
 
-export function formatCoverage({ percent, routes, roles, refusals, uncovered }: CoverageSummary): string {
+export function formatCoverage({ percent, routes, roles, refusals, values, uncovered }: CoverageSummary): string {
   const format = ({ covered, total }: CoverageCount, noun: string) => `${covered} of ${pluralize(total, noun)}`;
-  const figures = [format(routes, 'route'), `${format(roles, 'role')} by route`, format(refusals, 'refusal')].join(
-    ', ',
-  );
+  const figures = [
+    format(routes, 'route'),
+    `${format(roles, 'role')} by route`,
+    format(refusals, 'refusal'),
+    format(values, 'validated value'),
+  ].join(', ');
   const lines = uncovered.map(({ route, items }) => `  not covered: ${route ?? 'any route'}: ${items.join(', ')}\n`);
-  return `coverage ${percent} %: ${figures}\n${lines.join('')}`;
+  return `coverage of routes, roles, refusals and values ${percent} %: ${figures}\n${lines.join('')}`;
 }

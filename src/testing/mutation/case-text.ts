@@ -27,7 +27,7 @@ function formatFlow(value: unknown): string {
 }
 
 /** A text that is the same text without quotes, in every position and YAML version. */
-const PLAIN = /^[A-Za-z/][\w./-]*(?: [\w./-]+)*$/;
+const PLAIN = /^[A-Za-z/][\w./?&=%@+~-]*(?: [\w./=%@+~-]+)*$/;
 /** Plain texts that YAML reads as another value. */
 const RESERVED = /^(?:true|false|null|yes|no|on|off|y|n|nan|inf)$/i;
 

@@ -96,8 +96,8 @@ function* expectationSteps(before: OfflineOutcome, after: OfflineOutcome, plan: 
     }));
 }
 
-/** Headers whose values differ between two runs of the same request. */
-const VOLATILE = new Set(['date', 'x-request-id', 'traceparent', 'tracestate']);
+/** Headers whose values differ between two runs of the same request, or say nothing about the change. */
+const IGNORED = new Set(['date', 'x-request-id', 'traceparent', 'tracestate', 'connection', 'content-length']);
 
 /** Returns each header of the first list that differs in the second one. */
 function differingHeaders(
@@ -107,7 +107,7 @@ function differingHeaders(
   const [old, next] = [valuesByName(before), valuesByName(after)];
   return [...new Map([...next, ...old]).keys()].flatMap((name) => {
     const values = old.get(name)?.values ?? [];
-    if (VOLATILE.has(name) || isDeepStrictEqual(values, next.get(name)?.values ?? [])) return [];
+    if (IGNORED.has(name) || isDeepStrictEqual(values, next.get(name)?.values ?? [])) return [];
     const spelling = (old.get(name) ?? next.get(name))?.name ?? name;
     return [{ [spelling]: values.length > 1 ? values : (values[0] ?? null) }];
   });

@@ -56,13 +56,17 @@ const openMembers: FindOpenings = (value, keyword) =>
 
 const openType: FindOpenings = (value, keyword) => {
   const types = [value].flat();
-  const wider = types.includes('integer')
-    ? types.map((type) => (type === 'integer' ? 'number' : type))
-    : types.includes('string')
-      ? [...types, 'number']
-      : [...types, 'string'];
-  const [only] = wider;
-  return [{ steps: [keyword], value: wider.length === 1 ? only : wider, message: `"type" is ${wider.join(' or ')}` }];
+  const widened = [
+    types.includes('integer')
+      ? types.map((type) => (type === 'integer' ? 'number' : type))
+      : [...types, types.includes('string') ? 'number' : 'string'],
+    ...(types.includes('null') ? [] : [[...types, 'null']]),
+  ];
+  return widened.map((wider) => ({
+    steps: [keyword],
+    value: wider.length === 1 ? wider[0] : wider,
+    message: `"type" is ${wider.join(' or ')}`,
+  }));
 };
 
 const extendEnum: FindOpenings = (value, keyword) =>
