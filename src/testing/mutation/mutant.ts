@@ -27,6 +27,8 @@ export interface Mutant {
   readonly probes: (base: Probe, route: TestedRoute) => Iterable<Probe>;
   /** The reason why no test case can notice the change, if it is known. */
   readonly invisible?: string;
+  /** Printed if no request of the search shows the change, because the test file lacks something that a case needs. */
+  readonly advice?: string | undefined;
 }
 
 /** One request, with the response of the upstream. */

@@ -1,6 +1,7 @@
 import type { PlannedManifest } from '../../load.ts';
 import type { Environment } from '../../manifest/source.ts';
 import type { Finding } from '../../problem/finding.ts';
+import type { Secrets } from '../../problem/redaction.ts';
 import { type TestRequest, testRequestsOf } from '../requests.ts';
 import { createCaseRunner, type TestedManifest, type TestResult } from '../run-test-file.ts';
 import type { TestCase, TestFile } from '../test-file.generated.ts';
@@ -57,7 +58,7 @@ export async function runMutants(
   for (const [index, { id, mutant }] of all.entries()) {
     onProgress(index, all.length);
     const result = await run.test(mutant);
-    const finding = planned.secrets.redactFinding(findingOf(id, mutant));
+    const finding = findingOf(id, mutant, planned.secrets);
     if (result === 'noticed') noticed += 1;
     else if (result !== undefined && 'caseText' in result) unnoticed.push({ finding, ...result });
     else if (result !== undefined) invisible.push({ finding, ...result });
@@ -66,8 +67,9 @@ export async function runMutants(
   return { noticed, unnoticed, invisible };
 }
 
-function findingOf(rule: string, { path, message }: Mutant): Finding {
-  return { rule, severity: 'warning', location: { path, at: 'value' }, message };
+function findingOf(rule: string, { path, message }: Mutant, { redactFinding, redactText }: Secrets): Finding {
+  const location = { path, at: 'value' } as const;
+  return redactFinding({ rule, severity: 'warning', location, message: redactText(message) });
 }
 
 /** A request of the test file, with facts from its run with the original manifest. */
@@ -82,6 +84,8 @@ interface KnownRequest {
 /** The number of requests that the search for a missing case sends. */
 const MAX_PROBES = 200;
 
+const SECRET_CASE = '# a case for this change contains a value from the environment, which is never printed\n';
+
 class MutationRun {
   readonly context: MutationContext;
   readonly #testFile: TestFile;
@@ -89,6 +93,7 @@ class MutationRun {
   readonly #original: SearchedManifest;
   /** The cheapest first. */
   readonly #known: readonly KnownRequest[];
+  readonly #redactText: Secrets['redactText'];
   readonly #results: readonly TestResult[];
 
   constructor(
@@ -102,6 +107,7 @@ class MutationRun {
     this.#plan = createMutantPlanner(planned, readFile);
     this.#original = this.#searched(planned);
     this.#results = results;
+    this.#redactText = planned.secrets.redactText;
     this.#known = results
       .toSorted((a, b) => a.durationMs - b.durationMs)
       .map((request) => ({ request, readings: [...request.outcome.routedPaths].map(readPath), hits: 0 }));
@@ -132,16 +138,22 @@ class MutationRun {
 
   async #findMissingCase(mutant: Mutant, planned: PlannedMutant): Promise<{ caseText: string } | { reason: string }> {
     let count = 0;
+    let isSecret = false;
     for (const route of mutant.routes)
       for (const base of baseRequests(this.context, route, this.#results))
         for (const probe of mutant.probes(base, route)) {
           count += 1;
-          if (count > MAX_PROBES) return { reason: `none of ${MAX_PROBES} requests has another outcome` };
+          if (count > MAX_PROBES)
+            return { reason: `none of the first ${MAX_PROBES} requests of the search has another outcome` };
           const changed = this.#searched(planned.planFor([readPath(pathOf(probe))]));
           const caseText = await findCase(probe, this.#original, changed);
-          if (caseText !== undefined) return { caseText };
+          if (caseText === undefined) continue;
+          if (this.#redactText(caseText) === caseText) return { caseText };
+          isSecret = true;
         }
-    return { reason: `none of ${count} requests has another outcome` };
+    if (isSecret) return { caseText: SECRET_CASE };
+    if (mutant.advice !== undefined) return { caseText: `# ${mutant.advice}\n` };
+    return { reason: 'no request of the search has another outcome' };
   }
 
   #runner(tested: TestedManifest): (request: TestRequest) => Promise<TestResult> {

@@ -33,6 +33,10 @@ export const routeRoleAdded: Mutator = {
           manifest: withItems(manifest, [...tested.path, 'roles'], role),
           routes: [tested],
           probes: (base) => [withRole(base, role), ...loginsWith(base, tested, tokenOfRole(role))],
+          advice:
+            tokenOfRole(role) === undefined
+              ? `define a token with the role "${role}" in "tokens", and expect that "${tested.entry.id}" refuses a response with it`
+              : undefined,
         };
     }
   },
