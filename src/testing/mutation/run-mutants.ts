@@ -152,7 +152,7 @@ class MutationRun {
           isSecret = true;
         }
     if (isSecret) return { caseText: SECRET_CASE };
-    if (mutant.advice !== undefined) return { caseText: `# ${mutant.advice}\n` };
+    if (mutant.advice !== undefined) return { caseText: `# ${this.#redactText(mutant.advice)}\n` };
     return { reason: 'no request of the search has another outcome' };
   }
 
