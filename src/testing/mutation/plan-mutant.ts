@@ -4,9 +4,10 @@ import type { Environment } from '../../manifest/source.ts';
 import { type CompileOptions, compilePlan } from '../../plan/compile.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Route } from '../../plan/route-definition.ts';
-import { parsePattern, patternKey } from '../../plan/routing/pattern.ts';
+import { type Pattern, parsePattern, patternKey } from '../../plan/routing/pattern.ts';
 import { createRouter } from '../../plan/routing/router.ts';
 import { referencePath } from '../../plan/schema/schema-walk.ts';
+import type { Upstream } from '../../plan/settings/upstream-definition.ts';
 import { runToEnd } from '../../plan/sliced-work.ts';
 import type { TestedManifest } from '../run-test-file.ts';
 import { referencesIn } from './mutators/schemas.ts';
@@ -31,12 +32,11 @@ export function createMutantPlanner(original: PlannedManifest, readFile: Environ
   const { manifest, plan, secrets } = original;
   const options: CompileOptions = { hash: plan.hash, readFile, secrets, previous: plan, invalidParts: new Set() };
   const compile = (changed: Manifest) => runToEnd(compilePlan(changed, options)).plan;
-  const routes = new Map(plan.routes.map((route, index) => [manifest.routes[index] as RouteEntry, route]));
+  const planner = new RoutePlanner(original, compile);
   // A secret inside of a route is known by the index of the route, which a part of the manifest would change.
   const needsAll = secrets.hasSecretWithin(['routes']);
   return (changed) => {
-    const isPartial = !needsAll && onlyRoutesDiffer(manifest, changed);
-    if (isPartial) return planRoutes(original, routes, changed, compile);
+    if (!needsAll && onlyRoutesDiffer(manifest, changed)) return planner.plan(changed);
     const changedPlan = compile(changed);
     if (changedPlan === undefined) return undefined;
     return { planFor: () => ({ plan: changedPlan, manifest: changed, secrets }), affects: () => true };
@@ -48,68 +48,85 @@ function onlyRoutesDiffer(manifest: Manifest, changed: Manifest): boolean {
   return [...keys].every((key) => key === 'routes' || key === 'schemas' || manifest[key] === changed[key]);
 }
 
-function planRoutes(
-  { manifest, plan, secrets }: PlannedManifest,
-  routes: ReadonlyMap<RouteEntry, Route>,
-  changed: Manifest,
-  compile: (part: Manifest) => Plan | undefined,
-): PlannedMutant | undefined {
-  const removed = difference(manifest.routes, changed.routes);
-  const added = difference(changed.routes, manifest.routes);
-  const changedSchemas = Object.keys(manifest.schemas).filter(
-    (name) => manifest.schemas[name] !== changed.schemas[name],
-  );
-  const users = changed.routes.filter((entry) => changedSchemas.some((name) => schemasOf(entry, changed).has(name)));
-  const differing = [...removed, ...added, ...users];
-  const compiled = compileEntries(changed, differing, compile);
-  if (compiled === undefined) return undefined;
-  const upstreams = new Map(plan.upstreams.map((upstream) => [upstream.id, upstream]));
-  const all = changed.routes.map((entry) => {
-    const route = compiled.get(entry) ?? (routes.get(entry) as Route);
-    return { ...route, upstream: upstreams.get(route.upstream.id) ?? route.upstream };
-  });
-  const patterns = all.map(({ path }) => parsePattern(path));
-  const keepsEncodedSlash = all.some((route) => route.keepsEncodedSlash);
-  const differingPatterns = differing.map(({ path }) => parsePattern(path));
-  return {
-    planFor: (paths) => {
-      const possible = all.filter((_, index) => paths.some((path) => reads(path, patterns[index] ?? [])));
-      const router = { ...createRouter(possible), keepsEncodedSlash };
-      return { plan: { ...plan, routes: all, router }, manifest: changed, secrets };
-    },
-    affects: (url, paths) => {
-      // This setting decides about a path with an encoded slash before the router receives it.
-      if (keepsEncodedSlash !== plan.router.keepsEncodedSlash && /%2f/i.test(url)) return true;
-      return differingPatterns.some((pattern) => paths.some((path) => reads(path, pattern)));
-    },
-  };
-}
+/** Compiles manifests that differ from the original one only in routes and schemas. */
+class RoutePlanner {
+  readonly #original: PlannedManifest;
+  readonly #compile: (part: Manifest) => Plan | undefined;
+  readonly #routes: ReadonlyMap<RouteEntry, Route>;
+  readonly #upstreams: ReadonlyMap<string, Upstream>;
+  readonly #patterns = new Map<string, { readonly pattern: Pattern; readonly key: string }>();
 
-/** Compiles these routes with all others of the same paths: a route receives HEAD only if no other one of its path does. */
-function compileEntries(
-  changed: Manifest,
-  differing: readonly RouteEntry[],
-  compile: (part: Manifest) => Plan | undefined,
-): Map<RouteEntry, Route> | undefined {
-  const keys = new Set(differing.map(keyOf));
-  const set = new Set(differing);
-  const entries = changed.routes.filter((entry) => set.has(entry) || keys.has(keyOf(entry)));
-  if (entries.length === 0) return new Map();
-  const names = new Set(entries.flatMap((entry) => [...schemasOf(entry, changed)]));
-  const schemas = Object.fromEntries(Object.entries(changed.schemas).filter(([name]) => names.has(name)));
-  const ids = new Set(changed.routes.map(({ id }) => id));
-  const part = compile({ ...changed, routes: entries, schemas });
-  if (part === undefined || ids.size < changed.routes.length) return undefined;
-  return new Map(entries.map((entry, index) => [entry, part.routes[index] as Route]));
-}
+  constructor(original: PlannedManifest, compile: (part: Manifest) => Plan | undefined) {
+    const { plan, manifest } = original;
+    this.#original = original;
+    this.#compile = compile;
+    this.#routes = new Map(plan.routes.map((route, index) => [manifest.routes[index] as RouteEntry, route]));
+    this.#upstreams = new Map(plan.upstreams.map((upstream) => [upstream.id, upstream]));
+  }
 
-function keyOf({ path }: RouteEntry): string {
-  return patternKey(parsePattern(path));
-}
+  plan(changed: Manifest): PlannedMutant | undefined {
+    const { plan, secrets } = this.#original;
+    const differing = this.#differingEntries(changed);
+    const compiled = this.#compileEntries(changed, differing);
+    if (compiled === undefined) return undefined;
+    const routes = changed.routes.map((entry) => compiled.get(entry) ?? (this.#routes.get(entry) as Route));
+    const keepsEncodedSlash = routes.some((route) => route.keepsEncodedSlash);
+    const patterns = differing.map((entry) => this.#patternOf(entry).pattern);
+    return {
+      planFor: (paths) => {
+        const possible = routes.filter((route) => paths.some((path) => reads(path, this.#patternOf(route).pattern)));
+        const router = { ...createRouter(possible), keepsEncodedSlash };
+        return { plan: { ...plan, routes, router }, manifest: changed, secrets };
+      },
+      affects: (url, paths) => {
+        // This setting decides about a path with an encoded slash before the router receives it.
+        if (keepsEncodedSlash !== plan.router.keepsEncodedSlash && /%2f/i.test(url)) return true;
+        return patterns.some((pattern) => paths.some((path) => reads(path, pattern)));
+      },
+    };
+  }
 
-function difference(all: readonly RouteEntry[], others: readonly RouteEntry[]): RouteEntry[] {
-  const known = new Set(others);
-  return all.filter((entry) => !known.has(entry));
+  /** Returns the routes that are only in one of the manifests, and those with a schema that differs. */
+  #differingEntries(changed: Manifest): RouteEntry[] {
+    const { schemas, routes } = this.#original.manifest;
+    const added = changed.routes.filter((entry) => !this.#routes.has(entry));
+    const isRemoved = added.length > 0 || changed.routes.length < routes.length;
+    const kept = new Set(isRemoved ? changed.routes : []);
+    const removed = isRemoved ? routes.filter((entry) => !kept.has(entry)) : [];
+    const names = Object.keys(schemas).filter((name) => schemas[name] !== changed.schemas[name]);
+    if (names.length === 0) return [...removed, ...added];
+    const users = changed.routes.filter((entry) => {
+      const used = schemasOf(entry, changed);
+      return names.some((name) => used.has(name));
+    });
+    return [...removed, ...added, ...users];
+  }
+
+  /** Compiles these routes with all others of the same paths: a route receives HEAD only if no other one of its path does. */
+  #compileEntries(changed: Manifest, differing: readonly RouteEntry[]): Map<RouteEntry, Route> | undefined {
+    const keys = new Set(differing.map((entry) => this.#patternOf(entry).key));
+    const entries = changed.routes.filter((entry) => keys.has(this.#patternOf(entry).key));
+    if (entries.length === 0) return new Map();
+    const names = new Set(entries.flatMap((entry) => [...schemasOf(entry, changed)]));
+    const schemas = Object.fromEntries(Object.entries(changed.schemas).filter(([name]) => names.has(name)));
+    const part = this.#compile({ ...changed, routes: entries, schemas });
+    if (part === undefined) return undefined;
+    return new Map(
+      entries.map((entry, index) => {
+        const route = part.routes[index] as Route;
+        return [entry, { ...route, upstream: this.#upstreams.get(route.upstream.id) ?? route.upstream }];
+      }),
+    );
+  }
+
+  #patternOf({ path }: { readonly path: string }): { readonly pattern: Pattern; readonly key: string } {
+    const known = this.#patterns.get(path);
+    if (known !== undefined) return known;
+    const pattern = parsePattern(path);
+    const parsed = { pattern, key: patternKey(pattern) };
+    this.#patterns.set(path, parsed);
+    return parsed;
+  }
 }
 
 /** Returns the names of the schemas that a value refers to, directly or not. */

@@ -51,20 +51,28 @@ export async function runMutants(
   onProgress: OnProgress = () => {},
 ): Promise<MutationResult> {
   const run = new MutationRun(testFile, planned, results, readFile);
-  const all = MUTATORS.flatMap(({ id, find }) => [...find(run.context)].map((mutant) => ({ id, mutant })));
+  let total = 0;
+  for (const _mutant of mutantsOf(run.context)) total += 1;
+  let done = 0;
   const unnoticed: UnnoticedMutant[] = [];
   const invisible: InvisibleMutant[] = [];
   let noticed = 0;
-  for (const [index, { id, mutant }] of all.entries()) {
-    onProgress(index, all.length);
+  for (const { id, mutant } of mutantsOf(run.context)) {
+    onProgress(done, total);
+    done += 1;
     const result = await run.test(mutant);
     const finding = findingOf(id, mutant, planned.secrets);
     if (result === 'noticed') noticed += 1;
     else if (result !== undefined && 'caseText' in result) unnoticed.push({ finding, ...result });
     else if (result !== undefined) invisible.push({ finding, ...result });
   }
-  onProgress(all.length, all.length);
+  onProgress(done, total);
   return { noticed, unnoticed, invisible };
+}
+
+/** Yields the changed manifests one at a time: those of a large manifest would not fit in memory together. */
+function* mutantsOf(context: MutationContext): Generator<{ readonly id: string; readonly mutant: Mutant }> {
+  for (const { id, find } of MUTATORS) for (const mutant of find(context)) yield { id, mutant };
 }
 
 function findingOf(rule: string, { path, message }: Mutant, { redactFinding, redactText }: Secrets): Finding {
