@@ -148,7 +148,7 @@ export const publicRouteAdded: Mutator = {
   },
 };
 
-/** Adds a public route for the paths with so many segments below the prefix of a protected route. */
+/** Adds a public route for the paths with `depth` segments below the prefix of a protected route. */
 function publicRoute({ manifest }: MutationContext, tested: TestedRoute, method: string, depth: number): Mutant {
   const names = Array.from({ length: depth }, (_, index) => `{any_segment_${index}}`);
   const path = [...formatPattern(tested.pattern.slice(0, -1)).split('/').filter(Boolean), ...names];
