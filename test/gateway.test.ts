@@ -7,4 +7,4 @@ it('gateway.yaml passes its test file, which notices every change of it', async 
   const { code, out, err } = await runCli(['test', 'test/gateway.test.yaml', '--mutate', '--fail-under', '100'], root);
   expect({ code, err }, out).toEqual({ code: 0, err: '' });
   expect(out).toMatch(/^test\/gateway\.test\.yaml: \d{4} passed\ncoverage of .* 100 %: .*\nmutation score 100 %: /);
-}, 240_000);
+}, 480_000);

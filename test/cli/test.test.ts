@@ -94,7 +94,7 @@ coverage of routes, roles, refusals and values 20 %: 1 of 2 routes, 0 of 0 roles
     writeFileSync(join(folder, 'gateway.test.yaml'), TEST_FILE + cases.join(''));
     const completed = await runCli(['test', '--mutate'], folder);
     expect(completed.out).toContain(`mutation score 100 %: ${total} of ${total} changes noticed\n`);
-  }, 60_000);
+  }, 120_000);
 
   it('applies --fail-under to the mutation score too, and reports the changes as JUnit XML and JSON', async () => {
     const folder = folderWith(files);
@@ -115,7 +115,7 @@ coverage of routes, roles, refusals and values 20 %: 1 of 2 routes, 0 of 0 roles
       case: expect.stringContaining('POST /one'),
     });
     expect(json.mutation.invisible).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 
   it('does not change the manifest if a case fails', async () => {
     const { code, out, err } = await runCli(
@@ -196,5 +196,5 @@ cases:
     await waitFor(/1 passed[\s\S]*1 passed[\s\S]*1 passed/);
     child.kill('SIGTERM');
     expect((await result).code).toBe(0);
-  }, 60_000);
+  }, 120_000);
 });

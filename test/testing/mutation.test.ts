@@ -154,7 +154,7 @@ describe('runMutants', () => {
     expect(second.unnoticed.map(({ finding, caseText }) => [finding.message, caseText])).toEqual([]);
     expect(second.noticed).toBe(first.noticed + first.unnoticed.length);
     expect(second.invisible).toEqual(first.invisible);
-  }, 120_000);
+  }, 240_000);
 
   it('prints the location, the effect and a case for a change that no case notices', async () => {
     const { unnoticed } = await mutate(ONE_CASE, MANIFEST);
@@ -171,7 +171,7 @@ describe('runMutants', () => {
   expect: { refusal: token_missing, route: contacts, upstream: null }
 `,
     });
-  }, 60_000);
+  }, 120_000);
 
   it('names the token that a case for a login route needs', async () => {
     const manifest = MANIFEST.replace('access: public, login:', 'access: public, roles: [admin], login:');
@@ -180,7 +180,7 @@ describe('runMutants', () => {
     expect(role?.caseText).toBe(
       '# define a token with the role "user" in "tokens", and expect that "login" refuses a response with it\n',
     );
-  }, 60_000);
+  }, 120_000);
 
   it('reports a reason for a change that no case can notice', async () => {
     const { invisible } = await mutate(ONE_CASE, MANIFEST);
@@ -188,7 +188,7 @@ describe('runMutants', () => {
       { path: ['auth', 'tokens', 'jwt', 'issuer'], at: 'value' },
       'test cases replace the verification of tokens',
     ]);
-  }, 60_000);
+  }, 120_000);
 
   it('prints no value from the environment', async () => {
     const manifest = MANIFEST.replace('allow: [admin, user]', "allow: [user, '${SECRET_ROLE}']")
@@ -203,7 +203,7 @@ describe('runMutants', () => {
     const result = await mutate(`${ONE_CASE}environment: ${JSON.stringify(environment)}\n`, manifest);
     expect(JSON.stringify(result).match(/.{40}secret[-.].{40}/g)).toBeNull();
     expect(result.unnoticed.length).toBeGreaterThan(30);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('createMutantPlanner', () => {
@@ -232,5 +232,5 @@ describe('createMutantPlanner', () => {
         }
       }
     expect(compared).toBeGreaterThan(1_000);
-  }, 120_000);
+  }, 240_000);
 });
