@@ -129,6 +129,7 @@ function createTerminal(args: readonly string[]): Terminal {
     outColour: hasColour(process.stdout),
     errColour: hasColour(process.stderr),
     outIsTerminal: process.stdout.isTTY === true,
+    errIsTerminal: process.stderr.isTTY === true,
     stop: stop.signal,
     onAbruptExit: (listener) => {
       // Unhandled rejections arrive here too. After an unexpected error the process never continues.

@@ -12,6 +12,8 @@ export interface Terminal {
   readonly errColour: boolean;
   /** True if standard output is a terminal, so a person reads it. */
   readonly outIsTerminal: boolean;
+  /** True if standard error is a terminal, which can show progress. */
+  readonly errIsTerminal: boolean;
   /** Aborted when the process must stop. The reason is the signal. */
   readonly stop: AbortSignal;
   /**

@@ -3,6 +3,7 @@ import type { RequestRecord } from '../gateway/telemetry/request-record.ts';
 import { createNullLog } from '../log/log.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Route } from '../plan/route-definition.ts';
+import type { Router } from '../plan/routing/router.ts';
 import type { Upstream } from '../plan/settings/upstream-definition.ts';
 import type { Auth } from '../plan/tokens/auth.ts';
 import type { Principal } from '../plan/tokens/verification-result.ts';
@@ -21,6 +22,8 @@ export interface OfflineOutcome {
   readonly upstreamRequest: RecordedRequest | undefined;
   /** The principals of the tokens that were verified: the caller, and at login those in the response. */
   readonly principals: readonly Principal[];
+  /** The paths that the router received: the outcome depends on no routes other than those that match one of them. */
+  readonly routedPaths: ReadonlySet<string>;
 }
 
 /** Serves one request at a time. @param upstreamResponse the response of the upstream; default: 200 without a body */
@@ -36,18 +39,37 @@ const OK_RESPONSE: StubResponse = { status: 200, headers: [], body: Buffer.alloc
  */
 export function createOfflineGateway(plan: Plan, tokens: StubVerifier): OfflineGateway {
   let upstream = createRecordingUpstream(OK_RESPONSE);
-  const offlinePlan = offlinePlanOf(plan, tokens, (origin) => upstream.connect(origin));
+  let routedPaths = new Set<string>();
+  const routedPlan = { ...plan, router: withListener(plan.router, (path) => void routedPaths.add(path)) };
+  const offlinePlan = offlinePlanOf(routedPlan, tokens, (origin) => upstream.connect(origin));
+  const log = createNullLog();
   return async (request, upstreamResponse = OK_RESPONSE) => {
     upstream = createRecordingUpstream(upstreamResponse);
+    routedPaths = new Set();
     const { promise: recorded, resolve } = Promise.withResolvers<RequestRecord>();
-    const gateway = createGateway(offlinePlan, createNullLog());
+    const gateway = createGateway(offlinePlan, log);
     gateway.subscribe(resolve);
     const [client, server] = MemorySocket.pair(plan.server.tls !== undefined);
     gateway.acceptConnection(server);
     const response = await sendOverSocket(client, request);
     const record = await recorded;
     await gateway.close(0);
-    return { record, response, upstreamRequest: upstream.requests[0], principals: tokens.takeVerified() };
+    return { record, response, upstreamRequest: upstream.requests[0], principals: tokens.takeVerified(), routedPaths };
+  };
+}
+
+/** Returns the router. It calls the listener with each path that it receives. */
+function withListener(router: Router, onPath: (path: string) => void): Router {
+  return {
+    ...router,
+    match: (method, path) => {
+      onPath(path);
+      return router.match(method, path);
+    },
+    allowedMethods: (path) => {
+      onPath(path);
+      return router.allowedMethods(path);
+    },
   };
 }
 

@@ -5,20 +5,21 @@ import type { RouteEntry } from '../manifest/manifest.generated.ts';
 import { rolesOf } from '../offline/claims.ts';
 import type { Route } from '../plan/route-definition.ts';
 import type { TestResult } from './run-test-file.ts';
+import { validatedValues } from './validated-values.ts';
 
-/** A route, an allowed role of a route, or a possible refusal: something that a test case can cover. */
+/** A route, an allowed role of a route, a possible refusal, or a validated value: something that a test case can cover. */
 export interface CoverageUnit {
-  readonly kind: 'route' | 'role' | 'refusal';
+  readonly kind: 'route' | 'role' | 'refusal' | 'value';
   /** `undefined` for a refusal that belongs to no route. */
   readonly route: string | undefined;
-  /** The id of the route, the redacted role, or the refusal code. */
+  /** The id of the route, the redacted role, the refusal code, or the JSON Pointer of the value. */
   readonly name: string;
   readonly isCovered: boolean;
 }
 
 /**
- * Returns the coverage units of a manifest. A route is covered if a request matched it, a role if the route accepted it, and
- * a refusal if the gateway gave it.
+ * Returns the coverage units of a manifest. A route is covered if a request matched it, a role if the route accepted it, a
+ * refusal if the gateway gave it, and a value if it was a violation.
  */
 export function coverageOf({ plan, manifest }: PlannedManifest, results: readonly TestResult[]): CoverageUnit[] {
   const covered = new Set(results.flatMap((result) => coveredBy(result, manifest.auth?.role)));
@@ -40,6 +41,7 @@ export function coverageOf({ plan, manifest }: PlannedManifest, results: readonl
         unit('role', route.id, role, route.auth?.role.redactedRoles[at]),
       ),
       ...testableRefusals(route, manifest.routes[index]).map((code) => unit('refusal', route.id, code)),
+      ...validatedValues(manifest, index).map((pointer) => unit('value', route.id, pointer)),
     ]),
     ...routingRefusals(plan.routes).map((code) => unit('refusal', undefined, code)),
   ];
@@ -52,7 +54,12 @@ function coveredBy(
 ): string[] {
   const { refusal, reported = [] } = record;
   const route = record.route?.id;
-  const keys = [keyOf('route', route, route ?? ''), ...reported.map(({ code }) => keyOf('refusal', route, code))];
+  const violations = [...reported, ...(refusal === undefined ? [] : [refusal])].flatMap(({ pointers }) => pointers);
+  const keys = [
+    keyOf('route', route, route ?? ''),
+    ...reported.map(({ code }) => keyOf('refusal', route, code)),
+    ...violations.map((pointer) => keyOf('value', route, pointer)),
+  ];
   if (refusal !== undefined) return [...keys, keyOf('refusal', route, refusal.code)];
   const roles = role === undefined ? [] : principals.flatMap(({ claims }) => rolesOf(role, claims));
   return [...keys, ...roles.map((name) => keyOf('role', route, name))];
@@ -80,6 +87,7 @@ export interface CoverageSummary {
   readonly routes: CoverageCount;
   readonly roles: CoverageCount;
   readonly refusals: CoverageCount;
+  readonly values: CoverageCount;
   /** The units that no test case covers, by route. */
   readonly uncovered: readonly { readonly route: string | undefined; readonly items: readonly string[] }[];
 }
@@ -100,6 +108,7 @@ export function summarizeCoverage(units: readonly CoverageUnit[]): CoverageSumma
     routes: countKind('route'),
     roles: countKind('role'),
     refusals: countKind('refusal'),
+    values: countKind('value'),
     uncovered: [...uncovered].map(([route, routeUnits]) => ({
       route,
       items: routeUnits.map(({ kind, name }) => (kind === 'route' ? 'is never reached' : `${kind} ${name}`)),

@@ -2,26 +2,39 @@ import type { StubResponse } from '../offline/recording-upstream.ts';
 import { headerValue, type OfflineRequest } from '../offline/request-bytes.ts';
 import type { CaseHeaders, CaseResponse, TestCase } from './test-file.generated.ts';
 
-/** One request of a test case. A case with a list of roles has one request for each role. */
+/** One request of a test case. A case with lists of methods, URLs and roles has one request for each combination. */
 export interface TestRequest {
   readonly name: string;
   /** The index of the case in the test file. */
   readonly index: number;
   readonly testCase: TestCase;
+  readonly method: string;
+  readonly url: string;
   readonly role: string | undefined;
 }
 
 export function testRequestsOf(cases: readonly TestCase[]): TestRequest[] {
   return cases.flatMap((testCase, index) => {
-    const { name, request } = testCase;
-    if (!Array.isArray(request.role)) return [{ name, index, testCase, role: request.role }];
-    return request.role.map((role) => ({ name: `${name} (${role})`, index, testCase, role }));
+    const { method, url, role } = testCase.request;
+    return [method].flat().flatMap((oneMethod) =>
+      [url].flat().flatMap((oneUrl) =>
+        [role].flat().map((oneRole) => {
+          const listed = [
+            ...(Array.isArray(method) ? [oneMethod] : []),
+            ...(Array.isArray(url) ? [oneUrl] : []),
+            ...(Array.isArray(role) ? [oneRole] : []),
+          ];
+          const name = listed.length === 0 ? testCase.name : `${testCase.name} (${listed.join(' ')})`;
+          return { name, index, testCase, method: oneMethod, url: oneUrl, role: oneRole };
+        }),
+      ),
+    );
   });
 }
 
-export function requestOf({ request }: TestCase): OfflineRequest {
-  const { method, url: target, body, bodyBytes } = request;
-  const headers = flattenHeaders(request.headers);
+export function requestOf({ method, url: target, testCase }: TestRequest): OfflineRequest {
+  const { body, bodyBytes } = testCase.request;
+  const headers = flattenHeaders(testCase.request.headers);
   if (bodyBytes !== undefined) return { method, target, headers, body: Buffer.alloc(bodyBytes, ' ') };
   return { method, target, ...withBody(headers, body) };
 }

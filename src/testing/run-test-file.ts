@@ -16,17 +16,30 @@ export interface TestResult extends TestRequest {
 
 /** Runs the cases of a test file against a manifest, offline. Call it only if `findUnknownReferences` returns no finding. */
 export async function runTestFile(testFile: TestFile, planned: PlannedManifest): Promise<TestResult[]> {
+  const run = createCaseRunner(testFile.tokens, planned);
+  const results: TestResult[] = [];
+  for (const testRequest of testRequestsOf(testFile.cases)) results.push(await run(testRequest));
+  return results;
+}
+
+/** The parts of a manifest that its test cases need. */
+export type TestedManifest = Pick<PlannedManifest, 'plan' | 'manifest' | 'secrets'>;
+
+/** Returns a function that runs one request of a test file. Run one request at a time. */
+export function createCaseRunner(
+  testTokens: TestFile['tokens'],
+  planned: TestedManifest,
+): (testRequest: TestRequest) => Promise<TestResult> {
   const tokens = new StubVerifier();
   const role = planned.manifest.auth?.role;
   const claimsOf = (name: string): CallerClaims => (role === undefined ? {} : claimsOfRole(role, name));
-  for (const [text, token] of Object.entries(testFile.tokens)) tokens.setToken(text, stubTokenOf(token, claimsOf));
+  for (const [text, token] of Object.entries(testTokens)) tokens.setToken(text, stubTokenOf(token, claimsOf));
   const send = createOfflineGateway(planned.plan, tokens);
-  const results: TestResult[] = [];
-  for (const testRequest of testRequestsOf(testFile.cases)) {
+  return async (testRequest) => {
     const { testCase, role } = testRequest;
     const claims = role === undefined ? testCase.request.claims : claimsOf(role);
     if (claims !== undefined) tokens.setToken(CALLER_TOKEN, { claims });
-    const request = requestOf(testCase);
+    const request = requestOf(testRequest);
     const authorization = claims === undefined ? [] : ['Authorization', `Bearer ${CALLER_TOKEN}`];
     const start = performance.now();
     const outcome = await send(
@@ -36,16 +49,15 @@ export async function runTestFile(testFile: TestFile, planned: PlannedManifest):
     const mismatches = compareOutcome(testCase.expect, outcome, planned.plan).map((mismatch) =>
       redactMismatch(mismatch, outcome, planned),
     );
-    results.push({ ...testRequest, outcome, mismatches, durationMs: performance.now() - start });
-  }
-  return results;
+    return { ...testRequest, outcome, mismatches, durationMs: performance.now() - start };
+  };
 }
 
 /** Replaces values from the environment in a mismatch by their references. */
 function redactMismatch(
   mismatch: Mismatch,
   { record, upstreamRequest }: OfflineOutcome,
-  planned: PlannedManifest,
+  planned: TestedManifest,
 ): Mismatch {
   const { path: member, expected, actual } = mismatch;
   const isUrl = member[0] === 'upstream' && (member.length === 1 || member[1] === 'url') && typeof actual === 'string';

@@ -62,13 +62,13 @@ expect: Expectation
  */
 export interface CaseRequest {
 /**
- * The method, sent unchanged.
+ * The method, sent unchanged. A list makes one case of each method.
  */
-method: string
+method: (string | string[])
 /**
- * Path and query, sent unchanged.
+ * Path and query, sent unchanged. A list makes one case of each request target.
  */
-url: string
+url: (string | string[])
 headers: CaseHeaders
 /**
  * The role of the caller, who sends a valid token. A list makes one case of each role.

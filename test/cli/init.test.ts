@@ -6,7 +6,7 @@ import { runCli } from '../support/cli.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 describe('init', () => {
-  it('writes a formatted manifest without problems, and tests that cover it', async () => {
+  it('writes a formatted manifest without problems, and tests that cover it and notice every change', async () => {
     const folder = temporaryFolder('init');
     const { code, out, err } = await runCli(['init'], folder);
     expect([code, out]).toEqual([0, 'gateway.yaml\ngateway.test.yaml\n']);
@@ -19,7 +19,7 @@ describe('init', () => {
     });
     expect((await runCli(['fmt', '--check', 'gateway.yaml', 'gateway.test.yaml'], folder)).code).toBe(0);
     expect((await runCli(['lint', '--preset', 'strict', '--fail-on', 'warning'], folder)).code).toBe(0);
-    expect(await runCli(['test', '--fail-under', '100'], folder)).toMatchObject({ code: 0, err: '' });
+    expect(await runCli(['test', '--mutate', '--fail-under', '100'], folder)).toMatchObject({ code: 0, err: '' });
     const routes = (await runCli(['routes'], folder)).out;
     expect([routes.match(/ public /g)?.length, routes.match(/ protected /g)?.length]).toEqual([1, 1]);
   });

@@ -29,7 +29,7 @@ describe('test', () => {
     const { code, out, err } = await runCli(['test'], folderWith(files), { UP: 'http://10.9.8.7:6' });
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toBe(`gateway.test.yaml: 1 passed
-coverage 20 %: 1 of 2 routes, 0 of 0 roles by route, 0 of 3 refusals
+coverage of routes, roles, refusals and values 20 %: 1 of 2 routes, 0 of 0 roles by route, 0 of 3 refusals, 0 of 0 validated values
   not covered: two: is never reached
   not covered: any route: refusal path_ambiguous, refusal route_unknown, refusal method_not_allowed
 `);
@@ -53,7 +53,7 @@ coverage 20 %: 1 of 2 routes, 0 of 0 roles by route, 0 of 3 refusals
 
   it('prints JUnit XML', async () => {
     const { out, err } = await runCli(['test', '-f', 'junit'], folderWith({ ...files, 'gateway.test.yaml': failing }));
-    expect(err).toMatch(/^coverage 20 %/);
+    expect(err).toMatch(/^coverage of routes, roles, refusals and values 20 %/);
     expect(out.replaceAll(/ time="[\d.]+"/g, '')).toBe(`<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="signing-gateway test" tests="1" failures="1" errors="0">
   <testsuite name="gateway.test.yaml" tests="1" failures="1" errors="0" skipped="0">
@@ -61,6 +61,69 @@ coverage 20 %: 1 of 2 routes, 0 of 0 roles by route, 0 of 3 refusals
   </testsuite>
 </testsuites>
 `);
+  });
+
+  it('prints JSON', async () => {
+    const { code, out, err } = await runCli(
+      ['test', '-f', 'json'],
+      folderWith({ ...files, 'gateway.test.yaml': failing }),
+    );
+    expect([code, err.split(' ')[0]]).toEqual([1, 'coverage']);
+    expect(JSON.parse(out)).toEqual({
+      file: 'gateway.test.yaml',
+      passed: 0,
+      failed: 1,
+      cases: [{ name: 'one & "only" <one>', line: 3, mismatches: [{ path: 'route', expected: 'two', actual: 'one' }] }],
+      coverage: expect.objectContaining({ percent: 20 }),
+    });
+  });
+
+  it('prints a case for each change of the manifest that no case notices, and the mutation score', async () => {
+    const folder = folderWith(files);
+    const { code, out, err } = await runCli(['test', '--mutate'], folder);
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toContain(`gateway.yaml:4:24 "one" also accepts POST [method-added]
+  - name: POST /one is refused with method_not_allowed
+    request: { method: POST, url: /one }
+    expect: { refusal: method_not_allowed, route: null, upstream: null }
+`);
+    const [, score, noticed, total] = /^mutation score ([\d.]+) %: (\d+) of (\d+) changes noticed/m.exec(out) ?? [];
+    expect(Number(score)).toBe(Math.floor((1000 * Number(noticed)) / Number(total)) / 10);
+    const cases = [...out.matchAll(/^ {2}- name: .*\n(?: {4}.*\n)+/gm)].map(([text]) => text);
+    expect(cases).toHaveLength(Number(total) - Number(noticed));
+    writeFileSync(join(folder, 'gateway.test.yaml'), TEST_FILE + cases.join(''));
+    const completed = await runCli(['test', '--mutate'], folder);
+    expect(completed.out).toContain(`mutation score 100 %: ${total} of ${total} changes noticed\n`);
+  }, 120_000);
+
+  it('applies --fail-under to the mutation score too, and reports the changes as JUnit XML and JSON', async () => {
+    const folder = folderWith(files);
+    const { code, out, err } = await runCli(['test', '--mutate', '--fail-under', '1', '-f', 'junit'], folder);
+    expect(code).toBe(0);
+    expect(err).toMatch(/^coverage .*\n(?: {2}.*\n)*mutation score [\d.]+ %/);
+    expect(out).toMatch(/<testsuite name="gateway\.test\.yaml --mutate" tests="\d+" failures="0"/);
+    const low = await runCli(['test', '--mutate', '--fail-under', '100', '-f', 'junit'], folder);
+    expect([low.code, low.err]).toEqual([1, expect.stringContaining('the mutation score is below 100 %')]);
+    expect(low.out).toMatch(/<failure type="unnoticed" message="&quot;one&quot; also accepts POST">/);
+    const json = JSON.parse((await runCli(['test', '--mutate', '-f', 'json'], folder)).out);
+    expect(json.mutation.unnoticed).toContainEqual({
+      mutator: 'method-added',
+      message: '"one" also accepts POST',
+      file: 'gateway.yaml',
+      line: 4,
+      column: 24,
+      case: expect.stringContaining('POST /one'),
+    });
+    expect(json.mutation.invisible).toEqual([]);
+  }, 120_000);
+
+  it('does not change the manifest if a case fails', async () => {
+    const { code, out, err } = await runCli(
+      ['test', '--mutate'],
+      folderWith({ ...files, 'gateway.test.yaml': failing }),
+    );
+    expect([code, err]).toEqual([1, 'the manifest was not changed, because cases fail; correct them first\n']);
+    expect(out).not.toContain('mutation score');
   });
 
   it('prints only the lines of long values that differ', async () => {
@@ -146,5 +209,5 @@ cases:
     await waitFor(/1 passed[\s\S]*1 passed[\s\S]*1 passed/);
     child.kill('SIGTERM');
     expect((await result).code).toBe(0);
-  }, 60_000);
+  }, 120_000);
 });

@@ -191,6 +191,34 @@ cases:
   ]);
 });
 
+it('runs a case with lists of methods, URLs and roles once for each combination', async () => {
+  const results = await run(`version: 1
+cases:
+  - name: read
+    request: { method: [GET, PUT], url: [/contacts, /contacts/7], role: [admin, user] }
+    expect: { route: contacts }
+  - name: nobody
+    request: { method: [GET, POST], url: /contacts }
+    expect: { refusal: token_missing }
+`);
+  expect(results.map(({ name }) => name)).toEqual([
+    'read (GET /contacts admin)',
+    'read (GET /contacts user)',
+    'read (GET /contacts/7 admin)',
+    'read (GET /contacts/7 user)',
+    'read (PUT /contacts admin)',
+    'read (PUT /contacts user)',
+    'read (PUT /contacts/7 admin)',
+    'read (PUT /contacts/7 user)',
+    'nobody (GET)',
+    'nobody (POST)',
+  ]);
+  expect(results.every(({ mismatches }) => mismatches.length === 0)).toBe(true);
+  expect(new Set(results.map(({ outcome }) => outcome.upstreamRequest?.method))).toEqual(
+    new Set(['GET', 'PUT', undefined]),
+  );
+});
+
 it('compares the violations that a route only reports', async () => {
   const text = `version: 1
 cases:
@@ -212,28 +240,70 @@ describe('coverage', () => {
   };
 
   it('counts routes, roles by route, and refusals by route', async () => {
-    const { percent, routes, roles, refusals, uncovered } = await coverageWith(`  - name: read
+    const { percent, routes, roles, refusals, values, uncovered } = await coverageWith(`  - name: read
     request: { method: GET, url: /contacts, role: user }
     expect: {}
   - name: nobody
     request: { method: GET, url: /contacts }
     expect: { refusal: token_missing }
 `);
-    expect([percent, routes, roles, refusals]).toEqual([
-      18.7,
+    expect([percent, routes, roles, refusals, values]).toEqual([
+      17.6,
       { covered: 1, total: 3 },
       { covered: 1, total: 4 },
       { covered: 1, total: 9 },
+      { covered: 0, total: 1 },
     ]);
     expect(uncovered).toEqual([
       { route: 'login', items: ['is never reached', 'role admin', 'role user', 'refusal role_not_allowed'] },
       { route: 'contacts', items: ['role admin', 'refusal role_not_allowed'] },
       {
         route: 'note',
-        items: ['is never reached', 'refusal body_too_large', 'refusal media_type_unsupported', 'refusal body_invalid'],
+        items: [
+          'is never reached',
+          'refusal body_too_large',
+          'refusal media_type_unsupported',
+          'refusal body_invalid',
+          'value /text',
+        ],
       },
       { route: undefined, items: ['refusal path_ambiguous', 'refusal route_unknown', 'refusal method_not_allowed'] },
     ]);
+  });
+
+  it('counts the parameters and members that a schema restricts, by their violations', async () => {
+    const manifest = planned(`version: 1
+upstreams: { up: { url: http://127.0.0.1:9 } }
+schemas:
+  Note: { type: object, required: [text], properties: { text: { type: string }, any: {}, tags: { $ref: '#/schemas/Tags' } } }
+  Tags: { type: array }
+routes:
+  - id: note
+    method: POST
+    path: /notes/{id}
+    upstream: up
+    access: public
+    params: { properties: { id: { type: integer } } }
+    query: { properties: { page: { type: integer }, sort: true } }
+    body: { schema: { $ref: '#/schemas/Note' }, maxBytes: 64B }
+`);
+    const values = coverageOf(manifest, []).filter(({ kind }) => kind === 'value');
+    expect(values.map(({ name }) => name)).toEqual(['/params/id', '/query/page', '/text', '/tags']);
+    const { testFile } = readTestFile({
+      path: 'gateway.test.yaml',
+      text: `version: 1
+cases:
+  - name: page
+    request: { method: POST, url: '/notes/7?page=x', body: { text: hello } }
+    expect: { refusal: parameter_invalid }
+  - name: tags
+    request: { method: POST, url: /notes/7, body: { text: hello, tags: 7 } }
+    expect: { refusal: body_invalid }
+`,
+    });
+    const results = testFile === undefined ? [] : await runTestFile(testFile.testFile, manifest);
+    const covered = coverageOf(manifest, results).filter(({ kind, isCovered }) => kind === 'value' && isCovered);
+    expect(covered.map(({ name }) => name)).toEqual(['/query/page', '/tags']);
   });
 
   it('does not count the role of a refused caller', async () => {

@@ -19,8 +19,8 @@ routes:
     requestHeaders: { set: { X-Platform: signing }, remove: [X-Debug] }
 `;
 
-export function planned(text = MANIFEST): PlannedManifest {
-  const loaded = load({ path: 'gateway.yaml', text }, worldOf());
+export function planned(text = MANIFEST, env: Record<string, string> = {}): PlannedManifest {
+  const loaded = load({ path: 'gateway.yaml', text }, { ...worldOf(), env });
   if (loaded.plan === undefined) throw new Error(JSON.stringify(loaded.problems));
   return loaded;
 }

@@ -1,9 +1,11 @@
+import type { Problem } from '../../problem/problem.ts';
 import { escapeXml, xmlAttributes } from '../xml.ts';
+import { formatChange } from './mutation-report.ts';
 import { formatMismatch, formatMismatchLocation, type TestReport } from './test-text.ts';
 
 /** Formats JUnit XML with one test case for each request. */
 export function formatJunit(report: TestReport): string {
-  const { path, results } = report;
+  const { path, results, mutation } = report;
   const failures = results.filter(({ mismatches }) => mismatches.length > 0).length;
   const seconds = results.reduce((sum, { durationMs }) => sum + durationMs, 0) / 1000;
   const totals = { name: path, tests: results.length, failures, errors: 0, skipped: 0, time: seconds.toFixed(3) };
@@ -27,11 +29,36 @@ export function formatJunit(report: TestReport): string {
     const failure = `<failure${xmlAttributes({ type: 'mismatch', message })}>${escapeXml(text.join('\n'))}</failure>`;
     return `    <testcase${xmlAttributes(attributes)}>${failure}</testcase>\n`;
   });
+  const changes = mutation?.unnoticed.map(({ problem, caseText }) => formatChangeCase(problem, caseText, report)) ?? [];
+  const failedChanges = report.isEnough ? 0 : changes.length;
+  const all = { tests: results.length + changes.length, failures: failures + failedChanges, errors: 0 };
+  const changeTotals = {
+    name: `${path} --mutate`,
+    tests: changes.length,
+    failures: failedChanges,
+    errors: 0,
+    skipped: 0,
+  };
   return [
     '<?xml version="1.0" encoding="UTF-8"?>\n',
-    `<testsuites${xmlAttributes({ name: 'signing-gateway test', tests: results.length, failures, errors: 0 })}>\n`,
+    `<testsuites${xmlAttributes({ name: 'signing-gateway test', ...all })}>\n`,
     `  <testsuite${xmlAttributes(totals)}>\n`,
     ...cases,
-    '  </testsuite>\n</testsuites>\n',
+    '  </testsuite>\n',
+    ...(mutation === undefined
+      ? []
+      : [`  <testsuite${xmlAttributes(changeTotals)}>\n`, ...changes, '  </testsuite>\n']),
+    '</testsuites>\n',
   ].join('');
+}
+
+/** Formats a change that no case notices. It is a failure only if the command fails. */
+function formatChangeCase(problem: Problem, caseText: string, { isEnough }: TestReport): string {
+  const { rule, message, file, range } = problem;
+  const name = `${rule} at ${range.line}:${range.column}: ${message}`;
+  const text = escapeXml(`${formatChange(problem, false)}\n${caseText}`);
+  const outcome = isEnough
+    ? `<system-out>${text}</system-out>`
+    : `<failure${xmlAttributes({ type: 'unnoticed', message })}>${text}</failure>`;
+  return `    <testcase${xmlAttributes({ name, classname: file, file, line: range.line })}>${outcome}</testcase>\n`;
 }

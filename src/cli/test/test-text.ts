@@ -3,6 +3,7 @@ import type { CoverageCount, CoverageSummary } from '../../testing/coverage.ts';
 import type { CheckedTestFile } from '../../testing/read-test-file.ts';
 import type { TestResult } from '../../testing/run-test-file.ts';
 import { paint, pluralize } from '../format.ts';
+import { formatMutation, type MutationReport } from './mutation-report.ts';
 
 /** The results of a test run, for every format. */
 export interface TestReport {
@@ -10,6 +11,10 @@ export interface TestReport {
   readonly testFile: CheckedTestFile;
   readonly results: readonly TestResult[];
   readonly coverage: CoverageSummary;
+  /** Present with `--mutate`. */
+  readonly mutation: MutationReport | undefined;
+  /** True if the coverage and the mutation score reach `--fail-under`. */
+  readonly isEnough: boolean;
 }
 
 /** Formats the failed cases with expected and actual values, then the summary and the coverage. */
@@ -18,7 +23,9 @@ export function formatTestText(report: TestReport, colour: boolean): string {
   const passed = paint(`${report.results.length - failed.length} passed`, 'green', colour);
   const summary = failed.length === 0 ? passed : `${passed}, ${paint(`${failed.length} failed`, 'red', colour)}`;
   const parts = failed.map((result) => `${formatFailure(result, report, colour)}\n`);
-  return [...parts, `${report.path}: ${summary}\n`, formatCoverage(report.coverage)].join('');
+  const { mutation, coverage } = report;
+  const mutationText = mutation === undefined ? '' : formatMutation(mutation, colour);
+  return [...parts, `${report.path}: ${summary}\n`, formatCoverage(coverage), mutationText].join('');
 }
 
 function formatFailure(result: TestResult, report: TestReport, colour: boolean): string {
@@ -65,11 +72,14 @@ function linesOf(value: unknown): string[] {
   return (typeof value === 'string' ? value : JSON.stringify(value, null, 2)).split('\n');
 }
 
-export function formatCoverage({ percent, routes, roles, refusals, uncovered }: CoverageSummary): string {
+export function formatCoverage({ percent, routes, roles, refusals, values, uncovered }: CoverageSummary): string {
   const format = ({ covered, total }: CoverageCount, noun: string) => `${covered} of ${pluralize(total, noun)}`;
-  const figures = [format(routes, 'route'), `${format(roles, 'role')} by route`, format(refusals, 'refusal')].join(
-    ', ',
-  );
+  const figures = [
+    format(routes, 'route'),
+    `${format(roles, 'role')} by route`,
+    format(refusals, 'refusal'),
+    format(values, 'validated value'),
+  ].join(', ');
   const lines = uncovered.map(({ route, items }) => `  not covered: ${route ?? 'any route'}: ${items.join(', ')}\n`);
-  return `coverage ${percent} %: ${figures}\n${lines.join('')}`;
+  return `coverage of routes, roles, refusals and values ${percent} %: ${figures}\n${lines.join('')}`;
 }

@@ -11,25 +11,32 @@ import { findUnknownReferences } from '../../testing/unknown-references.ts';
 import { formatProblems } from '../format.ts';
 import { readSource, unreadableFileError } from '../manifest-file.ts';
 import { CommandError, type ExitCode, type Options, type Terminal, UsageError, type Verb } from '../terminal.ts';
+import { mutate } from './mutate.ts';
+import { formatScore } from './mutation-report.ts';
+import { formatTestJson } from './test-json.ts';
 import { formatJunit } from './test-junit.ts';
 import { formatCoverage, formatTestText } from './test-text.ts';
 import { waitForChange } from './wait-for-change.ts';
 
 const DEFAULT_TEST_FILE = 'gateway.test.yaml';
-const FORMATS = { text: formatTestText, junit: formatJunit } as const;
+const FORMATS = { text: formatTestText, junit: formatJunit, json: formatTestJson } as const;
 
 const OPTIONS = {
   'fail-under': {
     type: 'string',
     valueName: 'PERCENT',
-    summary: 'exit with 1 if the coverage of the manifest is below this',
+    summary: 'exit with 1 if the coverage, or with --mutate the mutation score, is below this',
   },
   format: {
     type: 'string',
     short: 'f',
     valueName: 'FORMAT',
     choices: Object.keys(FORMATS),
-    summary: 'text (default) or junit',
+    summary: 'text (default), junit or json',
+  },
+  mutate: {
+    type: 'boolean',
+    summary: 'also change the manifest in many ways, and print a case for each change that no case notices',
   },
   watch: { type: 'boolean', summary: 'run again when the test file or its manifest changes' },
   config: {
@@ -41,10 +48,11 @@ const OPTIONS = {
 } as const satisfies Options;
 
 export const test: Verb = {
-  usage: 'signing-gateway test [TEST-FILE] [-c FILE] [--fail-under PERCENT] [-f text|junit] [--watch]',
+  usage: 'signing-gateway test [TEST-FILE] [-c FILE] [--mutate] [--fail-under PERCENT] [-f text|junit|json] [--watch]',
   options: OPTIONS,
   examples: [
     'signing-gateway test test/gateway.test.yaml --fail-under 90',
+    'signing-gateway test --mutate --fail-under 100',
     'signing-gateway test -f junit > report.xml',
   ],
   async run(terminal) {
@@ -57,6 +65,7 @@ export const test: Verb = {
       manifest: values.config,
       failUnder: parsePercent(values['fail-under']),
       format: parseFormat(values.format),
+      mutate: values.mutate === true,
     };
     return values.watch ? watch(options, terminal) : runOnce(options, terminal);
   },
@@ -68,6 +77,7 @@ interface TestOptions {
   readonly manifest: string | undefined;
   readonly failUnder: number;
   readonly format: keyof typeof FORMATS;
+  readonly mutate: boolean;
 }
 
 function parsePercent(text = '0'): number {
@@ -107,7 +117,8 @@ async function runOnce(
     err(formatProblems(manifestProblem(testFile, source.code), text, errColour));
     return 1;
   }
-  const loaded = load(source, createFileEnvironment(manifest, testFile.testFile.environment));
+  const environment = createFileEnvironment(manifest, testFile.testFile.environment);
+  const loaded = load(source, environment);
   for (const source of loaded.sources) files.set(source.path, source.text);
   if (loaded.plan === undefined) {
     err(formatProblems(loaded.problems, loaded.sources, errColour));
@@ -120,11 +131,20 @@ async function runOnce(
   }
   const results = await runTestFile(testFile.testFile, loaded);
   const coverage = summarizeCoverage(coverageOf(loaded, results));
-  out(FORMATS[format]({ path, testFile, results, coverage }, outColour));
-  if (format !== 'text') err(formatCoverage(coverage));
-  const isLow = coverage.percent < failUnder;
-  if (isLow) err(`coverage is below ${failUnder} %; add test cases or lower --fail-under\n`);
-  return isLow || results.some(({ mismatches }) => mismatches.length > 0) ? 1 : 0;
+  const isPassed = results.every(({ mismatches }) => mismatches.length === 0);
+  // A case that fails with the original manifest says nothing about a changed one.
+  const mutation =
+    options.mutate && isPassed
+      ? await mutate(testFile.testFile, loaded, results, environment.readFile, terminal)
+      : undefined;
+  const isEnough = coverage.percent >= failUnder && (mutation?.score ?? 100) >= failUnder;
+  out(FORMATS[format]({ path, testFile, results, coverage, mutation, isEnough }, outColour));
+  if (format !== 'text') err(formatCoverage(coverage) + (mutation === undefined ? '' : formatScore(mutation)));
+  if (options.mutate && !isPassed) err('the manifest was not changed, because cases fail; correct them first\n');
+  if (coverage.percent < failUnder) err(`coverage is below ${failUnder} %; add test cases or lower --fail-under\n`);
+  if (mutation !== undefined && mutation.score < failUnder)
+    err(`the mutation score is below ${failUnder} %; add the cases above or lower --fail-under\n`);
+  return isEnough && isPassed ? 0 : 1;
 }
 
 /** Runs the test file again after each change, until the process must stop. */

@@ -1,0 +1,31 @@
+import type { PlannedManifest } from '../../load.ts';
+import type { Environment } from '../../manifest/source.ts';
+import { runMutants } from '../../testing/mutation/run-mutants.ts';
+import type { TestResult } from '../../testing/run-test-file.ts';
+import type { TestFile } from '../../testing/test-file.generated.ts';
+import type { Terminal } from '../terminal.ts';
+import { createMutationReport, type MutationReport } from './mutation-report.ts';
+
+/** More frequent updates would cost time and flicker. */
+const PROGRESS_INTERVAL_MS = 100;
+const CLEAR_LINE = '\r\x1b[K';
+
+/** Tests the changed manifests, and shows the progress on a terminal. */
+export async function mutate(
+  testFile: TestFile,
+  planned: PlannedManifest,
+  results: readonly TestResult[],
+  readFile: Environment['readFile'],
+  { err, errIsTerminal }: Terminal,
+): Promise<MutationReport> {
+  let shownAt = Number.NEGATIVE_INFINITY;
+  const showProgress = (done: number, total: number) => {
+    const now = performance.now();
+    if (!errIsTerminal || now - shownAt < PROGRESS_INTERVAL_MS) return;
+    shownAt = now;
+    err(`${CLEAR_LINE}changing the manifest: ${done} of ${total}`);
+  };
+  const result = await runMutants(testFile, planned, results, readFile, showProgress);
+  if (errIsTerminal) err(CLEAR_LINE);
+  return createMutationReport(result, planned.document);
+}

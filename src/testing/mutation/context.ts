@@ -1,0 +1,99 @@
+import { compareSchemas, type SchemaLocation } from '../../diff/schemas/compare-schemas.ts';
+import type { PlannedManifest } from '../../load.ts';
+import type { Manifest } from '../../manifest/manifest.generated.ts';
+import type { Environment } from '../../manifest/source.ts';
+import { createParameterValidator } from '../../plan/body/parameter-value.ts';
+import { parsePattern } from '../../plan/routing/pattern.ts';
+import { SamplePaths } from '../../plan/routing/sample-paths.ts';
+import { bundleSchemas } from '../../plan/schema/schema-bundle.ts';
+import { typesAt } from '../../plan/schema/schema-walk.ts';
+import { createSchemaValidators } from '../../plan/schema/value-validator.ts';
+import type { Path } from '../../problem/finding.ts';
+import type { TestFile } from '../test-file.generated.ts';
+import { withValue } from './edits.ts';
+import type { MutationContext, TestedRoute } from './mutant.ts';
+
+type SchemaSide = Pick<SchemaLocation, 'root' | 'validatorAt'>;
+type SideFilter = (side: SchemaSide) => SchemaSide;
+
+/** Creates the facts that mutators need. */
+export function createMutationContext(
+  { manifest, plan }: Pick<PlannedManifest, 'manifest' | 'plan'>,
+  readFile: Environment['readFile'],
+  testFile: TestFile,
+): MutationContext {
+  const routes = plan.routes.map((route, index) => ({
+    path: ['routes', index],
+    entry: manifest.routes[index] as TestedRoute['entry'],
+    route,
+    pattern: parsePattern(route.path),
+  }));
+  const samples = SamplePaths.create(routes.map(({ pattern }) => pattern));
+  let original: SchemaSide | undefined;
+  const getOriginal = () => {
+    original ??= schemaSide(manifest, readFile);
+    return original;
+  };
+  const newValue = (path: Path, changed: Manifest, filter: SideFilter) =>
+    looserValues(filter(getOriginal()), filter(schemaSide(changed, readFile)), path);
+  const validValue = (path: Path, filter: SideFilter) => looserValues(NOTHING, filter(getOriginal()), path);
+  const newTexts = (path: Path, changed: Manifest) => newValue(path, changed, asParameters).map(String);
+  return {
+    manifest,
+    plan,
+    routes,
+    otherRole: rolesOf(testFile).find((role) => !manifest.auth?.role.allow.includes(role)) ?? 'other-role',
+    otherOrigin:
+      originsOf(testFile).find((origin) => !manifest.cors?.origins.includes(origin)) ?? 'https://other.example',
+    tokenOfRole: (role) => Object.entries(testFile.tokens).find(([, token]) => token.role === role)?.[0],
+    samplePaths: (pattern) => samples.of(pattern),
+    newValues: (path, changed) => newValue(path, changed, (side) => side),
+    newTexts,
+    validValues: (path) => validValue(path, (side) => side),
+    validTexts: (path) => validValue(path, asParameters).map(String),
+    invalidTexts: (path) => newTexts(path, withValue(manifest, path, {})),
+  };
+}
+
+function schemaSide(manifest: Manifest, readFile: Environment['readFile']): SchemaSide {
+  const { root } = bundleSchemas(manifest, readFile, []);
+  const { validatorAt } = createSchemaValidators(root);
+  return { root, validatorAt };
+}
+
+/** Returns a value that only the second side accepts. */
+function looserValues(old: SchemaSide, next: SchemaSide, path: Path): readonly unknown[] {
+  const { looser } = compareSchemas({ side: 'old', path, ...old }, { side: 'new', path, ...next });
+  return looser === undefined ? [] : [looser.value];
+}
+
+const NOT_VALID = [{ pointer: '', message: 'is not valid' }] as const;
+
+/** Accepts no value. */
+const NOTHING: SchemaSide = {
+  root: { schemas: {}, routes: [], files: {} },
+  validatorAt: () => () => NOT_VALID,
+};
+
+/** Validates the text of each value as the gateway validates a parameter. Other values are never valid. */
+function asParameters({ root, validatorAt }: SchemaSide): SchemaSide {
+  return {
+    root,
+    validatorAt: (path) => {
+      const schema = { validate: validatorAt(path), path, types: typesAt(root, path) };
+      const validate = createParameterValidator(schema, { values: undefined });
+      return (value) => (value === null || typeof value === 'object' ? NOT_VALID : validate(String(value), ''));
+    },
+  };
+}
+
+function rolesOf({ cases, tokens }: TestFile): string[] {
+  const tokenRoles = Object.values(tokens).flatMap(({ role }) => role ?? []);
+  return [...cases.flatMap(({ request }) => request.role ?? []), ...tokenRoles];
+}
+
+function originsOf({ cases }: TestFile): string[] {
+  return cases.flatMap(({ request }) =>
+    Object.entries(request.headers).flatMap(([name, value]) => (name.toLowerCase() === 'origin' ? value : [])),
+  );
+}

@@ -1,0 +1,236 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { PlannedManifest } from '../../src/load.ts';
+import type { OfflineOutcome } from '../../src/offline/offline-gateway.ts';
+import { compilePlan } from '../../src/plan/compile.ts';
+import { runToEnd } from '../../src/plan/sliced-work.ts';
+import { createMutationContext } from '../../src/testing/mutation/context.ts';
+import { MUTATORS } from '../../src/testing/mutation/mutators/index.ts';
+import { readPath } from '../../src/testing/mutation/path-readings.ts';
+import { createMutantPlanner } from '../../src/testing/mutation/plan-mutant.ts';
+import { runMutants } from '../../src/testing/mutation/run-mutants.ts';
+import { readTestFile } from '../../src/testing/read-test-file.ts';
+import { createCaseRunner, runTestFile, type TestedManifest } from '../../src/testing/run-test-file.ts';
+import { worldOf } from '../support/gateway.ts';
+import '../support/seed.ts';
+import { MANIFEST, planned } from './support.ts';
+
+/** A manifest with something for every mutator. */
+const COMPLETE = `version: 1
+upstreams: { contacts: { url: https://contacts.internal }, files: { url: https://files.internal } }
+auth:
+  tokens: { jwt: { jwks: https://identity.internal/jwks.json, algorithms: [ES256], issuer: i, audience: a } }
+  role: { claim: /company_role, allow: [admin, user, clerk], message: company admins and users only }
+cors: { origins: [https://app.example], methods: [GET] }
+schemas:
+  Page: { type: integer, minimum: 0, maximum: 9 }
+  Note:
+    type: object
+    required: [text]
+    additionalProperties: false
+    properties:
+      text: { type: string, minLength: 2, maxLength: 5, pattern: '^[a-z]+$' }
+      kind: { enum: [memo, task] }
+      tags: { type: array, maxItems: 2, uniqueItems: true, items: { type: string, maxLength: 3 } }
+routes:
+  - { id: login, method: POST, path: /login, upstream: contacts, access: public, roles: [admin], login: { token: /token, header: X-Token } }
+  - id: contacts
+    method: any
+    path: /contacts/**
+    upstream: contacts
+    access: protected
+    roles: [admin, user]
+    upstreamPath: { replace: /contacts, with: /v2 }
+    responseHeaders: { set: { X-Frame: deny }, remove: [Server] }
+  - id: contact
+    method: GET
+    path: /contacts/{id}/card
+    upstream: contacts
+    access: protected
+    websocket: { origins: [https://app.example] }
+    params: { properties: { id: { type: integer, minimum: 1 } } }
+    query: { properties: { page: { $ref: '#/schemas/Page' } }, required: [page], unknown: refuse, repeated: refuse }
+    headers: { properties: { X-Tenant: { type: string, maxLength: 4 } }, required: [X-Tenant] }
+  - id: note
+    method: POST
+    path: /notes
+    upstream: contacts
+    access: public
+    body: { schema: { $ref: '#/schemas/Note' }, maxBytes: 128B }
+    requestHeaders: { set: { X-Platform: signing }, remove: [X-Debug] }
+  - { id: sheet, method: PUT, path: /sheet, upstream: files, access: public, body: { csv: { header: [name, email] }, maxBytes: 1KB } }
+  - { id: raw, method: PUT, path: /raw, upstream: files, access: public, body: { types: [application/pdf], maxBytes: 1KB } }
+  - id: upload
+    method: POST
+    path: /upload
+    upstream: files
+    access: public
+    body: { multipart: { parts: { file: { types: [application/pdf], maxBytes: 64B, required: true } } }, maxBytes: 1KB }
+`;
+
+const ONE_CASE = `version: 1
+tokens:
+  token-of-a-user: { role: user }
+  token-of-a-clerk: { role: clerk }
+cases:
+  - name: nothing else
+    request: { method: GET, url: /nowhere }
+    expect: { refusal: route_unknown }
+`;
+
+/** Routes whose paths overlap, also after folding. */
+const ROUTING = `version: 1
+upstreams: { up: { url: https://up.internal } }
+auth:
+  tokens: { jwt: { jwks: https://identity.internal/jwks.json, algorithms: [ES256], issuer: i, audience: a } }
+  role: { claim: /role, allow: [admin], message: admins only }
+routes:
+  - { id: all, method: GET, path: /**, upstream: up, access: public }
+  - { id: admin, method: any, path: /Admin/**, upstream: up, access: protected }
+  - { id: head, method: HEAD, path: '/a/{b}', upstream: up, access: protected }
+  - { id: get, method: GET, path: '/a/{c}', upstream: up, access: public }
+  - { id: kept, method: GET, path: '/files/{name}', upstream: up, access: public, encodedSlash: keep }
+`;
+
+/** Creates cases with random methods and with paths that the router reads in several ways. */
+function routingCases(): string {
+  const segment = fc.constantFrom('a', 'A', 'admin', 'Admin', 'admin.', 'x', 'x%2Fy', 'files', '%C3%A9', 'x;y', '..');
+  const request = fc.record({
+    method: fc.constantFrom('GET', 'HEAD', 'POST', 'OPTIONS'),
+    url: fc.array(segment, { maxLength: 3 }).map((segments) => `/${segments.join('/')}`),
+  });
+  const cases = fc.sample(request, 40).map((each, index) => ({ name: `${index}`, request: each, expect: {} }));
+  return JSON.stringify({ version: 1, cases });
+}
+
+function planAll(original: PlannedManifest, changed: PlannedManifest['manifest']): TestedManifest {
+  const { plan, secrets } = original;
+  const options = {
+    hash: '',
+    readFile: worldOf().readFile,
+    secrets,
+    previous: undefined,
+    invalidParts: new Set<string>(),
+  };
+  const compiled = runToEnd(compilePlan(changed, options));
+  if (compiled.plan === undefined) throw new Error(JSON.stringify(compiled.findings));
+  return { plan: { ...plan, ...compiled.plan }, manifest: changed, secrets };
+}
+
+function summaryOf(outcome: OfflineOutcome | undefined): unknown {
+  const { record, response, upstreamRequest } = outcome ?? {};
+  const headers = new Map(response?.headers.map((name, index, all) => [name, all[index + 1]]) ?? []);
+  return [
+    record?.refusal?.code,
+    record?.refusal?.reason,
+    record?.route?.id,
+    response?.status,
+    headers.get('Allow'),
+    upstreamRequest?.method,
+    upstreamRequest?.url,
+  ];
+}
+
+async function mutate(text: string, manifest = COMPLETE) {
+  const { testFile, problems } = readTestFile({ path: 'gateway.test.yaml', text });
+  if (testFile === undefined) throw new Error(JSON.stringify(problems));
+  const original = planned(manifest, testFile.testFile.environment);
+  const results = await runTestFile(testFile.testFile, original);
+  expect(results.filter(({ mismatches }) => mismatches.length > 0).map(({ name }) => name)).toEqual([]);
+  return runMutants(testFile.testFile, original, results, worldOf().readFile);
+}
+
+function indent(text: string): string {
+  return text.replaceAll(/^(?=.)/gm, '  ');
+}
+
+describe('runMutants', () => {
+  it('finds an unnoticed or invisible change for every mutator, and its cases then notice every change', async () => {
+    const first = await mutate(ONE_CASE);
+    const found = [...first.unnoticed, ...first.invisible].map(({ finding }) => finding.rule);
+    expect(new Set(found)).toEqual(new Set(MUTATORS.map(({ id }) => id)));
+    const completed = ONE_CASE + first.unnoticed.map(({ caseText }) => indent(caseText)).join('');
+    const second = await mutate(completed);
+    expect(second.unnoticed.map(({ finding, caseText }) => [finding.message, caseText])).toEqual([]);
+    expect(second.noticed).toBe(first.noticed + first.unnoticed.length);
+    expect(second.invisible).toEqual(first.invisible);
+  }, 240_000);
+
+  it('prints the location, the effect and a case for a change that no case notices', async () => {
+    const { unnoticed } = await mutate(ONE_CASE, MANIFEST);
+    const access = unnoticed.find(({ finding }) => finding.rule === 'access-public');
+    expect(access).toEqual({
+      finding: {
+        rule: 'access-public',
+        severity: 'warning',
+        location: { path: ['routes', 1, 'access'], at: 'value' },
+        message: '"contacts" accepts requests without a token',
+      },
+      caseText: `- name: GET /contacts/x is refused with token_missing
+  request: { method: GET, url: /contacts/x }
+  expect: { refusal: token_missing, route: contacts, upstream: null }
+`,
+    });
+  }, 120_000);
+
+  it('names the token that a case for a login route needs', async () => {
+    const manifest = MANIFEST.replace('access: public, login:', 'access: public, roles: [admin], login:');
+    const { unnoticed } = await mutate(ONE_CASE.replace(/tokens:\n(?: .*\n)+/, ''), manifest);
+    const [role] = unnoticed.filter(({ finding }) => finding.rule === 'route-role-added');
+    expect(role?.caseText).toBe(
+      '# define a token with the role "user" in "tokens", and expect that "login" refuses a response with it\n',
+    );
+  }, 120_000);
+
+  it('reports a reason for a change that no case can notice', async () => {
+    const { invisible } = await mutate(ONE_CASE, MANIFEST);
+    expect(invisible.map(({ finding, reason }) => [finding.location, reason])).toContainEqual([
+      { path: ['auth', 'tokens', 'jwt', 'issuer'], at: 'value' },
+      'test cases replace the verification of tokens',
+    ]);
+  }, 120_000);
+
+  it('prints no value from the environment', async () => {
+    const manifest = MANIFEST.replace('allow: [admin, user]', "allow: [user, '${SECRET_ROLE}']")
+      .replace('access: public, login', 'access: public, roles: [user], login')
+      .replace('X-Platform: signing', "X-Platform: '${SECRET_HEADER}'")
+      .replace('routes:', "cors: { origins: ['${SECRET_ORIGIN}'] }\nroutes:");
+    const environment = {
+      SECRET_ROLE: 'secret-role',
+      SECRET_HEADER: 'secret-header',
+      SECRET_ORIGIN: 'https://secret.example',
+    };
+    const result = await mutate(`${ONE_CASE}environment: ${JSON.stringify(environment)}\n`, manifest);
+    expect(JSON.stringify(result).match(/.{40}secret[-.].{40}/g)).toBeNull();
+    expect(result.unnoticed.length).toBeGreaterThan(30);
+  }, 120_000);
+});
+
+describe('createMutantPlanner', () => {
+  it('has the same outcomes as a complete compilation, and affects every request with another outcome', async () => {
+    const original = planned(ROUTING);
+    const { testFile } = readTestFile({ path: 'gateway.test.yaml', text: routingCases() });
+    if (testFile === undefined) throw new Error('the cases are valid');
+    const results = await runTestFile(testFile.testFile, original);
+    const context = createMutationContext(original, worldOf().readFile, testFile.testFile);
+    const plan = createMutantPlanner(original, worldOf().readFile);
+    const known = results.map((result) => ({ result, paths: [...result.outcome.routedPaths].map(readPath) }));
+    let compared = 0;
+    for (const { find } of MUTATORS)
+      for (const { manifest: changed, invisible } of find(context)) {
+        const partial = invisible === undefined ? plan(changed) : undefined;
+        if (partial === undefined) continue;
+        const complete = planAll(original, changed);
+        const affected = known.filter(({ result, paths }) => partial.affects(result.url, paths));
+        const tested = partial.planFor(affected.flatMap(({ paths }) => paths));
+        const [runPartial, runComplete] = [tested, complete].map((one) => createCaseRunner({}, one));
+        for (const each of known) {
+          const expected = summaryOf((await runComplete?.(each.result))?.outcome);
+          const actual = affected.includes(each) ? (await runPartial?.(each.result))?.outcome : each.result.outcome;
+          expect(summaryOf(actual), `${each.result.name} with ${JSON.stringify(changed.routes)}`).toEqual(expected);
+          compared += 1;
+        }
+      }
+    expect(compared).toBeGreaterThan(1_000);
+  }, 240_000);
+});
