@@ -1,12 +1,7 @@
 import type { RoutePair } from '../../plan/route-pairs.ts';
-import type { DiffContext, DiffFinding, DiffWitness } from '../difference.ts';
-import type { DiffRoute } from '../side.ts';
+import type { DiffContext, DiffFinding, DiffWitness, MatchedRoutePair } from '../difference.ts';
 
-/** A pair that has both an old and a new route. */
-export interface MatchedRoutePair extends RoutePair<DiffRoute> {
-  readonly from: DiffRoute;
-  readonly to: DiffRoute;
-}
+export type { MatchedRoutePair };
 
 /** Yields the pairs with a route on both sides. */
 export function* matchedRoutes({ pairs }: DiffContext): Generator<MatchedRoutePair> {
@@ -26,9 +21,9 @@ export function findingAtKey(
   pair: MatchedRoutePair,
   key: string,
   message: string,
-  witness = requestWitness(pair),
+  witness?: DiffWitness,
 ): DiffFinding {
-  return { message: `${describeRoute(pair)} ${message}`, path: [...pair.to.path, key], witness };
+  return { message: `${describeRoute(pair)} ${message}`, path: [...pair.to.path, key], witness, pair };
 }
 
 export function requestWitness({ request }: RoutePair): DiffWitness | undefined {

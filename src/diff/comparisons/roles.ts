@@ -1,4 +1,4 @@
-import type { Comparison, DiffContext } from '../difference.ts';
+import type { Comparison, DiffContext, DiffWitness } from '../difference.ts';
 import type { DiffRoute, DiffSide } from '../side.ts';
 import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-routes.ts';
 
@@ -11,7 +11,7 @@ export const roleWidened: Comparison = {
     if (roles.length > 0) yield { message: `these roles are now allowed: ${printed(roles)}`, path: ALLOW };
     for (const pair of pairsWithRoles(sides)) {
       const more = missingFrom(requiredRoles(pair.from, sides.old), requiredRoles(pair.to, sides.next));
-      if (more.length > 0) yield findingAtKey(pair, 'roles', `now allows these roles: ${printed(more)}`);
+      if (more.length > 0) yield findingAtKey(pair, 'roles', `now allows these roles: ${printed(more)}`, callerWitness(pair, more));
     }
   },
 };
@@ -25,7 +25,7 @@ export const roleNarrowed: Comparison = {
     if (roles.length > 0) yield { message: `these roles are no longer allowed: ${printed(roles)}`, path: ALLOW };
     for (const pair of pairsWithRoles(sides)) {
       const less = missingFrom(requiredRoles(pair.to, sides.next), requiredRoles(pair.from, sides.old));
-      if (less.length > 0) yield findingAtKey(pair, 'roles', `no longer allows these roles: ${printed(less)}`);
+      if (less.length > 0) yield findingAtKey(pair, 'roles', `no longer allows these roles: ${printed(less)}`, callerWitness(pair, less));
     }
   },
 };
@@ -42,6 +42,15 @@ function* pairsWithRoles(sides: DiffContext): Generator<MatchedRoutePair> {
 
 function printed(roles: readonly (readonly [role: string, text: string])[]): string {
   return roles.map(([, text]) => text).join(', ');
+}
+
+/** Returns a request of a caller with one of the roles. A public route checks them only in the responses of a login. */
+function callerWitness(
+  { request, from, to }: MatchedRoutePair,
+  [role]: readonly (readonly [role: string, text: string])[],
+): DiffWitness | undefined {
+  const isProtected = from.route.access === 'protected' && to.route.access === 'protected';
+  return request === undefined || role === undefined || !isProtected ? undefined : { request: { ...request, role: role[0] } };
 }
 
 function hasAuth({ old, next }: DiffContext): boolean {

@@ -72,7 +72,6 @@ export const VALUE_RULES: readonly ValueRule[] = [
   rule('role-claim', 'error', ROLE, 'auth role array'),
   rule('role-message', 'info', 'Clients whose role is refused receive another message.', 'auth role message'),
   rule('realm-changed', 'info', 'The realm in WWW-Authenticate changed.', 'auth realm'),
-  rule('auth-changed', 'info', 'The token settings were added or removed: no route uses them on one side.', 'auth'),
   rule('upstream-settings', 'info', 'The settings of an upstream changed.', 'upstreams *'),
   rule('cors-widened', 'warning', CORS, 'cors origins', hasAddedOrigin),
   rule('cors-widened', 'warning', CORS, 'cors methods', hasAddedMethod),
