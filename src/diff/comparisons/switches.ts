@@ -36,29 +36,33 @@ interface Switch {
   readonly key: string;
   readonly isOn: (entry: RouteEntry) => boolean;
   readonly witnessOf: (sides: DiffContext, pair: MatchedRoutePair) => DiffWitness | undefined;
+  /** True if the switch has no effect without a witness: a literal path never has an encoded slash. */
+  readonly needsWitness: boolean;
 }
 
 const WEBSOCKET: Switch = {
   key: 'websocket',
   isOn: ({ websocket }) => websocket !== false,
   witnessOf: (sides, pair) => handshakeWitness(sides, pair),
+  needsWitness: false,
 };
 const ENCODED_SLASH: Switch = {
   key: 'encodedSlash',
   isOn: ({ encodedSlash }) => encodedSlash === 'keep',
   witnessOf: encodedSlashWitness,
+  needsWitness: true,
 };
 
 function* changedSwitches(
   sides: DiffContext,
-  { key, isOn, witnessOf }: Switch,
+  { key, isOn, witnessOf, needsWitness }: Switch,
   to: boolean,
   message: string,
 ): Generator<DiffFinding> {
   for (const pair of matchedRoutes(sides)) {
     if (isOn(pair.from.entry) === to || isOn(pair.to.entry) !== to) continue;
     const witness = witnessOf(sides, pair);
-    // Without a request, a path of the pair cannot show the switch, such as an encoded slash in a literal path.
-    if (witness !== undefined || pair.request === undefined) yield findingAtKey(pair, key, message, witness);
+    const hasEffect = witness !== undefined || pair.request === undefined || !needsWitness;
+    if (hasEffect) yield findingAtKey(pair, key, message, witness);
   }
 }
