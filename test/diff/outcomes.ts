@@ -45,7 +45,11 @@ export async function outcomeOf({ side, gateway, tokens }: OfflineSide, request:
   };
 }
 
-export async function isTreatedDifferently(old: OfflineSide, next: OfflineSide, request: DiffRequest): Promise<boolean> {
+export async function isTreatedDifferently(
+  old: OfflineSide,
+  next: OfflineSide,
+  request: DiffRequest,
+): Promise<boolean> {
   return !isDeepStrictEqual(await outcomeOf(old, request), await outcomeOf(next, request));
 }
 
@@ -57,5 +61,7 @@ function withoutIds(headers: readonly string[] = []): string[] {
 }
 
 function withoutId(text = ''): string {
-  return text.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'id').replaceAll(/"(?:requestId|request_id|traceId|trace_id)":"[^"]*"/g, '');
+  return text
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'id')
+    .replaceAll(/"(?:requestId|request_id|traceId|trace_id)":"[^"]*"/g, '');
 }

@@ -57,7 +57,10 @@ const REWRITES: Readonly<Record<string, Rewrite>> = {
   },
   EndpointUrl: ({ holder, key }) => {
     if (typeof holder[key] === 'string')
-      holder[key] = String(holder[key]).replace(/^https:\/\/([^/:]+)(?=\/)/, (_text, host) => `https://${host.toUpperCase()}:443`);
+      holder[key] = String(holder[key]).replace(
+        /^https:\/\/([^/:]+)(?=\/)/,
+        (_text, host) => `https://${host.toUpperCase()}:443`,
+      );
   },
   HeaderName: changeCase,
   MediaType: changeCase,
@@ -175,12 +178,18 @@ export function write(manifest: object, random: Random): { text: string; files: 
     holder[key] = `\${VALUE_${count++}:-${text}}`;
   }
   const files: Record<string, string> = {};
-  const options = { defaultStringType: STRING_TYPES[random(STRING_TYPES.length)] ?? 'PLAIN', aliasDuplicateObjects: true } as const;
+  const options = {
+    defaultStringType: STRING_TYPES[random(STRING_TYPES.length)] ?? 'PLAIN',
+    aliasDuplicateObjects: true,
+  } as const;
   if (random(3) === 0 && Array.isArray(copy['routes']) && copy['routes'].length > 1) {
     files['routes/more.yaml'] = stringify({ routes: copy['routes'].splice(1) }, options);
     copy['include'] = 'routes/more.yaml';
   }
-  const text = random(3) === 0 ? JSON.stringify(copy) : stringify(copy, { ...options, collectionStyle: COLLECTIONS[random(3)] ?? 'any' });
+  const text =
+    random(3) === 0
+      ? JSON.stringify(copy)
+      : stringify(copy, { ...options, collectionStyle: COLLECTIONS[random(3)] ?? 'any' });
   return { text, files };
 }
 

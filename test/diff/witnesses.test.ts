@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { diff } from '../../src/diff/diff.ts';
 import type { DiffSide } from '../../src/diff/side.ts';
-import { caseNames, sideOfCase } from './cases.ts';
 import { anyPair } from './any-pair.ts';
+import { caseNames, sideOfCase } from './cases.ts';
 import { isTreatedDifferently, offlineSide } from './outcomes.ts';
 import { sideOf } from './support.ts';
 

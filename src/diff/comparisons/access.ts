@@ -22,7 +22,9 @@ export const routeProtected: Comparison = {
   *find(sides) {
     for (const pair of matchedRoutes(sides))
       if (becameProtected(pair))
-        yield withoutCaller(findingAtKey(pair, 'access', 'is now protected: it requires a token', requestWitness(pair)));
+        yield withoutCaller(
+          findingAtKey(pair, 'access', 'is now protected: it requires a token', requestWitness(pair)),
+        );
   },
 };
 

@@ -43,19 +43,19 @@ export const loginAdded: Comparison = {
 };
 
 function* changedLocations(sides: DiffContext, isLooser: boolean): Generator<DiffFinding> {
-    for (const pair of matchedRoutes(sides)) {
-      const [old, next] = [pair.from.entry.login, pair.to.entry.login];
-      if (old === undefined || next === undefined) continue;
-      const [oldLocations, locations] = [tokenLocations(old), tokenLocations(next)];
-      if (isDeepStrictEqual(oldLocations, locations)) continue;
-      // Without locations, every JWT of the response must verify.
-      const isLost = oldLocations.length === 0 || oldLocations.some((one) => !locations.includes(one));
-      if (isLost !== isLooser) continue;
-      const [before, now] = [pair.from, pair.to].map(
-        ({ redactedEntry }) => tokenLocations(redactedEntry.login ?? {}).join(', ') || 'the complete response',
-      );
-      yield findingAtKey(pair, 'login', `reads tokens from another location: ${now} (was ${before})`);
-    }
+  for (const pair of matchedRoutes(sides)) {
+    const [old, next] = [pair.from.entry.login, pair.to.entry.login];
+    if (old === undefined || next === undefined) continue;
+    const [oldLocations, locations] = [tokenLocations(old), tokenLocations(next)];
+    if (isDeepStrictEqual(oldLocations, locations)) continue;
+    // Without locations, every JWT of the response must verify.
+    const isLost = oldLocations.length === 0 || oldLocations.some((one) => !locations.includes(one));
+    if (isLost !== isLooser) continue;
+    const [before, now] = [pair.from, pair.to].map(
+      ({ redactedEntry }) => tokenLocations(redactedEntry.login ?? {}).join(', ') || 'the complete response',
+    );
+    yield findingAtKey(pair, 'login', `reads tokens from another location: ${now} (was ${before})`);
+  }
 }
 
 type LoginTokens = { readonly token?: string | readonly string[]; readonly header?: string };

@@ -17,12 +17,7 @@ export function describeRoute({ from, to }: MatchedRoutePair): string {
 }
 
 /** Returns a finding at a key of the new route, or at the route itself if it lacks the key. */
-export function findingAtKey(
-  pair: MatchedRoutePair,
-  key: string,
-  message: string,
-  witness?: DiffWitness,
-): DiffFinding {
+export function findingAtKey(pair: MatchedRoutePair, key: string, message: string, witness?: DiffWitness): DiffFinding {
   return { message: `${describeRoute(pair)} ${message}`, path: [...pair.to.path, key], witness, pair };
 }
 

@@ -11,7 +11,8 @@ export const roleWidened: Comparison = {
     if (roles.length > 0) yield { message: `these roles are now allowed: ${printed(roles)}`, path: ALLOW };
     for (const pair of pairsWithRoles(sides)) {
       const more = missingFrom(requiredRoles(pair.from, sides.old), requiredRoles(pair.to, sides.next));
-      if (more.length > 0) yield findingAtKey(pair, 'roles', `now allows these roles: ${printed(more)}`, callerWitness(pair, more));
+      if (more.length > 0)
+        yield findingAtKey(pair, 'roles', `now allows these roles: ${printed(more)}`, callerWitness(pair, more));
     }
   },
 };
@@ -25,7 +26,8 @@ export const roleNarrowed: Comparison = {
     if (roles.length > 0) yield { message: `these roles are no longer allowed: ${printed(roles)}`, path: ALLOW };
     for (const pair of pairsWithRoles(sides)) {
       const less = missingFrom(requiredRoles(pair.to, sides.next), requiredRoles(pair.from, sides.old));
-      if (less.length > 0) yield findingAtKey(pair, 'roles', `no longer allows these roles: ${printed(less)}`, callerWitness(pair, less));
+      if (less.length > 0)
+        yield findingAtKey(pair, 'roles', `no longer allows these roles: ${printed(less)}`, callerWitness(pair, less));
     }
   },
 };
@@ -50,7 +52,9 @@ function callerWitness(
   [role]: readonly (readonly [role: string, text: string])[],
 ): DiffWitness | undefined {
   const isProtected = from.route.access === 'protected' && to.route.access === 'protected';
-  return request === undefined || role === undefined || !isProtected ? undefined : { request: { ...request, role: role[0] } };
+  return request === undefined || role === undefined || !isProtected
+    ? undefined
+    : { request: { ...request, role: role[0] } };
 }
 
 function hasAuth({ old, next }: DiffContext): boolean {

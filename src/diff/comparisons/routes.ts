@@ -36,7 +36,9 @@ export const routeShadowed: Comparison = {
       const message = isRetained
         ? `the route "${to.route.id}" now receives requests that went to "${from.route.id}"`
         : `the route "${to.route.id}" now receives requests of "${from.route.id}", which was removed`;
-      const witness = request && { request: hasCaller(from, to) ? withCaller(request, { from, to, request }) : request };
+      const witness = request && {
+        request: hasCaller(from, to) ? withCaller(request, { from, to, request }) : request,
+      };
       yield { message, path: [...to.path, 'path'], witness };
     }
   },

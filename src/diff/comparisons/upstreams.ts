@@ -54,7 +54,8 @@ export const upstreamCa: Comparison = {
   description: 'Other authorities must sign the certificate of an upstream.',
   *find(sides) {
     for (const { id, next, toFinding } of tlsChanges(sides, 'ca'))
-      if (next.tls().ca !== undefined) yield toFinding(`the certificate of "${id}" must be signed by other authorities`);
+      if (next.tls().ca !== undefined)
+        yield toFinding(`the certificate of "${id}" must be signed by other authorities`);
   },
 };
 

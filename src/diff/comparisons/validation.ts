@@ -9,7 +9,12 @@ export const validationReported: Comparison = {
   *find(sides) {
     for (const pair of matchedRoutes(sides))
       if (pair.from.entry.validation === 'enforce' && pair.to.entry.validation === 'report')
-        yield findingAtKey(pair, 'validation', 'now only reports invalid requests (it refused them)', invalidWitness(sides, pair));
+        yield findingAtKey(
+          pair,
+          'validation',
+          'now only reports invalid requests (it refused them)',
+          invalidWitness(sides, pair),
+        );
   },
 };
 
@@ -20,6 +25,11 @@ export const validationEnforced: Comparison = {
   *find(sides) {
     for (const pair of matchedRoutes(sides))
       if (pair.from.entry.validation === 'report' && pair.to.entry.validation === 'enforce')
-        yield findingAtKey(pair, 'validation', 'now refuses invalid requests (it only reported them)', invalidWitness(sides, pair));
+        yield findingAtKey(
+          pair,
+          'validation',
+          'now refuses invalid requests (it only reported them)',
+          invalidWitness(sides, pair),
+        );
   },
 };

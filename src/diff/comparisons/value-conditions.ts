@@ -42,7 +42,8 @@ export const hasAddedAddress: ValueCondition = (_old, _next, { old, next }) => {
 /** True if a listener moved from loopback to other addresses, or from one address to all of them. */
 export const isOpened: ValueCondition = (old, next) => reachOf(next) > reachOf(old);
 
-export const isOpenedAdmin: ValueCondition = (old, next) => old === undefined && isMap(next) && reachOf(next['listen']) > 0;
+export const isOpenedAdmin: ValueCondition = (old, next) =>
+  old === undefined && isMap(next) && reachOf(next['listen']) > 0;
 
 /** True if the admin API lost TLS, and other machines reach it. */
 export const isPlainAdmin: ValueCondition = (old, next, sides) =>
@@ -57,8 +58,10 @@ export const isLooserForm: ValueCondition = (old, next) => {
   if (!isMap(old)) return false;
   if (!isMap(next)) return true;
   const before = old['parts'] as FormParts;
-  return Object.entries(next['parts'] as FormParts).some(([name, part]) => isLooserPart(before[name], part))
-    || Object.entries(before).some(([name, part]) => part.required && !Object.hasOwn(next['parts'] as FormParts, name));
+  return (
+    Object.entries(next['parts'] as FormParts).some(([name, part]) => isLooserPart(before[name], part)) ||
+    Object.entries(before).some(([name, part]) => part.required && !Object.hasOwn(next['parts'] as FormParts, name))
+  );
 };
 
 type FormParts = NonNullable<NonNullable<RouteEntry['body']>['multipart']>['parts'];
@@ -67,7 +70,9 @@ type FormPart = FormParts[string];
 function isLooserPart(old: FormPart | undefined, next: FormPart): boolean {
   if (old === undefined) return true;
   const hasMoreTypes = old.types !== undefined && !next.types?.every(mediaTypeMatcher(old.types));
-  return hasMoreTypes || next.maxBytes > old.maxBytes || next.maxCount > old.maxCount || (old.required && !next.required);
+  return (
+    hasMoreTypes || next.maxBytes > old.maxBytes || next.maxCount > old.maxCount || (old.required && !next.required)
+  );
 }
 
 const ALL_ADDRESSES = new Set(['0.0.0.0', '::']);

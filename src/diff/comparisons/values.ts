@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { isMap, valueAt } from '../../plan/schema/schema-walk.ts';
 import type { Path } from '../../problem/finding.ts';
 import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
-import { type DiffSide, formatRedactedValue } from '../side.ts';
 import { normalize } from '../settings/normalizations.ts';
+import { type DiffSide, formatRedactedValue } from '../side.ts';
 import { renamedUpstreams } from '../upstream-pairs.ts';
 import { matchedRoutes } from './matched-routes.ts';
 import { VALUE_RULES, type ValueRule } from './value-rules.ts';
@@ -122,7 +122,9 @@ function* routeChanges(sides: DiffContext): Generator<Change> {
     const keys = new Set([...Object.keys(from.entry), ...Object.keys(to.entry)]);
     const names = [...keys].filter((key) => !EXCLUDED_ROUTE_KEYS.has(key)).sort();
     for (const suffix of names.flatMap((key) => otherPaths([from.entry, to.entry], key))) {
-      const [before, now] = [from, to].map(({ entry }) => normalize(valueAt(entry, suffix), ['routes', '*', ...suffix]));
+      const [before, now] = [from, to].map(({ entry }) =>
+        normalize(valueAt(entry, suffix), ['routes', '*', ...suffix]),
+      );
       const [oldPath, path] = [
         [...from.path, ...suffix],
         [...to.path, ...suffix],

@@ -46,7 +46,7 @@ export const NORMALIZATIONS: readonly (readonly [path: string, normalize: Normal
   // Browsers receive whole seconds.
   ['cors maxAge', (duration: string) => Math.floor(durationMs(duration) / 1000)],
   ['routes * timeout', timerMs],
-  ['routes * body multipart parts * types', unorderedNames],
+  ['routes * body multipart parts * types', mediaTypes],
   ['routes * body multipart parts * maxBytes', sizeBytes],
 ];
 
@@ -80,6 +80,15 @@ function unordered(items: readonly string[]): readonly string[] {
 
 function unorderedNames(names: readonly string[]): readonly string[] {
   return unordered(names.map((name) => name.toLowerCase()));
+}
+
+/** A type that a range such as `image/*` includes adds nothing. */
+function mediaTypes(types: readonly string[]): readonly string[] {
+  const names = unorderedNames(types);
+  return names.filter((name) => {
+    const range = name.replace(/\/.*/, '/*');
+    return name === range || !names.includes(range);
+  });
 }
 
 function hashOf(text: string): string {

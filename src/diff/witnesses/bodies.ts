@@ -77,7 +77,9 @@ function jsonTexts({ old, next }: DiffContext, { from, to }: MatchedRoutePair): 
 function formTexts({ from, to }: MatchedRoutePair, type: string): readonly string[] {
   const bodies = [from, to].map(({ entry }) => entry.body);
   if (/csv/i.test(type))
-    return bodies.flatMap((body) => (body?.csv === undefined ? ['x'] : [`${body.csv.header.join(body.csv.delimiter)}\r\n`]));
+    return bodies.flatMap((body) =>
+      body?.csv === undefined ? ['x'] : [`${body.csv.header.join(body.csv.delimiter)}\r\n`],
+    );
   if (!/form-data/i.test(type)) return ['x'];
   return bodies.map((body) => {
     const parts = Object.entries(body?.multipart?.parts ?? {}).map(([name, { types = [] }]) => {

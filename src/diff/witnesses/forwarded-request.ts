@@ -18,7 +18,9 @@ export function forwardedWitness(
 export function validRequest(sides: DiffContext, pair: MatchedRoutePair): DiffRequest | undefined {
   if (pair.request === undefined) return undefined;
   const candidates: readonly DiffRequest[] = [pair.request, ...sampleRequests(sides, pair)];
-  const request = candidates.find((candidate) => [pair.from, pair.to].every((route) => hasValidParameters(route, candidate)));
+  const request = candidates.find((candidate) =>
+    [pair.from, pair.to].every((route) => hasValidParameters(route, candidate)),
+  );
   const complete = request && withCaller(request, pair);
   const isProtected = [pair.from, pair.to].some(({ route }) => route.access === 'protected');
   return isProtected && complete?.role === undefined ? undefined : complete;

@@ -18,6 +18,9 @@ export function handshakeWitness(
   const request = validRequest(sides, pair);
   const path = request?.url.replace(/\?.*/, '') ?? '';
   const { old, next } = sides;
-  const isMatch = old.plan.router.match('GET', path) === pair.from.route && next.plan.router.match('GET', path) === pair.to.route;
-  return request && isMatch ? { request: withHeaders({ ...request, method: 'GET' }, [...HANDSHAKE, ...headers]) } : undefined;
+  const isMatch =
+    old.plan.router.match('GET', path) === pair.from.route && next.plan.router.match('GET', path) === pair.to.route;
+  return request && isMatch
+    ? { request: withHeaders({ ...request, method: 'GET' }, [...HANDSHAKE, ...headers]) }
+    : undefined;
 }
