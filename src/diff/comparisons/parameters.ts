@@ -76,7 +76,12 @@ function hasDifferentRules({ old, next }: DiffContext, { from, to }: MatchedRout
         name,
         normalizeSchema(side.schemas, [...path, key, 'properties', name]),
       ]);
-      return JSON.stringify([entry[key] === undefined, rest, schemas.sort()]);
+      // The order of keys and names means nothing.
+      const lists = Object.entries(rest).map(([name, value]) => [
+        name,
+        Array.isArray(value) ? value.toSorted() : value,
+      ]);
+      return JSON.stringify([entry[key] === undefined, lists.sort(), schemas.sort()]);
     };
     return serialize(old, from) !== serialize(next, to);
   });

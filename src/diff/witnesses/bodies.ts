@@ -1,8 +1,7 @@
 import { CONTENT_METHODS } from '../../http-methods.ts';
 import type { Route } from '../../plan/route-definition.ts';
 import type { DiffContext, DiffRequest, MatchedRoutePair } from '../difference.ts';
-import type { SchemaLocation } from '../schemas/compare-schemas.ts';
-import { sampleValues } from '../schemas/sample-values.ts';
+import { jsonBodies } from './samples.ts';
 
 /** A Content-Type and the text of a body. */
 export interface SampleBody {
@@ -43,7 +42,8 @@ export function acceptsBody(route: Route, { type, text }: SampleBody): boolean {
 /** Returns a body that both routes forward; `undefined` if none was found. */
 export function forwardedBody(sides: DiffContext, pair: MatchedRoutePair): SampleBody | undefined {
   for (const type of sampleTypes(pair)) {
-    const texts = /json/i.test(type) ? jsonTexts(sides, pair) : formTexts(pair, type);
+    const isJson = /json/i.test(type);
+    const texts = isJson ? jsonBodies(sides, pair).map((value) => JSON.stringify(value)) : formTexts(pair, type);
     for (const text of texts) {
       const body = { type, text };
       if ([pair.from, pair.to].every(({ route }) => acceptsBody(route, body))) return body;
@@ -60,18 +60,6 @@ export function withContentMethod({ old, next }: DiffContext, { from, to }: Matc
       old.plan.router.match(candidate, path) === from.route && next.plan.router.match(candidate, path) === to.route,
   );
   return method === undefined ? request : { ...request, method };
-}
-
-function jsonTexts({ old, next }: DiffContext, { from, to }: MatchedRoutePair): readonly string[] {
-  const locations = (
-    [
-      ['old', old, from],
-      ['new', next, to],
-    ] as const
-  ).flatMap(([side, { schemas: root, validatorAt }, { path, entry }]): SchemaLocation[] =>
-    entry.body?.schema === undefined ? [] : [{ side, root, path: [...path, 'body', 'schema'], validatorAt }],
-  );
-  return locations.length === 0 ? ['{}'] : sampleValues(locations).map((value) => JSON.stringify(value));
 }
 
 function formTexts({ from, to }: MatchedRoutePair, type: string): readonly string[] {

@@ -1,10 +1,10 @@
 import type { DiffContext, DiffRequest, DiffWitness, MatchedRoutePair } from '../difference.ts';
-import { sampleRequests } from '../schemas/sample-requests.ts';
 import { acceptsBody, acceptsType, type SampleBody, sampleTypes, withContentMethod } from './bodies.ts';
 import { withCaller } from './callers.ts';
 import { hasValidParameters, validRequest, withHeaders } from './forwarded-request.ts';
+import { parameterRequests } from './samples.ts';
 
-/** Returns a request with a media type that exactly one of the routes accepts. @param isExpected true for that type */
+/** Returns a request with a media type that one route accepts and the other one refuses. */
 export function mediaTypeWitness(
   sides: DiffContext,
   pair: MatchedRoutePair,
@@ -40,7 +40,7 @@ export function invalidWitness(sides: DiffContext, pair: MatchedRoutePair): Diff
   const { from, to, request } = pair;
   if (request === undefined) return undefined;
   const isInvalid = (candidate: DiffRequest) => [from, to].every((route) => !hasValidParameters(route, candidate));
-  const withParameters = [request, ...sampleRequests(sides, pair)].find(isInvalid);
+  const withParameters = [request, ...parameterRequests(sides, pair)].find(isInvalid);
   if (withParameters !== undefined) return { request: withCaller(withParameters, pair) };
   for (const type of sampleTypes(pair)) {
     const body = INVALID_TEXTS.map((text): SampleBody => ({ type, text })).find((candidate) =>

@@ -1,7 +1,7 @@
 import type { DiffContext, DiffRequest, DiffWitness, MatchedRoutePair } from '../difference.ts';
-import { sampleRequests } from '../schemas/sample-requests.ts';
 import { forwardedBody, withContentMethod } from './bodies.ts';
 import { withCaller } from './callers.ts';
+import { parameterRequests } from './samples.ts';
 
 /** Returns a request that both manifests forward; `undefined` if none was found. @param headers further headers */
 export function forwardedWitness(
@@ -17,10 +17,10 @@ export function forwardedWitness(
 /** Returns a request with a caller and parameters that both routes accept, and without a body. */
 export function validRequest(sides: DiffContext, pair: MatchedRoutePair): DiffRequest | undefined {
   if (pair.request === undefined) return undefined;
-  const candidates: readonly DiffRequest[] = [pair.request, ...sampleRequests(sides, pair)];
-  const request = candidates.find((candidate) =>
-    [pair.from, pair.to].every((route) => hasValidParameters(route, candidate)),
-  );
+  const isValid = (candidate: DiffRequest) =>
+    [pair.from, pair.to].every((route) => hasValidParameters(route, candidate));
+  // Most routes have no parameters, and the search for samples takes time.
+  const request = isValid(pair.request) ? pair.request : parameterRequests(sides, pair).find(isValid);
   const complete = request && withCaller(request, pair);
   const isProtected = [pair.from, pair.to].some(({ route }) => route.access === 'protected');
   return isProtected && complete?.role === undefined ? undefined : complete;
