@@ -4,6 +4,7 @@ import { diff } from '../../src/diff/diff.ts';
 import type { DiffSide } from '../../src/diff/side.ts';
 import { definitionOf, manifestSchema, type SchemaNode } from '../support/manifest-schema.ts';
 import { fullSideOf, loadFull, MANIFESTS } from './full-manifests.ts';
+import { samplesOf, similarValues } from './mutations.ts';
 
 /** Yields every key of a manifest as a dotted path with its schema; `*` stands for any name or index. */
 function* keysOf(node: SchemaNode, path: readonly string[] = []): Generator<readonly [string, SchemaNode]> {
@@ -84,20 +85,4 @@ function holdersOf(value: unknown, [first = '', ...rest]: readonly string[]): [H
   const holder = value as Holder;
   const names = first === '*' ? Object.keys(holder) : Object.hasOwn(holder, first) ? [first] : [];
   return names.flatMap((name) => (rest.length === 0 ? [[holder, name]] : holdersOf(holder[name], rest)));
-}
-
-function samplesOf(node: SchemaNode): readonly unknown[] {
-  const { examples = [], enum: words = [] } = node;
-  const target = definitionOf(node);
-  return [...examples, ...words, ...(target === undefined ? [] : samplesOf(target))];
-}
-
-/** Returns values that are similar to this one. */
-function similarValues(value: unknown, { items = {} }: SchemaNode = {}): unknown[] {
-  if (typeof value === 'boolean') return [!value];
-  if (typeof value === 'number') return [value - 1, value + 1];
-  if (typeof value === 'string') return [value.replace(/\d+/, (digits) => String(Number(digits) + 1)), `${value}x`];
-  if (!Array.isArray(value)) return [];
-  const others = [...samplesOf(items), ...similarValues(value[0])].filter((other) => !value.includes(other));
-  return [value.slice(1), ...others.map((other) => [...value, other])];
 }

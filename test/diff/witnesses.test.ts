@@ -80,7 +80,6 @@ describe('the request of a difference', () => {
       }),
       { numRuns: RUNS },
     );
-    if (process.env['DIFF_COUNTS']) console.log(counts);
     expect(counts.size).toBeGreaterThan(10);
   }, 600_000);
 });

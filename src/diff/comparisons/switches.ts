@@ -36,33 +36,35 @@ interface Switch {
   readonly key: string;
   readonly isOn: (entry: RouteEntry) => boolean;
   readonly witnessOf: (sides: DiffContext, pair: MatchedRoutePair) => DiffWitness | undefined;
-  /** True if the switch has no effect without a witness: a literal path never has an encoded slash. */
-  readonly needsWitness: boolean;
+  /** False if the switch has no effect on the requests of a pair for which no witness was found. */
+  readonly mayHaveEffect: (pair: MatchedRoutePair) => boolean;
 }
 
 const WEBSOCKET: Switch = {
   key: 'websocket',
   isOn: ({ websocket }) => websocket !== false,
   witnessOf: (sides, pair) => handshakeWitness(sides, pair),
-  needsWitness: false,
+  mayHaveEffect: () => true,
 };
 const ENCODED_SLASH: Switch = {
   key: 'encodedSlash',
   isOn: ({ encodedSlash }) => encodedSlash === 'keep',
   witnessOf: encodedSlashWitness,
-  needsWitness: true,
+  // A literal path never has an encoded slash.
+  mayHaveEffect: ({ from, to }) =>
+    from.route.id === to.route.id && [from, to].some(({ pattern }) => pattern.some(({ kind }) => kind !== 'literal')),
 };
 
 function* changedSwitches(
   sides: DiffContext,
-  { key, isOn, witnessOf, needsWitness }: Switch,
+  { key, isOn, witnessOf, mayHaveEffect }: Switch,
   to: boolean,
   message: string,
 ): Generator<DiffFinding> {
   for (const pair of matchedRoutes(sides)) {
     if (isOn(pair.from.entry) === to || isOn(pair.to.entry) !== to) continue;
     const witness = witnessOf(sides, pair);
-    const hasEffect = witness !== undefined || pair.request === undefined || !needsWitness;
+    const hasEffect = witness !== undefined || mayHaveEffect(pair);
     if (hasEffect) yield findingAtKey(pair, key, message, witness);
   }
 }
