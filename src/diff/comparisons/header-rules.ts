@@ -48,7 +48,10 @@ interface HeaderRule {
 /** Returns the rules of a route by the folded names of the headers. */
 function headerRules({ entry, redactedEntry }: DiffRoute, { key, fold }: Direction): ReadonlyMap<string, HeaderRule> {
   const { set = {}, remove = [] } = entry[key] ?? {};
-  const removed = remove.map((name): [string, HeaderRule] => [fold(name), { name, effect: null, text: 'remove' }]);
+  const removed = remove.map((name, index): [string, HeaderRule] => {
+    const printed = redactedEntry[key]?.remove[index] ?? name;
+    return [fold(name), { name: printed, effect: null, text: 'remove' }];
+  });
   const added = Object.entries(set).map(([name, value]): [string, HeaderRule] => {
     const text = `set to ${redactedEntry[key]?.set[name]}`;
     // The letter case of a name means nothing, but other characters stay as they are written.

@@ -31,7 +31,9 @@ function* changedHeaders(
     const [first] = names;
     if (first === undefined) continue;
     const witness = forwardedWitness(sides, pair, [first, 'x']);
-    yield findingAtKey(pair, 'requestHeaders', `${message}: ${names.join(', ')}`, witness);
+    const redacted = more.redactedEntry.requestHeaders?.keep ?? [];
+    const printed = names.map((name) => redacted[keptHeaders(more).indexOf(name)] ?? name);
+    yield findingAtKey(pair, 'requestHeaders', `${message}: ${printed.join(', ')}`, witness);
   }
 }
 
