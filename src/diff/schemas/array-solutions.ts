@@ -103,7 +103,12 @@ function* listsOf(solver: SchemaSolver, terms: Terms, unique: boolean | undefine
 }
 
 function pairsOf(length: number): [number, number][] {
-  if (length > SHORT) return [[0, 1], [length - 2, length - 1], [0, length - 1]];
+  if (length > SHORT)
+    return [
+      [0, 1],
+      [length - 2, length - 1],
+      [0, length - 1],
+    ];
   return Array.from({ length }, (_, one) => one).flatMap((one) =>
     Array.from({ length: length - one - 1 }, (_, step): [number, number] => [one, one + step + 1]),
   );

@@ -71,7 +71,7 @@ export const FORMAT_PATTERNS: Readonly<Record<string, string>> = {
   'iso-date-time':
     '^20[0-9]{2}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])[T ](?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\\.[0-9]+)?(?:Z|[+-]0[0-9]:[0-5][0-9])?$',
   duration: '^P(?:[0-9]+[YMD]|T[0-9]+[HMS])$',
-  uri: "^[a-z]+:(?://)?[A-Za-z0-9][A-Za-z0-9._~/-]*$",
+  uri: '^[a-z]+:(?://)?[A-Za-z0-9][A-Za-z0-9._~/-]*$',
   'uri-reference': '^[A-Za-z0-9._~/-]*$',
   'uri-template': '^[A-Za-z0-9._~/-]*(?:\\{[a-z]+\\})?$',
   email: '^[A-Za-z0-9_+-]+(?:\\.[A-Za-z0-9_+-]+)*@(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\\.)+[A-Za-z0-9]+$',
@@ -86,5 +86,4 @@ export const FORMAT_PATTERNS: Readonly<Record<string, string>> = {
 };
 
 /** The texts that `contentEncoding: base64` accepts. */
-export const BASE64_PATTERN =
-  '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$';
+export const BASE64_PATTERN = '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$';

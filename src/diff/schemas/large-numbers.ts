@@ -8,7 +8,8 @@ const LARGE = [2 ** 60, -(2 ** 60)];
 export function* withLargeNumbers(value: unknown): Generator<unknown> {
   if (typeof value === 'number') yield* LARGE;
   if (Array.isArray(value))
-    for (const [index, item] of value.entries()) for (const large of withLargeNumbers(item)) yield value.with(index, large);
+    for (const [index, item] of value.entries())
+      for (const large of withLargeNumbers(item)) yield value.with(index, large);
   if (!isMap(value)) return;
   const members = Object.entries(value);
   for (const [index, [name, inside]] of members.entries())

@@ -43,7 +43,8 @@ export function normalizeNode(schema: unknown, context: NormalizationContext): u
   const enumerated = keepsEvaluated || isOrdered ? undefined : acceptedEnum(own, context);
   if (enumerated !== undefined) return enumerated.length === 0 ? false : { enum: enumerated };
   const keywords = normalizeKeywords(rest, inner, isOrdered);
-  if (keywords === false || parts.includes(false)) return keepsEvaluated || isOrdered ? { ...rest, allOf: parts } : false;
+  if (keywords === false || parts.includes(false))
+    return keepsEvaluated || isOrdered ? { ...rest, allOf: parts } : false;
   if (keepsEvaluated || isOrdered) return withParts(keywords, parts, isOrdered);
   return mergeSchemas([keywords, ...parts]);
 }

@@ -1,8 +1,8 @@
 import { validatedType } from '../../plan/schema/keywords.ts';
 import { isMap } from '../../plan/schema/schema-walk.ts';
 import { canonicalJson, jsonTypeOf } from './json-value.ts';
-import { simplifyNumberLimits } from './number-keywords.ts';
 import { simplifyBranches } from './normal-branches.ts';
+import { simplifyNumberLimits } from './number-keywords.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 type Mutable = Record<string, unknown>;
@@ -87,24 +87,33 @@ function simplifyConditions(next: Mutable): void {
     delete next['else'];
   }
   for (const keyword of ['then', 'else']) if (isTrue(next[keyword])) delete next[keyword];
-  if ('if' in next && isTrue(next['if']) && isEmpty(next['then'])) for (const keyword of ['if', 'else']) delete next[keyword];
+  if ('if' in next && isTrue(next['if']) && isEmpty(next['then']))
+    for (const keyword of ['if', 'else']) delete next[keyword];
 }
 
 function simplifyMembers(next: Mutable, { keepsEvaluated }: SimplificationLimits): void {
   const required = Array.isArray(next['required']) ? [...new Set(next['required'].map(String))].sort() : [];
   if (required.length === 0) delete next['required'];
   else next['required'] = required;
-  if (typeof next['minProperties'] === 'number' && next['minProperties'] <= required.length) delete next['minProperties'];
+  if (typeof next['minProperties'] === 'number' && next['minProperties'] <= required.length)
+    delete next['minProperties'];
   if (isMap(next['dependentRequired'])) {
-    const entries = Object.entries(next['dependentRequired']).map(([name, needed]) => [name, uniqueTexts(needed)] as const);
-    setMap(next, 'dependentRequired', entries.filter(([, needed]) => needed.length > 0));
+    const entries = Object.entries(next['dependentRequired']).map(
+      ([name, needed]) => [name, uniqueTexts(needed)] as const,
+    );
+    setMap(
+      next,
+      'dependentRequired',
+      entries.filter(([, needed]) => needed.length > 0),
+    );
   }
   if (keepsEvaluated) return;
   if (isMap(next['dependentSchemas'])) setMap(next, 'dependentSchemas', withoutTrue(next['dependentSchemas']));
   if (isTrue(next['additionalProperties'])) delete next['additionalProperties'];
   const isOpen = !('additionalProperties' in next);
   for (const keyword of ['properties', 'patternProperties'])
-    if (isMap(next[keyword])) setMap(next, keyword, isOpen ? withoutTrue(next[keyword]) : Object.entries(next[keyword]));
+    if (isMap(next[keyword]))
+      setMap(next, keyword, isOpen ? withoutTrue(next[keyword]) : Object.entries(next[keyword]));
 }
 
 function withoutTrue(schemas: Schema): [string, unknown][] {

@@ -61,4 +61,3 @@ interface LimitKeywords {
 
 const NO_MINIMUM = Number.NEGATIVE_INFINITY;
 const NO_MAXIMUM = Number.POSITIVE_INFINITY;
-

@@ -4,8 +4,6 @@ import { objectOf } from './json-value.ts';
 import type { LazyList } from './lazy-list.ts';
 import type { SchemaSolver } from './schema-solver.ts';
 import { type SchemaLiteral, type SchemaTerm, type SomeMember, satisfies, termMaker } from './schema-terms.ts';
-import { automatonOf } from './schema-text.ts';
-import { searchTexts } from './pattern-search.ts';
 
 type Literal<Kind extends SchemaLiteral['kind']> = Extract<SchemaLiteral, { kind: Kind }>;
 type Members = ReadonlyMap<string, readonly SchemaTerm[]>;
@@ -28,6 +26,7 @@ class ObjectSearch {
   /** The names that the schemas mention. */
   readonly #knownNames: readonly string[];
   readonly #patterns: readonly string[];
+  readonly #termsByName = new Map<string, readonly SchemaTerm[]>();
 
   constructor(solver: SchemaSolver, literals: readonly SchemaLiteral[]) {
     this.#solver = solver;
@@ -93,9 +92,13 @@ class ObjectSearch {
     yield* this.#valued(all);
     if (all.size >= this.#max) return;
     // A member may be needed to meet a keyword such as `unevaluatedProperties` beside it.
-    for (const name of this.#knownNames)
+    let remaining = this.#knownNames.length + this.#solver.budget.effort.width;
+    for (const name of this.#namesFor(undefined)) {
+      remaining -= 1;
+      if (remaining < 0) return;
       if (!all.has(name) && !this.#forbidden.has(name) && this.#isPossible(name, []))
         yield* this.#valued(new Map([...all, [name, []]]));
+    }
   }
 
   /** Yields the object with the first value of each member, then those with another value of one member. */
@@ -112,7 +115,12 @@ class ObjectSearch {
   }
 
   #valuesOf(name: string, terms: readonly SchemaTerm[]): LazyList<unknown> {
-    return this.#solver.solve([...terms, ...this.#members.flatMap((literal) => memberTerms(literal, name))]);
+    let common = this.#termsByName.get(name);
+    if (common === undefined) {
+      common = this.#members.flatMap((literal) => memberTerms(literal, name));
+      this.#termsByName.set(name, common);
+    }
+    return this.#solver.solve([...terms, ...common]);
   }
 
   /** Yields names of members, known ones first, then ones that differ in the patterns that they match. */
@@ -126,58 +134,42 @@ class ObjectSearch {
   }
 
   *#candidateNames(some: SomeMember | undefined): Generator<string> {
-    const { effort } = this.#solver.budget;
+    const { width } = this.#solver.budget.effort;
     yield* this.#knownNames;
     yield* ['x', 'y', 'a'];
-    const nameTerms = [...this.#nameTerms, ...(some?.nameTerms ?? [])];
-    if (nameTerms.length > 0) {
-      const isText = { root: nameTerms[0]?.root, schema: { type: 'string' }, isPositive: true } as SchemaTerm;
-      for (const name of this.#solver.solve([...nameTerms, isText]).take(effort.width * 3)) yield String(name);
-    }
-    yield* this.#patternNames(some?.pattern);
+    const nameTerms = [...this.#nameTerms, ...(some?.nameTerms ?? []), ...patternTerms(some?.pattern, true), IS_TEXT];
+    for (const patterns of this.#patternCombinations(some?.pattern))
+      for (const name of this.#solver.solve([...nameTerms, ...patterns]).take(Math.max(width, this.#min)))
+        yield String(name);
     for (let count = 0; count < this.#min; count += 1) yield `x${count}`;
   }
 
-  /** Yields names that match each pattern, and names that match two patterns or only one of them. */
-  *#patternNames(own: string | undefined): Generator<string> {
-    const { effort } = this.#solver.budget;
-    const firsts = own === undefined ? this.#patterns : [own];
-    const shortest = { min: 0, max: MAX_NAME };
-    for (const first of firsts) {
-      const automaton = automatonOf(first);
-      if (automaton === undefined) continue;
-      const combinations = [
-        [],
-        ...this.#patterns
-          .filter((pattern) => pattern !== first)
-          .flatMap((pattern) => [true, false].map((isPositive) => [{ pattern, isPositive }])),
-        this.#patterns.filter((pattern) => pattern !== first).map((pattern) => ({ pattern, isPositive: false })),
-      ];
-      for (const combination of combinations) {
-        const conditions = combination.flatMap(({ pattern, isPositive }) => {
-          const other = automatonOf(pattern);
-          return other === undefined ? [] : [{ automaton: other, isPositive }];
-        });
-        const texts = searchTexts(
-          [{ automaton, isPositive: true }, ...conditions],
-          shortest,
-          effort.width,
-          this.#solver.budget,
-        );
-        yield* texts.take(Math.max(effort.width, this.#min));
-      }
-    }
-    const none = this.#patterns.flatMap((pattern) => {
-      const automaton = automatonOf(pattern);
-      return automaton === undefined ? [] : [{ automaton, isPositive: false }];
-    });
-    if (none.length > 0)
-      yield* searchTexts(none, shortest, effort.width, this.#solver.budget).take(Math.max(effort.width, this.#min));
+  /** Yields conditions for names: none, matches of one pattern or of no pattern, of two patterns or of only one of them. */
+  *#patternCombinations(own: string | undefined): Generator<readonly SchemaTerm[]> {
+    yield [];
+    const others = this.#patterns.filter((pattern) => pattern !== own).slice(0, MAX_PATTERNS);
+    for (const pattern of others) yield patternTerms(pattern, true);
+    yield others.flatMap((pattern) => patternTerms(pattern, false));
+    for (const one of others)
+      for (const other of others)
+        if (one !== other) {
+          yield [...patternTerms(one, true), ...patternTerms(other, false)];
+          if (one < other) yield [...patternTerms(one, true), ...patternTerms(other, true)];
+        }
   }
 }
 
+/** The patterns of names that are combined. */
+const MAX_PATTERNS = 8;
+
+const NO_ROOT: SchemaTerm['root'] = { schemas: {}, routes: [], files: {} };
+const IS_TEXT: SchemaTerm = { root: NO_ROOT, schema: { type: 'string' }, isPositive: true };
+
+function patternTerms(pattern: string | undefined, isPositive: boolean): SchemaTerm[] {
+  return pattern === undefined ? [] : [{ root: NO_ROOT, schema: { pattern }, isPositive }];
+}
+
 const MAX_MEMBERS = 1_000;
-const MAX_NAME = 200;
 
 /** Returns the terms that a literal adds for the member with a name. */
 function memberTerms(literal: Literal<'members' | 'unevaluated'>, name: string): SchemaTerm[] {
@@ -189,7 +181,11 @@ function memberTerms(literal: Literal<'members' | 'unevaluated'>, name: string):
 }
 
 /** Returns the schemas that may evaluate members: the schema and, for `unevaluatedProperties`, those of its branches. */
-function declaringSchemas({ kind, root, schema }: Literal<'members' | 'unevaluated'>): Readonly<Record<string, unknown>>[] {
+function declaringSchemas({
+  kind,
+  root,
+  schema,
+}: Literal<'members' | 'unevaluated'>): Readonly<Record<string, unknown>>[] {
   if (kind === 'members') return [schema];
   const found = new Set<Readonly<Record<string, unknown>>>();
   const visit = (inside: unknown) => {

@@ -45,7 +45,9 @@ export function* searchTexts(
       if (node.length >= min && isAccepted(conditions, node)) yield textOf(node);
       if (node.length >= max) continue;
       for (const codePoint of alphabet) {
-        const states = conditions.map(({ automaton }, at) => automaton.next(node.states[at] as PatternState, codePoint));
+        const states = conditions.map(({ automaton }, at) =>
+          automaton.next(node.states[at] as PatternState, codePoint),
+        );
         if (isHopeless(conditions, states)) continue;
         const length = node.length + 1;
         const key = `${Math.min(length, min)} ${states.map(({ id }) => id).join(' ')}`;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { SchemaRoot } from '../../plan/schema/schema-bundle.ts';
-import { keywordsOf } from '../../plan/schema/schema-walk.ts';
 import { targetOf } from './evaluate-schema.ts';
+import { referencesIn } from './schema-content.ts';
 
 /** The references of a root that lead back to themselves, with a text for each that is equal for equal schemas. */
 export class RecursiveSchemas {
@@ -53,12 +53,6 @@ export class RecursiveSchemas {
 
 /** Two manifests with at most sixteen recursive schemas each run the same number of rounds. */
 const MIN_ROUNDS = 32;
-
-function referencesIn(schema: unknown): string[] {
-  return [...keywordsOf(schema, [])].flatMap(({ key, value }) =>
-    key === '$ref' && typeof value === 'string' ? [value] : [],
-  );
-}
 
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('base64');

@@ -25,6 +25,8 @@ export class SchemaSolver {
   readonly #budget: SearchBudget;
   readonly #solutions = new Map<string, LazyList<unknown>>();
   readonly #keys = new WeakMap<object, string>();
+  /** Numbers for the normal forms, which would be long keys. */
+  readonly #numbers = new Map<string, string>();
   #depth = 0;
 
   constructor(budget: SearchBudget) {
@@ -37,8 +39,9 @@ export class SchemaSolver {
 
   /** Returns the values that satisfy all terms, simple ones first. */
   solve(terms: readonly SchemaTerm[]): LazyList<unknown> {
+    this.#budget.spend();
     const keys = new Map(terms.map((term) => [this.#keyOf(term), term]));
-    const key = [...keys.keys()].sort().join('\n');
+    const key = [...keys.keys()].sort().join(' ');
     const known = this.#solutions.get(key);
     if (known !== undefined) return known;
     const isContradictory = [...keys].some(([own, { isPositive }]) => isPositive && keys.has(`-${own.slice(1)}`));
@@ -69,7 +72,9 @@ export class SchemaSolver {
     if (!isMap(schema)) return `${sign}${schema !== false}`;
     let key = this.#keys.get(schema);
     if (key === undefined) {
-      key = normalizeSubschema(root, schema);
+      const text = normalizeSubschema(root, schema);
+      key = this.#numbers.get(text) ?? String(this.#numbers.size);
+      this.#numbers.set(text, key);
       this.#keys.set(schema, key);
     }
     return sign + key;
@@ -79,7 +84,11 @@ export class SchemaSolver {
     if (this.#depth > MAX_DEPTH) return;
     const seen = new Set<string>();
     for (const type of TYPES)
-      for (const literals of this.#branches(terms.map((term) => choicesOf(term, type, partsOf)).flat(), [], type)) {
+      for (const literals of this.#branches(
+        terms.flatMap((term) => choicesOf(term, type, partsOf)),
+        [],
+        type,
+      )) {
         let count = 0;
         for (const value of this.#candidates(literals, type)) {
           this.#budget.spend();
@@ -94,7 +103,11 @@ export class SchemaSolver {
   }
 
   /** Yields the combinations of alternatives, one of each choice, as lists of literals. */
-  *#branches(choices: readonly Choice[], literals: readonly SchemaLiteral[], type: JsonType): Generator<SchemaLiteral[]> {
+  *#branches(
+    choices: readonly Choice[],
+    literals: readonly SchemaLiteral[],
+    type: JsonType,
+  ): Generator<SchemaLiteral[]> {
     this.#budget.spend();
     if (isContradiction(literals)) return;
     const [first, ...others] = choices.toSorted((one, other) => one.length - other.length);

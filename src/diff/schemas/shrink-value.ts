@@ -34,7 +34,8 @@ function* smallerValues(value: unknown): Generator<unknown> {
   }
   if (Array.isArray(value)) {
     for (const index of value.keys()) yield value.toSpliced(index, 1);
-    for (const [index, item] of value.entries()) for (const smaller of smallerValues(item)) yield value.with(index, smaller);
+    for (const [index, item] of value.entries())
+      for (const smaller of smallerValues(item)) yield value.with(index, smaller);
   }
   if (!isMap(value)) return;
   const members = Object.entries(value);

@@ -20,7 +20,11 @@ export function* textSolutions(
   const keywords = literals.filter((literal): literal is Keyword => literal.kind === 'keyword');
   const range = lengthRange(keywords);
   if (range.min > range.max) return;
-  const texts = [...enumTexts(keywords), ...(hasFormat(keywords) ? FORMAT_TEXTS : []), ...encodedTexts(keywords, range)];
+  const texts = [
+    ...enumTexts(keywords),
+    ...(hasFormat(keywords) ? FORMAT_TEXTS : []),
+    ...encodedTexts(keywords, range),
+  ];
   yield* texts.sort((one, other) => one.length - other.length);
   const conditions = keywords.flatMap(patternCondition);
   if (conditions.length === 0) yield* plainTexts(range, wanted);
