@@ -33,6 +33,7 @@ const NUMBER_MERGES: Readonly<Record<string, (values: readonly number[]) => numb
 /** Merges normalized schemas that must all accept a value into one. Keywords that cannot be merged stay in `allOf`. */
 export function mergeSchemas(schemas: readonly unknown[]): unknown {
   const groups = new Map<string, Mutable[]>();
+  if (schemas.some(isImpossible)) return false;
   const parts = schemas.flatMap(flatten);
   // The keywords of these depend on the members and items that their own parts evaluate.
   const separate = distinct(parts.filter(isSeparate));
@@ -61,6 +62,12 @@ function flatten(schema: unknown): Mutable[] {
   if (isSeparate(schema)) return [schema];
   const { allOf, ...own } = schema;
   return [own, ...(Array.isArray(allOf) ? allOf.flatMap(flatten) : [])];
+}
+
+/** True if a schema or one of its `allOf` refuses every value. */
+function isImpossible(schema: unknown): boolean {
+  if (!isMap(schema)) return schema === false;
+  return Array.isArray(schema['allOf']) && schema['allOf'].some(isImpossible);
 }
 
 function isSeparate(schema: Mutable): boolean {

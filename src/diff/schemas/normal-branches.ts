@@ -31,16 +31,24 @@ export function simplifyBranches(next: Mutable, limits: SimplificationLimits): b
 }
 
 /** Adds a schema that must also accept the value. */
-function addPart(next: Mutable, part: unknown): void {
+export function addPart(next: Mutable, part: unknown): void {
   next['allOf'] = [...(Array.isArray(next['allOf']) ? next['allOf'] : []), part];
 }
 
+/** The types with few values. */
+const LISTED_TYPES: Readonly<Record<string, unknown>> = {
+  '{"type":"null"}': { enum: [null] },
+  '{"type":"boolean"}': { enum: [false, true] },
+};
+
 /** Returns one schema for branches that only name types, or only list values. */
 function unionOf(branches: readonly unknown[]): unknown {
-  const only = (keyword: string) =>
-    branches.every((branch) => isMap(branch) && Object.keys(branch).length === 1 && keyword in branch);
+  const only = (keyword: string, schemas = branches) =>
+    schemas.every((branch) => isMap(branch) && Object.keys(branch).length === 1 && keyword in branch);
+  const listed = branches.map((branch) => LISTED_TYPES[canonicalJson(branch)] ?? branch);
+  if (!only('type') && only('enum', listed))
+    return { enum: sortedSchemas(distinct(listed.flatMap((branch) => (branch as Mutable)['enum'] as unknown[]))) };
   const all = (keyword: string) => branches.flatMap((branch) => (branch as Mutable)[keyword] as unknown[]);
-  if (only('enum')) return { enum: sortedSchemas(distinct(all('enum'))) };
   if (!only('type')) return undefined;
   const types = [...new Set(all('type').map(String))].sort();
   // The validator refuses large integers if `integer` is named, also beside `number`.

@@ -41,13 +41,22 @@ export function normalizeNode(schema: unknown, context: NormalizationContext): u
   const target = typeof reference === 'string' ? [targetOf(context.root, reference)] : [];
   const parts = [...target, ...(allOf as unknown[])].map((part) => normalizeNode(part, inner));
   const enumerated = keepsEvaluated || isOrdered ? undefined : acceptedEnum(own, context);
-  if (enumerated !== undefined) return enumerated.length === 0 ? false : { enum: enumerated };
+  if (enumerated !== undefined) return enumSchema(enumerated);
   const keywords = normalizeKeywords(rest, inner, isOrdered);
   if (keywords === false || parts.includes(false))
     return keepsEvaluated || isOrdered ? { ...rest, allOf: parts } : false;
   if (keepsEvaluated || isOrdered) return withParts(keywords, parts, isOrdered);
-  return mergeSchemas([keywords, ...parts]);
+  const merged = mergeSchemas([keywords, ...parts]);
+  const values = isMap(merged) && !isUnfolded(merged) ? acceptedEnum(merged, context) : undefined;
+  return values === undefined ? merged : enumSchema(values);
 }
+
+/** True if a schema contains the text that stands for a recursive schema. */
+function isUnfolded(schema: Schema): boolean {
+  return JSON.stringify(schema).includes(RECURSIVE);
+}
+
+const RECURSIVE = '"recursive":';
 
 /** Returns a schema without annotations. */
 function ownKeywords(schema: Schema): Mutable {
@@ -62,6 +71,13 @@ function acceptedEnum(schema: Mutable, { root }: NormalizationContext): unknown[
   return [...new Map(accepted.map((value) => [canonicalJson(value), value])).entries()]
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([, value]) => value);
+}
+
+/** Returns the schema of listed values. The values of a type without others are the type itself. */
+function enumSchema(values: readonly unknown[]): unknown {
+  if (values.length === 0) return false;
+  const text = canonicalJson(values);
+  return text === '[null]' ? { type: 'null' } : text === '[false,true]' ? { type: 'boolean' } : { enum: values };
 }
 
 /** True for values without a number that the validator refuses as inexact. */

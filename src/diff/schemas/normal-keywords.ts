@@ -1,8 +1,9 @@
 import { validatedType } from '../../plan/schema/keywords.ts';
 import { isMap } from '../../plan/schema/schema-walk.ts';
 import { canonicalJson, jsonTypeOf } from './json-value.ts';
-import { simplifyBranches } from './normal-branches.ts';
+import { addPart, simplifyBranches } from './normal-branches.ts';
 import { simplifyNumberLimits } from './number-keywords.ts';
+import { automatonOf } from './schema-text.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 type Mutable = Record<string, unknown>;
@@ -36,9 +37,11 @@ export function simplifyKeywords(schema: Schema, limits: SimplificationLimits): 
     }
   }
   if (Array.isArray(next['enum'])) next['enum'] = sortedValues(next['enum']);
+  if (Array.isArray(next['enum']) && next['enum'].length === 0) return false;
+  if (typeof next['pattern'] === 'string' && matchesAll(next['pattern'])) delete next['pattern'];
   for (const [keyword, value] of Object.entries(NEUTRAL)) if (next[keyword] === value) delete next[keyword];
   if (!simplifyBranches(next, limits)) return false;
-  simplifyConditions(next);
+  simplifyConditions(next, limits);
   if (!simplifyTypes(next, limits)) return false;
   simplifyMembers(next, limits);
   simplifyItems(next, limits);
@@ -80,15 +83,18 @@ function formatType(format: unknown): string {
   return ['int32', 'int64', 'float', 'double'].includes(String(format)) ? 'number' : 'string';
 }
 
-function simplifyConditions(next: Mutable): void {
-  const isEmpty = (schema: unknown) => schema === undefined || isTrue(schema);
+function simplifyConditions(next: Mutable, limits: SimplificationLimits): void {
   if (!('if' in next)) {
     delete next['then'];
     delete next['else'];
   }
   for (const keyword of ['then', 'else']) if (isTrue(next[keyword])) delete next[keyword];
-  if ('if' in next && isTrue(next['if']) && isEmpty(next['then']))
-    for (const keyword of ['if', 'else']) delete next[keyword];
+  if (!('if' in next) || limits.keepsEvaluated || limits.isOrdered) return;
+  const isAlways = isTrue(next['if']);
+  if (!isAlways && next['if'] !== false) return;
+  const part = next[isAlways ? 'then' : 'else'];
+  for (const keyword of ['if', 'then', 'else']) delete next[keyword];
+  if (part !== undefined) addPart(next, part);
 }
 
 function simplifyMembers(next: Mutable, { keepsEvaluated }: SimplificationLimits): void {
@@ -110,10 +116,31 @@ function simplifyMembers(next: Mutable, { keepsEvaluated }: SimplificationLimits
   if (keepsEvaluated) return;
   if (isMap(next['dependentSchemas'])) setMap(next, 'dependentSchemas', withoutTrue(next['dependentSchemas']));
   if (isTrue(next['additionalProperties'])) delete next['additionalProperties'];
+  simplifyRest(next);
   const isOpen = !('additionalProperties' in next);
   for (const keyword of ['properties', 'patternProperties'])
     if (isMap(next[keyword]))
       setMap(next, keyword, isOpen ? withoutTrue(next[keyword]) : Object.entries(next[keyword]));
+}
+
+/** Removes members whose schema is that of all other members, and writes "no member" in one way. */
+function simplifyRest(next: Mutable): void {
+  const patterns = Object.entries(isMap(next['patternProperties']) ? next['patternProperties'] : {});
+  const [[pattern = '', schema] = []] = patterns;
+  if (patterns.length === 1 && !('properties' in next) && matchesAll(pattern)) {
+    delete next['patternProperties'];
+    next['additionalProperties'] = schema;
+  } else if (patterns.length > 0 || !('additionalProperties' in next)) return;
+  const rest = canonicalJson(plain(next['additionalProperties']));
+  const properties = Object.entries(isMap(next['properties']) ? next['properties'] : {});
+  setMap(
+    next,
+    'properties',
+    properties.filter(([, inside]) => canonicalJson(plain(inside)) !== rest),
+  );
+  if (next['additionalProperties'] !== false || 'properties' in next) return;
+  delete next['additionalProperties'];
+  next['maxProperties'] = 0;
 }
 
 function withoutTrue(schemas: Schema): [string, unknown][] {
@@ -159,4 +186,9 @@ function sortedValues(values: readonly unknown[]): unknown[] {
   return [...new Map(values.map((value) => [canonicalJson(value), value])).entries()]
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([, value]) => value);
+}
+
+/** True if a pattern certainly matches every text. */
+function matchesAll(pattern: string): boolean {
+  return automatonOf(pattern)?.matchesAll === true;
 }

@@ -31,6 +31,8 @@ export class PatternAutomaton {
   readonly #nodes: readonly AutomatonNode[];
   readonly #entry: number;
   readonly #canRestart: boolean;
+  /** True without anchors and word boundaries. */
+  readonly #isFree: boolean;
   readonly #states = new Map<string, PatternState>();
   readonly #transitions = new Map<number, PatternState>();
 
@@ -38,6 +40,7 @@ export class PatternAutomaton {
     this.#nodes = nodes;
     this.#entry = entry;
     this.sets = nodes.flatMap((node) => (node.kind === 'characters' ? [node.set] : []));
+    this.#isFree = nodes.every(({ kind }) => kind !== 'assertion');
     this.#canRestart = EDGES.some((before) => EDGES.some((after) => this.#closure([], before, after).length > 0));
     this.start = this.#stateOf([], 'none', false);
   }
@@ -49,6 +52,11 @@ export class PatternAutomaton {
     const nodes: AutomatonNode[] = [{ kind: 'match' }];
     const entry = addNodes(tree, 0, nodes);
     return entry === undefined ? undefined : new PatternAutomaton(nodes, entry);
+  }
+
+  /** True if the pattern certainly matches every text: it matches the empty text, wherever that is. */
+  get matchesAll(): boolean {
+    return this.#isFree && this.matches('');
   }
 
   next(state: PatternState, codePoint: number): PatternState {
