@@ -1,18 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { areEqualSchemas, type ComparedSchema, compareSchemas } from '../../src/diff/schemas/compare-schemas.ts';
-import { createSchemaValidators } from '../../src/plan/schema/value-validator.ts';
-
-function locate(schema: unknown): ComparedSchema {
-  const root = { schemas: { it: schema }, routes: [], files: {} } as unknown as ComparedSchema['root'];
-  const path = ['schemas', 'it'];
-  const validate = createSchemaValidators(root).validatorAt(path);
-  const accepts = (value: unknown) => validate(value, 0).length === 0;
-  return { root, path, accepts, refuses: (value) => !accepts(value) };
-}
+import { areEqualSchemas, compareSchemas } from '../../src/diff/schemas/compare-schemas.ts';
+import { comparedSchema } from './compared-schema.ts';
 
 function compare(old: unknown, next: unknown) {
-  const [before, now] = [locate(old), locate(next)];
+  const [before, now] = [comparedSchema(old), comparedSchema(next)];
   if (areEqualSchemas(before, now)) return { isSame: true };
   const { looser, tighter } = compareSchemas(before, now);
   return { isSame: false, looser: looser?.value, tighter: tighter?.value };
@@ -129,7 +121,7 @@ const body = fc.record({ a: value, b: value, c: value }, { requiredKeys: [] });
 it('finds a body for every schema that accepts a refused body', () => {
   fc.assert(
     fc.property(schema, schema, fc.array(body, { minLength: 60, maxLength: 60 }), (old, next, bodies) => {
-      const [before, now] = [locate(old), locate(next)];
+      const [before, now] = [comparedSchema(old), comparedSchema(next)];
       const opened = bodies.find((one) => before.refuses(one) && now.accepts(one));
       if (opened !== undefined) expect(compare(old, next).looser, JSON.stringify(opened)).toBeDefined();
     }),

@@ -9,7 +9,7 @@ import {
   type SchemaExample,
 } from '../schemas/compare-schemas.ts';
 import { sizeOf } from '../schemas/json-value.ts';
-import { normalizeSchema } from '../schemas/normalize-schema.ts';
+import { schemaContent } from '../schemas/schema-content.ts';
 import type { DiffRoute, DiffSide } from '../side.ts';
 import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-routes.ts';
 
@@ -87,15 +87,16 @@ function bodyComparisons(sides: DiffContext): readonly BodyComparison[] {
   const cached = comparisonCache.get(sides);
   if (cached !== undefined) return cached;
   // Many routes may use one schema.
-  const known = new Map<string, SchemaComparison>();
+  const known = new Map<string, SchemaComparison | undefined>();
   const comparisons = [...matchedRoutes(sides)].flatMap((pair) => {
     const [old, next] = [schemaOf(sides.old, pair.from), schemaOf(sides.next, pair.to)];
-    if (areEqualSchemas(old, next)) return [];
+    const [before, now] = [old, next].map(({ root, path }) => schemaContent(root, path));
+    if (before === now) return [];
     const limits = [pair.from, pair.to].map(({ route }) => route.body?.limitBytes);
-    const key = JSON.stringify([limits, ...[old, next].map(({ root, path }) => normalizeSchema(root, path))]);
-    const comparison = known.get(key) ?? compareSchemas(old, next);
-    known.set(key, comparison);
-    return [{ pair, ...comparison }];
+    const key = JSON.stringify([limits, before, now]);
+    if (!known.has(key)) known.set(key, areEqualSchemas(old, next) ? undefined : compareSchemas(old, next));
+    const comparison = known.get(key);
+    return comparison === undefined ? [] : [{ pair, ...comparison }];
   });
   comparisonCache.set(sides, comparisons);
   return comparisons;
