@@ -114,13 +114,13 @@ const DIFFERENT: readonly Case[] = [
 ];
 
 describe('schemas that accept the same values are equal:', () => {
-  test.each(EQUAL)('%s', (_title, one, other, ofOne = {}, ofOther = ofOne) => {
+  test.each(EQUAL)('%s', (...[, one, other, ofOne = {}, ofOther = ofOne]: Case) => {
     expect(areEqualSchemas(locate(one, ofOne), locate(other, ofOther))).toBe(true);
   });
 });
 
 describe('schemas that accept different values are not equal:', () => {
-  test.each(DIFFERENT)('%s', (_title, one, other, ofOne = {}, ofOther = ofOne) => {
+  test.each(DIFFERENT)('%s', (...[, one, other, ofOne = {}, ofOther = ofOne]: Case) => {
     expect(areEqualSchemas(locate(one, ofOne), locate(other, ofOther))).toBe(false);
   });
 });
