@@ -1,21 +1,21 @@
 import type { DiffContext, DiffRequest, MatchedRoutePair } from '../difference.ts';
-import type { SchemaLocation } from '../schemas/compare-schemas.ts';
+import { termOf } from '../schemas/compare-schemas.ts';
+import { findValues } from '../schemas/find-values.ts';
 import { sampleRequests } from '../schemas/sample-requests.ts';
-import { sampleValues } from '../schemas/sample-values.ts';
 
 /** Returns requests that both routes receive, with different parameters. */
 export function parameterRequests(sides: DiffContext, pair: MatchedRoutePair): readonly DiffRequest[] {
-  return sampleRequests(sides, pair);
+  return sampleRequests(sides, pair).requests;
 }
 
-/** Returns values for the schemas of both routes; some of them are valid. */
+/** Returns values that are valid for the schemas of both routes. */
 export function jsonBodies({ old, next }: DiffContext, { from, to }: MatchedRoutePair): readonly unknown[] {
   const routes = [
-    ['old', old, from],
-    ['new', next, to],
+    [old, from],
+    [next, to],
   ] as const;
-  const schemas = routes.flatMap(([side, { schemas: root, validatorAt }, { path, entry }]): SchemaLocation[] =>
-    entry.body?.schema === undefined ? [] : [{ side, root, path: [...path, 'body', 'schema'], validatorAt }],
+  const terms = routes.flatMap(([{ schemas: root }, { path, entry }]) =>
+    entry.body?.schema === undefined ? [] : [termOf({ root, path: [...path, 'body', 'schema'] }, true)],
   );
-  return schemas.length === 0 ? [{}] : sampleValues(schemas);
+  return terms.length === 0 ? [{}] : findValues(terms, 10).values;
 }
