@@ -82,7 +82,7 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   offline: ['gateway', 'json-pointer', 'log', 'manifest', 'plan', 'problem'],
   explain: ['gateway', 'http-methods', 'json-pointer', 'load', 'manifest', 'offline', 'plan', 'problem'],
   testing: ['diff', 'gateway', 'http-methods', 'json-pointer', 'load', 'manifest', 'offline', 'plan', 'problem'],
-  diff: ['gateway', 'http-methods', 'json-pointer', 'load', 'loopback', 'manifest', 'plan', 'problem'],
+  diff: ['gateway', 'header-names', 'http-methods', 'json-pointer', 'load', 'loopback', 'manifest', 'plan', 'problem'],
   openapi: ['gateway', 'http-methods', 'load', 'manifest', 'plan', 'problem'],
   reload: ['gateway', 'load', 'manifest', 'plan', 'problem', 'testing'],
   admin: [

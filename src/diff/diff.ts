@@ -3,6 +3,7 @@ import { SEVERITY_RANKS } from '../problem/finding.ts';
 import { COMPARISONS } from './comparisons/index.ts';
 import type { Comparison, DiffContext, Difference, DiffFinding } from './difference.ts';
 import type { DiffSide } from './side.ts';
+import { completeWitness } from './witnesses/complete-witness.ts';
 
 /** Returns the differences between two manifests, sorted by severity, then by position in the file. */
 export function diff(old: DiffSide, next: DiffSide): Difference[] {
@@ -14,8 +15,10 @@ export function diff(old: DiffSide, next: DiffSide): Difference[] {
   return [...distinct.values()].sort(compareDifferences);
 }
 
-function toDifference({ id, severity }: Comparison, finding: DiffFinding, { old, next }: DiffContext): Difference {
-  const { message, path, witness } = finding;
+function toDifference({ id, severity }: Comparison, finding: DiffFinding, sides: DiffContext): Difference {
+  const { old, next } = sides;
+  const { message, path } = finding;
+  const witness = completeWitness(sides, finding);
   const { document } = finding.side === 'old' ? old : next;
   const location = { path, at: 'value' } as const;
   return {

@@ -28,17 +28,33 @@ export interface DiffFinding {
   readonly path: Path;
   readonly side?: 'old';
   readonly witness?: DiffWitness | undefined;
+  /** The routes that receive the request of the witness, to complete it with a caller and a body. */
+  readonly pair?: MatchedRoutePair;
 }
 
-/** A request or a body that the two manifests handle differently. */
-export type DiffWitness =
-  | { readonly request: DiffRequest }
-  /** One manifest refuses this body and the other accepts it. */
-  | { readonly body: unknown };
+/** A pair that has both an old and a new route. */
+export interface MatchedRoutePair extends RoutePair<DiffRoute> {
+  readonly from: DiffRoute;
+  readonly to: DiffRoute;
+}
+
+/** An example of a difference: a request that the two manifests handle differently. */
+export interface DiffWitness {
+  /** Absent only if no request is known that both routes receive. */
+  readonly request?: DiffRequest;
+  /** The body of the request as JSON: one manifest refuses it, and the other accepts it. */
+  readonly body?: unknown;
+}
 
 export interface DiffRequest extends SampleRequest {
   /** Alternating names and values. Absent if the difference does not depend on headers. */
   readonly headers?: readonly string[];
+  /** The role of the caller. Absent if the request has no token. */
+  readonly role?: string;
+  /** The text of the body. */
+  readonly body?: string;
+  /** The size of the body in bytes, if its contents mean nothing. */
+  readonly bodyBytes?: number;
 }
 
 /** A difference with its file and line, as printed. */

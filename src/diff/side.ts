@@ -8,11 +8,14 @@ import { redactRoot } from '../plan/schema/schema-compiler.ts';
 import { valueAt } from '../plan/schema/schema-walk.ts';
 import { createSchemaValidators, type ValueValidator } from '../plan/schema/value-validator.ts';
 import type { Path } from '../problem/finding.ts';
+import { effectiveSettings, uniformManifest } from './settings/effective-settings.ts';
 
 /** One of the two manifests of a comparison. */
 export interface DiffSide extends Omit<PlannedManifest, 'findings' | 'problems' | 'files' | 'globs' | 'sources'> {
   /** The manifest with its references to the environment instead of their values, safe to print. */
   readonly redacted: Manifest;
+  /** The values of the manifest as they take effect, without `routes` and `schemas`. They may contain secrets. */
+  readonly effective: unknown;
   readonly routes: readonly DiffRoute[];
   /** The routes, by id. */
   readonly routeById: ReadonlyMap<string, DiffRoute>;
@@ -32,8 +35,9 @@ export interface DiffRoute extends PatternRoute {
 }
 
 export function createDiffSide(planned: PlannedManifest, readFile: Environment['readFile']): DiffSide {
-  const { plan, manifest, document, secrets } = planned;
-  const redacted = secrets.redactValue(manifest, []);
+  const { plan, document, secrets } = planned;
+  const manifest = uniformManifest(planned.manifest);
+  const redacted = uniformManifest(secrets.redactValue(planned.manifest, []));
   const routes = plan.routes.map((route, index) => ({
     path: ['routes', index],
     entry: manifest.routes[index] as RouteEntry,
@@ -54,6 +58,7 @@ export function createDiffSide(planned: PlannedManifest, readFile: Environment['
     document,
     secrets,
     redacted,
+    effective: effectiveSettings(manifest, plan, readFile),
     routes,
     routeById,
     schemas: redactRoot(root, secrets),
@@ -64,6 +69,7 @@ export function createDiffSide(planned: PlannedManifest, readFile: Environment['
 /** Formats a value of the manifest for a message, without secrets. */
 export function formatRedactedValue({ redacted }: DiffSide, path: Path): string {
   const value = valueAt(redacted, path);
+  if (value === undefined) return 'not set';
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.join(', ') || 'empty';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

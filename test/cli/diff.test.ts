@@ -85,7 +85,7 @@ describe('diff', () => {
     expect(out).toBe(`main:deploy/gateway.yaml:4:5 warning the route "one" was removed [route-removed]
   GET /one
 deploy/gateway.yaml:4:78 warning the route "two" now accepts bodies that it refused before [body-loosened]
-  body: {}
+  POST /two, Content-Type: application/json, body: {}
 2 warnings
 `);
     const inside = await runCli(['diff', 'HEAD:./gateway.yaml', 'gateway.yaml'], join(root, 'deploy'));

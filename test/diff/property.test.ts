@@ -6,21 +6,12 @@ import { readRequestTarget } from '../../src/gateway/request/request-target.ts';
 import { HTTP_METHODS } from '../../src/http-methods.ts';
 import { comparePlans } from '../../src/plan/changes.ts';
 import type { Route } from '../../src/plan/route-definition.ts';
-import { type AnyManifest, anyManifest, matchingUrl } from '../support/any-manifest.ts';
+import { anyManifest, matchingUrl } from '../support/any-manifest.ts';
+import { anyPair } from './any-pair.ts';
 import { sideOf } from './support.ts';
 
 /** The number of compared pairs; the environment variable DIFF_RUNS overrides it. */
 const RUNS = Number(process.env['DIFF_RUNS'] ?? 100);
-
-/** Generates a manifest, and another one that retains some of its routes. */
-const pair = fc
-  .tuple(anyManifest, anyManifest, fc.array(fc.boolean(), { minLength: 7, maxLength: 7 }))
-  .map(([old, other, isRetained]): [AnyManifest, AnyManifest] => {
-    const retained = old.routes.filter((_, index) => isRetained[index]);
-    const ids = new Set(retained.map(({ id }) => id));
-    const others = other.routes.filter(({ id }) => !ids.has(id));
-    return [old, { ...other, routes: [...retained, ...others] }];
-  });
 
 /** A path that has the same meaning for every server. */
 const PLAIN = /^(?:\/(?:Admin|[a-z0-9]+(?:\.[a-z0-9]+)*))*\/?$/;
@@ -69,7 +60,7 @@ describe('the differences of two manifests', () => {
     let opened = 0;
     fc.assert(
       fc.property(
-        pair,
+        anyPair,
         fc.array(fc.tuple(METHOD, matchingUrl), { minLength: 40, maxLength: 40 }),
         ([old, next], requests) => {
           const [before, now] = [sideOf(old, 'old.yaml'), sideOf(next)];
@@ -106,7 +97,7 @@ describe('the differences of two manifests', () => {
   it('name the same public routes as the change list of a reload', () => {
     let count = 0;
     fc.assert(
-      fc.property(pair, ([old, next]) => {
+      fc.property(anyPair, ([old, next]) => {
         const [before, now] = [sideOf(old, 'old.yaml'), sideOf(next)];
         fc.pre(before !== undefined && now !== undefined);
         if (before === undefined || now === undefined) return;
@@ -125,7 +116,7 @@ describe('the differences of two manifests', () => {
 
   it('have witnesses that the routers match as reported', () => {
     fc.assert(
-      fc.property(pair, ([old, next]) => {
+      fc.property(anyPair, ([old, next]) => {
         const [before, now] = [sideOf(old, 'old.yaml'), sideOf(next)];
         fc.pre(before !== undefined && now !== undefined);
         if (before === undefined || now === undefined) return;
@@ -166,5 +157,5 @@ const OTHER_RULES = [
 ];
 
 function requestOf({ witness }: Difference) {
-  return witness !== undefined && 'request' in witness ? witness.request : undefined;
+  return witness?.request;
 }

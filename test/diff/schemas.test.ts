@@ -1,16 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { compareSchemas, type SchemaLocation } from '../../src/diff/schemas/compare-schemas.ts';
-import { createSchemaValidators } from '../../src/plan/schema/value-validator.ts';
-
-function locate(schema: unknown, side: SchemaLocation['side'] = 'old'): SchemaLocation {
-  const root = { schemas: { it: schema }, routes: [], files: {} } as unknown as SchemaLocation['root'];
-  return { side, root, path: ['schemas', 'it'], validatorAt: createSchemaValidators(root).validatorAt };
-}
+import { areEqualSchemas, compareSchemas } from '../../src/diff/schemas/compare-schemas.ts';
+import { comparedSchema } from './compared-schema.ts';
 
 function compare(old: unknown, next: unknown) {
-  const { looser, tighter, isSame } = compareSchemas(locate(old), locate(next, 'new'));
-  return { isSame, looser: looser?.value, tighter: tighter?.value };
+  const [before, now] = [comparedSchema(old), comparedSchema(next)];
+  if (areEqualSchemas(before, now)) return { isSame: true };
+  const { looser, tighter } = compareSchemas(before, now);
+  return { isSame: false, looser: looser?.value, tighter: tighter?.value };
 }
 
 const A = {
@@ -32,19 +29,19 @@ describe('the smallest body that shows a loosened schema', () => {
       'contains a new value of an enum',
       A,
       { ...A, properties: { ...A.properties, b: { enum: ['x', 'y', 'z'] } } },
-      { a: 'xxxxx', b: 'z' },
+      { a: '', b: 'z' },
     ],
-    ['contains an unknown member', { ...A, additionalProperties: false }, A, { a: 'xxxxx', b: 'x', other: 1 }],
+    ['contains an unknown member', { ...A, additionalProperties: false }, A, { a: '', b: 'x', x: null }],
     [
       'contains a value of a new type',
       A,
       { ...A, properties: { ...A.properties, a: { type: ['string', 'null'], maxLength: 5 } } },
       { a: null, b: 'x' },
     ],
-    ['contains a member without a schema', A, { ...A, properties: { b: A.properties.b } }, { a: 1, b: 'x' }],
+    ['contains a member without a schema', A, { ...A, properties: { b: A.properties.b } }, { a: null, b: 'x' }],
     ['is a number above the old maximum', { maximum: 9 }, { maximum: 99 }, 10],
     ['is a fraction', { type: 'integer' }, { type: 'number' }, 0.5],
-    ['has one more item', { type: 'array', maxItems: 1 }, { type: 'array', maxItems: 2 }, ['x', 'x']],
+    ['has one more item', { type: 'array', maxItems: 1 }, { type: 'array', maxItems: 2 }, [null, null]],
     ['contains an item of a new type', { items: { type: 'string' } }, { items: { type: ['string', 'null'] } }, [null]],
     [
       'contains a nested change',
@@ -61,7 +58,7 @@ describe('the smallest body that shows a loosened schema', () => {
 
   test('does not exist if only annotations and the order differ', () => {
     const described = { ...A, title: 'a', description: 'something', required: ['b', 'a'] };
-    expect(compare(A, described)).toEqual({ isSame: true, looser: undefined, tighter: undefined });
+    expect(compare(A, described)).toEqual({ isSame: true });
   });
 });
 
@@ -124,8 +121,8 @@ const body = fc.record({ a: value, b: value, c: value }, { requiredKeys: [] });
 it('finds a body for every schema that accepts a refused body', () => {
   fc.assert(
     fc.property(schema, schema, fc.array(body, { minLength: 60, maxLength: 60 }), (old, next, bodies) => {
-      const [before, now] = [old, next].map((one) => locate(one).validatorAt(['schemas', 'it']));
-      const opened = bodies.find((one) => before?.(one, 0).length !== 0 && now?.(one, 0).length === 0);
+      const [before, now] = [comparedSchema(old), comparedSchema(next)];
+      const opened = bodies.find((one) => before.refuses(one) && now.accepts(one));
       if (opened !== undefined) expect(compare(old, next).looser, JSON.stringify(opened)).toBeDefined();
     }),
     { numRuns: Number(process.env['SCHEMA_RUNS'] ?? 150) },

@@ -15,7 +15,8 @@ const MEMBERS: Readonly<Record<string, string>> = {
   'differences[].file': 'the new manifest, or the old one for removed values',
   'differences[].line': 'the line, from 1',
   'differences[].column': 'the column, from 1, in UTF-16 code units',
-  'differences[].witness': '`{"request": {"method", "url", "headers"}}`, `{"body"}`, or `null`',
+  'differences[].witness':
+    '`{"request": {"method", "url", "headers", "role", "body", "bodyBytes"}, "body"}` or `null`; the members of `request` after `url` are optional: `role` is the role of the caller, who has no token without it, and `bodyBytes` is the size of a body whose contents mean nothing; the outer `body` is that of a schema as JSON',
 };
 
 describe('docs/diff.md', () => {

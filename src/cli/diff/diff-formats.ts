@@ -60,12 +60,16 @@ function summaryOf(differences: readonly Difference[]): string {
 
 const MAX_CHARACTERS = 60;
 
-/** Formats a request or a body on one line. Shortens long texts and adds their length. */
+/** Formats a request or a body on one line: `POST /contacts as user, body: {}`. Shortens long texts and adds their length. */
 function exampleOf(witness: DiffWitness): string {
-  if ('body' in witness) return `body: ${JSON.stringify(witness.body, shortenStrings)}`;
-  const { method, url, headers = [] } = witness.request;
-  const lines = headers.flatMap((text, index) => (index % 2 === 0 ? [`${text}: ${headers[index + 1]}`] : []));
-  return [`${method} ${shorten(url)}`, ...lines].join(', ');
+  const body = 'body' in witness ? `body: ${JSON.stringify(witness.body, shortenStrings)}` : undefined;
+  if (witness.request === undefined) return body ?? '';
+  const { method, url, role, headers = [], body: text, bodyBytes } = witness.request;
+  const lines = headers.flatMap((name, index) => (index % 2 === 0 ? [`${name}: ${headers[index + 1]}`] : []));
+  const caller = role === undefined ? '' : ` as ${role}`;
+  const size = bodyBytes === undefined ? undefined : `body of ${bodyBytes} bytes`;
+  const content = body ?? size ?? (text === undefined ? undefined : `body: ${shorten(text)}`);
+  return [`${method} ${shorten(url)}${caller}`, ...lines, ...(content === undefined ? [] : [content])].join(', ');
 }
 
 function shortenStrings(_key: string, value: unknown): unknown {

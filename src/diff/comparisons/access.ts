@@ -1,6 +1,6 @@
 import { becameProtected, becamePublic } from '../../plan/route-pairs.ts';
-import type { Comparison } from '../difference.ts';
-import { findingAtKey, matchedRoutes } from './matched-routes.ts';
+import type { Comparison, DiffFinding } from '../difference.ts';
+import { findingAtKey, matchedRoutes, requestWitness } from './matched-routes.ts';
 
 export const routePublic: Comparison = {
   id: 'route-public',
@@ -8,7 +8,10 @@ export const routePublic: Comparison = {
   description: 'Requests that required a token no longer require one.',
   *find(sides) {
     for (const pair of matchedRoutes(sides))
-      if (becamePublic(pair)) yield findingAtKey(pair, 'access', 'is now public: it no longer requires a token');
+      if (becamePublic(pair))
+        yield withoutCaller(
+          findingAtKey(pair, 'access', 'is now public: it no longer requires a token', requestWitness(pair)),
+        );
   },
 };
 
@@ -18,6 +21,14 @@ export const routeProtected: Comparison = {
   description: 'Requests that required no token now require one.',
   *find(sides) {
     for (const pair of matchedRoutes(sides))
-      if (becameProtected(pair)) yield findingAtKey(pair, 'access', 'is now protected: it requires a token');
+      if (becameProtected(pair))
+        yield withoutCaller(
+          findingAtKey(pair, 'access', 'is now protected: it requires a token', requestWitness(pair)),
+        );
   },
 };
+
+/** The witness is a request without a token. */
+function withoutCaller({ pair: _pair, ...finding }: DiffFinding): DiffFinding {
+  return finding;
+}

@@ -1,6 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
+import { validateJson } from '../../plan/body/body-validator.ts';
 import type { Comparison, DiffContext, DiffFinding, DiffWitness } from '../difference.ts';
-import { compareSchemas, type SchemaComparison } from '../schemas/compare-schemas.ts';
+import {
+  areEqualSchemas,
+  type ComparedSchema,
+  compareSchemas,
+  type SchemaComparison,
+  type SchemaExample,
+} from '../schemas/compare-schemas.ts';
+import { sizeOf } from '../schemas/json-value.ts';
+import { schemaContent } from '../schemas/schema-content.ts';
+import type { DiffRoute, DiffSide } from '../side.ts';
 import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-routes.ts';
 
 export const bodyLoosened: Comparison = {
@@ -8,11 +18,11 @@ export const bodyLoosened: Comparison = {
   severity: 'warning',
   description: 'The gateway now accepts a body that it refused before: the schema is less strict, or was removed.',
   *find(sides) {
-    for (const [pair, { looser }] of bodyComparisons(sides)) {
+    for (const { pair, looser } of bodyComparisons(sides)) {
       if (pair.to.entry.body?.schema === undefined)
-        yield findingAtKey(pair, 'body', 'no longer has a schema for bodies', looser && { body: looser.value });
+        yield findingAtKey(pair, 'body', 'no longer has a schema for bodies', witnessOf(looser));
       else if (looser !== undefined)
-        yield findingAtSchema(pair, 'now accepts bodies that it refused before', { body: looser.value });
+        yield findingAtSchema(pair, 'now accepts bodies that it refused before', witnessOf(looser));
     }
   },
 };
@@ -22,11 +32,11 @@ export const bodyTightened: Comparison = {
   severity: 'info',
   description: 'The gateway now refuses a body that it accepted before: the schema is stricter, or new.',
   *find(sides) {
-    for (const [pair, { tighter }] of bodyComparisons(sides)) {
+    for (const { pair, tighter } of bodyComparisons(sides)) {
       if (pair.from.entry.body?.schema === undefined)
-        yield findingAtKey(pair, 'body', 'now has a schema for bodies', tighter && { body: tighter.value });
+        yield findingAtKey(pair, 'body', 'now has a schema for bodies', witnessOf(tighter));
       else if (tighter !== undefined)
-        yield findingAtSchema(pair, 'now refuses bodies that it accepted before', { body: tighter.value });
+        yield findingAtSchema(pair, 'now refuses bodies that it accepted before', witnessOf(tighter));
     }
   },
 };
@@ -36,13 +46,23 @@ export const bodyChanged: Comparison = {
   severity: 'warning',
   description: 'The schema of a body changed, and no sample body shows the effect.',
   *find(sides): Generator<DiffFinding> {
-    for (const [pair, { looser, tighter }] of bodyComparisons(sides)) {
+    for (const { pair, looser, tighter, isCut } of bodyComparisons(sides)) {
       const hasBoth = [pair.from, pair.to].every(({ entry }) => entry.body?.schema !== undefined);
+      const reason = isCut ? 'the search for a body that shows the effect was cut short' : NO_SAMPLE;
       if (hasBoth && looser === undefined && tighter === undefined)
-        yield findingAtSchema(pair, 'has a different schema for bodies, and no sample body shows the effect');
+        yield findingAtSchema(pair, `has a different schema for bodies, and ${reason}`);
     }
   },
 };
+
+const NO_SAMPLE = 'no sample body shows the effect';
+
+/** The maximum size of an example in a report. Nobody reads a longer one. */
+const MAX_CHARACTERS = 100_000;
+
+function witnessOf(example: SchemaExample | undefined): DiffWitness | undefined {
+  return example === undefined || sizeOf(example.value) > MAX_CHARACTERS ? undefined : { body: example.value };
+}
 
 /** Returns a finding at the body, or at the shared schema if only that schema changed. */
 function findingAtSchema(pair: MatchedRoutePair, message: string, witness?: DiffWitness): DiffFinding {
@@ -56,35 +76,50 @@ function findingAtSchema(pair: MatchedRoutePair, message: string, witness?: Diff
 
 const SHARED_REFERENCE = /^#\/schemas\/([^/]+)$/;
 
-const comparisonCache = new WeakMap<DiffContext, readonly (readonly [MatchedRoutePair, SchemaComparison])[]>();
+interface BodyComparison extends SchemaComparison {
+  readonly pair: MatchedRoutePair;
+}
+
+const comparisonCache = new WeakMap<DiffContext, readonly BodyComparison[]>();
 
 /** Returns the pairs whose schemas differ. The three comparisons share the result. */
-function bodyComparisons(sides: DiffContext): readonly (readonly [MatchedRoutePair, SchemaComparison])[] {
+function bodyComparisons(sides: DiffContext): readonly BodyComparison[] {
   const cached = comparisonCache.get(sides);
   if (cached !== undefined) return cached;
-  // Thousands of routes may have the same schema, and a comparison validates hundreds of samples.
-  const byContent = new Map<string, SchemaComparison>();
+  // Many routes may use one schema.
+  const known = new Map<string, SchemaComparison | undefined>();
   const comparisons = [...matchedRoutes(sides)].flatMap((pair) => {
-    const content = JSON.stringify([pair.from, pair.to].map(({ entry }) => entry.body?.schema));
-    const comparison = byContent.get(content) ?? compareBodies(sides, pair);
-    byContent.set(content, comparison);
-    return comparison.isSame ? [] : [[pair, comparison] as const];
+    const [old, next] = [schemaOf(sides.old, pair.from), schemaOf(sides.next, pair.to)];
+    const [before, now] = [old, next].map(({ root, path }) => schemaContent(root, path));
+    if (before === now) return [];
+    const limits = [pair.from, pair.to].map(({ route }) => route.body?.limitBytes);
+    const key = JSON.stringify([limits, before, now]);
+    if (!known.has(key)) known.set(key, areEqualSchemas(old, next) ? undefined : compareSchemas(old, next));
+    const comparison = known.get(key);
+    return comparison === undefined ? [] : [{ pair, ...comparison }];
   });
   comparisonCache.set(sides, comparisons);
   return comparisons;
 }
 
-function compareBodies({ old, next }: DiffContext, { from, to }: MatchedRoutePair): SchemaComparison {
-  const locate = (name: 'old' | 'new', side: DiffContext['old'], { path, entry }: MatchedRoutePair['from']) =>
-    entry.body?.schema === undefined
-      ? { ...ANYTHING, side: name }
-      : { side: name, root: side.schemas, path: [...path, 'body', 'schema'], validatorAt: side.validatorAt };
-  return compareSchemas(locate('old', old, from), locate('new', next, to));
+/** Returns the schema of a route, with the gateway's validation of bodies. */
+function schemaOf({ schemas, validatorAt }: DiffSide, { entry, path, route }: DiffRoute): ComparedSchema {
+  const limit = route.body?.limitBytes ?? Number.POSITIVE_INFINITY;
+  if (entry.body?.schema === undefined)
+    return { ...ANYTHING, accepts: (value) => bytesOf(value).length <= limit, refuses: () => false };
+  const at = [...path, 'body', 'schema'];
+  const isValid = (bytes: Buffer) => validateJson(validatorAt(at), bytes).length === 0;
+  return {
+    root: schemas,
+    path: at,
+    accepts: (value) => bytesOf(value).length <= limit && isValid(bytesOf(value)),
+    refuses: (value) => !isValid(bytesOf(value)),
+  };
 }
 
-/** The schema of a route without a schema: it accepts every body. */
-const ANYTHING = {
-  root: { schemas: { anything: true }, routes: [], files: {} },
-  path: ['schemas', 'anything'],
-  validatorAt: () => () => [],
-};
+function bytesOf(value: unknown): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}
+
+/** The schema of a route without a schema. */
+const ANYTHING = { root: { schemas: { anything: true }, routes: [], files: {} }, path: ['schemas', 'anything'] };

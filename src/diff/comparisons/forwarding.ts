@@ -1,5 +1,7 @@
 import type { Comparison } from '../difference.ts';
-import { findingAtKey, matchedRoutes, requestWitness } from './matched-routes.ts';
+import { endpointsKey, hasSameEffect } from '../upstream-pairs.ts';
+import { forwardedWitness } from '../witnesses/forwarded-request.ts';
+import { findingAtKey, matchedRoutes } from './matched-routes.ts';
 
 export const upstreamChanged: Comparison = {
   id: 'upstream-changed',
@@ -7,8 +9,12 @@ export const upstreamChanged: Comparison = {
   description: 'Requests go to another upstream.',
   *find(sides) {
     for (const pair of matchedRoutes(sides)) {
-      const [old, next] = [pair.from.entry.upstream, pair.to.entry.upstream];
-      if (old !== next) yield findingAtKey(pair, 'upstream', `now goes to the upstream "${next}" (was "${old}")`);
+      const [old, next] = [pair.from.route.upstream, pair.to.route.upstream];
+      // `upstream-renamed` reports an upstream that has only another name.
+      if (old.id === next.id || hasSameEffect(old, next)) continue;
+      const hasMoved = endpointsKey(old) !== endpointsKey(next);
+      const witness = hasMoved ? forwardedWitness(sides, pair) : undefined;
+      yield findingAtKey(pair, 'upstream', `now goes to the upstream "${next.id}" (was "${old.id}")`, witness);
     }
   },
 };
@@ -27,7 +33,7 @@ export const upstreamPathChanged: Comparison = {
         ({ entry, redactedEntry }) => entry.upstreamPath?.with !== redactedEntry.upstreamPath?.with,
       );
       const message = isSecret ? 'forwards to another path' : `now forwards to the path ${next} (was ${old})`;
-      yield findingAtKey(pair, 'upstreamPath', message, requestWitness(pair));
+      yield findingAtKey(pair, 'upstreamPath', message, forwardedWitness(sides, pair));
     }
   },
 };

@@ -1,12 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Comparison } from '../difference.ts';
-import { formatRedactedValue } from '../side.ts';
-import { findingAtKey, matchedRoutes } from './matched-routes.ts';
+import { foldHeaderName } from '../../header-names.ts';
+import type { Comparison, DiffContext, DiffFinding, DiffWitness } from '../difference.ts';
+import type { DiffRoute } from '../side.ts';
+import { forwardedWitness } from '../witnesses/forwarded-request.ts';
+import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-routes.ts';
 
+/** The directions, and the form in which two names of a header are equal. */
 const DIRECTIONS = [
-  ['requestHeaders', 'request'],
-  ['responseHeaders', 'response'],
+  { key: 'requestHeaders', direction: 'request', fold: foldHeaderName },
+  { key: 'responseHeaders', direction: 'response', fold: (name: string) => name.toLowerCase() },
 ] as const;
+
+type Direction = (typeof DIRECTIONS)[number];
 
 export const headersChanged: Comparison = {
   id: 'headers-changed',
@@ -14,37 +19,55 @@ export const headersChanged: Comparison = {
   description: 'The headers that the gateway sets or removes changed.',
   *find(sides) {
     for (const pair of matchedRoutes(sides))
-      for (const [key, direction] of DIRECTIONS) {
-        const names = headerNames(pair.from.entry[key], pair.to.entry[key]);
-        const changed = names.filter(
-          (name) => !isDeepStrictEqual(ruleOf(pair.from.entry[key], name), ruleOf(pair.to.entry[key], name)),
-        );
-        for (const name of changed) {
-          const describeRule = (isNext: boolean): string => {
-            const { entry, path } = isNext ? pair.to : pair.from;
-            const rule = ruleOf(entry[key], name);
-            if (rule === undefined) return 'forward';
-            if (rule === null) return 'remove';
-            return `set to ${formatRedactedValue(isNext ? sides.next : sides.old, [...path, key, 'set', name])}`;
-          };
-          const text = `has a different rule for the ${direction} header ${name}: ${describeRule(true)} (was: ${describeRule(false)})`;
-          yield findingAtKey(pair, key, text);
-        }
-      }
+      for (const direction of DIRECTIONS) yield* changedRules(sides, pair, direction);
   },
 };
 
-interface HeaderRuleEntry {
-  readonly set: Readonly<Record<string, string>>;
-  readonly remove: readonly string[];
+function* changedRules(sides: DiffContext, pair: MatchedRoutePair, direction: Direction): Generator<DiffFinding> {
+  const [old, next] = [headerRules(pair.from, direction), headerRules(pair.to, direction)];
+  for (const name of [...new Set([...old.keys(), ...next.keys()])].sort()) {
+    const [before, now] = [old.get(name), next.get(name)];
+    if (isDeepStrictEqual(before?.effect, now?.effect)) continue;
+    const text = `has a different rule for the ${direction.direction} header ${(now ?? before)?.name}: ${now?.text ?? FORWARD} (was: ${before?.text ?? FORWARD})`;
+    const witness = headerWitness(sides, pair, direction, [before, now]);
+    yield findingAtKey(pair, direction.key, text, witness);
+  }
 }
 
-function headerNames(...rules: (HeaderRuleEntry | undefined)[]): string[] {
-  return [...new Set(rules.flatMap((rule) => [...Object.keys(rule?.set ?? {}), ...(rule?.remove ?? [])]))].sort();
+const FORWARD = 'forward';
+
+interface HeaderRule {
+  /** As written. */
+  readonly name: string;
+  /** The name and value that it sets; `null` if it removes the header. */
+  readonly effect: readonly [name: string, value: string] | null;
+  /** The rule as it may be printed. */
+  readonly text: string;
 }
 
-/** Returns the value that a header is set to, `null` if it is removed, or `undefined` if it has no rule. */
-function ruleOf(rules: HeaderRuleEntry | undefined, name: string): string | null | undefined {
-  if (rules !== undefined && Object.hasOwn(rules.set, name)) return rules.set[name];
-  return rules?.remove.includes(name) ? null : undefined;
+/** Returns the rules of a route by the folded names of the headers. */
+function headerRules({ entry, redactedEntry }: DiffRoute, { key, fold }: Direction): ReadonlyMap<string, HeaderRule> {
+  const { set = {}, remove = [] } = entry[key] ?? {};
+  const removed = remove.map((name, index): [string, HeaderRule] => {
+    const printed = redactedEntry[key]?.remove[index] ?? name;
+    return [fold(name), { name: printed, effect: null, text: 'remove' }];
+  });
+  const added = Object.entries(set).map(([name, value]): [string, HeaderRule] => {
+    const text = `set to ${redactedEntry[key]?.set[name]}`;
+    // The letter case of a name means nothing, but other characters stay as they are written.
+    return [fold(name), { name, effect: [name.toLowerCase(), value], text }];
+  });
+  return new Map([...removed, ...added]);
+}
+
+/** A removed request header is visible if the client sends it. A removed response header depends on the upstream. */
+function headerWitness(
+  sides: DiffContext,
+  pair: MatchedRoutePair,
+  { key }: Direction,
+  rules: readonly (HeaderRule | undefined)[],
+): DiffWitness | undefined {
+  if (rules.some((rule) => rule !== undefined && rule.effect !== null)) return forwardedWitness(sides, pair);
+  const name = rules.find((rule) => rule !== undefined)?.name;
+  return key === 'requestHeaders' && name !== undefined ? forwardedWitness(sides, pair, [name, 'x']) : undefined;
 }

@@ -1,18 +1,26 @@
 import type { Comparison } from '../difference.ts';
 import { routeProtected, routePublic } from './access.ts';
 import { bodyChanged, bodyLoosened, bodyTightened } from './body-schema.ts';
-import { serverFiles, tokenFiles, tokenMethod } from './files.ts';
+import { adminAuthorities, adminFiles, serverFiles, tokenFiles, tokenMethod } from './files.ts';
 import { upstreamChanged, upstreamPathChanged } from './forwarding.ts';
 import { headersChanged } from './header-rules.ts';
 import { limitLowered, limitRaised } from './limits.ts';
-import { loginAdded, loginChanged, loginRemoved } from './login.ts';
+import { loginAdded, loginChanged, loginLoosened, loginRemoved } from './login.ts';
 import { mediaTypesNarrowed, mediaTypesWidened } from './media-types.ts';
 import { headerOverrideDropped, headerOverrideKept } from './override-headers.ts';
 import { parametersChanged, parametersLoosened, parametersTightened } from './parameters.ts';
 import { roleNarrowed, roleWidened } from './roles.ts';
 import { routeAdded, routeAddedPublic, routeNarrowed, routeRemoved, routeShadowed } from './routes.ts';
 import { encodedSlashKept, encodedSlashRefused, websocketClosed, websocketOpened } from './switches.ts';
-import { upstreamCa, upstreamCertificate, upstreamHost, upstreamName, upstreamPlain } from './upstreams.ts';
+import {
+  upstreamCa,
+  upstreamCaRemoved,
+  upstreamCertificate,
+  upstreamHost,
+  upstreamName,
+  upstreamPlain,
+  upstreamRenamed,
+} from './upstreams.ts';
 import { validationEnforced, validationReported } from './validation.ts';
 import { valueComparisons } from './values.ts';
 import { websocketOriginsNarrowed, websocketOriginsWidened } from './websocket-origins.ts';
@@ -29,6 +37,7 @@ export const COMPARISONS: readonly Comparison[] = [
   roleWidened,
   roleNarrowed,
   loginRemoved,
+  loginLoosened,
   loginChanged,
   loginAdded,
   bodyLoosened,
@@ -44,9 +53,11 @@ export const COMPARISONS: readonly Comparison[] = [
   limitRaised,
   limitLowered,
   upstreamChanged,
+  upstreamRenamed,
   upstreamPathChanged,
   upstreamHost,
   upstreamPlain,
+  upstreamCaRemoved,
   upstreamCa,
   upstreamCertificate,
   upstreamName,
@@ -62,5 +73,7 @@ export const COMPARISONS: readonly Comparison[] = [
   tokenMethod,
   tokenFiles,
   serverFiles,
+  adminFiles,
+  adminAuthorities,
   ...valueComparisons,
 ];

@@ -1,5 +1,6 @@
 import { sizeBytes } from '../../manifest/units.ts';
 import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
+import { limitWitness } from '../witnesses/body-requests.ts';
 import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-routes.ts';
 
 export const limitRaised: Comparison = {
@@ -34,6 +35,8 @@ function* changedLimits(
         pair,
         key,
         `has a ${direction} size limit for ${MESSAGES[key]}: ${formatLimit(pair.to, key)} (was ${formatLimit(pair.from, key)})`,
+        // A login response depends on the upstream, so no request shows its limit.
+        key === 'body' ? limitWitness(sides, pair) : undefined,
       );
     }
 }

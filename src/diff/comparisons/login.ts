@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Comparison } from '../difference.ts';
+import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
 import { findingAtKey, matchedRoutes } from './matched-routes.ts';
 
 export const loginRemoved: Comparison = {
@@ -17,21 +17,18 @@ export const loginRemoved: Comparison = {
   },
 };
 
+export const loginLoosened: Comparison = {
+  id: 'login-loosened',
+  severity: 'error',
+  description: 'The gateway no longer reads tokens from a location of login responses.',
+  find: (sides) => changedLocations(sides, true),
+};
+
 export const loginChanged: Comparison = {
   id: 'login-changed',
   severity: 'warning',
-  description: 'The gateway reads the tokens of login responses from another location.',
-  *find(sides) {
-    for (const pair of matchedRoutes(sides)) {
-      const [old, next] = [pair.from.entry.login, pair.to.entry.login];
-      if (old === undefined || next === undefined) continue;
-      if (isDeepStrictEqual(tokenLocations(old), tokenLocations(next))) continue;
-      const [before, now] = [pair.from, pair.to].map(
-        ({ redactedEntry }) => tokenLocations(redactedEntry.login ?? {}).join(', ') || 'the complete response',
-      );
-      yield findingAtKey(pair, 'login', `reads tokens from another location: ${now} (was ${before})`);
-    }
-  },
+  description: 'The gateway reads the tokens of login responses from more locations.',
+  find: (sides) => changedLocations(sides, false),
 };
 
 export const loginAdded: Comparison = {
@@ -45,8 +42,25 @@ export const loginAdded: Comparison = {
   },
 };
 
+function* changedLocations(sides: DiffContext, isLooser: boolean): Generator<DiffFinding> {
+  for (const pair of matchedRoutes(sides)) {
+    const [old, next] = [pair.from.entry.login, pair.to.entry.login];
+    if (old === undefined || next === undefined) continue;
+    const [oldLocations, locations] = [tokenLocations(old), tokenLocations(next)];
+    if (isDeepStrictEqual(oldLocations, locations)) continue;
+    // Without locations, every JWT of the response must verify.
+    const isLost = oldLocations.length === 0 || oldLocations.some((one) => !locations.includes(one));
+    if (isLost !== isLooser) continue;
+    const [before, now] = [pair.from, pair.to].map(
+      ({ redactedEntry }) => tokenLocations(redactedEntry.login ?? {}).join(', ') || 'the complete response',
+    );
+    yield findingAtKey(pair, 'login', `reads tokens from another location: ${now} (was ${before})`);
+  }
+}
+
 type LoginTokens = { readonly token?: string | readonly string[]; readonly header?: string };
 
 function tokenLocations({ token, header }: LoginTokens): string[] {
-  return [...(token === undefined ? [] : [token].flat()), ...(header === undefined ? [] : [`header ${header}`])];
+  const pointers = token === undefined ? [] : [token].flat().sort();
+  return [...pointers, ...(header === undefined ? [] : [`header ${header.toLowerCase()}`])];
 }

@@ -1,12 +1,7 @@
 import type { RoutePair } from '../../plan/route-pairs.ts';
-import type { DiffContext, DiffFinding, DiffWitness } from '../difference.ts';
-import type { DiffRoute } from '../side.ts';
+import type { DiffContext, DiffFinding, DiffWitness, MatchedRoutePair } from '../difference.ts';
 
-/** A pair that has both an old and a new route. */
-export interface MatchedRoutePair extends RoutePair<DiffRoute> {
-  readonly from: DiffRoute;
-  readonly to: DiffRoute;
-}
+export type { MatchedRoutePair };
 
 /** Yields the pairs with a route on both sides. */
 export function* matchedRoutes({ pairs }: DiffContext): Generator<MatchedRoutePair> {
@@ -22,13 +17,8 @@ export function describeRoute({ from, to }: MatchedRoutePair): string {
 }
 
 /** Returns a finding at a key of the new route, or at the route itself if it lacks the key. */
-export function findingAtKey(
-  pair: MatchedRoutePair,
-  key: string,
-  message: string,
-  witness = requestWitness(pair),
-): DiffFinding {
-  return { message: `${describeRoute(pair)} ${message}`, path: [...pair.to.path, key], witness };
+export function findingAtKey(pair: MatchedRoutePair, key: string, message: string, witness?: DiffWitness): DiffFinding {
+  return { message: `${describeRoute(pair)} ${message}`, path: [...pair.to.path, key], witness, pair };
 }
 
 export function requestWitness({ request }: RoutePair): DiffWitness | undefined {

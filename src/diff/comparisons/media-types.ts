@@ -1,35 +1,33 @@
 import { isJsonType, mediaTypeMatcher } from '../../plan/body/media-type.ts';
 import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
+import { mediaTypeWitness } from '../witnesses/body-requests.ts';
 import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-routes.ts';
 
 export const mediaTypesWidened: Comparison = {
   id: 'media-types-widened',
   severity: 'warning',
   description: 'A route now accepts media types that it refused before.',
-  find: (sides) => changedTypes(sides, 'accepts more media types', (old, next) => [old, next]),
+  find: (sides) => changedTypes(sides, 'accepts more media types', true),
 };
 
 export const mediaTypesNarrowed: Comparison = {
   id: 'media-types-narrowed',
   severity: 'info',
   description: 'A route no longer accepts some media types.',
-  find: (sides) => changedTypes(sides, 'accepts fewer media types', (old, next) => [next, old]),
+  find: (sides) => changedTypes(sides, 'accepts fewer media types', false),
 };
 
 /** `undefined` accepts every type. */
 type AcceptedTypes = readonly string[] | undefined;
 
-function* changedTypes(
-  sides: DiffContext,
-  message: string,
-  order: (old: AcceptedTypes, next: AcceptedTypes) => [AcceptedTypes, AcceptedTypes],
-): Generator<DiffFinding> {
+function* changedTypes(sides: DiffContext, message: string, isWider: boolean): Generator<DiffFinding> {
   for (const pair of matchedRoutes(sides)) {
     const [old, next] = [typesOf(pair.from.entry), typesOf(pair.to.entry)];
-    const [smaller, larger] = order(old, next);
+    const [smaller, larger] = isWider ? [old, next] : [next, old];
     const isMore = smaller !== undefined && (larger === undefined || !larger.every(covers(smaller)));
-    if (isMore)
-      yield findingAtKey(pair, 'body', `${message}: ${formatTypes(pair.to)} (was: ${formatTypes(pair.from)})`);
+    if (!isMore) continue;
+    const text = `${message}: ${formatTypes(pair.to)} (was: ${formatTypes(pair.from)})`;
+    yield findingAtKey(pair, 'body', text, mediaTypeWitness(sides, pair, { from: !isWider, to: isWider }));
   }
 }
 

@@ -1,10 +1,11 @@
-import type { RouteEntry } from '../../manifest/manifest.generated.ts';
+import { foldHeaderName } from '../../header-names.ts';
 import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
-import { findingAtKey, matchedRoutes } from './matched-routes.ts';
+import { forwardedWitness } from '../witnesses/forwarded-request.ts';
+import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-routes.ts';
 
 export const headerOverrideKept: Comparison = {
   id: 'header-override-kept',
-  severity: 'warning',
+  severity: 'error',
   description: 'The gateway forwards headers that may override the method, path, host or scheme of a request.',
   find: (sides) => changedHeaders(sides, ({ from, to }) => [from, to], 'now forwards these headers'),
 };
@@ -16,20 +17,26 @@ export const headerOverrideDropped: Comparison = {
   find: (sides) => changedHeaders(sides, ({ from, to }) => [to, from], 'now drops these headers'),
 };
 
-type EntryPair = Readonly<Record<'from' | 'to', RouteEntry>>;
+type Route = MatchedRoutePair['from'];
 
 function* changedHeaders(
   sides: DiffContext,
-  inOrder: (entries: EntryPair) => [less: RouteEntry, more: RouteEntry],
+  inOrder: (pair: MatchedRoutePair) => [less: Route, more: Route],
   message: string,
 ): Generator<DiffFinding> {
   for (const pair of matchedRoutes(sides)) {
-    const [less, more] = inOrder({ from: pair.from.entry, to: pair.to.entry }).map(keptHeaders) as [string[], string[]];
-    const names = more.filter((name) => !less.includes(name));
-    if (names.length > 0) yield findingAtKey(pair, 'requestHeaders', `${message}: ${names.join(', ')}`);
+    const [less, more] = inOrder(pair);
+    const kept = new Set(keptHeaders(less).map(foldHeaderName));
+    const names = keptHeaders(more).filter((name) => !kept.has(foldHeaderName(name)));
+    const [first] = names;
+    if (first === undefined) continue;
+    const witness = forwardedWitness(sides, pair, [first, 'x']);
+    const redacted = more.redactedEntry.requestHeaders?.keep ?? [];
+    const printed = names.map((name) => redacted[keptHeaders(more).indexOf(name)] ?? name);
+    yield findingAtKey(pair, 'requestHeaders', `${message}: ${printed.join(', ')}`, witness);
   }
 }
 
-function keptHeaders({ requestHeaders }: RouteEntry): readonly string[] {
-  return requestHeaders?.keep ?? [];
+function keptHeaders({ entry }: Route): readonly string[] {
+  return entry.requestHeaders?.keep ?? [];
 }

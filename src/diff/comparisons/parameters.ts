@@ -1,7 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
+import { foldHeaderName } from '../../header-names.ts';
+import type { Path } from '../../problem/finding.ts';
 import type { Comparison, DiffContext, DiffRequest } from '../difference.ts';
-import { normalizeSchema } from '../schemas/normalize-schema.ts';
-import { sampleRequests } from '../schemas/sample-requests.ts';
+import { normalizeParameter } from '../schemas/parameter-texts.ts';
+import { sampleRequests, segmentOf } from '../schemas/sample-requests.ts';
+import { schemaContent } from '../schemas/schema-content.ts';
+import type { DiffSide } from '../side.ts';
 import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-routes.ts';
 
 export const parametersLoosened: Comparison = {
@@ -32,13 +36,13 @@ export const parametersChanged: Comparison = {
   severity: 'warning',
   description: 'The rules for parameters changed, and no sample request shows the effect.',
   *find(sides) {
-    for (const { pair, looser, tighter } of parameterComparisons(sides))
+    for (const { pair, looser, tighter, isCut } of parameterComparisons(sides)) {
+      const reason = isCut
+        ? 'the search for a request that shows the effect was cut short'
+        : 'no sample request shows the effect';
       if (looser === undefined && tighter === undefined)
-        yield findingAtKey(
-          pair,
-          keyOf(pair),
-          'has different rules for parameters, and no sample request shows the effect',
-        );
+        yield findingAtKey(pair, keyOf(pair), `has different rules for parameters, and ${reason}`);
+    }
   },
 };
 
@@ -48,6 +52,8 @@ interface ParameterComparison {
   readonly pair: MatchedRoutePair;
   readonly looser: DiffRequest | undefined;
   readonly tighter: DiffRequest | undefined;
+  /** True if the search for samples ended because it had used its steps. */
+  readonly isCut: boolean;
 }
 
 const comparisonCache = new WeakMap<DiffContext, readonly ParameterComparison[]>();
@@ -75,16 +81,37 @@ function keyOf({ from, to }: MatchedRoutePair): string {
 
 function hasDifferentRules({ old, next }: DiffContext, { from, to }: MatchedRoutePair): boolean {
   return KEYS.some((key) => {
-    const serialize = (side: DiffContext['old'], { entry, path }: MatchedRoutePair['from']) => {
-      const { properties = {}, ...rest } = entry[key] ?? {};
-      const schemas = Object.keys(properties).map((name) => [
-        name,
-        normalizeSchema(side.schemas, [...path, key, 'properties', name]),
-      ]);
-      return JSON.stringify([entry[key] === undefined, rest, schemas.sort()]);
-    };
-    return serialize(old, from) !== serialize(next, to);
+    const [before, now] = [from.entry[key], to.entry[key]];
+    if (before === undefined && now === undefined) return false;
+    const isAlike = isDeepStrictEqual(before, now) && contentOf(old, from, key) === contentOf(next, to, key);
+    return !isAlike && rulesOf(old, from, key) !== rulesOf(next, to, key);
   });
+}
+
+type ParameterKey = (typeof KEYS)[number];
+
+function schemaPaths({ entry, path }: MatchedRoutePair['from'], key: ParameterKey): [name: string, path: Path][] {
+  return Object.keys(entry[key]?.properties ?? {}).map((name) => [name, [...path, key, 'properties', name]]);
+}
+
+function contentOf({ schemas }: DiffSide, route: MatchedRoutePair['from'], key: ParameterKey): string {
+  return schemaPaths(route, key)
+    .map(([, path]) => schemaContent(schemas, path))
+    .join('\n');
+}
+
+/** Serializes the rules for path parameters, the query or headers: two equal results accept the same requests. */
+function rulesOf({ schemas }: DiffSide, route: MatchedRoutePair['from'], key: ParameterKey): string {
+  // The names of path parameters do not matter, only their segments. Header names have several spellings.
+  const keyOfName = (name: string) =>
+    key === 'params' ? String(segmentOf(route, name)) : key === 'headers' ? foldHeaderName(name) : name;
+  const { properties: _schemas, ...lists } = { properties: {}, ...route.entry[key] };
+  const rest = Object.entries(lists).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value.map((item) => keyOfName(String(item))).sort() : value,
+  ]);
+  const rules = schemaPaths(route, key).map(([name, path]) => [keyOfName(name), normalizeParameter(schemas, path)]);
+  return JSON.stringify([rest.sort(), rules.sort()]);
 }
 
 function compareParameters(sides: DiffContext, pair: MatchedRoutePair): ParameterComparison {
@@ -94,11 +121,15 @@ function compareParameters(sides: DiffContext, pair: MatchedRoutePair): Paramete
   };
   let looser: DiffRequest | undefined;
   let tighter: DiffRequest | undefined;
-  const requests = sampleRequests(sides, pair).sort((a, b) => a.url.length - b.url.length);
-  for (const request of requests) {
+  const { requests, isCut } = sampleRequests(sides, pair);
+  for (const request of requests.toSorted((a, b) => lengthOf(a) - lengthOf(b))) {
     const [before, now] = [isValid(pair.from, request), isValid(pair.to, request)];
     if (now && !before) looser ??= request;
     if (before && !now) tighter ??= request;
   }
-  return { pair, looser, tighter };
+  return { pair, looser, tighter, isCut };
+}
+
+function lengthOf({ url, headers = [] }: DiffRequest): number {
+  return url.length + headers.join('').length;
 }

@@ -1,4 +1,4 @@
-import type { Comparison, DiffContext } from '../difference.ts';
+import type { Comparison, DiffContext, DiffWitness } from '../difference.ts';
 import type { DiffRoute, DiffSide } from '../side.ts';
 import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-routes.ts';
 
@@ -8,10 +8,11 @@ export const roleWidened: Comparison = {
   description: 'A role is now allowed, on every route or on a route with its own list.',
   *find(sides) {
     const roles = hasAuth(sides) ? missingFrom(allowedRoles(sides.old), allowedRoles(sides.next)) : [];
-    if (roles.length > 0) yield { message: `these roles are now allowed: ${roles.join(', ')}`, path: ALLOW };
+    if (roles.length > 0) yield { message: `these roles are now allowed: ${printed(roles)}`, path: ALLOW };
     for (const pair of pairsWithRoles(sides)) {
       const more = missingFrom(requiredRoles(pair.from, sides.old), requiredRoles(pair.to, sides.next));
-      if (more.length > 0) yield findingAtKey(pair, 'roles', `now allows these roles: ${more.join(', ')}`);
+      if (more.length > 0)
+        yield findingAtKey(pair, 'roles', `now allows these roles: ${printed(more)}`, callerWitness(pair, more));
     }
   },
 };
@@ -22,10 +23,11 @@ export const roleNarrowed: Comparison = {
   description: 'A role is no longer allowed, on every route or on a route with its own list.',
   *find(sides) {
     const roles = hasAuth(sides) ? missingFrom(allowedRoles(sides.next), allowedRoles(sides.old)) : [];
-    if (roles.length > 0) yield { message: `these roles are no longer allowed: ${roles.join(', ')}`, path: ALLOW };
+    if (roles.length > 0) yield { message: `these roles are no longer allowed: ${printed(roles)}`, path: ALLOW };
     for (const pair of pairsWithRoles(sides)) {
       const less = missingFrom(requiredRoles(pair.to, sides.next), requiredRoles(pair.from, sides.old));
-      if (less.length > 0) yield findingAtKey(pair, 'roles', `no longer allows these roles: ${less.join(', ')}`);
+      if (less.length > 0)
+        yield findingAtKey(pair, 'roles', `no longer allows these roles: ${printed(less)}`, callerWitness(pair, less));
     }
   },
 };
@@ -40,19 +42,41 @@ function* pairsWithRoles(sides: DiffContext): Generator<MatchedRoutePair> {
   }
 }
 
+function printed(roles: readonly (readonly [role: string, text: string])[]): string {
+  return roles.map(([, text]) => text).join(', ');
+}
+
+/** Returns a request of a caller with one of the roles. A public route checks them only in the responses of a login. */
+function callerWitness(
+  { request, from, to }: MatchedRoutePair,
+  [role]: readonly (readonly [role: string, text: string])[],
+): DiffWitness | undefined {
+  const isProtected = from.route.access === 'protected' && to.route.access === 'protected';
+  return request === undefined || role === undefined || !isProtected
+    ? undefined
+    : { request: { ...request, role: role[0] } };
+}
+
 function hasAuth({ old, next }: DiffContext): boolean {
   return old.manifest.auth !== undefined && next.manifest.auth !== undefined;
 }
 
-function allowedRoles({ redacted }: DiffSide): readonly string[] {
-  return redacted.auth?.role.allow ?? [];
+/** The roles of a list, with the text that may be printed for each one. */
+type RoleNames = ReadonlyMap<string, string>;
+
+function allowedRoles({ manifest, redacted }: DiffSide): RoleNames {
+  return namesOf(manifest.auth?.role.allow, redacted.auth?.role.allow);
 }
 
-function requiredRoles({ redactedEntry }: DiffRoute, side: DiffSide): readonly string[] {
-  return redactedEntry.roles ?? allowedRoles(side);
+function requiredRoles({ entry, redactedEntry }: DiffRoute, side: DiffSide): RoleNames {
+  return entry.roles === undefined ? allowedRoles(side) : namesOf(entry.roles, redactedEntry.roles);
+}
+
+function namesOf(roles: readonly string[] = [], redacted: readonly string[] = []): RoleNames {
+  return new Map(roles.map((role, index) => [role, redacted[index] ?? '']));
 }
 
 /** Returns the roles that the list lacks. */
-function missingFrom(list: readonly string[], roles: readonly string[]): readonly string[] {
-  return roles.filter((role) => !list.includes(role));
+function missingFrom(list: RoleNames, roles: RoleNames): readonly (readonly [role: string, printed: string])[] {
+  return [...roles].filter(([role]) => !list.has(role));
 }

@@ -1,5 +1,6 @@
 import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
 import type { DiffRoute, DiffSide } from '../side.ts';
+import { withCaller } from '../witnesses/callers.ts';
 import { requestWitness } from './matched-routes.ts';
 
 export const routeRemoved: Comparison = {
@@ -35,7 +36,10 @@ export const routeShadowed: Comparison = {
       const message = isRetained
         ? `the route "${to.route.id}" now receives requests that went to "${from.route.id}"`
         : `the route "${to.route.id}" now receives requests of "${from.route.id}", which was removed`;
-      yield { message, path: [...to.path, 'path'], witness: request && { request } };
+      const witness = request && {
+        request: hasCaller(from, to) ? withCaller(request, { from, to, request }) : request,
+      };
+      yield { message, path: [...to.path, 'path'], witness };
     }
   },
 };
@@ -61,6 +65,11 @@ export const routeAdded: Comparison = {
       yield { message: `the route "${route.id}" is new and receives no requests`, path };
   },
 };
+
+/** True if both routes require a token: without one they refuse the request alike. */
+function hasCaller(from: DiffRoute, to: DiffRoute): boolean {
+  return from.entry.access === 'protected' && to.entry.access === 'protected';
+}
 
 function* lostRequests({ pairs, next }: DiffContext, isRetained: boolean): Generator<DiffFinding> {
   for (const pair of pairs) {

@@ -2,6 +2,7 @@ import type { Upstream } from '../../plan/settings/upstream-definition.ts';
 import type { UpstreamTls } from '../../plan/settings/upstream-tls.ts';
 import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
 import type { DiffSide } from '../side.ts';
+import { commonUpstreams, hasSameEffect, replacedUpstreams } from '../upstream-pairs.ts';
 
 export const upstreamHost: Comparison = {
   id: 'upstream-host',
@@ -27,20 +28,34 @@ export const upstreamPlain: Comparison = {
     for (const [old, next] of commonUpstreams(sides))
       if (isSecure(old) && !isSecure(next))
         yield { message: `the upstream "${next.id}" no longer uses TLS`, path: ['upstreams', next.id] };
+    for (const [old, next] of replacedUpstreams(sides))
+      if (isSecure(old) && !isSecure(next))
+        yield {
+          message: `requests to "${old.id}" now go to the upstream "${next.id}", which does not use TLS`,
+          path: ['upstreams', next.id],
+        };
+  },
+};
+
+export const upstreamCaRemoved: Comparison = {
+  id: 'upstream-ca-removed',
+  severity: 'error',
+  description: 'Any authority of the system may sign the certificate of an upstream.',
+  *find(sides) {
+    for (const { id, next, toFinding } of tlsChanges(sides, 'ca'))
+      if (next.tls().ca === undefined && isSecure(next))
+        yield toFinding(`the certificate of "${id}" may be signed by any default authority, not only by those of "ca"`);
   },
 };
 
 export const upstreamCa: Comparison = {
   id: 'upstream-ca',
   severity: 'warning',
-  description: 'Other authorities may sign the certificate of an upstream.',
+  description: 'Other authorities must sign the certificate of an upstream.',
   *find(sides) {
     for (const { id, next, toFinding } of tlsChanges(sides, 'ca'))
-      yield toFinding(
-        next.tls().ca === undefined
-          ? `the certificate of "${id}" may be signed by any default authority, not only by those of "ca"`
-          : `the certificate of "${id}" must be signed by other authorities`,
-      );
+      if (next.tls().ca !== undefined)
+        yield toFinding(`the certificate of "${id}" must be signed by other authorities`);
   },
 };
 
@@ -63,11 +78,25 @@ export const upstreamName: Comparison = {
   *find(sides) {
     for (const [old, next] of commonUpstreams(sides)) {
       const hasMoved = endpointUrls(old) !== endpointUrls(next);
-      const names = [old, next].map(({ endpoints }) => endpoints.map(({ serverName }) => serverName).join());
+      const names = [old, next].map(serverNames);
       if (hasMoved || names[0] === names[1]) continue;
       const message = `the certificate of "${next.id}" must have another name`;
       yield { message, path: ['upstreams', next.id, 'tls', 'serverName'] };
     }
+  },
+};
+
+export const upstreamRenamed: Comparison = {
+  id: 'upstream-renamed',
+  severity: 'info',
+  description: 'Requests go to an upstream of another name, with the same endpoints and settings.',
+  *find(sides) {
+    for (const [old, next] of replacedUpstreams(sides))
+      if (hasSameEffect(old, next))
+        yield {
+          message: `the upstream "${next.id}" has the endpoints and settings of "${old.id}", and receives its requests`,
+          path: ['upstreams', next.id],
+        };
   },
 };
 
@@ -85,12 +114,12 @@ function* tlsChanges(sides: DiffContext, part: keyof UpstreamTls): Generator<Tls
   }
 }
 
-function* commonUpstreams({ old, next }: DiffContext): Generator<[Upstream, Upstream]> {
-  const oldById = new Map(old.plan.upstreams.map((upstream) => [upstream.id, upstream]));
-  for (const upstream of next.plan.upstreams) {
-    const previous = oldById.get(upstream.id);
-    if (previous !== undefined) yield [previous, upstream];
-  }
+/** Returns the names by endpoint. */
+function serverNames({ endpoints }: Upstream): string {
+  return endpoints
+    .map(({ url, serverName = '' }) => `${url.href} ${serverName.toLowerCase()}`)
+    .sort()
+    .join();
 }
 
 function isSecure({ endpoints }: Upstream): boolean {
@@ -103,5 +132,8 @@ function redactedUrls({ redacted }: DiffSide, id: string): string {
 }
 
 function endpointUrls({ endpoints }: Upstream): string {
-  return endpoints.map(({ url }) => url.href).join();
+  return endpoints
+    .map(({ url }) => url.href)
+    .sort()
+    .join();
 }

@@ -1,4 +1,5 @@
 import type { Comparison } from '../difference.ts';
+import { invalidWitness } from '../witnesses/body-requests.ts';
 import { findingAtKey, matchedRoutes } from './matched-routes.ts';
 
 export const validationReported: Comparison = {
@@ -8,7 +9,12 @@ export const validationReported: Comparison = {
   *find(sides) {
     for (const pair of matchedRoutes(sides))
       if (pair.from.entry.validation === 'enforce' && pair.to.entry.validation === 'report')
-        yield findingAtKey(pair, 'validation', 'now only reports invalid requests (it refused them)');
+        yield findingAtKey(
+          pair,
+          'validation',
+          'now only reports invalid requests (it refused them)',
+          invalidWitness(sides, pair),
+        );
   },
 };
 
@@ -19,6 +25,11 @@ export const validationEnforced: Comparison = {
   *find(sides) {
     for (const pair of matchedRoutes(sides))
       if (pair.from.entry.validation === 'report' && pair.to.entry.validation === 'enforce')
-        yield findingAtKey(pair, 'validation', 'now refuses invalid requests (it only reported them)');
+        yield findingAtKey(
+          pair,
+          'validation',
+          'now refuses invalid requests (it only reported them)',
+          invalidWitness(sides, pair),
+        );
   },
 };

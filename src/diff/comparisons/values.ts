@@ -2,7 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { isMap, valueAt } from '../../plan/schema/schema-walk.ts';
 import type { Path } from '../../problem/finding.ts';
 import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
+import { normalize } from '../settings/normalizations.ts';
 import { type DiffSide, formatRedactedValue } from '../side.ts';
+import { renamedUpstreams } from '../upstream-pairs.ts';
+import { matchedRoutes } from './matched-routes.ts';
 import { VALUE_RULES, type ValueRule } from './value-rules.ts';
 
 /** One comparison for each id of the value rules. It reports values that changed at the same path. */
@@ -35,7 +38,7 @@ const EXCLUDED_ROUTE_KEYS = new Set([
 ]);
 
 function* findChanges(rules: readonly ValueRule[], sides: DiffContext): Generator<DiffFinding> {
-  for (const change of changesOf(sides)) if (rules.includes(ruleFor(change))) yield findingFor(change, sides);
+  for (const change of changesOf(sides)) if (rules.includes(ruleFor(change, sides))) yield findingFor(change, sides);
 }
 
 const EXCLUDED_BODY_KEYS = new Set(['maxBytes', 'schema', 'types']);
@@ -44,15 +47,16 @@ interface Change {
   /** The path in the old manifest. It differs from `path` if a route moved. */
   readonly oldPath: Path;
   readonly path: Path;
+  /** The values as they take effect. */
   readonly old: unknown;
   readonly next: unknown;
 }
 
-function ruleFor({ path, old, next }: Change): ValueRule {
+function ruleFor({ path, old, next }: Change, sides: DiffContext): ValueRule {
   const rule = VALUE_RULES.find(
     ({ pathPattern, when }) =>
       pathPattern.every((key, index) => key === '*' || key === String(path[index])) &&
-      (when === undefined || when(old, next)),
+      (when === undefined || when(old, next, sides)),
   );
   // The last rule matches everything.
   return rule as ValueRule;
@@ -83,12 +87,22 @@ function changesOf(sides: DiffContext): readonly Change[] {
   return changes;
 }
 
-function* topChanges({ old, next }: DiffContext): Generator<Change> {
-  for (const path of leafPaths([old.manifest, next.manifest], [])) {
-    if (isReportedElsewhere(path, { old, next })) continue;
-    const [before, now] = [valueAt(old.manifest, path), valueAt(next.manifest, path)];
-    if (!isDeepStrictEqual(before, now)) yield { oldPath: path, path, old: before, next: now };
+function* topChanges(sides: DiffContext): Generator<Change> {
+  const { old, next } = sides;
+  const names = renamedUpstreams(sides);
+  const renamed = new Set([...names.keys(), ...names.values()]);
+  for (const path of leafPaths([old.effective, next.effective], [])) {
+    if (isReportedElsewhere(path, sides) || (path[0] === 'upstreams' && renamed.has(String(path[1])))) continue;
+    const [before, now] = [valueAt(old.effective, path), valueAt(next.effective, path)];
+    const isRenamed = path.at(-1) === 'upstream' && names.get(String(before)) === now;
+    // Values with the same text have another effect because of a file or of another key, which is reported.
+    if (isRenamed || isDeepStrictEqual(before, now) || isSameText(path, sides)) continue;
+    yield { oldPath: path, path, old: before, next: now };
   }
+}
+
+function isSameText(path: Path, { old, next }: DiffContext): boolean {
+  return isDeepStrictEqual(valueAt(old.redacted, path), valueAt(next.redacted, path));
 }
 
 /** True if another comparison reports changes at this path. */
@@ -103,25 +117,25 @@ function isReportedElsewhere([first, second, third]: Path, { old, next }: Pick<D
   return second === 'tokens' && !(has(old) && has(next));
 }
 
-function* routeChanges({ old, next, pairs }: DiffContext): Generator<Change> {
-  for (const { from, to } of pairs) {
-    if (from === undefined || to?.route.id !== from.route.id) continue;
+function* routeChanges(sides: DiffContext): Generator<Change> {
+  for (const { from, to } of matchedRoutes(sides)) {
     const keys = new Set([...Object.keys(from.entry), ...Object.keys(to.entry)]);
-    const entries = [from.entry, to.entry];
     const names = [...keys].filter((key) => !EXCLUDED_ROUTE_KEYS.has(key)).sort();
-    for (const suffix of names.flatMap((key) => otherPaths(entries, key))) {
+    for (const suffix of names.flatMap((key) => otherPaths([from.entry, to.entry], key))) {
+      const [before, now] = [from, to].map(({ entry }) =>
+        normalize(valueAt(entry, suffix), ['routes', '*', ...suffix]),
+      );
       const [oldPath, path] = [
         [...from.path, ...suffix],
         [...to.path, ...suffix],
       ];
-      const [before, now] = [valueAt(old.manifest, oldPath), valueAt(next.manifest, path)];
       if (!isDeepStrictEqual(before, now)) yield { oldPath, path, old: before, next: now };
     }
   }
 }
 
 /** Returns the paths below a key of a route that no other comparison reports. */
-function otherPaths(entries: readonly object[], key: string): Path[] {
+function otherPaths(entries: readonly object[], key: string): string[][] {
   if (key !== 'body') return [[key]];
   const bodies = entries.map((entry) => valueAt(entry, [key]) ?? {});
   const names = new Set(bodies.flatMap((body) => Object.keys(body as object)));

@@ -1,5 +1,6 @@
 import type { Manifest, RouteEntry } from '../../manifest/manifest.generated.ts';
-import type { Comparison, DiffContext, DiffFinding } from '../difference.ts';
+import type { Comparison, DiffContext, DiffFinding, DiffWitness } from '../difference.ts';
+import { handshakeWitness } from '../witnesses/websocket-requests.ts';
 import { findingAtKey, type MatchedRoutePair, matchedRoutes } from './matched-routes.ts';
 
 export const websocketOriginsWidened: Comparison = {
@@ -36,7 +37,8 @@ function* changedOrigins(
 ): Generator<DiffFinding> {
   for (const pair of matchedRoutes(sides)) {
     if (pair.from.entry.websocket === false || pair.to.entry.websocket === false) continue;
-    if (isMatch(originsOf(pair, sides))) yield findingAtKey(pair, 'websocket', message);
+    const origins = originsOf(pair, sides);
+    if (isMatch(origins)) yield findingAtKey(pair, 'websocket', message, originWitness(sides, pair, origins));
   }
 }
 
@@ -49,6 +51,24 @@ const SAME_HOST = 'same host';
 
 function allowedOrigins({ websocket }: RouteEntry, { cors }: Manifest): readonly string[] {
   return typeof websocket === 'object' ? websocket.origins : [SAME_HOST, ...(cors?.origins ?? [])];
+}
+
+/** Returns a handshake from a page that one side accepts. */
+function originWitness(sides: DiffContext, pair: MatchedRoutePair, { before, now }: Origins): DiffWitness | undefined {
+  const accepted = ['https://page.example', ...before, ...now].filter(
+    (origin) => origin !== '*' && accepts(before, origin) !== accepts(now, origin),
+  );
+  const [origin] = accepted;
+  if (origin === undefined) return undefined;
+  const headers = origin === SAME_HOST ? ['Host', HOST, 'Origin', `https://${HOST}`] : ['Origin', origin];
+  return handshakeWitness(sides, pair, headers);
+}
+
+/** Any host: the witness has it in `Host` and in `Origin`. */
+const HOST = 'gateway.example';
+
+function accepts(origins: readonly string[], origin: string): boolean {
+  return origins.includes('*') || origins.includes(origin);
 }
 
 function isMore(less: readonly string[], more: readonly string[]): boolean {

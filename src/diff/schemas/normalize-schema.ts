@@ -1,40 +1,29 @@
-import { keywordsWith } from '../../plan/schema/keywords.ts';
 import type { SchemaRoot } from '../../plan/schema/schema-bundle.ts';
-import { isMap, referencePath, valueAt } from '../../plan/schema/schema-walk.ts';
+import { valueAt } from '../../plan/schema/schema-walk.ts';
 import type { Path } from '../../problem/finding.ts';
+import { canonicalJson } from './json-value.ts';
+import { normalizeNode } from './normal-form.ts';
+import { RecursiveSchemas } from './recursive-schemas.ts';
 
-/** Keywords that do not affect validation. */
-const ANNOTATIONS = new Set(keywordsWith({ isAnnotation: true }));
-const DEFINITIONS = new Set(['$defs', 'definitions']);
-const DATA_KEYWORDS = new Set(keywordsWith({ isData: true }));
-/** Keywords whose value is a map with names that the author chooses. */
-const MAP_KEYWORDS = new Set([...keywordsWith({ holds: 'map' }), 'dependentRequired']);
-const SET_KEYWORDS = new Set(['enum', 'required', 'type']);
-
-/** Serializes a schema without annotations, with its references resolved. Two equal results mean equal schemas. */
+/**
+ * Serializes the normal form of a schema: without annotations and keywords that validate nothing, with its references
+ * resolved. Two equal results mean that the schemas accept the same values.
+ */
 export function normalizeSchema(root: SchemaRoot, path: Path): string {
-  return JSON.stringify(normalizeNode(root, valueAt(root, path), []));
+  return normalizeSubschema(root, valueAt(root, path));
 }
 
-function normalizeNode(root: SchemaRoot, schema: unknown, openReferences: readonly string[], isNames = false): unknown {
-  if (Array.isArray(schema)) return schema.map((item) => normalizeNode(root, item, openReferences));
-  if (!isMap(schema)) return schema;
-  const entries = Object.entries(schema)
-    .filter(([key]) => isNames || !(ANNOTATIONS.has(key) || DEFINITIONS.has(key)))
-    .map(([key, value]): [string, unknown] => {
-      if (isNames) return [key, normalizeNode(root, value, openReferences)];
-      if (key === '$ref' && typeof value === 'string') return [key, normalizeReference(root, value, openReferences)];
-      if (SET_KEYWORDS.has(key) && Array.isArray(value)) return [key, value.map((item) => JSON.stringify(item)).sort()];
-      const hasNames = MAP_KEYWORDS.has(key);
-      return [key, DATA_KEYWORDS.has(key) && !hasNames ? value : normalizeNode(root, value, openReferences, hasNames)];
-    });
-  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
-}
+const recursiveSchemas = new WeakMap<SchemaRoot, RecursiveSchemas>();
 
-/** Resolves a reference. A reference to an enclosing schema becomes the number of levels up to that schema. */
-function normalizeReference(root: SchemaRoot, reference: string, openReferences: readonly string[]): unknown {
-  const path = referencePath(reference);
-  if (path === undefined || openReferences.includes(reference))
-    return `${openReferences.length - openReferences.indexOf(reference)} up`;
-  return normalizeNode(root, valueAt(root, path), [...openReferences, reference]);
+/** Serializes the normal form of a schema that is part of a root. */
+export function normalizeSubschema(root: SchemaRoot, schema: unknown): string {
+  let recursive = recursiveSchemas.get(root);
+  if (recursive === undefined) {
+    recursive = new RecursiveSchemas(root);
+    recursiveSchemas.set(root, recursive);
+  }
+  const context = { root, recursive, isCondition: false, keepsEvaluated: false };
+  const normalize = (target: unknown) => canonicalJson(normalizeNode(target, context));
+  recursive.prepare(schema, normalize);
+  return normalize(schema);
 }

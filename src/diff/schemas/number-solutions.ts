@@ -1,0 +1,66 @@
+import { decimalOf, isMultiple } from './evaluate-schema.ts';
+import type { SchemaLiteral } from './schema-terms.ts';
+
+/** Numbers that parsers read differently, or that formats and `integer` treat specially. */
+const SPECIAL = [0.25, 1e-3, -1e-3, 2 ** 31 - 1, 2 ** 31, -(2 ** 31), -(2 ** 31) - 1, 2 ** 53, 2 ** 63, 1e300];
+const STEPS = [0, 1, -1, 0.5, -0.5, 2, -2, 0.001, -0.001];
+/** The number of multiples to try at each bound. */
+const MULTIPLES = 6;
+
+/** Yields numbers near the limits of the literals, the simplest first. The caller tests them. */
+export function numberSolutions(literals: readonly SchemaLiteral[], wanted: number): number[] {
+  const found = new Set<number>([0, 1, -1, 0.5, 2, -0.5, 1.5, 3, ...SPECIAL]);
+  const bounds: number[] = [0];
+  const divisors: number[] = [];
+  for (const literal of literals) {
+    if (literal.kind !== 'keyword') continue;
+    const { keyword, value } = literal;
+    if (keyword === 'enum' && Array.isArray(value)) bounds.push(...value.filter((one) => typeof one === 'number'));
+    else if (keyword === 'multipleOf') divisors.push(Number(value));
+    else if (typeof value === 'number') bounds.push(value);
+  }
+  for (const bound of bounds) for (const step of STEPS) found.add(sum(bound, step));
+  for (const low of bounds) for (const high of bounds) if (low < high) found.add((low + high) / 2);
+  for (const unit of [...divisors, ...commonMultiples(divisors), ...(wanted > MULTIPLES ? [1] : [])])
+    for (const bound of bounds)
+      for (let count = 0; count <= Math.max(MULTIPLES, wanted); count += 1)
+        for (const sign of [1, -1]) found.add(multiple(unit, Math.floor(bound / unit) + sign * count));
+  return [...found].filter(Number.isFinite).sort(bySimplicity);
+}
+
+/** Adds two numbers as decimals: 0.1 and 0.2 are 0.3. */
+function sum(one: number, other: number): number {
+  return Number((one + other).toPrecision(15));
+}
+
+function multiple(unit: number, count: number): number {
+  return Number((unit * count).toPrecision(15));
+}
+
+/** Returns the least common multiple of each pair, and of all. */
+function commonMultiples(divisors: readonly number[]): number[] {
+  const pairs = divisors.flatMap((one, index) => divisors.slice(index + 1).map((other) => leastCommon(one, other)));
+  return [...pairs, divisors.reduce(leastCommon, divisors[0] ?? 1)].filter((unit) => Number.isFinite(unit) && unit > 0);
+}
+
+function leastCommon(one: number, other: number): number {
+  if (isMultiple(one, other)) return one;
+  if (isMultiple(other, one)) return other;
+  const [first, second] = [decimalOf(one), decimalOf(other)];
+  const exponent = Math.min(first.exponent, second.exponent);
+  const [a, b] = [first, second].map((part) => part.digits * 10n ** BigInt(part.exponent - exponent)) as [
+    bigint,
+    bigint,
+  ];
+  return Number(`${(a * b) / greatestCommon(a, b)}e${exponent}`);
+}
+
+function greatestCommon(one: bigint, other: bigint): bigint {
+  return other === 0n ? one : greatestCommon(other, one % other);
+}
+
+function bySimplicity(one: number, other: number): number {
+  return (
+    String(Math.abs(one)).length - String(Math.abs(other)).length || Math.abs(one) - Math.abs(other) || other - one
+  );
+}

@@ -1,0 +1,29 @@
+/** Thrown when a search has used its steps. */
+export const SEARCH_CUT = Symbol('search cut');
+
+/** The effort of one round of a search. A later round looks further. */
+export interface SearchEffort {
+  /** The steps of the round: examined branches, candidates and states. They do not depend on the speed of the machine. */
+  readonly steps: number;
+  /** The number of values to try for each member or item, and of names for each unknown member. */
+  readonly width: number;
+  /** The number of states that the search for a text visits. */
+  readonly states: number;
+}
+
+/** Limits the work of a search, so that no schema can make it run for minutes. */
+export class SearchBudget {
+  readonly effort: SearchEffort;
+  #remaining: number;
+
+  constructor(effort: SearchEffort) {
+    this.effort = effort;
+    this.#remaining = effort.steps;
+  }
+
+  /** Throws `SEARCH_CUT` if no steps remain. */
+  spend(steps = 1): void {
+    this.#remaining -= steps;
+    if (this.#remaining < 0) throw SEARCH_CUT;
+  }
+}

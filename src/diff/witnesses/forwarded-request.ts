@@ -1,0 +1,45 @@
+import type { DiffContext, DiffRequest, DiffWitness, MatchedRoutePair } from '../difference.ts';
+import { forwardedBody, withContentMethod } from './bodies.ts';
+import { withCaller } from './callers.ts';
+import { parameterRequests } from './samples.ts';
+
+/** Returns a request that both manifests forward; `undefined` if none was found. @param headers further headers */
+export function forwardedWitness(
+  sides: DiffContext,
+  pair: MatchedRoutePair,
+  headers: readonly string[] = [],
+): DiffWitness | undefined {
+  const request = validRequest(sides, pair);
+  const complete = request && withValidBody(sides, pair, request);
+  return complete && { request: withHeaders(complete, headers) };
+}
+
+/** Returns a request with a caller and parameters that both routes accept, and without a body. */
+export function validRequest(sides: DiffContext, pair: MatchedRoutePair): DiffRequest | undefined {
+  if (pair.request === undefined) return undefined;
+  const isValid = (candidate: DiffRequest) =>
+    [pair.from, pair.to].every((route) => hasValidParameters(route, candidate));
+  // Most routes have no parameters, and the search for samples takes time.
+  const request = isValid(pair.request) ? pair.request : parameterRequests(sides, pair).find(isValid);
+  const complete = request && withCaller(request, pair);
+  const isProtected = [pair.from, pair.to].some(({ route }) => route.access === 'protected');
+  return isProtected && complete?.role === undefined ? undefined : complete;
+}
+
+export function hasValidParameters({ route }: MatchedRoutePair['from'], { url, headers = [] }: DiffRequest): boolean {
+  const [path = '', query = ''] = url.split(/(?=\?)/, 2);
+  return (route.parameters?.validate(path, query, headers) ?? []).length === 0;
+}
+
+export function withHeaders(request: DiffRequest, headers: readonly string[]): DiffRequest {
+  return headers.length === 0 ? request : { ...request, headers: [...(request.headers ?? []), ...headers] };
+}
+
+/** Adds a body that both routes forward. GET and HEAD need none. */
+function withValidBody(sides: DiffContext, pair: MatchedRoutePair, request: DiffRequest): DiffRequest | undefined {
+  const hasRule = [pair.from, pair.to].some(({ route }) => route.body !== undefined);
+  if (!hasRule || request.method === 'GET' || request.method === 'HEAD') return request;
+  const body = forwardedBody(sides, pair);
+  if (body === undefined) return undefined;
+  return { ...withHeaders(withContentMethod(sides, pair, request), ['Content-Type', body.type]), body: body.text };
+}

@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { PatternAutomaton } from '../../src/diff/schemas/pattern-automaton.ts';
+import { comparedSchema } from './compared-schema.ts';
+
+const CHARACTERS = [
+  'a',
+  'b',
+  '.',
+  '[ab]',
+  '[^a]',
+  '[a-c]',
+  '[\\d-]',
+  '[[:alpha:]]',
+  '\\d',
+  '\\W',
+  '\\s',
+  '\\.',
+  '\\p{L}',
+  '\\x61',
+];
+
+const pattern: fc.Arbitrary<string> = fc.letrec<{ node: string }>((tie) => ({
+  node: fc.oneof(
+    { depthSize: 'small' },
+    fc.constantFrom(...CHARACTERS),
+    fc.tuple(tie('node'), tie('node')).map((parts) => parts.join('')),
+    fc.tuple(tie('node'), tie('node')).map(([one, other]) => `(?:${one}|${other})`),
+    fc
+      .tuple(tie('node'), fc.constantFrom('*', '+', '?', '{2}', '{1,2}', '{0,2}', '{2,}', '*?'))
+      .map(([part, times]) => `(?:${part})${times}`),
+    tie('node').map((part) => `^${part}`),
+    tie('node').map((part) => `${part}$`),
+    tie('node').map((part) => `\\b${part}`),
+    tie('node').map((part) => `(?i:${part})`),
+  ),
+})).node;
+
+const text = fc.string({ unit: fc.constantFrom('a', 'b', 'A', '1', '-', '.', ' ', 'é'), maxLength: 5 });
+
+test('the automaton of a pattern matches the texts that the gateway accepts', () => {
+  let matched = 0;
+  fc.assert(
+    fc.property(pattern, fc.array(text, { minLength: 10, maxLength: 10 }), (source, texts) => {
+      const automaton = PatternAutomaton.of(source);
+      const { accepts } = comparedSchema({ pattern: source });
+      for (const one of texts) {
+        expect([one, automaton?.matches(one)]).toEqual([one, accepts(one)]);
+        matched += accepts(one) ? 1 : 0;
+      }
+      if (automaton?.matchesAll) expect(texts.every(accepts)).toBe(true);
+    }),
+    { numRuns: 300 },
+  );
+  expect(matched).toBeGreaterThan(300);
+}, 120_000);
