@@ -83,6 +83,7 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   explain: ['gateway', 'http-methods', 'json-pointer', 'load', 'manifest', 'offline', 'plan', 'problem'],
   testing: ['gateway', 'http-methods', 'json-pointer', 'load', 'manifest', 'offline', 'plan', 'problem'],
   diff: ['gateway', 'header-names', 'http-methods', 'json-pointer', 'load', 'loopback', 'manifest', 'plan', 'problem'],
+  openapi: ['gateway', 'http-methods', 'load', 'manifest', 'plan', 'problem'],
   reload: ['gateway', 'load', 'manifest', 'plan', 'problem', 'testing'],
   admin: [
     'dns',
@@ -95,6 +96,7 @@ const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
     'loopback',
     'manifest',
     'offline',
+    'openapi',
     'plan',
     'problem',
     'reload',

@@ -207,7 +207,7 @@ describe('/openapi.json', () => {
   it('describes the active routes, and contains every schema that it references', async () => {
     const { getJson } = await start();
     const { body } = await getJson('/openapi.json');
-    expect(Object.keys(body.paths)).toEqual(['/open', '/notes/{note_id}', '/files/{rest}']);
+    expect(Object.keys(body.paths)).toEqual(['/open', '/notes/{note_id}', '/files', '/files/{rest}']);
     expect(Object.keys(body.paths['/notes/{note_id}']).sort()).toEqual(['get', 'head', 'post']);
     const { post, get } = body.paths['/notes/{note_id}'];
     expect(post).toMatchObject({ operationId: 'note', security: [{ token: [] }], 'x-roles': ['admin'] });

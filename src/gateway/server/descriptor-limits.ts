@@ -32,7 +32,7 @@ export interface DescriptorLimits {
 export function descriptorLimits(plan: Plan, limit: number): DescriptorLimits {
   // A minimal process opens about 30.
   const reserved = Math.min(RESERVED_DESCRIPTORS, Math.floor((limit * 3) / 4));
-  const available = limit - reserved - adminConnectionLimit(limit);
+  const available = limit - reserved - (plan.admin === undefined ? 0 : adminConnectionLimit(limit));
   const share = Math.max(1, Math.floor(available / 2), available - maxUpstreamConnections(plan));
   const clients = Math.min(plan.server.maxConnections, share);
   return { clients, upstreams: Math.max(1, available - clients) };

@@ -18,15 +18,7 @@ export function createSamplePaths(patterns: readonly Pattern[]): SamplePaths {
 
 /** Does the same as `createSamplePaths`, step by step. */
 export function* createSamplePathsSliced(patterns: readonly Pattern[]): SlicedWork<SamplePaths> {
-  const literals = new Set<string>();
-  for (const pattern of patterns) {
-    for (const segment of pattern) literals.add(foldedText(segment));
-    yield;
-  }
-  let count = 0;
-  while (literals.has(unknownText(count))) count += 1;
-  // Differs from every literal of a route, in any letter case.
-  const unknown = unknownText(count);
+  const unknown = yield* findUnusedSegment(patterns);
   // All paths longer than the longest pattern, without its rest, match the same routes.
   const depth = patterns.reduce((most, pattern) => Math.max(most, fixedLength(pattern)), 0);
   return function* (pattern) {
@@ -37,6 +29,18 @@ export function* createSamplePathsSliced(patterns: readonly Pattern[]): SlicedWo
     const lengths = most === 0 ? [0] : [1, 0, ...Array.from({ length: most - 1 }, (_, index) => index + 2)];
     for (const length of lengths) yield `/${[...segments, ...Array(length).fill(unknown)].join('/')}`;
   };
+}
+
+/** Returns a text that differs from every literal of the patterns, in any letter case. */
+export function* findUnusedSegment(patterns: Iterable<Pattern>): SlicedWork<string> {
+  const literals = new Set<string>();
+  for (const pattern of patterns) {
+    for (const segment of pattern) literals.add(foldedText(segment));
+    yield;
+  }
+  let count = 0;
+  while (literals.has(unknownText(count))) count += 1;
+  return unknownText(count);
 }
 
 function unknownText(count: number): string {

@@ -1,0 +1,74 @@
+import type { PlannedManifest } from '../load.ts';
+import type { RouteEntry } from '../manifest/manifest.generated.ts';
+import type { Route } from '../plan/route-definition.ts';
+import type { SlicedWork } from '../plan/sliced-work.ts';
+import { createOpenApiComponents } from './components.ts';
+import { type DescribedRoute, describeOperation, REFUSAL_SCHEMA } from './operation.ts';
+import { createOperationIds, type OperationIds } from './operation-ids.ts';
+import { createPathTemplates, type PathTemplate, type PathTemplates } from './path-templates.ts';
+
+/**
+ * Yields the JSON of an OpenAPI 3.1 document in chunks. It describes the routes of a plan: paths, parameters, bodies, roles and
+ * refusals. Chunks may be empty, so that the work can be done in slices.
+ */
+export function* streamOpenApi(planned: PlannedManifest, version: string): Generator<string> {
+  const { plan } = planned;
+  const components = createOpenApiComponents(plan.schemas);
+  const routeOf = createRouteDescriptions(planned, components);
+  const paths = yield* withEmptyChunks(createPathTemplates(plan));
+  const operationIds = yield* withEmptyChunks(createOperationIds(paths));
+  const info = { title: 'The routes of the gateway', version: plan.hash.slice(0, 12), 'x-gateway-version': version };
+  yield `{"openapi":"3.1.0","info":${JSON.stringify(info)},"paths":{`;
+  let separator = '';
+  for (const template of paths.templates) {
+    const operations = describeOperations(template, paths, operationIds, routeOf);
+    yield `${separator}${JSON.stringify(pathText(template))}:${JSON.stringify(operations)}`;
+    separator = ',';
+  }
+  const security = { token: { type: 'http', scheme: 'bearer' } };
+  yield '},"components":{';
+  if (plan.auth !== undefined) yield `"securitySchemes":${JSON.stringify(security)},`;
+  yield `"schemas":{"Refusal":${JSON.stringify(REFUSAL_SCHEMA)}`;
+  for (const [name, schema] of components.schemas()) yield `,${JSON.stringify(name)}:${JSON.stringify(schema)}`;
+  yield '}}}\n';
+}
+
+function createRouteDescriptions(
+  { plan, manifest, secrets }: PlannedManifest,
+  components: DescribedRoute['components'],
+): (route: Route) => DescribedRoute {
+  const indexes = new Map(plan.routes.map((route, index) => [route, index]));
+  return (route) => {
+    const index = indexes.get(route) as number;
+    const entry = manifest.routes[index] as RouteEntry;
+    return { route, entry, body: secrets.redactValue(entry.body, ['routes', index, 'body']), index, components };
+  };
+}
+
+function describeOperations(
+  template: PathTemplate,
+  { mainTemplates }: PathTemplates,
+  operationIds: OperationIds,
+  routeOf: (route: Route) => DescribedRoute,
+): Readonly<Record<string, object>> {
+  const operations = [...template.routes].map(([method, route]) => {
+    const hasRest = route.path.endsWith('/**') && mainTemplates.get(route) === template;
+    const place = { id: operationIds(template, method), method, template, hasRest };
+    return [method.toLowerCase(), describeOperation(routeOf(route), place)] as const;
+  });
+  return Object.fromEntries(operations);
+}
+
+function pathText({ segments }: PathTemplate): string {
+  return `/${segments.map((segment) => (segment.kind === 'literal' ? segment.text : `{${segment.name}}`)).join('/')}`;
+}
+
+/** Runs sliced work as part of a stream: each step is an empty chunk. */
+function* withEmptyChunks<Result>(work: SlicedWork<Result>): Generator<string, Result> {
+  let step = work.next();
+  while (step.done !== true) {
+    yield '';
+    step = work.next();
+  }
+  return step.value;
+}

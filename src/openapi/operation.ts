@@ -1,0 +1,140 @@
+import { REFUSALS } from '../gateway/response/refusal.ts';
+import { possibleRefusals } from '../gateway/response/route-refusals.ts';
+import type { RouteEntry } from '../manifest/manifest.generated.ts';
+import type { Route } from '../plan/route-definition.ts';
+import { parsePattern } from '../plan/routing/pattern.ts';
+import type { OpenApiComponents } from './components.ts';
+import type { PathTemplate } from './path-templates.ts';
+import { requestBodyOf } from './request-body.ts';
+
+/** A route of the manifest with what describes it. */
+export interface DescribedRoute {
+  readonly route: Route;
+  readonly entry: RouteEntry;
+  /** The body rule of the entry, redacted. */
+  readonly body: RouteEntry['body'];
+  /** Its index in `routes`. */
+  readonly index: number;
+  readonly components: OpenApiComponents;
+}
+
+/** One method of one path of the document. */
+export interface OperationPlace {
+  readonly id: string;
+  readonly method: string;
+  readonly template: PathTemplate;
+  /** True if the last parameter of the path stands for several segments. */
+  readonly hasRest: boolean;
+}
+
+/** Describes a route at one method of one path as an OpenAPI operation. */
+export function describeOperation(described: DescribedRoute, place: OperationPlace): object {
+  const { route, entry } = described;
+  const { id, access, auth, websocket, login, validation } = route;
+  const isProtected = access === 'protected';
+  const ignored = headerParameters(described).filter(isIgnoredHeader);
+  return {
+    operationId: place.id,
+    tags: [route.upstream.id],
+    parameters: [
+      ...pathParameters(described, place),
+      ...queryParameters(described),
+      ...headerParameters(described).filter((header) => !isIgnoredHeader(header)),
+    ],
+    ...requestBodyOf(described, place.method),
+    responses: responsesOf(route),
+    security: isProtected ? [{ token: [] }] : [],
+    'x-route': id,
+    ...(isProtected || login !== undefined ? { 'x-roles': auth?.role.redactedRoles } : {}),
+    ...(websocket ? { 'x-websocket': true } : {}),
+    ...(validation === 'report' ? { 'x-validation': 'report' } : {}),
+    ...(entry.query?.unknown === 'refuse' ? { 'x-unknown-query': 'refuse' } : {}),
+    ...(ignored.length > 0 ? { 'x-headers': ignored } : {}),
+  };
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required: boolean;
+  readonly schema: unknown;
+}
+
+const STRING_SCHEMA = { type: 'string' };
+
+function pathParameters({ entry, index, components }: DescribedRoute, { template, hasRest }: OperationPlace): object[] {
+  const own = parsePattern(entry.path);
+  return template.segments.flatMap((segment, at) => {
+    if (segment.kind === 'literal') return [];
+    const ownSegment = own[at];
+    const ownName = ownSegment?.kind === 'parameter' ? ownSegment.name : undefined;
+    const hasSchema = ownName !== undefined && Object.hasOwn(entry.params?.properties ?? {}, ownName);
+    const path = ['routes', index, 'params', 'properties', ownName ?? ''];
+    const schema = hasSchema ? components.schemaAt(path) : STRING_SCHEMA;
+    const parameter: Parameter = { name: segment.name, in: 'path', required: true, schema };
+    const isRest = hasRest && at === template.segments.length - 1;
+    return isRest ? [{ ...parameter, description: REST_DESCRIPTION, 'x-rest': true }] : [parameter];
+  });
+}
+
+const REST_DESCRIPTION = 'The rest of the path: one or more segments.';
+
+function queryParameters({ entry: { query }, index, components }: DescribedRoute): Parameter[] {
+  return Object.keys(query?.properties ?? {}).map((name) => {
+    const value = components.schemaAt(['routes', index, 'query', 'properties', name]);
+    // By default every parameter may occur more than once, but only a list says that it is meant to.
+    const isList = Array.isArray(query?.repeated) && query.repeated.includes(name);
+    const schema = isList ? { type: 'array', items: value } : value;
+    return { name, in: 'query', required: query?.required?.includes(name) ?? false, schema };
+  });
+}
+
+function headerParameters({ entry: { headers }, index, components }: DescribedRoute): Parameter[] {
+  return Object.keys(headers?.properties ?? {}).map((name) => ({
+    name,
+    in: 'header',
+    required: headers?.required?.includes(name) ?? false,
+    schema: components.schemaAt(['routes', index, 'headers', 'properties', name]),
+  }));
+}
+
+/** OpenAPI 3.1 section 4.8.12.2 ignores parameters with these names: other parts of an operation describe them. */
+const IGNORED_HEADERS = new Set(['accept', 'content-type', 'authorization']);
+
+function isIgnoredHeader({ name }: Parameter): boolean {
+  return IGNORED_HEADERS.has(name.toLowerCase());
+}
+
+/** Describes the refusals of the gateway. The gateway does not know the responses of the upstream. */
+function responsesOf(route: Route): object {
+  const byStatus = Map.groupBy(possibleRefusals(route), (code) => String(REFUSALS[code].status));
+  const refusals = [...byStatus].map(([status, codes]) => [
+    status,
+    {
+      description: codes.map((code) => `${code}: ${REFUSALS[code].detail}`).join('; '),
+      content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Refusal' } } },
+    },
+  ]);
+  return {
+    ...Object.fromEntries(refusals),
+    default: { description: `the response of the upstream "${route.upstream.id}"` },
+  };
+}
+
+export const REFUSAL_SCHEMA = {
+  type: 'object',
+  required: ['type', 'title', 'status', 'detail', 'code', 'message', 'request_id'],
+  properties: {
+    type: STRING_SCHEMA,
+    title: STRING_SCHEMA,
+    status: { type: 'integer' },
+    detail: STRING_SCHEMA,
+    code: { enum: Object.keys(REFUSALS) },
+    message: STRING_SCHEMA,
+    request_id: STRING_SCHEMA,
+    errors: {
+      type: 'array',
+      items: { type: 'object', properties: { pointer: STRING_SCHEMA, message: STRING_SCHEMA } },
+    },
+  },
+};

@@ -1,0 +1,132 @@
+import { HTTP_METHODS } from '../http-methods.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { Route } from '../plan/route-definition.ts';
+import { type Pattern, parsePattern, patternKey, type Segment } from '../plan/routing/pattern.ts';
+import { findUnusedSegment } from '../plan/routing/sample-paths.ts';
+import type { SlicedWork } from '../plan/sliced-work.ts';
+
+/** A path of an OpenAPI document, and the route of each of its methods. */
+export interface PathTemplate {
+  readonly segments: readonly TemplateSegment[];
+  /** By method, in the order of `Allow`. */
+  readonly routes: ReadonlyMap<string, Route>;
+}
+
+export type TemplateSegment = Exclude<Segment, { kind: 'rest' }>;
+
+/** The paths of a plan. */
+export interface PathTemplates {
+  readonly templates: readonly PathTemplate[];
+  /** The template that describes a route best: its own path, or the one whose last parameter stands for the rest. */
+  readonly mainTemplates: ReadonlyMap<Route, PathTemplate>;
+}
+
+interface TemplateDraft {
+  segments: readonly TemplateSegment[];
+  /** True if the path of a route is exactly this one. */
+  isExact: boolean;
+  /** The routes whose pattern, or expanded rest, is this path. */
+  readonly routes: Route[];
+}
+
+/**
+ * Returns the paths of an OpenAPI document for a plan, in the order of the routes. OpenAPI treats paths that differ only in
+ * parameter names as one path, and has no parameter for several segments. A `/**` therefore becomes a path without it, a path
+ * with one parameter in its place, and longer paths while other routes receive the requests of the shorter ones.
+ *
+ * The router says which routes receive the requests of a path. A path without parameters has the methods of every route that
+ * matches it, because readers of a document select the path before the method.
+ */
+export function* createPathTemplates({ routes, router }: Plan): SlicedWork<PathTemplates> {
+  const patterns = new Map<Route, Pattern>();
+  for (const route of routes) {
+    patterns.set(route, parsePattern(route.path));
+    yield;
+  }
+  const unused = yield* findUnusedSegment(patterns.values());
+  // A segment that is no route's literal stands for every other text.
+  const matchSample: SampleMatch = (method, segments) =>
+    router.match(
+      method,
+      `/${segments.map((segment) => (segment.kind === 'literal' ? segment.text : unused)).join('/')}`,
+    );
+  const { drafts, mainKeys } = yield* draftTemplates(patterns, matchSample);
+  const templates = new Map<string, PathTemplate>();
+  for (const [key, draft] of drafts) {
+    const routesByMethod = matchMethods(draft, matchSample);
+    if (routesByMethod.size > 0) templates.set(key, { segments: draft.segments, routes: routesByMethod });
+    yield;
+  }
+  const mainTemplates = new Map<Route, PathTemplate>();
+  for (const [route, key] of mainKeys) {
+    const template = templates.get(key);
+    if (template !== undefined) mainTemplates.set(route, template);
+  }
+  return { templates: [...templates.values()], mainTemplates };
+}
+
+type SampleMatch = (method: string, segments: readonly TemplateSegment[]) => Route | undefined;
+
+function* draftTemplates(
+  patterns: ReadonlyMap<Route, Pattern>,
+  matchSample: SampleMatch,
+): SlicedWork<{ readonly drafts: Map<string, TemplateDraft>; readonly mainKeys: Map<Route, string> }> {
+  // Beyond the longest pattern, all paths of a rest match the same routes.
+  let depth = 0;
+  for (const { length } of patterns.values()) depth = Math.max(depth, length);
+  const drafts = new Map<string, TemplateDraft>();
+  const mainKeys = new Map<Route, string>();
+  for (const [route, pattern] of patterns) {
+    for (const segments of expandRest(pattern, depth)) {
+      const key = patternKey(segments);
+      addDraft(drafts, key, { segments, isExact: pattern.at(-1)?.kind !== 'rest', routes: [route] });
+      mainKeys.set(route, key);
+      const isComplete = segments.length >= pattern.length;
+      if (isComplete && route.methods.every((method) => matchSample(method, segments) === route)) break;
+    }
+    yield;
+  }
+  return { drafts, mainKeys };
+}
+
+/** Returns the routes of a path by method. */
+function matchMethods({ segments, routes }: TemplateDraft, matchSample: SampleMatch): Map<string, Route> {
+  const hasParameters = segments.some(({ kind }) => kind === 'parameter');
+  const found = new Map<string, Route>();
+  for (const method of HTTP_METHODS) {
+    const route = matchSample(method, segments);
+    if (route !== undefined && (!hasParameters || routes.includes(route))) found.set(method, route);
+  }
+  return found;
+}
+
+/** Adds a path, or its route to an equal path. The parameter names of a route with exactly this path replace generated ones. */
+function addDraft(drafts: Map<string, TemplateDraft>, key: string, draft: TemplateDraft): void {
+  const present = drafts.get(key);
+  if (present === undefined) {
+    drafts.set(key, draft);
+    return;
+  }
+  present.routes.push(...draft.routes);
+  if (present.isExact || !draft.isExact) return;
+  present.segments = draft.segments;
+  present.isExact = true;
+}
+
+/** Yields a pattern with 0, 1, 2 and more parameters in place of its rest. */
+function* expandRest(pattern: Pattern, depth: number): Generator<readonly TemplateSegment[]> {
+  const fixed = pattern.filter((segment): segment is TemplateSegment => segment.kind !== 'rest');
+  yield fixed;
+  if (fixed.length === pattern.length) return;
+  const names = new Set(fixed.map((segment) => (segment.kind === 'parameter' ? segment.name : '')));
+  let name = 'rest';
+  while (names.has(name)) name = `${name}_`;
+  for (let length = fixed.length + 1; length <= depth + 1; length += 1) {
+    const leading = Array.from({ length: length - fixed.length - 1 }, (_, index) => parameter(`${name}-${index + 1}`));
+    yield [...fixed, ...leading, parameter(name)];
+  }
+}
+
+function parameter(name: string): TemplateSegment {
+  return { kind: 'parameter', name };
+}

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { descriptorLimits, requiredDescriptors } from '../../src/gateway/server/descriptor-limits.ts';
+import { load } from '../../src/load.ts';
+import { worldOf } from '../support/gateway.ts';
+
+function planOf(others: object) {
+  const manifest = {
+    version: 1,
+    server: { limits: { connections: 700 } },
+    upstreams: { up: { url: 'http://127.0.0.1:9', connections: { limit: 200 } } },
+    routes: [{ id: 'all', method: 'any', path: '/**', upstream: 'up', access: 'public' }],
+    ...others,
+  };
+  const { plan, problems } = load({ path: 'gateway.yaml', text: JSON.stringify(manifest) }, worldOf());
+  if (plan === undefined) throw new Error(problems.map(({ message }) => message).join('; '));
+  return plan;
+}
+
+describe('the limits of open connections', () => {
+  it.each([
+    ['without the admin API', {}],
+    ['with the admin API', { admin: { listen: '127.0.0.1:0' } }],
+  ])('are those of the manifest whenever the descriptors suffice, %s', (_name, others) => {
+    const plan = planOf(others);
+    const required = requiredDescriptors(plan);
+    const { clients, upstreams } = descriptorLimits(plan, required);
+    expect(clients).toBe(700);
+    expect(upstreams).toBeGreaterThanOrEqual(200);
+  });
+
+  it('are lower with one descriptor less', () => {
+    const plan = planOf({});
+    expect(descriptorLimits(plan, requiredDescriptors(plan) - 1).clients).toBe(699);
+  });
+});

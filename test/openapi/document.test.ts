@@ -1,0 +1,198 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { HTTP_METHODS } from '../../src/http-methods.ts';
+import { load, type PlannedManifest } from '../../src/load.ts';
+import { streamOpenApi } from '../../src/openapi/document.ts';
+import { anyManifest } from '../support/any-manifest.ts';
+import { worldOf } from '../support/gateway.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: the document is read as plain JSON
+type Json = Record<string, any>;
+
+function planned(routes: readonly object[], others: object = {}): PlannedManifest {
+  const manifest = {
+    version: 1,
+    upstreams: { up: { url: 'http://127.0.0.1:9' } },
+    ...others,
+    routes: routes.map((route) => ({ method: 'GET', upstream: 'up', access: 'public', ...route })),
+  };
+  return loaded(manifest);
+}
+
+function loaded(manifest: object): PlannedManifest {
+  const result = load({ path: 'gateway.yaml', text: JSON.stringify(manifest) }, worldOf());
+  if (result.plan === undefined) throw new Error(result.problems.map(({ message }) => message).join('; '));
+  return result;
+}
+
+function describeRoutes(manifest: PlannedManifest): Json {
+  return JSON.parse([...streamOpenApi(manifest, '1')].join(''));
+}
+
+function operationsOf({ paths }: Json): [path: string, method: string, operation: Json][] {
+  return Object.entries(paths as Record<string, Json>).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]): [string, string, Json] => [path, method, operation as Json]),
+  );
+}
+
+describe('paths', () => {
+  it('describes a rest as a path without it and a path with one parameter', () => {
+    const document = describeRoutes(planned([{ id: 'files', method: 'PUT', path: '/files/**' }]));
+    expect(Object.keys(document['paths'])).toEqual(['/files', '/files/{rest}']);
+    const { put } = document['paths']['/files/{rest}'];
+    expect(put.parameters).toMatchObject([{ name: 'rest', in: 'path', required: true, 'x-rest': true }]);
+    expect(document['paths']['/files'].put.parameters).toEqual([]);
+  });
+
+  it('never has two paths that differ only in parameter names', () => {
+    const routes = [
+      { id: 'rest', method: ['GET', 'POST'], path: '/items/**' },
+      { id: 'item', path: '/items/{id}' },
+    ];
+    const { paths } = describeRoutes(planned(routes));
+    expect(Object.keys(paths)).toEqual(['/items', '/items/{id}', '/items/{rest-1}/{rest}']);
+    expect(paths['/items/{id}'].get['x-route']).toBe('item');
+    expect(paths['/items/{id}'].post).toMatchObject({ 'x-route': 'rest', parameters: [{ name: 'id' }] });
+  });
+
+  it('shows the methods of a wider route at a literal path', () => {
+    const routes = [
+      { id: 'list', path: '/items/list' },
+      { id: 'new', method: 'POST', path: '/items/{id}' },
+    ];
+    const { paths } = describeRoutes(planned(routes));
+    expect(paths['/items/list'].post).toMatchObject({ 'x-route': 'new', parameters: [] });
+  });
+
+  it('keeps a parameter of the route that has the name of a rest', () => {
+    const { paths } = describeRoutes(planned([{ id: 'files', path: '/{rest}/**' }]));
+    expect(Object.keys(paths)).toEqual(['/{rest}', '/{rest}/{rest_}']);
+  });
+});
+
+describe('operation ids', () => {
+  it('are the ids of the routes, with a number where two would be equal', () => {
+    const routes = [
+      { id: 'items', path: '/items' },
+      { id: 'items-get', method: 'POST', path: '/items' },
+      { id: 'items-head', method: 'PUT', path: '/items' },
+    ];
+    const ids = operationsOf(describeRoutes(planned(routes))).map(([, , { operationId }]) => operationId);
+    expect(ids.sort()).toEqual(['items-get', 'items-get-2', 'items-head', 'items-head-2']);
+  });
+});
+
+describe('headers', () => {
+  it('lists headers that OpenAPI ignores as parameters under an extension', () => {
+    const headers = { properties: { accept: { const: 'application/json' }, 'X-Tenant': { type: 'string' } } };
+    const { get } = describeRoutes(planned([{ id: 'items', path: '/items', headers }]))['paths']['/items'];
+    expect(get.parameters).toMatchObject([{ name: 'X-Tenant', in: 'header' }]);
+    expect(get['x-headers']).toMatchObject([{ name: 'accept', schema: { const: 'application/json' } }]);
+  });
+});
+
+describe('query', () => {
+  it('describes a parameter of the list of repeated ones as an array', () => {
+    const query = { properties: { tag: { type: 'string' }, page: { type: 'integer' } }, repeated: ['tag'] };
+    const { get } = describeRoutes(planned([{ id: 'items', path: '/items', query }]))['paths']['/items'];
+    expect(get.parameters).toEqual([
+      { name: 'tag', in: 'query', required: false, schema: { type: 'array', items: { type: 'string' } } },
+      { name: 'page', in: 'query', required: false, schema: { type: 'integer' } },
+    ]);
+  });
+});
+
+describe('bodies', () => {
+  const bodyOf = (body: object) => {
+    const routes = [{ id: 'new', method: ['GET', 'POST'], path: '/items', body }];
+    const { get, post } = describeRoutes(planned(routes))['paths']['/items'];
+    expect(get).not.toHaveProperty('requestBody');
+    return post.requestBody;
+  };
+
+  it('accepts any media type only if the route does', () => {
+    expect(bodyOf({ maxBytes: '1KB' })).toEqual({ required: false, content: { '*/*': {} }, 'x-limit-bytes': 1024 });
+    expect(bodyOf({ types: ['text/*'] })).toMatchObject({ required: false, content: { 'text/*': {} } });
+    expect(bodyOf({ csv: { header: ['a'] } })).toMatchObject({ required: true, content: { 'text/csv': {} } });
+    expect(Object.keys(bodyOf({ csv: { header: ['a'] } }).content)).toEqual(['text/csv']);
+    expect(bodyOf({ schema: { type: 'object' } })).toMatchObject({
+      required: true,
+      content: { 'application/json': { schema: { type: 'object' } } },
+    });
+  });
+
+  it('describes the parts of a form', () => {
+    const parts = {
+      file: { maxBytes: '1MB', types: ['application/pdf', 'image/png'], required: true },
+      note: { maxBytes: '1KB', maxCount: 3 },
+    };
+    expect(bodyOf({ multipart: { parts } }).content).toEqual({
+      'multipart/form-data': {
+        schema: {
+          type: 'object',
+          required: ['file'],
+          properties: { file: {}, note: { type: 'array', items: {}, maxItems: 3 } },
+          additionalProperties: false,
+        },
+        encoding: { file: { contentType: 'application/pdf, image/png' } },
+      },
+    });
+  });
+});
+
+/** Finds the operation of a request as a reader of the document does: the most specific path that has the method. */
+function findOperation(document: Json, method: string, path: string): Json | undefined {
+  const wanted = path.split('/').slice(1);
+  const candidates = Object.entries(document['paths'] as Record<string, Json>).flatMap(([template, item]) => {
+    const operation = item[method.toLowerCase()] as Json | undefined;
+    const segments = template.split('/').slice(1);
+    const hasRest = operation?.['parameters'].some((parameter: Json) => parameter['x-rest'] === true);
+    const matches =
+      (hasRest ? wanted.length >= segments.length : wanted.length === segments.length) &&
+      segments.every((segment, at) => (segment.startsWith('{') ? wanted[at] !== '' : segment === wanted[at]));
+    if (operation === undefined || !matches) return [];
+    // An exact path comes first, then from left to right literals, parameters, the rest.
+    const kinds = segments.map((segment, at) =>
+      segment.startsWith('{') ? (hasRest && at === segments.length - 1 ? 'c' : 'b') : 'a',
+    );
+    return [{ operation, rank: kinds.join('') }];
+  });
+  return candidates.sort((one, other) => (one.rank < other.rank ? -1 : 1))[0]?.operation;
+}
+
+describe('any manifest', () => {
+  const PARTS = ['a', 'b', 'Admin', 'x.y', '7', 'other'];
+  const paths = ['/', ...[1, 2, 3, 4].flatMap((length) => pathsOf(length))];
+
+  function pathsOf(length: number): string[] {
+    return length === 0 ? [''] : pathsOf(length - 1).flatMap((start) => PARTS.map((part) => `${start}/${part}`));
+  }
+
+  it('has the routes that receive the requests, unique operation ids, and every path parameter', () => {
+    fc.assert(
+      fc.property(
+        anyManifest,
+        fc.array(fc.constantFrom(...paths), { minLength: 40, maxLength: 40 }),
+        (manifest, urls) => {
+          const result = load({ path: 'gateway.yaml', text: JSON.stringify(manifest) }, worldOf());
+          if (result.plan === undefined) return;
+          const document = describeRoutes(result);
+          const operations = operationsOf(document);
+          const ids = operations.map(([, , { operationId }]) => operationId);
+          expect(ids).toEqual([...new Set(ids)]);
+          const keys = Object.keys(document['paths']).map((path) => path.replaceAll(/\{[^}]*\}/g, '{}'));
+          expect(keys).toEqual([...new Set(keys)]);
+          for (const [path, , operation] of operations) {
+            const inPath = operation['parameters'].filter((parameter: Json) => parameter['in'] === 'path');
+            expect(inPath.map(({ name }: Json) => `{${name}}`)).toEqual(path.match(/\{[^}]*\}/g) ?? []);
+          }
+          const requests = urls.flatMap((url) => HTTP_METHODS.map((method) => [method, url] as const));
+          expect(
+            requests.map(([method, url]) => [method, url, findOperation(document, method, url)?.['x-route']]),
+          ).toEqual(requests.map(([method, url]) => [method, url, result.plan.router.match(method, url)?.id]));
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+});
